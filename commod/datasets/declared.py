@@ -1,0 +1,132 @@
+"""The five tasks that ship with the project, declared as data."""
+
+from __future__ import annotations
+
+from commod.datasets.task import Feature, TaskSpec
+
+__all__ = ["TASKS"]
+
+_LAW_FEATURES = (
+    Feature("lsat", "LSAT score", "number", "points", "Law School Admission Test, 11 to 48."),
+    Feature("ugpa", "Undergraduate grades", "number", "GPA", "Undergraduate grade point average, 1.5 to 4."),
+    Feature("zfygpa", "First-year grades", "number", "sd", "First-year law school grades, standardised by school."),
+    Feature("zgpa", "Cumulative grades", "number", "sd", "Cumulative law school grades, standardised by school."),
+    Feature("fam_inc", "Family income", "number", "fifth", "Fifth of the family income distribution, 1 to 5."),
+    Feature("study", "Study mode", "category", "", "Full-time or part-time study."),
+    Feature("sex", "Sex", "category", "", "As recorded by LSAC."),
+    Feature("tier", "School cluster", "category", "", "LSAC's cluster of the law school: a code, not a rank."),
+)
+
+TASKS: dict[str, TaskSpec] = {
+    spec.name: spec
+    for spec in (
+        TaskSpec(
+            name="law_school",
+            title="Law School (balanced)",
+            features=_LAW_FEATURES,
+            target="pass_bar",
+            target_label="passes the bar exam",
+            outcomes=("fails the bar", "passes the bar"),
+            favourable=1,
+            sensitive="race",
+            groups=("Non-White", "White"),
+            filter="All 2,293 who failed and as many who passed, drawn with a fixed seed (the paper's setting).",
+            people="students",
+        ),
+        TaskSpec(
+            name="law_school_full",
+            title="Law School (full)",
+            features=_LAW_FEATURES,
+            target="pass_bar",
+            target_label="passes the bar exam",
+            outcomes=("fails the bar", "passes the bar"),
+            favourable=1,
+            sensitive="race",
+            groups=("Non-White", "White"),
+            filter="All 20,798 rows of the cleaned LSAC file; 89 % passed.",
+            people="students",
+        ),
+        TaskSpec(
+            name="compas",
+            title="COMPAS",
+            features=(
+                Feature("age", "Age", "number", "years", "Age at screening."),
+                Feature("priors_count", "Prior offences", "number", "count", "Number of prior offences."),
+                Feature("juv_fel_count", "Juvenile felonies", "number", "count", "Number of juvenile felonies."),
+                Feature("juv_misd_count", "Juvenile misdemeanours", "number", "count", "Number of them."),
+                Feature("juv_other_count", "Other juvenile offences", "number", "count", "Number of them."),
+                Feature("sex", "Sex", "category", "", "As recorded by the county."),
+                Feature("charge_degree", "Degree of the charge", "category", "", "Felony or misdemeanour."),
+                Feature("charge", "Charge", "category", "", "Description; those with under 20 rows are 'other'."),
+            ),
+            target="two_year_recid",
+            target_label="is charged again within two years",
+            outcomes=("not charged again", "charged again"),
+            favourable=0,
+            sensitive="race",
+            groups=("Not Caucasian", "Caucasian"),
+            filter=(
+                "Screened within 30 days of arrest, recidivism known, no ordinary traffic offence, "
+                "COMPAS score present, charge description present."
+            ),
+            people="defendants",
+        ),
+        TaskSpec(
+            name="adult",
+            title="Adult income",
+            features=(
+                Feature("age", "Age", "number", "years", "Age in years."),
+                Feature("education_num", "Education", "number", "level", "Highest level of education, 1 to 16."),
+                Feature("capital_gain", "Capital gain", "number", "US$", "Capital gain in the year."),
+                Feature("capital_loss", "Capital loss", "number", "US$", "Capital loss in the year."),
+                Feature("hours_per_week", "Working time", "number", "h/week", "Usual hours of work a week."),
+                Feature("workclass", "Employer", "category", "", "Class of worker; 'unknown' where not recorded."),
+                Feature("marital_status", "Marital status", "category", "", "As recorded by the census."),
+                Feature("occupation", "Occupation", "category", "", "'unknown' where not recorded."),
+                Feature("race", "Race", "category", "", "As recorded by the census."),
+                Feature("born_in_us", "Born in the US", "category", "", "Native country, yes / no / unknown."),
+            ),
+            target="income",
+            target_label="earns more than US$ 50,000",
+            outcomes=("at most $50,000", "more than $50,000"),
+            favourable=1,
+            sensitive="sex",
+            groups=("Female", "Male"),
+            filter="Both parts of the UCI file, all rows; 'relationship' is left out because it names the sex.",
+            people="adults",
+        ),
+        TaskSpec(
+            name="german",
+            title="German credit",
+            features=(
+                Feature("duration", "Duration", "number", "months", "Duration of the credit."),
+                Feature("credit_amount", "Amount", "number", "DM", "Amount of the credit."),
+                Feature("installment_rate", "Instalment rate", "number", "step", "Share of income in four steps."),
+                Feature("residence_since", "Residence", "number", "step", "Time at this residence in four steps."),
+                Feature("existing_credits", "Existing credits", "number", "count", "Credits at this bank."),
+                Feature("people_liable", "Dependants", "number", "count", "People to provide for."),
+                Feature("checking", "Checking account", "category", "", "Balance of the checking account."),
+                Feature("credit_history", "Credit history", "category", "", "Earlier credits."),
+                Feature("purpose", "Purpose", "category", "", "What the credit is for."),
+                Feature("savings", "Savings", "category", "", "Savings account and bonds."),
+                Feature("employment", "Employment", "category", "", "Time in the present job."),
+                Feature("status_sex", "Status and sex", "category", "", "Marital status and sex, one code."),
+                Feature("other_debtors", "Other debtors", "category", "", "Co-applicant or guarantor."),
+                Feature("property", "Property", "category", "", "Most valuable property."),
+                Feature("other_plans", "Other instalments", "category", "", "At a bank or in stores."),
+                Feature("housing", "Housing", "category", "", "Rented, owned, for free."),
+                Feature("job", "Job", "category", "", "Qualification."),
+                Feature("telephone", "Telephone", "category", "", "Registered under the applicant's name."),
+                Feature("foreign_worker", "Foreign worker", "category", "", "Yes or no."),
+            ),
+            target="credit",
+            target_label="repays the credit",
+            outcomes=("bad risk", "good risk"),
+            favourable=1,
+            sensitive="age_group",
+            groups=("25 or younger", "Older than 25"),
+            filter="All 1,000 rows; age is left out of the features because the groups are made from it.",
+            people="applicants",
+        ),
+    )
+}

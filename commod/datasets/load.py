@@ -1,0 +1,83 @@
+"""Load a declared task from the files in ``data/``."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from functools import lru_cache
+from pathlib import Path
+
+import pandas as pd
+
+from commod.datasets.declared import TASKS
+from commod.datasets.task import Task
+
+__all__ = ["DataFileError", "data_directory", "load_task", "task_names"]
+
+CHECKSUMS = "checksums.json"
+
+
+class DataFileError(ValueError):
+    """A file in ``data/`` is missing or not the one that was built."""
+
+
+def data_directory() -> Path:
+    """Folder with the data files: ``$COMMOD_DATA`` or ``data/`` beside the package."""
+    return Path(os.environ.get("COMMOD_DATA") or Path(__file__).parents[2] / "data")
+
+
+def task_names() -> list[str]:
+    """Names that `load_task` knows."""
+    return list(TASKS)
+
+
+def load_task(name: str) -> Task:
+    """Load a task that ships with the project.
+
+    Parameters
+    ----------
+    name : {"law_school", "law_school_full", "compas", "adult", "german"}
+
+    Returns
+    -------
+    Task
+        ``X`` (DataFrame), ``y``, ``sensitive``, ``names``, ``datasheet``. Do not modify its frames: they are shared.
+
+    Raises
+    ------
+    ValueError
+        If there is no such task, or its file is missing or damaged (`DataFileError`).
+
+    Notes
+    -----
+    Sources and licences are in each task's ``datasheet``: LSAC 1998 (Wightman) for the law school tasks, ProPublica
+    2016 (Angwin et al.) for COMPAS, UCI for Adult and German credit.
+    """
+    if name not in TASKS:
+        raise ValueError(f"There is no task {name!r}: choose one of {', '.join(TASKS)}.")
+    return _load(name, data_directory())
+
+
+@lru_cache(maxsize=8)
+def _load(name: str, folder: Path) -> Task:
+    spec = TASKS[name]
+    path = folder / f"{name}.parquet"
+    rebuild = "Run 'python -m commod data rebuild' to make it again."
+    try:
+        expected = json.loads((folder / CHECKSUMS).read_text())[path.name]
+        digest = hashlib.sha256(path.read_bytes()).hexdigest()
+        sheet = (folder / f"{name}.md").read_text()
+    except FileNotFoundError as error:
+        raise DataFileError(f"The data file {Path(error.filename).name} is missing. {rebuild}") from error
+    except (KeyError, json.JSONDecodeError) as error:
+        raise DataFileError(f"{CHECKSUMS} does not name {path.name}. {rebuild}") from error
+    if digest != expected:
+        raise DataFileError(f"The data file {path.name} is damaged: its checksum is not the recorded one. {rebuild}")
+    frame = pd.read_parquet(path)
+    X = frame[[feature.name for feature in spec.features]].copy()
+    for feature in spec.features:
+        X[feature.name] = X[feature.name].astype("category" if feature.kind == "category" else float)
+    y = frame[spec.target].astype(int)
+    sensitive = frame[spec.sensitive].astype(int)
+    return Task(spec=spec, X=X, y=y, sensitive=sensitive, datasheet=sheet)

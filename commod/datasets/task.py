@@ -1,0 +1,134 @@
+"""A prediction task declared as data: features, target, sensitive attribute, split, base model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+from sklearn.base import BaseEstimator, clone
+from sklearn.model_selection import train_test_split
+from sklearn.pipeline import Pipeline
+
+from commod.datasets.encoding import TabularEncoder
+
+__all__ = ["Feature", "Split", "Task", "TaskSpec"]
+
+
+@dataclass(frozen=True)
+class Feature:
+    """One input column: its name in the file, and how to speak of it.
+
+    Parameters
+    ----------
+    name : str
+        Column name in ``X``.
+    label : str
+        Readable name, as it stands on a chart.
+    kind : {"number", "category"}
+    unit : str
+        Unit of a number ("points", "years", ...); empty for a category.
+    description : str
+        What the column records, in one sentence.
+    """
+
+    name: str
+    label: str
+    kind: Literal["number", "category"] = "number"
+    unit: str = ""
+    description: str = ""
+
+    @property
+    def title(self) -> str:
+        """Label with its unit, e.g. ``"LSAT score (points)"``."""
+        return f"{self.label} ({self.unit})" if self.unit else self.label
+
+
+@dataclass(frozen=True)
+class TaskSpec:
+    """The declaration of a task: everything about it except its rows."""
+
+    name: str
+    title: str
+    features: tuple[Feature, ...]
+    target: str
+    target_label: str
+    outcomes: tuple[str, str]
+    favourable: Literal[0, 1]
+    sensitive: str
+    groups: tuple[str, str]
+    filter: str
+    people: str = "people"
+
+
+@dataclass(frozen=True)
+class Split:
+    """Rows of a task: features, labels (0/1) and sensitive attribute (0/1), aligned by index."""
+
+    X: pd.DataFrame
+    y: pd.Series
+    sensitive: pd.Series
+
+    def __len__(self) -> int:
+        return len(self.y)
+
+
+@dataclass(frozen=True)
+class Task:
+    """A loaded task.
+
+    Attributes
+    ----------
+    X : DataFrame
+        Features in original units; categories have pandas' ``category`` dtype. The sensitive attribute is not in it.
+    y : Series of int
+        The target; 1 is the positive class, which need not be the favourable one (see ``spec.favourable``).
+    sensitive : Series of int
+        1 for ``spec.groups[1]``, 0 for ``spec.groups[0]``.
+    datasheet : str
+        Markdown: source, licence, size, groups, caveats.
+    """
+
+    spec: TaskSpec
+    X: pd.DataFrame
+    y: pd.Series
+    sensitive: pd.Series
+    datasheet: str = field(repr=False, default="")
+
+    @property
+    def name(self) -> str:
+        return self.spec.name
+
+    @property
+    def names(self) -> Mapping[str, str]:
+        """Readable name with unit of each column of ``X``."""
+        return {f.name: f.title for f in self.spec.features}
+
+    @property
+    def groups(self) -> tuple[str, str]:
+        """Names of the groups S = 0 and S = 1."""
+        return self.spec.groups
+
+    def split(self, seed: int = 0, test_size: float = 0.3) -> tuple[Split, Split]:
+        """Split at random into train and test, stratified by group and label.
+
+        Parameters
+        ----------
+        seed : int
+            The same seed gives the same rows.
+        test_size : float
+            Share of the rows that go to test (the paper: 0.3).
+        """
+        strata = self.sensitive.to_numpy() * 2 + self.y.to_numpy()
+        train, test = train_test_split(np.arange(len(self.y)), test_size=test_size, random_state=seed, stratify=strata)
+        return self._rows(train), self._rows(test)
+
+    def base_model(self, classifier: BaseEstimator) -> Pipeline:
+        """Return an unfitted Pipeline of the task's preprocessing and a clone of `classifier`."""
+        return Pipeline([("prepare", TabularEncoder()), ("model", clone(classifier))])
+
+    def _rows(self, index: np.ndarray) -> Split:
+        rows = np.sort(index)
+        return Split(self.X.iloc[rows], self.y.iloc[rows], self.sensitive.iloc[rows])

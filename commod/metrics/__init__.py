@@ -1,0 +1,27 @@
+"""Fairness of decisions, changes between two models, and their intervals."""
+
+from commod.metrics.changes import calibration_table, change_rate, change_table
+from commod.metrics.fairness import (
+    accuracy,
+    delta_fpr,
+    delta_tpr,
+    demographic_parity_difference,
+    disparate_mistreatment,
+    group_table,
+    p_rule,
+)
+from commod.metrics.report import compare_decisions
+
+__all__ = [
+    "accuracy",
+    "calibration_table",
+    "change_rate",
+    "change_table",
+    "compare_decisions",
+    "delta_fpr",
+    "delta_tpr",
+    "demographic_parity_difference",
+    "disparate_mistreatment",
+    "group_table",
+    "p_rule",
+]

@@ -1,0 +1,84 @@
+"""What changed between the decisions of f and those of g."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from commod.metrics.counts import as_binary, change_counts
+
+__all__ = ["calibration_table", "change_rate", "change_table"]
+
+
+def change_rate(predictions_f: Any, predictions_g: Any) -> float:
+    """P(Ŷ ≠ Ŷ^f), the share of decisions that differ. Range 0 to 1; 0 means g decides as f does."""
+    f, g = as_binary(predictions_f, "predictions_f"), as_binary(predictions_g, "predictions_g")
+    if len(f) != len(g):
+        raise ValueError(f"Inputs differ in length: predictions_f has {len(f)}, predictions_g has {len(g)} rows.")
+    if len(f) == 0:
+        raise ValueError("There are no rows: a change rate needs at least one.")
+    return float(np.mean(f != g))
+
+
+def change_table(predictions_f: Any, predictions_g: Any, *, sensitive_features: Any) -> pd.DataFrame:
+    """Changes by group and direction, one row per group.
+
+    Columns ``count`` (size of the group), ``raised`` and ``lowered`` (decisions that went 0→1 and 1→0), ``changed``
+    (their sum) and the shares ``raised_rate, lowered_rate, change_rate`` of the group's size. A group is in the table
+    because it has rows, so every share exists.
+    """
+    counts, groups = change_counts(predictions_f, predictions_f, predictions_g, sensitive_features)
+    sizes = counts.sum(axis=(1, 2, 3))
+    raised, lowered = counts[:, :, 0, 1].sum(axis=1), counts[:, :, 1, 0].sum(axis=1)
+    return pd.DataFrame(
+        {
+            "count": sizes.astype(int),
+            "raised": raised.astype(int),
+            "lowered": lowered.astype(int),
+            "changed": (raised + lowered).astype(int),
+            "raised_rate": raised / sizes,
+            "lowered_rate": lowered / sizes,
+            "change_rate": (raised + lowered) / sizes,
+        },
+        index=pd.Index(groups, name="group"),
+    )
+
+
+def calibration_table(scores_f: Any, scores_g: Any, *, n_bins: int = 10) -> pd.DataFrame:
+    """Calibration of g against f: mean score of g where f's score falls into each bin (paper, App. E).
+
+    Parameters
+    ----------
+    scores_f, scores_g : array of float
+        Probabilities of the positive class.
+    n_bins : int
+        Equal bins of [0, 1].
+
+    Returns
+    -------
+    DataFrame
+        One row per bin that is not empty: ``low, high, count, mean_f, mean_g, sd_g``. On the diagonal
+        (mean_g = mean_f, sd small) g leaves f's confidence as it was.
+    """
+    f, g = np.asarray(scores_f, dtype=float), np.asarray(scores_g, dtype=float)
+    for name, scores in (("scores_f", f), ("scores_g", g)):
+        if scores.ndim != 1 or not ((scores >= 0) & (scores <= 1)).all():
+            raise ValueError(f"{name} must be probabilities between 0 and 1, one per row.")
+    if len(f) != len(g):
+        raise ValueError(f"Inputs differ in length: scores_f has {len(f)}, scores_g has {len(g)} rows.")
+    edges = np.linspace(0.0, 1.0, n_bins + 1)
+    index = np.minimum((f * n_bins).astype(int), n_bins - 1)
+    rows = [
+        {
+            "low": edges[i],
+            "high": edges[i + 1],
+            "count": int((index == i).sum()),
+            "mean_f": f[index == i].mean(),
+            "mean_g": g[index == i].mean(),
+            "sd_g": g[index == i].std(),
+        }
+        for i in np.unique(index)
+    ]
+    return pd.DataFrame(rows)

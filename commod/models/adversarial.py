@@ -1,0 +1,123 @@
+"""The listing of the paper (Algorithm 1), as faithful as it can be: r and an MLP adversary take turns.
+
+Kept for comparison. It oscillates between "g = f" and "fair" at every λ tried, whatever the learning rate; the default
+solver (`best_response`) minimises the same loss without that.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+import torch
+from torch.nn.functional import binary_cross_entropy_with_logits as cross_entropy
+
+from commod.models.networks import Adversary, ConceptNetwork, MLPNetwork, diversity_loss, sparsity_loss
+from commod.models.objective import ScoreObjective
+from commod.models.rescaler import LinearRescaler
+from commod.models.solution import PathPoint, Solution, StepCallback, Terms
+from commod.models.training import LossWeights, TrainingData, instance_weights
+
+__all__ = ["train_adversarial"]
+
+
+def train_adversarial(
+    data: TrainingData,
+    weights: LossWeights,
+    ratio_norm: Any,
+    *,
+    architecture: Literal["linear", "mlp"] = "linear",
+    n_concepts: int = 2,
+    epochs: int = 100,
+    batch_size: int = 128,
+    learning_rate: float = 1e-3,
+    adversary_learning_rate: float = 1e-2,
+    adversary_width: int = 16,
+    adversary_steps: int = 1,
+    warmup_epochs: int = 5,
+    width: int = 16,
+    random_state: int = 0,
+    callback: StepCallback | None = None,
+) -> Solution:
+    """Train r against h by alternating minibatch steps.
+
+    Each step updates the adversary on the current scores (the listing's "warm-up", `adversary_steps` times), then r
+    on L_Y − λ_fair·L_S + λ_ratio·L_ratio + λ_concepts·(L_sparsity + L_diversity). The epoch gates: the fairness and
+    concept terms are off for the first `warmup_epochs`, in which the adversary learns to read S.
+
+    Both losses differ from the printed ones as their docstrings say, and the Lasso is measured in the same unit as
+    the default solver's, so that one setting means one thing under both.
+    """
+    n, d = data.X.shape
+    scale = _sparsity_scale(data, weights)
+    rows = torch.from_numpy(instance_weights(ratio_norm, data).astype(np.float32))
+    X, logit, y, s = (
+        torch.from_numpy(column.astype(np.float32)) for column in (data.X, data.logit, data.y, data.sensitive)
+    )
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(random_state)
+        network = ConceptNetwork(d, n_concepts) if architecture == "linear" else MLPNetwork(d, width)
+        adversary = Adversary(2 if weights.by_label else 1, adversary_width)
+    shuffle = torch.Generator().manual_seed(random_state)
+    optimizer = torch.optim.Adam(network.parameters(), lr=learning_rate)
+    adversary_optimizer = torch.optim.Adam(adversary.parameters(), lr=adversary_learning_rate)
+
+    def adversary_loss(z: torch.Tensor, batch: torch.Tensor) -> torch.Tensor:
+        inputs = torch.stack([z, y[batch]], dim=1) if weights.by_label else z[:, None]
+        return cross_entropy(adversary(inputs), s[batch])
+
+    solution = Solution()
+    solution.path.append(PathPoint(LinearRescaler(1.0, np.zeros(d)), {"lambda_fair": 0.0}))
+    n_steps = epochs * -(-n // batch_size)
+    terms: Terms = {}
+    for epoch in range(epochs):
+        gate = float(epoch >= warmup_epochs)
+        for batch in torch.split(torch.randperm(n, generator=shuffle), batch_size):
+            ratio = network(X[batch])
+            z = ratio * logit[batch]
+            for _ in range(adversary_steps):
+                adversary_optimizer.zero_grad()
+                adversary_loss(z.detach(), batch).backward()  # type: ignore[no-untyped-call]
+                adversary_optimizer.step()
+            label = cross_entropy(z, y[batch])
+            fooled = adversary_loss(z, batch)
+            ratio_loss = (rows[batch] * (ratio - 1.0) ** 2).mean()
+            sparsity = diversity = label.new_zeros(())
+            if isinstance(network, ConceptNetwork):
+                sparsity, diversity = scale * sparsity_loss(network), diversity_loss(network)
+            loss = (
+                label
+                - gate * weights.fair * fooled
+                + weights.ratio * ratio_loss
+                + gate * (weights.sparsity * sparsity + weights.diversity * diversity)
+            )
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            terms = {
+                "lambda_fair": gate * weights.fair,
+                "objective": loss.item(),
+                "label_loss": label.item(),
+                "adversary_loss": fooled.item(),
+                "ratio_loss": ratio_loss.item(),
+                "sparsity_loss": sparsity.item(),
+                "diversity_loss": diversity.item(),
+            }
+            step = len(solution.history) + 1
+            solution.history.append({"step": step, **terms})
+            if callback is not None and callback(step, n_steps, terms):
+                solution.stopped = True
+                break
+        if solution.stopped:
+            break
+    if isinstance(network, ConceptNetwork):
+        solution.concepts = network.directions()
+    # Alternating steps do not converge in any sense that could be checked; all planned steps were taken, or not.
+    solution.path.append(PathPoint(network.rescaler(), terms, len(solution.history), not solution.stopped))
+    return solution
+
+
+def _sparsity_scale(data: TrainingData, weights: LossWeights) -> float:
+    ordered = data.sorted_for(weights.by_label)
+    objective = ScoreObjective(ordered.y, ordered.sensitive, by_label=weights.by_label)
+    return objective.pull(objective.evaluate(ordered.logit), ordered.X.T * ordered.logit)

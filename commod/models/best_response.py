@@ -1,0 +1,186 @@
+"""The default solver: exact best response of the adversary, Newton steps on r, followed from g = f to the target.
+
+The listing of the paper lets r and its adversary take turns and oscillates between "g = f" and "fair"; here the
+adversary is solved at every step (`ScoreObjective`), so what is left is a smooth function of θ = (c, v) with
+r(x) = c + v·x, plus a Lasso on v. It is followed along λ_fair from r ≡ 1 up to its target, each point warm-started
+from the last: the same branch of solutions for every target, and never a basin in which most decisions flip.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from commod.models.adversary import Array
+from commod.models.lasso import lasso_step
+from commod.models.objective import ScoreObjective, ScoreState
+from commod.models.rescaler import LinearRescaler
+from commod.models.solution import PathPoint, Solution, StepCallback, Terms
+from commod.models.training import LossWeights, TrainingData, ratio_form
+
+__all__ = ["LADDER", "LinearProblem", "rungs_below", "solve_linear"]
+
+# λ_fair values that every fit passes on its way up; part of the definition of the result.
+LADDER = (0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.5, 8.0)
+# A rung only leads to the next: it is solved until a step promises less than this.
+RUNG_TOL = 1e-5
+MAX_STEPS = 100
+# Keeps the weights unique where features are linearly dependent (the levels of a category are) and nothing else
+# decides between them; too small to be seen in any score.
+RIDGE = 1e-6
+
+
+def rungs_below(lambda_fair: float) -> list[float]:
+    """The ladder up to and including the target; empty for λ_fair = 0."""
+    return [rung for rung in LADDER if rung < lambda_fair] + ([lambda_fair] if lambda_fair > 0 else [])
+
+
+class LinearProblem:
+    """The loss in θ = (c, v): score terms, ratio penalty λ_ratio·(θ−θ₀)ᵀM(θ−θ₀), and a Lasso on v.
+
+    Parameters
+    ----------
+    data : TrainingData
+        Sorted by the objective's strata (`TrainingData.sorted_for`).
+    weights : LossWeights
+    form : (1 + d, 1 + d)
+        The matrix M of L_ratio (`ratio_form`).
+    """
+
+    def __init__(self, data: TrainingData, weights: LossWeights, form: Array) -> None:
+        self.objective = ScoreObjective(data.y, data.sensitive, by_label=weights.by_label)
+        # Columns logit f(x)·(1, x), so that z = θA; features first, so that numpy's inner loops run over the rows.
+        self.A = np.vstack([data.logit, data.X.T * data.logit])
+        self.A_fast = self.A.astype(np.float32)
+        self.form = form
+        self.quadratic = 2.0 * (weights.ratio * form + RIDGE * np.eye(len(form)))
+        self.identity = np.eye(len(form))[0]
+        self.start = self.objective.evaluate(self.identity @ self.A)
+        self.sparsity_scale = self.objective.pull(self.start, self.A[1:])
+        self.penalty = np.full(len(form), weights.sparsity * self.sparsity_scale)
+        self.penalty[0] = 0.0
+
+    def terms(self, state: ScoreState, theta: Array, lambda_fair: float) -> Terms:
+        """Every loss term at θ and, as ``objective``, their weighted sum."""
+        move = theta - self.identity
+        penalties = 0.5 * move @ self.quadratic @ move + self.penalty @ np.abs(theta)
+        return {
+            "lambda_fair": lambda_fair,
+            "objective": state.value(lambda_fair) + float(penalties),
+            "label_loss": state.label_loss,
+            "adversary_loss": state.adversary_loss,
+            "ratio_loss": float(move @ self.form @ move),
+            "sparsity_loss": self.sparsity_scale * float(np.abs(theta[1:]).sum()),
+            "diversity_loss": 0.0,  # of any split into concepts with disjoint supports
+        }
+
+
+@dataclass(frozen=True)
+class _Point:
+    """Where the solver stands."""
+
+    theta: Array
+    state: ScoreState
+    terms: Terms
+    n_iter: int = 0
+    converged: bool = True
+    stopped: bool = False
+
+
+def solve_linear(
+    data: TrainingData,
+    weights: LossWeights,
+    ratio_norm: Any,
+    *,
+    tol: float = 1e-9,
+    callback: StepCallback | None = None,
+) -> Solution:
+    """Solve at each rung of the ladder below λ_fair and at λ_fair itself, from r ≡ 1 upwards.
+
+    Parameters
+    ----------
+    data : TrainingData
+    weights : LossWeights
+    ratio_norm : str or (n,) instance weights
+    tol : float
+        The last point is solved until a step promises to lower the loss by less than this.
+    callback : callable
+        Called after every Newton step with the number of the rung, the number of rungs and the loss terms; a true
+        answer stops the solver where it is.
+    """
+    form = ratio_form(ratio_norm, data)
+    problem = LinearProblem(data.sorted_for(weights.by_label), weights, form)
+    solution = Solution()
+    point = _Point(problem.identity, problem.start, problem.terms(problem.start, problem.identity, 0.0))
+    _append(solution, point)
+    rungs = rungs_below(weights.fair)
+    for step, rung in enumerate(rungs, start=1):
+
+        def report(terms: Terms, step: int = step) -> bool:
+            solution.history.append({"step": step, **terms})
+            return callback is not None and bool(callback(step, len(rungs), terms))
+
+        point = _newton(problem, point, rung, tol if step == len(rungs) else RUNG_TOL, report)
+        at_f = problem.terms(problem.start, problem.identity, rung)
+        if at_f["objective"] < point.terms["objective"]:
+            # Never hand out a model that its own loss ranks below f.
+            point = _Point(problem.identity, problem.start, at_f, point.n_iter, point.converged, point.stopped)
+        _append(solution, point)
+        solution.stopped = point.stopped
+        if solution.stopped:
+            break
+    return solution
+
+
+def _append(solution: Solution, point: _Point) -> None:
+    rescaler = LinearRescaler(float(point.theta[0]), point.theta[1:])
+    solution.path.append(PathPoint(rescaler, point.terms, point.n_iter, point.converged))
+
+
+def _newton(
+    problem: LinearProblem, start: _Point, lambda_fair: float, tol: float, report: Callable[[Terms], bool]
+) -> _Point:
+    """Proximal Newton with backtracking at one λ_fair."""
+    theta, state = start.theta, start.state
+    terms = problem.terms(state, theta, lambda_fair)
+    for n_iter in range(1, MAX_STEPS + 1):
+        newton = problem.objective.newton_terms(state, lambda_fair, problem.A, problem.A_fast)
+        gradient = newton.gradient + problem.quadratic @ (theta - problem.identity)
+        goal = lasso_step(gradient, _positive(newton.hessian + problem.quadratic), theta, problem.penalty)
+        move = goal - theta
+        drop = float(gradient @ move + problem.penalty @ (np.abs(goal) - np.abs(theta)))
+        if drop > -tol:
+            return _Point(theta, state, terms, n_iter)
+        size = 1.0
+        while True:
+            trial = goal if size == 1.0 else theta + size * move
+            # The adversaries' weights, moved along as their own optimality conditions say, are their next start.
+            answers = zip(state.fits, newton.responses, strict=True)
+            starts = tuple(fit.phi + response @ (size * move) for fit, response in answers)
+            trial_state = problem.objective.evaluate(trial @ problem.A, starts)
+            trial_terms = problem.terms(trial_state, trial, lambda_fair)
+            descended = trial_terms["objective"] <= terms["objective"] + 1e-4 * size * drop
+            if descended or size < 1e-6:
+                break
+            size /= 2
+        if not descended:
+            # No descent left at this precision: done if the promise was small, in trouble if not.
+            return _Point(theta, state, terms, n_iter, converged=drop > -1e-6)
+        theta, state, terms = trial, trial_state, trial_terms
+        if report(terms):
+            return _Point(theta, state, terms, n_iter, converged=False, stopped=True)
+    return _Point(theta, state, terms, MAX_STEPS, converged=False)
+
+
+def _positive(hessian: Array) -> Array:
+    """The Hessian, or, where it is indefinite, its eigenvalues made positive so that the step descends."""
+    try:
+        np.linalg.cholesky(hessian - RIDGE * np.eye(len(hessian)))
+    except np.linalg.LinAlgError:
+        values, vectors = np.linalg.eigh(hessian)
+        values = np.maximum(np.abs(values), 1e-5 * float(np.abs(values).max()))
+        return (vectors * values) @ vectors.T
+    return hessian

@@ -1,0 +1,473 @@
+"""COMMOD as a scikit-learn classifier."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+import pandas as pd
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+
+from commod.datasets.encoding import TabularEncoder
+from commod.metrics.fairness import gap, p_rule_of_rates, positive_rates, rates_given_label
+from commod.models.adversary import Array, sigmoid
+from commod.models.base_scores import BaseModel, base_logits, check_base_model
+from commod.models.best_response import solve_linear
+from commod.models.concepts import feature_distances, group_features, orient, unit_concepts
+from commod.models.rescaler import LinearRescaler
+from commod.models.solution import Solution, StepCallback
+from commod.models.threads import single_threaded
+from commod.models.training import LossWeights, TrainingData
+from commod.models.validation import (
+    check_choice,
+    check_count,
+    check_labels,
+    check_options,
+    check_sensitive,
+    check_weight,
+)
+
+__all__ = ["Commod"]
+
+_OPTIONS: dict[tuple[str, str], dict[str, type]] = {
+    ("best_response", "linear"): {"tol": float},
+    ("best_response", "mlp"): {"width": int, "max_iter": int},
+    ("adversarial", "linear"): {
+        "epochs": int,
+        "batch_size": int,
+        "learning_rate": float,
+        "adversary_learning_rate": float,
+        "adversary_width": int,
+        "adversary_steps": int,
+        "warmup_epochs": int,
+    },
+}
+_OPTIONS["adversarial", "mlp"] = _OPTIONS["adversarial", "linear"] | {"width": int}
+
+SCORE_FEATURE = "f_logit"
+
+
+class Commod(ClassifierMixin, BaseEstimator):
+    """Make a deployed classifier f fairer by few, explainable changes: g(x) = σ(r(x)·logit f(x)).
+
+    r(x) is linear through k sparse, diverse concepts and starts at r ≡ 1, where g = f. Training minimises
+    L_Y − λ_fair·L_S + λ_ratio·‖r−1‖² + λ_concepts·(sparsity + diversity) (paper, Eq. 5, with the corrections named in
+    the modules of this package), L_S being the loss of an adversary that reads the sensitive attribute from the new
+    score. The sensitive attribute is used in `fit` only; `predict` neither needs nor accepts it.
+
+    Parameters
+    ----------
+    base_model : fitted classifier, callable, str or None
+        The deployed model f: any fitted scikit-learn classifier or Pipeline; a function from X to probabilities; or
+        the name of the column of X that holds f's probabilities (not used as a feature then). None trains a logistic
+        regression in `fit`, unless `base_scores` are given there. `clone` keeps a fitted model fitted.
+    lambda_fair : float, default 2.0
+        Weight of fairness. At 0, g = f and nothing is trained.
+    lambda_ratio : float, default 0.05
+        Weight of staying near f.
+    lambda_concepts : float, default 0.01
+        Weight of the concept terms. The Lasso is in units of the adversary's strongest pull on any weight, so that
+        one value means the same on every data set; at λ_concepts ≥ λ_fair no weight may move on fairness' account.
+    n_concepts : int, default 2
+        k, into how many concepts r is read. It adds no power to a linear r: a larger k is a finer reading.
+    fairness : {"demographic_parity", "equalized_odds"}
+    ratio_norm : {"identity", "fisher", "mahalanobis"} or array of shape (n_rows,)
+        Metric of ‖r−1‖²; an array weighs the instances.
+    rescaler : {"linear", "mlp"}
+        "mlp" is the paper's comparison of architectures: it has no concepts.
+    solver : {"best_response", "adversarial"}
+        "best_response" solves the adversary at every step and follows λ_fair up from g = f: deterministic and fast.
+        "adversarial" is the listing of the paper.
+    sparsity_weight, diversity_weight : float, default 1.0
+        Multiply λ_concepts in the two concept terms.
+    include_score : bool, default False
+        Give r the logit of f as one more feature.
+    solver_options : dict, optional
+        "best_response": ``tol`` (linear), ``width``, ``max_iter`` (mlp). "adversarial": ``epochs, batch_size,
+        learning_rate, adversary_learning_rate, adversary_width, adversary_steps, warmup_epochs`` (and ``width``).
+    random_state : int, default 0
+        Seed of what is random: minibatches and initial weights of "adversarial" and "mlp". The default solver for a
+        linear r has nothing random in it.
+
+    Attributes
+    ----------
+    concepts_ : DataFrame, feature × concept
+        Unit directions in standardised features. Their supports are disjoint with the default solver.
+    concept_weights_ : Series
+        Weight of each concept in r: r(x) = intercept_ + Σ_j weight_j·(concept_j · x).
+    coef_ : Series
+        The same r by feature: concepts_ @ concept_weights_.
+    intercept_ : float
+    path_ : DataFrame
+        Points passed from g = f to the target: λ_fair, loss terms, and accuracy, p_rule, dm and change_rate on the
+        training rows.
+    history_ : DataFrame
+        Each loss term after every step.
+    converged_ : bool
+    stopped_ : bool
+        Whether a callback stopped the training.
+    classes_, groups_ : ndarray
+        The labels, and the two values of the sensitive attribute; the second ones count as 1.
+    base_model_ : the f that is used
+    encoder_ : TabularEncoder
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from commod import Commod, evaluate, load_task
+    >>> task = load_task("law_school")
+    >>> train, test = task.split(seed=0)
+    >>> f = task.base_model(LogisticRegression()).fit(train.X, train.y)
+    >>> g = Commod(f, lambda_fair=2.0).fit(train.X, train.y, sensitive_features=train.sensitive)
+    >>> bool(evaluate(task, f, g, test).loc["p_rule", "difference"] > 0.1)
+    True
+    """
+
+    __metadata_request__fit: ClassVar[dict[str, Any]] = {"sensitive_features": True, "base_scores": True}
+
+    def __init__(
+        self,
+        base_model: BaseModel = None,
+        *,
+        lambda_fair: float = 2.0,
+        lambda_ratio: float = 0.05,
+        lambda_concepts: float = 0.01,
+        n_concepts: int = 2,
+        fairness: str = "demographic_parity",
+        ratio_norm: Any = "identity",
+        rescaler: str = "linear",
+        solver: str = "best_response",
+        sparsity_weight: float = 1.0,
+        diversity_weight: float = 1.0,
+        include_score: bool = False,
+        solver_options: Mapping[str, Any] | None = None,
+        random_state: int = 0,
+    ) -> None:
+        self.base_model = base_model
+        self.lambda_fair = lambda_fair
+        self.lambda_ratio = lambda_ratio
+        self.lambda_concepts = lambda_concepts
+        self.n_concepts = n_concepts
+        self.fairness = fairness
+        self.ratio_norm = ratio_norm
+        self.rescaler = rescaler
+        self.solver = solver
+        self.sparsity_weight = sparsity_weight
+        self.diversity_weight = diversity_weight
+        self.include_score = include_score
+        self.solver_options = solver_options
+        self.random_state = random_state
+
+    # ---- fit: validate → encode → solve → keep ----
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        sensitive_features: Any = None,
+        base_scores: Any = None,
+        callback: StepCallback | None = None,
+    ) -> Commod:
+        """Learn the ratio.
+
+        Parameters
+        ----------
+        X : DataFrame or array (n, d)
+            What f was given; categories may be strings or pandas categories.
+        y : array (n,)
+            Two labels of any type; the second in sorted order is the positive one.
+        sensitive_features : array (n,)
+            Two groups of any type. Without it there is nobody to be fair to: g = f, and a warning says so.
+        base_scores : array (n,), optional
+            f's probabilities for these rows, instead of asking `base_model`.
+        callback : callable, optional
+            ``callback(step, n_steps, terms)`` after every step; if it returns something true, training stops there
+            and the model reached so far is kept. An exception it raises leaves this object as it was.
+        """
+        weights = self._loss_weights()
+        frame = self._validated(X, reset=True)
+        labels, classes = check_labels(y, frame.shape[0])
+        base_model = self.base_model
+        if base_model is None and base_scores is None:
+            base_model = make_pipeline(TabularEncoder(), LogisticRegression()).fit(frame, y)
+        check_base_model(base_model, classes)
+        logit = base_logits(base_model, frame, base_scores)
+        groups: np.ndarray | None = None
+        sensitive = np.zeros(len(labels))
+        if sensitive_features is not None:
+            sensitive, groups = check_sensitive(sensitive_features, len(labels))
+        elif weights.fair > 0:
+            warnings.warn(
+                "fit was called without sensitive_features, so there is no one to be fair to: g = f.",
+                UserWarning,
+                stacklevel=2,
+            )
+            weights = LossWeights(0.0, weights.ratio, weights.sparsity, weights.diversity, weights.by_label)
+        encoder = TabularEncoder().fit(self._inputs(frame, base_model))
+        encoded = self._encode(encoder, self._inputs(frame, base_model), logit)
+        self._check_settings(encoded.shape)
+        data = TrainingData(encoded, logit, labels, sensitive)
+        with single_threaded():
+            solution = self._solve(data, weights, callback)
+            concepts = self._read_concepts(solution, data, self._origins(encoder))
+
+        # Nothing above touches a fitted attribute: a fit that fails or is interrupted leaves the old model whole.
+        self.classes_ = classes
+        self.groups_ = groups
+        self.base_model_ = base_model
+        self.encoder_ = encoder
+        self._keep(solution, data, concepts)
+        if not self.converged_ and not self.stopped_:
+            warnings.warn(
+                "COMMOD did not converge: the last point of path_ may be improved on. Raise lambda_ratio or lower "
+                "lambda_fair.",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+        return self
+
+    def _loss_weights(self) -> LossWeights:
+        check_choice("fairness", self.fairness, ("demographic_parity", "equalized_odds"))
+        concepts = check_weight("lambda_concepts", self.lambda_concepts)
+        return LossWeights(
+            fair=check_weight("lambda_fair", self.lambda_fair),
+            ratio=check_weight("lambda_ratio", self.lambda_ratio),
+            sparsity=concepts * check_weight("sparsity_weight", self.sparsity_weight),
+            diversity=concepts * check_weight("diversity_weight", self.diversity_weight),
+            by_label=self.fairness == "equalized_odds",
+        )
+
+    def _check_settings(self, shape: tuple[int, int]) -> None:
+        n, d = shape
+        check_choice("rescaler", self.rescaler, ("linear", "mlp"))
+        check_choice("solver", self.solver, ("best_response", "adversarial"))
+        if check_count("n_concepts", self.n_concepts) > d:
+            raise ValueError(
+                f"n_concepts = {self.n_concepts} is more than there are encoded features (n_features = {d}): "
+                "lower n_concepts."
+            )
+        if isinstance(self.ratio_norm, str):
+            check_choice("ratio_norm", self.ratio_norm, ("identity", "fisher", "mahalanobis"))
+            if self.ratio_norm == "mahalanobis" and (self.rescaler, self.solver) != ("linear", "best_response"):
+                raise ValueError(
+                    "ratio_norm='mahalanobis' measures the weights of a linear r and is available for "
+                    "rescaler='linear' with solver='best_response': choose 'identity' or 'fisher'."
+                )
+        else:
+            given = np.asarray(self.ratio_norm, dtype=float)
+            if given.shape != (n,) or not np.isfinite(given).all() or (given < 0).any() or given.sum() == 0:
+                raise ValueError(
+                    f"ratio_norm as an array must hold one weight of 0 or more for each of the {n} rows, not all 0."
+                )
+        if isinstance(self.random_state, bool) or not isinstance(self.random_state, (int, np.integer)):
+            raise ValueError(f"random_state must be a whole number, got {self.random_state!r}.")
+
+    def _solve(self, data: TrainingData, weights: LossWeights, callback: StepCallback | None) -> Solution:
+        options = check_options(self.solver_options, _OPTIONS[self.solver, self.rescaler], self.solver)
+        if weights.fair == 0 or (self.solver, self.rescaler) == ("best_response", "linear"):
+            # λ_fair = 0 asks for no fairness: g = f, the first point of the path, whatever the solver.
+            tol = options.get("tol", 1e-9)
+            return solve_linear(data, weights, self.ratio_norm, tol=tol, callback=callback)
+        options |= {"random_state": int(self.random_state), "callback": callback}
+        if self.solver == "best_response":
+            from commod.models.best_response_mlp import solve_mlp  # torch takes a second to import
+
+            return solve_mlp(data, weights, self.ratio_norm, **options)
+        from commod.models.adversarial import train_adversarial
+
+        architecture: Any = self.rescaler
+        return train_adversarial(
+            data, weights, self.ratio_norm, architecture=architecture, n_concepts=self.n_concepts, **options
+        )
+
+    def _read_concepts(
+        self, solution: Solution, data: TrainingData, origins: list[object]
+    ) -> tuple[Array, Array] | None:
+        """Unit directions (d, k) and weights (k,) of a linear ratio."""
+        if not isinstance(solution.rescaler, LinearRescaler):
+            return None
+        if solution.concepts is not None:
+            directions, strengths = solution.concepts
+        else:
+            v = solution.rescaler.coef
+            groups = group_features(v, feature_distances(data.X, origins), self.n_concepts)
+            directions, strengths = unit_concepts(v, groups, self.n_concepts)
+        return orient(directions, strengths, data.X.T @ (data.logit - data.logit.mean()))
+
+    def _keep(self, solution: Solution, data: TrainingData, concepts: tuple[Array, Array] | None) -> None:
+        self.rescaler_ = solution.rescaler
+        self.path_rescalers_ = [point.rescaler for point in solution.path]
+        self.converged_ = solution.converged
+        self.stopped_ = solution.stopped
+        self.n_iter_ = sum(point.n_iter for point in solution.path)
+        self.history_ = pd.DataFrame(solution.history)
+        self.path_ = pd.DataFrame(
+            [
+                {**point.terms, "n_iter": point.n_iter, **_train_figures(point.rescaler(data.X) * data.logit, data)}
+                for point in solution.path
+            ]
+        )
+        for name in ("intercept_", "coef_", "concept_weights_", "concepts_"):
+            self.__dict__.pop(name, None)
+        if concepts is None or not isinstance(self.rescaler_, LinearRescaler):
+            return
+        directions, strengths = concepts
+        names = self.get_feature_names_out()
+        labels = pd.Index([f"Concept {j + 1}" for j in range(self.n_concepts)], name="concept")
+        self.intercept_ = self.rescaler_.intercept
+        self.coef_ = pd.Series(self.rescaler_.coef, index=pd.Index(names, name="feature"), name="weight")
+        self.concept_weights_ = pd.Series(strengths, index=labels, name="weight")
+        self.concepts_ = pd.DataFrame(directions, index=self.coef_.index, columns=labels)
+
+    # ---- prediction ----
+
+    def ratio(self, X: Any, *, base_scores: Any = None) -> Array:
+        """r(x) of each row; a decision changes where it is negative."""
+        return self._ratio_and_logit(X, base_scores)[0]
+
+    def decision_function(self, X: Any, *, base_scores: Any = None) -> Array:
+        """Logit of g, r(x)·logit f(x)."""
+        ratio, logit = self._ratio_and_logit(X, base_scores)
+        return ratio * logit
+
+    def predict_proba(self, X: Any, *, base_scores: Any = None) -> Array:
+        """Probabilities of the two classes under g."""
+        p = sigmoid(self.decision_function(X, base_scores=base_scores))
+        return np.column_stack([1.0 - p, p])
+
+    def predict(self, X: Any, *, base_scores: Any = None) -> np.ndarray:
+        """Decisions of g: the positive class where g(x) > 0.5, which leaves a tie with the negative one."""
+        return self.classes_[(self.decision_function(X, base_scores=base_scores) > 0).astype(int)]
+
+    def staged_predict(self, X: Any, *, base_scores: Any = None) -> Iterator[np.ndarray]:
+        """Decisions at each point of ``path_``, from f to g."""
+        encoded, logit = self._encoded_and_logit(X, base_scores)
+        for rescaler in self.path_rescalers_:
+            yield self.classes_[(rescaler(encoded) * logit > 0).astype(int)]
+
+    def concept_activations(self, X: Any, *, base_scores: Any = None) -> pd.DataFrame:
+        """Value of each concept for each row, concept_j · x in standardised features; 0 is the training average."""
+        encoded, _ = self._encoded_and_logit(X, base_scores)
+        index = X.index if isinstance(X, pd.DataFrame) else None
+        return pd.DataFrame(encoded @ self._concepts().to_numpy(), columns=self.concepts_.columns, index=index)
+
+    def explain_prediction(self, x: Any, *, by: str = "concept", base_scores: Any = None) -> pd.DataFrame:
+        """The sum that leads from f's logit to g's for one instance.
+
+        Parameters
+        ----------
+        x : DataFrame of one row, Series, or array (1, d)
+        by : {"concept", "feature"}
+
+        Returns
+        -------
+        DataFrame
+            Rows "f", "constant", one per concept (or encoded feature), "g". Columns ``value`` (of the concept or
+            standardised feature), ``weight``, ``ratio`` (what the term adds to r), ``logit`` (that times logit f) and
+            ``logit_after`` (the running sum, which starts at f's logit and ends at g's).
+        """
+        check_choice("by", by, ("concept", "feature"))
+        if isinstance(x, pd.Series):
+            x = x.to_frame().T.infer_objects()
+        encoded, logit = self._encoded_and_logit(x, base_scores)
+        if len(encoded) != 1:
+            raise ValueError(f"explain_prediction explains one instance at a time, got {len(encoded)} rows.")
+        concepts = self._concepts()
+        if by == "concept":
+            values, weights = encoded[0] @ concepts.to_numpy(), self.concept_weights_
+        else:
+            values, weights = encoded[0], self.coef_
+        parts = values * weights.to_numpy()
+        ratios = np.concatenate([[1.0, self.intercept_ - 1.0], parts])
+        logits = ratios * logit[0]
+        frame = pd.DataFrame(
+            {
+                "value": np.concatenate([[np.nan, 1.0], values]),
+                "weight": np.concatenate([[np.nan, self.intercept_ - 1.0], weights.to_numpy()]),
+                "ratio": ratios,
+                "logit": logits,
+                "logit_after": np.cumsum(logits),
+            },
+            index=pd.Index(["f", "constant", *weights.index], name="term"),
+        )
+        total = frame["ratio"].sum()
+        frame.loc["g"] = [np.nan, np.nan, total, total * logit[0], total * logit[0]]
+        return frame
+
+    def get_feature_names_out(self, input_features: Any = None) -> list[str]:
+        """Names of the encoded features that r sees."""
+        check_is_fitted(self, "encoder_")
+        return list(self.encoder_.feature_names_out_) + ([SCORE_FEATURE] if self.include_score else [])
+
+    # ---- shared by fit and predict ----
+
+    def _validated(self, X: Any, *, reset: bool) -> Any:
+        if isinstance(X, pd.DataFrame):
+            validate_data(self, X, reset=reset, skip_check_array=True)
+            return X
+        return check_array(validate_data(self, X, reset=reset), dtype=float)
+
+    def _inputs(self, X: Any, base_model: BaseModel) -> Any:
+        """Features of r: all columns but the one that holds f's scores."""
+        return X.drop(columns=base_model) if isinstance(base_model, str) else X
+
+    def _encode(self, encoder: TabularEncoder, X: Any, logit: Array) -> Array:
+        encoded = encoder.transform(X)
+        return np.column_stack([encoded, logit]) if self.include_score else encoded
+
+    def _origins(self, encoder: TabularEncoder) -> list[object]:
+        return [column for column, _ in encoder.origin_] + ([SCORE_FEATURE] if self.include_score else [])
+
+    def _encoded_and_logit(self, X: Any, base_scores: Any) -> tuple[Array, Array]:
+        check_is_fitted(self, "rescaler_")
+        frame = self._validated(X, reset=False)
+        if self.base_model_ is None and base_scores is None:
+            raise ValueError("This model was fitted on base_scores: pass the scores of these rows as base_scores too.")
+        logit = base_logits(self.base_model_, frame, base_scores)
+        return self._encode(self.encoder_, self._inputs(frame, self.base_model_), logit), logit
+
+    def _ratio_and_logit(self, X: Any, base_scores: Any) -> tuple[Array, Array]:
+        encoded, logit = self._encoded_and_logit(X, base_scores)
+        return self.rescaler_(encoded), logit
+
+    def _concepts(self) -> pd.DataFrame:
+        check_is_fitted(self, "rescaler_")
+        if not hasattr(self, "concepts_"):
+            raise AttributeError("rescaler='mlp' has no concepts: fit with rescaler='linear' to explain the changes.")
+        return self.concepts_
+
+    # ---- scikit-learn ----
+
+    def __sklearn_clone__(self) -> Commod:
+        """Clone the settings but keep a fitted f: a COMMOD without its model would have nothing to edit."""
+        params = self.get_params(deep=False)
+        base_model = params.pop("base_model")
+        copies = {name: clone(value, safe=False) for name, value in params.items()}
+        return type(self)(base_model, **copies)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        return tags
+
+
+def _train_figures(z: Array, data: TrainingData) -> dict[str, float]:
+    """Accuracy, fairness and change rate of the scores z on the training rows."""
+    decided = (z > 0).astype(int)
+    changed = float(np.mean((z > 0) != (data.logit > 0)))
+    s, y = data.sensitive.astype(int), data.y.astype(int)
+    counts = np.bincount(s * 4 + y * 2 + decided, minlength=8).reshape(2, 2, 2).astype(float)
+    figures = {"accuracy": float(np.mean(decided == y)), "change_rate": changed}
+    if (counts.sum(axis=-1) > 0).all():
+        figures["p_rule"] = float(p_rule_of_rates(positive_rates(counts)))
+        figures["dm"] = float(gap(rates_given_label(counts, 1)) + gap(rates_given_label(counts, 0)))
+    return figures

@@ -1,0 +1,54 @@
+"""Figures of f and g on held-out rows of a task."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from commod.datasets.task import Split, Task
+from commod.metrics.report import compare_decisions
+from commod.models.base_scores import BaseModel, base_logits
+
+__all__ = ["evaluate", "figures_of"]
+
+MODEL_FIGURES = ("accuracy", "p_rule", "dm", "delta_tpr", "delta_fpr", "positive_rate_0", "positive_rate_1")
+
+
+def evaluate(task: Task, f: BaseModel, g: Any, rows: Split, *, confidence: float = 0.95, seed: int = 0) -> pd.DataFrame:
+    """Accuracy, fairness and changes of f and of g on `rows`, with bootstrap intervals.
+
+    Parameters
+    ----------
+    task : Task
+    f : the base model, in any form that `Commod` accepts as `base_model`
+    g : fitted classifier with `predict`
+    rows : Split
+        Usually the test part of ``task.split(seed)``.
+    confidence : float
+        Of the intervals.
+    seed : int
+        Of the bootstrap; the same seed gives the same intervals.
+
+    Returns
+    -------
+    DataFrame
+        See `commod.metrics.compare_decisions`. ``attrs`` holds the data set's name and the names of its groups.
+    """
+    decisions_f = (base_logits(f, rows.X) > 0).astype(int)
+    frame = compare_decisions(
+        rows.y,
+        decisions_f,
+        np.asarray(g.predict(rows.X)).astype(int),
+        sensitive_features=rows.sensitive,
+        confidence=confidence,
+        seed=seed,
+    )
+    frame.attrs = {"dataset": task.name, "groups": task.groups}
+    return frame
+
+
+def figures_of(frame: pd.DataFrame, model: str) -> dict[str, float]:
+    """The figures of one model (``"f"`` or ``"g"``) out of `evaluate`'s frame, as plain numbers."""
+    return {name: float(frame.loc[name, model]) for name in MODEL_FIGURES}

@@ -1,0 +1,112 @@
+"""COMMOD's training loss as a smooth function of the new scores z = r(x)·logit f(x)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from commod.models.adversary import AdversaryFit, Array, ScoreAdversary, cross_entropy
+
+__all__ = ["NewtonTerms", "ScoreObjective", "ScoreState"]
+
+
+@dataclass(frozen=True)
+class ScoreState:
+    """Loss terms at one z, with the adversaries that attain them."""
+
+    z: Array
+    probability: Array  # σ(z)
+    label_loss: float
+    adversary_loss: float
+    fits: tuple[AdversaryFit, ...]
+
+    def value(self, lambda_fair: float) -> float:
+        """L_Y − λ_fair·L_S."""
+        return self.label_loss - lambda_fair * self.adversary_loss
+
+
+@dataclass(frozen=True)
+class NewtonTerms:
+    """Derivatives in θ where z = θA, and how each adversary's weights answer a move of θ."""
+
+    gradient: Array  # (D,)
+    hessian: Array  # (D, D)
+    responses: tuple[Array, ...]  # per stratum (K, D): dφ/dθ
+
+
+class ScoreObjective:
+    """L_Y(z) − λ_fair·L_S(z) against the best adversary: paper Eq. 5 with its inner problem solved.
+
+    Demographic parity has one adversary that sees z. Equalized odds has one per label: an adversary that sees z and
+    y is any pair of functions of z, one for y = 0 and one for y = 1, so the problem falls apart into the two strata
+    and costs no more. Rows must come sorted by stratum; `order` gives the permutation.
+    """
+
+    def __init__(self, y: Array, sensitive: Array, *, by_label: bool) -> None:
+        self.y = y
+        self.n = len(y)
+        cut = int(np.searchsorted(y, 0.5)) if by_label else 0
+        self.strata = tuple(part for part in (slice(0, cut), slice(cut, self.n)) if part.stop > part.start)
+        self.adversaries = tuple(ScoreAdversary(sensitive[rows]) for rows in self.strata)
+        self.shares = tuple((rows.stop - rows.start) / self.n for rows in self.strata)
+
+    @staticmethod
+    def order(y: Array, *, by_label: bool) -> np.ndarray:
+        """Row permutation that makes the strata contiguous."""
+        return np.argsort(y, kind="stable") if by_label else np.arange(len(y))
+
+    def evaluate(self, z: Array, starts: tuple[Array, ...] | None = None) -> ScoreState:
+        """Solve the adversaries at z, warm-started from `starts`, and return the loss terms."""
+        first = starts or (None,) * len(self.strata)
+        fits = tuple(
+            adversary.fit(z[rows], start)
+            for adversary, rows, start in zip(self.adversaries, self.strata, first, strict=True)
+        )
+        adversary_loss = sum(share * fit.loss for share, fit in zip(self.shares, fits, strict=True))
+        label_loss, probability = cross_entropy(z, self.y)
+        return ScoreState(z, probability, label_loss, adversary_loss, fits)
+
+    def gradient(self, state: ScoreState, lambda_fair: float) -> Array:
+        """d/dz of the value, (n,), by the envelope theorem."""
+        gradient = state.probability - self.y
+        for adversary, rows, fit in zip(self.adversaries, self.strata, state.fits, strict=True):
+            gradient[rows] -= lambda_fair * (fit.probability - adversary.sensitive) * adversary.slope(fit)
+        return gradient / self.n
+
+    def pull(self, state: ScoreState, directions: Array) -> float:
+        """The adversary's strongest pull on any weight: max |dL_S/dv| where z moves by v·directions, (d, n).
+
+        It is the unit of the Lasso: at λ_concepts = λ_fair the first weight can leave zero, whatever the data set,
+        its size and its features.
+        """
+        toward = self.gradient(state, 1.0) - self.gradient(state, 0.0)
+        return float(np.abs(directions @ toward).max(initial=0.0))
+
+    def newton_terms(self, state: ScoreState, lambda_fair: float, A: Array, A_fast: np.ndarray) -> NewtonTerms:
+        """Gradient and Hessian in θ where z = θA, with A of shape (D, n).
+
+        With φ*(z) the adversary's optimum, d²/dz² of −L_S is −L_zz + L_zφ L_φφ⁻¹ L_φz: the curvature of the
+        adversary's loss at fixed φ, and what its answering back adds. `A_fast` is A in single precision: the large
+        product of the Hessian only steers the steps, while the gradient decides where they end.
+        """
+        gradient_z = state.probability - self.y
+        curvature_z = state.probability * (1 - state.probability)
+        hessian = np.zeros((len(A), len(A)))
+        responses: list[Array] = []
+        for adversary, rows, fit, share in zip(self.adversaries, self.strata, state.fits, self.shares, strict=True):
+            slope, curvature, cross_z = adversary.derivatives(fit)
+            residual = fit.probability - adversary.sensitive
+            spread = fit.probability * (1 - fit.probability) * slope
+            gradient_z[rows] -= lambda_fair * residual * slope
+            curvature_z[rows] -= lambda_fair * (spread * slope + residual * curvature)
+            cross_z *= residual
+            cross_z += spread * fit.basis
+            cross = cross_z @ A[:, rows].T / self.n  # (K, D)
+            # fit.hessian is that of the stratum's mean loss, of which the objective holds its share.
+            response: Array = -np.linalg.solve(share * fit.hessian, cross).astype(np.float64)
+            hessian -= lambda_fair * cross.T @ response
+            responses.append(response)
+        weighted = A_fast * (curvature_z / self.n).astype(A_fast.dtype)
+        hessian += weighted @ A_fast.T
+        return NewtonTerms(A @ (gradient_z / self.n), 0.5 * (hessian + hessian.T), tuple(responses))

@@ -1,0 +1,45 @@
+"""What a solver hands back, whichever it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from commod.models.adversary import Array
+from commod.models.rescaler import Rescaler
+
+__all__ = ["PathPoint", "Solution", "StepCallback", "Terms"]
+
+Terms = dict[str, float]
+
+# (step, n_steps, loss terms) -> true to stop
+StepCallback = Callable[[int, int, Terms], object]
+
+
+@dataclass(frozen=True)
+class PathPoint:
+    """A ratio on the way from f to g, and every loss term there."""
+
+    rescaler: Rescaler
+    terms: Terms
+    n_iter: int = 0
+    converged: bool = True
+
+
+@dataclass
+class Solution:
+    """The path from g = f to the model asked for, and every step taken on it."""
+
+    path: list[PathPoint] = field(default_factory=list)
+    history: list[Terms] = field(default_factory=list)
+    stopped: bool = False
+    # Unit directions (d, k) and weights (k,), where the solver learns concepts itself.
+    concepts: tuple[Array, Array] | None = None
+
+    @property
+    def rescaler(self) -> Rescaler:
+        return self.path[-1].rescaler
+
+    @property
+    def converged(self) -> bool:
+        return not self.stopped and self.path[-1].converged

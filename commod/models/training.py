@@ -1,0 +1,80 @@
+"""What every solver is given: the training rows in encoded form, and the weights of the loss."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from sklearn.covariance import ledoit_wolf_shrinkage
+
+from commod.models.adversary import Array
+from commod.models.objective import ScoreObjective
+
+__all__ = ["LossWeights", "TrainingData", "instance_weights", "ratio_form"]
+
+
+@dataclass(frozen=True)
+class TrainingData:
+    """Encoded rows."""
+
+    X: Array  # (n, d) standardised features
+    logit: Array  # (n,) of f
+    y: Array  # (n,) 0/1
+    sensitive: Array  # (n,) 0/1
+
+    def sorted_for(self, objective_by_label: bool) -> TrainingData:
+        """Rows in the order `ScoreObjective` wants."""
+        order = ScoreObjective.order(self.y, by_label=objective_by_label)
+        return TrainingData(self.X[order], self.logit[order], self.y[order], self.sensitive[order])
+
+
+@dataclass(frozen=True)
+class LossWeights:
+    """The λ's of the paper's Eq. 5, the concept term separable, and the criterion."""
+
+    fair: float
+    ratio: float
+    sparsity: float
+    diversity: float
+    by_label: bool  # equalized odds: the adversary sees y
+
+
+RatioNorm = Literal["identity", "fisher", "mahalanobis"]
+
+
+def instance_weights(ratio_norm: Any, data: TrainingData) -> Array:
+    """Weight of each row in L_ratio = mean of weight·(r − 1)², scaled to mean 1 so that λ_ratio keeps its meaning.
+
+    ``"fisher"``: f(1−f)·logit², since KL(f‖g) ≈ ½ f(1−f) logit² (r−1)² (paper, Sec. 5.1, corrected: r is one number
+    per instance, so the metric weighs instances, not features).
+    """
+    if isinstance(ratio_norm, str):
+        if ratio_norm != "fisher":
+            return np.ones(len(data.y))
+        f = 1.0 / (1.0 + np.exp(-data.logit))
+        weights = f * (1 - f) * data.logit**2
+    else:
+        weights = np.asarray(ratio_norm, dtype=float)
+    return weights / weights.mean()
+
+
+def ratio_form(ratio_norm: Any, data: TrainingData) -> Array:
+    """Matrix M with L_ratio = (θ−θ₀)ᵀM(θ−θ₀), θ = (c, v) and r(x) = c + v·x.
+
+    For instance weights it is the weighted second moment of (1, x). ``"mahalanobis"`` measures v by the inverse
+    covariance of the features, (c−1)² + vᵀΣ⁻¹v·d/tr(Σ⁻¹), so that a direction in which people hardly differ is
+    dear; Σ is shrunk (Ledoit-Wolf) because the levels of a category make it singular.
+    """
+    n, d = data.X.shape
+    if isinstance(ratio_norm, str) and ratio_norm == "mahalanobis":
+        covariance = np.cov(data.X, rowvar=False, bias=True).reshape(d, d)
+        shrinkage = max(float(ledoit_wolf_shrinkage(data.X)), 1e-3)
+        target = np.eye(d) * max(np.trace(covariance) / d, 1e-12)
+        precision = np.linalg.inv((1 - shrinkage) * covariance + shrinkage * target)
+        form = np.zeros((d + 1, d + 1))
+        form[0, 0] = 1.0
+        form[1:, 1:] = precision * (d / np.trace(precision))
+        return form
+    rows = np.vstack([np.ones(n), data.X.T])
+    return (rows * (instance_weights(ratio_norm, data) / n)) @ rows.T

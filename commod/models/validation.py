@@ -1,0 +1,97 @@
+"""Checks of what a user hands to `Commod`: each failure is one sentence that says what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils.validation import column_or_1d
+
+from commod.models.adversary import Array
+
+__all__ = ["check_choice", "check_count", "check_labels", "check_options", "check_sensitive", "check_weight"]
+
+
+def check_weight(name: str, value: Any) -> float:
+    """A finite number that is not negative."""
+    if isinstance(value, bool) or not isinstance(value, Real) or not np.isfinite(float(value)) or float(value) < 0:
+        raise ValueError(f"{name} must be a number of 0 or more, got {value!r}.")
+    return float(value)
+
+
+def check_count(name: str, value: Any) -> int:
+    """A whole number of at least 1."""
+    if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < 1:
+        raise ValueError(f"{name} must be a whole number of 1 or more, got {value!r}.")
+    return int(value)
+
+
+def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
+    """One of the named choices."""
+    if not isinstance(value, str) or value not in choices:
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}, got {value!r}.")
+
+
+def check_options(options: Mapping[str, Any] | None, known: Mapping[str, type], solver: str) -> dict[str, Any]:
+    """Solver options by name and type."""
+    given = dict(options or {})
+    unknown = sorted(set(given) - set(known))
+    if unknown:
+        raise ValueError(
+            f"solver_options {unknown} are not known to solver={solver!r}: it takes {', '.join(sorted(known))}."
+        )
+    for name, value in given.items():
+        if known[name] is int:
+            if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < 0:
+                raise ValueError(f"solver_options[{name!r}] must be a whole number of 0 or more, got {value!r}.")
+        else:
+            check_weight(f"solver_options[{name!r}]", value)
+    return given
+
+
+def check_labels(y: Any, n_rows: int) -> tuple[Array, np.ndarray]:
+    """Labels as 0/1 and the two classes, the second being the positive one."""
+    if y is None:
+        raise ValueError("requires y to be passed, but the target y is None.")
+    values = column_or_1d(y, warn=True)
+    if len(values) != n_rows:
+        raise ValueError(f"Found input variables with inconsistent numbers of samples: X {n_rows}, y {len(values)}.")
+    if pd.isna(values).any():
+        raise ValueError("Input y contains NaN: drop the rows without a label.")
+    check_classification_targets(values)
+    kind = type_of_target(values)
+    classes, codes = np.unique(values, return_inverse=True)
+    if len(classes) > 2 or kind not in ("binary", "multiclass"):
+        raise ValueError(
+            f"Only binary classification is supported. The type of the target is {kind}; y holds {len(classes)} "
+            "classes: keep two of them or merge the rest."
+        )
+    if len(classes) < 2:
+        raise ValueError(f"y holds one class only ({classes[0]!r}): there is nothing to decide.")
+    return codes.astype(float), classes
+
+
+def check_sensitive(sensitive_features: Any, n_rows: int) -> tuple[Array, np.ndarray]:
+    """The sensitive attribute as 0/1 and its two values."""
+    values = np.asarray(sensitive_features)
+    if values.ndim == 2 and values.shape[1] == 1:
+        values = values[:, 0]
+    if values.ndim != 1 or len(values) != n_rows:
+        raise ValueError(
+            f"sensitive_features must have one value per row: X has {n_rows} rows, sensitive_features {values.shape}."
+        )
+    if pd.isna(values).any():
+        raise ValueError("sensitive_features has missing values: give those rows a group of their own or drop them.")
+    groups, codes = np.unique(values, return_inverse=True)
+    if len(groups) == 1:
+        raise ValueError(f"sensitive_features holds one group only ({groups[0]!r}): fairness compares two.")
+    if len(groups) > 2:
+        raise ValueError(
+            f"sensitive_features holds {len(groups)} groups; training handles two so far (the metrics report any "
+            "number). Compare one group with the rest, for example sensitive_features == 'A'."
+        )
+    return codes.astype(float), groups

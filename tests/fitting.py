@@ -1,0 +1,37 @@
+"""Shared by tests and benchmarks: splits with their base model, and fits on them."""
+
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+
+from commod import Commod, load_task
+from commod.datasets import Split, Task
+from commod.models.base_models import train_base_model
+
+
+@dataclass(frozen=True)
+class Case:
+    task: Task
+    train: Split
+    test: Split
+    f: object
+
+
+@cache
+def case(name: str, seed: int = 0, base_model: str = "logistic_regression") -> Case:
+    task = load_task(name)
+    train, test = task.split(seed=seed)
+    return Case(task, train, test, train_base_model(task, train, base_model))
+
+
+def fit(case: Case, callback=None, **settings) -> Commod:
+    model = Commod(case.f, **settings)
+    return model.fit(case.train.X, case.train.y, sensitive_features=case.train.sensitive, callback=callback)
+
+
+def test_change_rate(case: Case, g: Commod) -> float:
+    return float(np.mean(case.f.predict(case.test.X) != g.predict(case.test.X)))
+
+
+test_change_rate.__test__ = False
