@@ -183,7 +183,7 @@ def _compas(content: bytes) -> pd.DataFrame:
 _ADULT_COLUMNS = (
     "age workclass fnlwgt education education_num marital_status occupation relationship race sex "
     "capital_gain capital_loss hours_per_week native_country income"
-).split()  # noqa: SIM905
+).split()
 
 
 def _adult(train: bytes, test: bytes) -> pd.DataFrame:
@@ -216,7 +216,7 @@ _GERMAN_COLUMNS = (
     "checking duration credit_history purpose credit_amount savings employment installment_rate "
     "status_sex other_debtors residence_since property age other_plans housing existing_credits job "
     "people_liable telephone foreign_worker credit"
-).split()  # noqa: SIM905
+).split()
 _GERMAN_LEVELS = {
     "checking": {"A11": "below 0 DM", "A12": "0 to 200 DM", "A13": "200 DM or more", "A14": "none"},
     "credit_history": {

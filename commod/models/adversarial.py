@@ -120,4 +120,4 @@ def train_adversarial(
 def _sparsity_scale(data: TrainingData, weights: LossWeights) -> float:
     ordered = data.sorted_for(weights.by_label)
     objective = ScoreObjective(ordered.y, ordered.sensitive, by_label=weights.by_label)
-    return objective.pull(objective.evaluate(ordered.logit), ordered.X.T * ordered.logit)
+    return float(objective.pull(objective.evaluate(ordered.logit), ordered.X.T * ordered.logit).max(initial=0.0))

@@ -59,7 +59,8 @@ class LinearProblem:
         self.quadratic = 2.0 * (weights.ratio * form + RIDGE * np.eye(len(form)))
         self.identity = np.eye(len(form))[0]
         self.start = self.objective.evaluate(self.identity @ self.A)
-        self.sparsity_scale = self.objective.pull(self.start, self.A[1:])
+        self.pull = self.objective.pull(self.start, self.A[1:])
+        self.sparsity_scale = float(self.pull.max(initial=0.0))
         self.penalty = np.full(len(form), weights.sparsity * self.sparsity_scale)
         self.penalty[0] = 0.0
 
@@ -113,7 +114,7 @@ def solve_linear(
     """
     form = ratio_form(ratio_norm, data)
     problem = LinearProblem(data.sorted_for(weights.by_label), weights, form)
-    solution = Solution()
+    solution = Solution(pull=problem.pull)
     point = _Point(problem.identity, problem.start, problem.terms(problem.start, problem.identity, 0.0))
     _append(solution, point)
     rungs = rungs_below(weights.fair)

@@ -28,23 +28,24 @@ def feature_distances(X: Array, origin: list[object]) -> Array:
     return np.where(codes[:, None] == codes, SAME_CATEGORY * distance, distance)
 
 
-def group_features(weights: Array, distance: Array, k: int) -> list[np.ndarray]:
-    """Group the support of `weights` into at most k concepts.
+def group_features(mass: Array, distance: Array, k: int) -> list[np.ndarray]:
+    """Group all features into k concepts, whatever weights they will get.
 
-    Agglomerative clustering in which joining a and b costs m_a·m_b/(m_a + m_b)·distance, m the sum of |weights| (Ward's
-    criterion with masses, average linkage). A small weight joins its nearest neighbour at next to no cost, and what
-    is left apart at the end is both heavy and far apart. The cost is continuous in the weights: a feature that enters
-    or leaves the support does so with no mass, and moves no concept. k + 1 concepts are k concepts with one split.
+    Agglomerative clustering in which joining a and b costs m_a·m_b/(m_a + m_b)·distance (Ward's criterion with masses,
+    average linkage). The mass of a feature is how hard the adversary pulls on it at g = f: a feature that does not
+    matter to fairness joins its nearest neighbour at next to no cost, and what is left apart at the end both matters
+    and is far apart. Neither mass nor distance depends on the λ's, so the concepts keep their identity along every
+    slider but k; and k + 1 concepts are k concepts with one of them split in two.
 
     Returns
     -------
-    list of index arrays
-        In the order of each group's heaviest feature.
+    list of k index arrays
+        In the order of the features.
     """
-    support = np.flatnonzero(weights)
-    groups = [[int(i)] for i in support]
-    mass = np.abs(weights[support])
-    near = distance[np.ix_(support, support)].copy()
+    groups = [[i] for i in range(len(mass))]
+    # A mass of exactly 0 (a constant column) would make every join free.
+    mass = mass + 1e-9 * (mass.max(initial=0.0) or 1.0)
+    near = distance.copy()
     np.fill_diagonal(near, np.inf)
     while len(groups) > k:
         cost = near * (mass[:, None] * mass / (mass[:, None] + mass))
@@ -56,26 +57,27 @@ def group_features(weights: Array, distance: Array, k: int) -> list[np.ndarray]:
         groups[a] += groups.pop(b)
         mass = np.delete(mass, b)
         near = np.delete(np.delete(near, b, axis=0), b, axis=1)
-    arrays = [np.array(sorted(group)) for group in groups]
-    return sorted(arrays, key=lambda group: int(group[np.argmax(np.abs(weights[group]))]))
+    return [np.array(sorted(group)) for group in groups]
 
 
 def unit_concepts(weights: Array, groups: list[np.ndarray], k: int) -> tuple[Array, Array]:
     """Directions (d, k) of unit norm with disjoint supports, and concept weights (k,), with directions @ w = v.
 
-    Where the support has fewer than k features, the concepts left over are zero.
+    A group without a weight is a concept that plays no part: its direction and weight are zero.
     """
     directions, strengths = np.zeros((len(weights), k)), np.zeros(k)
     for j, group in enumerate(groups):
         strengths[j] = np.linalg.norm(weights[group])
-        directions[group, j] = weights[group] / strengths[j]
+        if strengths[j] > 0:
+            directions[group, j] = weights[group] / strengths[j]
     return directions, strengths
 
 
-def orient(directions: Array, strengths: Array, reference: Array) -> tuple[Array, Array]:
-    """Turn each concept so that it grows with `reference` (d,), the covariance of the features with logit f.
+def orient(directions: Array, strengths: Array) -> tuple[Array, Array]:
+    """Turn each concept so that its weight in r is negative.
 
-    Then a concept is always "more of what f rewards", and the sign of its weight says what COMMOD does with it.
+    A concept then always reads the same way: the more a person shows of it, the more f's decision is taken back, until
+    r < 0 overturns it. And a direction turns only as the weights do: no sign jumps along a slider.
     """
-    flip = np.where(reference @ directions < 0, -1.0, 1.0)
+    flip = np.where(strengths > 0, -1.0, 1.0)
     return directions * flip + 0.0, strengths * flip + 0.0  # + 0.0 turns −0 into 0

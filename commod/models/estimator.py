@@ -98,9 +98,10 @@ class Commod(ClassifierMixin, BaseEstimator):
     Attributes
     ----------
     concepts_ : DataFrame, feature × concept
-        Unit directions in standardised features. Their supports are disjoint with the default solver.
+        Unit directions in standardised features, turned so that a high value takes f's decision back. With the
+        default solver their supports are disjoint, and which features go together depends on the data and f alone.
     concept_weights_ : Series
-        Weight of each concept in r: r(x) = intercept_ + Σ_j weight_j·(concept_j · x).
+        Weight of each concept in r, 0 or negative: r(x) = intercept_ + Σ_j weight_j·(concept_j · x).
     coef_ : Series
         The same r by feature: concepts_ @ concept_weights_.
     intercept_ : float
@@ -296,10 +297,10 @@ class Commod(ClassifierMixin, BaseEstimator):
         if solution.concepts is not None:
             directions, strengths = solution.concepts
         else:
-            v = solution.rescaler.coef
-            groups = group_features(v, feature_distances(data.X, origins), self.n_concepts)
-            directions, strengths = unit_concepts(v, groups, self.n_concepts)
-        return orient(directions, strengths, data.X.T @ (data.logit - data.logit.mean()))
+            mass = np.zeros(data.X.shape[1]) if solution.pull is None else solution.pull
+            groups = group_features(mass, feature_distances(data.X, origins), self.n_concepts)
+            directions, strengths = unit_concepts(solution.rescaler.coef, groups, self.n_concepts)
+        return orient(directions, strengths)
 
     def _keep(self, solution: Solution, data: TrainingData, concepts: tuple[Array, Array] | None) -> None:
         self.rescaler_ = solution.rescaler

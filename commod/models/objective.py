@@ -74,14 +74,14 @@ class ScoreObjective:
             gradient[rows] -= lambda_fair * (fit.probability - adversary.sensitive) * adversary.slope(fit)
         return gradient / self.n
 
-    def pull(self, state: ScoreState, directions: Array) -> float:
-        """The adversary's strongest pull on any weight: max |dL_S/dv| where z moves by v·directions, (d, n).
+    def pull(self, state: ScoreState, directions: Array) -> Array:
+        """The adversary's pull on each weight, |dL_S/dv| where z moves by v·directions, (d, n).
 
-        It is the unit of the Lasso: at λ_concepts = λ_fair the first weight can leave zero, whatever the data set,
-        its size and its features.
+        At g = f its maximum is the unit of the Lasso: at λ_concepts = λ_fair the first weight can leave zero,
+        whatever the data set, its size and its features.
         """
         toward = self.gradient(state, 1.0) - self.gradient(state, 0.0)
-        return float(np.abs(directions @ toward).max(initial=0.0))
+        return np.abs(directions @ toward)
 
     def newton_terms(self, state: ScoreState, lambda_fair: float, A: Array, A_fast: np.ndarray) -> NewtonTerms:
         """Gradient and Hessian in θ where z = θA, with A of shape (D, n).

@@ -33,6 +33,8 @@ class Solution:
     path: list[PathPoint] = field(default_factory=list)
     history: list[Terms] = field(default_factory=list)
     stopped: bool = False
+    # The adversary's pull on the weight of each feature at g = f (d,), where the solver computes it.
+    pull: Array | None = None
     # Unit directions (d, k) and weights (k,), where the solver learns concepts itself.
     concepts: tuple[Array, Array] | None = None
 
