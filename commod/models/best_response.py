@@ -1,9 +1,10 @@
 """The default solver: exact best response of the adversary, Newton steps on r, followed from g = f to the target.
 
-The listing of the paper lets r and its adversary take turns and oscillates between "g = f" and "fair"; here the
-adversary is solved at every step (`ScoreObjective`), so what is left is a smooth function of θ = (c, v) with
-r(x) = c + v·x, plus a Lasso on v. It is followed along λ_fair from r ≡ 1 up to its target, each point warm-started
-from the last: the same branch of solutions for every target, and never a basin in which most decisions flip.
+The listing of the paper lets r and its adversary take turns, thousands of them, and where they stand at the end depends
+on the learning rates and the seed. Here the adversary is solved at every step (`ScoreObjective`), so what is left is a
+smooth function of θ = (c, v) with r(x) = c + v·x, plus a Lasso on v. It is followed along λ_fair from r ≡ 1 up to its
+target, each point warm-started from the last: the same branch of solutions for every target, and never a basin in
+which most decisions flip.
 """
 
 from __future__ import annotations

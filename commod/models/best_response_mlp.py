@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import torch
 from scipy.optimize import minimize
 
@@ -78,8 +77,8 @@ def solve_mlp(
     rungs = rungs_below(weights.fair)
     for step, rung in enumerate(rungs, start=1):
 
-        def report(intermediate_result: Any, step: int = step, rung: float = rung) -> None:
-            terms = terms_at(np.asarray(intermediate_result.x), rung)
+        def report(flat: Array, step: int = step, rung: float = rung) -> None:
+            terms = terms_at(flat, rung)
             solution.history.append({"step": step, **terms})
             if callback is not None and callback(step, len(rungs), terms):
                 solution.stopped = True

@@ -345,7 +345,8 @@ class Commod(ClassifierMixin, BaseEstimator):
 
     def predict(self, X: Any, *, base_scores: Any = None) -> np.ndarray:
         """Decisions of g: the positive class where g(x) > 0.5, which leaves a tie with the negative one."""
-        return self.classes_[(self.decision_function(X, base_scores=base_scores) > 0).astype(int)]
+        positive = self.decision_function(X, base_scores=base_scores) > 0
+        return self.classes_[positive.astype(int)]
 
     def staged_predict(self, X: Any, *, base_scores: Any = None) -> Iterator[np.ndarray]:
         """Decisions at each point of ``path_``, from f to g."""

@@ -62,6 +62,8 @@ def check_labels(y: Any, n_rows: int) -> tuple[Array, np.ndarray]:
         raise ValueError(f"Found input variables with inconsistent numbers of samples: X {n_rows}, y {len(values)}.")
     if pd.isna(values).any():
         raise ValueError("Input y contains NaN: drop the rows without a label.")
+    if values.dtype.kind == "f" and not np.isfinite(values).all():
+        raise ValueError("Input y contains infinity: labels are two classes, such as 0 and 1.")
     check_classification_targets(values)
     kind = type_of_target(values)
     classes, codes = np.unique(values, return_inverse=True)

@@ -1,4 +1,4 @@
-"""What must hold of the default solver on the paper's data sets: smooth, no bad basin, limits, sparse, stable, few changes."""
+"""What must hold of the default solver: smooth, no bad basin, limits, sparse, stable, few changes."""
 
 from functools import cache
 from itertools import pairwise

@@ -1,0 +1,68 @@
+import json
+import subprocess
+import sys
+
+import pytest
+from sklearn.linear_model import LogisticRegression
+
+from commod import Commod, evaluate, load_task
+from commod.cli import main
+
+KEYS = ["dataset", "fairness", "settings", "f", "g", "change_rate", "fit_seconds"]
+FIGURES = ["accuracy", "p_rule", "dm", "delta_tpr", "delta_fpr", "positive_rate_0", "positive_rate_1"]
+
+
+def test_fit_prints_exactly_the_figures_of_the_library(capsys):
+    assert main(["fit", "law_school", "--lambda-fair", "2", "--json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert list(report) == KEYS
+    assert list(report["f"]) == list(report["g"]) == FIGURES
+
+    task = load_task("law_school")
+    train, test = task.split(seed=0)
+    f = task.base_model(LogisticRegression()).fit(train.X, train.y)
+    g = Commod(
+        f, lambda_fair=2.0, lambda_ratio=0.05, lambda_concepts=0.01, n_concepts=2, fairness="demographic_parity"
+    ).fit(train.X, train.y, sensitive_features=train.sensitive)
+    frame = evaluate(task, f, g, test)
+    for model in ("f", "g"):
+        assert report[model] == {name: frame.loc[name, model] for name in FIGURES}
+    assert report["change_rate"] == frame.loc["change_rate", "g"]
+
+
+def test_two_processes_give_the_same_digits():
+    command = [sys.executable, "-m", "commod", "fit", "law_school", "--json"]
+    runs = [json.loads(subprocess.run(command, capture_output=True, check=True).stdout) for _ in range(2)]
+    for run in runs:
+        assert run.pop("fit_seconds") > 0
+    assert runs[0] == runs[1]
+
+
+def test_fit_as_text_names_the_concepts(capsys):
+    assert main(["fit", "compas", "-k", "5", "--fairness", "equalized_odds"]) == 0
+    out = capsys.readouterr().out
+    assert "equalized odds" in out
+    assert "Concept 5" in out
+    assert "age" in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["fit", "moon"], "There is no task 'moon'"),
+        (["fit", "german", "--lambda-fair", "-1"], "lambda_fair must be a number of 0 or more"),
+        (["fit", "german", "--base-model", "oracle"], "There is no base model 'oracle'"),
+        (["fit", "german", "--fairness", "none"], "fairness must be one of"),
+        (["data", "rebuild", "--wheels", "/nowhere"], "No wheel of"),
+    ],
+)
+def test_bad_input_is_one_sentence_and_exit_code_2(arguments, message, capsys):
+    assert main(arguments) == 2
+    error = capsys.readouterr().err
+    assert message in error
+    assert "Traceback" not in error
+
+
+def test_data_list(capsys):
+    assert main(["data", "list"]) == 0
+    assert "4,586 rows" in capsys.readouterr().out
