@@ -10,7 +10,7 @@ which most decisions flip.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -29,6 +29,9 @@ LADDER = (0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.5, 8.0)
 # A rung only leads to the next: it is solved until a step promises less than this.
 RUNG_TOL = 1e-5
 MAX_STEPS = 100
+# With more rows than this the ladder is climbed on a fixed random sample of as many, and only the target is solved on
+# all rows: a few Newton steps instead of dozens.
+CLIMB_ROWS = 8192
 # Keeps the weights unique where features are linearly dependent (the levels of a category are) and nothing else
 # decides between them; too small to be seen in any score.
 RIDGE = 1e-6
@@ -110,26 +113,39 @@ def solve_linear(
     tol : float
         The last point is solved until a step promises to lower the loss by less than this.
     callback : callable
-        Called after every Newton step with the number of the rung, the number of rungs and the loss terms; a true
+        Called after every Newton step with the number of the stage, the number of stages and the loss terms; a true
         answer stops the solver where it is.
     """
     form = ratio_form(ratio_norm, data)
     problem = LinearProblem(data.sorted_for(weights.by_label), weights, form)
+    climb = problem
+    if len(data.y) > CLIMB_ROWS:
+        sample = np.sort(np.random.default_rng(0).permutation(len(data.y))[:CLIMB_ROWS])
+        climb = LinearProblem(data.take(sample).sorted_for(weights.by_label), weights, form)
     solution = Solution(pull=problem.pull)
     point = _Point(problem.identity, problem.start, problem.terms(problem.start, problem.identity, 0.0))
     _append(solution, point)
-    rungs = rungs_below(weights.fair)
-    for step, rung in enumerate(rungs, start=1):
+    # (problem, λ_fair, tolerance): up the ladder, and the target once more on all rows if the climb was on a sample.
+    stages = [(climb, rung, RUNG_TOL) for rung in rungs_below(weights.fair)]
+    if stages and climb is problem:
+        stages[-1] = (problem, weights.fair, tol)
+    elif stages:
+        stages.append((problem, weights.fair, tol))
+    for step, (stage, rung, stage_tol) in enumerate(stages, start=1):
 
         def report(terms: Terms, step: int = step) -> bool:
             solution.history.append({"step": step, **terms})
-            return callback is not None and bool(callback(step, len(rungs), terms))
+            return callback is not None and bool(callback(step, len(stages), terms))
 
-        point = _newton(problem, point, rung, tol if step == len(rungs) else RUNG_TOL, report)
-        at_f = problem.terms(problem.start, problem.identity, rung)
+        if len(point.state.z) != len(stage.objective.y):
+            point = replace(point, state=stage.objective.evaluate(point.theta @ stage.A))
+        point = _newton(stage, point, rung, stage_tol, report)
+        at_f = stage.terms(stage.start, stage.identity, rung)
         if at_f["objective"] < point.terms["objective"]:
             # Never hand out a model that its own loss ranks below f.
-            point = _Point(problem.identity, problem.start, at_f, point.n_iter, point.converged, point.stopped)
+            point = replace(point, theta=stage.identity, state=stage.start, terms=at_f)
+        if len(solution.path) > 1 and solution.path[-1].terms["lambda_fair"] == rung:
+            solution.path.pop()  # the target, solved on the sample before
         _append(solution, point)
         solution.stopped = point.stopped
         if solution.stopped:

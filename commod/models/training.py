@@ -23,10 +23,13 @@ class TrainingData:
     y: Array  # (n,) 0/1
     sensitive: Array  # (n,) 0/1
 
+    def take(self, rows: np.ndarray) -> TrainingData:
+        """Some of the rows, in the order given."""
+        return TrainingData(self.X[rows], self.logit[rows], self.y[rows], self.sensitive[rows])
+
     def sorted_for(self, objective_by_label: bool) -> TrainingData:
-        """Rows in the order `ScoreObjective` wants."""
-        order = ScoreObjective.order(self.y, by_label=objective_by_label)
-        return TrainingData(self.X[order], self.logit[order], self.y[order], self.sensitive[order])
+        """All rows, in the order `ScoreObjective` wants."""
+        return self.take(ScoreObjective.order(self.y, by_label=objective_by_label))
 
 
 @dataclass(frozen=True)
