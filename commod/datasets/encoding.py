@@ -38,6 +38,14 @@ class TabularEncoder(TransformerMixin, BaseEstimator):
 
     def fit(self, X: Any, y: Any = None) -> TabularEncoder:
         """Learn levels, means and scales from `X` (DataFrame or 2-d array of numbers)."""
+        self._fit_raw(X)
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None, **_: Any) -> np.ndarray:
+        """Fit and encode the same rows at the cost of one pass."""
+        return (self._fit_raw(X) - self.mean_) / self.scale_
+
+    def _fit_raw(self, X: Any) -> np.ndarray:
         frame = self._as_frame(X, reset=True)
         self.levels_: dict[Any, list[Any]] = {}
         self.origin_: list[tuple[Any, Any]] = []
@@ -59,12 +67,17 @@ class TabularEncoder(TransformerMixin, BaseEstimator):
         # A constant column leaves rounding noise in std; it must not be blown up to unit variance.
         tiny = 10 * np.finfo(float).eps * np.maximum(1.0, np.abs(self.mean_))
         self.scale_ = np.where(scale > tiny, scale, 1.0)
-        return self
+        return raw
 
     def transform(self, X: Any) -> np.ndarray:
         """Return the encoded matrix, rows × ``feature_names_out_``."""
         check_is_fitted(self)
         return (self._raw(self._as_frame(X, reset=False)) - self.mean_) / self.scale_
+
+    def raw(self, X: Any) -> np.ndarray:
+        """Like `transform`, but in original units: numbers as they are, levels as 0 and 1."""
+        check_is_fitted(self)
+        return self._raw(self._as_frame(X, reset=False))
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Names of the encoded columns."""

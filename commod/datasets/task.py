@@ -111,6 +111,11 @@ class Task:
         """Names of the groups S = 0 and S = 1."""
         return self.spec.groups
 
+    def label(self, column: str, level: object = None) -> str:
+        """Readable name of an encoded column: "LSAT score", or "School cluster: cluster 3" for a level."""
+        found = next((f.label for f in self.spec.features if f.name == column), str(column))
+        return found if level is None else f"{found}: {level}"
+
     def split(self, seed: int = 0, test_size: float = 0.3) -> tuple[Split, Split]:
         """Split at random into train and test, stratified by group and label.
 

@@ -211,8 +211,8 @@ class Commod(ClassifierMixin, BaseEstimator):
                 stacklevel=2,
             )
             weights = LossWeights(0.0, weights.ratio, weights.sparsity, weights.diversity, weights.by_label)
-        encoder = TabularEncoder().fit(self._inputs(frame, base_model))
-        encoded = self._encode(encoder, self._inputs(frame, base_model), logit)
+        encoder = TabularEncoder()
+        encoded = self._with_score(encoder.fit_transform(self._inputs(frame, base_model)), logit)
         self._check_settings(encoded.shape)
         data = TrainingData(encoded, logit, labels, sensitive)
         with single_threaded():
@@ -420,8 +420,7 @@ class Commod(ClassifierMixin, BaseEstimator):
         """Features of r: all columns but the one that holds f's scores."""
         return X.drop(columns=base_model) if isinstance(base_model, str) else X
 
-    def _encode(self, encoder: TabularEncoder, X: Any, logit: Array) -> Array:
-        encoded = encoder.transform(X)
+    def _with_score(self, encoded: Array, logit: Array) -> Array:
         return np.column_stack([encoded, logit]) if self.include_score else encoded
 
     def _origins(self, encoder: TabularEncoder) -> list[object]:
@@ -433,7 +432,7 @@ class Commod(ClassifierMixin, BaseEstimator):
         if self.base_model_ is None and base_scores is None:
             raise ValueError("This model was fitted on base_scores: pass the scores of these rows as base_scores too.")
         logit = base_logits(self.base_model_, frame, base_scores)
-        return self._encode(self.encoder_, self._inputs(frame, self.base_model_), logit), logit
+        return self._with_score(self.encoder_.transform(self._inputs(frame, self.base_model_)), logit), logit
 
     def _ratio_and_logit(self, X: Any, base_scores: Any) -> tuple[Array, Array]:
         encoded, logit = self._encoded_and_logit(X, base_scores)

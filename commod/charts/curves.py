@@ -1,0 +1,32 @@
+"""Curves over a whole number."""
+
+from __future__ import annotations
+
+import altair as alt
+import pandas as pd
+
+from commod.charts import palette
+
+__all__ = ["plot_f1_by_depth"]
+
+
+def plot_f1_by_depth(frame: pd.DataFrame) -> alt.LayerChart:
+    """F1 of the tree of the changes by its depth, the depth shown marked.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Columns ``depth, f1, leaves, shown``.
+    """
+    base = alt.Chart().encode(
+        x=alt.X("depth:O", title="Depth of the tree (questions asked)", axis=alt.Axis(labelAngle=0)),
+        y=alt.Y("f1:Q", title="F1 on test", scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(tickCount=5)),
+        tooltip=[
+            alt.Tooltip("depth:O", title="Depth"),
+            alt.Tooltip("f1:Q", title="F1", format=".2f"),
+            alt.Tooltip("leaves:Q", title="Leaves"),
+        ],
+    )
+    line = base.mark_line(color=palette.G, point=alt.OverlayMarkDef(color=palette.G, size=45))
+    shown = base.transform_filter("datum.shown").mark_point(color=palette.F, size=230, strokeWidth=3)
+    return alt.layer(line, shown, data=frame).properties(height=230)

@@ -1,0 +1,100 @@
+"""Everything the pages share across sessions: the work queue, and waiting for it with a picture of the progress."""
+
+from __future__ import annotations
+
+import gc
+import time
+from collections.abc import Hashable
+from threading import Thread
+from typing import Any
+
+import streamlit as st
+
+from commod.dashboard.results import FitResult, fit_result, frontier, shap_comparison, tree_of_changes
+from commod.dashboard.settings import Settings
+from commod.dashboard.work import Ticket, Work, WorkQueue
+from commod.explain import ChangeTree
+from commod.explain.shap_comparison import warm_up
+
+__all__ = ["fit", "known_frontier", "queue", "shap", "start", "tree", "wait_for_frontier"]
+
+# A wait that is shorter than this needs no progress bar.
+PATIENCE = 0.5
+
+
+@st.cache_resource(show_spinner=False)
+def queue() -> WorkQueue:
+    """The one queue of this server."""
+    return WorkQueue()
+
+
+@st.cache_resource(show_spinner=False)
+def start() -> None:
+    """Once per server, after the imports: freeze what is loaded, and let SHAP compile in the background.
+
+    Streamlit collects garbage after every rerun, and walking all of pandas and scikit-learn takes longer than the
+    rerun; frozen objects are not walked.
+    """
+
+    def prepare() -> None:
+        warm_up()
+        gc.collect()
+        gc.freeze()
+
+    gc.collect()
+    gc.freeze()
+    Thread(target=prepare, name="warm-up", daemon=True).start()
+
+
+def _await(ticket: Ticket, place: Any, what: str) -> Any:
+    """Wait for a result; stop waiting, and let the work end, as soon as this run of the script is stale."""
+    started = time.monotonic()
+    shown = False
+    with ticket:
+        while not ticket.wait(0.02):
+            # Streamlit stops a stale script where it touches the session: another move, or a closed tab.
+            st.session_state.get("touch")
+            if place is None or time.monotonic() - started < PATIENCE:
+                continue
+            before = ticket.before
+            text = f"{what}: {before} before you" if before else f"{what} …"
+            place.progress(ticket.progress, text=text)
+            shown = True
+        result = ticket.result()
+    if shown:
+        place.empty()
+    return result
+
+
+def _get(key: Hashable, work: Work, place: Any, what: str, *, background: bool = False) -> Any:
+    found = queue().peek(key)
+    return found if found is not None else _await(queue().submit(key, work, background=background), place, what)
+
+
+def fit(settings: Settings, place: Any) -> FitResult:
+    """The model at `settings`: from the cache, from another session's training, or trained now."""
+    model = settings.model()
+    return _get(("fit", model), lambda report: fit_result(model, report), place, "Training")
+
+
+def known_frontier(settings: Settings) -> Any:
+    """The sweep of this scene if it has been computed, else None."""
+    return queue().peek(("frontier", settings.scene()))
+
+
+def wait_for_frontier(settings: Settings) -> Any:
+    """The sweep of this scene, computed in the background if need be."""
+    scene = settings.scene()
+    return _get(("frontier", scene), lambda report: frontier(*scene, report=report), None, "Sweep", background=True)
+
+
+def tree(result: FitResult, depth: int) -> ChangeTree:
+    """The tree of the changes at one depth."""
+    key = ("tree", result.settings, depth)
+    return _get(key, lambda _: tree_of_changes(result, depth), None, "Tree")
+
+
+def shap(result: FitResult, place: Any) -> Any:
+    """The SHAP comparison, computed in the background."""
+    key = ("shap", result.settings)
+    return _get(key, lambda report: shap_comparison(result, report), place, "SHAP", background=True)

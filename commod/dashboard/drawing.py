@@ -1,0 +1,35 @@
+"""Altair charts on a page at the price of their data: each specification is built once and cached as a dict."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+__all__ = ["draw"]
+
+
+@lru_cache(maxsize=64)
+def _specification(plot: Callable[..., Any], options: tuple[tuple[str, Any], ...]) -> dict[str, Any]:
+    spec = plot(pd.DataFrame(), **dict(options)).to_dict()
+    spec.pop("data", None)
+    spec.pop("datasets", None)
+    return spec
+
+
+def draw(
+    plot: Callable[..., Any],
+    frame: pd.DataFrame,
+    *,
+    alt: str,
+    place: Any = st,
+    key: str | None = None,
+    on_select: Any = "ignore",
+    **options: Any,
+) -> Any:
+    """Draw ``plot(frame, **options)`` at `place`, with `alt` for those who cannot see it."""
+    spec = _specification(plot, tuple(sorted(options.items())))
+    return place.vega_lite_chart(frame, spec, key=key, on_select=on_select, alt=alt, width="stretch")

@@ -1,0 +1,403 @@
+"""The sections of the Explore page, in the order they are drawn. All take one `FitResult`."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from commod.charts import plot_changes, plot_contributions, plot_f1_by_depth, plot_pareto
+from commod.charts.pareto import CURRENT, DEPLOYED, PATH, SWEEP, TRIED
+from commod.dashboard import compute, session
+from commod.dashboard.drawing import draw
+from commod.dashboard.markup import concept_cards, tree_list
+from commod.dashboard.results import FitResult, fairness_figure
+from commod.dashboard.settings import FAIRNESS, GRIDS, VIEWS, Settings, in_words, to_python
+from commod.datasets import TASKS
+from commod.models.base_models import BASE_MODELS
+
+__all__ = [
+    "changes",
+    "concepts",
+    "controls",
+    "figures",
+    "pareto",
+    "shap",
+    "share",
+    "train",
+    "tree",
+    "verdict",
+]
+
+HELP = {
+    "lambda_fair": "How much fairness counts. At 0 the new model g is f; further right, scores tell less of the group.",
+    "lambda_ratio": "How much staying near f counts. Further right, fewer scores move, and fewer decisions change.",
+    "lambda_concepts": "How sparse the explanation is. Further right, fewer features may play a part.",
+    "k": "Into how many concepts the change is read. The model stays the same: a larger k is a finer reading of it.",
+    "seed": "Which 70 % of the rows are for training; another number draws another split and trains another f.",
+}
+FAIRNESS_TITLES = {"p_rule": "P-Rule (1 is fair)", "dm": "Disparate mistreatment (0 is fair)"}
+FIGURE_HELP = {
+    "accuracy": "Share of right decisions on the test part.",
+    "p_rule": "The smaller of the two groups' rates of positive decisions over the larger. 1 is fair.",
+    "dm": "Difference of the groups' true positive rates plus that of their false positive rates. 0 is fair.",
+    "change_rate": "Share of test decisions in which g differs from f.",
+    "per_1000": "Of 1,000 people, how many get another decision than from f.",
+}
+
+
+def controls() -> Settings:
+    """The sidebar; returns the setting to show."""
+    with st.sidebar:
+        _choice("data", "Data set", {name: spec.title for name, spec in TASKS.items()})
+        _choice("fairness", "Fairness criterion", FAIRNESS)
+        _choice("f", "Base model f", {name: title for name, (title, _) in BASE_MODELS.items()})
+        _slider("lambda_fair", "λ_fair: fairness")
+        _slider("lambda_ratio", "λ_ratio: stay near f")
+        _slider("lambda_concepts", "λ_concepts: sparse concepts")
+        _slider("k", "k: number of concepts")
+        st.number_input(
+            "Seed of the split",
+            min_value=GRIDS["seed"][0],
+            max_value=GRIDS["seed"][-1],
+            step=1,
+            key=session.widget_key("seed"),
+            on_change=session.change,
+            args=("seed",),
+            help=HELP["seed"],
+        )
+        with st.container(horizontal=True, gap="small"):
+            st.button("Undo", on_click=session.undo, disabled=not session.can_undo(), icon=":material/undo:")
+            st.button("Redo", on_click=session.redo, disabled=not session.can_redo(), icon=":material/redo:")
+            st.button("Reset", on_click=session.reset, icon=":material/restart_alt:")
+    for notice in session.take_notices():
+        st.warning(notice, icon=":material/link_off:")
+    return session.current()
+
+
+def _choice(name: str, label: str, options: dict[str, str]) -> None:
+    st.selectbox(
+        label,
+        list(options),
+        format_func=options.__getitem__,
+        key=session.widget_key(name),
+        on_change=session.change,
+        args=(name,),
+    )
+
+
+def _slider(name: str, label: str) -> None:
+    st.select_slider(
+        label,
+        GRIDS[name],
+        format_func=lambda value: f"{value:g}",
+        key=session.widget_key(name),
+        on_change=session.change,
+        args=(name,),
+        help=HELP[name],
+    )
+
+
+def train(settings: Settings) -> FitResult | None:
+    """The fit of `settings`, or, if it fails, one sentence and the last good one."""
+    place = st.empty()
+    first = session.last_good() is None
+    if first:
+        place.skeleton(height=600)
+    try:
+        result = compute.fit(settings, place)
+    except ValueError as error:
+        place.empty()
+        st.error(f"This setting could not be trained: {error}", icon=":material/error:")
+        return session.last_good()
+    except Exception:
+        place.empty()
+        st.error(
+            "Training failed for a reason of ours, not of yours. The last picture is kept; choose another setting.",
+            icon=":material/error:",
+        )
+        return session.last_good()
+    if first:
+        place.empty()
+    if not result.converged:
+        st.warning(
+            "The solver did not settle at this setting, so the model shown may be improved on. "
+            "A larger λ_ratio or a smaller λ_fair helps.",
+            icon=":material/warning:",
+        )
+    column = result.figures["g"]
+    named = {"accuracy": column["accuracy"], "change_rate": column["change_rate"]}
+    session.remember(settings, {**named, "fairness": column[fairness_figure(settings.fairness)]}, result)
+    return result
+
+
+def verdict(result: FitResult) -> str:
+    """The picture in one sentence, honest about noise."""
+    name = fairness_figure(result.settings.fairness)
+    title = "P-Rule" if name == "p_rule" else "disparate mistreatment"
+    row, accuracy = result.figures.loc[name], result.figures.loc["accuracy"]
+    changed, total = int(result.changed_test.sum()), len(result.changed_test)
+    people = result.task.spec.people
+    if changed == 0:
+        return (
+            f"No decision changes yet: the smallest ratio r among {total:,} {people} is {result.smallest_ratio:.2f}, "
+            "and a decision changes where r falls below 0. Move λ_fair to the right."
+        )
+    gain = row["difference"] if name == "p_rule" else -row["difference"]
+    if row["difference_low"] <= 0 <= row["difference_high"]:
+        moved = f"moves from {row['f']:.2f} to {row['g']:.2f}, a difference that may be chance on {total:,} {people},"
+    else:
+        moved = f"{'improves' if gain > 0 else 'worsens'} from {row['f']:.2f} to {row['g']:.2f}"
+    cost = 100 * accuracy["difference"]
+    price = f"{abs(cost):.1f} points of accuracy {'lost' if cost < 0 else 'gained'}"
+    return f"{title[0].upper() + title[1:]} {moved} by changing {changed:,} of {total:,} decisions, with {price}."
+
+
+def figures(result: FitResult) -> None:
+    """Accuracy, fairness, changes: value, difference to f, interval."""
+    frame = result.figures
+    name = fairness_figure(result.settings.fairness)
+    fair = frame.loc[name]
+    cells = st.container(horizontal=True, gap="small")
+    _figure(cells, "Accuracy", frame.loc["accuracy"], "accuracy", percent=True)
+    better = "normal" if name == "p_rule" else "inverse"
+    _figure(cells, "P-Rule" if name == "p_rule" else "Disparate mistreatment", fair, name, color=better)
+    _figure(cells, "Decisions changed", frame.loc["change_rate"], "change_rate", percent=True, color="off")
+    row = frame.loc["change_rate"]
+    cells.metric(
+        "Changed per 1,000 people",
+        f"{1000 * row['g']:.0f}",
+        f"{1000 * row['g']:+.0f} to f",
+        delta_color="off",
+        help=f"{FIGURE_HELP['per_1000']} 95 % interval {1000 * row['g_low']:.0f} to {1000 * row['g_high']:.0f}.",
+        border=True,
+        delta_description=f"{1000 * row['g_low']:.0f} to {1000 * row['g_high']:.0f}",
+    )
+    st.caption("Measured on the test part; the range beside each difference to f is the 95 % interval of the value.")
+
+
+def _figure(cells: Any, label: str, row: pd.Series, name: str, *, percent: bool = False, color: Any = "normal") -> None:
+    def show(value: float, sign: str = "") -> str:
+        return f"{value:{sign}.1%}" if percent else f"{value:{sign}.3f}"
+
+    interval = f"{show(row['g_low'])} to {show(row['g_high'])}"
+    cells.metric(
+        label,
+        show(row["g"]),
+        f"{show(row['difference'], '+')} to f",
+        delta_color=color,
+        help=f"{FIGURE_HELP[name]} 95 % interval {interval}.",
+        border=True,
+        delta_description=interval,
+    )
+
+
+def _points(result: FitResult, sweep: pd.DataFrame | None) -> tuple[pd.DataFrame, list[Settings]]:
+    """Rows of the Pareto view, and the settings behind the points tried before (their ``id`` is the place)."""
+    here = result.settings
+    last = result.path.iloc[-1]
+    frames = []
+    if sweep is not None:
+        frames.append(sweep.assign(kind=SWEEP, order=sweep["lambda_fair"], line=sweep["lambda_ratio"].astype(str)))
+    words = [in_words(replace(here, lambda_fair=value)) for value in result.path["lambda_fair"]]
+    frames.append(result.path.assign(kind=PATH, order=result.path["lambda_fair"], settings=words))
+    known = [(s, shown) for s, shown in session.tried().items() if s.scene() == here.scene() and s != here]
+    if known:
+        rows = [{**shown, "kind": TRIED, "settings": in_words(s), "id": i} for i, (s, shown) in enumerate(known)]
+        frames.append(pd.DataFrame(rows))
+    start = result.path.iloc[0]
+    ends = [
+        {**start[["fairness", "accuracy", "change_rate"]], "kind": DEPLOYED, "settings": "unchanged"},
+        {**last[["fairness", "accuracy", "change_rate"]], "kind": CURRENT, "settings": in_words(here)},
+    ]
+    frames.append(pd.DataFrame(ends))
+    frame = pd.concat(frames, ignore_index=True)
+    columns = ["kind", "fairness", "accuracy", "change_rate", "settings", "id", "order", "line"]
+    frame = frame.reindex(columns=columns).astype({"id": float, "order": float})
+    return frame.fillna({"id": -1, "order": 0, "line": ""}), [s for s, _ in known]
+
+
+def pareto(result: FitResult) -> Any:
+    """Fairness and accuracy of everything tried; returns what waits for the sweep, to be called last."""
+    st.subheader("What fairness costs")
+    view = st.segmented_control(
+        "View of the trade-off",
+        list(VIEWS),
+        format_func=VIEWS.__getitem__,
+        key=session.widget_key("view"),
+        on_change=session.change,
+        args=("view",),
+        label_visibility="collapsed",
+    )
+    place = st.empty()
+    settings = result.settings
+
+    def paint(sweep: pd.DataFrame | None) -> None:
+        frame, known = _points(result, sweep)
+        name = fairness_figure(settings.fairness)
+        now = frame[frame["kind"] == CURRENT].iloc[0]
+
+        def go_back() -> None:
+            picked = st.session_state["pareto"]["selection"].get("pick") or []
+            if picked:
+                back = known[int(picked[0]["id"])]
+                session.go_to(replace(back, depth=session.current().depth, view=session.current().view))
+
+        draw(
+            plot_pareto,
+            frame,
+            alt=(
+                f"Trade-off of fairness, accuracy and changes. This setting: {FAIRNESS_TITLES[name]} "
+                f"{now['fairness']:.3f}, accuracy {now['accuracy']:.1%}, decisions changed {now['change_rate']:.1%}. "
+                "All points are in the table below."
+            ),
+            place=place,
+            key="pareto",
+            on_select=go_back,
+            view=view or session.current().view,
+            fairness_title=FAIRNESS_TITLES[name],
+        )
+
+    sweep = compute.known_frontier(settings)
+    paint(sweep)
+    st.caption(
+        "Click a square to go back to that setting. The grey lines are a sweep of λ_fair at four values of λ_ratio."
+    )
+    table = st.empty()
+
+    def finish() -> None:
+        if sweep is None:
+            compute.wait_for_frontier(settings)
+            st.rerun()  # all the rest is in the cache by now
+        with table.expander("All points as a table"):
+            shown = _points(result, sweep)[0].drop(columns=["id", "order", "line"])
+            st.dataframe(shown, hide_index=True, height=240)
+
+    return finish
+
+
+def changes(result: FitResult) -> None:
+    """Who moved, in which direction."""
+    st.subheader("Whose decisions change")
+    low, high = result.task.spec.outcomes
+    raised, lowered = f"now “{high}”", f"now “{low}”"
+    rows = []
+    for code, row in result.changes.iterrows():
+        group = f"{result.task.groups[int(code)]} ({row['count']:,.0f})"
+        parts = [(raised, row["raised"], 0.0, row["raised_rate"])]
+        parts.append((lowered, row["lowered"], row["raised_rate"], row["change_rate"]))
+        for i, (direction, count, begin, end) in enumerate(parts):
+            rows.append(
+                {
+                    "group": group,
+                    "direction": direction,
+                    "count": int(count),
+                    "share": end - begin,
+                    "start": begin,
+                    "end": end,
+                    "last": i == 1 or row["lowered"] == 0,
+                    "total": f"{row['changed']:,.0f} people, {row['change_rate']:.1%}",
+                }
+            )
+    frame = pd.DataFrame(rows)
+    words = "; ".join(
+        f"{result.task.groups[int(code)]}: {row['raised']:,.0f} {raised}, {row['lowered']:,.0f} {lowered}, "
+        f"of {row['count']:,.0f}"
+        for code, row in result.changes.iterrows()
+    )
+    draw(plot_changes, frame, alt=f"Decisions changed by group and direction. {words}.", raised=raised, lowered=lowered)
+    st.caption(f"On test. {words}.")
+
+
+def concepts(result: FitResult) -> None:
+    """The concepts behind r."""
+    st.subheader("Why: the concepts behind the change")
+    st.caption(
+        f"r(x) = {result.g.intercept_:.2f} plus, for each concept, its weight times how much a person shows of it. "
+        "The score of f is multiplied by r; below 0 the decision changes. A concept “takes back” a decision by lowering "
+        "r. k only decides how finely the same model is read."
+    )
+    st.html(concept_cards(result.loadings, result.concepts, result.task.spec.people))
+
+
+def tree(result: FitResult, depth: int) -> None:
+    """Where decisions changed, as questions."""
+    st.subheader("Where: a tree of the changes")
+    if not result.changed_train.any():
+        st.info("No decision changes at this setting, so there is nothing for a tree to find.", icon=":material/info:")
+        return
+    found = compute.tree(result, depth)
+    wide, narrow = st.columns([3, 2], gap="large")
+    with wide:
+        st.select_slider(
+            "Depth of the tree",
+            GRIDS["depth"],
+            key=session.widget_key("depth"),
+            on_change=session.change,
+            args=("depth",),
+            help="How many questions the tree may ask, one after the other.",
+        )
+        st.html(tree_list(found))
+    with narrow:
+        st.metric(
+            "F1 of the tree on test", f"{found.f1:.2f}", help="1: the tree finds all changed decisions and no others."
+        )
+        frame = found.f1_by_depth.assign(shown=found.f1_by_depth["depth"] == depth)
+        listed = ", ".join(f"depth {row.depth}: {row.f1:.2f}" for row in frame.itertuples())
+        draw(plot_f1_by_depth, frame, alt=f"F1 of the tree by depth. {listed}.")
+        st.caption("Fitted on the training part, counted on the test part. High F1 at small depth: easy to say.")
+
+
+def shap(result: FitResult) -> None:
+    """SHAP beside COMMOD's own account; loads last."""
+    st.subheader("Post hoc or built in: SHAP beside COMMOD")
+    if not result.loadings["loading"].any():
+        st.info("The score does not change at this setting, so there is nothing to attribute.", icon=":material/info:")
+        return
+    place = st.empty()
+    skeleton = st.empty()
+    skeleton.skeleton(height=320)
+    comparison = compute.shap(result, place)
+    skeleton.empty()
+    features = comparison.features
+    own = features[["label"]].assign(account="COMMOD's own", value=features["commod"], low=0.0, high=0.0)
+    posthoc = features[["label"]].assign(
+        account="SHAP, post hoc", value=features["shap"], low=features["shap_low"], high=features["shap_high"]
+    )
+    frame = pd.concat([own, posthoc], ignore_index=True)
+    listed = "; ".join(f"{r.label}: COMMOD {r.commod:.3f}, SHAP {r.shap:.3f}" for r in features.itertuples())
+    wide, narrow = st.columns([3, 2], gap="large")
+    with wide:
+        draw(plot_contributions, frame, alt=f"Mean contribution to the change in score by feature. {listed}.")
+    with narrow:
+        st.metric(
+            "Rank agreement of the two",
+            f"{comparison.agreement:.2f}",
+            help="Spearman's rank correlation; 1: same order.",
+        )
+        st.metric(
+            "SHAP's top five that stay",
+            f"{comparison.top_kept:.0%}",
+            help=f"Mean overlap of the top five when the background of {comparison.background} rows is redrawn "
+            f"{comparison.redraws} times.",
+        )
+        faster = comparison.shap_seconds / max(comparison.commod_seconds, 1e-9)
+        st.markdown(
+            f"SHAP took **{comparison.shap_seconds * 1e3:,.0f} ms** for {comparison.rows} people, COMMOD's own account "
+            f"**{comparison.commod_seconds * 1e3:,.0f} ms** ({faster:,.0f} times less): it is read from the model."
+        )
+        st.caption("Thin lines: how far SHAP's bar moves when its background sample is redrawn.")
+
+
+def share(settings: Settings) -> None:
+    """Link and code of the current model."""
+    with st.container(horizontal=True, gap="small"):
+        with st.popover("Share this setting", icon=":material/share:"):
+            query = "&".join(f"{name}={value}" for name, value in st.query_params.to_dict().items())
+            st.caption("The address of this page holds the complete setting: whoever opens it sees the same picture.")
+            st.code(f"{(st.context.url or '').split('?')[0]}?{query}", language=None, wrap_lines=True)
+        with st.popover("Copy as Python", icon=":material/code:"):
+            st.caption("The same model with the library:")
+            st.code(to_python(settings), language="python")

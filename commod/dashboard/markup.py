@@ -1,0 +1,118 @@
+"""Concepts and trees as HTML: text that wraps, zooms and is read aloud, in the colours of the theme.
+
+Every text from data or settings passes through `html.escape`.
+"""
+
+from __future__ import annotations
+
+from html import escape
+
+import pandas as pd
+
+from commod.charts import palette
+from commod.explain import ChangeTree
+
+__all__ = ["concept_cards", "tree_list"]
+
+MOST_BARS = 8
+
+_STYLE = f"""
+<style>
+.cx-grid {{ display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 330px), 1fr)); gap: 1rem; }}
+.cx-card {{ border: 1px solid color-mix(in srgb, currentColor 22%, transparent); border-radius: .5rem;
+  padding: .8rem 1rem; min-width: 0; }}
+.cx-card h4 {{ margin: 0; padding: 0; font-size: 1.05rem; font-weight: 600; }}
+.cx-note {{ margin: .15rem 0 .5rem; font-size: .875rem; }}
+.cx-bars {{ display: grid; grid-template-columns: minmax(0, 11fr) minmax(0, 9fr) 3.2rem; gap: .2rem .5rem;
+  align-items: center; font-size: .875rem; margin: 0; }}
+.cx-label {{ overflow-wrap: anywhere; line-height: 1.2; }}
+.cx-track {{ position: relative; height: .95rem; }}
+.cx-track::before {{ content: ""; position: absolute; left: 50%; top: -.1rem; bottom: -.1rem; width: 1px;
+  background: color-mix(in srgb, currentColor 45%, transparent); }}
+.cx-bar {{ position: absolute; top: 0; bottom: 0; border-radius: 2px; }}
+.cx-up {{ left: 50%; background: {palette.G}; }}
+.cx-down {{ right: 50%; background: {palette.F}; }}
+.cx-number {{ text-align: right; font-variant-numeric: tabular-nums; }}
+.cx-table {{ border-collapse: collapse; font-size: .875rem; margin: .5rem 0; width: 100%; }}
+.cx-table th, .cx-table td {{ text-align: left; padding: .15rem .5rem .15rem 0; font-weight: 400;
+  border-bottom: 1px solid color-mix(in srgb, currentColor 15%, transparent); }}
+.cx-table td {{ text-align: right; font-variant-numeric: tabular-nums; }}
+.cx-tree, .cx-tree ul {{ list-style: none; margin: 0; padding: 0; }}
+.cx-tree ul {{ margin-left: .55rem; border-left: 2px solid color-mix(in srgb, currentColor 30%, transparent); }}
+.cx-tree li {{ padding: .18rem 0 .18rem .9rem; position: relative; margin: 0; }}
+.cx-tree ul > li::before {{ content: ""; position: absolute; left: 0; top: .95rem; width: .7rem; height: 2px;
+  background: color-mix(in srgb, currentColor 30%, transparent); }}
+.cx-node {{ display: flex; flex-wrap: wrap; gap: .1rem .6rem; align-items: center; font-size: .9rem; }}
+.cx-rule {{ font-weight: 600; }}
+.cx-meter {{ display: inline-block; width: 6rem; height: .75rem; border-radius: 2px; flex: none;
+  background: color-mix(in srgb, currentColor 14%, transparent); overflow: hidden; }}
+.cx-fill {{ display: block; height: 100%; background: {palette.G}; }}
+</style>
+"""
+
+
+def concept_cards(loadings: pd.DataFrame, concepts: pd.DataFrame, people: str) -> str:
+    """One card per concept: its weight, its features as signed bars, the share changed, and a sentence."""
+    cards = [_card(name, row, loadings[loadings["concept"] == name], people) for name, row in concepts.iterrows()]
+    return f'{_STYLE}<div class="cx-grid" data-testid="concepts">{"".join(cards)}</div>'
+
+
+def _card(name: object, row: pd.Series, loadings: pd.DataFrame, people: str) -> str:
+    head = f"<h4>{escape(str(name))}: weight in r {row['weight']:+.3f}</h4>".replace("-", "−")
+    if loadings.empty:
+        return f'<div class="cx-card">{head}<p class="cx-note">{escape(row["sentence"])}</p></div>'
+    shown = loadings.head(MOST_BARS)
+    largest = float(shown["loading"].abs().max())
+    bars = "".join(_bar(item.label, float(item.loading), largest) for item in shown.itertuples())
+    left = len(loadings) - len(shown)
+    more = f'<p class="cx-note">and {left} smaller one{"s" if left > 1 else ""}</p>' if left else ""
+    table = (
+        '<table class="cx-table"><tbody>'
+        f"<tr><th scope='row'>Changed among the {row['activated']:,} {escape(people)} who show it most</th>"
+        f"<td>{_percent(row['changed_activated'])}</td></tr>"
+        f"<tr><th scope='row'>Changed among the {row['others']:,} others</th>"
+        f"<td>{_percent(row['changed_others'])}</td></tr></tbody></table>"
+    )
+    return (
+        f'<div class="cx-card">{head}<p class="cx-note">Loading per standard deviation of the feature</p>'
+        f'<div class="cx-bars">{bars}</div>{more}{table}<p class="cx-note">{escape(row["sentence"])}</p></div>'
+    )
+
+
+def _bar(label: str, loading: float, largest: float) -> str:
+    side = "cx-up" if loading > 0 else "cx-down"
+    width = 50 * abs(loading) / largest
+    number = f"{loading:+.2f}".replace("-", "−")
+    return (
+        f'<span class="cx-label">{escape(label)}</span>'
+        f'<span class="cx-track"><span class="cx-bar {side}" style="width:{width:.1f}%"></span></span>'
+        f'<span class="cx-number">{number}</span>'
+    )
+
+
+def _percent(share: object) -> str:
+    return "no one" if share is pd.NA else f"{share:.1%}"
+
+
+def tree_list(tree: ChangeTree) -> str:
+    """The tree as nested lists: each node its rule, its size and its share of changed decisions."""
+    children: dict[int, list[int]] = {}
+    rows = {int(row.node): row for row in tree.nodes.itertuples()}
+    for row in rows.values():
+        children.setdefault(int(row.parent), []).append(int(row.node))
+
+    def item(node: int) -> str:
+        row = rows[node]
+        says = " · the tree says: changed" if row.predicts else ""
+        text = f"{row.changed:,} of {row.count:,} changed ({row.share:.0%}){says}"
+        fill = f'<span class="cx-fill" style="width:{row.share:.1%}"></span>'
+        meter = f'<span class="cx-meter" aria-hidden="true">{fill}</span>'
+        below = "".join(item(child) for child in children.get(node, []))
+        nested = f"<ul>{below}</ul>" if below else ""
+        rule = escape(str(row.rule))
+        return (
+            f'<li><span class="cx-node"><span class="cx-rule">{rule[0].upper() + rule[1:]}</span>'
+            f"{meter}<span>{text}</span></span>{nested}</li>"
+        )
+
+    return f'{_STYLE}<ul class="cx-tree" data-testid="tree">{item(0)}</ul>'

@@ -1,0 +1,224 @@
+"""What the Explore page shows of one fit, computed without Streamlit."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from threading import Lock
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.pipeline import Pipeline
+
+from commod.dashboard.settings import Settings, in_words
+from commod.datasets import Split, Task, load_task
+from commod.explain import (
+    ChangeTree,
+    ShapComparison,
+    explain_concepts,
+    explain_loadings,
+    explain_tree,
+    explain_with_shap,
+)
+from commod.metrics import change_table, compare_decisions
+from commod.metrics.counts import change_counts
+from commod.metrics.fairness import accuracy_of_counts, gap, p_rule_of_rates, positive_rates, rates_given_label
+from commod.models import Commod
+from commod.models.base_models import train_base_model
+from commod.models.base_scores import base_logits
+
+__all__ = ["FitResult", "fairness_figure", "fit_result", "frontier", "prepare", "shap_comparison", "tree_of_changes"]
+
+Report = Callable[[float], None]
+
+# λ_ratio values of the background sweep; each gives one line, λ_fair from 0 to 10 along it.
+SWEEP_RATIOS = (0.0, 0.02, 0.1, 0.3)
+SWEEP_FAIR = 10.0
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A split with its trained f; shared by every fit on it."""
+
+    task: Task
+    train: Split
+    test: Split
+    f: Pipeline
+    scores_train: np.ndarray
+    logit_test: np.ndarray
+
+    @property
+    def decisions_test(self) -> np.ndarray:
+        return (self.logit_test > 0).astype(int)
+
+
+@dataclass(frozen=True)
+class FitResult:
+    """One fit and every frame drawn from it."""
+
+    settings: Settings
+    prepared: Prepared
+    g: Commod
+    seconds: float
+    figures: pd.DataFrame  # compare_decisions on test
+    path: pd.DataFrame  # λ_fair, fairness, accuracy, change_rate on test, from f to g
+    changes: pd.DataFrame  # by group and direction, on test
+    loadings: pd.DataFrame
+    concepts: pd.DataFrame
+    changed_train: np.ndarray
+    changed_test: np.ndarray
+    smallest_ratio: float
+
+    @property
+    def task(self) -> Task:
+        return self.prepared.task
+
+    @property
+    def converged(self) -> bool:
+        return bool(self.g.converged_)
+
+
+_preparing = Lock()
+
+
+def prepare(data: str, f: str, seed: int) -> Prepared:
+    """Split and f of a scene; trained once, kept for a few dozen scenes."""
+    with _preparing:
+        return _prepare(data, f, seed)
+
+
+@lru_cache(maxsize=32)
+def _prepare(data: str, f: str, seed: int) -> Prepared:
+    task = load_task(data)
+    train, test = task.split(seed=seed)
+    model = train_base_model(task, train, f)
+    return Prepared(task, train, test, model, model.predict_proba(train.X)[:, 1], base_logits(model, test.X))
+
+
+def fit_result(settings: Settings, report: Report | None = None) -> FitResult:
+    """Train COMMOD at `settings` and compute all that is shown of it, except what loads later."""
+    prepared = prepare(settings.data, settings.f, settings.seed)
+    train, test = prepared.train, prepared.test
+
+    def progress(step: int, n_steps: int, _: Any) -> None:
+        if report is not None:
+            report(step / (n_steps + 1))
+
+    started = time.perf_counter()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # shown on the page from converged_
+        g = Commod(prepared.f, **settings.commod_arguments()).fit(
+            train.X,
+            train.y,
+            sensitive_features=train.sensitive,
+            base_scores=prepared.scores_train,
+            callback=progress,
+        )
+    seconds = time.perf_counter() - started
+    encoded, logit = g.encoder_.transform(test.X), prepared.logit_test
+    ratio = g.rescaler_(encoded)
+    before, after = prepared.decisions_test, (ratio * logit > 0).astype(int)
+    activations = pd.DataFrame(encoded @ g.concepts_.to_numpy(), columns=g.concepts_.columns)
+    ratio_train = g.rescaler_(g.encoder_.transform(train.X))
+    return FitResult(
+        settings=settings.model(),
+        prepared=prepared,
+        g=g,
+        seconds=seconds,
+        figures=compare_decisions(test.y, before, after, sensitive_features=test.sensitive),
+        path=_path(g, prepared, encoded, settings.fairness),
+        changes=change_table(before, after, sensitive_features=test.sensitive),
+        loadings=explain_loadings(g, prepared.task),
+        concepts=explain_concepts(g, prepared.task, activations, before, after),
+        changed_train=(ratio_train < 0) & (prepared.scores_train != 0.5),
+        changed_test=before != after,
+        smallest_ratio=float(ratio.min()),
+    )
+
+
+def fairness_figure(fairness: str) -> str:
+    """Name of the figure that measures a criterion."""
+    return "p_rule" if fairness == "demographic_parity" else "dm"
+
+
+def _path(g: Commod, prepared: Prepared, encoded: np.ndarray, fairness: str) -> pd.DataFrame:
+    """Test figures at each point of the solver's path."""
+    test, logit, before = prepared.test, prepared.logit_test, prepared.decisions_test
+    rows = []
+    for lambda_fair, rescaler in zip(g.path_["lambda_fair"], g.path_rescalers_, strict=True):
+        after = (rescaler(encoded) * logit > 0).astype(int)
+        counts = change_counts(test.y, before, after, test.sensitive)[0].sum(axis=-2)
+        fair = (
+            p_rule_of_rates(positive_rates(counts))
+            if fairness == "demographic_parity"
+            else gap(rates_given_label(counts, 1)) + gap(rates_given_label(counts, 0))
+        )
+        rows.append(
+            {
+                "lambda_fair": float(lambda_fair),
+                "fairness": float(fair),
+                "accuracy": float(accuracy_of_counts(counts)),
+                "change_rate": float(np.mean(before != after)),
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def frontier(data: str, fairness: str, f: str, seed: int, report: Report | None = None) -> pd.DataFrame:
+    """A sweep of the data set: for each λ_ratio, the path of λ_fair from 0 to 10, on test.
+
+    Columns ``lambda_ratio, lambda_fair, fairness, accuracy, change_rate, settings``.
+    """
+    prepared = prepare(data, f, seed)
+    encoded = None
+    frames = []
+    for i, lambda_ratio in enumerate(SWEEP_RATIOS):
+        settings = Settings(
+            data, fairness, f, SWEEP_FAIR, lambda_ratio=lambda_ratio, lambda_concepts=0.01, k=1, seed=seed
+        )
+
+        def progress(step: int, n_steps: int, _: Any, i: int = i) -> None:
+            if report is not None:
+                report((i + step / (n_steps + 1)) / len(SWEEP_RATIOS))
+
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            g = Commod(prepared.f, **settings.commod_arguments()).fit(
+                prepared.train.X,
+                prepared.train.y,
+                sensitive_features=prepared.train.sensitive,
+                base_scores=prepared.scores_train,
+                callback=progress,
+            )
+        encoded = g.encoder_.transform(prepared.test.X) if encoded is None else encoded
+        path = _path(g, prepared, encoded, fairness)
+        words = [
+            in_words(Settings(lambda_fair=value, lambda_ratio=lambda_ratio, lambda_concepts=0.01, k=1))
+            for value in path["lambda_fair"]
+        ]
+        frames.append(path.assign(lambda_ratio=lambda_ratio, settings=words))
+    return pd.concat(frames, ignore_index=True)
+
+
+def tree_of_changes(result: FitResult, depth: int) -> ChangeTree:
+    """The tree of `explain_tree`, fitted on the training rows and read out on the test rows."""
+    prepared = result.prepared
+    return explain_tree(
+        result.task,
+        result.g.encoder_,
+        prepared.train.X,
+        result.changed_train,
+        prepared.test.X,
+        result.changed_test,
+        depth,
+    )
+
+
+def shap_comparison(result: FitResult, report: Report | None = None) -> ShapComparison:
+    """SHAP beside COMMOD on the test rows."""
+    return explain_with_shap(result.g, result.task, result.prepared.test.X, callback=report)

@@ -1,0 +1,123 @@
+"""What each concept says and does, as frames and in words."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from commod.datasets.task import Task
+from commod.models.estimator import SCORE_FEATURE, Commod
+
+__all__ = ["explain_concepts", "explain_loadings"]
+
+# A concept "activates" an instance that shows it by at least this many standard deviations more than the average.
+ACTIVATION = 1.0
+
+
+def explain_loadings(g: Commod, task: Task) -> pd.DataFrame:
+    """Features of each concept, heaviest first.
+
+    Returns
+    -------
+    DataFrame
+        Columns ``concept, feature, label, is_level, loading`` (in the unit direction) and ``contribution`` (loading ×
+        weight of the concept: what one standard deviation of the feature adds to r). Zeros are left out.
+    """
+    origins = [*g.encoder_.origin_, *([(SCORE_FEATURE, None)] if g.include_score else [])]
+    W, weights = g.concepts_.to_numpy(), g.concept_weights_.to_numpy()
+    rows = []
+    for j, concept in enumerate(g.concepts_.columns):
+        for i in np.argsort(-np.abs(W[:, j]), kind="stable")[: np.count_nonzero(W[:, j])]:
+            column, level = origins[i]
+            rows.append(
+                {
+                    "concept": concept,
+                    "feature": g.concepts_.index[i],
+                    "label": "Score of f" if column == SCORE_FEATURE else task.label(column, level),
+                    "is_level": level is not None,
+                    "loading": W[i, j],
+                    "contribution": W[i, j] * weights[j],
+                }
+            )
+    return pd.DataFrame(rows, columns=["concept", "feature", "label", "is_level", "loading", "contribution"])
+
+
+def explain_concepts(
+    g: Commod, task: Task, activations: pd.DataFrame, decisions_f: np.ndarray, decisions_g: np.ndarray
+) -> pd.DataFrame:
+    """Share of changed decisions among the instances a concept activates and among the others (paper, Fig. 2).
+
+    Parameters
+    ----------
+    activations : DataFrame
+        ``g.concept_activations(X)`` of the rows to count on.
+    decisions_f, decisions_g : arrays of 0 and 1
+        Decisions on these rows.
+
+    Returns
+    -------
+    DataFrame
+        One row per concept: ``weight`` (in r), ``features`` (how many), ``activated`` and ``others`` (rows),
+        ``changed_activated`` and ``changed_others`` (shares; ``<NA>`` where there is no row), ``raised`` and
+        ``lowered`` (changes among the activated), ``sentence``.
+    """
+    loadings = explain_loadings(g, task)
+    changed = decisions_f != decisions_g
+    rows = []
+    for concept in g.concepts_.columns:
+        value = activations[concept].to_numpy()
+        spread = value.std()
+        active = value > value.mean() + ACTIVATION * spread if spread > 0 else np.zeros(len(value), dtype=bool)
+        row = {
+            "concept": concept,
+            "weight": g.concept_weights_[concept],
+            "features": int((g.concepts_[concept] != 0).sum()),
+            "activated": int(active.sum()),
+            "others": int((~active).sum()),
+            "changed_activated": _share(changed, active),
+            "changed_others": _share(changed, ~active),
+            "raised": int((changed & active & (decisions_g == 1)).sum()),
+            "lowered": int((changed & active & (decisions_g == 0)).sum()),
+        }
+        rows.append({**row, "sentence": _sentence(row, loadings[loadings["concept"] == concept], task)})
+    frame = pd.DataFrame(rows).set_index("concept")
+    return frame.astype({"changed_activated": "Float64", "changed_others": "Float64"})
+
+
+def _share(changed: np.ndarray, among: np.ndarray) -> Any:
+    return float(changed[among].mean()) if among.any() else pd.NA
+
+
+def _sentence(row: dict[str, Any], loadings: pd.DataFrame, task: Task) -> str:
+    """Say in words whom the concept describes and what became of them."""
+    if loadings.empty:
+        return "This concept is empty: none of its features is needed at this setting."
+    heaviest = loadings["loading"].abs().max()
+    told = loadings[loadings["loading"].abs() >= 0.25 * heaviest].head(3)
+    parts = [_in_words(item.label, item.is_level, item.loading) for item in told.itertuples()]
+    described = parts[0] if len(parts) == 1 else ", ".join(parts[:-1]) + " and " + parts[-1]
+    more = len(loadings) - len(told)
+    tail = f" (and {more} lesser feature{'s' if more > 1 else ''})" if more else ""
+    people, low, high = task.spec.people, *task.spec.outcomes
+    start = f"It takes back the decision of f for {people} with {described}{tail}."
+    if row["activated"] == 0:
+        return start
+    share, others = row["changed_activated"], row["changed_others"]
+    moved = []
+    if row["raised"]:
+        moved.append(f"{row['raised']} to “{high}”")
+    if row["lowered"]:
+        moved.append(f"{row['lowered']} to “{low}”")
+    became = f" ({' and '.join(moved)})" if moved else ""
+    beside = "" if others is pd.NA else f", against {others:.1%} of the others"
+    return f"{start} Of the {row['activated']:,} who show it most, {share:.1%} changed{became}{beside}."
+
+
+def _in_words(label: str, is_level: bool, loading: float) -> str:
+    name, _, value = label.partition(": ")
+    name = name[0].lower() + name[1:] if name[1:2].islower() else name  # but "LSAT score" stays
+    if not is_level:
+        return f"{'high' if loading > 0 else 'low'} {name}"
+    return f"{name} “{value}”" if loading > 0 else f"{name} other than “{value}”"

@@ -1,0 +1,213 @@
+"""Post-hoc SHAP of the change in score beside COMMOD's own account of it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy.stats import spearmanr
+from sklearn.pipeline import Pipeline
+
+from commod.datasets.encoding import TabularEncoder
+from commod.datasets.task import Task
+from commod.models.base_scores import base_logits
+from commod.models.estimator import Commod
+
+__all__ = ["ShapComparison", "explain_with_shap", "warm_up"]
+
+TOP = 5
+
+
+@dataclass(frozen=True)
+class ShapComparison:
+    """SHAP and COMMOD on logit g − logit f.
+
+    Attributes
+    ----------
+    features : DataFrame
+        One row per input column: ``label, shap`` (mean |SHAP|, average over the redrawn backgrounds), ``shap_low,
+        shap_high`` (over the redraws) and ``commod`` (mean |contribution|), largest COMMOD contribution first. Both
+        are in units of the logit.
+    agreement : float
+        Spearman's rank correlation of the two columns.
+    shap_seconds, commod_seconds : float
+        Time of one SHAP run (mean over the redraws) and of COMMOD's own account, on the same rows.
+    top_kept : float
+        Mean share of SHAP's top five features that stay in the top five when the background is redrawn.
+    top_sets : list of list of str
+        The top five of each redraw.
+    rows, background, redraws : int
+    """
+
+    features: pd.DataFrame
+    agreement: float
+    shap_seconds: float
+    commod_seconds: float
+    top_kept: float
+    top_sets: list[list[str]]
+    rows: int
+    background: int
+    redraws: int
+
+
+def explain_with_shap(
+    g: Commod,
+    task: Task,
+    X: pd.DataFrame,
+    *,
+    n_rows: int = 60,
+    n_background: int = 30,
+    redraws: int = 5,
+    seed: int = 0,
+    callback: Callable[[float], object] | None = None,
+) -> ShapComparison:
+    """Explain logit g − logit f on a sample of X by SHAP's permutation explainer and by COMMOD's contributions.
+
+    SHAP attributes to input columns (a category is one column, not one per level) and needs a background sample to
+    average over; it is run `redraws` times, each with another background, on the same rows. COMMOD's account is read
+    from the model: what each column adds to r, times logit f.
+
+    Parameters
+    ----------
+    callback : callable
+        Called with the share done; an exception it raises ends the work.
+    """
+    from shap import maskers  # takes seconds to import: only who compares pays
+    from shap.explainers import Permutation
+
+    warm_up()
+    rng = np.random.default_rng(seed)
+    table = _Codes(X)
+    rows = table.codes[np.sort(rng.permutation(len(X))[:n_rows])]
+
+    change = _change_of_codes(g, table)
+
+    runs, took = [], []
+    chunk = max(1, len(rows) // 6)
+    for draw in range(redraws):
+        background = table.codes[np.random.default_rng(seed + 1 + draw).permutation(len(X))[:n_background]]
+        started = time.perf_counter()
+        explainer = Permutation(change, maskers.Independent(background, max_samples=n_background), seed=seed)
+        parts = []
+        for at in range(0, len(rows), chunk):
+            if callback is not None:
+                callback((draw + at / len(rows)) / redraws)
+            values = explainer(rows[at : at + chunk], max_evals=2 * rows.shape[1] + 1, silent=True).values  # noqa: PD011
+            parts.append(np.abs(values))
+        runs.append(np.vstack(parts).mean(axis=0))
+        took.append(time.perf_counter() - started)
+    shap = np.array(runs)  # (redraws, columns)
+    started = time.perf_counter()
+    own = _own_contributions(g, table.frame(rows))
+    own_seconds = time.perf_counter() - started
+    features = pd.DataFrame(
+        {
+            "label": [task.label(column) for column in X.columns],
+            "shap": shap.mean(axis=0),
+            "shap_low": shap.min(axis=0),
+            "shap_high": shap.max(axis=0),
+            "commod": own,
+        },
+        index=pd.Index(X.columns, name="column"),
+    )
+    tops = [list(features["label"].iloc[np.argsort(-run, kind="stable")[:TOP]]) for run in shap]
+    pairs = [(a, b) for i, a in enumerate(tops) for b in tops[i + 1 :]]
+    kept = float(np.mean([len(set(a) & set(b)) / len(a) for a, b in pairs])) if pairs else 1.0
+    constant = np.ptp(features["shap"]) == 0 or np.ptp(own) == 0
+    agreement = 0.0 if constant else float(spearmanr(features["shap"], own).statistic)
+    return ShapComparison(
+        features.sort_values(["commod", "shap"], ascending=False, kind="stable"),
+        agreement,
+        float(np.mean(took)),
+        own_seconds,
+        kept,
+        tops,
+        len(rows),
+        n_background,
+        redraws,
+    )
+
+
+@cache
+def warm_up() -> None:
+    """Let SHAP import and compile what it compiles at its first call, so that this is not counted as explaining."""
+    from shap import maskers
+    from shap.explainers import Permutation
+
+    rows = np.arange(8.0).reshape(4, 2)
+    Permutation(lambda x: x.sum(axis=1), maskers.Independent(rows), seed=0)(rows[:1], max_evals=5, silent=True)
+
+
+def _own_contributions(g: Commod, X: pd.DataFrame) -> np.ndarray:
+    """Mean |what each input column adds to logit g − logit f|, r's constant left out."""
+    logit = base_logits(g.base_model_, X)
+    parts = g.encoder_.transform(X) * g.coef_.to_numpy()[: len(g.encoder_.origin_)] * logit[:, None]
+    columns = [column for column, _ in g.encoder_.origin_]
+    return np.array(
+        [np.abs(parts[:, [c == column for c in columns]].sum(axis=1)).mean() for column in X.columns], dtype=float
+    )
+
+
+def _change_of_codes(g: Commod, table: _Codes) -> Callable[[np.ndarray], np.ndarray]:
+    """The change logit g − logit f as a function of coded rows.
+
+    SHAP calls it once per explained row, so building a DataFrame each time would be most of the work. Where f starts
+    with the same encoding as r (`Task.base_model`), codes are encoded once for both by table look-up.
+    """
+    f = g.base_model_
+    encoder = g.encoder_
+    shared = isinstance(f, Pipeline) and len(f) == 2 and isinstance(f[0], TabularEncoder)
+    if g.include_score or not shared or f[0].feature_names_out_ != encoder.feature_names_out_:
+
+        def by_frame(codes: np.ndarray) -> np.ndarray:
+            frame = table.frame(codes)
+            return g.decision_function(frame) - base_logits(f, frame)
+
+        return by_frame
+
+    lookups: dict[int, np.ndarray] = {}
+    for i, dtype in enumerate(table.dtypes.values()):
+        if dtype is not None:
+            codes = np.zeros((len(dtype.categories), len(table.dtypes)))
+            codes[:, i] = np.arange(len(dtype.categories))
+            lookups[i] = encoder.raw(table.frame(codes))
+    places = [list(table.dtypes).index(column) for column, _ in encoder.origin_]
+
+    def by_lookup(codes: np.ndarray) -> np.ndarray:
+        columns = [
+            lookups[i][codes[:, i].astype(int), j] if i in lookups else codes[:, i] for j, i in enumerate(places)
+        ]
+        raw = np.column_stack(columns)
+        logit = base_logits(f[1], (raw - f[0].mean_) / f[0].scale_)
+        return (g.rescaler_((raw - encoder.mean_) / encoder.scale_) - 1.0) * logit
+
+    return by_lookup
+
+
+class _Codes:
+    """A table as numbers and back: SHAP mixes rows column by column, which category codes survive."""
+
+    def __init__(self, X: pd.DataFrame) -> None:
+        self.dtypes: dict[Any, Any] = {}
+        columns = []
+        for name in X.columns:
+            values = X[name]
+            if isinstance(values.dtype, pd.CategoricalDtype):
+                self.dtypes[name] = values.dtype
+                columns.append(values.cat.codes.to_numpy(dtype=float))
+            else:
+                self.dtypes[name] = None
+                columns.append(values.to_numpy(dtype=float))
+        self.codes = np.column_stack(columns)
+
+    def frame(self, codes: np.ndarray) -> pd.DataFrame:
+        data = {
+            name: codes[:, i] if dtype is None else pd.Categorical.from_codes(codes[:, i].astype(int), dtype=dtype)
+            for i, (name, dtype) in enumerate(self.dtypes.items())
+        }
+        return pd.DataFrame(data)

@@ -1,0 +1,124 @@
+"""A depth-limited decision tree that says where decisions changed (paper, Sec. 6.3, "Locality")."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sklearn.metrics import f1_score
+from sklearn.tree import DecisionTreeClassifier
+
+from commod.datasets.encoding import TabularEncoder
+from commod.datasets.task import Task
+
+__all__ = ["DEPTHS", "ChangeTree", "explain_tree"]
+
+DEPTHS = range(1, 7)
+
+
+@dataclass(frozen=True)
+class ChangeTree:
+    """A fitted tree, read out.
+
+    Attributes
+    ----------
+    nodes : DataFrame
+        One row per node in the order it is read: ``node, parent, depth, rule`` (how one gets here from the parent),
+        ``leaf, count, changed, share`` (of the evaluated rows that reach the node) and ``predicts`` (whether the leaf
+        says "changed").
+    f1 : float
+        F1 of "changed" on the evaluated rows; 0 where the tree says "unchanged" everywhere.
+    f1_by_depth : DataFrame
+        ``depth, f1, leaves`` for each depth tried.
+    """
+
+    nodes: pd.DataFrame
+    f1: float
+    f1_by_depth: pd.DataFrame
+
+
+def explain_tree(
+    task: Task,
+    encoder: TabularEncoder,
+    X_fit: Any,
+    changed_fit: np.ndarray,
+    X: Any,
+    changed: np.ndarray,
+    depth: int,
+) -> ChangeTree:
+    """Fit trees of every depth to 1[Ŷ ≠ Ŷ^f] on some rows, and read the one of `depth` out on others.
+
+    The trees see features in original units. They are fitted where g was (`X_fit`) and judged where it was not
+    (`X`), so that a tree which memorises scattered changes gets no credit for it.
+    """
+    if depth not in DEPTHS:
+        raise ValueError(f"depth must be a whole number from {DEPTHS[0]} to {DEPTHS[-1]}, got {depth!r}.")
+    fitting, rows = encoder.raw(X_fit), encoder.raw(X)
+    trees, table = {}, []
+    for d in DEPTHS:
+        tree = DecisionTreeClassifier(max_depth=d, min_samples_leaf=5, random_state=0).fit(fitting, changed_fit)
+        trees[d] = tree
+        score = f1_score(changed, tree.predict(rows), zero_division=0.0)
+        table.append({"depth": d, "f1": float(score), "leaves": int(tree.get_n_leaves())})
+    by_depth = pd.DataFrame(table)
+    nodes = _read(trees[depth], task, encoder, fitting, rows, changed)
+    return ChangeTree(nodes, float(by_depth.set_index("depth").loc[depth, "f1"]), by_depth)
+
+
+def _read(
+    fitted: DecisionTreeClassifier,
+    task: Task,
+    encoder: TabularEncoder,
+    fitting: np.ndarray,
+    rows: np.ndarray,
+    changed: np.ndarray,
+) -> pd.DataFrame:
+    tree = fitted.tree_
+    reached = np.asarray(fitted.decision_path(rows).todense(), dtype=bool)  # (rows, nodes)
+    whole = {i for i in range(fitting.shape[1]) if (fitting[:, i] == np.round(fitting[:, i])).all()}
+    out: list[dict[str, Any]] = []
+
+    def visit(node: int, parent: int, depth: int, rule: str) -> None:
+        here = reached[:, node]
+        count, n_changed = int(here.sum()), int(changed[here].sum())
+        leaf = tree.children_left[node] == -1
+        votes = tree.value[node][0]
+        says_changed = len(votes) > 1 and bool(votes[list(fitted.classes_).index(True)] > 0.5)
+        out.append(
+            {
+                "node": node,
+                "parent": parent,
+                "depth": depth,
+                "rule": rule,
+                "leaf": bool(leaf),
+                "count": count,
+                "changed": n_changed,
+                "share": n_changed / count if count else 0.0,
+                "predicts": bool(leaf and says_changed),
+            }
+        )
+        if not leaf:
+            feature, threshold = int(tree.feature[node]), float(tree.threshold[node])
+            low, high = _rules(task, encoder, feature, threshold, feature in whole)
+            visit(int(tree.children_left[node]), node, depth + 1, low)
+            visit(int(tree.children_right[node]), node, depth + 1, high)
+
+    visit(0, -1, 0, "everyone")
+    return pd.DataFrame(out)
+
+
+def _rules(task: Task, encoder: TabularEncoder, feature: int, threshold: float, whole: bool) -> tuple[str, str]:
+    """Words for going left (≤) and right (>) in original units."""
+    column, level = encoder.origin_[feature]
+    label = task.label(column)
+    if level is not None:
+        levels = encoder.levels_[column]
+        if len(levels) == 2:
+            return f"{label} is {levels[0]}", f"{label} is {levels[1]}"
+        return f"{label} is not {level}", f"{label} is {level}"
+    unit = next((f" {f.unit}" for f in task.spec.features if f.name == column and f.unit), "")
+    if whole:
+        return f"{label} ≤ {int(np.floor(threshold))}{unit}", f"{label} ≥ {int(np.floor(threshold)) + 1}{unit}"
+    return f"{label} ≤ {threshold:.4g}{unit}", f"{label} > {threshold:.4g}{unit}"

@@ -1,0 +1,43 @@
+"""Data and words: the datasheets, group sizes first, and what the metrics mean and do not tell."""
+
+import streamlit as st
+
+from commod.dashboard import layout
+from commod.datasets import TASKS, load_task
+
+layout.page("pages/data.py")
+st.title("Data and words")
+
+name = st.selectbox("Data set", list(TASKS), format_func=lambda key: TASKS[key].title)
+task = load_task(name)
+cells = st.container(horizontal=True, gap="small")
+for code, group in enumerate(task.groups):
+    rows = task.sensitive == code
+    cells.metric(
+        group, f"{rows.sum():,}", f"{task.y[rows].mean():.1%} {task.spec.outcomes[1]}", delta_color="off", border=True
+    )
+st.markdown(task.datasheet)
+
+st.header("What the figures mean")
+st.markdown(
+    """
+- **f** is the deployed model; **g** is the new one. Decisions are 1 where the score is above one half.
+- **P-Rule**: the smaller of the two groups' rates of positive decisions over the larger. 1 is fair by *demographic
+  parity*.
+- **Disparate mistreatment**: the difference of the groups' true positive rates plus that of their false positive
+  rates. 0 is fair by *equalized odds*.
+- **Decisions changed**: the share of people to whom g gives another decision than f.
+- **Ratio r**: COMMOD multiplies the score of f (as a logit) by r(x). At r = 1 nothing changes; below 0 the decision
+  does.
+- **Concept**: a few features that go together; r is a weighted sum of concepts.
+"""
+)
+st.header("What they do not tell")
+st.markdown(
+    """
+Group metrics compare averages. They do not say whether a label records what one wants to know, whether a decision is
+just to the person it concerns, or what happens afterwards. Demographic parity and equalized odds cannot in general be
+had together, and both can be met by harming one group instead of helping the other: look at *who* changes, not only at
+how many.
+"""
+)
