@@ -2,27 +2,40 @@
 
 import streamlit as st
 
-from commod.dashboard import explore, layout, session
+from commod.dashboard import compute, explore, layout, session
+from commod.dashboard.work import Ticket
 
 layout.page("app.py")
-settings = explore.controls()
-session.keep_link()
-
 st.title("What does it cost to make this model fairer?")
-result = explore.train(settings)
-if result is None:
-    st.stop()
-
-st.markdown(explore.verdict(result))
-explore.figures(result)
+head = st.container()
 left, right = st.columns([3, 2], gap="large")
+
+# The new point first, and the rest of the page behind it: a page of this size takes the browser a while.
+settings = session.current()
+begun = compute.begin(settings)
+if isinstance(begun, Ticket):
+    explore.controls()  # while it trains
+with head:
+    explore.notices()
+    result = explore.train(settings, begun)
+if result is None:
+    explore.controls()
+    st.stop()
 with left:
     draw_sweep = explore.pareto(result)
+layout.breathe()
+if not isinstance(begun, Ticket):
+    explore.controls()
+
+with head:
+    st.markdown(explore.verdict(result))
+    explore.figures(result)
 with right:
     explore.changes(result)
     explore.share(result.settings)
 explore.concepts(result)
 explore.tree(result, settings.depth)
+session.keep_link()
 # What may take a while comes last: the page above is complete without it.
 draw_sweep()
 explore.shap(result)

@@ -16,9 +16,7 @@ def address_of(script):
 
 
 def take(browser, address, path, *, size, dark, query=""):
-    page = browser.new_page(
-        viewport={"width": size[0], "height": size[1]}, color_scheme="dark" if dark else "light"
-    )
+    page = browser.new_page(viewport={"width": size[0], "height": size[1]}, color_scheme="dark" if dark else "light")
     page.goto(f"{address}{query}")
     settled(page)
     page.wait_for_timeout(700)

@@ -10,43 +10,42 @@ from commod.charts import palette
 __all__ = ["plot_changes", "plot_contributions"]
 
 
-def plot_changes(frame: pd.DataFrame, *, raised: str, lowered: str) -> alt.LayerChart:
+def plot_changes(frame: pd.DataFrame, *, raised: str, lowered: str) -> alt.Chart:
     """Share of each group's decisions that changed, stacked by direction.
 
     Parameters
     ----------
     frame : DataFrame
-        Columns ``group`` (name and size), ``direction`` (`raised` or `lowered`), ``share, count``, and ``start,
-        end`` (where the bar's part begins and ends).
+        Columns ``group`` (two lines, parted by "|"), ``direction`` (`raised` or `lowered`), ``share, count``, and
+        ``place`` (0 for raised, 1 for lowered).
     raised, lowered : str
         Words for 0→1 and 1→0.
     """
-    x_title = "Decisions changed (% of the group)"
-    y = alt.Y("group:N", title=None, sort=None, axis=alt.Axis(labelLimit=220, labelPadding=6))
-    color = alt.Color(
-        "direction:N",
-        scale=alt.Scale(domain=[raised, lowered], range=[palette.RAISED, palette.LOWERED]),
-        legend=alt.Legend(title=None, orient="bottom", columns=1, labelLimit=0),
-    )
-    tooltip = [
-        alt.Tooltip("group:N", title="Group"),
-        alt.Tooltip("direction:N", title="Direction"),
-        alt.Tooltip("count:Q", title="People"),
-        alt.Tooltip("share:Q", title="Share of the group", format=".1%"),
-    ]
-    bars = (
-        alt.Chart()
+    return (
+        alt.Chart(frame)
         .mark_bar(height={"band": 0.62})
-        .encode(x=alt.X("start:Q", title=x_title, axis=alt.Axis(format=".0%", tickCount=6)), x2="end:Q", y=y)
-        .encode(color=color, tooltip=tooltip)
+        .encode(
+            x=alt.X("share:Q", title="Decisions changed (% of the group)", axis=alt.Axis(format=".0%", tickCount=5)),
+            y=alt.Y(
+                "group:N",
+                title=None,
+                sort=None,
+                axis=alt.Axis(labelExpr="split(datum.label, '|')", labelLimit=240, labelPadding=8, labelLineHeight=15),
+            ),
+            color=alt.Color(
+                "direction:N",
+                scale=alt.Scale(domain=[raised, lowered], range=[palette.RAISED, palette.LOWERED]),
+                legend=alt.Legend(title=None, orient="bottom", columns=1, labelLimit=0),
+            ),
+            order="place:Q",
+            tooltip=[
+                alt.Tooltip("direction:N", title="Direction"),
+                alt.Tooltip("count:Q", title="People"),
+                alt.Tooltip("share:Q", title="Share of the group", format=".1%"),
+            ],
+        )
+        .properties(height=230)
     )
-    text = (
-        alt.Chart()
-        .transform_filter("datum.count > 0 && datum.last")
-        .mark_text(align="left", dx=6, fontSize=13)
-        .encode(x="end:Q", y=y, text="total:N", tooltip=tooltip)
-    )
-    return alt.layer(bars, text, data=frame).properties(height=alt.Step(64))
 
 
 def plot_contributions(frame: pd.DataFrame) -> alt.LayerChart:

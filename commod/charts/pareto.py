@@ -87,4 +87,4 @@ def plot_pareto(
         only(DEPLOYED).mark_point(filled=True, size=190).encode(color=color, shape=shape),
         only(CURRENT).mark_point(filled=True, size=190).encode(color=color, shape=shape),
     ]
-    return alt.layer(*layers, data=frame).properties(height=380)
+    return alt.layer(*layers, data=frame).properties(height=430)

@@ -16,7 +16,7 @@ from commod.dashboard.work import Ticket, Work, WorkQueue
 from commod.explain import ChangeTree
 from commod.explain.shap_comparison import warm_up
 
-__all__ = ["fit", "known_frontier", "queue", "shap", "start", "tree", "wait_for_frontier"]
+__all__ = ["begin", "finish", "known_frontier", "queue", "shap", "start", "tree", "wait_for_frontier"]
 
 # A wait that is shorter than this needs no progress bar.
 PATIENCE = 0.5
@@ -71,10 +71,16 @@ def _get(key: Hashable, work: Work, place: Any, what: str, *, background: bool =
     return found if found is not None else _await(queue().submit(key, work, background=background), place, what)
 
 
-def fit(settings: Settings, place: Any) -> FitResult:
-    """The model at `settings`: from the cache, from another session's training, or trained now."""
+def begin(settings: Settings) -> FitResult | Ticket:
+    """The model at `settings` if somebody has trained it, else a place in the queue, where training begins."""
     model = settings.model()
-    return _get(("fit", model), lambda report: fit_result(model, report), place, "Training")
+    key = ("fit", model)
+    return queue().peek(key) or queue().submit(key, lambda report: fit_result(model, report))
+
+
+def finish(begun: FitResult | Ticket, place: Any) -> FitResult:
+    """Wait for what was begun."""
+    return _await(begun, place, "Training") if isinstance(begun, Ticket) else begun
 
 
 def known_frontier(settings: Settings) -> Any:

@@ -30,6 +30,11 @@ def draw(
     on_select: Any = "ignore",
     **options: Any,
 ) -> Any:
-    """Draw ``plot(frame, **options)`` at `place`, with `alt` for those who cannot see it."""
+    """Draw ``plot(frame, **options)`` at `place`.
+
+    `alt` names the chart for those who cannot see it and must not depend on the data: it is part of the specification,
+    and only while that stays the same does the browser move the marks instead of building the chart anew. The values
+    belong into a caption or a table beside it.
+    """
     spec = _specification(plot, tuple(sorted(options.items())))
     return place.vega_lite_chart(frame, spec, key=key, on_select=on_select, alt=alt, width="stretch")

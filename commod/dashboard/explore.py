@@ -15,6 +15,7 @@ from commod.dashboard.drawing import draw
 from commod.dashboard.markup import concept_cards, tree_list
 from commod.dashboard.results import FitResult, fairness_figure
 from commod.dashboard.settings import FAIRNESS, GRIDS, VIEWS, Settings, in_words, to_python
+from commod.dashboard.work import Ticket
 from commod.datasets import TASKS
 from commod.models.base_models import BASE_MODELS
 
@@ -23,6 +24,7 @@ __all__ = [
     "concepts",
     "controls",
     "figures",
+    "notices",
     "pareto",
     "shap",
     "share",
@@ -48,8 +50,8 @@ FIGURE_HELP = {
 }
 
 
-def controls() -> Settings:
-    """The sidebar; returns the setting to show."""
+def controls() -> None:
+    """The sidebar. Its widgets change the session's setting in their callbacks, before the page is drawn."""
     with st.sidebar:
         _choice("data", "Data set", {name: spec.title for name, spec in TASKS.items()})
         _choice("fairness", "Fairness criterion", FAIRNESS)
@@ -72,9 +74,6 @@ def controls() -> Settings:
             st.button("Undo", on_click=session.undo, disabled=not session.can_undo(), icon=":material/undo:")
             st.button("Redo", on_click=session.redo, disabled=not session.can_redo(), icon=":material/redo:")
             st.button("Reset", on_click=session.reset, icon=":material/restart_alt:")
-    for notice in session.take_notices():
-        st.warning(notice, icon=":material/link_off:")
-    return session.current()
 
 
 def _choice(name: str, label: str, options: dict[str, str]) -> None:
@@ -100,14 +99,20 @@ def _slider(name: str, label: str) -> None:
     )
 
 
-def train(settings: Settings) -> FitResult | None:
+def notices() -> None:
+    """What was wrong with the link."""
+    for notice in session.link_notices():
+        st.warning(notice, icon=":material/link_off:")
+
+
+def train(settings: Settings, begun: FitResult | Ticket) -> FitResult | None:
     """The fit of `settings`, or, if it fails, one sentence and the last good one."""
     place = st.empty()
     first = session.last_good() is None
     if first:
         place.skeleton(height=600)
     try:
-        result = compute.fit(settings, place)
+        result = compute.finish(begun, place)
     except ValueError as error:
         place.empty()
         st.error(f"This setting could not be trained: {error}", icon=":material/error:")
@@ -169,7 +174,7 @@ def figures(result: FitResult) -> None:
     cells.metric(
         "Changed per 1,000 people",
         f"{1000 * row['g']:.0f}",
-        f"{1000 * row['g']:+.0f} to f",
+        f"{1000 * row['g']:+.0f} vs f",
         delta_color="off",
         help=f"{FIGURE_HELP['per_1000']} 95 % interval {1000 * row['g_low']:.0f} to {1000 * row['g_high']:.0f}.",
         border=True,
@@ -183,10 +188,11 @@ def _figure(cells: Any, label: str, row: pd.Series, name: str, *, percent: bool 
         return f"{value:{sign}.1%}" if percent else f"{value:{sign}.3f}"
 
     interval = f"{show(row['g_low'])} to {show(row['g_high'])}"
+    difference = f"{100 * row['difference']:+.1f} points" if percent else show(row["difference"], "+")
     cells.metric(
         label,
         show(row["g"]),
-        f"{show(row['difference'], '+')} to f",
+        f"{difference} vs f",
         delta_color=color,
         help=f"{FIGURE_HELP[name]} 95 % interval {interval}.",
         border=True,
@@ -237,7 +243,6 @@ def pareto(result: FitResult) -> Any:
     def paint(sweep: pd.DataFrame | None) -> None:
         frame, known = _points(result, sweep)
         name = fairness_figure(settings.fairness)
-        now = frame[frame["kind"] == CURRENT].iloc[0]
 
         def go_back() -> None:
             picked = st.session_state["pareto"]["selection"].get("pick") or []
@@ -248,11 +253,7 @@ def pareto(result: FitResult) -> Any:
         draw(
             plot_pareto,
             frame,
-            alt=(
-                f"Trade-off of fairness, accuracy and changes. This setting: {FAIRNESS_TITLES[name]} "
-                f"{now['fairness']:.3f}, accuracy {now['accuracy']:.1%}, decisions changed {now['change_rate']:.1%}. "
-                "All points are in the table below."
-            ),
+            alt="Trade-off of fairness, accuracy and changes: f, this setting and others tried. Values in the table.",
             place=place,
             key="pareto",
             on_select=go_back,
@@ -285,20 +286,16 @@ def changes(result: FitResult) -> None:
     raised, lowered = f"now “{high}”", f"now “{low}”"
     rows = []
     for code, row in result.changes.iterrows():
-        group = f"{result.task.groups[int(code)]} ({row['count']:,.0f})"
-        parts = [(raised, row["raised"], 0.0, row["raised_rate"])]
-        parts.append((lowered, row["lowered"], row["raised_rate"], row["change_rate"]))
-        for i, (direction, count, begin, end) in enumerate(parts):
+        name = result.task.groups[int(code)]
+        group = f"{name}|{row['changed']:,.0f} of {row['count']:,.0f} changed ({row['change_rate']:.1%})"
+        for place, (direction, part) in enumerate(((raised, "raised"), (lowered, "lowered"))):
             rows.append(
                 {
                     "group": group,
                     "direction": direction,
-                    "count": int(count),
-                    "share": end - begin,
-                    "start": begin,
-                    "end": end,
-                    "last": i == 1 or row["lowered"] == 0,
-                    "total": f"{row['changed']:,.0f} people, {row['change_rate']:.1%}",
+                    "count": int(row[part]),
+                    "share": row[f"{part}_rate"],
+                    "place": place,
                 }
             )
     frame = pd.DataFrame(rows)
@@ -307,7 +304,13 @@ def changes(result: FitResult) -> None:
         f"of {row['count']:,.0f}"
         for code, row in result.changes.iterrows()
     )
-    draw(plot_changes, frame, alt=f"Decisions changed by group and direction. {words}.", raised=raised, lowered=lowered)
+    draw(
+        plot_changes,
+        frame,
+        alt="Decisions changed by group and direction. Values in the text below.",
+        raised=raised,
+        lowered=lowered,
+    )
     st.caption(f"On test. {words}.")
 
 
@@ -316,8 +319,8 @@ def concepts(result: FitResult) -> None:
     st.subheader("Why: the concepts behind the change")
     st.caption(
         f"r(x) = {result.g.intercept_:.2f} plus, for each concept, its weight times how much a person shows of it. "
-        "The score of f is multiplied by r; below 0 the decision changes. A concept “takes back” a decision by lowering "
-        "r. k only decides how finely the same model is read."
+        "The score of f is multiplied by r; below 0 the decision changes. A concept “takes back” a decision by "
+        "lowering r. k only decides how finely the same model is read."
     )
     st.html(concept_cards(result.loadings, result.concepts, result.task.spec.people))
 
@@ -345,9 +348,9 @@ def tree(result: FitResult, depth: int) -> None:
             "F1 of the tree on test", f"{found.f1:.2f}", help="1: the tree finds all changed decisions and no others."
         )
         frame = found.f1_by_depth.assign(shown=found.f1_by_depth["depth"] == depth)
-        listed = ", ".join(f"depth {row.depth}: {row.f1:.2f}" for row in frame.itertuples())
-        draw(plot_f1_by_depth, frame, alt=f"F1 of the tree by depth. {listed}.")
-        st.caption("Fitted on the training part, counted on the test part. High F1 at small depth: easy to say.")
+        draw(plot_f1_by_depth, frame, alt="F1 of the tree by its depth. Values in the text below.")
+        listed = ", ".join(f"{row.f1:.2f} at depth {row.depth}" for row in frame.itertuples())
+        st.caption(f"Fitted on the training part, counted on test. F1: {listed}. High at a small depth: easy to say.")
 
 
 def shap(result: FitResult) -> None:
@@ -367,10 +370,11 @@ def shap(result: FitResult) -> None:
         account="SHAP, post hoc", value=features["shap"], low=features["shap_low"], high=features["shap_high"]
     )
     frame = pd.concat([own, posthoc], ignore_index=True)
-    listed = "; ".join(f"{r.label}: COMMOD {r.commod:.3f}, SHAP {r.shap:.3f}" for r in features.itertuples())
     wide, narrow = st.columns([3, 2], gap="large")
     with wide:
-        draw(plot_contributions, frame, alt=f"Mean contribution to the change in score by feature. {listed}.")
+        draw(plot_contributions, frame, alt="Mean contribution to the change in score by feature. Values in the table.")
+        with st.expander("Contributions as a table"):
+            st.dataframe(features[["label", "commod", "shap", "shap_low", "shap_high"]], hide_index=True)
     with narrow:
         st.metric(
             "Rank agreement of the two",

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import time
+
 import streamlit as st
 
 from commod.dashboard import compute
 
-__all__ = ["PAGES", "page"]
+__all__ = ["PAGES", "breathe", "page"]
+
+# Long enough for the browser to draw what it has been sent, short enough not to be felt.
+BREATH = 0.06
 
 # Script to its name and icon, in the order of the links.
 PAGES = {
@@ -24,3 +29,8 @@ def page(script: str) -> None:
         st.markdown("**COMMOD Explorer**")
         for path, (title, mark) in PAGES.items():
             st.page_link(path, label=title, icon=mark)
+
+
+def breathe() -> None:
+    """Hold the script back while the browser draws: it does so only when no more messages come in."""
+    time.sleep(BREATH)

@@ -26,9 +26,8 @@ from commod.explain import (
     explain_with_shap,
 )
 from commod.metrics import change_table, compare_decisions
-from commod.metrics.counts import change_counts
 from commod.metrics.fairness import accuracy_of_counts, gap, p_rule_of_rates, positive_rates, rates_given_label
-from commod.models import Commod
+from commod.models import Climb, Commod
 from commod.models.base_models import train_base_model
 from commod.models.base_scores import base_logits
 
@@ -51,6 +50,9 @@ class Prepared:
     f: Pipeline
     scores_train: np.ndarray
     logit_test: np.ndarray
+    encoded_train: np.ndarray  # by f's own encoder, which is fitted on the rows that r's is fitted on
+    encoded_test: np.ndarray
+    cell_test: np.ndarray  # group and label of each test row as one number, 2·s + y
 
     @property
     def decisions_test(self) -> np.ndarray:
@@ -97,7 +99,23 @@ def _prepare(data: str, f: str, seed: int) -> Prepared:
     task = load_task(data)
     train, test = task.split(seed=seed)
     model = train_base_model(task, train, f)
-    return Prepared(task, train, test, model, model.predict_proba(train.X)[:, 1], base_logits(model, test.X))
+    return Prepared(
+        task,
+        train,
+        test,
+        model,
+        model.predict_proba(train.X)[:, 1],
+        base_logits(model, test.X),
+        model[0].transform(train.X),
+        model[0].transform(test.X),
+        test.sensitive.to_numpy() * 2 + test.y.to_numpy(),
+    )
+
+
+@lru_cache(maxsize=12)
+def _climb(scene: tuple[str, str, str, int], lambda_ratio: float, lambda_concepts: float) -> Climb:
+    """What has been climbed on one line of the λ_fair slider; for the few lines in use, since each holds its data."""
+    return Climb()
 
 
 def fit_result(settings: Settings, report: Report | None = None) -> FitResult:
@@ -118,20 +136,21 @@ def fit_result(settings: Settings, report: Report | None = None) -> FitResult:
             sensitive_features=train.sensitive,
             base_scores=prepared.scores_train,
             callback=progress,
+            climb=_climb(settings.scene(), settings.lambda_ratio, settings.lambda_concepts),
         )
     seconds = time.perf_counter() - started
-    encoded, logit = g.encoder_.transform(test.X), prepared.logit_test
+    encoded, logit = prepared.encoded_test, prepared.logit_test
     ratio = g.rescaler_(encoded)
     before, after = prepared.decisions_test, (ratio * logit > 0).astype(int)
     activations = pd.DataFrame(encoded @ g.concepts_.to_numpy(), columns=g.concepts_.columns)
-    ratio_train = g.rescaler_(g.encoder_.transform(train.X))
+    ratio_train = g.rescaler_(prepared.encoded_train)
     return FitResult(
         settings=settings.model(),
         prepared=prepared,
         g=g,
         seconds=seconds,
         figures=compare_decisions(test.y, before, after, sensitive_features=test.sensitive),
-        path=_path(g, prepared, encoded, settings.fairness),
+        path=_path(g, prepared, settings.fairness),
         changes=change_table(before, after, sensitive_features=test.sensitive),
         loadings=explain_loadings(g, prepared.task),
         concepts=explain_concepts(g, prepared.task, activations, before, after),
@@ -146,13 +165,13 @@ def fairness_figure(fairness: str) -> str:
     return "p_rule" if fairness == "demographic_parity" else "dm"
 
 
-def _path(g: Commod, prepared: Prepared, encoded: np.ndarray, fairness: str) -> pd.DataFrame:
+def _path(g: Commod, prepared: Prepared, fairness: str) -> pd.DataFrame:
     """Test figures at each point of the solver's path."""
-    test, logit, before = prepared.test, prepared.logit_test, prepared.decisions_test
+    logit, before = prepared.logit_test, prepared.decisions_test
     rows = []
     for lambda_fair, rescaler in zip(g.path_["lambda_fair"], g.path_rescalers_, strict=True):
-        after = (rescaler(encoded) * logit > 0).astype(int)
-        counts = change_counts(test.y, before, after, test.sensitive)[0].sum(axis=-2)
+        after = (rescaler(prepared.encoded_test) * logit > 0).astype(int)
+        counts = np.bincount(prepared.cell_test * 2 + after, minlength=8).reshape(2, 2, 2).astype(float)
         fair = (
             p_rule_of_rates(positive_rates(counts))
             if fairness == "demographic_parity"
@@ -175,7 +194,6 @@ def frontier(data: str, fairness: str, f: str, seed: int, report: Report | None 
     Columns ``lambda_ratio, lambda_fair, fairness, accuracy, change_rate, settings``.
     """
     prepared = prepare(data, f, seed)
-    encoded = None
     frames = []
     for i, lambda_ratio in enumerate(SWEEP_RATIOS):
         settings = Settings(
@@ -195,8 +213,7 @@ def frontier(data: str, fairness: str, f: str, seed: int, report: Report | None 
                 base_scores=prepared.scores_train,
                 callback=progress,
             )
-        encoded = g.encoder_.transform(prepared.test.X) if encoded is None else encoded
-        path = _path(g, prepared, encoded, fairness)
+        path = _path(g, prepared, fairness)
         words = [
             in_words(Settings(lambda_fair=value, lambda_ratio=lambda_ratio, lambda_concepts=0.01, k=1))
             for value in path["lambda_fair"]

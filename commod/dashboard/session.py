@@ -16,10 +16,11 @@ __all__ = [
     "current",
     "go_to",
     "keep_link",
+    "last_good",
+    "link_notices",
     "redo",
     "remember",
     "reset",
-    "take_notices",
     "tried",
     "undo",
     "widget_key",
@@ -52,7 +53,7 @@ def current() -> Settings:
     return _state().settings
 
 
-def take_notices() -> list[str]:
+def link_notices() -> list[str]:
     """What was wrong with the link; told until the setting is changed."""
     return _state().notices
 
@@ -71,9 +72,10 @@ def _move(settings: Settings) -> None:
     state.settings = settings
     state.notices = []
     for field in fields(Settings):
-        key = f"set_{field.name}"
-        if key in st.session_state:
-            st.session_state[key] = getattr(settings, field.name)
+        key, value = f"set_{field.name}", getattr(settings, field.name)
+        # Setting a widget's value makes the browser build it anew: only where it differs.
+        if key in st.session_state and st.session_state[key] != value:
+            st.session_state[key] = value
 
 
 def go_to(settings: Settings) -> None:

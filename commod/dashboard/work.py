@@ -34,11 +34,18 @@ class _Job:
 
 
 class Ticket:
-    """A session's place in the queue. Use as a context manager: leaving it gives the place up."""
+    """A session's place in the queue; given up when it is left (as a context manager) or forgotten."""
 
     def __init__(self, queue: WorkQueue, job: _Job) -> None:
         self._queue = queue
         self._job = job
+        self._held = True
+
+    def leave(self) -> None:
+        """Give the place up; work that nobody waits for any more ends."""
+        if self._held:
+            self._held = False
+            self._queue._leave(self._job)
 
     def __enter__(self) -> Ticket:
         return self
@@ -46,7 +53,11 @@ class Ticket:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._queue._leave(self._job)
+        self.leave()
+
+    def __del__(self) -> None:
+        # A script that Streamlit stops between asking and waiting drops its ticket without a word.
+        self.leave()
 
     def wait(self, seconds: float) -> bool:
         """Wait until the job is done, at most `seconds`; true if it is."""

@@ -63,7 +63,7 @@ def explain_concepts(
         ``changed_activated`` and ``changed_others`` (shares; ``<NA>`` where there is no row), ``raised`` and
         ``lowered`` (changes among the activated), ``sentence``.
     """
-    loadings = explain_loadings(g, task)
+    loadings = dict(tuple(explain_loadings(g, task).groupby("concept", sort=False)))
     changed = decisions_f != decisions_g
     rows = []
     for concept in g.concepts_.columns:
@@ -81,7 +81,7 @@ def explain_concepts(
             "raised": int((changed & active & (decisions_g == 1)).sum()),
             "lowered": int((changed & active & (decisions_g == 0)).sum()),
         }
-        rows.append({**row, "sentence": _sentence(row, loadings[loadings["concept"] == concept], task)})
+        rows.append({**row, "sentence": _sentence(row, loadings.get(concept), task)})
     frame = pd.DataFrame(rows).set_index("concept")
     return frame.astype({"changed_activated": "Float64", "changed_others": "Float64"})
 
@@ -90,15 +90,15 @@ def _share(changed: np.ndarray, among: np.ndarray) -> Any:
     return float(changed[among].mean()) if among.any() else pd.NA
 
 
-def _sentence(row: dict[str, Any], loadings: pd.DataFrame, task: Task) -> str:
+def _sentence(row: dict[str, Any], loadings: pd.DataFrame | None, task: Task) -> str:
     """Say in words whom the concept describes and what became of them."""
-    if loadings.empty:
+    if loadings is None:
         return "This concept is empty: none of its features is needed at this setting."
-    heaviest = loadings["loading"].abs().max()
-    told = loadings[loadings["loading"].abs() >= 0.25 * heaviest].head(3)
-    parts = [_in_words(item.label, item.is_level, item.loading) for item in told.itertuples()]
+    heaviest = abs(loadings["loading"].iloc[0])
+    top = zip(loadings["label"].head(3), loadings["is_level"], loadings["loading"], strict=False)
+    parts = [_in_words(*item) for item in top if abs(item[2]) >= 0.25 * heaviest]
     described = parts[0] if len(parts) == 1 else ", ".join(parts[:-1]) + " and " + parts[-1]
-    more = len(loadings) - len(told)
+    more = len(loadings) - len(parts)
     tail = f" (and {more} lesser feature{'s' if more > 1 else ''})" if more else ""
     people, low, high = task.spec.people, *task.spec.outcomes
     start = f"It takes back the decision of f for {people} with {described}{tail}."

@@ -101,12 +101,9 @@ def compare_decisions(
     changes = _changes(both)
     f |= {name: np.zeros(len(both)) for name in changes}
     g |= changes
-    tails = [50 * (1 - confidence), 50 * (1 + confidence)]
-    rows = {}
-    for name in g:
-        row: dict[str, float] = {}
-        for column, values in (("f", f[name]), ("g", g[name]), ("difference", g[name] - f[name])):
-            low, high = np.percentile(values[1:], tails)
-            row |= {column: float(values[0]), f"{column}_low": float(low), f"{column}_high": float(high)}
-        rows[name] = row
-    return pd.DataFrame.from_dict(rows, orient="index").rename_axis("figure")
+    before, after = np.array([f[name] for name in g]), np.array(list(g.values()))  # (figures, 1 + n_bootstrap)
+    columns: dict[str, np.ndarray] = {}
+    for column, values in (("f", before), ("g", after), ("difference", after - before)):
+        low, high = np.percentile(values[:, 1:], [50 * (1 - confidence), 50 * (1 + confidence)], axis=1)
+        columns |= {column: values[:, 0], f"{column}_low": low, f"{column}_high": high}
+    return pd.DataFrame(columns, index=pd.Index(list(g), name="figure"))

@@ -22,7 +22,7 @@ from commod.models.rescaler import LinearRescaler
 from commod.models.solution import PathPoint, Solution, StepCallback, Terms
 from commod.models.training import LossWeights, TrainingData, ratio_form
 
-__all__ = ["LADDER", "LinearProblem", "rungs_below", "solve_linear"]
+__all__ = ["LADDER", "Climb", "LinearProblem", "rungs_below", "solve_linear"]
 
 # λ_fair values that every fit passes on its way up; part of the definition of the result.
 LADDER = (0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.5, 8.0)
@@ -88,11 +88,39 @@ class _Point:
     """Where the solver stands."""
 
     theta: Array
-    state: ScoreState
+    phis: tuple[Array, ...]  # the adversaries' weights there
     terms: Terms
     n_iter: int = 0
     converged: bool = True
     stopped: bool = False
+
+
+class Climb:
+    """The way up the ladder on one data set at one setting of everything but λ_fair, remembered rung by rung.
+
+    Every fit passes the same rungs, so a second λ_fair need not climb them again. Pass one (empty) object to several
+    fits that differ in λ_fair only (or in the number of concepts, which plays no part here); each then gives exactly
+    what it would give alone. An object that does not match the data or the setting is filled anew.
+    """
+
+    def __init__(self) -> None:
+        self._made_for: tuple[TrainingData, LossWeights, Any] | None = None
+
+    def prepare(self, data: TrainingData, weights: LossWeights, ratio_norm: Any) -> None:
+        """Make ready for a fit: keep what was climbed if it was on these data at this setting."""
+        if self._made_for is not None:
+            known, at, norm = self._made_for
+            same_setting = replace(at, fair=0.0) == replace(weights, fair=0.0) and np.array_equal(norm, ratio_norm)
+            if same_setting and known.equals(data):
+                return
+        form = ratio_form(ratio_norm, data)
+        self.problem = LinearProblem(data.sorted_for(weights.by_label), weights, form)
+        self.slope = self.problem  # what the ladder is climbed on
+        if len(data.y) > CLIMB_ROWS:
+            sample = np.sort(np.random.default_rng(0).permutation(len(data.y))[:CLIMB_ROWS])
+            self.slope = LinearProblem(data.take(sample).sorted_for(weights.by_label), weights, form)
+        self.rungs: dict[float, tuple[_Point, list[Terms]]] = {}
+        self._made_for = (data, weights, ratio_norm)
 
 
 def solve_linear(
@@ -102,6 +130,7 @@ def solve_linear(
     *,
     tol: float = 1e-9,
     callback: StepCallback | None = None,
+    climb: Climb | None = None,
 ) -> Solution:
     """Solve at each rung of the ladder below λ_fair and at λ_fair itself, from r ≡ 1 upwards.
 
@@ -115,35 +144,37 @@ def solve_linear(
     callback : callable
         Called after every Newton step with the number of the stage, the number of stages and the loss terms; a true
         answer stops the solver where it is.
+    climb : Climb
+        What earlier fits on these data have climbed.
     """
-    form = ratio_form(ratio_norm, data)
-    problem = LinearProblem(data.sorted_for(weights.by_label), weights, form)
-    climb = problem
-    if len(data.y) > CLIMB_ROWS:
-        sample = np.sort(np.random.default_rng(0).permutation(len(data.y))[:CLIMB_ROWS])
-        climb = LinearProblem(data.take(sample).sorted_for(weights.by_label), weights, form)
+    climb = climb or Climb()
+    climb.prepare(data, weights, ratio_norm)
+    problem, slope, known = climb.problem, climb.slope, climb.rungs
     solution = Solution(pull=problem.pull)
-    point = _Point(problem.identity, problem.start, problem.terms(problem.start, problem.identity, 0.0))
+    start = tuple(fit.phi for fit in problem.start.fits)
+    point = _Point(problem.identity, start, problem.terms(problem.start, problem.identity, 0.0))
     _append(solution, point)
     # (problem, λ_fair, tolerance): up the ladder, and the target once more on all rows if the climb was on a sample.
-    stages = [(climb, rung, RUNG_TOL) for rung in rungs_below(weights.fair)]
-    if stages and climb is problem:
+    stages = [(slope, rung, RUNG_TOL) for rung in rungs_below(weights.fair)]
+    if stages and slope is problem:
         stages[-1] = (problem, weights.fair, tol)
     elif stages:
         stages.append((problem, weights.fair, tol))
     for step, (stage, rung, stage_tol) in enumerate(stages, start=1):
+        on_ladder = rung in LADDER and stage_tol == RUNG_TOL
+        taken: list[Terms] = []
+        if on_ladder and rung in known:
+            point, taken = known[rung]
+        else:
 
-        def report(terms: Terms, step: int = step) -> bool:
-            solution.history.append({"step": step, **terms})
-            return callback is not None and bool(callback(step, len(stages), terms))
+            def report(terms: Terms, step: int = step, taken: list[Terms] = taken) -> bool:
+                taken.append({"step": step, **terms})
+                return callback is not None and bool(callback(step, len(stages), terms))
 
-        if len(point.state.z) != len(stage.objective.y):
-            point = replace(point, state=stage.objective.evaluate(point.theta @ stage.A))
-        point = _newton(stage, point, rung, stage_tol, report)
-        at_f = stage.terms(stage.start, stage.identity, rung)
-        if at_f["objective"] < point.terms["objective"]:
-            # Never hand out a model that its own loss ranks below f.
-            point = replace(point, theta=stage.identity, state=stage.start, terms=at_f)
+            point = _better_than_f(stage, _newton(stage, point, rung, stage_tol, report), rung)
+            if on_ladder and not point.stopped:
+                known[rung] = (point, taken)
+        solution.history.extend(taken)
         if len(solution.path) > 1 and solution.path[-1].terms["lambda_fair"] == rung:
             solution.path.pop()  # the target, solved on the sample before
         _append(solution, point)
@@ -158,12 +189,27 @@ def _append(solution: Solution, point: _Point) -> None:
     solution.path.append(PathPoint(rescaler, point.terms, point.n_iter, point.converged))
 
 
+def _better_than_f(problem: LinearProblem, point: _Point, lambda_fair: float) -> _Point:
+    """The point, or g = f where the loss ranks that higher: never hand out less than f."""
+    at_f = problem.terms(problem.start, problem.identity, lambda_fair)
+    if at_f["objective"] >= point.terms["objective"]:
+        return point
+    phis = tuple(fit.phi for fit in problem.start.fits)
+    return replace(point, theta=problem.identity, phis=phis, terms=at_f)
+
+
 def _newton(
     problem: LinearProblem, start: _Point, lambda_fair: float, tol: float, report: Callable[[Terms], bool]
 ) -> _Point:
     """Proximal Newton with backtracking at one λ_fair."""
-    theta, state = start.theta, start.state
+    theta = start.theta
+    # Evaluated anew also where the last stage had it: a climb resumed from memory then goes on to the last digit alike.
+    state = problem.objective.evaluate(theta @ problem.A, start.phis)
     terms = problem.terms(state, theta, lambda_fair)
+
+    def here(n_iter: int, *, converged: bool = True, stopped: bool = False) -> _Point:
+        return _Point(theta, tuple(fit.phi for fit in state.fits), terms, n_iter, converged, stopped)
+
     for n_iter in range(1, MAX_STEPS + 1):
         newton = problem.objective.newton_terms(state, lambda_fair, problem.A, problem.A_fast)
         gradient = newton.gradient + problem.quadratic @ (theta - problem.identity)
@@ -171,7 +217,7 @@ def _newton(
         move = goal - theta
         drop = float(gradient @ move + problem.penalty @ (np.abs(goal) - np.abs(theta)))
         if drop > -tol:
-            return _Point(theta, state, terms, n_iter)
+            return here(n_iter)
         size = 1.0
         while True:
             trial = goal if size == 1.0 else theta + size * move
@@ -186,11 +232,11 @@ def _newton(
             size /= 2
         if not descended:
             # No descent left at this precision: done if the promise was small, in trouble if not.
-            return _Point(theta, state, terms, n_iter, converged=drop > -1e-6)
+            return here(n_iter, converged=drop > -1e-6)
         theta, state, terms = trial, trial_state, trial_terms
         if report(terms):
-            return _Point(theta, state, terms, n_iter, converged=False, stopped=True)
-    return _Point(theta, state, terms, MAX_STEPS, converged=False)
+            return here(n_iter, converged=False, stopped=True)
+    return here(MAX_STEPS, converged=False)
 
 
 def _positive(hessian: Array) -> Array:

@@ -18,7 +18,7 @@ from commod.datasets.encoding import TabularEncoder
 from commod.metrics.fairness import gap, p_rule_of_rates, positive_rates, rates_given_label
 from commod.models.adversary import Array, sigmoid
 from commod.models.base_scores import BaseModel, base_logits, check_base_model
-from commod.models.best_response import solve_linear
+from commod.models.best_response import Climb, solve_linear
 from commod.models.concepts import feature_distances, group_features, orient, unit_concepts
 from commod.models.rescaler import LinearRescaler
 from commod.models.solution import Solution, StepCallback
@@ -175,6 +175,7 @@ class Commod(ClassifierMixin, BaseEstimator):
         sensitive_features: Any = None,
         base_scores: Any = None,
         callback: StepCallback | None = None,
+        climb: Climb | None = None,
     ) -> Commod:
         """Learn the ratio.
 
@@ -191,6 +192,9 @@ class Commod(ClassifierMixin, BaseEstimator):
         callback : callable, optional
             ``callback(step, n_steps, terms)`` after every step; if it returns something true, training stops there
             and the model reached so far is kept. An exception it raises leaves this object as it was.
+        climb : commod.models.Climb, optional
+            One object for several fits on the same rows that differ in `lambda_fair` (or `n_concepts`) only: each then
+            starts where the last one has been, with the same result to the last digit. Default solver only.
         """
         weights = self._loss_weights()
         frame = self._validated(X, reset=True)
@@ -216,7 +220,7 @@ class Commod(ClassifierMixin, BaseEstimator):
         self._check_settings(encoded.shape)
         data = TrainingData(encoded, logit, labels, sensitive)
         with single_threaded():
-            solution = self._solve(data, weights, callback)
+            solution = self._solve(data, weights, callback, climb)
             concepts = self._read_concepts(solution, data, self._origins(encoder))
 
         # Nothing above touches a fitted attribute: a fit that fails or is interrupted leaves the old model whole.
@@ -270,12 +274,14 @@ class Commod(ClassifierMixin, BaseEstimator):
         if isinstance(self.random_state, bool) or not isinstance(self.random_state, (int, np.integer)):
             raise ValueError(f"random_state must be a whole number, got {self.random_state!r}.")
 
-    def _solve(self, data: TrainingData, weights: LossWeights, callback: StepCallback | None) -> Solution:
+    def _solve(
+        self, data: TrainingData, weights: LossWeights, callback: StepCallback | None, climb: Climb | None
+    ) -> Solution:
         options = check_options(self.solver_options, _OPTIONS[self.solver, self.rescaler], self.solver)
         if weights.fair == 0 or (self.solver, self.rescaler) == ("best_response", "linear"):
             # λ_fair = 0 asks for no fairness: g = f, the first point of the path, whatever the solver.
             tol = options.get("tol", 1e-9)
-            return solve_linear(data, weights, self.ratio_norm, tol=tol, callback=callback)
+            return solve_linear(data, weights, self.ratio_norm, tol=tol, callback=callback, climb=climb)
         options |= {"random_state": int(self.random_state), "callback": callback}
         if self.solver == "best_response":
             from commod.models.best_response_mlp import solve_mlp  # torch takes a second to import

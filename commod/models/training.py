@@ -23,6 +23,11 @@ class TrainingData:
     y: Array  # (n,) 0/1
     sensitive: Array  # (n,) 0/1
 
+    def equals(self, other: TrainingData) -> bool:
+        """Whether both hold the same numbers."""
+        mine, theirs = vars(self), vars(other)
+        return all(mine[name] is theirs[name] or np.array_equal(mine[name], theirs[name]) for name in mine)
+
     def take(self, rows: np.ndarray) -> TrainingData:
         """Some of the rows, in the order given."""
         return TrainingData(self.X[rows], self.logit[rows], self.y[rows], self.sensitive[rows])

@@ -1,0 +1,81 @@
+"""Mouse release to new Pareto point, in Chromium: ``python -m tests.benchmarks.latency``.
+
+Our app and a floor app of trivial compute, in one run on one machine, each in a server of its own: read the ratios.
+"""
+
+import argparse
+import statistics
+
+from tests.browsing import chromium, serve, settled
+
+# The mark whose place is read back, in our app and in the floor app.
+OURS = "path[aria-label*='g, this setting']"
+FLOOR = "path[aria-roledescription='point']"
+WATCH = """
+(selector) => {
+  const find = () => [...document.querySelectorAll(selector)].map(e => e.getAttribute('aria-label')).join('|');
+  window.__last = find();
+  window.__released = null;
+  window.__drawn = null;
+  addEventListener('pointerup', () => { window.__released = performance.now(); window.__drawn = null; }, true);
+  new MutationObserver(() => {
+    const now = find();
+    if (now && now !== window.__last) { window.__last = now; window.__drawn = performance.now(); }
+  }).observe(document.body, {subtree: true, childList: true, attributes: true, attributeFilter: ['aria-label']});
+}
+"""
+
+
+def move(page, share):
+    """Drag λ_fair to a share of its length; milliseconds from release to the new point."""
+    slider = page.get_by_role("group", name="λ_fair: fairness")
+    thumb = slider.get_by_role("slider").locator("xpath=ancestor::div[1]").bounding_box()
+    track = slider.bounding_box()
+    x, y = thumb["x"] + thumb["width"] / 2, thumb["y"] + thumb["height"] / 2
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(track["x"] + share * track["width"], y, steps=3)
+    page.mouse.up()
+    page.wait_for_function("() => window.__drawn !== null", timeout=30_000)
+    took = page.evaluate("() => window.__drawn - window.__released")
+    settled(page)
+    page.wait_for_timeout(150)
+    return took
+
+
+def measure(browser, address, selector, places, query=""):
+    page = browser.new_page(viewport={"width": 1440, "height": 900})
+    page.goto(f"{address}/{query}")
+    settled(page)
+    page.wait_for_selector(selector, state="attached")
+    page.wait_for_timeout(1500)
+    page.evaluate(WATCH, selector)
+    new = [move(page, place) for place in places]
+    seen = [move(page, place) for place in reversed(places[:-1])]
+    page.close()
+    return new, seen
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--moves", type=int, default=15)
+    arguments = parser.parse_args()
+    # To and fro over the slider, never twice at one place.
+    half = [0.35 + 0.6 * i / arguments.moves for i in range(arguments.moves)]
+    places = half[::2] + half[1::2][::-1]
+    with serve("tests/benchmarks/floor_app.py") as floor, serve() as ours, chromium() as browser:
+        base, again = measure(browser, floor, FLOOR, places)
+        floor_ms = statistics.median(base + again)
+        print(f"floor app                          median {floor_ms:6.0f} ms  1.0×  ({len(base + again)} moves)")
+        for data, most in (("law_school", 3.0), ("compas", 5.0)):
+            new, seen = measure(browser, ours, OURS, places, f"?data={data}")
+            for what, times, limit in (("new setting", new, most), ("seen before", seen, 1.3)):
+                middle = statistics.median(times)
+                print(
+                    f"{data:11} {what:22} median {middle:6.0f} ms  {middle / floor_ms:.1f}×  "
+                    f"(asked for: {limit:g}×; {min(times):.0f} to {max(times):.0f} ms)"
+                )
+
+
+if __name__ == "__main__":
+    main()
