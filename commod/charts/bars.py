@@ -44,7 +44,7 @@ def plot_changes(frame: pd.DataFrame, *, raised: str, lowered: str) -> alt.Chart
                 alt.Tooltip("share:Q", title="Share of the group", format=".1%"),
             ],
         )
-        .properties(height=230)
+        .properties(height=270)
     )
 
 
@@ -62,7 +62,7 @@ def plot_contributions(frame: pd.DataFrame) -> alt.LayerChart:
     color = alt.Color(
         "account:N",
         scale=alt.Scale(domain=names, range=[palette.COMMOD, palette.SHAP]),
-        legend=alt.Legend(title=None, orient="bottom", columns=2),
+        legend=alt.Legend(title=None, orient="bottom", columns=1),
     )
     tooltip = [
         alt.Tooltip("label:N", title="Feature"),
@@ -72,7 +72,7 @@ def plot_contributions(frame: pd.DataFrame) -> alt.LayerChart:
     bars = (
         alt.Chart()
         .mark_bar()
-        .encode(x=alt.X("value:Q", title="Mean |contribution| to the change in score (logit)"), y=y, yOffset=offset)
+        .encode(x=alt.X("value:Q", title="Mean |contribution| (logit)"), y=y, yOffset=offset)
         .encode(color=color, tooltip=tooltip)
     )
     ranges = (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Literal
 
 import altair as alt
@@ -11,13 +12,13 @@ from commod.charts import palette
 
 __all__ = ["KINDS", "plot_pareto"]
 
-# What a row of the frame may be, in drawing order, with its colour and shape.
+# What a row of the frame may be, in drawing order, with its colour, shape and size in square pixels.
 KINDS = {
-    "Frontier of a sweep": (palette.FRONTIER, "circle"),
-    "Path from f to g": (palette.PATH, "circle"),
-    "Tried before": (palette.TRAIL, "square"),
-    "f, as deployed": (palette.F, "diamond"),
-    "g, this setting": (palette.G, "circle"),
+    "Frontier of a sweep": (palette.FRONTIER, "circle", 20),
+    "Path from f to g": (palette.PATH, "circle", 30),
+    "Tried before": (palette.TRAIL, "square", 100),
+    "f, as deployed": (palette.F, "diamond", 220),
+    "g, this setting": (palette.G, "circle", 220),
 }
 SWEEP, PATH, TRIED, DEPLOYED, CURRENT = KINDS
 
@@ -34,8 +35,8 @@ def plot_pareto(
     ----------
     frame : DataFrame
         Columns ``kind`` (a key of `KINDS`), ``fairness, accuracy, change_rate``, ``settings`` (words for the tooltip),
-        ``id`` (what a click on a point tried before returns), ``order`` (along the path) and ``line`` (which line of
-        the sweep a point belongs to).
+        ``id`` (what a click on a point tried before returns), ``order`` (along its line) and ``line`` (which line the
+        point belongs to, empty for none). Later rows are drawn over earlier ones.
     view : {"fairness", "changes"}
         Fairness against accuracy, or accuracy against the share of changed decisions.
     fairness_title : str
@@ -44,7 +45,7 @@ def plot_pareto(
     scale = alt.Scale(zero=False, padding=14, nice=True)
     accuracy = {"shorthand": "accuracy:Q", "scale": scale, "axis": alt.Axis(format=".1%", tickCount=5)}
     if view == "fairness":
-        x = alt.X("fairness:Q", title=fairness_title, scale=scale, axis=alt.Axis(format=".2f", tickCount=6))
+        x = alt.X("fairness:Q", title=fairness_title, scale=scale, axis=alt.Axis(format=".2f", tickCount=4))
         y = alt.Y(**accuracy, title="Accuracy on test (%)")
     else:
         x = alt.X(**accuracy, title="Accuracy on test (%)")
@@ -57,10 +58,10 @@ def plot_pareto(
     names = list(KINDS)
     legend = alt.Legend(title=None, orient="bottom", columns=2, labelLimit=0, symbolSize=90)
     color = alt.Color(
-        "kind:N", scale=alt.Scale(domain=names, range=[colour for colour, _ in KINDS.values()]), legend=legend
+        "kind:N", scale=alt.Scale(domain=names, range=[colour for colour, _, _ in KINDS.values()]), legend=legend
     )
     shape = alt.Shape(
-        "kind:N", scale=alt.Scale(domain=names, range=[shape for _, shape in KINDS.values()]), legend=legend
+        "kind:N", scale=alt.Scale(domain=names, range=[shape for _, shape, _ in KINDS.values()]), legend=legend
     )
     tooltip = [
         alt.Tooltip("kind:N", title="Model"),
@@ -69,22 +70,27 @@ def plot_pareto(
         alt.Tooltip("accuracy:Q", title="Accuracy", format=".1%"),
         alt.Tooltip("change_rate:Q", title="Decisions changed", format=".1%"),
     ]
-    base = alt.Chart().encode(x=x, y=y, tooltip=tooltip)
-
-    def only(kind: str) -> alt.Chart:
-        return base.transform_filter(alt.datum.kind == kind)
-
-    pick = alt.selection_point(name="pick", fields=["id"], on="click", nearest=False, empty=False)
-    layers = [
-        only(SWEEP).mark_line(strokeWidth=1.5, opacity=0.55).encode(color=color, detail="line:N", order="order:Q"),
-        only(SWEEP).mark_point(filled=True, size=22, opacity=0.55).encode(color=color, shape=shape),
-        only(PATH).mark_line(strokeWidth=2, strokeDash=[5, 3]).encode(color=color, order="order:Q"),
-        only(PATH).mark_point(filled=True, size=30).encode(color=color, shape=shape),
-        only(TRIED)
-        .mark_point(filled=True, size=90, cursor="pointer", opacity=0.9)
-        .encode(color=color, shape=shape)
-        .add_params(pick),
-        only(DEPLOYED).mark_point(filled=True, size=190).encode(color=color, shape=shape),
-        only(CURRENT).mark_point(filled=True, size=190).encode(color=color, shape=shape),
-    ]
-    return alt.layer(*layers, data=frame).properties(height=430)
+    # Two layers, not one per kind: the browser runs each layer's whole dataflow at every move of a slider.
+    sizes = json.dumps({kind: size for kind, (_, _, size) in KINDS.items()})
+    pick = alt.selection_point(name="pick", fields=["id"], on="click", empty=False)
+    lines = (
+        alt.Chart()
+        .transform_filter("datum.line != ''")
+        .mark_line(strokeWidth=1.6)
+        .encode(
+            x=x,
+            y=y,
+            color=color,
+            detail="line:N",
+            order="order:Q",
+            opacity=alt.condition(alt.datum.kind == SWEEP, alt.value(0.5), alt.value(1)),
+        )
+    )
+    points = (
+        alt.Chart()
+        .transform_calculate(size=f"({sizes})[datum.kind]")
+        .mark_point(filled=True, opacity=0.95)
+        .encode(x=x, y=y, color=color, shape=shape, size=alt.Size("size:Q", scale=None), tooltip=tooltip)
+        .add_params(pick)
+    )
+    return alt.layer(lines, points, data=frame).properties(height=430)

@@ -203,26 +203,22 @@ def _figure(cells: Any, label: str, row: pd.Series, name: str, *, percent: bool 
 def _points(result: FitResult, sweep: pd.DataFrame | None) -> tuple[pd.DataFrame, list[Settings]]:
     """Rows of the Pareto view, and the settings behind the points tried before (their ``id`` is the place)."""
     here = result.settings
-    last = result.path.iloc[-1]
-    frames = []
-    if sweep is not None:
-        frames.append(sweep.assign(kind=SWEEP, order=sweep["lambda_fair"], line=sweep["lambda_ratio"].astype(str)))
-    words = [in_words(replace(here, lambda_fair=value)) for value in result.path["lambda_fair"]]
-    frames.append(result.path.assign(kind=PATH, order=result.path["lambda_fair"], settings=words))
-    known = [(s, shown) for s, shown in session.tried().items() if s.scene() == here.scene() and s != here]
-    if known:
-        rows = [{**shown, "kind": TRIED, "settings": in_words(s), "id": i} for i, (s, shown) in enumerate(known)]
-        frames.append(pd.DataFrame(rows))
-    start = result.path.iloc[0]
-    ends = [
-        {**start[["fairness", "accuracy", "change_rate"]], "kind": DEPLOYED, "settings": "unchanged"},
-        {**last[["fairness", "accuracy", "change_rate"]], "kind": CURRENT, "settings": in_words(here)},
-    ]
-    frames.append(pd.DataFrame(ends))
-    frame = pd.concat(frames, ignore_index=True)
+    known = [s for s in session.tried() if s.scene() == here.scene() and s != here]
     columns = ["kind", "fairness", "accuracy", "change_rate", "settings", "id", "order", "line"]
-    frame = frame.reindex(columns=columns).astype({"id": float, "order": float})
-    return frame.fillna({"id": -1, "order": 0, "line": ""}), [s for s, _ in known]
+    rows: list[tuple[Any, ...]] = []
+    if sweep is not None:
+        names = ["fairness", "accuracy", "change_rate", "settings", "lambda_fair", "lambda_ratio"]
+        for *shown, order, line in sweep[names].itertuples(index=False, name=None):
+            rows.append((SWEEP, *shown, -1, order, f"λ_ratio {line:g}"))
+    path = list(result.path[["fairness", "accuracy", "change_rate", "lambda_fair"]].itertuples(index=False, name=None))
+    for *shown, value in path:
+        rows.append((PATH, *shown, in_words(replace(here, lambda_fair=value)), -1, value, "path"))
+    for i, s in enumerate(known):
+        shown = session.tried()[s]
+        rows.append((TRIED, shown["fairness"], shown["accuracy"], shown["change_rate"], in_words(s), i, 0, ""))
+    rows.append((DEPLOYED, *path[0][:3], "unchanged", -1, 0, ""))
+    rows.append((CURRENT, *path[-1][:3], in_words(here), -1, 0, ""))
+    return pd.DataFrame(rows, columns=columns), known
 
 
 def pareto(result: FitResult) -> Any:
@@ -246,8 +242,9 @@ def pareto(result: FitResult) -> Any:
 
         def go_back() -> None:
             picked = st.session_state["pareto"]["selection"].get("pick") or []
-            if picked:
-                back = known[int(picked[0]["id"])]
+            place_of = int(picked[0]["id"]) if picked else -1
+            if 0 <= place_of < len(known):
+                back = known[place_of]
                 session.go_to(replace(back, depth=session.current().depth, view=session.current().view))
 
         draw(
@@ -311,7 +308,8 @@ def changes(result: FitResult) -> None:
         raised=raised,
         lowered=lowered,
     )
-    st.caption(f"On test. {words}.")
+    note = "" if result.task.spec.favourable == 1 else f" Note that “{high}” is the unfavourable outcome here."
+    st.caption(f"On test. {words}.{note}")
 
 
 def concepts(result: FitResult) -> None:

@@ -37,9 +37,11 @@ _STYLE = f"""
 .cx-table th, .cx-table td {{ text-align: left; padding: .15rem .5rem .15rem 0; font-weight: 400;
   border-bottom: 1px solid color-mix(in srgb, currentColor 15%, transparent); }}
 .cx-table td {{ text-align: right; font-variant-numeric: tabular-nums; }}
-.cx-tree, .cx-tree ul {{ list-style: none; margin: 0; padding: 0; }}
-.cx-tree ul {{ margin-left: .55rem; border-left: 2px solid color-mix(in srgb, currentColor 30%, transparent); }}
-.cx-tree li {{ padding: .18rem 0 .18rem .9rem; position: relative; margin: 0; }}
+.cx-tree, .cx-tree ul {{ list-style: none !important; margin: 0 !important;
+  padding: 0 !important; }}
+.cx-tree ul {{ margin-left: .55rem !important; border-left: 2px solid color-mix(in srgb, currentColor 30%, transparent); }}
+.cx-tree li {{ padding: .18rem 0; position: relative; margin: 0 !important; }}
+.cx-tree ul > li {{ padding-left: .9rem; }}
 .cx-tree ul > li::before {{ content: ""; position: absolute; left: 0; top: .95rem; width: .7rem; height: 2px;
   background: color-mix(in srgb, currentColor 30%, transparent); }}
 .cx-node {{ display: flex; flex-wrap: wrap; gap: .1rem .6rem; align-items: center; font-size: .9rem; }}

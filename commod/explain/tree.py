@@ -118,7 +118,7 @@ def _rules(task: Task, encoder: TabularEncoder, feature: int, threshold: float, 
         if len(levels) == 2:
             return f"{label} is {levels[0]}", f"{label} is {levels[1]}"
         return f"{label} is not {level}", f"{label} is {level}"
-    unit = next((f" {f.unit}" for f in task.spec.features if f.name == column and f.unit), "")
+    unit = next((f" {f.unit}" for f in task.spec.features if f.name == column and f.unit not in ("", "count")), "")
     if whole:
         return f"{label} ≤ {int(np.floor(threshold))}{unit}", f"{label} ≥ {int(np.floor(threshold)) + 1}{unit}"
     return f"{label} ≤ {threshold:.4g}{unit}", f"{label} > {threshold:.4g}{unit}"
