@@ -72,6 +72,11 @@ def plot_pareto(
     ]
     # Two layers, not one per kind: the browser runs each layer's whole dataflow at every move of a slider.
     sizes = json.dumps({kind: size for kind, (_, _, size) in KINDS.items()})
+    # What a screen reader says of a point.
+    words = (
+        f"datum.kind + ', {fairness_title}: ' + format(datum.fairness, '.3f') + ', accuracy: ' + "
+        "format(datum.accuracy, '.3f') + ', changed: ' + format(datum.change_rate, '.3f') + ', ' + datum.settings"
+    )
     pick = alt.selection_point(name="pick", fields=["id"], on="click", empty=False)
     lines = (
         alt.Chart()
@@ -88,9 +93,10 @@ def plot_pareto(
     )
     points = (
         alt.Chart()
-        .transform_calculate(size=f"({sizes})[datum.kind]")
+        .transform_calculate(size=f"({sizes})[datum.kind]", words=words)
         .mark_point(filled=True, opacity=0.95)
         .encode(x=x, y=y, color=color, shape=shape, size=alt.Size("size:Q", scale=None), tooltip=tooltip)
+        .encode(description="words:N")
         .add_params(pick)
     )
     return alt.layer(lines, points, data=frame).properties(height=430)

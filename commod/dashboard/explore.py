@@ -223,7 +223,7 @@ def _points(result: FitResult, sweep: pd.DataFrame | None) -> tuple[pd.DataFrame
 
 def pareto(result: FitResult) -> Any:
     """Fairness and accuracy of everything tried; returns what waits for the sweep, to be called last."""
-    st.subheader("What fairness costs")
+    st.header("What fairness costs")
     view = st.segmented_control(
         "View of the trade-off",
         list(VIEWS),
@@ -278,7 +278,7 @@ def pareto(result: FitResult) -> Any:
 
 def changes(result: FitResult) -> None:
     """Who moved, in which direction."""
-    st.subheader("Whose decisions change")
+    st.header("Whose decisions change")
     low, high = result.task.spec.outcomes
     raised, lowered = f"now “{high}”", f"now “{low}”"
     rows = []
@@ -314,7 +314,7 @@ def changes(result: FitResult) -> None:
 
 def concepts(result: FitResult) -> None:
     """The concepts behind r."""
-    st.subheader("Why: the concepts behind the change")
+    st.header("Why: the concepts behind the change")
     st.caption(
         f"r(x) = {result.g.intercept_:.2f} plus, for each concept, its weight times how much a person shows of it. "
         "The score of f is multiplied by r; below 0 the decision changes. A concept “takes back” a decision by "
@@ -325,7 +325,7 @@ def concepts(result: FitResult) -> None:
 
 def tree(result: FitResult, depth: int) -> None:
     """Where decisions changed, as questions."""
-    st.subheader("Where: a tree of the changes")
+    st.header("Where: a tree of the changes")
     if not result.changed_train.any():
         st.info("No decision changes at this setting, so there is nothing for a tree to find.", icon=":material/info:")
         return
@@ -353,7 +353,7 @@ def tree(result: FitResult, depth: int) -> None:
 
 def shap(result: FitResult) -> None:
     """SHAP beside COMMOD's own account; loads last."""
-    st.subheader("Post hoc or built in: SHAP beside COMMOD")
+    st.header("Post hoc or built in: SHAP beside COMMOD")
     if not result.loadings["loading"].any():
         st.info("The score does not change at this setting, so there is nothing to attribute.", icon=":material/info:")
         return

@@ -21,7 +21,7 @@ _STYLE = f"""
 .cx-grid {{ display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 330px), 1fr)); gap: 1rem; }}
 .cx-card {{ border: 1px solid color-mix(in srgb, currentColor 22%, transparent); border-radius: .5rem;
   padding: .8rem 1rem; min-width: 0; }}
-.cx-card h4 {{ margin: 0; padding: 0; font-size: 1.05rem; font-weight: 600; }}
+.cx-card h3 {{ margin: 0; padding: 0; font-size: 1.05rem; font-weight: 600; }}
 .cx-note {{ margin: .15rem 0 .5rem; font-size: .875rem; }}
 .cx-bars {{ display: grid; grid-template-columns: minmax(0, 11fr) minmax(0, 9fr) 3.2rem; gap: .2rem .5rem;
   align-items: center; font-size: .875rem; margin: 0; }}
@@ -39,7 +39,8 @@ _STYLE = f"""
 .cx-table td {{ text-align: right; font-variant-numeric: tabular-nums; }}
 .cx-tree, .cx-tree ul {{ list-style: none !important; margin: 0 !important;
   padding: 0 !important; }}
-.cx-tree ul {{ margin-left: .55rem !important; border-left: 2px solid color-mix(in srgb, currentColor 30%, transparent); }}
+.cx-tree ul {{ margin-left: .55rem !important;
+  border-left: 2px solid color-mix(in srgb, currentColor 30%, transparent); }}
 .cx-tree li {{ padding: .18rem 0; position: relative; margin: 0 !important; }}
 .cx-tree ul > li {{ padding-left: .9rem; }}
 .cx-tree ul > li::before {{ content: ""; position: absolute; left: 0; top: .95rem; width: .7rem; height: 2px;
@@ -60,7 +61,7 @@ def concept_cards(loadings: pd.DataFrame, concepts: pd.DataFrame, people: str) -
 
 
 def _card(name: object, row: pd.Series, loadings: pd.DataFrame, people: str) -> str:
-    head = f"<h4>{escape(str(name))}: weight in r {row['weight']:+.3f}</h4>".replace("-", "−")
+    head = f"<h3>{escape(str(name))}: weight in r {row['weight']:+.3f}</h3>".replace("-", "−")
     if loadings.empty:
         return f'<div class="cx-card">{head}<p class="cx-note">{escape(row["sentence"])}</p></div>'
     shown = loadings.head(MOST_BARS)

@@ -79,11 +79,15 @@ def _move(settings: Settings) -> None:
 
 
 def go_to(settings: Settings) -> None:
-    """Change to `settings` as one step that can be undone."""
+    """Change to `settings` as one step that can be undone.
+
+    A setting that was passed so quickly that its model was never shown is no step: a held arrow key is undone at once.
+    """
     state = _state()
     if settings == state.settings:
         return
-    state.past = [*state.past, state.settings][-MOST_STEPS:]
+    if state.settings.model() in state.tried:
+        state.past = [*state.past, state.settings][-MOST_STEPS:]
     state.future = []
     _move(settings)
 

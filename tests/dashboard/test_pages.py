@@ -1,0 +1,217 @@
+"""Every page and every widget, headless, with Streamlit's own test harness."""
+
+import threading
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from commod.dashboard import compute, explore
+from commod.dashboard.settings import GRIDS, defaults
+from commod.datasets import TASKS
+from tests.browsing import ROOT
+
+
+def run(script="app.py", **query):
+    app = AppTest.from_file(str(ROOT / script), default_timeout=60)
+    for name, value in query.items():
+        app.query_params[name] = value
+    return app.run()
+
+
+@pytest.fixture(autouse=True)
+def without_shap(request, monkeypatch):
+    """SHAP takes a second: all tests but its own go without."""
+    if "with_shap" not in request.keywords:
+        monkeypatch.setattr(explore, "shap", lambda result: None)
+
+
+def figure(app, label):
+    return next(m.value for m in app.metric if m.label == label)
+
+
+def slider(app, name):
+    return app.select_slider(key=f"set_{name}")
+
+
+def fine(app):
+    assert not app.exception
+    assert not app.error
+    return app
+
+
+def test_first_sight():
+    app = fine(run())
+    assert app.title[0].value.startswith("What does it cost")
+    assert figure(app, "P-Rule") == "0.569"
+    assert figure(app, "Accuracy") == "73.0%"
+    assert figure(app, "Changed per 1,000 people") == "85"
+    assert "improves from 0.25 to 0.57" in app.markdown[0].value
+    assert not app.warning
+    for name in ("lambda_fair", "lambda_ratio", "lambda_concepts", "k", "depth"):
+        assert slider(app, name).help
+
+
+@pytest.mark.parametrize("data", list(TASKS))
+def test_every_data_set_opens(data):
+    app = fine(run(data=data))
+    assert app.selectbox(key="set_data").value == data
+    assert len(app.metric) >= 4
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "label"),
+    [
+        ("lambda_fair", 2.0, "P-Rule"),
+        ("lambda_ratio", 0.3, "P-Rule"),
+        ("lambda_concepts", 1.0, "P-Rule"),
+    ],
+)
+def test_a_slider_changes_the_model(name, value, label):
+    app = run()
+    before = figure(app, label)
+    fine(slider(app, name).set_value(value).run())
+    assert figure(app, label) != before
+    assert app.query_params[name] == f"{value:g}"
+
+
+def test_k_changes_the_reading_and_not_the_model():
+    app = run()
+    before = figure(app, "P-Rule")
+    fine(slider(app, "k").set_value(5).run())
+    assert figure(app, "P-Rule") == before
+
+
+def test_the_other_controls():
+    app = run()
+    fine(app.selectbox(key="set_fairness").set_value("equalized_odds").run())
+    assert figure(app, "Disparate mistreatment")
+    fine(app.selectbox(key="set_f").set_value("random_forest").run())
+    fine(app.number_input(key="set_seed").set_value(7).run())
+    assert app.query_params["seed"] == "7"
+    fine(slider(app, "depth").set_value(5).run())
+    fine(app.selectbox(key="set_data").set_value("compas").run())
+    assert slider(app, "k").value == defaults("compas").k
+    assert slider(app, "depth").value == 5
+
+
+def test_undo_redo_reset():
+    app = run()
+
+    def press(label):
+        return fine(next(b for b in app.button if b.label == label).click().run())
+
+    start = figure(app, "P-Rule")
+    slider(app, "lambda_fair").set_value(1.5).run()
+    moved = figure(app, "P-Rule")
+    slider(app, "lambda_ratio").set_value(0.01).run()
+    press("Undo")
+    assert figure(app, "P-Rule") == moved
+    assert slider(app, "lambda_ratio").value == 0.05
+    press("Undo")
+    assert figure(app, "P-Rule") == start
+    assert slider(app, "lambda_fair").value == 3.0
+    press("Redo")
+    assert figure(app, "P-Rule") == moved
+    press("Reset")
+    assert figure(app, "P-Rule") == start
+    press("Undo")
+    assert figure(app, "P-Rule") == moved
+    assert next(b for b in app.button if b.label == "Redo").disabled is False
+
+
+def test_the_link_holds_the_complete_setting():
+    app = run()
+    slider(app, "lambda_fair").set_value(2.25).run()
+    slider(app, "k").set_value(3).run()
+    link = dict(app.query_params)
+    other = fine(run(**link))
+    assert [m.value for m in other.metric] == [m.value for m in app.metric]
+    assert slider(other, "lambda_fair").value == 2.25
+    assert set(link) == {"data", "fairness", "f", "view", *GRIDS}
+
+
+def test_a_bad_link_opens_with_a_notice():
+    app = fine(run(data="moon", lambda_fair="<script>"))
+    assert len(app.warning) == 2
+    assert "“moon”" in app.warning[0].value
+    assert figure(app, "P-Rule") == "0.569"
+    slider(app, "lambda_fair").set_value(2.0).run()
+    assert not app.warning
+
+
+def test_no_change_is_said_in_words():
+    app = fine(run(lambda_fair="0"))
+    assert "No decision changes yet" in app.markdown[0].value
+    assert any("nothing for a tree" in info.value for info in app.info)
+
+
+@pytest.mark.parametrize("error", [ValueError("k is too large."), RuntimeError("secret path /srv/app")])
+def test_a_failed_training_keeps_the_last_picture(monkeypatch, error):
+    app = run()
+    before = figure(app, "P-Rule")
+
+    def fail(*_):
+        raise error
+
+    monkeypatch.setattr(compute, "fit_result", fail)
+    slider(app, "lambda_fair").set_value(9.0).run()
+    assert not app.exception
+    assert len(app.error) == 1
+    assert "secret" not in app.error[0].value
+    assert figure(app, "P-Rule") == before
+    monkeypatch.undo()
+    monkeypatch.setattr(explore, "shap", lambda result: None)
+    fine(slider(app, "lambda_fair").set_value(2.0).run())
+
+
+def test_a_first_training_that_fails_still_offers_the_controls(monkeypatch):
+    def fail(*_):
+        raise ValueError("no.")
+
+    monkeypatch.setattr(compute, "fit_result", fail)
+    app = run(lambda_fair="8", seed="77")
+    assert len(app.error) == 1
+    assert slider(app, "lambda_fair").value == 8.0
+
+
+def test_convergence_trouble_is_a_plain_warning(monkeypatch):
+    made = compute.fit_result
+
+    def troubled(*arguments):
+        result = made(*arguments)
+        result.g.converged_ = False
+        return result
+
+    monkeypatch.setattr(compute, "fit_result", troubled)
+    app = fine(run(lambda_fair="5.5", seed="66"))
+    assert any("did not settle" in warning.value for warning in app.warning)
+
+
+def test_two_sessions_with_equal_settings_train_once(monkeypatch):
+    made, count, lock = compute.fit_result, [], threading.Lock()
+
+    def counted(*arguments):
+        with lock:
+            count.append(arguments[0])
+        return made(*arguments)
+
+    monkeypatch.setattr(compute, "fit_result", counted)
+    for _ in range(2):
+        fine(run(lambda_fair="1.25", seed="55"))
+    assert len(count) == 1
+
+
+@pytest.mark.with_shap
+@pytest.mark.parametrize("f", ["logistic_regression", "gradient_boosting"])
+def test_shap_beside_commod(f):
+    app = fine(run(f=f))
+    assert -1 <= float(figure(app, "Rank agreement of the two")) <= 1
+    assert figure(app, "SHAP's top five that stay").endswith("%")
+
+
+def test_data_page():
+    app = fine(run().switch_page("pages/data.py").run())
+    assert app.metric[0].label == "Non-White"
+    fine(app.selectbox[0].set_value("compas").run())
+    assert app.metric[0].label == "Not Caucasian"
+    assert any("ProPublica" in text.value for text in app.markdown)

@@ -1,0 +1,222 @@
+"""The app as a person meets it: Chromium, a real server, the drawn values read back."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+
+from commod.dashboard.layout import PAGES
+from tests.browsing import ROOT, chromium, chromium_path, metric, query, serve, settled
+from tests.screenshots import SIZES, address_of
+
+pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
+
+if chromium_path() is None:
+    if os.environ.get("COMMOD_REQUIRE_BROWSER"):
+        pytest.fail("Chromium is missing and the browser tests may not be skipped here.", pytrace=False)
+    pytest.skip("Chromium is not installed (Debian: apt-get install chromium)", allow_module_level=True)
+
+
+@pytest.fixture(scope="module")
+def address():
+    with serve() as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with chromium() as running:
+        yield running
+
+
+@pytest.fixture
+def open_page(browser, address):
+    contexts = []
+
+    def open_at(path="", size="wide", dark=False):
+        width, height = SIZES[size]
+        context = browser.new_context(
+            viewport={"width": width, "height": height}, color_scheme="dark" if dark else "light"
+        )
+        contexts.append(context)
+        page = context.new_page()
+        page.problems = []
+        page.on("pageerror", lambda error: page.problems.append(str(error)))
+        page.goto(f"{address}/{path}")
+        settled(page)
+        return page
+
+    yield open_at
+    for context in contexts:
+        context.close()
+
+
+def thumb(page, label):
+    return page.get_by_role("group", name=label).get_by_role("slider")
+
+
+def press(page, label, key, times=1):
+    thumb(page, label).focus()
+    for _ in range(times):
+        page.keyboard.press(key)
+
+
+def drawn(page, kind="g, this setting"):
+    """Values of a Pareto point as the chart tells them."""
+    text = page.locator(f"path[aria-label*='{kind}']").last.get_attribute("aria-label")
+    fairness, accuracy, changed = re.findall(r": ([\d.]+)", text)[:3]
+    return float(fairness), float(accuracy), float(changed)
+
+
+def command_line(**options):
+    arguments = [part for name, value in options.items() for part in (f"--{name.replace('_', '-')}", str(value))]
+    command = [sys.executable, "-m", "commod", "fit", "law_school", "--json", *arguments]
+    return json.loads(subprocess.run(command, cwd=ROOT, capture_output=True, check=True).stdout)
+
+
+def test_tile_point_and_command_line_agree(open_page):
+    page = open_page()
+    press(page, "λ_fair: fairness", "ArrowRight", times=2)
+    page.wait_for_url("**lambda_fair=3.5*")
+    settled(page)
+    expected = command_line(lambda_fair=3.5, lambda_concepts=0.05)
+    assert metric(page, "P-Rule") == f"{expected['g']['p_rule']:.3f}"
+    assert metric(page, "Accuracy") == f"{expected['g']['accuracy']:.1%}"
+    assert metric(page, "Decisions changed") == f"{expected['change_rate']:.1%}"
+    g, f = expected["g"], expected["f"]
+    assert drawn(page) == pytest.approx((g["p_rule"], g["accuracy"], expected["change_rate"]), abs=5e-4)
+    assert drawn(page, "f, as deployed") == pytest.approx((f["p_rule"], f["accuracy"], 0), abs=5e-4)
+    assert not page.problems
+
+
+def test_every_slider_redraws(open_page):
+    page = open_page()
+    seen = {drawn(page)}
+    for label, key in (
+        ("λ_fair: fairness", "ArrowLeft"),
+        ("λ_ratio: stay near f", "End"),
+        ("λ_concepts: sparse concepts", "End"),
+    ):
+        before = drawn(page)
+        press(page, label, key)
+        page.wait_for_function(
+            "old => [...document.querySelectorAll(\"path[aria-label*='g, this setting']\")].pop()"
+            "?.getAttribute('aria-label').indexOf(old) < 0",
+            arg=f"{before[0]:.3f}",
+        )
+        settled(page)
+        seen.add(drawn(page))
+    assert len(seen) == 4
+    press(page, "k: number of concepts", "ArrowRight", times=2)
+    page.wait_for_url("**k=4*")
+    settled(page)
+    assert page.locator("[data-testid='concepts'] h3").count() == 4
+    press(page, "Depth of the tree", "Home")
+    page.wait_for_url("**depth=1*")
+    settled(page)
+    assert page.locator("[data-testid='tree'] li").count() == 3
+
+
+def test_a_link_opens_the_same_picture_elsewhere_and_survives_reload_and_page_change(open_page, address):
+    page = open_page()
+    press(page, "λ_fair: fairness", "ArrowLeft", times=3)
+    page.wait_for_url("**lambda_fair=2.25*")
+    settled(page)
+    figures = [metric(page, name) for name in ("Accuracy", "P-Rule", "Decisions changed")]
+    other = open_page(page.url.removeprefix(f"{address}/"))
+    assert [metric(other, name) for name in ("Accuracy", "P-Rule", "Decisions changed")] == figures
+    assert drawn(other) == drawn(page)
+    assert query(other) == query(page)
+    page.reload()
+    settled(page)
+    assert [metric(page, name) for name in ("Accuracy", "P-Rule", "Decisions changed")] == figures
+    page.get_by_role("link", name="Data and words").click()
+    page.get_by_role("heading", name="What they do not tell").wait_for()
+    page.get_by_role("link", name="Explore").click()
+    page.get_by_role("heading", name="Whose decisions change").wait_for()
+    settled(page)
+    assert [metric(page, name) for name in ("Accuracy", "P-Rule", "Decisions changed")] == figures
+
+
+def test_undo_redo_and_back_to_a_point_tried_before(open_page):
+    page = open_page()
+    start = drawn(page)
+    press(page, "λ_fair: fairness", "Home")
+    page.wait_for_url("**lambda_fair=0&*")
+    settled(page)
+    moved = drawn(page)
+    assert moved != start
+    page.get_by_role("button", name="Undo").click()
+    page.wait_for_url("**lambda_fair=3&*")
+    settled(page)
+    assert drawn(page) == start
+    page.get_by_role("button", name="Redo").click()
+    page.wait_for_url("**lambda_fair=0&*")
+    settled(page)
+    assert drawn(page) == moved
+    page.locator("path[aria-label*='Tried before'][aria-label*='λ_fair 3,']").last.click()
+    page.wait_for_url("**lambda_fair=3&*")
+    settled(page)
+    assert drawn(page) == start
+
+
+def test_six_quick_moves_wait_for_one_training_not_six(open_page):
+    page = open_page("?data=adult&lambda_fair=1")
+    settled(page)
+    started = time.monotonic()
+    press(page, "λ_fair: fairness", "ArrowRight")
+    page.wait_for_url("**lambda_fair=1.25*")
+    one = time.monotonic() - started
+    started = time.monotonic()
+    press(page, "λ_fair: fairness", "ArrowRight", times=6)
+    page.wait_for_url("**lambda_fair=2.75*")
+    six = time.monotonic() - started
+    assert six < 4 * one
+    settled(page)
+    assert not page.problems
+
+
+@pytest.mark.parametrize("script", PAGES)
+def test_a_cold_deep_link_shows_the_right_page_and_navigation(browser, script):
+    with serve() as fresh:
+        page = browser.new_page()
+        page.goto(f"{fresh}/{address_of(script)}")
+        settled(page)
+        name = PAGES[script][0]
+        page.wait_for_function("name => document.title.startsWith(name)", arg=name)
+        links = page.locator("[data-testid='stSidebar'] a")
+        assert [text.strip().split("\n")[-1] for text in links.all_inner_texts()] == [
+            title for title, _ in PAGES.values()
+        ]
+        page.close()
+
+
+def test_a_hostile_link_reaches_no_html(open_page):
+    page = open_page("?data=%3Cimg%20src%3Dx%20onerror%3Dalert(1)%3E&lambda_fair=NaN&k=99999999999999999999&seed=-1")
+    assert page.locator("[data-testid='stAlert']").count() == 4
+    assert page.locator("img[src='x']").count() == 0
+    assert metric(page, "P-Rule")
+    assert not page.problems
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("script", PAGES)
+def test_accessible_and_nothing_is_cut_off(open_page, script, size, dark):
+    page = open_page(address_of(script), size=size, dark=dark)
+    page.wait_for_timeout(500)
+    results = Axe().run(page)
+    found = [(v["id"], [n["html"][:120] for n in v["nodes"]]) for v in results.response["violations"]]
+    assert not found
+    wider = page.evaluate(
+        "() => [...document.querySelectorAll('[data-testid=\"stMain\"] svg.marks')]"
+        ".filter(e => e.getBoundingClientRect().right > innerWidth + 1).length"
+    )
+    assert wider == 0
+    assert page.evaluate("() => document.documentElement.scrollWidth <= innerWidth + 1")
+    assert not page.problems
