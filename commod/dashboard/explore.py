@@ -132,9 +132,7 @@ def train(settings: Settings, begun: FitResult | Ticket) -> FitResult | None:
             "A larger λ_ratio or a smaller λ_fair helps.",
             icon=":material/warning:",
         )
-    column = result.figures["g"]
-    named = {"accuracy": column["accuracy"], "change_rate": column["change_rate"]}
-    session.remember(settings, {**named, "fairness": column[fairness_figure(settings.fairness)]}, result)
+    session.remember(settings, result.path.iloc[-1].to_dict(), result)
     return result
 
 

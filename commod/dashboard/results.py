@@ -6,7 +6,7 @@ import time
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from threading import Lock
 from typing import Any
 
@@ -67,14 +67,46 @@ class FitResult:
     prepared: Prepared
     g: Commod
     seconds: float
-    figures: pd.DataFrame  # compare_decisions on test
     path: pd.DataFrame  # λ_fair, fairness, accuracy, change_rate on test, from f to g
-    changes: pd.DataFrame  # by group and direction, on test
-    loadings: pd.DataFrame
-    concepts: pd.DataFrame
+    ratio_test: np.ndarray
     changed_train: np.ndarray
     changed_test: np.ndarray
-    smallest_ratio: float
+
+    # The rest is made when it is first drawn, behind the point in the Pareto view, and then kept.
+
+    @cached_property
+    def decisions(self) -> np.ndarray:
+        """Of g on test."""
+        return (self.ratio_test * self.prepared.logit_test > 0).astype(int)
+
+    @cached_property
+    def figures(self) -> pd.DataFrame:
+        """Figures of f and g on test, with intervals."""
+        test = self.prepared.test
+        return compare_decisions(
+            test.y, self.prepared.decisions_test, self.decisions, sensitive_features=test.sensitive
+        )
+
+    @cached_property
+    def changes(self) -> pd.DataFrame:
+        """Changes by group and direction, on test."""
+        return change_table(
+            self.prepared.decisions_test, self.decisions, sensitive_features=self.prepared.test.sensitive
+        )
+
+    @cached_property
+    def loadings(self) -> pd.DataFrame:
+        return explain_loadings(self.g, self.task)
+
+    @cached_property
+    def concepts(self) -> pd.DataFrame:
+        values = self.prepared.encoded_test @ self.g.concepts_.to_numpy()
+        activations = pd.DataFrame(values, columns=self.g.concepts_.columns)
+        return explain_concepts(self.g, self.task, activations, self.prepared.decisions_test, self.decisions)
+
+    @property
+    def smallest_ratio(self) -> float:
+        return float(self.ratio_test.min())
 
     @property
     def task(self) -> Task:
@@ -119,9 +151,9 @@ def _climb(scene: tuple[str, str, str, int], lambda_ratio: float, lambda_concept
 
 
 def fit_result(settings: Settings, report: Report | None = None) -> FitResult:
-    """Train COMMOD at `settings` and compute all that is shown of it, except what loads later."""
+    """Train COMMOD at `settings`."""
     prepared = prepare(settings.data, settings.f, settings.seed)
-    train, test = prepared.train, prepared.test
+    train = prepared.train
 
     def progress(step: int, n_steps: int, _: Any) -> None:
         if report is not None:
@@ -139,24 +171,16 @@ def fit_result(settings: Settings, report: Report | None = None) -> FitResult:
             climb=_climb(settings.scene(), settings.lambda_ratio, settings.lambda_concepts),
         )
     seconds = time.perf_counter() - started
-    encoded, logit = prepared.encoded_test, prepared.logit_test
-    ratio = g.rescaler_(encoded)
-    before, after = prepared.decisions_test, (ratio * logit > 0).astype(int)
-    activations = pd.DataFrame(encoded @ g.concepts_.to_numpy(), columns=g.concepts_.columns)
-    ratio_train = g.rescaler_(prepared.encoded_train)
+    ratio, ratio_train = g.rescaler_(prepared.encoded_test), g.rescaler_(prepared.encoded_train)
     return FitResult(
         settings=settings.model(),
         prepared=prepared,
         g=g,
         seconds=seconds,
-        figures=compare_decisions(test.y, before, after, sensitive_features=test.sensitive),
         path=_path(g, prepared, settings.fairness),
-        changes=change_table(before, after, sensitive_features=test.sensitive),
-        loadings=explain_loadings(g, prepared.task),
-        concepts=explain_concepts(g, prepared.task, activations, before, after),
+        ratio_test=ratio,
         changed_train=(ratio_train < 0) & (prepared.scores_train != 0.5),
-        changed_test=before != after,
-        smallest_ratio=float(ratio.min()),
+        changed_test=(ratio < 0) & (prepared.logit_test != 0),
     )
 
 

@@ -100,11 +100,21 @@ class Climb:
 
     Every fit passes the same rungs, so a second λ_fair need not climb them again. Pass one (empty) object to several
     fits that differ in λ_fair only (or in the number of concepts, which plays no part here); each then gives exactly
-    what it would give alone. An object that does not match the data or the setting is filled anew.
+    what it would give alone. An object that does not match the data or the setting is filled anew. What depends on the
+    rows alone (their encoding) is kept as long as the same object is passed as X, which must not be changed meanwhile.
     """
 
     def __init__(self) -> None:
         self._made_for: tuple[TrainingData, LossWeights, Any] | None = None
+        self._derived: dict[str, tuple[Any, Any]] = {}
+
+    def derive(self, name: str, source: Any, make: Callable[[], Any]) -> Any:
+        """What `make` gives for `source`, remembered while `source` is the same object."""
+        known = self._derived.get(name)
+        if known is None or known[0] is not source:
+            known = (source, make())
+            self._derived[name] = known
+        return known[1]
 
     def prepare(self, data: TrainingData, weights: LossWeights, ratio_norm: Any) -> None:
         """Make ready for a fit: keep what was climbed if it was on these data at this setting."""

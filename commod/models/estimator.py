@@ -215,13 +215,16 @@ class Commod(ClassifierMixin, BaseEstimator):
                 stacklevel=2,
             )
             weights = LossWeights(0.0, weights.ratio, weights.sparsity, weights.diversity, weights.by_label)
-        encoder = TabularEncoder()
-        encoded = self._with_score(encoder.fit_transform(self._inputs(frame, base_model)), logit)
+        climb = Climb() if climb is None else climb
+        left_out = base_model if isinstance(base_model, str) else ""
+        encoder, encoded = climb.derive(f"encoding without {left_out}", X, lambda: self._encoding(frame, base_model))
+        encoded = self._with_score(encoded, logit)
         self._check_settings(encoded.shape)
         data = TrainingData(encoded, logit, labels, sensitive)
         with single_threaded():
             solution = self._solve(data, weights, callback, climb)
-            concepts = self._read_concepts(solution, data, self._origins(encoder))
+            distances = climb.derive("distances", encoded, lambda: feature_distances(encoded, self._origins(encoder)))
+            concepts = self._read_concepts(solution, data, distances)
 
         # Nothing above touches a fitted attribute: a fit that fails or is interrupted leaves the old model whole.
         self.classes_ = classes
@@ -294,9 +297,7 @@ class Commod(ClassifierMixin, BaseEstimator):
             data, weights, self.ratio_norm, architecture=architecture, n_concepts=self.n_concepts, **options
         )
 
-    def _read_concepts(
-        self, solution: Solution, data: TrainingData, origins: list[object]
-    ) -> tuple[Array, Array] | None:
+    def _read_concepts(self, solution: Solution, data: TrainingData, distances: Array) -> tuple[Array, Array] | None:
         """Unit directions (d, k) and weights (k,) of a linear ratio."""
         if not isinstance(solution.rescaler, LinearRescaler):
             return None
@@ -304,7 +305,7 @@ class Commod(ClassifierMixin, BaseEstimator):
             directions, strengths = solution.concepts
         else:
             mass = np.zeros(data.X.shape[1]) if solution.pull is None else solution.pull
-            groups = group_features(mass, feature_distances(data.X, origins), self.n_concepts)
+            groups = group_features(mass, distances, self.n_concepts)
             directions, strengths = unit_concepts(solution.rescaler.coef, groups, self.n_concepts)
         return orient(directions, strengths)
 
@@ -425,6 +426,10 @@ class Commod(ClassifierMixin, BaseEstimator):
     def _inputs(self, X: Any, base_model: BaseModel) -> Any:
         """Features of r: all columns but the one that holds f's scores."""
         return X.drop(columns=base_model) if isinstance(base_model, str) else X
+
+    def _encoding(self, X: Any, base_model: BaseModel) -> tuple[TabularEncoder, Array]:
+        encoder = TabularEncoder()
+        return encoder, encoder.fit_transform(self._inputs(X, base_model))
 
     def _with_score(self, encoded: Array, logit: Array) -> Array:
         return np.column_stack([encoded, logit]) if self.include_score else encoded

@@ -19,6 +19,7 @@ from sklearn.svm import SVC, LinearSVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from commod import Commod, evaluate
+from commod.models import Climb
 from tests.fitting import case, fit
 
 # Each exception with its reason; a check that comes to pass must leave this list (strict xfail).
@@ -364,6 +365,43 @@ class TestPathHistoryCallback:
     def test_trouble_is_a_warning(self, small):
         with pytest.warns(ConvergenceWarning, match="Raise lambda_ratio"):
             fitted(small, rescaler="mlp", solver_options={"max_iter": 1})
+
+
+class TestClimb:
+    def test_resumed_fits_are_the_same_to_the_last_digit(self):
+        c, climb = case("compas"), Climb()
+        for lambda_fair, k in ((4.0, 2), (1.0, 2), (2.75, 5), (4.0, 3), (0.0, 2)):
+            model = Commod(c.f, lambda_fair=lambda_fair, n_concepts=k)
+            resumed = model.fit(c.train.X, c.train.y, sensitive_features=c.train.sensitive, climb=climb)
+            alone = fit(c, lambda_fair=lambda_fair, n_concepts=k)
+            pd.testing.assert_frame_equal(resumed.concepts_, alone.concepts_, check_exact=True)
+            pd.testing.assert_frame_equal(resumed.path_, alone.path_, check_exact=True)
+            pd.testing.assert_frame_equal(resumed.history_, alone.history_, check_exact=True)
+
+    def test_another_setting_or_other_rows_are_climbed_anew(self, small):
+        X, y, s = small
+        f = LogisticRegression().fit(X, y)
+        climb = Climb()
+        for settings in ({}, {"lambda_ratio": 0.3}, {"fairness": "equalized_odds"}, {"ratio_norm": "fisher"}):
+            resumed = Commod(f, **settings).fit(X, y, sensitive_features=s, climb=climb)
+            alone = Commod(f, **settings).fit(X, y, sensitive_features=s)
+            np.testing.assert_array_equal(resumed.coef_, alone.coef_)
+        fewer = Commod(f).fit(X[:300], y[:300], sensitive_features=s[:300], climb=climb)
+        alone = Commod(f).fit(X[:300], y[:300], sensitive_features=s[:300])
+        np.testing.assert_array_equal(fewer.coef_, alone.coef_)
+
+    def test_an_interrupted_climb_can_be_resumed(self):
+        c, climb = case("law_school"), Climb()
+
+        def interrupt(step, n_steps, terms):
+            if step == 3:
+                raise KeyboardInterrupt
+
+        model = Commod(c.f, lambda_fair=3.0)
+        with pytest.raises(KeyboardInterrupt):
+            model.fit(c.train.X, c.train.y, sensitive_features=c.train.sensitive, climb=climb, callback=interrupt)
+        model.fit(c.train.X, c.train.y, sensitive_features=c.train.sensitive, climb=climb)
+        np.testing.assert_array_equal(model.coef_, fit(c, lambda_fair=3.0).coef_)
 
 
 class TestExplanation:
