@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from commod.dashboard import compute, explore, layout, session
+from commod.dashboard import compute, controls, explore, layout, session
 from commod.dashboard.work import Ticket
 
 layout.page("app.py")
@@ -14,25 +14,24 @@ left, right = st.columns([3, 2], gap="large")
 settings = session.current()
 begun = compute.begin(settings)
 if isinstance(begun, Ticket):
-    explore.controls()  # while it trains
+    controls.sidebar()  # while it trains
 with head:
-    explore.notices()
+    controls.notices()
     result = explore.train(settings, begun)
 if result is None:
-    explore.controls()
     st.stop()
 with left:
     draw_sweep = explore.pareto(result)
 layout.breathe()
 if not isinstance(begun, Ticket):
-    explore.controls()
+    controls.sidebar()
 
 with head:
     st.markdown(explore.verdict(result))
     explore.figures(result)
 with right:
     explore.changes(result)
-    explore.share(result.settings)
+    controls.share(result.settings)
 explore.concepts(result)
 explore.tree(result, settings.depth)
 session.keep_link()

@@ -14,32 +14,20 @@ from commod.dashboard import compute, session
 from commod.dashboard.drawing import draw
 from commod.dashboard.markup import concept_cards, tree_list
 from commod.dashboard.results import FitResult, fairness_figure
-from commod.dashboard.settings import FAIRNESS, GRIDS, VIEWS, Settings, in_words, to_python
+from commod.dashboard.settings import GRIDS, VIEWS, Settings, in_words
 from commod.dashboard.work import Ticket
-from commod.datasets import TASKS
-from commod.models.base_models import BASE_MODELS
 
 __all__ = [
     "changes",
     "concepts",
-    "controls",
     "figures",
-    "notices",
     "pareto",
     "shap",
-    "share",
     "train",
     "tree",
     "verdict",
 ]
 
-HELP = {
-    "lambda_fair": "How much fairness counts. At 0 the new model g is f; further right, scores tell less of the group.",
-    "lambda_ratio": "How much staying near f counts. Further right, fewer scores move, and fewer decisions change.",
-    "lambda_concepts": "How sparse the explanation is. Further right, fewer features may play a part.",
-    "k": "Into how many concepts the change is read. The model stays the same: a larger k is a finer reading of it.",
-    "seed": "Which 70 % of the rows are for training; another number draws another split and trains another f.",
-}
 FAIRNESS_TITLES = {"p_rule": "P-Rule (1 is fair)", "dm": "Disparate mistreatment (0 is fair)"}
 FIGURE_HELP = {
     "accuracy": "Share of right decisions on the test part.",
@@ -48,61 +36,6 @@ FIGURE_HELP = {
     "change_rate": "Share of test decisions in which g differs from f.",
     "per_1000": "Of 1,000 people, how many get another decision than from f.",
 }
-
-
-def controls() -> None:
-    """The sidebar. Its widgets change the session's setting in their callbacks, before the page is drawn."""
-    with st.sidebar:
-        _choice("data", "Data set", {name: spec.title for name, spec in TASKS.items()})
-        _choice("fairness", "Fairness criterion", FAIRNESS)
-        _choice("f", "Base model f", {name: title for name, (title, _) in BASE_MODELS.items()})
-        _slider("lambda_fair", "λ_fair: fairness")
-        _slider("lambda_ratio", "λ_ratio: stay near f")
-        _slider("lambda_concepts", "λ_concepts: sparse concepts")
-        _slider("k", "k: number of concepts")
-        st.number_input(
-            "Seed of the split",
-            min_value=GRIDS["seed"][0],
-            max_value=GRIDS["seed"][-1],
-            step=1,
-            key=session.widget_key("seed"),
-            on_change=session.change,
-            args=("seed",),
-            help=HELP["seed"],
-        )
-        with st.container(horizontal=True, gap="small"):
-            st.button("Undo", on_click=session.undo, disabled=not session.can_undo(), icon=":material/undo:")
-            st.button("Redo", on_click=session.redo, disabled=not session.can_redo(), icon=":material/redo:")
-            st.button("Reset", on_click=session.reset, icon=":material/restart_alt:")
-
-
-def _choice(name: str, label: str, options: dict[str, str]) -> None:
-    st.selectbox(
-        label,
-        list(options),
-        format_func=options.__getitem__,
-        key=session.widget_key(name),
-        on_change=session.change,
-        args=(name,),
-    )
-
-
-def _slider(name: str, label: str) -> None:
-    st.select_slider(
-        label,
-        GRIDS[name],
-        format_func=lambda value: f"{value:g}",
-        key=session.widget_key(name),
-        on_change=session.change,
-        args=(name,),
-        help=HELP[name],
-    )
-
-
-def notices() -> None:
-    """What was wrong with the link."""
-    for notice in session.link_notices():
-        st.warning(notice, icon=":material/link_off:")
 
 
 def train(settings: Settings, begun: FitResult | Ticket) -> FitResult | None:
@@ -389,15 +322,3 @@ def shap(result: FitResult) -> None:
             f"**{comparison.commod_seconds * 1e3:,.0f} ms** ({faster:,.0f} times less): it is read from the model."
         )
         st.caption("Thin lines: how far SHAP's bar moves when its background sample is redrawn.")
-
-
-def share(settings: Settings) -> None:
-    """Link and code of the current model."""
-    with st.container(horizontal=True, gap="small"):
-        with st.popover("Share this setting", icon=":material/share:"):
-            query = "&".join(f"{name}={value}" for name, value in st.query_params.to_dict().items())
-            st.caption("The address of this page holds the complete setting: whoever opens it sees the same picture.")
-            st.code(f"{(st.context.url or '').split('?')[0]}?{query}", language=None, wrap_lines=True)
-        with st.popover("Copy as Python", icon=":material/code:"):
-            st.caption("The same model with the library:")
-            st.code(to_python(settings), language="python")

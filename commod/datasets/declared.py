@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from commod.datasets.task import Feature, TaskSpec
 
 __all__ = ["TASKS"]
@@ -17,34 +19,29 @@ _LAW_FEATURES = (
     Feature("tier", "School cluster", "category", "", "LSAC's cluster of the law school: a code, not a rank."),
 )
 
+_LAW_SCHOOL = TaskSpec(
+    name="law_school",
+    title="Law School (balanced)",
+    features=_LAW_FEATURES,
+    target="pass_bar",
+    target_label="passes the bar exam",
+    outcomes=("fails the bar", "passes the bar"),
+    favourable=1,
+    sensitive="race",
+    groups=("Non-White", "White"),
+    filter="All 2,293 who failed and as many who passed, drawn with a fixed seed (the paper's setting).",
+    people="students",
+)
+
 TASKS: dict[str, TaskSpec] = {
     spec.name: spec
     for spec in (
-        TaskSpec(
-            name="law_school",
-            title="Law School (balanced)",
-            features=_LAW_FEATURES,
-            target="pass_bar",
-            target_label="passes the bar exam",
-            outcomes=("fails the bar", "passes the bar"),
-            favourable=1,
-            sensitive="race",
-            groups=("Non-White", "White"),
-            filter="All 2,293 who failed and as many who passed, drawn with a fixed seed (the paper's setting).",
-            people="students",
-        ),
-        TaskSpec(
+        _LAW_SCHOOL,
+        replace(
+            _LAW_SCHOOL,
             name="law_school_full",
             title="Law School (full)",
-            features=_LAW_FEATURES,
-            target="pass_bar",
-            target_label="passes the bar exam",
-            outcomes=("fails the bar", "passes the bar"),
-            favourable=1,
-            sensitive="race",
-            groups=("Non-White", "White"),
             filter="All 20,798 rows of the cleaned LSAC file; 89 % passed.",
-            people="students",
         ),
         TaskSpec(
             name="compas",

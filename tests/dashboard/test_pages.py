@@ -170,6 +170,7 @@ def test_a_first_training_that_fails_still_offers_the_controls(monkeypatch):
 
     monkeypatch.setattr(compute, "fit_result", fail)
     app = run(lambda_fair="8", seed="77")
+    assert not app.exception
     assert len(app.error) == 1
     assert slider(app, "lambda_fair").value == 8.0
 
