@@ -7,6 +7,7 @@ from commod.dashboard.work import Ticket
 
 layout.page("app.py")
 st.title("What does it cost to make this model fairer?")
+st.markdown("**f** is the model in use, **g** a corrected copy of it. Move the sliders to trade accuracy for fairness.")
 head = st.container()
 left, right = st.columns([3, 2], gap="large")
 

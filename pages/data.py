@@ -2,20 +2,21 @@
 
 import streamlit as st
 
-from commod.dashboard import layout
+from commod.dashboard import layout, session
 from commod.datasets import TASKS, load_task
 
 layout.page("pages/data.py")
 st.title("Data and words")
 
-name = st.selectbox("Data set", list(TASKS), format_func=lambda key: TASKS[key].title)
+names = list(TASKS)
+here = names.index(session.current().data)
+name = st.selectbox("Data set", names, index=here, format_func=lambda key: TASKS[key].title)
 task = load_task(name)
 cells = st.container(horizontal=True, gap="small")
 for code, group in enumerate(task.groups):
     rows = task.sensitive == code
-    cells.metric(
-        group, f"{rows.sum():,}", f"{task.y[rows].mean():.1%} {task.spec.outcomes[1]}", delta_color="off", border=True
-    )
+    rate = f"{task.y[rows].mean():.1%} of them: {task.spec.outcomes[1]}"
+    cells.metric(group, f"{rows.sum():,}", rate, delta_color="off", delta_arrow="off", border=True)
 st.markdown(task.datasheet)
 
 st.header("What the figures mean")

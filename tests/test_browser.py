@@ -81,7 +81,7 @@ def command_line(**options):
 
 def test_tile_point_and_command_line_agree(open_page):
     page = open_page()
-    press(page, "λ_fair: fairness", "ArrowRight", times=2)
+    press(page, "Fairness (λ_fair)", "ArrowRight", times=2)
     page.wait_for_url("**lambda_fair=3.5*")
     settled(page)
     expected = command_line(lambda_fair=3.5, lambda_concepts=0.05)
@@ -98,9 +98,9 @@ def test_every_slider_redraws(open_page):
     page = open_page()
     seen = {drawn(page)}
     for label, key in (
-        ("λ_fair: fairness", "ArrowLeft"),
-        ("λ_ratio: stay near f", "End"),
-        ("λ_concepts: sparse concepts", "End"),
+        ("Fairness (λ_fair)", "ArrowLeft"),
+        ("Stay near f (λ_ratio)", "End"),
+        ("Sparse concepts (λ_concepts)", "End"),
     ):
         before = drawn(page)
         press(page, label, key)
@@ -112,7 +112,7 @@ def test_every_slider_redraws(open_page):
         settled(page)
         seen.add(drawn(page))
     assert len(seen) == 4
-    press(page, "k: number of concepts", "ArrowRight", times=2)
+    press(page, "Number of concepts (k)", "ArrowRight", times=2)
     page.wait_for_url("**k=4*")
     settled(page)
     assert page.locator("[data-testid='concepts'] h3").count() == 4
@@ -127,7 +127,7 @@ def test_every_slider_redraws(open_page):
 
 def test_a_link_opens_the_same_picture_elsewhere_and_survives_reload_and_page_change(open_page, address):
     page = open_page()
-    press(page, "λ_fair: fairness", "ArrowLeft", times=3)
+    press(page, "Fairness (λ_fair)", "ArrowLeft", times=3)
     page.wait_for_url("**lambda_fair=2.25*")
     settled(page)
     figures = [metric(page, name) for name in ("Accuracy", "P-Rule", "Decisions changed")]
@@ -149,7 +149,7 @@ def test_a_link_opens_the_same_picture_elsewhere_and_survives_reload_and_page_ch
 def test_undo_redo_and_back_to_a_point_tried_before(open_page):
     page = open_page()
     start = drawn(page)
-    press(page, "λ_fair: fairness", "Home")
+    press(page, "Fairness (λ_fair)", "Home")
     page.wait_for_url("**lambda_fair=0&*")
     settled(page)
     moved = drawn(page)
@@ -172,11 +172,11 @@ def test_six_quick_moves_wait_for_one_training_not_six(open_page):
     page = open_page("?data=adult&lambda_fair=1")
     settled(page)
     started = time.monotonic()
-    press(page, "λ_fair: fairness", "ArrowRight")
+    press(page, "Fairness (λ_fair)", "ArrowRight")
     page.wait_for_url("**lambda_fair=1.25*")
     one = time.monotonic() - started
     started = time.monotonic()
-    press(page, "λ_fair: fairness", "ArrowRight", times=6)
+    press(page, "Fairness (λ_fair)", "ArrowRight", times=6)
     page.wait_for_url("**lambda_fair=2.75*")
     six = time.monotonic() - started
     assert six < 4 * one

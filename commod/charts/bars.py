@@ -10,31 +10,35 @@ from commod.charts import palette
 __all__ = ["plot_changes", "plot_contributions"]
 
 
-def plot_changes(frame: pd.DataFrame, *, raised: str, lowered: str) -> alt.Chart:
+def plot_changes(frame: pd.DataFrame, *, better: str, worse: str) -> alt.Chart:
     """Share of each group's decisions that changed, stacked by direction.
 
     Parameters
     ----------
     frame : DataFrame
-        Columns ``group`` (two lines, parted by "|"), ``direction`` (`raised` or `lowered`), ``share, count``, and
-        ``place`` (0 for raised, 1 for lowered).
-    raised, lowered : str
-        Words for 0→1 and 1→0.
+        Columns ``group`` (two lines, parted by "|"), ``rank`` (of the group), ``direction`` (`better` or `worse`),
+        ``share, count``, and ``place`` (0 for better, 1 for worse).
+    better, worse : str
+        Words for a change to the favourable and to the unfavourable outcome.
     """
     return (
         alt.Chart(frame)
         .mark_bar(height={"band": 0.62})
         .encode(
-            x=alt.X("share:Q", title="Decisions changed (% of the group)", axis=alt.Axis(format=".0%", tickCount=5)),
+            x=alt.X(
+                "share:Q",
+                title="Decisions changed (% of the group)",
+                axis=alt.Axis(format=".0%", tickCount=5, labelFlush=False),
+            ),
             y=alt.Y(
                 "group:N",
                 title=None,
-                sort=None,
+                sort=alt.EncodingSortField("rank", op="min"),
                 axis=alt.Axis(labelExpr="split(datum.label, '|')", labelLimit=240, labelPadding=8, labelLineHeight=15),
             ),
             color=alt.Color(
                 "direction:N",
-                scale=alt.Scale(domain=[raised, lowered], range=[palette.RAISED, palette.LOWERED]),
+                scale=alt.Scale(domain=[better, worse], range=[palette.BETTER, palette.WORSE]),
                 legend=alt.Legend(title=None, orient="bottom", columns=1, labelLimit=0),
             ),
             order="place:Q",
@@ -54,10 +58,15 @@ def plot_contributions(frame: pd.DataFrame) -> alt.LayerChart:
     Parameters
     ----------
     frame : DataFrame
-        Columns ``label, account`` ("COMMOD's own" or "SHAP, post hoc"), ``value, low, high``.
+        Columns ``label, rank`` (of the label), ``account`` ("COMMOD's own" or "SHAP, post hoc"), ``value, low, high``.
     """
     names = ["COMMOD's own", "SHAP, post hoc"]
-    y = alt.Y("label:N", title=None, sort=None, axis=alt.Axis(labelLimit=190))
+    y = alt.Y(
+        "label:N",
+        title=None,
+        sort=alt.EncodingSortField("rank", op="min"),
+        axis=alt.Axis(labelLimit=190, labelPadding=8),
+    )
     offset = alt.YOffset("account:N", sort=names)
     color = alt.Color(
         "account:N",
@@ -72,7 +81,11 @@ def plot_contributions(frame: pd.DataFrame) -> alt.LayerChart:
     bars = (
         alt.Chart()
         .mark_bar()
-        .encode(x=alt.X("value:Q", title="Mean |contribution| (logit)"), y=y, yOffset=offset)
+        .encode(
+            x=alt.X("value:Q", title="Mean |contribution| (logit)", axis=alt.Axis(tickCount=5, labelFlush=False)),
+            y=y,
+            yOffset=offset,
+        )
         .encode(color=color, tooltip=tooltip)
     )
     ranges = (

@@ -17,10 +17,10 @@ KINDS = {
     "Frontier of a sweep": (palette.FRONTIER, "circle", 20),
     "Path from f to g": (palette.PATH, "circle", 30),
     "Tried before": (palette.TRAIL, "square", 100),
-    "f, as deployed": (palette.F, "diamond", 220),
-    "g, this setting": (palette.G, "circle", 220),
+    "g, this setting": (palette.G, "circle", 240),
+    "f, as deployed": (palette.F, "diamond", 130),
 }
-SWEEP, PATH, TRIED, DEPLOYED, CURRENT = KINDS
+SWEEP, PATH, TRIED, CURRENT, DEPLOYED = KINDS
 
 
 def plot_pareto(
@@ -43,9 +43,15 @@ def plot_pareto(
         Name of the fairness axis, with what is fair.
     """
     scale = alt.Scale(zero=False, padding=14, nice=True)
-    accuracy = {"shorthand": "accuracy:Q", "scale": scale, "axis": alt.Axis(format=".1%", tickCount=5)}
+    accuracy = {
+        "shorthand": "accuracy:Q",
+        "scale": scale,
+        "axis": alt.Axis(format=".1%", tickCount=5, labelFlush=False),
+    }
     if view == "fairness":
-        x = alt.X("fairness:Q", title=fairness_title, scale=scale, axis=alt.Axis(format=".2f", tickCount=4))
+        x = alt.X(
+            "fairness:Q", title=fairness_title, scale=scale, axis=alt.Axis(format=".2f", tickCount=4, labelFlush=False)
+        )
         y = alt.Y(**accuracy, title="Accuracy on test (%)")
     else:
         x = alt.X(**accuracy, title="Accuracy on test (%)")

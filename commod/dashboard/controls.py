@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from urllib.parse import urlencode
+
 import streamlit as st
 
 from commod.dashboard import session
-from commod.dashboard.settings import FAIRNESS, GRIDS, Settings, to_python
+from commod.dashboard.settings import FAIRNESS, GRIDS, Settings, to_link, to_python
 from commod.datasets import TASKS
 from commod.models.base_models import BASE_MODELS
 
@@ -26,10 +28,14 @@ def sidebar() -> None:
         _choice("data", "Data set", {name: spec.title for name, spec in TASKS.items()})
         _choice("fairness", "Fairness criterion", FAIRNESS)
         _choice("f", "Base model f", {name: title for name, (title, _) in BASE_MODELS.items()})
-        _slider("lambda_fair", "λ_fair: fairness")
-        _slider("lambda_ratio", "λ_ratio: stay near f")
-        _slider("lambda_concepts", "λ_concepts: sparse concepts")
-        _slider("k", "k: number of concepts")
+        undo, redo, reset = st.columns(3, gap="small")
+        undo.button("Undo", on_click=session.undo, disabled=not session.can_undo(), width="stretch")
+        redo.button("Redo", on_click=session.redo, disabled=not session.can_redo(), width="stretch")
+        reset.button("Reset", on_click=session.reset, width="stretch", help="Back to the defaults of this data set.")
+        _slider("lambda_fair", "Fairness (λ_fair)")
+        _slider("lambda_ratio", "Stay near f (λ_ratio)")
+        _slider("lambda_concepts", "Sparse concepts (λ_concepts)")
+        _slider("k", "Number of concepts (k)")
         st.number_input(
             "Seed of the split",
             min_value=GRIDS["seed"][0],
@@ -40,10 +46,6 @@ def sidebar() -> None:
             args=("seed",),
             help=HELP["seed"],
         )
-        with st.container(horizontal=True, gap="small"):
-            st.button("Undo", on_click=session.undo, disabled=not session.can_undo(), icon=":material/undo:")
-            st.button("Redo", on_click=session.redo, disabled=not session.can_redo(), icon=":material/redo:")
-            st.button("Reset", on_click=session.reset, icon=":material/restart_alt:")
 
 
 def _choice(name: str, label: str, options: dict[str, str]) -> None:
@@ -79,7 +81,7 @@ def share(settings: Settings) -> None:
     """Link and code of the current model."""
     with st.container(horizontal=True, gap="small"):
         with st.popover("Share this setting", icon=":material/share:"):
-            query = "&".join(f"{name}={value}" for name, value in st.query_params.to_dict().items())
+            query = urlencode(to_link(session.current()))
             st.caption("The address of this page holds the complete setting: whoever opens it sees the same picture.")
             st.code(f"{(st.context.url or '').split('?')[0]}?{query}", language=None, wrap_lines=True)
         with st.popover("Copy as Python", icon=":material/code:"):

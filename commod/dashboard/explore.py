@@ -16,6 +16,7 @@ from commod.dashboard.markup import concept_cards, tree_list
 from commod.dashboard.results import FitResult, fairness_figure
 from commod.dashboard.settings import GRIDS, VIEWS, Settings, in_words
 from commod.dashboard.work import Ticket
+from commod.explain.concepts import in_percent
 
 __all__ = [
     "changes",
@@ -32,7 +33,8 @@ FAIRNESS_TITLES = {"p_rule": "P-Rule (1 is fair)", "dm": "Disparate mistreatment
 FIGURE_HELP = {
     "accuracy": "Share of right decisions on the test part.",
     "p_rule": "The smaller of the two groups' rates of positive decisions over the larger. 1 is fair.",
-    "dm": "Difference of the groups' true positive rates plus that of their false positive rates. 0 is fair.",
+    "dm": "Difference of the groups' true positive rates plus that of their false positive rates. 0 is fair, and less "
+    "cannot be: on few people the interval lies high.",
     "change_rate": "Share of test decisions in which g differs from f.",
     "per_1000": "Of 1,000 people, how many get another decision than from f.",
 }
@@ -88,7 +90,12 @@ def verdict(result: FitResult) -> str:
         moved = f"{'improves' if gain > 0 else 'worsens'} from {row['f']:.2f} to {row['g']:.2f}"
     cost = 100 * accuracy["difference"]
     price = f"{abs(cost):.1f} points of accuracy {'lost' if cost < 0 else 'gained'}"
-    return f"{title[0].upper() + title[1:]} {moved} by changing {changed:,} of {total:,} decisions, with {price}."
+    (_, better), (_, worse) = _directions(result)
+    helped, harmed = int(result.changes[better].sum()), int(result.changes[worse].sum())
+    return (
+        f"{title[0].upper() + title[1:]} {moved} by changing {changed:,} of {total:,} decisions, with {price}: "
+        f"{helped:,} {people} get the better decision, {harmed:,} the worse one."
+    )
 
 
 def figures(result: FitResult) -> None:
@@ -100,55 +107,64 @@ def figures(result: FitResult) -> None:
     _figure(cells, "Accuracy", frame.loc["accuracy"], "accuracy", percent=True)
     better = "normal" if name == "p_rule" else "inverse"
     _figure(cells, "P-Rule" if name == "p_rule" else "Disparate mistreatment", fair, name, color=better)
-    _figure(cells, "Decisions changed", frame.loc["change_rate"], "change_rate", percent=True, color="off")
+    _figure(cells, "Decisions changed", frame.loc["change_rate"], "change_rate", percent=True, color=None)
     row = frame.loc["change_rate"]
     cells.metric(
         "Changed per 1,000 people",
         f"{1000 * row['g']:.0f}",
         f"{1000 * row['g']:+.0f} vs f",
         delta_color="off",
+        delta_arrow="off",
         help=f"{FIGURE_HELP['per_1000']} 95 % interval {1000 * row['g_low']:.0f} to {1000 * row['g_high']:.0f}.",
         border=True,
-        delta_description=f"{1000 * row['g_low']:.0f} to {1000 * row['g_high']:.0f}",
+        delta_description=f"95 %: {1000 * row['g_low']:.0f} to {1000 * row['g_high']:.0f}",
     )
-    st.caption("Measured on the test part; the range beside each difference to f is the 95 % interval of the value.")
+    st.caption(
+        "Measured on the test part. Grey: no difference to f that chance could not make. 95 %: interval of the value."
+    )
 
 
 def _figure(cells: Any, label: str, row: pd.Series, name: str, *, percent: bool = False, color: Any = "normal") -> None:
+    """One tile; `color` says which direction is good, None that neither is."""
+
     def show(value: float, sign: str = "") -> str:
         return f"{value:{sign}.1%}" if percent else f"{value:{sign}.3f}"
 
     interval = f"{show(row['g_low'])} to {show(row['g_high'])}"
     difference = f"{100 * row['difference']:+.1f} points" if percent else show(row["difference"], "+")
+    chance = row["difference_low"] <= 0 <= row["difference_high"]
     cells.metric(
         label,
         show(row["g"]),
         f"{difference} vs f",
-        delta_color=color,
+        delta_color="off" if chance or color is None else color,
+        delta_arrow="off" if chance or color is None else "auto",
         help=f"{FIGURE_HELP[name]} 95 % interval {interval}.",
         border=True,
-        delta_description=interval,
+        delta_description=f"95 %: {interval}",
     )
 
 
 def _points(result: FitResult, sweep: pd.DataFrame | None) -> tuple[pd.DataFrame, list[Settings]]:
     """Rows of the Pareto view, and the settings behind the points tried before (their ``id`` is the place)."""
     here = result.settings
-    known = [s for s in session.tried() if s.scene() == here.scene() and s != here]
+    # k is a reading of the model, not another model: one point for all of them.
+    models = {replace(s, k=here.k): s for s in session.tried() if s.scene() == here.scene()}
+    known = [s for model, s in models.items() if model != here]
     columns = ["kind", "fairness", "accuracy", "change_rate", "settings", "id", "order", "line"]
     rows: list[tuple[Any, ...]] = []
     if sweep is not None:
-        names = ["fairness", "accuracy", "change_rate", "settings", "lambda_fair", "lambda_ratio"]
-        for *shown, order, line in sweep[names].itertuples(index=False, name=None):
-            rows.append((SWEEP, *shown, -1, order, f"λ_ratio {line:g}"))
+        names = ["fairness", "accuracy", "change_rate", "settings", "best"]
+        for *shown, best in sweep[names].itertuples(index=False, name=None):
+            rows.append((SWEEP, *shown, -1, shown[0], "frontier" if best else ""))
     path = list(result.path[["fairness", "accuracy", "change_rate", "lambda_fair"]].itertuples(index=False, name=None))
     for *shown, value in path:
         rows.append((PATH, *shown, in_words(replace(here, lambda_fair=value)), -1, value, "path"))
     for i, s in enumerate(known):
         shown = session.tried()[s]
         rows.append((TRIED, shown["fairness"], shown["accuracy"], shown["change_rate"], in_words(s), i, 0, ""))
-    rows.append((DEPLOYED, *path[0][:3], "unchanged", -1, 0, ""))
     rows.append((CURRENT, *path[-1][:3], in_words(here), -1, 0, ""))
+    rows.append((DEPLOYED, *path[0][:3], "unchanged", -1, 0, ""))
     return pd.DataFrame(rows, columns=columns), known
 
 
@@ -191,9 +207,9 @@ def pareto(result: FitResult) -> Any:
 
     sweep = compute.known_frontier(settings)
     paint(sweep)
-    st.caption(
-        "Click a square to go back to that setting. The grey lines are a sweep of λ_fair at four values of λ_ratio."
-    )
+    squares = " Click a square to go back to that setting." if len(session.tried()) > 1 else ""
+    grey = "Grey: a sweep over λ_fair and λ_ratio, its frontier as a line."
+    st.caption((grey if sweep is not None else "A sweep over λ_fair and λ_ratio is being computed …") + squares)
     table = st.empty()
 
     def finish() -> None:
@@ -201,46 +217,70 @@ def pareto(result: FitResult) -> Any:
             compute.wait_for_frontier(settings)
             st.rerun()  # all the rest is in the cache by now
         with table.expander("All points as a table"):
-            shown = _points(result, sweep)[0].drop(columns=["id", "order", "line"])
-            st.dataframe(shown, hide_index=True, height=240)
+            _table(_points(result, sweep)[0].iloc[::-1], FAIRNESS_TITLES[fairness_figure(settings.fairness)])
 
     return finish
+
+
+def _table(frame: pd.DataFrame, fairness_title: str) -> None:
+    """The points of the Pareto view, readable."""
+    percent = st.column_config.NumberColumn
+    st.dataframe(
+        frame.drop(columns=["id", "order", "line"]),
+        hide_index=True,
+        height=260,
+        column_order=["kind", "settings", "fairness", "accuracy", "change_rate"],
+        column_config={
+            "kind": "Model",
+            "settings": st.column_config.TextColumn("Setting", width="large"),
+            "fairness": st.column_config.NumberColumn(fairness_title, format="%.3f"),
+            "accuracy": percent("Accuracy", format="percent"),
+            "change_rate": percent("Decisions changed", format="percent"),
+        },
+    )
 
 
 def changes(result: FitResult) -> None:
     """Who moved, in which direction."""
     st.header("Whose decisions change")
-    low, high = result.task.spec.outcomes
-    raised, lowered = f"now “{high}”", f"now “{low}”"
-    rows = []
-    for code, row in result.changes.iterrows():
+    better, worse = _directions(result)
+    rows, words = [], []
+    for rank, (code, row) in enumerate(result.changes.iterrows()):
         name = result.task.groups[int(code)]
-        group = f"{name}|{row['changed']:,.0f} of {row['count']:,.0f} changed ({row['change_rate']:.1%})"
-        for place, (direction, part) in enumerate(((raised, "raised"), (lowered, "lowered"))):
+        group = f"{name}|{row['changed']:,.0f} of {row['count']:,.0f} changed ({in_percent(row['change_rate'])})"
+        for place, (label, part) in enumerate((better, worse)):
             rows.append(
                 {
                     "group": group,
-                    "direction": direction,
+                    "rank": rank,
+                    "direction": label,
                     "count": int(row[part]),
                     "share": row[f"{part}_rate"],
                     "place": place,
                 }
             )
-    frame = pd.DataFrame(rows)
-    words = "; ".join(
-        f"{result.task.groups[int(code)]}: {row['raised']:,.0f} {raised}, {row['lowered']:,.0f} {lowered}, "
-        f"of {row['count']:,.0f}"
-        for code, row in result.changes.iterrows()
-    )
+        words.append(
+            f"{name}: {row[better[1]]:,.0f} better off, {row[worse[1]]:,.0f} worse off, of {row['count']:,.0f}"
+        )
     draw(
         plot_changes,
-        frame,
+        pd.DataFrame(rows),
         alt="Decisions changed by group and direction. Values in the text below.",
-        raised=raised,
-        lowered=lowered,
+        better=better[0],
+        worse=worse[0],
     )
-    note = "" if result.task.spec.favourable == 1 else f" Note that “{high}” is the unfavourable outcome here."
-    st.caption(f"On test. {words}.{note}")
+    st.caption(f"On test. {'; '.join(words)}.")
+
+
+def _directions(result: FitResult) -> tuple[tuple[str, str], tuple[str, str]]:
+    """Words and column of the changes that favour a person, and of those that do not."""
+    spec = result.task.spec
+    names = ("lowered", "raised")
+    good, bad = spec.favourable, 1 - spec.favourable
+    return (
+        (f"better for the person: now “{spec.outcomes[good]}”", names[good]),
+        (f"worse for the person: now “{spec.outcomes[bad]}”", names[bad]),
+    )
 
 
 def concepts(result: FitResult) -> None:
@@ -279,7 +319,11 @@ def tree(result: FitResult, depth: int) -> None:
         frame = found.f1_by_depth.assign(shown=found.f1_by_depth["depth"] == depth)
         draw(plot_f1_by_depth, frame, alt="F1 of the tree by its depth. Values in the text below.")
         listed = ", ".join(f"{row.f1:.2f} at depth {row.depth}" for row in frame.itertuples())
-        st.caption(f"Fitted on the training part, counted on test. F1: {listed}. High at a small depth: easy to say.")
+        why = " No leaf is mostly “changed”: allow more questions." if found.f1 == 0 else ""
+        st.caption(
+            f"Learnt on the training part, counted on test. F1: {listed}. A high F1 with few questions means that the "
+            f"changes are easy to describe.{why}"
+        )
 
 
 def shap(result: FitResult) -> None:
@@ -294,8 +338,9 @@ def shap(result: FitResult) -> None:
     comparison = compute.shap(result, place)
     skeleton.empty()
     features = comparison.features
-    own = features[["label"]].assign(account="COMMOD's own", value=features["commod"], low=0.0, high=0.0)
-    posthoc = features[["label"]].assign(
+    ranked = features[["label"]].assign(rank=range(len(features)))
+    own = ranked.assign(account="COMMOD's own", value=features["commod"], low=0.0, high=0.0)
+    posthoc = ranked.assign(
         account="SHAP, post hoc", value=features["shap"], low=features["shap_low"], high=features["shap_high"]
     )
     frame = pd.concat([own, posthoc], ignore_index=True)
@@ -303,7 +348,9 @@ def shap(result: FitResult) -> None:
     with wide:
         draw(plot_contributions, frame, alt="Mean contribution to the change in score by feature. Values in the table.")
         with st.expander("Contributions as a table"):
-            st.dataframe(features[["label", "commod", "shap", "shap_low", "shap_high"]], hide_index=True)
+            names = {"label": "Feature", "commod": "COMMOD's own", "shap": "SHAP", "shap_low": "SHAP, least"}
+            table = features.rename(columns={**names, "shap_high": "SHAP, most"})
+            st.dataframe(table.style.format(precision=3), hide_index=True)
     with narrow:
         st.metric(
             "Rank agreement of the two",

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import time
+from functools import lru_cache
+from typing import Any
 
+import numpy as np
 import streamlit as st
+from PIL import Image
 
 from commod.dashboard import compute
 
@@ -22,13 +26,22 @@ PAGES = {
 
 def page(script: str) -> None:
     """Set a page up: title, width, and the links to the other pages."""
-    name, icon = PAGES[script]
-    st.set_page_config(page_title=f"{name} · COMMOD Explorer", page_icon=icon, layout="wide")
+    st.set_page_config(page_title=f"{PAGES[script][0]} · COMMOD Explorer", page_icon=_icon(), layout="wide")
     compute.start()
     with st.sidebar:
         st.markdown("**COMMOD Explorer**")
         for path, (title, mark) in PAGES.items():
             st.page_link(path, label=title, icon=mark)
+
+
+@lru_cache(maxsize=1)
+def _icon() -> Any:
+    """Two points, f and g, as pixels: an icon by name would be fetched from elsewhere."""
+    rows, columns = np.mgrid[:32, :32]
+    icon = np.full((32, 32, 3), 255, dtype=np.uint8)
+    icon[(rows - 10) ** 2 + (columns - 9) ** 2 < 40] = (0, 114, 178)
+    icon[(rows - 21) ** 2 + (columns - 22) ** 2 < 70] = (213, 94, 0)
+    return Image.fromarray(icon)
 
 
 def breathe() -> None:

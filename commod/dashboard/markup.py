@@ -11,6 +11,7 @@ import pandas as pd
 
 from commod.charts import palette
 from commod.explain import ChangeTree
+from commod.explain.concepts import in_percent
 
 __all__ = ["concept_cards", "tree_list"]
 
@@ -29,9 +30,10 @@ _STYLE = f"""
 .cx-track {{ position: relative; height: .95rem; }}
 .cx-track::before {{ content: ""; position: absolute; left: 50%; top: -.1rem; bottom: -.1rem; width: 1px;
   background: color-mix(in srgb, currentColor 45%, transparent); }}
-.cx-bar {{ position: absolute; top: 0; bottom: 0; border-radius: 2px; }}
-.cx-up {{ left: 50%; background: {palette.G}; }}
-.cx-down {{ right: 50%; background: {palette.F}; }}
+.cx-bar {{ position: absolute; top: 0; bottom: 0; border-radius: 2px;
+  background: color-mix(in srgb, currentColor 62%, transparent); }}
+.cx-up {{ left: 50%; }}
+.cx-down {{ right: 50%; }}
 .cx-number {{ text-align: right; font-variant-numeric: tabular-nums; }}
 .cx-table {{ border-collapse: collapse; font-size: .875rem; margin: .5rem 0; width: 100%; }}
 .cx-table th, .cx-table td {{ text-align: left; padding: .15rem .5rem .15rem 0; font-weight: 400;
@@ -56,14 +58,19 @@ _STYLE = f"""
 
 def concept_cards(loadings: pd.DataFrame, concepts: pd.DataFrame, people: str) -> str:
     """One card per concept: its weight, its features as signed bars, the share changed, and a sentence."""
-    cards = [_card(name, row, loadings[loadings["concept"] == name], people) for name, row in concepts.iterrows()]
-    return f'{_STYLE}<div class="cx-grid" data-testid="concepts">{"".join(cards)}</div>'
+    used = concepts[concepts["features"] > 0]
+    cards = [_card(name, row, loadings[loadings["concept"] == name], people) for name, row in used.iterrows()]
+    left = len(concepts) - len(used)
+    note = ""
+    if left:
+        have = "concept has" if left == 1 else "concepts have"
+        note = f'<p class="cx-note">{left} of {len(concepts)} {have} no weight at this setting and is not shown.</p>'
+        note = note.replace("and is not", "and are not") if left > 1 else note
+    return f'{_STYLE}<div class="cx-grid" data-testid="concepts">{"".join(cards)}</div>{note}'
 
 
 def _card(name: object, row: pd.Series, loadings: pd.DataFrame, people: str) -> str:
     head = f"<h3>{escape(str(name))}: weight in r {row['weight']:+.3f}</h3>".replace("-", "−")
-    if loadings.empty:
-        return f'<div class="cx-card">{head}<p class="cx-note">{escape(row["sentence"])}</p></div>'
     shown = loadings.head(MOST_BARS)
     largest = float(shown["loading"].abs().max())
     bars = "".join(_bar(item.label, float(item.loading), largest) for item in shown.itertuples())
@@ -94,7 +101,7 @@ def _bar(label: str, loading: float, largest: float) -> str:
 
 
 def _percent(share: object) -> str:
-    return "no one" if share is pd.NA else f"{share:.1%}"
+    return "–" if share is pd.NA else in_percent(float(share))  # type: ignore[arg-type]
 
 
 def tree_list(tree: ChangeTree) -> str:
@@ -106,8 +113,8 @@ def tree_list(tree: ChangeTree) -> str:
 
     def item(node: int) -> str:
         row = rows[node]
-        says = " · the tree says: changed" if row.predicts else ""
-        text = f"{row.changed:,} of {row.count:,} changed ({row.share:.0%}){says}"
+        says = " · learnt as “changed”" if row.predicts else ""
+        text = f"{row.changed:,} of {row.count:,} changed ({in_percent(row.share, 0)}){says}"
         fill = f'<span class="cx-fill" style="width:{row.share:.1%}"></span>'
         meter = f'<span class="cx-meter" aria-hidden="true">{fill}</span>'
         below = "".join(item(child) for child in children.get(node, []))

@@ -215,7 +215,8 @@ def _path(g: Commod, prepared: Prepared, fairness: str) -> pd.DataFrame:
 def frontier(data: str, fairness: str, f: str, seed: int, report: Report | None = None) -> pd.DataFrame:
     """A sweep of the data set: for each λ_ratio, the path of λ_fair from 0 to 10, on test.
 
-    Columns ``lambda_ratio, lambda_fair, fairness, accuracy, change_rate, settings``.
+    Columns ``lambda_ratio, lambda_fair, fairness, accuracy, change_rate, settings`` and ``best``: whether no other
+    point of the sweep is fairer and at least as accurate, or more accurate and at least as fair.
     """
     prepared = prepare(data, f, seed)
     frames = []
@@ -243,7 +244,17 @@ def frontier(data: str, fairness: str, f: str, seed: int, report: Report | None 
             for value in path["lambda_fair"]
         ]
         frames.append(path.assign(lambda_ratio=lambda_ratio, settings=words))
-    return pd.concat(frames, ignore_index=True)
+    sweep = pd.concat(frames, ignore_index=True)
+    gain = sweep["fairness"] if fairness == "demographic_parity" else -sweep["fairness"]
+    return sweep.assign(best=_undominated(gain.to_numpy(), sweep["accuracy"].to_numpy()))
+
+
+def _undominated(gain: np.ndarray, accuracy: np.ndarray) -> np.ndarray:
+    """Which points no other beats in one of the two without losing in the other."""
+    better = (gain >= gain[:, None]) & (accuracy >= accuracy[:, None])
+    strictly = (gain > gain[:, None]) | (accuracy > accuracy[:, None])
+    beaten: np.ndarray = np.asarray((better & strictly).any(axis=1))
+    return ~beaten
 
 
 def tree_of_changes(result: FitResult, depth: int) -> ChangeTree:

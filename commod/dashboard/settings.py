@@ -12,7 +12,10 @@ from commod.models.base_models import BASE_MODELS
 
 __all__ = ["FAIRNESS", "GRIDS", "VIEWS", "Settings", "defaults", "from_link", "in_words", "to_link", "to_python"]
 
-FAIRNESS = {"demographic_parity": "Demographic parity", "equalized_odds": "Equalized odds"}
+FAIRNESS = {
+    "demographic_parity": "Demographic parity (P-Rule)",
+    "equalized_odds": "Equalized odds (disparate mistreatment)",
+}
 VIEWS = {"fairness": "Fairness and accuracy", "changes": "Accuracy and changes"}
 
 # Every slider moves on a grid, so that equal settings are equal to the last digit and train once for everybody.

@@ -10,7 +10,7 @@ import pandas as pd
 from commod.datasets.task import Task
 from commod.models.estimator import SCORE_FEATURE, Commod
 
-__all__ = ["explain_concepts", "explain_loadings"]
+__all__ = ["explain_concepts", "explain_loadings", "in_percent"]
 
 # A concept "activates" an instance that shows it by at least this many standard deviations more than the average.
 ACTIVATION = 1.0
@@ -111,8 +111,14 @@ def _sentence(row: dict[str, Any], loadings: pd.DataFrame | None, task: Task) ->
     if row["lowered"]:
         moved.append(f"{row['lowered']} to “{low}”")
     became = f" ({' and '.join(moved)})" if moved else ""
-    beside = "" if others is pd.NA else f", against {others:.1%} of the others"
-    return f"{start} Of the {row['activated']:,} who show it most, {share:.1%} changed{became}{beside}."
+    beside = "" if others is pd.NA else f", against {in_percent(others)} of the others"
+    return f"{start} Of the {row['activated']:,} who show it most, {in_percent(share)} changed{became}{beside}."
+
+
+def in_percent(share: float, digits: int = 1) -> str:
+    """A share in percent; one that is not 0 but would be rounded to it reads "<0.1%"."""
+    least = 10.0 ** -(digits + 2)
+    return f"<{least:.{digits}%}" if 0 < share < least / 2 else f"{share:.{digits}%}"
 
 
 def _in_words(label: str, is_level: bool, loading: float) -> str:

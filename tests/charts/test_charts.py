@@ -6,7 +6,7 @@ from commod.charts import KINDS, plot_changes, plot_contributions, plot_f1_by_de
 CHARTS = [
     (plot_pareto, {}),
     (plot_pareto, {"view": "changes"}),
-    (plot_changes, {"raised": "now yes", "lowered": "now no"}),
+    (plot_changes, {"better": "now yes", "worse": "now no"}),
     (plot_contributions, {}),
     (plot_f1_by_depth, {}),
 ]
