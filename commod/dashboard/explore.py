@@ -103,28 +103,26 @@ def figures(result: FitResult) -> None:
     frame = result.figures
     name = fairness_figure(result.settings.fairness)
     fair = frame.loc[name]
-    cells = st.container(horizontal=True, gap="small")
-    _figure(cells, "Accuracy", frame.loc["accuracy"], "accuracy", percent=True)
+    cells = st.columns(4, gap="small")
+    _figure(cells[0], "Accuracy", frame.loc["accuracy"], "accuracy", percent=True)
     better = "normal" if name == "p_rule" else "inverse"
-    _figure(cells, "P-Rule" if name == "p_rule" else "Disparate mistreatment", fair, name, color=better)
-    _figure(cells, "Decisions changed", frame.loc["change_rate"], "change_rate", percent=True, color=None)
+    _figure(cells[1], "P-Rule" if name == "p_rule" else "Disparate mistreatment", fair, name, color=better)
+    _figure(cells[2], "Decisions changed", frame.loc["change_rate"], "change_rate", percent=True, color=None)
     row = frame.loc["change_rate"]
-    cells.metric(
-        "Changed per 1,000 people",
+    cells[3].metric(
+        "Changed per 1,000",
         f"{1000 * row['g']:.0f}",
         f"{1000 * row['g']:+.0f} vs f",
         delta_color="off",
         delta_arrow="off",
         help=f"{FIGURE_HELP['per_1000']} 95 % interval {1000 * row['g_low']:.0f} to {1000 * row['g_high']:.0f}.",
         border=True,
-        delta_description=f"95 %: {1000 * row['g_low']:.0f} to {1000 * row['g_high']:.0f}",
+        delta_description=f"[{1000 * row['g_low']:.0f}, {1000 * row['g_high']:.0f}]",
     )
-    st.caption(
-        "Measured on the test part. Grey: no difference to f that chance could not make. 95 %: interval of the value."
-    )
+    st.caption("Measured on test. [ ]: 95 % interval of the value. In grey: differences to f that may be chance.")
 
 
-def _figure(cells: Any, label: str, row: pd.Series, name: str, *, percent: bool = False, color: Any = "normal") -> None:
+def _figure(cell: Any, label: str, row: pd.Series, name: str, *, percent: bool = False, color: Any = "normal") -> None:
     """One tile; `color` says which direction is good, None that neither is."""
 
     def show(value: float, sign: str = "") -> str:
@@ -133,7 +131,7 @@ def _figure(cells: Any, label: str, row: pd.Series, name: str, *, percent: bool 
     interval = f"{show(row['g_low'])} to {show(row['g_high'])}"
     difference = f"{100 * row['difference']:+.1f} points" if percent else show(row["difference"], "+")
     chance = row["difference_low"] <= 0 <= row["difference_high"]
-    cells.metric(
+    cell.metric(
         label,
         show(row["g"]),
         f"{difference} vs f",
@@ -141,7 +139,7 @@ def _figure(cells: Any, label: str, row: pd.Series, name: str, *, percent: bool 
         delta_arrow="off" if chance or color is None else "auto",
         help=f"{FIGURE_HELP[name]} 95 % interval {interval}.",
         border=True,
-        delta_description=f"95 %: {interval}",
+        delta_description=f"[{show(row['g_low'])}, {show(row['g_high'])}]".replace("%", ""),
     )
 
 
@@ -278,8 +276,8 @@ def _directions(result: FitResult) -> tuple[tuple[str, str], tuple[str, str]]:
     names = ("lowered", "raised")
     good, bad = spec.favourable, 1 - spec.favourable
     return (
-        (f"better for the person: now “{spec.outcomes[good]}”", names[good]),
-        (f"worse for the person: now “{spec.outcomes[bad]}”", names[bad]),
+        (f"better: now “{spec.outcomes[good]}”", names[good]),
+        (f"worse: now “{spec.outcomes[bad]}”", names[bad]),
     )
 
 

@@ -76,13 +76,16 @@ def _card(name: object, row: pd.Series, loadings: pd.DataFrame, people: str) -> 
     bars = "".join(_bar(item.label, float(item.loading), largest) for item in shown.itertuples())
     left = len(loadings) - len(shown)
     more = f'<p class="cx-note">and {left} smaller one{"s" if left > 1 else ""}</p>' if left else ""
-    table = (
-        '<table class="cx-table"><tbody>'
-        f"<tr><th scope='row'>Changed among the {row['activated']:,} {escape(people)} who show it most</th>"
-        f"<td>{_percent(row['changed_activated'])}</td></tr>"
-        f"<tr><th scope='row'>Changed among the {row['others']:,} others</th>"
-        f"<td>{_percent(row['changed_others'])}</td></tr></tbody></table>"
+    rows = [
+        (f"Changed among the {row['activated']:,} {escape(people)} who show it most", row["changed_activated"]),
+        (f"Changed among the {row['others']:,} others", row["changed_others"]),
+    ]
+    cells = "".join(
+        f"<tr><th scope='row'>{label}</th><td>{in_percent(float(share))}</td></tr>"
+        for label, share in rows
+        if share is not pd.NA
     )
+    table = f'<table class="cx-table"><tbody>{cells}</tbody></table>'
     return (
         f'<div class="cx-card">{head}<p class="cx-note">Loading per standard deviation of the feature</p>'
         f'<div class="cx-bars">{bars}</div>{more}{table}<p class="cx-note">{escape(row["sentence"])}</p></div>'
@@ -98,10 +101,6 @@ def _bar(label: str, loading: float, largest: float) -> str:
         f'<span class="cx-track"><span class="cx-bar {side}" style="width:{width:.1f}%"></span></span>'
         f'<span class="cx-number">{number}</span>'
     )
-
-
-def _percent(share: object) -> str:
-    return "–" if share is pd.NA else in_percent(float(share))  # type: ignore[arg-type]
 
 
 def tree_list(tree: ChangeTree) -> str:

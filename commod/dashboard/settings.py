@@ -14,7 +14,7 @@ __all__ = ["FAIRNESS", "GRIDS", "VIEWS", "Settings", "defaults", "from_link", "i
 
 FAIRNESS = {
     "demographic_parity": "Demographic parity (P-Rule)",
-    "equalized_odds": "Equalized odds (disparate mistreatment)",
+    "equalized_odds": "Equalized odds (mistreatment)",
 }
 VIEWS = {"fairness": "Fairness and accuracy", "changes": "Accuracy and changes"}
 
