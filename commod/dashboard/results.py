@@ -121,12 +121,12 @@ _preparing = Lock()
 
 
 def prepare(data: str, f: str, seed: int) -> Prepared:
-    """Split and f of a scene; trained once, kept for a few dozen scenes."""
+    """Split and f of a scene; trained once, kept for a few scenes."""
     with _preparing:
         return _prepare(data, f, seed)
 
 
-@lru_cache(maxsize=32)
+@lru_cache(maxsize=16)
 def _prepare(data: str, f: str, seed: int) -> Prepared:
     task = load_task(data)
     train, test = task.split(seed=seed)
@@ -144,7 +144,7 @@ def _prepare(data: str, f: str, seed: int) -> Prepared:
     )
 
 
-@lru_cache(maxsize=12)
+@lru_cache(maxsize=8)
 def _climb(scene: tuple[str, str, str, int], lambda_ratio: float, lambda_concepts: float) -> Climb:
     """What has been climbed on one line of the λ_fair slider; for the few lines in use, since each holds its data."""
     return Climb()
