@@ -9,7 +9,7 @@ layout.page("app.py")
 st.title("What does it cost to make this model fairer?")
 st.markdown("**f** is the model in use, **g** a corrected copy of it. Move the sliders to trade accuracy for fairness.")
 head = st.container()
-left, right = st.columns([3, 2], gap="large")
+left, right = st.columns([4, 3], gap="medium")
 
 # The new point first, and the rest of the page behind it: a page of this size takes the browser a while.
 settings = session.current()

@@ -112,13 +112,13 @@ def test_every_slider_redraws(open_page):
         settled(page)
         seen.add(drawn(page))
     assert len(seen) == 4
+    page.get_by_role("button", name="Reset").click()
+    page.wait_for_url("**lambda_fair=3&*")
+    settled(page)
     press(page, "Number of concepts (k)", "ArrowRight", times=2)
     page.wait_for_url("**k=4*")
     settled(page)
     assert page.locator("[data-testid='concepts'] h3").count() == 4
-    page.get_by_role("button", name="Reset").click()
-    page.wait_for_url("**lambda_fair=3&*")
-    settled(page)
     press(page, "Depth of the tree", "Home")
     page.wait_for_url("**depth=1*")
     settled(page)

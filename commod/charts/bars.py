@@ -27,7 +27,7 @@ def plot_changes(frame: pd.DataFrame, *, better: str, worse: str) -> alt.Chart:
         .encode(
             x=alt.X(
                 "share:Q",
-                title="Decisions changed (% of the group)",
+                title="Changed (% of the group)",
                 axis=alt.Axis(format=".0%", tickCount=5, labelFlush=False),
             ),
             y=alt.Y(

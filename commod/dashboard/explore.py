@@ -16,7 +16,6 @@ from commod.dashboard.markup import concept_cards, tree_list
 from commod.dashboard.results import FitResult, fairness_figure
 from commod.dashboard.settings import GRIDS, VIEWS, Settings, in_words
 from commod.dashboard.work import Ticket
-from commod.explain.concepts import in_percent
 
 __all__ = [
     "changes",
@@ -112,14 +111,16 @@ def figures(result: FitResult) -> None:
     cells[3].metric(
         "Changed per 1,000",
         f"{1000 * row['g']:.0f}",
-        f"{1000 * row['g']:+.0f} vs f",
+        f"{1000 * row['g']:+.0f}",
         delta_color="off",
         delta_arrow="off",
         help=f"{FIGURE_HELP['per_1000']} 95 % interval {1000 * row['g_low']:.0f} to {1000 * row['g_high']:.0f}.",
         border=True,
         delta_description=f"[{1000 * row['g_low']:.0f}, {1000 * row['g_high']:.0f}]",
     )
-    st.caption("Measured on test. [ ]: 95 % interval of the value. In grey: differences to f that may be chance.")
+    st.caption(
+        "On test. Below each figure: the difference to f (grey: may be chance), and in [ ] the figure's 95 % interval."
+    )
 
 
 def _figure(cell: Any, label: str, row: pd.Series, name: str, *, percent: bool = False, color: Any = "normal") -> None:
@@ -134,7 +135,7 @@ def _figure(cell: Any, label: str, row: pd.Series, name: str, *, percent: bool =
     cell.metric(
         label,
         show(row["g"]),
-        f"{difference} vs f",
+        difference,
         delta_color="off" if chance or color is None else color,
         delta_arrow="off" if chance or color is None else "auto",
         help=f"{FIGURE_HELP[name]} 95 % interval {interval}.",
@@ -245,7 +246,7 @@ def changes(result: FitResult) -> None:
     rows, words = [], []
     for rank, (code, row) in enumerate(result.changes.iterrows()):
         name = result.task.groups[int(code)]
-        group = f"{name}|{row['changed']:,.0f} of {row['count']:,.0f} changed ({in_percent(row['change_rate'])})"
+        group = f"{name}|{row['changed']:,.0f} of {row['count']:,.0f}"
         for place, (label, part) in enumerate((better, worse)):
             rows.append(
                 {

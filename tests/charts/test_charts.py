@@ -35,3 +35,12 @@ def test_axes_have_titles_and_data_come_from_outside(plot, options):
 def test_every_kind_of_point_has_a_colour_of_its_own():
     colours = [colour for colour, _, _ in KINDS.values()]
     assert len(set(colours)) == len(colours)
+
+
+@pytest.mark.parametrize(("plot", "options"), [CHARTS[2], CHARTS[3]])
+def test_bars_are_ordered_by_rank_and_not_by_what_was_drawn_before(plot, options):
+    spec = plot(pd.DataFrame(), **options).to_dict()
+    for part in walk(spec):
+        y = part.get("encoding", {}).get("y")
+        if y:
+            assert y["sort"] == {"field": "rank", "op": "min"}

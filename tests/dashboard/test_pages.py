@@ -1,6 +1,7 @@
 """Every page and every widget, headless, with Streamlit's own test harness."""
 
 import threading
+from urllib.parse import parse_qsl
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -132,6 +133,27 @@ def test_the_link_holds_the_complete_setting():
     assert [m.value for m in other.metric] == [m.value for m in app.metric]
     assert slider(other, "lambda_fair").value == 2.25
     assert set(link) == {"data", "fairness", "f", "view", *GRIDS}
+
+
+def test_the_link_to_share_is_that_of_this_setting_and_not_of_the_last():
+    app = run()
+    slider(app, "lambda_fair").set_value(1.75).run()
+    shared = dict(parse_qsl(app.code[0].value.split("?")[1]))
+    assert shared == dict(app.query_params)
+    assert shared["lambda_fair"] == "1.75"
+    assert "lambda_fair=1.75" in app.code[1].value
+
+
+@pytest.mark.parametrize(("data", "helped", "harmed"), [("law_school", 97, 20), ("compas", 4, 50)])
+def test_who_is_better_and_who_is_worse_off_depends_on_the_favourable_outcome(data, helped, harmed):
+    app = run(data=data)
+    assert f"{helped} " in words(app)
+    assert f"get the better decision, {harmed} the worse one" in words(app)
+
+
+def test_the_data_page_opens_at_the_data_set_in_use():
+    app = run(data="compas").switch_page("pages/data.py").run()
+    assert app.selectbox[0].value == "compas"
 
 
 def test_a_bad_link_opens_with_a_notice():
