@@ -213,6 +213,9 @@ def test_a_hostile_link_reaches_no_html(open_page):
 def test_accessible_and_nothing_is_cut_off(open_page, script, size, dark):
     page = open_page(address_of(script), size=size, dark=dark)
     page.wait_for_timeout(500)
+    folder = ROOT / "screenshots"  # git ignores it
+    folder.mkdir(exist_ok=True)
+    page.screenshot(path=folder / f"{address_of(script) or 'explore'}-{size}-{'dark' if dark else 'light'}.png")
     results = Axe().run(page)
     found = [(v["id"], [n["html"][:120] for n in v["nodes"]]) for v in results.response["violations"]]
     assert not found

@@ -151,6 +151,12 @@ def test_who_is_better_and_who_is_worse_off_depends_on_the_favourable_outcome(da
     assert f"get the better decision, {harmed} the worse one" in words(app)
 
 
+def test_both_views_of_the_trade_off():
+    for view in ("fairness", "changes"):
+        app = fine(run(view=view))
+        assert app.query_params["view"] == view
+
+
 def test_the_data_page_opens_at_the_data_set_in_use():
     app = run(data="compas").switch_page("pages/data.py").run()
     assert app.selectbox[0].value == "compas"
