@@ -20,6 +20,9 @@ __all__ = ["begin", "finish", "known_frontier", "queue", "shap", "start", "tree"
 
 # A wait that is shorter than this needs no progress bar.
 PATIENCE = 0.5
+# A training that is done within this is waited for before anything is drawn.
+MOMENT = 0.15
+POLL = 0.02
 
 
 @st.cache_resource(show_spinner=False)
@@ -46,14 +49,18 @@ def start() -> None:
     Thread(target=prepare, name="warm-up", daemon=True).start()
 
 
+def _stop_if_stale() -> None:
+    """End this run of the script if another has been asked for: Streamlit stops it where it touches the session."""
+    st.session_state.get("touch")
+
+
 def _await(ticket: Ticket, place: Any, what: str) -> Any:
     """Wait for a result; stop waiting, and let the work end, as soon as this run of the script is stale."""
     started = time.monotonic()
     shown = False
     with ticket:
-        while not ticket.wait(0.02):
-            # Streamlit stops a stale script where it touches the session: another move, or a closed tab.
-            st.session_state.get("touch")
+        while not ticket.wait(POLL):
+            _stop_if_stale()
             if place is None or time.monotonic() - started < PATIENCE:
                 continue
             before = ticket.before
@@ -72,10 +79,19 @@ def _get(key: Hashable, work: Work, place: Any, what: str, *, background: bool =
 
 
 def begin(settings: Settings) -> FitResult | Ticket:
-    """The model at `settings` if somebody has trained it, else a place in the queue, where training begins."""
+    """The model at `settings` if it is there or will be in a moment, else a place in the queue, where it is trained."""
     model = settings.model()
     key = ("fit", model)
-    return queue().peek(key) or queue().submit(key, lambda report: fit_result(model, report))
+    found: FitResult | None = queue().peek(key)
+    if found is not None:
+        return found
+    ticket = queue().submit(key, lambda report: fit_result(model, report))
+    started = time.monotonic()
+    while time.monotonic() - started < MOMENT:
+        if ticket.wait(POLL):
+            break
+        _stop_if_stale()
+    return queue().peek(key) or ticket
 
 
 def finish(begun: FitResult | Ticket, place: Any) -> FitResult:

@@ -215,8 +215,10 @@ def pareto(result: FitResult) -> Any:
         if sweep is None:
             compute.wait_for_frontier(settings)
             st.rerun()  # all the rest is in the cache by now
-        with table.expander("All points as a table"):
-            _table(_points(result, sweep)[0].iloc[::-1], FAIRNESS_TITLES[fairness_figure(settings.fairness)])
+        # A closed table would be built all the same, at every move of a slider.
+        with table.expander("All points as a table", key="points_table", on_change="rerun") as opened:
+            if opened.open:
+                _table(_points(result, sweep)[0].iloc[::-1], FAIRNESS_TITLES[fairness_figure(settings.fairness)])
 
     return finish
 
@@ -346,10 +348,11 @@ def shap(result: FitResult) -> None:
     wide, narrow = st.columns([3, 2], gap="large")
     with wide:
         draw(plot_contributions, frame, alt="Mean contribution to the change in score by feature. Values in the table.")
-        with st.expander("Contributions as a table"):
-            names = {"label": "Feature", "commod": "COMMOD's own", "shap": "SHAP", "shap_low": "SHAP, least"}
-            table = features.rename(columns={**names, "shap_high": "SHAP, most"})
-            st.dataframe(table.style.format(precision=3), hide_index=True)
+        with st.expander("Contributions as a table", key="contributions_table", on_change="rerun") as opened:
+            if opened.open:
+                names = {"label": "Feature", "commod": "COMMOD's own", "shap": "SHAP", "shap_low": "SHAP, least"}
+                table = features.rename(columns={**names, "shap_high": "SHAP, most"})
+                st.dataframe(table.style.format(precision=3), hide_index=True)
     with narrow:
         st.metric(
             "Rank agreement of the two",
