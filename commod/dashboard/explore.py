@@ -225,7 +225,7 @@ def pareto(result: FitResult) -> Any:
 
 def _table(frame: pd.DataFrame, fairness_title: str) -> None:
     """The points of the Pareto view, readable."""
-    percent = st.column_config.NumberColumn
+    number = st.column_config.NumberColumn
     st.dataframe(
         frame.drop(columns=["id", "order", "line"]),
         hide_index=True,
@@ -234,9 +234,9 @@ def _table(frame: pd.DataFrame, fairness_title: str) -> None:
         column_config={
             "kind": "Model",
             "settings": st.column_config.TextColumn("Setting", width="large"),
-            "fairness": st.column_config.NumberColumn(fairness_title, format="%.3f"),
-            "accuracy": percent("Accuracy", format="percent"),
-            "change_rate": percent("Decisions changed", format="percent"),
+            "fairness": number(fairness_title, format="%.3f"),
+            "accuracy": number("Accuracy", format="percent"),
+            "change_rate": number("Decisions changed", format="percent"),
         },
     )
 

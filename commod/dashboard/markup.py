@@ -63,9 +63,8 @@ def concept_cards(loadings: pd.DataFrame, concepts: pd.DataFrame, people: str) -
     left = len(concepts) - len(used)
     note = ""
     if left:
-        have = "concept has" if left == 1 else "concepts have"
-        note = f'<p class="cx-note">{left} of {len(concepts)} {have} no weight at this setting and is not shown.</p>'
-        note = note.replace("and is not", "and are not") if left > 1 else note
+        told = "has no weight at this setting and is" if left == 1 else "have no weight at this setting and are"
+        note = f'<p class="cx-note">{left} of {len(concepts)} concepts {told} not shown.</p>'
     return f'{_STYLE}<div class="cx-grid" data-testid="concepts">{"".join(cards)}</div>{note}'
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from threading import Lock
 from typing import Any
@@ -26,7 +26,7 @@ from commod.explain import (
     explain_with_shap,
 )
 from commod.metrics import change_table, compare_decisions
-from commod.metrics.fairness import accuracy_of_counts, gap, p_rule_of_rates, positive_rates, rates_given_label
+from commod.metrics.report import figures_of_counts
 from commod.models import Climb, Commod
 from commod.models.base_models import train_base_model
 from commod.models.base_scores import base_logits
@@ -150,26 +150,31 @@ def _climb(scene: tuple[str, str, str, int], lambda_ratio: float, lambda_concept
     return Climb()
 
 
-def fit_result(settings: Settings, report: Report | None = None) -> FitResult:
-    """Train COMMOD at `settings`."""
-    prepared = prepare(settings.data, settings.f, settings.seed)
-    train = prepared.train
+def _train(prepared: Prepared, settings: Settings, report: Report | None, climb: Climb | None = None) -> Commod:
+    """Fit COMMOD at `settings`, reporting the share done."""
 
     def progress(step: int, n_steps: int, _: Any) -> None:
         if report is not None:
             report(step / (n_steps + 1))
 
-    started = time.perf_counter()
+    train = prepared.train
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # shown on the page from converged_
-        g = Commod(prepared.f, **settings.commod_arguments()).fit(
+        warnings.simplefilter("ignore", ConvergenceWarning)  # the page tells it from converged_
+        return Commod(prepared.f, **settings.commod_arguments()).fit(
             train.X,
             train.y,
             sensitive_features=train.sensitive,
             base_scores=prepared.scores_train,
             callback=progress,
-            climb=_climb(settings.scene(), settings.lambda_ratio, settings.lambda_concepts),
+            climb=climb,
         )
+
+
+def fit_result(settings: Settings, report: Report | None = None) -> FitResult:
+    """Train COMMOD at `settings`."""
+    prepared = prepare(settings.data, settings.f, settings.seed)
+    started = time.perf_counter()
+    g = _train(prepared, settings, report, _climb(settings.scene(), settings.lambda_ratio, settings.lambda_concepts))
     seconds = time.perf_counter() - started
     ratio, ratio_train = g.rescaler_(prepared.encoded_test), g.rescaler_(prepared.encoded_train)
     return FitResult(
@@ -196,16 +201,12 @@ def _path(g: Commod, prepared: Prepared, fairness: str) -> pd.DataFrame:
     for lambda_fair, rescaler in zip(g.path_["lambda_fair"], g.path_rescalers_, strict=True):
         after = (rescaler(prepared.encoded_test) * logit > 0).astype(int)
         counts = np.bincount(prepared.cell_test * 2 + after, minlength=8).reshape(2, 2, 2).astype(float)
-        fair = (
-            p_rule_of_rates(positive_rates(counts))
-            if fairness == "demographic_parity"
-            else gap(rates_given_label(counts, 1)) + gap(rates_given_label(counts, 0))
-        )
+        figures = figures_of_counts(counts)
         rows.append(
             {
                 "lambda_fair": float(lambda_fair),
-                "fairness": float(fair),
-                "accuracy": float(accuracy_of_counts(counts)),
+                "fairness": float(figures[fairness_figure(fairness)]),
+                "accuracy": float(figures["accuracy"]),
                 "change_rate": float(np.mean(before != after)),
             }
         )
@@ -225,24 +226,13 @@ def frontier(data: str, fairness: str, f: str, seed: int, report: Report | None 
             data, fairness, f, SWEEP_FAIR, lambda_ratio=lambda_ratio, lambda_concepts=0.01, k=1, seed=seed
         )
 
-        def progress(step: int, n_steps: int, _: Any, i: int = i) -> None:
+        def share_of_all(share: float, i: int = i) -> None:
             if report is not None:
-                report((i + step / (n_steps + 1)) / len(SWEEP_RATIOS))
+                report((i + share) / len(SWEEP_RATIOS))
 
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            g = Commod(prepared.f, **settings.commod_arguments()).fit(
-                prepared.train.X,
-                prepared.train.y,
-                sensitive_features=prepared.train.sensitive,
-                base_scores=prepared.scores_train,
-                callback=progress,
-            )
+        g = _train(prepared, settings, share_of_all)
         path = _path(g, prepared, fairness)
-        words = [
-            in_words(Settings(lambda_fair=value, lambda_ratio=lambda_ratio, lambda_concepts=0.01, k=1))
-            for value in path["lambda_fair"]
-        ]
+        words = [in_words(replace(settings, lambda_fair=value)) for value in path["lambda_fair"]]
         frames.append(path.assign(lambda_ratio=lambda_ratio, settings=words))
     sweep = pd.concat(frames, ignore_index=True)
     gain = sweep["fairness"] if fairness == "demographic_parity" else -sweep["fairness"]

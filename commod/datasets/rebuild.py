@@ -98,7 +98,7 @@ def rebuild(folder: Path, wheels: Path | None = None) -> dict[str, str]:
     sums = {}
     for name, frame in frames.items():
         path = folder / f"{name}.parquet"
-        # Without the pandas metadata the bytes depend on the rows and the pyarrow version alone.
+        # The bytes depend on the rows and on the versions of pandas and pyarrow, which requirements.txt pins.
         frame.reset_index(drop=True).to_parquet(path, index=False, compression="zstd")
         sums[path.name] = hashlib.sha256(path.read_bytes()).hexdigest()
     (folder / CHECKSUMS).write_text(json.dumps(sums, indent=2) + "\n")

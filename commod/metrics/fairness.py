@@ -7,7 +7,6 @@ never a NaN. `group_table` shows all rates with their counts and leaves such a c
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -84,12 +83,12 @@ def demographic_parity_difference(y_true: Any, y_pred: Any, *, sensitive_feature
 
 def delta_tpr(y_true: Any, y_pred: Any, *, sensitive_features: Any) -> float:
     """Δ_TPR = |TPR_{S=1} − TPR_{S=0}|. Range 0 to 1; 0 is fair. ValueError if a group has no row with y = 1."""
-    return _label_gap(1)(y_true, y_pred, sensitive_features)
+    return _label_gap(y_true, y_pred, sensitive_features, label=1)
 
 
 def delta_fpr(y_true: Any, y_pred: Any, *, sensitive_features: Any) -> float:
     """Δ_FPR = |FPR_{S=1} − FPR_{S=0}|. Range 0 to 1; 0 is fair. ValueError if a group has no row with y = 0."""
-    return _label_gap(0)(y_true, y_pred, sensitive_features)
+    return _label_gap(y_true, y_pred, sensitive_features, label=0)
 
 
 def disparate_mistreatment(y_true: Any, y_pred: Any, *, sensitive_features: Any) -> float:
@@ -128,16 +127,14 @@ def _share(part: Values, whole: Values) -> pd.array:
     return values
 
 
-def _label_gap(label: int) -> Callable[[Any, Any, Any], float]:
-    def metric(y_true: Any, y_pred: Any, sensitive_features: Any) -> float:
-        counts, groups = confusion_counts(y_true, y_pred, sensitive_features)
-        empty = [group for group, rows in zip(groups, counts[:, label].sum(axis=-1), strict=True) if rows == 0]
-        if empty:
-            name = "true" if label else "false"
-            raise ValueError(
-                f"Group(s) {empty} have no row with y = {label}, so their {name} positive rate does not exist: "
-                "leave them out or merge them with another group."
-            )
-        return float(gap(rates_given_label(counts, label)))
-
-    return metric
+def _label_gap(y_true: Any, y_pred: Any, sensitive_features: Any, label: int) -> float:
+    """Largest difference of the groups' positive rates among the rows with `label`."""
+    counts, groups = confusion_counts(y_true, y_pred, sensitive_features)
+    empty = [group for group, rows in zip(groups, counts[:, label].sum(axis=-1), strict=True) if rows == 0]
+    if empty:
+        name = "true" if label else "false"
+        raise ValueError(
+            f"Group(s) {empty} have no row with y = {label}, so their {name} positive rate does not exist: "
+            "leave them out or merge them with another group."
+        )
+    return float(gap(rates_given_label(counts, label)))

@@ -16,7 +16,7 @@ from commod.metrics.fairness import (
     rates_given_label,
 )
 
-__all__ = ["bootstrap_counts", "compare_decisions"]
+__all__ = ["bootstrap_counts", "compare_decisions", "figures_of_counts"]
 
 N_BOOTSTRAP = 1000
 
@@ -45,7 +45,7 @@ def bootstrap_counts(counts: Counts, *, n_bootstrap: int = N_BOOTSTRAP, seed: in
     return out
 
 
-def _figures(counts: Counts) -> dict[str, np.ndarray]:
+def figures_of_counts(counts: Counts) -> dict[str, np.ndarray]:
     """Metrics of one model from (..., groups, label, prediction); a figure that needs an empty cell is left out."""
     rates = positive_rates(counts)
     by_label = counts.sum(axis=-1)
@@ -97,7 +97,7 @@ def compare_decisions(
     """
     counts, _ = change_counts(y_true, predictions_f, predictions_g, sensitive_features)
     both = np.concatenate([counts[None], bootstrap_counts(counts, n_bootstrap=n_bootstrap, seed=seed)])
-    f, g = _figures(both.sum(axis=-1)), _figures(both.sum(axis=-2))
+    f, g = figures_of_counts(both.sum(axis=-1)), figures_of_counts(both.sum(axis=-2))
     changes = _changes(both)
     f |= {name: np.zeros(len(both)) for name in changes}
     g |= changes

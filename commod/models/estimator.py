@@ -15,7 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from commod.datasets.encoding import TabularEncoder
-from commod.metrics.fairness import gap, p_rule_of_rates, positive_rates, rates_given_label
+from commod.metrics.report import figures_of_counts
 from commod.models.adversary import Array, sigmoid
 from commod.models.base_scores import BaseModel, base_logits, check_base_model
 from commod.models.best_response import Climb, solve_linear
@@ -475,11 +475,10 @@ class Commod(ClassifierMixin, BaseEstimator):
 def _train_figures(z: Array, data: TrainingData) -> dict[str, float]:
     """Accuracy, fairness and change rate of the scores z on the training rows."""
     decided = (z > 0).astype(int)
-    changed = float(np.mean((z > 0) != (data.logit > 0)))
     s, y = data.sensitive.astype(int), data.y.astype(int)
     counts = np.bincount(s * 4 + y * 2 + decided, minlength=8).reshape(2, 2, 2).astype(float)
-    figures = {"accuracy": float(np.mean(decided == y)), "change_rate": changed}
+    figures = {"accuracy": float(np.mean(decided == y)), "change_rate": float(np.mean((z > 0) != (data.logit > 0)))}
     if (counts.sum(axis=-1) > 0).all():
-        figures["p_rule"] = float(p_rule_of_rates(positive_rates(counts)))
-        figures["dm"] = float(gap(rates_given_label(counts, 1)) + gap(rates_given_label(counts, 0)))
+        of_counts = figures_of_counts(counts)
+        figures |= {name: float(of_counts[name]) for name in ("p_rule", "dm")}
     return figures

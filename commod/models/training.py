@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from sklearn.covariance import ledoit_wolf_shrinkage
@@ -46,9 +46,6 @@ class LossWeights:
     sparsity: float
     diversity: float
     by_label: bool  # equalized odds: the adversary sees y
-
-
-RatioNorm = Literal["identity", "fisher", "mahalanobis"]
 
 
 def instance_weights(ratio_norm: Any, data: TrainingData) -> Array:
