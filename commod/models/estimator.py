@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import pandas as pd
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.linear_model import LogisticRegression
-from sklearn.pipeline import make_pipeline
-from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from commod.datasets.encoding import TabularEncoder
 from commod.metrics.report import figures_of_counts
 from commod.models.adversary import Array, sigmoid
-from commod.models.base_scores import BaseModel, base_logits, check_base_model
+from commod.models.base_scores import BaseModel
 from commod.models.best_response import Climb, solve_linear
+from commod.models.classifier import EditedModel
 from commod.models.concepts import feature_distances, group_features, orient, unit_concepts
 from commod.models.rescaler import LinearRescaler
 from commod.models.solution import Solution, StepCallback
@@ -27,9 +25,7 @@ from commod.models.training import LossWeights, TrainingData
 from commod.models.validation import (
     check_choice,
     check_count,
-    check_labels,
     check_options,
-    check_sensitive,
     check_weight,
 )
 
@@ -53,7 +49,7 @@ _OPTIONS["adversarial", "mlp"] = _OPTIONS["adversarial", "linear"] | {"width": i
 SCORE_FEATURE = "f_logit"
 
 
-class Commod(ClassifierMixin, BaseEstimator):
+class Commod(EditedModel):
     """Make a deployed classifier f fairer by few, explainable changes: g(x) = σ(r(x)·logit f(x)).
 
     r(x) is linear through k sparse, diverse concepts and starts at r ≡ 1, where g = f. Training minimises
@@ -130,8 +126,6 @@ class Commod(ClassifierMixin, BaseEstimator):
     True
     """
 
-    __metadata_request__fit: ClassVar[dict[str, Any]] = {"sensitive_features": True, "base_scores": True}
-
     def __init__(
         self,
         base_model: BaseModel = None,
@@ -197,18 +191,11 @@ class Commod(ClassifierMixin, BaseEstimator):
             starts where the last one has been, with the same result to the last digit. Default solver only.
         """
         weights = self._loss_weights()
-        frame = self._validated(X, reset=True)
-        labels, classes = check_labels(y, frame.shape[0])
-        base_model = self.base_model
-        if base_model is None and base_scores is None:
-            base_model = make_pipeline(TabularEncoder(), LogisticRegression()).fit(frame, y)
-        check_base_model(base_model, classes)
-        logit = base_logits(base_model, frame, base_scores)
-        groups: np.ndarray | None = None
-        sensitive = np.zeros(len(labels))
-        if sensitive_features is not None:
-            sensitive, groups = check_sensitive(sensitive_features, len(labels))
-        elif weights.fair > 0:
+        given = self._given(X, y, sensitive_features)
+        frame, labels = given.X, given.labels
+        base_model, logit = self._base(given, y, base_scores)
+        sensitive = np.zeros(len(labels)) if given.sensitive is None else given.sensitive
+        if given.sensitive is None and weights.fair > 0:
             warnings.warn(
                 "fit was called without sensitive_features, so there is no one to be fair to: g = f.",
                 UserWarning,
@@ -227,8 +214,8 @@ class Commod(ClassifierMixin, BaseEstimator):
             concepts = self._read_concepts(solution, data, distances)
 
         # Nothing above touches a fitted attribute: a fit that fails or is interrupted leaves the old model whole.
-        self.classes_ = classes
-        self.groups_ = groups
+        self.classes_ = given.classes
+        self.groups_ = given.groups
         self.base_model_ = base_model
         self.encoder_ = encoder
         self._keep(solution, data, concepts)
@@ -417,16 +404,6 @@ class Commod(ClassifierMixin, BaseEstimator):
 
     # ---- shared by fit and predict ----
 
-    def _validated(self, X: Any, *, reset: bool) -> Any:
-        if isinstance(X, pd.DataFrame):
-            validate_data(self, X, reset=reset, skip_check_array=True)
-            return X
-        return check_array(validate_data(self, X, reset=reset), dtype=float)
-
-    def _inputs(self, X: Any, base_model: BaseModel) -> Any:
-        """Features of r: all columns but the one that holds f's scores."""
-        return X.drop(columns=base_model) if isinstance(base_model, str) else X
-
     def _encoding(self, X: Any, base_model: BaseModel) -> tuple[TabularEncoder, Array]:
         encoder = TabularEncoder()
         return encoder, encoder.fit_transform(self._inputs(X, base_model))
@@ -438,11 +415,8 @@ class Commod(ClassifierMixin, BaseEstimator):
         return [column for column, _ in encoder.origin_] + ([SCORE_FEATURE] if self.include_score else [])
 
     def _encoded_and_logit(self, X: Any, base_scores: Any) -> tuple[Array, Array]:
-        check_is_fitted(self, "rescaler_")
-        frame = self._validated(X, reset=False)
-        if self.base_model_ is None and base_scores is None:
-            raise ValueError("This model was fitted on base_scores: pass the scores of these rows as base_scores too.")
-        logit = base_logits(self.base_model_, frame, base_scores)
+        frame = self._checked(X, "rescaler_")
+        logit = self._logit(frame, base_scores)
         return self._with_score(self.encoder_.transform(self._inputs(frame, self.base_model_)), logit), logit
 
     def _ratio_and_logit(self, X: Any, base_scores: Any) -> tuple[Array, Array]:
@@ -454,22 +428,6 @@ class Commod(ClassifierMixin, BaseEstimator):
         if not hasattr(self, "concepts_"):
             raise AttributeError("rescaler='mlp' has no concepts: fit with rescaler='linear' to explain the changes.")
         return self.concepts_
-
-    # ---- scikit-learn ----
-
-    def __sklearn_clone__(self) -> Commod:
-        """Clone the settings but keep a fitted f: a COMMOD without its model would have nothing to edit."""
-        params = self.get_params(deep=False)
-        base_model = params.pop("base_model")
-        copies = {name: clone(value, safe=False) for name, value in params.items()}
-        return type(self)(base_model, **copies)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
-        tags.input_tags.categorical = True
-        tags.input_tags.string = True
-        return tags
 
 
 def _train_figures(z: Array, data: TrainingData) -> dict[str, float]:

@@ -1,0 +1,100 @@
+"""What COMMOD and its competitors share: tables checked, f in whatever form, and scikit-learn's contract."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import pandas as pd
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+
+from commod.datasets.encoding import TabularEncoder
+from commod.models.adversary import Array
+from commod.models.base_scores import BaseModel, base_logits, check_base_model
+from commod.models.validation import check_labels, check_sensitive
+
+__all__ = ["EditedModel", "Given", "TabularClassifier"]
+
+
+@dataclass(frozen=True)
+class Given:
+    """Arguments of a fit, checked."""
+
+    X: Any  # DataFrame, or array of numbers
+    labels: Array  # (n,) 0/1
+    classes: np.ndarray
+    sensitive: Array | None  # (n,) 0/1
+    groups: np.ndarray | None
+
+
+class TabularClassifier(ClassifierMixin, BaseEstimator):
+    """A classifier of two classes on tables, whose positive class is the second in sorted order."""
+
+    def _given(self, X: Any, y: Any, sensitive_features: Any) -> Given:
+        frame = self._validated(X, reset=True)
+        labels, classes = check_labels(y, frame.shape[0])
+        sensitive = groups = None
+        if sensitive_features is not None:
+            sensitive, groups = check_sensitive(sensitive_features, len(labels))
+        return Given(frame, labels, classes, sensitive, groups)
+
+    def _validated(self, X: Any, *, reset: bool) -> Any:
+        if isinstance(X, pd.DataFrame):
+            validate_data(self, X, reset=reset, skip_check_array=True)
+            return X
+        return check_array(validate_data(self, X, reset=reset), dtype=float)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        return tags
+
+
+class EditedModel(TabularClassifier):
+    """A classifier made from another one, f, which it keeps."""
+
+    __metadata_request__fit: ClassVar[dict[str, Any]] = {"sensitive_features": True, "base_scores": True}
+
+    base_model: BaseModel
+    base_model_: BaseModel
+
+    def _base(self, given: Given, y: Any, base_scores: Any) -> tuple[BaseModel, Array]:
+        """The f that is used, trained here if there is none, and its logits."""
+        base_model = self.base_model
+        frame = self._seen_by_base(given.X, base_model)
+        if base_model is None and base_scores is None:
+            base_model = make_pipeline(TabularEncoder(), LogisticRegression()).fit(frame, y)
+        check_base_model(base_model, given.classes)
+        return base_model, base_logits(base_model, frame, base_scores)
+
+    def _logit(self, X: Any, base_scores: Any) -> Array:
+        """Logits of f for rows to be predicted."""
+        if self.base_model_ is None and base_scores is None:
+            raise ValueError("This model was fitted on base_scores: pass the scores of these rows as base_scores too.")
+        return base_logits(self.base_model_, self._seen_by_base(X, self.base_model_), base_scores)
+
+    def _seen_by_base(self, X: Any, base_model: BaseModel) -> Any:
+        """What of X is handed to f."""
+        return X
+
+    def _inputs(self, X: Any, base_model: BaseModel) -> Any:
+        """Features of the edit: all columns but the one that holds f's scores."""
+        return X.drop(columns=base_model) if isinstance(base_model, str) else X
+
+    def _checked(self, X: Any, fitted: str) -> Any:
+        """Rows to be predicted, checked against those of the fit."""
+        check_is_fitted(self, fitted)
+        return self._validated(X, reset=False)
+
+    def __sklearn_clone__(self) -> EditedModel:
+        """Clone the settings but keep a fitted f: without its model there would be nothing to edit."""
+        params = self.get_params(deep=False)
+        base_model = params.pop("base_model")
+        copies = {name: clone(value, safe=False) for name, value in params.items()}
+        return type(self)(base_model, **copies)
