@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from torch.nn.functional import binary_cross_entropy_with_logits as cross_entropy
 
-from commod.models.networks import Adversary, ConceptNetwork, MLPNetwork, diversity_loss, sparsity_loss
+from commod.models.networks import Adversary, ConceptNetwork, MLPNetwork, diversity_loss, seeded, sparsity_loss
 from commod.models.objective import ScoreObjective
 from commod.models.rescaler import LinearRescaler
 from commod.models.solution import PathPoint, Solution, StepCallback, Terms
@@ -54,8 +54,7 @@ def train_adversarial(
     X, logit, y, s = (
         torch.from_numpy(column.astype(np.float32)) for column in (data.X, data.logit, data.y, data.sensitive)
     )
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(random_state)
+    with seeded(random_state):
         network = ConceptNetwork(d, n_concepts) if architecture == "linear" else MLPNetwork(d, width)
         adversary = Adversary(2 if weights.by_label else 1, adversary_width)
     shuffle = torch.Generator().manual_seed(random_state)

@@ -9,7 +9,7 @@ from scipy.optimize import minimize
 
 from commod.models.adversary import Array
 from commod.models.best_response import rungs_below
-from commod.models.networks import MLPNetwork
+from commod.models.networks import MLPNetwork, seeded
 from commod.models.objective import ScoreObjective
 from commod.models.solution import PathPoint, Solution, StepCallback, Terms
 from commod.models.training import LossWeights, TrainingData, instance_weights
@@ -35,8 +35,7 @@ def solve_mlp(
     rows = instance_weights(ratio_norm, data)[ScoreObjective.order(data.y, by_label=weights.by_label)]
     data = data.sorted_for(weights.by_label)
     objective = ScoreObjective(data.y, data.sensitive, by_label=weights.by_label)
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(random_state)
+    with seeded(random_state):
         network = MLPNetwork(data.X.shape[1], width).double()
     X, logit, row_weights = torch.from_numpy(data.X), torch.from_numpy(data.logit), torch.from_numpy(rows)
     parameters = list(network.parameters())

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import Lock
+
 import numpy as np
 import torch
 from torch import Tensor, nn
@@ -9,7 +13,20 @@ from torch import Tensor, nn
 from commod.models.adversary import Array
 from commod.models.rescaler import LinearRescaler, MLPRescaler
 
-__all__ = ["Adversary", "ConceptNetwork", "MLPNetwork", "diversity_loss", "sparsity_loss"]
+__all__ = ["Adversary", "ConceptNetwork", "MLPNetwork", "diversity_loss", "seeded", "sparsity_loss"]
+
+_seeding = Lock()
+
+
+@contextmanager
+def seeded(seed: int) -> Iterator[None]:
+    """Make networks inside: their initial weights follow the seed, and torch's generator is as it was afterwards.
+
+    The generator is the process's, so networks are made one at a time, or two threads would deal from one deck.
+    """
+    with _seeding, torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        yield
 
 
 class ConceptNetwork(nn.Module):

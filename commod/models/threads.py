@@ -1,7 +1,8 @@
-"""One BLAS thread while a model is trained, so that its last digit does not depend on the machine's load."""
+"""One thread while a model is trained, so that its last digit does not depend on the machine's cores or load."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import lru_cache
@@ -23,11 +24,16 @@ def _controller() -> ThreadpoolController:
 
 @contextmanager
 def single_threaded() -> Iterator[None]:
-    """Limit BLAS to one thread until the last of the (possibly concurrent) blocks has ended.
+    """Limit BLAS, and torch where it is loaded, to one thread until the block has ended.
 
-    The limit is per process: counting the blocks keeps one thread that leaves from lifting it under another.
+    The limit of BLAS is per process: counting the (possibly concurrent) blocks keeps one that ends from lifting it
+    under another. Torch's is that of the calling thread.
     """
     global _inside, _limit
+    torch = sys.modules.get("torch")
+    torch_threads = torch.get_num_threads() if torch else 1
+    if torch and torch_threads > 1:
+        torch.set_num_threads(1)
     with _lock:
         _inside += 1
         if _inside == 1:
@@ -35,6 +41,8 @@ def single_threaded() -> Iterator[None]:
     try:
         yield
     finally:
+        if torch and torch_threads > 1:
+            torch.set_num_threads(torch_threads)
         with _lock:
             _inside -= 1
             if _inside == 0 and _limit is not None:

@@ -1,0 +1,24 @@
+"""The methods COMMOD is compared with, each an estimator with COMMOD's interface, and the registry of them all.
+
+Classes are imported when they are asked for: some bring torch or fairlearn with them.
+"""
+
+from importlib import import_module
+from typing import Any
+
+from commod.models.competitors.registry import METHODS, Knob, Method, available_methods, make_method, overview
+
+__all__ = ["METHODS", "Knob", "Method", "available_methods", "make_method", "overview"]  # and each class below
+
+_CLASSES = {name: module for method in METHODS.values() if method.estimator for module, name in [method.estimator]}
+
+
+def __getattr__(name: str) -> Any:
+    """Import a competitor's class on first use."""
+    if name in _CLASSES:
+        return getattr(import_module(_CLASSES[name]), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, *_CLASSES])

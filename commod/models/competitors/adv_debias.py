@@ -1,0 +1,245 @@
+"""Adversarial debiasing (Zhang, Lemoine & Mitchell 2018): a new model, trained against one that reads the group."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import torch
+from sklearn.utils.validation import check_is_fitted
+from torch import Tensor
+
+from commod.datasets.encoding import TabularEncoder
+from commod.models.adversary import Array, sigmoid
+from commod.models.classifier import TabularClassifier
+from commod.models.competitors.base import CRITERIA
+from commod.models.threads import single_threaded
+from commod.models.validation import check_choice, check_count, check_weight
+
+__all__ = ["AdvDebias", "debiased_gradient"]
+
+
+class AdvDebias(TabularClassifier):
+    """An in-processing method: it does not edit f but trains a predictor of its own, so many decisions change.
+
+    Predictor: one hidden layer with dropout. Adversary: linear in u = σ((1+|c|)·logit), for equalized odds in
+    [u, uy, u(1−y)]. The predictor steps along g_P − ⟨g_P, ĝ_A⟩ĝ_A − α·g_A, per tensor. S is not needed at predict.
+    The method is unstable from seed to seed by nature: report several seeds, never the best one.
+
+    Parameters
+    ----------
+    alpha : float, default 0.1
+        Weight of the adversary's gradient.
+    fairness : {"demographic_parity", "equalized_odds"}
+    width : int, default 200
+    dropout : float, default 0.2
+    epochs : int, default 50
+    max_steps : int, default 2000
+        Batches after which training ends even if epochs are left: a large data set needs fewer passes.
+    pretrain_epochs : int, default 3
+        Epochs in which predictor and adversary learn side by side before they meet; without them some seeds end with
+        the groups exchanged.
+    batch_size : int, default 128
+    learning_rate : float, default 1e-3
+        Of Adam for the predictor.
+    adversary_learning_rate : float, default 1e-2
+        Of Adam for the adversary. At the predictor's pace it stays behind, and the groups end exchanged.
+    random_state : int
+        Of initial weights, batches and dropout.
+    """
+
+    __metadata_request__fit: ClassVar[dict[str, Any]] = {"sensitive_features": True}
+
+    def __init__(
+        self,
+        *,
+        alpha: float = 0.1,
+        fairness: str = "demographic_parity",
+        width: int = 200,
+        dropout: float = 0.2,
+        epochs: int = 50,
+        max_steps: int = 2000,
+        pretrain_epochs: int = 3,
+        batch_size: int = 128,
+        learning_rate: float = 1e-3,
+        adversary_learning_rate: float = 1e-2,
+        random_state: int = 0,
+    ) -> None:
+        self.alpha = alpha
+        self.fairness = fairness
+        self.width = width
+        self.dropout = dropout
+        self.epochs = epochs
+        self.max_steps = max_steps
+        self.pretrain_epochs = pretrain_epochs
+        self.batch_size = batch_size
+        self.learning_rate = learning_rate
+        self.adversary_learning_rate = adversary_learning_rate
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any, *, sensitive_features: Any = None) -> AdvDebias:
+        """Train predictor and adversary; without `sensitive_features` the predictor alone, with a warning."""
+        check_choice("fairness", self.fairness, CRITERIA)
+        given = self._given(X, y, sensitive_features)
+        encoder = TabularEncoder()
+        encoded = encoder.fit_transform(given.X)
+        if given.sensitive is None:
+            warnings.warn(
+                "fit was called without sensitive_features, so there is no one to be fair to: no adversary is trained.",
+                UserWarning,
+                stacklevel=2,
+            )
+        with single_threaded():
+            network = self._train(encoded, given.labels, given.sensitive)
+        self.classes_, self.groups_, self.encoder_ = given.classes, given.groups, encoder
+        self.weights_ = [tensor.double().numpy() for tensor in network.tensors()]
+        return self
+
+    def _train(self, X: Array, y: Array, sensitive: Array | None) -> Network:
+        alpha = check_weight("alpha", self.alpha)
+        if check_weight("dropout", self.dropout) >= 1:
+            raise ValueError(f"dropout is a share below 1, got {self.dropout!r}.")
+        epochs, batch_size = check_count("epochs", self.epochs), check_count("batch_size", self.batch_size)
+        by_label = self.fairness == "equalized_odds"
+        x, labels = _tensor(X), _tensor(y)
+        groups = None if sensitive is None else _tensor(sensitive)
+        # All that is random comes from a generator of our own: others may train beside us.
+        dice = np.random.default_rng(int(self.random_state))
+        network = Network.start(X.shape[1], check_count("width", self.width), dice)
+        adversary = Adversary.start(3 if by_label else 1, dice)
+        rate = check_weight("learning_rate", self.learning_rate)
+        rival_rate = check_weight("adversary_learning_rate", self.adversary_learning_rate)
+        sides: list[dict[str, Any]] = [
+            {"params": network.tensors()},
+            {"params": adversary.tensors(), "lr": rival_rate},
+        ]
+        optimizer = torch.optim.Adam(sides, lr=rate, fused=True)
+        lost = round(256 * self.dropout)  # of 256 hidden units
+        left = check_count("max_steps", self.max_steps)
+        for epoch in range(epochs):
+            together = groups is not None and epoch >= self.pretrain_epochs
+            for batch in np.array_split(dice.permutation(len(x)), range(batch_size, len(x), batch_size)):
+                rows, label = x[batch], labels[batch]
+                kept = torch.from_numpy(dice.integers(0, 256, (len(batch), self.width), dtype=np.uint8) >= lost)
+                step = network.forward(rows, kept, 256 / (256 - lost))
+                gradients = step.gradients((torch.sigmoid(step.logit) - label) / len(batch))
+                if groups is not None:
+                    own, pull = adversary.gradients(step.logit, groups[batch], label if by_label else None)
+                    if together:
+                        against = step.gradients(pull)
+                        gradients = [debiased_gradient(g, a, alpha) for g, a in zip(gradients, against, strict=True)]
+                    gradients += own
+                for tensor, gradient in zip(network.tensors() + adversary.tensors(), gradients, strict=False):
+                    tensor.grad = gradient
+                optimizer.step()
+                left -= 1
+                if not left:
+                    return network
+        return network
+
+    def decision_function(self, X: Any) -> Array:
+        """Logit of the positive class."""
+        check_is_fitted(self, "weights_")
+        hidden, hidden_bias, output, output_bias = self.weights_
+        encoded = self.encoder_.transform(self._validated(X, reset=False))
+        with single_threaded():
+            return np.maximum(encoded @ hidden.T + hidden_bias, 0.0) @ output + output_bias
+
+    def predict_proba(self, X: Any) -> Array:
+        """Probabilities of the two classes."""
+        p = sigmoid(self.decision_function(X))
+        return np.column_stack([1.0 - p, p])
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Decisions: the positive class where its probability is above one half."""
+        return self.classes_[(self.decision_function(X) > 0).astype(int)]
+
+
+@dataclass(frozen=True)
+class Step:
+    """A batch passed through the network, ready for derivatives: written out, they take a third of autograd's time."""
+
+    rows: Tensor  # (n, d)
+    hidden: Tensor  # (n, width) after dropout
+    lever: Tensor  # (n, width) d logit / d (weight·x + bias)
+    logit: Tensor  # (n,)
+
+    def gradients(self, slope: Tensor) -> list[Tensor]:
+        """Of a loss with derivative `slope` (n,) in the logits, by each tensor of the network."""
+        return [
+            self.lever.T @ (slope[:, None] * self.rows),
+            slope @ self.lever,
+            slope @ self.hidden,
+            slope.sum(),
+        ]
+
+
+@dataclass(frozen=True)
+class Network:
+    """logit = output·relu(weight·x + bias) + output_bias."""
+
+    weight: Tensor  # (width, d)
+    bias: Tensor  # (width,)
+    output: Tensor  # (width,)
+    output_bias: Tensor  # ()
+
+    @classmethod
+    def start(cls, n_features: int, width: int, dice: np.random.Generator) -> Network:
+        weight, output = _glorot(width, n_features, dice), _glorot(1, width, dice)[0]
+        return cls(weight, torch.zeros(width), output, torch.zeros(()))
+
+    def tensors(self) -> list[Tensor]:
+        return [self.weight, self.bias, self.output, self.output_bias]
+
+    def forward(self, rows: Tensor, kept: Tensor, scale: float) -> Step:
+        """Pass rows through, with the hidden units that are kept scaled up."""
+        hidden = torch.relu(torch.addmm(self.bias, rows, self.weight.T)) * kept * scale
+        return Step(rows, hidden, (hidden > 0) * (self.output * scale), hidden @ self.output + self.output_bias)
+
+
+@dataclass(frozen=True)
+class Adversary:
+    """Logit of S: linear in u = σ((1+|c|)·logit), or, with the label, in [u, uy, u(1−y)]."""
+
+    sharpness: Tensor  # (), c
+    output: Tensor  # (inputs,)
+    bias: Tensor  # ()
+
+    @classmethod
+    def start(cls, n_inputs: int, dice: np.random.Generator) -> Adversary:
+        return cls(torch.ones(()), _glorot(1, n_inputs, dice)[0], torch.zeros(()))
+
+    def tensors(self) -> list[Tensor]:
+        return [self.sharpness, self.output, self.bias]
+
+    def gradients(self, logit: Tensor, sensitive: Tensor, y: Tensor | None) -> tuple[list[Tensor], Tensor]:
+        """Of its mean cross-entropy: in its own tensors, and in the predictor's logits (n,)."""
+        steep = 1.0 + self.sharpness.abs()
+        u = torch.sigmoid(steep * logit)
+        lever = (
+            torch.ones(1, len(u)) if y is None else torch.stack([torch.ones_like(y), y, 1.0 - y])
+        )  # inputs = lever·u
+        error = (torch.sigmoid(self.output @ (lever * u) + self.bias) - sensitive) / len(u)
+        through = error * (self.output @ lever) * u * (1.0 - u)  # d loss / d (steep·logit)
+        own = [(through @ logit) * self.sharpness.sign(), (lever * u) @ error, error.sum()]
+        return own, steep * through
+
+
+def debiased_gradient(own: Tensor, adversary: Tensor, alpha: float) -> Tensor:
+    """g_P − ⟨g_P, ĝ_A⟩ĝ_A − α·g_A with the Frobenius product of one tensor (Zhang et al. 2018, Eq. 1).
+
+    The middle term keeps the predictor from helping the adversary; the last one harms it.
+    """
+    along = (own * adversary).sum() / ((adversary * adversary).sum() + torch.finfo(adversary.dtype).tiny)
+    return own - (along + alpha) * adversary
+
+
+def _glorot(n_out: int, n_in: int, dice: np.random.Generator) -> Tensor:
+    limit = (6.0 / (n_in + n_out)) ** 0.5
+    return _tensor(dice.uniform(-limit, limit, (n_out, n_in)))
+
+
+def _tensor(values: Array) -> Tensor:
+    return torch.from_numpy(np.asarray(values, dtype=np.float32))

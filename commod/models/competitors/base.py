@@ -1,0 +1,219 @@
+"""The interface of every competitor that edits f: rows checked and encoded, S at predict only where it is needed."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from commod.datasets.encoding import TabularEncoder
+from commod.models.adversary import Array, sigmoid
+from commod.models.base_scores import BaseModel
+from commod.models.classifier import EditedModel
+from commod.models.threads import single_threaded
+from commod.models.validation import check_choice
+
+__all__ = [
+    "CRITERIA",
+    "Competitor",
+    "GroupAware",
+    "GroupAwareScored",
+    "Rows",
+    "Scored",
+    "chance_of_rows",
+]
+
+CRITERIA = ("demographic_parity", "equalized_odds")
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Encoded rows, as a competitor sees them."""
+
+    X: Array  # (n, d) standardised features
+    logit: Array  # (n,) of f
+    sensitive: NDArray[np.int64] | None  # (n,) 0/1; at predict only for methods that need it
+
+    @property
+    def score(self) -> Array:
+        """Probability of the positive class under f."""
+        return sigmoid(self.logit)
+
+
+def chance_of_rows(rows: Rows, seed: int) -> Array:
+    """One number in [0, 1) per row, drawn by the row's own content and the seed, shape (n,).
+
+    A randomised rule decides with it. Unlike a generator that deals numbers out in the order of the rows, it gives a
+    person the same decision alone, in a batch, or in another order; and two people who are alike are treated alike.
+    """
+    columns = {str(i): column for i, column in enumerate(rows.X.T)}
+    columns |= {"logit": rows.logit, "seed": np.full(len(rows.logit), seed)}
+    if rows.sensitive is not None:
+        columns["sensitive"] = rows.sensitive
+    hashed = pd.util.hash_pandas_object(pd.DataFrame(columns), index=False).to_numpy()
+    return (hashed >> np.uint64(11)).astype(float) / 2.0**53
+
+
+class Competitor(EditedModel):
+    """Template of the post-processing methods. A subclass says how it learns and how it scores.
+
+    ``fit(X, y, *, sensitive_features)`` as in `Commod`; without the sensitive attribute there is nobody to be fair to,
+    so g = f and a warning says so.
+    """
+
+    fairness: str
+    random_state: int
+    criteria: ClassVar[tuple[str, ...]] = CRITERIA
+
+    def fit(self, X: Any, y: Any, *, sensitive_features: Any = None, base_scores: Any = None) -> Competitor:
+        """Learn from training rows.
+
+        Parameters
+        ----------
+        X : DataFrame or array (n, d)
+            What f was given.
+        y : array (n,)
+            Two labels of any type; the second in sorted order is the positive one.
+        sensitive_features : array (n,)
+            Two groups of any type.
+        base_scores : array (n,), optional
+            f's probabilities for these rows, instead of asking `base_model`.
+        """
+        check_choice("fairness", self.fairness, self.criteria)
+        if isinstance(self.random_state, bool) or not isinstance(self.random_state, (int, np.integer)):
+            raise ValueError(f"random_state must be a whole number, got {self.random_state!r}.")
+        given = self._given(X, y, self._groups_in(X, sensitive_features))
+        base_model, logit = self._base(given, y, base_scores)
+        encoder = TabularEncoder()
+        encoded = encoder.fit_transform(self._inputs(given.X, base_model))
+        self.classes_, self.groups_ = given.classes, given.groups
+        self.base_model_, self.encoder_ = base_model, encoder
+        self.edits_ = given.sensitive is not None
+        if given.sensitive is None:
+            warnings.warn(
+                "fit was called without sensitive_features, so there is no one to be fair to: g = f.",
+                UserWarning,
+                stacklevel=2,
+            )
+            return self
+        with single_threaded():
+            self._learn(Rows(encoded, logit, given.sensitive.astype(np.int64)), given.labels)
+        return self
+
+    def _groups_in(self, X: Any, sensitive_features: Any) -> Any:
+        return sensitive_features
+
+    def _learn(self, rows: Rows, y: Array) -> None:
+        raise NotImplementedError
+
+    def _margin(self, rows: Rows) -> Array:
+        """What g decides by, shape (n,): the positive class above 0."""
+        raise NotImplementedError
+
+    def _rows(self, X: Any, base_scores: Any) -> Rows:
+        frame = self._checked(X, "encoder_")
+        logit = self._logit(frame, base_scores)
+        return Rows(self.encoder_.transform(self._inputs(frame, self.base_model_)), logit, None)
+
+    def _decide_by(self, rows: Rows) -> Array:
+        if not self.edits_:
+            return rows.logit
+        with single_threaded():
+            return self._margin(rows)
+
+    def decision_function(self, X: Any, *, base_scores: Any = None) -> Array:
+        """What g decides by: the positive class above 0."""
+        return self._decide_by(self._rows(X, base_scores))
+
+    def predict(self, X: Any, *, base_scores: Any = None) -> np.ndarray:
+        """Decisions of g."""
+        return self._classes(self.decision_function(X, base_scores=base_scores))
+
+    def _classes(self, margin: Array) -> np.ndarray:
+        return self.classes_[(margin > 0).astype(int)]
+
+
+class Scored(Competitor):
+    """A method whose margin is a logit, so that g has probabilities."""
+
+    def predict_proba(self, X: Any, *, base_scores: Any = None) -> Array:
+        """Probabilities of the two classes under g."""
+        return _both(self.decision_function(X, base_scores=base_scores))
+
+
+class GroupAware(Competitor):
+    """A method that decides by group: it needs S at predict, as `sensitive_features` or as a named column of X.
+
+    With `sensitive_column` the sensitive attribute is that column of X, in fit and in predict; it is no feature, and f
+    does not see it unless f was trained with it. That lets the method take part in scikit-learn's scorers, which
+    cannot hand anything but X to predict.
+    """
+
+    sensitive_column: str | None
+
+    def _groups_in(self, X: Any, sensitive_features: Any) -> Any:
+        if sensitive_features is not None or self.sensitive_column is None:
+            return sensitive_features
+        if not isinstance(X, pd.DataFrame) or self.sensitive_column not in X.columns:
+            raise ValueError(f"sensitive_column={self.sensitive_column!r} names no column of X.")
+        return X[self.sensitive_column]
+
+    def _inputs(self, X: Any, base_model: BaseModel) -> Any:
+        return self._without_groups(super()._inputs(X, base_model))
+
+    def _seen_by_base(self, X: Any, base_model: BaseModel) -> Any:
+        known = getattr(base_model, "feature_names_in_", ())
+        return X if self.sensitive_column in known else self._without_groups(X)
+
+    def _without_groups(self, X: Any) -> Any:
+        is_there = isinstance(X, pd.DataFrame) and self.sensitive_column in X.columns
+        return X.drop(columns=self.sensitive_column) if is_there else X
+
+    def _aware_rows(self, X: Any, sensitive_features: Any, base_scores: Any) -> Rows:
+        rows = self._rows(X, base_scores)
+        if not self.edits_:
+            return rows
+        values = self._groups_in(X, sensitive_features)
+        if values is None:
+            raise ValueError(
+                f"{type(self).__name__} decides by group and cannot predict without the sensitive attribute: pass "
+                "sensitive_features to predict, or put it into X and name its column as sensitive_column."
+            )
+        values = np.asarray(values).reshape(-1)
+        if len(values) != len(rows.logit):
+            raise ValueError(
+                "sensitive_features must have one value per row: "
+                f"X has {len(rows.logit)} rows, sensitive_features {len(values)}."
+            )
+        assert self.groups_ is not None
+        unknown = [value for value in pd.unique(values) if value not in self.groups_]
+        if unknown:
+            raise ValueError(
+                f"sensitive_features holds {unknown[:3]}, but the groups of fit were {list(self.groups_)}."
+            )
+        return Rows(rows.X, rows.logit, (values == self.groups_[1]).astype(np.int64))
+
+    def decision_function(self, X: Any, *, sensitive_features: Any = None, base_scores: Any = None) -> Array:
+        """What g decides by: the positive class above 0."""
+        return self._decide_by(self._aware_rows(X, sensitive_features, base_scores))
+
+    def predict(self, X: Any, *, sensitive_features: Any = None, base_scores: Any = None) -> np.ndarray:
+        """Decisions of g."""
+        return self._classes(self.decision_function(X, sensitive_features=sensitive_features, base_scores=base_scores))
+
+
+class GroupAwareScored(GroupAware):
+    """A method that needs S at predict and whose margin is a logit."""
+
+    def predict_proba(self, X: Any, *, sensitive_features: Any = None, base_scores: Any = None) -> Array:
+        """Probabilities of the two classes under g."""
+        return _both(self.decision_function(X, sensitive_features=sensitive_features, base_scores=base_scores))
+
+
+def _both(logit: Array) -> Array:
+    p = sigmoid(logit)
+    return np.column_stack([1.0 - p, p])

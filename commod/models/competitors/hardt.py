@@ -1,0 +1,90 @@
+"""Equalized odds post-processing (Hardt, Price & Srebro 2016), solved by fairlearn."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+from fairlearn.postprocessing import ThresholdOptimizer
+from sklearn.base import BaseEstimator
+
+from commod.models.adversary import Array
+from commod.models.base_scores import BaseModel
+from commod.models.competitors.base import GroupAware, Rows, chance_of_rows
+from commod.models.validation import check_weight
+
+__all__ = ["EOPostProcessing"]
+
+
+class _GivenScores(BaseEstimator):
+    """f for fairlearn: its scores are the only column of the table it is asked about."""
+
+    def fit(self, X: pd.DataFrame, y: object) -> _GivenScores:
+        return self
+
+    def predict(self, X: pd.DataFrame) -> np.ndarray:
+        return X.iloc[:, 0].to_numpy()
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
+
+
+class EOPostProcessing(GroupAware):
+    """Randomised thresholds for each group that meet the criterion exactly on the training rows.
+
+    fairlearn's `ThresholdOptimizer` finds them. It has no notion of "a little fairer" for equalized odds, so the knob
+    is a mixture: with probability `strength` a person is decided by the fair rule, else by f; rates are linear in that,
+    so the groups' gap shrinks with it. S is needed at predict.
+
+    Parameters
+    ----------
+    base_model : f in any form that `Commod` takes
+    strength : float, default 1.0
+        0 is f, 1 the fair rule.
+    fairness : {"demographic_parity", "equalized_odds"}
+        The paper of 2016 is about equalized odds; fairlearn solves both.
+    sensitive_column : str, optional
+        Column of X that holds S, instead of passing it to fit and predict.
+    random_state : int
+        Of the lots. The same person draws the same lot, alone or among others.
+    """
+
+    def __init__(
+        self,
+        base_model: BaseModel = None,
+        *,
+        strength: float = 1.0,
+        fairness: str = "equalized_odds",
+        sensitive_column: str | None = None,
+        random_state: int = 0,
+    ) -> None:
+        self.base_model = base_model
+        self.strength = strength
+        self.fairness = fairness
+        self.sensitive_column = sensitive_column
+        self.random_state = random_state
+
+    def _learn(self, rows: Rows, y: Array) -> None:
+        check_strength(self.strength)
+        self.optimizer_ = ThresholdOptimizer(
+            estimator=_GivenScores(), constraints=self.fairness, prefit=True, predict_method="predict"
+        )
+        self.optimizer_.fit(
+            pd.DataFrame({"score": rows.score}), y.astype(int), sensitive_features=pd.Series(rows.sensitive)
+        )
+
+    def positive_rates(self, rows: Rows) -> Array:
+        """P(ŷ = 1) of each row under the mixture, shape (n,)."""
+        fair = self.optimizer_._pmf_predict(
+            pd.DataFrame({"score": rows.score}), sensitive_features=pd.Series(rows.sensitive)
+        )[:, 1]
+        return self.strength * fair + (1.0 - self.strength) * (rows.logit > 0)
+
+    def _margin(self, rows: Rows) -> Array:
+        return self.positive_rates(rows) - chance_of_rows(rows, self.random_state)
+
+
+def check_strength(strength: float) -> float:
+    """A share from 0 (f) to 1 (the fair rule)."""
+    if check_weight("strength", strength) > 1:
+        raise ValueError(f"strength is a share from 0 (f) to 1 (the fair rule), got {strength!r}.")
+    return float(strength)

@@ -1,0 +1,105 @@
+"""Information withholding (Pleiss et al. 2017): equal costs for both groups, calibration kept."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+
+from commod.models.adversary import Array
+from commod.models.base_scores import BaseModel, logits_of_probabilities
+from commod.models.competitors.base import GroupAwareScored, Rows, chance_of_rows
+from commod.models.competitors.hardt import check_strength
+from commod.models.validation import check_choice
+
+__all__ = ["InformationWithholding"]
+
+
+class InformationWithholding(GroupAwareScored):
+    """Give a share of the better treated group its base rate instead of its score.
+
+    The generalised cost of a group (mean score of its negatives, or 1 − mean score of its positives, or both weighted
+    by their frequency) grows linearly with that share, up to the other group's. The scores stay calibrated in each
+    group, which is all that can be had beside one equal cost. It is the cost of *scores* that is made equal: decisions
+    at one half may differ more than before. S is needed at predict.
+
+    Parameters
+    ----------
+    base_model : f in any form that `Commod` takes
+    strength : float, default 1.0
+        Share of the mixing rate that would equalise the costs. 0 is f.
+    cost : {"weighted", "fnr", "fpr"}
+        What is made equal.
+    fairness : {"equalized_odds"}
+        The relaxed form of it that goes with calibration.
+    sensitive_column : str, optional
+        Column of X that holds S, instead of passing it to fit and predict.
+    random_state : int
+        Of the lots. The same person draws the same lot, alone or among others.
+
+    Attributes
+    ----------
+    mix_rates_ : (2,)
+        Share of each group whose score is withheld; 0 for the one that is treated worse.
+    base_rates_ : (2,)
+        Share of y = 1 in each group.
+    """
+
+    criteria: ClassVar[tuple[str, ...]] = ("equalized_odds",)
+
+    def __init__(
+        self,
+        base_model: BaseModel = None,
+        *,
+        strength: float = 1.0,
+        cost: str = "weighted",
+        fairness: str = "equalized_odds",
+        sensitive_column: str | None = None,
+        random_state: int = 0,
+    ) -> None:
+        self.base_model = base_model
+        self.strength = strength
+        self.cost = cost
+        self.fairness = fairness
+        self.sensitive_column = sensitive_column
+        self.random_state = random_state
+
+    def _learn(self, rows: Rows, y: Array) -> None:
+        strength = check_strength(self.strength)
+        check_choice("cost", self.cost, ("weighted", "fnr", "fpr"))
+        assert rows.sensitive is not None
+        groups = [(rows.score[rows.sensitive == s], y[rows.sensitive == s]) for s in (0, 1)]
+        if any(labels.min() == labels.max() for _, labels in groups):
+            raise ValueError("InformationWithholding compares error rates: each group needs rows of both labels.")
+        base = np.array([labels.mean() for _, labels in groups])
+        costs = np.array([_cost(scores, labels, self.cost) for scores, labels in groups])
+        # What a group would cost if all its scores were withheld.
+        trivial = np.array(
+            [
+                _cost(np.full(len(labels), rate), labels, self.cost)
+                for (_, labels), rate in zip(groups, base, strict=True)
+            ]
+        )
+        cheaper = int(np.argmin(costs))
+        rates = np.zeros(2)
+        room = trivial[cheaper] - costs[cheaper]
+        if room > 0:
+            rates[cheaper] = min(1.0, (costs.max() - costs[cheaper]) / room)
+        self.base_rates_, self.mix_rates_ = base, strength * rates
+
+    def _margin(self, rows: Rows) -> Array:
+        withheld = chance_of_rows(rows, self.random_state) < self.mix_rates_[rows.sensitive]
+        base = logits_of_probabilities(self.base_rates_, 2, "base rates")[rows.sensitive]
+        return np.where(withheld, base, rows.logit)
+
+
+def _cost(scores: Array, labels: Array, kind: str) -> float:
+    """Generalised false positive or negative rate, or half their sum weighted by how often they can occur."""
+    positive = labels == 1
+    false_positive, false_negative = float(scores[~positive].mean()), float(1.0 - scores[positive].mean())
+    if kind == "fpr":
+        return false_positive
+    if kind == "fnr":
+        return false_negative
+    rate = float(positive.mean())
+    return 0.5 * (false_positive * (1.0 - rate) + false_negative * rate)

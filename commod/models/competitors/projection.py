@@ -1,0 +1,183 @@
+"""FST (Wei et al. 2020) and FairProjection (Alghamdi et al. 2022): the nearest fair score, as a tilt of f's.
+
+Both ask for the score nearest to f's, in an information measure, among those that meet linear fairness constraints on
+the mean score. Convex duality leaves one number per constraint, and a formula for each new person.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.optimize import minimize
+
+from commod.models.adversary import Array
+from commod.models.base_scores import BaseModel, logits_of_probabilities
+from commod.models.competitors.base import Rows, Scored
+from commod.models.competitors.membership import Membership, densities, fitted_membership
+from commod.models.validation import check_weight
+
+__all__ = ["FST", "FairProjection"]
+
+# Keeps the multipliers bounded where the constraints are linearly dependent; too small to be seen in a score.
+RIDGE = 1e-8
+
+
+class _Projection(Scored):
+    """What both share: who a person probably is, as weights of mean 1."""
+
+    membership: Membership | None
+    epsilon: float
+
+    def _learn(self, rows: Rows, y: Array) -> None:
+        self._epsilon = check_weight("epsilon", self.epsilon)
+        assert rows.sensitive is not None
+        self.membership_ = fitted_membership(self.membership, rows.X, y, rows.sensitive)
+        self.means_ = densities(self.membership_.joint(rows.X), self.fairness).mean(axis=0)
+        group, everyone = self._weights(rows)
+        self.multipliers_ = self._solve(rows.score, group, everyone)
+
+    def _weights(self, rows: Rows) -> tuple[Array, Array]:
+        """Weights (n, conditions, groups) whose mean with the score is a group's, and (n, conditions, 1) everyone's."""
+        density = densities(self.membership_.joint(rows.X), self.fairness)
+        everyone = density.sum(axis=2, keepdims=True) / self.means_.sum(axis=1)[:, None]
+        return density / self.means_, everyone
+
+    def _solve(self, score: Array, group: Array, everyone: Array) -> Array:
+        raise NotImplementedError
+
+
+class FST(_Projection):
+    """Fair score transformer: the score of least cross-entropy against f whose means differ by at most ε.
+
+    min E[−f log g − (1−f) log(1−g)] subject to |E[g | s] − E[g]| ≤ ε (for equalized odds, given each label). With the
+    multipliers' tilt μ(x), g solves μg² − (1+μ)g + f = 0. S is not needed at predict. At ε = 1, g = f.
+
+    Parameters
+    ----------
+    base_model : f in any form that `Commod` takes
+    epsilon : float, default 0.05
+        Largest difference of a group's mean score from everyone's.
+    fairness : {"demographic_parity", "equalized_odds"}
+    membership : Membership, optional
+        Model of P(S, Y | x). A fitted one is used as it is; otherwise one is learnt on the training rows.
+    random_state : int
+        Not used: nothing is random.
+
+    Attributes
+    ----------
+    multipliers_ : (conditions, groups)
+    """
+
+    def __init__(
+        self,
+        base_model: BaseModel = None,
+        *,
+        epsilon: float = 0.05,
+        fairness: str = "demographic_parity",
+        membership: Membership | None = None,
+        random_state: int = 0,
+    ) -> None:
+        self.base_model = base_model
+        self.epsilon = epsilon
+        self.fairness = fairness
+        self.membership = membership
+        self.random_state = random_state
+
+    def _solve(self, score: Array, group: Array, everyone: Array) -> Array:
+        lever = (group - everyone).reshape(len(score), -1)  # (n, constraints)
+        size = lever.shape[1]
+
+        def dual(signed: Array) -> tuple[float, Array]:
+            """Negative dual in the positive and the negative part of each multiplier."""
+            multiplier = signed[:size] - signed[size:]
+            tilt = lever @ multiplier
+            g = _tilted(score, tilt)
+            value = -(score * np.log(g) + (1 - score) * np.log(1 - g)) + tilt * g
+            slope = lever.T @ g / len(score)
+            penalty = self._epsilon * signed.sum() + 0.5 * RIDGE * float(signed @ signed)
+            return penalty - float(value.mean()), np.concatenate([-slope, slope]) + self._epsilon + RIDGE * signed
+
+        found = minimize(dual, np.zeros(2 * size), jac=True, method="L-BFGS-B", bounds=[(0.0, None)] * (2 * size))
+        return (found.x[:size] - found.x[size:]).reshape(group.shape[1:])
+
+    def _margin(self, rows: Rows) -> Array:
+        group, everyone = self._weights(rows)
+        tilt = ((group - everyone) * self.multipliers_).sum(axis=(1, 2))
+        return logits_of_probabilities(_tilted(rows.score, tilt), len(tilt), "scores")
+
+
+def _tilted(score: Array, tilt: Array) -> Array:
+    """Root in (0, 1) of μg² − (1+μ)g + f = 0, in the form that survives μ → 0."""
+    score = np.clip(score, 1e-9, 1 - 1e-9)
+    b = 1.0 + tilt
+    root = np.sqrt(np.maximum(b * b - 4.0 * tilt * score, 0.0))
+    # 2f/(b + √) loses all digits where b < 0, and there (b − √)/2μ keeps them.
+    with np.errstate(divide="ignore", invalid="ignore"):
+        g = np.where(b >= 0, 2.0 * score / (b + root), (b - root) / (2.0 * tilt))
+    return np.clip(g, 1e-12, 1 - 1e-12)
+
+
+class FairProjection(_Projection):
+    """Information projection: the score of least KL(g‖f) whose group rates differ by at most a factor 1 ± ε.
+
+    min E[KL(g‖f)] subject to |E[g_c | s]/E[g_c] − 1| ≤ ε for both classes c (for equalized odds, given each label). The
+    solution tilts f exponentially: logit g(x) = logit f(x) + Σ multiplier·(how probably x is of a group). The paper's
+    overview says it needs S at predict; with P(S | x) in its place, as in its authors' code, it does not.
+
+    Parameters
+    ----------
+    base_model : f in any form that `Commod` takes
+    epsilon : float, default 0.1
+        Largest relative difference of a group's mean score from everyone's.
+    fairness : {"demographic_parity", "equalized_odds"}
+    membership : Membership, optional
+        Model of P(S, Y | x). A fitted one is used as it is; otherwise one is learnt on the training rows.
+    random_state : int
+        Not used: nothing is random.
+
+    Attributes
+    ----------
+    multipliers_ : (2, 2, conditions, groups)
+        By class, by upper and lower bound.
+    """
+
+    def __init__(
+        self,
+        base_model: BaseModel = None,
+        *,
+        epsilon: float = 0.1,
+        fairness: str = "demographic_parity",
+        membership: Membership | None = None,
+        random_state: int = 0,
+    ) -> None:
+        self.base_model = base_model
+        self.epsilon = epsilon
+        self.fairness = fairness
+        self.membership = membership
+        self.random_state = random_state
+
+    def _levers(self, group: Array, everyone: Array) -> Array:
+        """What each bound of a class weighs a row with, shape (n, 2, conditions, groups)."""
+        slack = self._epsilon * everyone
+        return np.stack([group - everyone - slack, everyone - group - slack], axis=1)
+
+    def _solve(self, score: Array, group: Array, everyone: Array) -> Array:
+        levers = self._levers(group, everyone)
+        flat = levers.reshape(len(score), -1)
+        size = flat.shape[1]
+        log_f = np.log(np.clip(np.column_stack([1 - score, score]), 1e-12, 1.0))
+
+        def dual(multiplier: Array) -> tuple[float, Array]:
+            tilted = log_f - flat @ multiplier.reshape(2, size).T  # (n, classes)
+            top = tilted.max(axis=1)
+            norm = top + np.log(np.exp(tilted - top[:, None]).sum(axis=1))
+            g = np.exp(tilted - norm[:, None])
+            slope = -(g.T @ flat) / len(score)
+            value = float(norm.mean()) + 0.5 * RIDGE * float(multiplier @ multiplier)
+            return value, slope.ravel() + RIDGE * multiplier
+
+        found = minimize(dual, np.zeros(2 * size), jac=True, method="L-BFGS-B", bounds=[(0.0, None)] * (2 * size))
+        return found.x.reshape(2, *levers.shape[1:])
+
+    def _margin(self, rows: Rows) -> Array:
+        levers = self._levers(*self._weights(rows))
+        return rows.logit + (levers * (self.multipliers_[0] - self.multipliers_[1])).sum(axis=(1, 2, 3))

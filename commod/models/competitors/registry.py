@@ -1,0 +1,307 @@
+"""All methods of the paper's overview, declared: what each needs, what it turns, and how it is swept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import Any
+
+import pandas as pd
+
+from commod.models.base_scores import BaseModel
+from commod.models.validation import check_choice
+
+__all__ = ["METHODS", "Knob", "Method", "available_methods", "make_method", "overview"]
+
+DP, EO = "demographic_parity", "equalized_odds"
+
+
+@dataclass(frozen=True)
+class Knob:
+    """The one parameter that trades accuracy for fairness."""
+
+    name: str  # of the constructor
+    label: str
+    values: tuple[float, ...]  # of a sweep, from "as f" to fairest
+    low: float
+    high: float
+    unchanged: float | None  # the value at which g = f, if there is one
+
+
+@dataclass(frozen=True)
+class Method:
+    """One row of the paper's overview table, with the estimator behind it if there is one.
+
+    `needs_sensitive`: whether predict must be told S. `model_agnostic`: "yes", or the one kind of model it works on.
+    `criteria`: what it can be made to meet. `minimises_changes`: whether staying near f is part of what it optimises.
+    `randomised`: whether seed or lots move its decisions. `estimator`: module and class, None while it is not written.
+    """
+
+    title: str
+    reference: str
+    needs_sensitive: bool
+    criteria: tuple[str, ...]
+    minimises_changes: bool
+    model_agnostic: str = "yes"
+    randomised: bool = False
+    estimator: tuple[str, str] | None = None
+    knob: Knob | None = None
+    others: dict[str, tuple[Any, ...]] = field(default_factory=dict)  # further parameters of a sweep
+    settings: dict[str, Any] = field(default_factory=dict)  # fixed ones
+    seeds: int = 1  # of a sweep
+    edits: bool = True  # whether it starts from f
+    note: str = ""
+
+    @property
+    def is_written(self) -> bool:
+        """Whether there is an estimator; if not, the overview says "not yet"."""
+        return self.estimator is not None
+
+
+def _competitor(module: str, name: str) -> tuple[str, str]:
+    return f"commod.models.competitors.{module}", name
+
+
+_STRENGTHS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
+_ALPHAS = (0.5, 0.3, 0.24, 0.2, 0.16, 0.13, 0.1, 0.08, 0.06, 0.04, 0.02, 0.01, 0.001)
+_FRAPPE = Knob(
+    "lambda_mmd", "λ_mmd", (0.0, 0.1, 0.2, 0.4, 0.7, 1.0, 1.5, 2.0, 3.0, 5.0, 10.0, 30.0, 100.0), 0.0, 1000.0, 0.0
+)
+
+METHODS: dict[str, Method] = {
+    "commod": Method(
+        "COMMOD",
+        "Di Gennaro et al. 2025",
+        needs_sensitive=False,
+        criteria=(DP, EO),
+        minimises_changes=True,
+        estimator=("commod.models.estimator", "Commod"),
+        knob=Knob(
+            "lambda_fair",
+            "λ_fair",
+            (0.0, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0, 5.0, 6.0, 8.0, 10.0),
+            0.0,
+            10.0,
+            0.0,
+        ),
+        others={"lambda_ratio": (0.0, 0.02, 0.1, 0.3)},
+        settings={"lambda_concepts": 0.05, "n_concepts": 2},
+    ),
+    "adv_debias": Method(
+        "AdvDebias",
+        "Zhang et al. 2018",
+        needs_sensitive=False,
+        criteria=(DP, EO),
+        minimises_changes=False,
+        randomised=True,
+        estimator=_competitor("adv_debias", "AdvDebias"),
+        knob=Knob("alpha", "α", (0.0, 0.1, 0.2, 0.3, 0.5, 1.0, 2.0, 3.0), 0.0, 10.0, None),
+        seeds=3,
+        edits=False,
+        note="Trains a model of its own instead of editing f.",
+    ),
+    "frappe": Method(
+        "FRAPPE",
+        "Țifrea et al. 2023",
+        needs_sensitive=False,
+        criteria=(DP, EO),
+        minimises_changes=True,
+        randomised=True,
+        estimator=_competitor("frappe", "Frappe"),
+        knob=_FRAPPE,
+        settings={"architecture": "linear", "n_concepts": 2},
+        seeds=3,
+        note="Linear bottleneck, as COMMOD's.",
+    ),
+    "frappe_mlp": Method(
+        "FRAPPE (MLP)",
+        "Țifrea et al. 2023",
+        needs_sensitive=False,
+        criteria=(DP, EO),
+        minimises_changes=True,
+        randomised=True,
+        estimator=_competitor("frappe", "Frappe"),
+        knob=_FRAPPE,
+        settings={"architecture": "mlp"},
+        note="One hidden layer: no concepts.",
+    ),
+    "lpp": Method(
+        "LPP",
+        "Xian & Zhao 2024",
+        needs_sensitive=False,
+        criteria=(DP, EO),
+        minimises_changes=False,
+        estimator=_competitor("lpp", "LPP"),
+        knob=Knob("alpha", "α", _ALPHAS, 0.0, 1.0, 1.0),
+    ),
+    "oracle_lpp": Method(
+        "Oracle LPP",
+        "Xian & Zhao 2024",
+        needs_sensitive=True,
+        criteria=(DP, EO),
+        minimises_changes=False,
+        estimator=_competitor("lpp", "OracleLPP"),
+        knob=Knob("alpha", "α", _ALPHAS, 0.0, 1.0, 1.0),
+    ),
+    "oracle_roc": Method(
+        "Oracle ROC",
+        "Kamiran et al. 2012",
+        needs_sensitive=True,
+        criteria=(DP,),
+        minimises_changes=False,
+        estimator=_competitor("roc", "OracleROC"),
+        knob=Knob(
+            "margin",
+            "margin",
+            (0.0, 0.02, 0.04, 0.06, 0.08, 0.1, 0.12, 0.15, 0.18, 0.21, 0.25, 0.3, 0.35),
+            0.0,
+            0.5,
+            0.0,
+        ),
+    ),
+    "hardt": Method(
+        "EO post-processing",
+        "Hardt et al. 2016",
+        needs_sensitive=True,
+        criteria=(DP, EO),
+        minimises_changes=False,
+        randomised=True,
+        estimator=_competitor("hardt", "EOPostProcessing"),
+        knob=Knob("strength", "strength", _STRENGTHS, 0.0, 1.0, 0.0),
+        seeds=3,
+        note="For equalized odds in the paper; fairlearn's solver also does demographic parity.",
+    ),
+    "pleiss": Method(
+        "Information withholding",
+        "Pleiss et al. 2017",
+        needs_sensitive=True,
+        criteria=(EO,),
+        minimises_changes=False,
+        randomised=True,
+        estimator=_competitor("pleiss", "InformationWithholding"),
+        knob=Knob("strength", "strength", _STRENGTHS, 0.0, 1.0, 0.0),
+        seeds=3,
+        note="Makes the cost of scores equal and keeps them calibrated; decisions may differ more than before.",
+    ),
+    "wass1": Method(
+        "Wass-1 post-processing",
+        "Jiang et al. 2020",
+        needs_sensitive=True,
+        criteria=(DP,),
+        minimises_changes=True,
+        estimator=_competitor("wasserstein", "Wass1PostProcessing"),
+        knob=Knob("strength", "strength", _STRENGTHS, 0.0, 1.0, 0.0),
+    ),
+    "fst": Method(
+        "FST",
+        "Wei et al. 2020",
+        needs_sensitive=False,
+        criteria=(DP, EO),
+        minimises_changes=False,
+        estimator=_competitor("projection", "FST"),
+        knob=Knob(
+            "epsilon",
+            "ε",
+            (0.3, 0.2, 0.15, 0.12, 0.1, 0.08, 0.06, 0.05, 0.04, 0.03, 0.02, 0.01, 0.0),
+            0.0,
+            1.0,
+            1.0,
+        ),
+        note="Fair in the mean score, not in decisions.",
+    ),
+    "fair_projection": Method(
+        "FairProjection",
+        "Alghamdi et al. 2022",
+        needs_sensitive=False,
+        criteria=(DP, EO),
+        minimises_changes=True,
+        estimator=_competitor("projection", "FairProjection"),
+        knob=Knob(
+            "epsilon",
+            "ε",
+            (2.0, 0.5, 0.4, 0.3, 0.25, 0.2, 0.15, 0.12, 0.1, 0.07, 0.05, 0.02, 0.0),
+            0.0,
+            10.0,
+            10.0,
+        ),
+        note="The paper lists it as needing S; with P(S | x) in its place it does not.",
+    ),
+    # ---- Not yet ----
+    "mnb": Method("MNB", "Calders & Verwer 2010", True, (DP,), False, "naive Bayes only"),
+    "leaf_relabelling": Method("Leaf relabelling", "Kamiran et al. 2010", True, (DP,), False, "C4.5 only"),
+    "igd": Method("IGD post-processing", "Lohia et al. 2019", True, (DP,), False),
+    "multiaccuracy_boost": Method("MultiaccuracyBoost", "Kim et al. 2019", True, (), False),
+    "cfbc": Method("CFBC", "Chzhen et al. 2019", True, (EO,), False),
+    "wass1_penalised": Method(
+        "Wass-1 penalised LR", "Jiang et al. 2020", False, (DP,), True, "logistic regression only"
+    ),
+    "rnf": Method("RNF", "Du et al. 2021", False, (DP, EO), False, "neural networks only"),
+    "fcgp": Method("FCGP", "Nguyen et al. 2021", True, (DP,), True),
+}
+
+
+def available_methods(fairness: str) -> list[str]:
+    """Names of the methods that run and can be made to meet a criterion."""
+    check_choice("fairness", fairness, (DP, EO))
+    return [name for name, method in METHODS.items() if method.is_written and fairness in method.criteria]
+
+
+def make_method(
+    name: str,
+    base_model: BaseModel,
+    value: float,
+    *,
+    fairness: str = DP,
+    random_state: int = 0,
+    **settings: Any,
+) -> Any:
+    """An unfitted estimator of a method, its knob at `value`.
+
+    Raises
+    ------
+    ValueError
+        If there is no such method, it is not written yet, or it is not defined for the criterion.
+    """
+    if name not in METHODS or not METHODS[name].is_written:
+        raise ValueError(
+            f"There is no method {name!r}: choose one of {', '.join(k for k, m in METHODS.items() if m.is_written)}."
+        )
+    method = METHODS[name]
+    if fairness not in method.criteria:
+        raise ValueError(
+            f"{method.title} is not defined for {fairness}: it can be made to meet {' and '.join(method.criteria)}."
+        )
+    assert method.estimator is not None
+    assert method.knob is not None
+    module, class_name = method.estimator
+    # Imported when it is needed: torch and fairlearn take seconds.
+    estimator: Callable[..., Any] = getattr(import_module(module), class_name)
+    arguments = {**method.settings, method.knob.name: value, **settings}
+    arguments |= {"fairness": fairness, "random_state": random_state}
+    return estimator(base_model, **arguments) if method.edits else estimator(**arguments)
+
+
+def overview() -> pd.DataFrame:
+    """The paper's overview table of methods, COMMOD first, with what runs here.
+
+    Columns ``method, reference, runs`` ("yes" or "not yet"), ``model_agnostic, needs_sensitive, criteria,
+    minimises_changes, randomised, knob, note``.
+    """
+    short = {DP: "DP", EO: "EO"}
+    rows = [
+        {
+            "method": method.title,
+            "reference": method.reference,
+            "runs": "yes" if method.is_written else "not yet",
+            "model_agnostic": method.model_agnostic if method.edits else "trains its own",
+            "needs_sensitive": method.needs_sensitive,
+            "criteria": ", ".join(short[c] for c in method.criteria) or "other",
+            "minimises_changes": method.minimises_changes,
+            "randomised": method.randomised,
+            "knob": method.knob.label if method.knob else "",
+            "note": method.note,
+        }
+        for method in METHODS.values()
+    ]
+    return pd.DataFrame(rows, index=pd.Index(list(METHODS), name="name"))

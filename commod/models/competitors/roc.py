@@ -1,0 +1,69 @@
+"""Reject option classification (Kamiran, Karim & Zhang 2012): the unsure cases go to the disfavoured group."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+
+from commod.models.adversary import Array
+from commod.models.base_scores import BaseModel
+from commod.models.competitors.base import GroupAware, Rows
+from commod.models.validation import check_weight
+
+__all__ = ["OracleROC"]
+
+
+class OracleROC(GroupAware):
+    """Where f is unsure, decide by group: 1 for the group with the lower positive rate, 0 for the other.
+
+    The threshold stays at one half and only the margin is moved (aif360 moves both, which changes more decisions than
+    fairness needs). At margin 0, g = f. S is needed at predict.
+
+    Parameters
+    ----------
+    base_model : f in any form that `Commod` takes
+    margin : float, default 0.1
+        A score within this distance of one half is decided by group. 0 to 0.5.
+    fairness : {"demographic_parity"}
+    sensitive_column : str, optional
+        Column of X that holds S, instead of passing it to fit and predict.
+    random_state : int
+        Not used: nothing is random.
+
+    Attributes
+    ----------
+    raised_ : int
+        Code of the group that is given 1.
+    """
+
+    criteria: ClassVar[tuple[str, ...]] = ("demographic_parity",)
+
+    def __init__(
+        self,
+        base_model: BaseModel = None,
+        *,
+        margin: float = 0.1,
+        fairness: str = "demographic_parity",
+        sensitive_column: str | None = None,
+        random_state: int = 0,
+    ) -> None:
+        self.base_model = base_model
+        self.margin = margin
+        self.fairness = fairness
+        self.sensitive_column = sensitive_column
+        self.random_state = random_state
+
+    def _learn(self, rows: Rows, y: Array) -> None:
+        if check_weight("margin", self.margin) > 0.5:
+            raise ValueError(f"margin is a distance from one half and cannot be more than 0.5, got {self.margin!r}.")
+        assert rows.sensitive is not None
+        decided = rows.logit > 0
+        rates = [decided[rows.sensitive == s].mean() for s in (0, 1)]
+        self.raised_ = int(np.argmin(rates))
+
+    def _margin(self, rows: Rows) -> Array:
+        score = rows.score
+        unsure = (score > 0.5 - self.margin) & (score <= 0.5 + self.margin)
+        by_group = np.where(rows.sensitive == self.raised_, 1.0, -1.0)
+        return np.where(unsure, by_group, rows.logit)

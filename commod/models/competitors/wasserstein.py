@@ -1,0 +1,85 @@
+"""Wasserstein-1 post-processing (Jiang et al. 2020): both groups' scores moved to one distribution."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+
+from commod.models.adversary import Array
+from commod.models.base_scores import BaseModel, logits_of_probabilities
+from commod.models.competitors.base import GroupAwareScored, Rows
+from commod.models.competitors.hardt import check_strength
+
+__all__ = ["Wass1PostProcessing"]
+
+
+class Wass1PostProcessing(GroupAwareScored):
+    """Move each group's scores along their quantiles to the Wasserstein-1 barycentre of the groups.
+
+    The barycentre minimises Σ_s P(s)·W₁(scores of s, barycentre), the mean move of a score; for one number it is the
+    weighted median of the groups' quantile functions, which with two groups is the larger group's distribution: the
+    larger group keeps its scores, and each of the smaller gets the score of the same rank in the larger one. Groups
+    of one size share the way. S is needed at predict.
+
+    Parameters
+    ----------
+    base_model : f in any form that `Commod` takes
+    strength : float, default 1.0
+        Share of the way to the barycentre that every score goes. 0 is f; at 1 the scores' distributions are equal, and
+        with them the decisions at any threshold.
+    fairness : {"demographic_parity"}
+    sensitive_column : str, optional
+        Column of X that holds S, instead of passing it to fit and predict.
+    random_state : int
+        Not used: nothing is random.
+
+    Attributes
+    ----------
+    quantiles_ : list of (m,) arrays
+        Sorted training scores of each group.
+    shares_ : (2,)
+        Of the training rows.
+    """
+
+    criteria: ClassVar[tuple[str, ...]] = ("demographic_parity",)
+
+    def __init__(
+        self,
+        base_model: BaseModel = None,
+        *,
+        strength: float = 1.0,
+        fairness: str = "demographic_parity",
+        sensitive_column: str | None = None,
+        random_state: int = 0,
+    ) -> None:
+        self.base_model = base_model
+        self.strength = strength
+        self.fairness = fairness
+        self.sensitive_column = sensitive_column
+        self.random_state = random_state
+
+    def _learn(self, rows: Rows, y: Array) -> None:
+        check_strength(self.strength)
+        assert rows.sensitive is not None
+        self.quantiles_ = [np.sort(rows.score[rows.sensitive == s]) for s in (0, 1)]
+        self.shares_ = np.bincount(rows.sensitive, minlength=2) / len(rows.sensitive)
+
+    def _barycentre(self, rank: Array) -> Array:
+        """Quantile function of the barycentre."""
+        values = [np.quantile(scores, rank) for scores in self.quantiles_]
+        small, large = np.argsort(self.shares_, kind="stable")
+        if self.shares_[small] == self.shares_[large]:
+            return 0.5 * (values[0] + values[1])
+        return values[large]
+
+    def _margin(self, rows: Rows) -> Array:
+        score, moved = rows.score, rows.score.copy()
+        for s, known in enumerate(self.quantiles_):
+            here = rows.sensitive == s
+            # Rank on the scale of np.quantile, in the middle of equal scores.
+            left, right = (np.searchsorted(known, score[here], side=side) for side in ("left", "right"))
+            between = np.interp(score[here], known, np.arange(len(known)))
+            place = np.where(right > left, 0.5 * (left + right - 1), between)
+            moved[here] = self._barycentre(np.clip(place / max(len(known) - 1, 1), 0.0, 1.0))
+        return logits_of_probabilities(score + self.strength * (moved - score), len(score), "scores")
