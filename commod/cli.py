@@ -1,4 +1,4 @@
-"""Command line: ``python -m commod fit law_school --lambda-fair 2 --json``, ``python -m commod data rebuild``."""
+"""Command line: ``python -m commod fit law_school``, ``… compare law_school --out points.csv``, ``… data rebuild``."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ import pandas as pd
 from commod.datasets import data_directory, load_task, task_names
 from commod.models import Commod, evaluate, figures_of
 from commod.models.base_models import BASE_MODELS, train_base_model
+from commod.models.competitors import overview
 
 __all__ = ["main"]
 
@@ -41,12 +42,21 @@ def _parser() -> argparse.ArgumentParser:
     fit.add_argument("--lambda-ratio", type=float, default=0.05, help="weight of staying near f (default 0.05)")
     fit.add_argument("--lambda-concepts", type=float, default=0.01, help="weight of sparse concepts (default 0.01)")
     fit.add_argument("--n-concepts", "-k", type=int, default=2, help="number of concepts (default 2)")
-    fit.add_argument("--fairness", default="demographic_parity", help="demographic_parity (default) or equalized_odds")
-    fit.add_argument("--base-model", default="logistic_regression", help=f"f: one of {', '.join(BASE_MODELS)}")
+    _add_scene(fit)
     fit.add_argument("--solver", default="best_response", help="best_response (default) or adversarial")
-    fit.add_argument("--seed", type=int, default=0, help="seed of the train/test split (default 0)")
     fit.add_argument("--json", action="store_true", help="print one JSON object")
     fit.set_defaults(run=_fit)
+
+    compare = commands.add_parser("compare", help="sweep every method on a data set and write all points as CSV")
+    compare.add_argument("dataset", help=f"one of {', '.join(task_names())}")
+    compare.add_argument("--out", type=Path, help="CSV file to write (default: a summary on the screen only)")
+    compare.add_argument("--methods", help="names, parted by commas (default: all that are defined for the criterion)")
+    _add_scene(compare)
+    compare.add_argument("--jobs", type=int, default=-1, help="processes (default: one per core)")
+    compare.set_defaults(run=_compare)
+
+    methods = commands.add_parser("methods", help="list the methods: what each needs and whether it runs here")
+    methods.set_defaults(run=_list_methods)
 
     data = commands.add_parser("data", help="the data files")
     actions = data.add_subparsers(required=True, metavar="action")
@@ -57,6 +67,14 @@ def _parser() -> argparse.ArgumentParser:
     rebuild.add_argument("--out", type=Path, help="folder to write to (default: data/)")
     rebuild.set_defaults(run=_rebuild_data)
     return parser
+
+
+def _add_scene(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--fairness", default="demographic_parity", help="demographic_parity (default) or equalized_odds"
+    )
+    parser.add_argument("--base-model", default="logistic_regression", help=f"f: one of {', '.join(BASE_MODELS)}")
+    parser.add_argument("--seed", type=int, default=0, help="seed of the train/test split (default 0)")
 
 
 def _fit(arguments: argparse.Namespace) -> int:
@@ -108,6 +126,52 @@ def _readable(frame: pd.DataFrame) -> str:
         cells = [f"{row[c]:.3f} [{row[c + '_low']:.3f}, {row[c + '_high']:.3f}]" for c in ("f", "g", "difference")]
         lines.append(f"{name:32}{cells[0]:>24}{cells[1]:>24}{cells[2]:>26}")
     return "\n".join(lines)
+
+
+def _compare(arguments: argparse.Namespace) -> int:
+    from commod.experiments import compare
+
+    out: Path | None = arguments.out
+    if out is not None and not out.absolute().parent.is_dir():
+        raise ValueError(f"The folder of --out {out} does not exist: make it first, or choose another.")
+    started = time.perf_counter()
+
+    def progress(done: int, total: int) -> None:
+        seconds = time.perf_counter() - started
+        if sys.stderr.isatty():
+            print(f"\r{done} of {total} lines of the sweep, {seconds:.0f} s", end="", file=sys.stderr, flush=True)
+
+    points = compare(
+        arguments.dataset,
+        methods=None if arguments.methods is None else [name for name in arguments.methods.split(",") if name],
+        fairness=arguments.fairness,
+        base_model=arguments.base_model,
+        seed=arguments.seed,
+        n_jobs=arguments.jobs,
+        callback=progress,
+    )
+    if sys.stderr.isatty():
+        print(file=sys.stderr)
+    if out is not None:
+        points.to_csv(out, index=False)
+    figure = "p_rule" if arguments.fairness == "demographic_parity" else "dm"
+    print(f"{'method':26}{'models':>8}{'accuracy':>18}{figure:>18}{'changed':>18}   (least to most, on test)")
+    for title, rows in points.groupby("title", sort=False):
+        spans = [f"{rows[name].min():.3f} to {rows[name].max():.3f}" for name in ("accuracy", figure, "change_rate")]
+        print(f"{title:26}{len(rows):>8}{spans[0]:>18}{spans[1]:>18}{spans[2]:>18}")
+    written = "" if out is None else f"; all points in {out}"
+    print(f"{len(points)} models in {time.perf_counter() - started:.0f} s{written}")
+    return 0
+
+
+def _list_methods(arguments: argparse.Namespace) -> int:
+    table = overview()
+    print(f"{'name':20}{'runs':>8}{'needs S':>9}{'criteria':>10}{'knob':>10}  method")
+    for name, row in table.iterrows():
+        needs = "yes" if row["needs_sensitive"] else "no"
+        title = f"{row['method']} ({row['reference']})"
+        print(f"{name:20}{row['runs']:>8}{needs:>9}{row['criteria']:>10}{row['knob']:>10}  {title}")
+    return 0
 
 
 def _list_data(arguments: argparse.Namespace) -> int:

@@ -1,7 +1,29 @@
-"""DataFrame in, Altair chart out; nothing here knows of models."""
+"""DataFrame in, altair chart out; knows nothing of models."""
 
 from commod.charts.bars import plot_changes, plot_contributions
+from commod.charts.compare import (
+    MethodStyle,
+    plot_calibration,
+    plot_methods,
+    plot_overlap,
+    plot_segments,
+    plot_who_changed,
+)
 from commod.charts.curves import plot_f1_by_depth
+from commod.charts.export import export_chart
 from commod.charts.pareto import KINDS, plot_pareto
 
-__all__ = ["KINDS", "plot_changes", "plot_contributions", "plot_f1_by_depth", "plot_pareto"]
+__all__ = [
+    "KINDS",
+    "MethodStyle",
+    "export_chart",
+    "plot_calibration",
+    "plot_changes",
+    "plot_contributions",
+    "plot_f1_by_depth",
+    "plot_methods",
+    "plot_overlap",
+    "plot_pareto",
+    "plot_segments",
+    "plot_who_changed",
+]

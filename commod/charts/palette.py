@@ -1,6 +1,6 @@
 """Colours of Okabe and Ito: told apart with any colour vision, legible on light and on dark."""
 
-__all__ = ["BETTER", "COMMOD", "FRONTIER", "PATH", "SHAP", "TRAIL", "WORSE", "F", "G"]
+__all__ = ["BETTER", "COMMOD", "FRONTIER", "METHODS", "PATH", "SHAP", "TRAIL", "WORSE", "F", "G"]
 
 F = "#0072B2"
 G = "#D55E00"
@@ -11,3 +11,19 @@ BETTER = "#009E73"
 WORSE = "#CC79A7"
 COMMOD = "#D55E00"
 SHAP = "#56B4E9"
+
+# By name in the registry of methods. A rival that knows the group has its blind sibling's colour where it has one.
+METHODS = {
+    "commod": "#D55E00",
+    "adv_debias": "#0072B2",
+    "frappe": "#009E73",
+    "frappe_mlp": "#7A9A00",
+    "lpp": "#CC79A7",
+    "oracle_lpp": "#CC79A7",
+    "oracle_roc": "#E69F00",
+    "hardt": "#56B4E9",
+    "pleiss": "#9467BD",
+    "wass1": "#9467BD",
+    "fst": "#8C564B",
+    "fair_projection": "#17A2A2",
+}

@@ -10,13 +10,29 @@ from typing import Any
 
 import streamlit as st
 
-from commod.dashboard.results import FitResult, fit_result, frontier, shap_comparison, tree_of_changes
+from commod.dashboard.results import FitResult, fit_result, shap_comparison, sweep, tree_of_changes
 from commod.dashboard.settings import Settings
 from commod.dashboard.work import Ticket, Work, WorkQueue
+from commod.experiments import Sweep, prepare
+from commod.experiments.match import Match, match_models
 from commod.explain import ChangeTree
 from commod.explain.shap_comparison import warm_up
 
-__all__ = ["begin", "finish", "known_frontier", "queue", "shap", "start", "tree", "wait_for_frontier"]
+__all__ = [
+    "begin",
+    "begin_sweep",
+    "figures_of_base",
+    "finish",
+    "known_frontier",
+    "known_sweep",
+    "match",
+    "queue",
+    "shap",
+    "start",
+    "stop_if_stale",
+    "tree",
+    "wait_for_frontier",
+]
 
 # A wait that is shorter than this needs no progress bar.
 PATIENCE = 0.5
@@ -49,7 +65,7 @@ def start() -> None:
     Thread(target=prepare, name="warm-up", daemon=True).start()
 
 
-def _stop_if_stale() -> None:
+def stop_if_stale() -> None:
     """End this run of the script if another has been asked for: Streamlit stops it where it touches the session."""
     st.session_state.get("touch")
 
@@ -60,7 +76,7 @@ def _await(ticket: Ticket, place: Any, what: str) -> Any:
     shown = False
     with ticket:
         while not ticket.wait(POLL):
-            _stop_if_stale()
+            stop_if_stale()
             if place is None or time.monotonic() - started < PATIENCE:
                 continue
             before = ticket.before
@@ -90,7 +106,7 @@ def begin(settings: Settings) -> FitResult | Ticket:
     while time.monotonic() - started < MOMENT:
         if ticket.wait(POLL):
             break
-        _stop_if_stale()
+        stop_if_stale()
     return queue().peek(key) or ticket
 
 
@@ -100,14 +116,38 @@ def finish(begun: FitResult | Ticket, place: Any) -> FitResult:
 
 
 def known_frontier(settings: Settings) -> Any:
-    """The sweep of this scene if it has been computed, else None."""
-    return queue().peek(("frontier", settings.scene()))
+    """The points of COMMOD's sweep on this scene if they have been computed, else None."""
+    found: Sweep | None = queue().peek(("sweep", "commod", settings.scene()))
+    return None if found is None else found.points
 
 
-def wait_for_frontier(settings: Settings) -> Any:
-    """The sweep of this scene, computed in the background if need be."""
-    scene = settings.scene()
-    return _get(("frontier", scene), lambda report: frontier(*scene, report=report), None, "Sweep", background=True)
+def wait_for_frontier(settings: Settings) -> None:
+    """Have COMMOD's sweep on this scene computed in the background, if need be."""
+    _await(begin_sweep("commod", settings.scene()), None, "Sweep")
+
+
+def known_sweep(method: str, scene: tuple[str, str, str, int]) -> Sweep | None:
+    """The sweep of a method on a scene if it has been computed, else None."""
+    found: Sweep | None = queue().peek(("sweep", method, scene))
+    return found
+
+
+def begin_sweep(method: str, scene: tuple[str, str, str, int]) -> Ticket:
+    """A place for a sweep in the queue, where it is computed in the background."""
+    return queue().submit(("sweep", method, scene), lambda report: sweep(method, scene, report), background=True)
+
+
+def match(settings: Settings, sweeps: dict[str, Sweep], chosen: int) -> Match:
+    """A COMMOD model beside its rivals', computed once for these sweeps."""
+    data, fairness, f, seed = settings.scene()
+    key = ("match", settings.scene(), tuple(sweeps), chosen)
+    return _get(key, lambda _: match_models(prepare(data, f, seed), sweeps, fairness, chosen), None, "Match")
+
+
+def figures_of_base(settings: Settings) -> dict[str, float]:
+    """Figures of f on test."""
+    scene = prepare(settings.data, settings.f, settings.seed)
+    return scene.figures(scene.decisions_test)
 
 
 def tree(result: FitResult, depth: int) -> ChangeTree:

@@ -1,4 +1,4 @@
-"""The sidebar of the Explore page, what was wrong with its link, and how to take a setting away."""
+"""The sidebars, what was wrong with its link, and how to take a setting away."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from commod.dashboard.settings import FAIRNESS, GRIDS, Settings, to_link, to_pyt
 from commod.datasets import TASKS
 from commod.models.base_models import BASE_MODELS
 
-__all__ = ["notices", "share", "sidebar"]
+__all__ = ["notices", "scene_sidebar", "share", "sidebar"]
 
 HELP = {
     "lambda_fair": "How much fairness counts. At 0 the new model g is f; further right, scores tell less of the group.",
@@ -25,9 +25,7 @@ HELP = {
 def sidebar() -> None:
     """The sidebar. Its widgets change the session's setting in their callbacks, before the page is drawn."""
     with st.sidebar:
-        _choice("data", "Data set", {name: spec.title for name, spec in TASKS.items()})
-        _choice("fairness", "Fairness criterion", FAIRNESS)
-        _choice("f", "Base model f", {name: title for name, (title, _) in BASE_MODELS.items()})
+        _scene_choices()
         undo, redo, reset = st.columns(3, gap="small")
         undo.button("Undo", on_click=session.undo, disabled=not session.can_undo(), width="stretch")
         redo.button("Redo", on_click=session.redo, disabled=not session.can_redo(), width="stretch")
@@ -36,16 +34,33 @@ def sidebar() -> None:
         _slider("lambda_ratio", "Stay near f (λ_ratio)")
         _slider("lambda_concepts", "Sparse concepts (λ_concepts)")
         _slider("k", "Number of concepts (k)")
-        st.number_input(
-            "Seed of the split",
-            min_value=GRIDS["seed"][0],
-            max_value=GRIDS["seed"][-1],
-            step=1,
-            key=session.widget_key("seed"),
-            on_change=session.change,
-            args=("seed",),
-            help=HELP["seed"],
-        )
+        _seed()
+
+
+def scene_sidebar() -> None:
+    """What decides the scene, and nothing of COMMOD's own: for pages on which all methods are equal."""
+    with st.sidebar:
+        _scene_choices()
+        _seed()
+
+
+def _scene_choices() -> None:
+    _choice("data", "Data set", {name: spec.title for name, spec in TASKS.items()})
+    _choice("fairness", "Fairness criterion", FAIRNESS)
+    _choice("f", "Base model f", {name: title for name, (title, _) in BASE_MODELS.items()})
+
+
+def _seed() -> None:
+    st.number_input(
+        "Seed of the split",
+        min_value=GRIDS["seed"][0],
+        max_value=GRIDS["seed"][-1],
+        step=1,
+        key=session.widget_key("seed"),
+        on_change=session.change,
+        args=("seed",),
+        help=HELP["seed"],
+    )
 
 
 def _choice(name: str, label: str, options: dict[str, str]) -> None:

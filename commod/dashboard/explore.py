@@ -13,9 +13,10 @@ from commod.charts.pareto import CURRENT, DEPLOYED, PATH, SWEEP, TRIED
 from commod.dashboard import compute, session
 from commod.dashboard.drawing import draw
 from commod.dashboard.markup import concept_cards, tree_list
-from commod.dashboard.results import FitResult, fairness_figure
+from commod.dashboard.results import FitResult
 from commod.dashboard.settings import GRIDS, VIEWS, Settings, in_words
 from commod.dashboard.work import Ticket
+from commod.experiments.scene import FAIRNESS_FIGURES
 
 __all__ = [
     "changes",
@@ -72,7 +73,7 @@ def train(settings: Settings, begun: FitResult | Ticket) -> FitResult | None:
 
 def verdict(result: FitResult) -> str:
     """The picture in one sentence, honest about noise."""
-    name = fairness_figure(result.settings.fairness)
+    name = FAIRNESS_FIGURES[result.settings.fairness]
     title = "P-Rule" if name == "p_rule" else "disparate mistreatment"
     row, accuracy = result.figures.loc[name], result.figures.loc["accuracy"]
     changed, total = int(result.changed_test.sum()), len(result.changed_test)
@@ -100,7 +101,7 @@ def verdict(result: FitResult) -> str:
 def figures(result: FitResult) -> None:
     """Accuracy, fairness, changes: value, difference to f, interval."""
     frame = result.figures
-    name = fairness_figure(result.settings.fairness)
+    name = FAIRNESS_FIGURES[result.settings.fairness]
     fair = frame.loc[name]
     cells = st.columns(4, gap="small")
     _figure(cells[0], "Accuracy", frame.loc["accuracy"], "accuracy", percent=True)
@@ -153,7 +154,7 @@ def _points(result: FitResult, sweep: pd.DataFrame | None) -> tuple[pd.DataFrame
     columns = ["kind", "fairness", "accuracy", "change_rate", "settings", "id", "order", "line"]
     rows: list[tuple[Any, ...]] = []
     if sweep is not None:
-        names = ["fairness", "accuracy", "change_rate", "settings", "best"]
+        names = [FAIRNESS_FIGURES[here.fairness], "accuracy", "change_rate", "settings", "best"]
         for *shown, best in sweep[names].itertuples(index=False, name=None):
             rows.append((SWEEP, *shown, -1, shown[0], "frontier" if best else ""))
     path = list(result.path[["fairness", "accuracy", "change_rate", "lambda_fair"]].itertuples(index=False, name=None))
@@ -184,7 +185,7 @@ def pareto(result: FitResult) -> Any:
 
     def paint(sweep: pd.DataFrame | None) -> None:
         frame, known = _points(result, sweep)
-        name = fairness_figure(settings.fairness)
+        name = FAIRNESS_FIGURES[settings.fairness]
 
         def go_back() -> None:
             picked = st.session_state["pareto"]["selection"].get("pick") or []
@@ -218,7 +219,7 @@ def pareto(result: FitResult) -> Any:
         # A closed table would be built all the same, at every move of a slider.
         with table.expander("All points as a table", key="points_table", on_change="rerun") as opened:
             if opened.open:
-                _table(_points(result, sweep)[0].iloc[::-1], FAIRNESS_TITLES[fairness_figure(settings.fairness)])
+                _table(_points(result, sweep)[0].iloc[::-1], FAIRNESS_TITLES[FAIRNESS_FIGURES[settings.fairness]])
 
     return finish
 

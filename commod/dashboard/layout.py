@@ -20,6 +20,7 @@ BREATH = 0.06
 # Script to its name and icon, in the order of the links.
 PAGES = {
     "app.py": ("Explore", ":material/tune:"),
+    "pages/compare.py": ("Compare", ":material/compare_arrows:"),
     "pages/data.py": ("Data and words", ":material/menu_book:"),
 }
 

@@ -5,6 +5,7 @@ Every text from data or settings passes through `html.escape`.
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping, Sequence
 from html import escape
 
 import pandas as pd
@@ -13,7 +14,7 @@ from commod.charts import palette
 from commod.explain import ChangeTree
 from commod.explain.concepts import in_percent
 
-__all__ = ["concept_cards", "tree_list"]
+__all__ = ["concept_cards", "table_of", "tree_list"]
 
 MOST_BARS = 8
 
@@ -39,6 +40,15 @@ _STYLE = f"""
 .cx-table th, .cx-table td {{ text-align: left; padding: .15rem .5rem .15rem 0; font-weight: 400;
   border-bottom: 1px solid color-mix(in srgb, currentColor 15%, transparent); }}
 .cx-table td {{ text-align: right; font-variant-numeric: tabular-nums; }}
+.cx-scroll {{ overflow-x: auto; max-width: 100%; }}
+.cx-wide {{ border-collapse: collapse; font-size: .85rem; min-width: 100%; }}
+.cx-wide th, .cx-wide td {{ text-align: right; padding: .3rem .6rem; font-variant-numeric: tabular-nums;
+  border-bottom: 1px solid color-mix(in srgb, currentColor 15%, transparent); vertical-align: top; }}
+.cx-wide thead th {{ vertical-align: bottom; font-weight: 600; line-height: 1.2; }}
+.cx-wide th[scope=row] {{ font-weight: 600; }}
+.cx-wide th:first-child, .cx-wide .cx-text {{ text-align: left; }}
+.cx-wide .cx-text {{ min-width: 8rem; }}
+.cx-wide .cx-marked {{ background: color-mix(in srgb, {palette.G} 24%, transparent); }}
 .cx-tree, .cx-tree ul {{ list-style: none !important; margin: 0 !important;
   padding: 0 !important; }}
 .cx-tree ul {{ margin-left: .55rem !important;
@@ -124,3 +134,46 @@ def tree_list(tree: ChangeTree) -> str:
         )
 
     return f'{_STYLE}<ul class="cx-tree" data-testid="tree">{item(0)}</ul>'
+
+
+def table_of(
+    headings: Mapping[str, str],
+    rows: Sequence[Sequence[str]],
+    *,
+    caption: str,
+    marked: Collection[tuple[int, int]] = (),
+    text: Collection[int] = (),
+) -> str:
+    """A table that scrolls sideways where it is wider than the page; the first cell of a row is its heading.
+
+    Parameters
+    ----------
+    headings : mapping
+        Heading of each column to what it means (shown when it is pointed at), or nothing.
+    rows : sequence of rows of str
+    caption : str
+        What the table is, for those who cannot see it.
+    marked : collection of (row, column)
+        Cells to be shaded.
+    text : collection of int
+        Columns of words, set left.
+    """
+
+    def kind(i: int, j: int) -> str:
+        names = (["cx-marked"] if (i, j) in marked else []) + (["cx-text"] if j in text else [])
+        return f' class="{" ".join(names)}"' if names else ""
+
+    head = ""
+    for j, (name, meaning) in enumerate(headings.items()):
+        tip = f' title="{escape(meaning)}"' if meaning else ""
+        head += f'<th scope="col"{kind(-1, j)}{tip}>{escape(name)}</th>'
+    body = "".join(
+        f'<tr><th scope="row"{kind(i, 0)}>{escape(row[0])}</th>'
+        + "".join(f"<td{kind(i, j)}>{escape(cell)}</td>" for j, cell in enumerate(row[1:], start=1))
+        + "</tr>"
+        for i, row in enumerate(rows)
+    )
+    return (
+        f'{_STYLE}<div class="cx-scroll" tabindex="0" role="region" aria-label="{escape(caption)}">'
+        f'<table class="cx-wide"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
+    )

@@ -154,8 +154,8 @@ def last_good() -> Any:
     return _state().last_good
 
 
-def keep_link() -> None:
-    """Write the complete setting into the address."""
-    link = to_link(current())
+def keep_link(**more: str) -> None:
+    """Write the complete setting into the address, and what else a page wants to find there again."""
+    link = to_link(current()) | more
     if dict(st.query_params) != link:
         st.query_params.from_dict(link)

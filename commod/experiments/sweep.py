@@ -75,7 +75,7 @@ def lines_of(name: str) -> list[list[Cell]]:
     choices = [method.others[parameter] for parameter in method.others]
     for seed, chosen in product(range(method.seeds), product(*choices)):
         others = tuple(zip(method.others, chosen, strict=True))
-        lines.append([Cell(name, value, others, seed) for value in method.knob.values])
+        lines.append([Cell(name, value, others, seed) for value in method.knob.sweep])
     return lines
 
 
@@ -241,7 +241,7 @@ def compare(
     scene = prepare(data, base_model, seed)
     lines = [line for name in names for line in lines_of(name)]
     # The slow ones first, so that no core waits for one at the end.
-    order = sorted(range(len(lines)), key=lambda i: lines[i][0].method not in ("adv_debias", "frappe_mlp"))
+    order = sorted(range(len(lines)), key=lambda i: not METHODS[lines[i][0].method].slow)
     jobs = (delayed(_fit_line_here)(data, base_model, seed, lines[i], fairness) for i in order)
     found: dict[int, list[Model]] = {}
     for i, models in zip(order, Parallel(n_jobs=n_jobs, return_as="generator")(jobs), strict=True):

@@ -19,7 +19,6 @@ def undominated(*gains: Any) -> NDArray[np.bool_]:
         What is to be large; pass −x for what is to be small.
     """
     values = np.column_stack([np.asarray(gain, dtype=float) for gain in gains])  # (n, gains)
-    at_least = (values[None] >= values[:, None]).all(axis=2)
-    more = (values[None] > values[:, None]).any(axis=2)
-    beaten: NDArray[np.bool_] = np.asarray(at_least & more).any(axis=1)
-    return ~beaten
+    at_least = np.all(values[None] >= values[:, None], axis=2)
+    more = np.any(values[None] > values[:, None], axis=2)
+    return ~np.any(at_least & more, axis=1)

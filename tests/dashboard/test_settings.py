@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commod.dashboard.results import fit_result, frontier, prepare, tree_of_changes
+from commod.dashboard.results import fit_result, sweep, tree_of_changes
 from commod.dashboard.settings import (
     FAIRNESS,
     GRIDS,
@@ -20,6 +20,7 @@ from commod.dashboard.settings import (
     to_python,
 )
 from commod.datasets import TASKS
+from commod.experiments import prepare
 from commod.models.base_models import BASE_MODELS
 
 valid = st.builds(
@@ -89,7 +90,7 @@ def test_copied_python_makes_the_same_model(f, capsys):
     exec(compile(to_python(settings), "copied", "exec"), namespace)
     capsys.readouterr()
     result = fit_result(settings)
-    X = result.prepared.test.X
+    X = result.scene.test.X
     np.testing.assert_allclose(namespace["g"].predict_proba(X), result.g.predict_proba(X), rtol=0, atol=1e-12)
 
 
@@ -115,9 +116,9 @@ def test_the_order_of_clicks_plays_no_part():
 def test_all_frames_come_from_one_fit():
     settings = defaults("compas")
     result = fit_result(settings)
-    g, test = result.g, result.prepared.test
+    g, test = result.g, result.scene.test
     after = g.predict(test.X)
-    before = result.prepared.f.predict(test.X)
+    before = result.scene.f.predict(test.X)
     assert result.figures.loc["change_rate", "g"] == np.mean(before != after)
     assert result.changes["changed"].sum() == (before != after).sum() == result.changed_test.sum()
     assert result.path["change_rate"].iloc[-1] == result.figures.loc["change_rate", "g"]
@@ -125,16 +126,17 @@ def test_all_frames_come_from_one_fit():
     assert result.path["accuracy"].iloc[0] == pytest.approx(result.figures.loc["accuracy", "f"], abs=1e-15)
     tree = tree_of_changes(result, 3)
     assert tree.nodes.iloc[0]["changed"] == result.changed_test.sum()
-    train = result.prepared.train
-    np.testing.assert_array_equal(result.changed_train, g.predict(train.X) != result.prepared.f.predict(train.X))
+    train = result.scene.train
+    np.testing.assert_array_equal(result.changed_train, g.predict(train.X) != result.scene.f.predict(train.X))
 
 
-def test_frontier_starts_at_f_on_every_line():
-    sweep = frontier("law_school", "demographic_parity", "logistic_regression", 0)
-    starts = sweep[sweep["lambda_fair"] == 0]
-    assert starts["fairness"].nunique() == 1
-    assert (starts["change_rate"] == 0).all()
-    assert sweep.groupby("lambda_ratio")["lambda_fair"].max().eq(10).all()
+def test_a_point_of_the_sweep_is_the_model_that_the_sliders_give():
+    scene = ("law_school", "demographic_parity", "logistic_regression", 0)
+    points = sweep("commod", scene).points
+    row = points[points["settings"] == "λ_fair 4, λ_ratio 0.1"].iloc[0]
+    result = fit_result(replace(defaults("law_school"), lambda_fair=4.0, lambda_ratio=0.1, lambda_concepts=0.05))
+    for name in ("accuracy", "p_rule", "change_rate"):
+        assert result.figures.loc[name, "g"] == row[name]
 
 
 def test_in_words():

@@ -23,7 +23,7 @@ class Knob:
 
     name: str  # of the constructor
     label: str
-    values: tuple[float, ...]  # of a sweep, from "as f" to fairest
+    sweep: tuple[float, ...]  # values from "as f" to fairest
     low: float
     high: float
     unchanged: float | None  # the value at which g = f, if there is one
@@ -51,6 +51,7 @@ class Method:
     settings: dict[str, Any] = field(default_factory=dict)  # fixed ones
     seeds: int = 1  # of a sweep
     edits: bool = True  # whether it starts from f
+    slow: bool = False  # whether its sweep takes longer than all others together
     note: str = ""
 
     @property
@@ -99,6 +100,7 @@ METHODS: dict[str, Method] = {
         knob=Knob("alpha", "α", (0.0, 0.1, 0.2, 0.3, 0.5, 1.0, 2.0, 3.0), 0.0, 10.0, None),
         seeds=3,
         edits=False,
+        slow=True,
         note="Trains a model of its own instead of editing f.",
     ),
     "frappe": Method(
@@ -124,6 +126,7 @@ METHODS: dict[str, Method] = {
         estimator=_competitor("frappe", "Frappe"),
         knob=_FRAPPE,
         settings={"architecture": "mlp"},
+        slow=True,
         note="One hidden layer: no concepts.",
     ),
     "lpp": Method(

@@ -1,0 +1,206 @@
+"""The Match section of the Compare page: one COMMOD model beside the nearest of every rival."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from commod.charts import plot_calibration, plot_overlap, plot_who_changed
+from commod.dashboard import compute, session
+from commod.dashboard.drawing import draw
+from commod.dashboard.markup import table_of
+from commod.dashboard.settings import Settings
+from commod.dashboard.sweeps import label_of, state, styles_of
+from commod.datasets import TASKS
+from commod.experiments import Sweep
+from commod.experiments.match import Match
+from commod.experiments.scene import FAIRNESS_FIGURES
+from commod.experiments.sweep import fairness_gain
+from commod.explain.concepts import in_percent
+from commod.models.competitors import METHODS
+
+__all__ = ["match", "open_in_explore"]
+
+
+def _choose_model(settings: Settings, sweep: Sweep) -> int:
+    points = sweep.points
+    gain = fairness_gain(points, settings.fairness)
+    shown = points[points["best"]].assign(gain=gain).drop_duplicates(["gain", "accuracy"]).sort_values("gain")
+    page = state()
+    if page.chosen is None or page.chosen >= len(points):
+        page.chosen = _nearest_to_explore(settings, points, list(shown.index))
+    options = sorted({*shown.index, page.chosen}, key=lambda i: gain[i])
+    key = f"model_{settings.scene()}"
+    st.session_state[key] = page.chosen
+    name = "P-Rule" if settings.fairness == "demographic_parity" else "mistreatment"
+    figure = points[FAIRNESS_FIGURES[settings.fairness]]
+
+    def take() -> None:
+        page.chosen = st.session_state[key]
+
+    st.selectbox(
+        "COMMOD model to match (or click one in the first chart)",
+        options,
+        format_func=lambda i: (
+            f"{name} {figure[i]:.2f}, accuracy {points['accuracy'][i]:.1%}, {points['change_rate'][i]:.1%} changed: "
+            f"{points['settings'][i]}"
+        ),
+        key=key,
+        on_change=take,
+    )
+    return page.chosen
+
+
+def _nearest_to_explore(settings: Settings, points: pd.DataFrame, frontier: list[int]) -> int:
+    """The model with the sliders' λ_fair and λ_ratio if the sweep has it, else the middle of the frontier."""
+    words = f"λ_fair {settings.lambda_fair:g}, λ_ratio {settings.lambda_ratio:g}"
+    same = points.index[points["settings"] == words]
+    return int(same[0]) if len(same) else frontier[len(frontier) // 2]
+
+
+def match(settings: Settings, sweeps: dict[str, Sweep]) -> None:
+    """One COMMOD model beside the nearest of every rival."""
+    st.header("Match: the same fairness and accuracy, another method")
+    if "commod" not in sweeps or len(sweeps) < 2:
+        st.info("Choose COMMOD and at least one other method to match their models.", icon=":material/info:")
+        return
+    chosen = _choose_model(settings, sweeps["commod"])
+    found: Match = compute.match(settings, sweeps, chosen)
+    table = found.table
+    st.markdown(_sentence(table))
+    _match_table(table, settings)
+    left, right = st.columns(2, gap="large")
+    ranks = {label_of(name): i for i, name in enumerate(table["method"])}
+    labels = {METHODS[name].title: label_of(name) for name in table["method"]}
+    with left:
+        st.subheader("Who changed")
+        groups = TASKS[settings.data].groups
+        draw(
+            plot_who_changed,
+            _who_rows(table, groups),
+            alt="People changed by method, group and direction. Values in the table above.",
+            groups=groups,
+        )
+        st.caption("People of the test part. Right: to the decision that favours them; left: to the one that does not.")
+    with right:
+        st.subheader("The same people?")
+        pairs = found.overlaps.assign(
+            label=found.overlaps["title"].map(labels), other=found.overlaps["other"].map(labels)
+        )
+        pairs = pairs.assign(rank=pairs["label"].map(ranks), other_rank=pairs["other"].map(ranks))
+        draw(plot_overlap, pairs, alt="Share of changed people that two methods have in common. Values on the squares.")
+        st.caption("Of the people changed by either of two methods, how many are changed by both.")
+    st.subheader("What becomes of the scores")
+    calibration = found.calibration.assign(label=found.calibration["title"].map(labels))
+    scored = {name: sweep for name, sweep in sweeps.items() if label_of(name) in set(calibration["label"])}
+    draw(
+        plot_calibration,
+        calibration,
+        alt="Mean score of g by score of f for each method. The mean move of the scores is in the table above.",
+        styles=styles_of(scored),
+    )
+    st.caption(
+        "On the dashed line g is as sure as f was. A method that only moves the decisions it changes stays near it; "
+        "methods without probabilities are not drawn."
+    )
+
+
+def _sentence(table: pd.DataFrame) -> str:
+    own = table.iloc[0]
+    near = table.iloc[1:][table["comparable"].iloc[1:]]
+    far = [METHODS[name].title for name in table["method"].iloc[1:] if name not in set(near["method"])]
+    text = f"COMMOD changes **{own['changed']:,}** decisions here. "
+    if len(near):
+        rivals = "; ".join(
+            f"{METHODS[row.method].title} {row.changed:,}"
+            + (f" ({row.changed / own['changed']:.1f} times as many)" if own["changed"] else "")
+            for row in near.itertuples()
+        )
+        text += f"At about the same fairness (±0.05) and accuracy (±2 points): {rivals}. "
+    if far:
+        text += f"No model of {', '.join(far)} comes that near: the nearest is shown, and differs for that reason too."
+    return text
+
+
+def _match_table(table: pd.DataFrame, settings: Settings) -> None:
+    figure = FAIRNESS_FIGURES[settings.fairness]
+    groups = TASKS[settings.data].groups
+    rows = []
+    for row in table.to_dict("records"):
+        rows.append(
+            [
+                label_of(row["method"]),
+                f"{row[figure]:.3f}",
+                in_percent(row["accuracy"]),
+                in_percent(row["change_rate"]),
+                f"{row['changed']:,}",
+                f"{row['better_0']:,} / {row['worse_0']:,}",
+                f"{row['better_1']:,} / {row['worse_1']:,}",
+                _or_dash(row["overlap"], ".0%"),
+                _or_dash(row["tree_f1"], ".2f"),
+                _or_dash(row["score_move"], ".3f"),
+                _or_dash(row["concept_size"], ".0f"),
+                _or_dash(row["concept_redundancy"], ".2f"),
+                row["settings"],
+            ]
+        )
+    headings = {
+        "Method": "",
+        "P-Rule" if figure == "p_rule" else "Mistreatment": "",
+        "Accuracy": "",
+        "Changed": "Share of the test decisions",
+        "People": "Whose decision changed",
+        f"{groups[0]}: better / worse": "People whose decision changed to and from the favourable one",
+        f"{groups[1]}: better / worse": "People whose decision changed to and from the favourable one",
+        "Same people": "Of those changed by COMMOD or this method, changed by both",
+        "Tree F1": "How well a tree of three questions tells who changed; 1: perfectly",
+        "Score move": "Mean |g − f| of the scores of those whose decision stays; 0: as they were",
+        "Concept weights": "Weights of the concepts that are not null; fewer is sparser",
+        "Redundancy": "Features that concepts share with the same sign; 0: none",
+        "Setting": "",
+    }
+    near = [bool(value) for value in table["comparable"]]
+    marked = {(i, 0) for i, value in enumerate(near) if value}
+    st.html(table_of(headings, rows, caption="Models matched", marked=marked, text={12}))
+    st.caption(
+        "Shaded: within 0.05 of COMMOD's fairness and 2 points of its accuracy. *Tree F1*: how well a tree of three "
+        "questions tells who changed (1: perfectly). *Score move*: mean |g − f| of the scores of those whose decision "
+        "stays. *Redundancy*: features that two concepts share with the same sign. A dash: the method has no "
+        "probabilities, or no concepts."
+    )
+
+
+def _or_dash(value: float, form: str) -> str:
+    return "–" if np.isnan(value) else f"{value:{form}}"
+
+
+def _who_rows(table: pd.DataFrame, groups: tuple[str, str]) -> pd.DataFrame:
+    rows = []
+    for rank, row in enumerate(table.itertuples()):
+        for s, group in enumerate(groups):
+            for direction, sign in (("better", 1), ("worse", -1)):
+                people = sign * getattr(row, f"{direction}_{s}")
+                rows.append((label_of(row.method), rank, group, people, f"{direction} off"))
+    return pd.DataFrame(rows, columns=["label", "rank", "group", "people", "direction"])
+
+
+def open_in_explore(settings: Settings, sweeps: dict[str, Sweep]) -> None:
+    """A button that takes the matched model to the Explore page."""
+    chosen = state().chosen
+    if "commod" not in sweeps or chosen is None:
+        return
+    model = sweeps["commod"].models[chosen]
+    fixed = METHODS["commod"].settings
+    if st.button("Open this COMMOD model on the Explore page", icon=":material/tune:"):
+        target = replace(
+            settings,
+            lambda_fair=model.cell.value,
+            lambda_concepts=fixed["lambda_concepts"],
+            k=fixed["n_concepts"],
+            **dict(model.cell.others),
+        )
+        session.go_to(target)
+        st.switch_page("app.py")

@@ -1,0 +1,173 @@
+"""Which methods the Compare page draws, and waiting for their sweeps."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from typing import Any
+
+import streamlit as st
+
+from commod.charts import MethodStyle, palette
+from commod.charts.compare import SHAPES
+from commod.dashboard import compute
+from commod.dashboard.settings import Settings
+from commod.experiments import Sweep
+from commod.models.competitors import METHODS, available_methods
+
+__all__ = ["Page", "choose_methods", "collect", "label_of", "link", "state", "styles_of"]
+
+# What the paper compares; the others are one click away.
+PAPER_METHODS = ("commod", "adv_debias", "frappe", "lpp", "oracle_lpp", "oracle_roc", "hardt")
+_STATE = "compare"
+POLL = 0.1
+
+
+@dataclass
+class Page:
+    """What this session has chosen on the page; the scene is shared with the other pages."""
+
+    methods: list[str] | None = None  # None: what the paper compares
+    chosen: int | None = None  # place of the COMMOD model in its sweep
+    stopped: bool = False
+    unknown: list[str] = field(default_factory=list)  # of the link
+
+
+def state() -> Page:
+    """The session's choices, read from the link when the page is first seen."""
+    if _STATE not in st.session_state:
+        page = Page()
+        asked = [name for name in st.query_params.get("methods", "").split(",") if name]
+        if asked:
+            page.methods = [name for name in asked if name in METHODS and METHODS[name].is_written] or None
+            page.unknown = [name for name in asked if name not in (page.methods or ())]
+        place = st.query_params.get("model", "")
+        page.chosen = int(place) if place.isascii() and place.isdigit() and len(place) < 6 else None
+        st.session_state[_STATE] = page
+    found: Page = st.session_state[_STATE]
+    return found
+
+
+def link() -> dict[str, str]:
+    """What of the page goes into the address."""
+    page = state()
+    more = {} if page.methods is None else {"methods": ",".join(page.methods)}
+    return more if page.chosen is None else more | {"model": str(page.chosen)}
+
+
+# ---- which methods ----
+
+
+def choose_methods(settings: Settings) -> list[str]:
+    """The methods to be drawn, those that are defined for the criterion."""
+    page = state()
+    defined = available_methods(settings.fairness)
+    wanted = [name for name in (page.methods or PAPER_METHODS) if name in defined]
+    key = f"methods_{settings.fairness}"
+    if key not in st.session_state:
+        st.session_state[key] = wanted
+
+    def take() -> None:
+        page.methods, page.stopped, page.unknown = list(st.session_state[key]), False, []
+
+    picked = st.pills(
+        "Methods",
+        defined,
+        selection_mode="multi",
+        format_func=label_of,
+        key=key,
+        on_change=take,
+        help="Those with ○ must be told the group of everyone they decide on.",
+    )
+    if page.unknown:
+        st.warning(
+            f"The link asks for methods that are not known: {', '.join(name[:20] for name in page.unknown[:5])}.",
+            icon=":material/link_off:",
+        )
+    return [name for name in defined if name in picked]
+
+
+def label_of(name: str) -> str:
+    """Title of a method, marked if it must know the group."""
+    return METHODS[name].title + (" ○" if METHODS[name].needs_sensitive else "")
+
+
+def styles_of(names: Any) -> tuple[MethodStyle, ...]:
+    """How methods are drawn, in the registry's order."""
+    return tuple(_style(name) for name in METHODS if name in names)
+
+
+def _style(name: str) -> MethodStyle:
+    """How a method is drawn, whatever else is."""
+    method = METHODS[name]
+    peers = [key for key, other in METHODS.items() if other.needs_sensitive == method.needs_sensitive]
+    shape = SHAPES[peers.index(name) % len(SHAPES)]
+    return MethodStyle(label_of(name), palette.METHODS[name], shape, method.needs_sensitive)
+
+
+# ---- sweeping ----
+
+
+def collect(
+    settings: Settings, names: list[str], place: Any, paint: Callable[[dict[str, Sweep]], None]
+) -> dict[str, Sweep]:
+    """Sweep the methods, a progress bar each; `paint` is called with what there is whenever one is done.
+
+    Leaving the page, changing the scene or pressing Stop ends sweeps that nobody else waits for; what is done stays.
+    """
+    scene, page = settings.scene(), state()
+    found = {name: sweep for name in names if (sweep := compute.known_sweep(name, scene)) is not None}
+    # The quick ones first: the picture fills while the slow ones are at work.
+    missing = sorted((name for name in names if name not in found), key=lambda name: METHODS[name].slow)
+    if not missing:
+        return found
+    if found:
+        paint(found)
+    if page.stopped:
+        _offer_to_go_on(place, len(found), len(names))
+        return found
+    with place.container(border=True), ExitStack() as places_in_queue:
+        head = st.container(horizontal=True, vertical_alignment="center")
+        head.markdown(f"**Sweeping {len(missing)} of {len(names)} methods.** The picture grows as they come in.")
+        head.button("Stop", icon=":material/stop_circle:", on_click=_stop)
+        columns = st.columns(2, gap="medium")
+        bars = {name: columns[i % 2].empty() for i, name in enumerate(missing)}
+        tickets = {name: places_in_queue.enter_context(compute.begin_sweep(name, scene)) for name in missing}
+        shown: dict[str, tuple[float, int]] = {}
+        while tickets:
+            done = [name for name, ticket in tickets.items() if ticket.wait(0.0)]
+            for name in done:
+                bars[name].empty()
+                try:
+                    found[name] = tickets.pop(name).result()
+                except Exception as error:
+                    reason = str(error) if isinstance(error, ValueError) else "a fault of ours"
+                    st.warning(f"{METHODS[name].title} could not be swept: {reason}", icon=":material/warning:")
+            if done and found:
+                paint(found)
+            for name, ticket in tickets.items():
+                now = (round(ticket.progress, 2), ticket.before)
+                if shown.get(name) != now:
+                    shown[name] = now
+                    waits = f"{ticket.before} before it" if ticket.before else f"{ticket.progress:.0%}"
+                    bars[name].progress(ticket.progress, text=f"{METHODS[name].title}: {waits}")
+            compute.stop_if_stale()
+            time.sleep(POLL)
+    place.empty()
+    return {name: found[name] for name in names if name in found}  # in the registry's order, not that of arrival
+
+
+def _stop() -> None:
+    state().stopped = True
+
+
+def _go_on() -> None:
+    state().stopped = False
+
+
+def _offer_to_go_on(place: Any, done: int, total: int) -> None:
+    with place.container(border=True, horizontal=True, vertical_alignment="center"):
+        st.markdown(f"Stopped: {done} of {total} methods are drawn.")
+        st.button("Go on", icon=":material/play_arrow:", on_click=_go_on)

@@ -1,0 +1,162 @@
+"""For one COMMOD model, each rival's model that is nearest in fairness and accuracy, and how the two differ."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from commod.experiments.scene import FAIRNESS_FIGURES, Scene
+from commod.experiments.sweep import Model, Sweep
+from commod.explain import explain_tree
+from commod.metrics import calibration_table
+from commod.metrics.concepts import concept_redundancy, concept_size
+from commod.models.competitors import METHODS
+
+__all__ = ["Match", "match_models", "nearest"]
+
+# A rival further away than this in fairness or accuracy is not comparable: differences may be due to either.
+COMPARABLE = {"p_rule": 0.05, "dm": 0.05, "accuracy": 0.02}
+
+
+@dataclass(frozen=True)
+class Match:
+    """Models of several methods side by side.
+
+    Attributes
+    ----------
+    table : DataFrame
+        One row per method, the chosen one first: ``method, title, needs_sensitive, settings``, the figures, ``changed``
+        (people), ``better_0, worse_0, better_1, worse_1`` (changed people by group and by what it did to them),
+        ``tree_f1``, ``concept_size, concept_redundancy`` (missing without concepts), ``score_move`` (mean |g − f| of
+        the probabilities of those whose decision stays; missing without probabilities), ``overlap`` (Jaccard index of
+        the changed people with the chosen model's) and ``comparable``.
+    overlaps : DataFrame
+        ``title, other, overlap`` for each pair.
+    calibration : DataFrame
+        ``title, mean_f, mean_g, sd_g, count`` by bin of f's score.
+    """
+
+    table: pd.DataFrame
+    overlaps: pd.DataFrame
+    calibration: pd.DataFrame
+
+
+def nearest(points: pd.DataFrame, target: pd.Series, fairness: str, spread: tuple[float, float]) -> int:
+    """Position in `points` of the model nearest to `target` in fairness and accuracy, each in units of its spread."""
+    figure = FAIRNESS_FIGURES[fairness]
+    distance = ((points[figure] - target[figure]) / spread[0]) ** 2
+    distance += ((points["accuracy"] - target["accuracy"]) / spread[1]) ** 2
+    return int(np.argmin(distance.to_numpy()))
+
+
+def match_models(
+    scene: Scene, sweeps: Mapping[str, Sweep], fairness: str, chosen: int, *, method: str = "commod", depth: int = 3
+) -> Match:
+    """Match one model of a method with the nearest of every other.
+
+    Parameters
+    ----------
+    scene : Scene
+    sweeps : mapping of method to Sweep
+    fairness : {"demographic_parity", "equalized_odds"}
+    chosen : int
+        Position of the model in the sweep of `method`.
+    depth : int
+        Of the tree that describes the changes.
+    """
+    figure = FAIRNESS_FIGURES[fairness]
+    points = pd.concat([sweep.points for sweep in sweeps.values()])
+    spread = (max(points[figure].std(), 1e-9), max(points["accuracy"].std(), 1e-9))
+    target = sweeps[method].points.iloc[chosen]
+    found = {method: chosen}
+    for name, sweep in sweeps.items():
+        if name != method:
+            found[name] = nearest(sweep.points, target, fairness, spread)
+    models = {name: sweeps[name].models[i] for name, i in found.items()}
+    before = scene.decisions_test
+    changed = {name: model.decisions_test != before for name, model in models.items()}
+    rows = []
+    for name, i in found.items():
+        row = sweeps[name].points.iloc[i]
+        rows.append(
+            {
+                "method": name,
+                "title": row["title"],
+                "needs_sensitive": row["needs_sensitive"],
+                "settings": row["settings"],
+                **{key: row[key] for key in ("p_rule", "dm", "accuracy", "change_rate")},
+                "changed": int(changed[name].sum()),
+                **_who(scene, models[name]),
+                "tree_f1": _tree_f1(scene, models[name], depth),
+                **_concepts(models[name]),
+                "score_move": _score_move(scene, models[name]),
+                "overlap": _jaccard(changed[name], changed[method]),
+                "comparable": bool(
+                    abs(row[figure] - target[figure]) <= COMPARABLE[figure]
+                    and abs(row["accuracy"] - target["accuracy"]) <= COMPARABLE["accuracy"]
+                ),
+            }
+        )
+    titles = {name: METHODS[name].title for name in found}
+    pairs = [(titles[a], titles[b], _jaccard(changed[a], changed[b])) for a in found for b in found]
+    return Match(
+        pd.DataFrame(rows), pd.DataFrame(pairs, columns=["title", "other", "overlap"]), _calibration(scene, models)
+    )
+
+
+def _who(scene: Scene, model: Model) -> dict[str, int]:
+    """People by group and by whether the change is to their favour."""
+    before, after = scene.decisions_test, model.decisions_test
+    good = scene.task.spec.favourable
+    counts = {}
+    for s in (0, 1):
+        group = scene.test.sensitive.to_numpy() == s
+        counts[f"better_{s}"] = int(((before != after) & (after == good) & group).sum())
+        counts[f"worse_{s}"] = int(((before != after) & (after != good) & group).sum())
+    return counts
+
+
+def _tree_f1(scene: Scene, model: Model, depth: int) -> float:
+    changed_train = model.decisions_train != scene.decisions_train
+    changed_test = model.decisions_test != scene.decisions_test
+    if not changed_train.any():
+        return float("nan")
+    encoder = scene.f[0]
+    return explain_tree(scene.task, encoder, scene.train.X, changed_train, scene.test.X, changed_test, depth).f1
+
+
+def _concepts(model: Model) -> dict[str, float]:
+    if model.concepts is None:
+        return {"concept_size": float("nan"), "concept_redundancy": float("nan")}
+    return {
+        "concept_size": float(concept_size(model.concepts)),
+        "concept_redundancy": concept_redundancy(model.concepts),
+    }
+
+
+def _scores_f(scene: Scene) -> np.ndarray:
+    return 1.0 / (1.0 + np.exp(-scene.logit_test))
+
+
+def _score_move(scene: Scene, model: Model) -> float:
+    if model.scores_test is None:
+        return float("nan")
+    stays = model.decisions_test == scene.decisions_test
+    return float(np.abs(model.scores_test - _scores_f(scene))[stays].mean()) if stays.any() else float("nan")
+
+
+def _calibration(scene: Scene, models: Mapping[str, Model]) -> pd.DataFrame:
+    frames = []
+    for name, model in models.items():
+        if model.scores_test is not None:
+            scores = np.clip(model.scores_test.astype(float), 0.0, 1.0)
+            frames.append(calibration_table(_scores_f(scene), scores).assign(title=METHODS[name].title))
+    return pd.concat(frames, ignore_index=True)
+
+
+def _jaccard(a: np.ndarray, b: np.ndarray) -> float:
+    either = int((a | b).sum())
+    return float((a & b).sum() / either) if either else float("nan")

@@ -1,0 +1,69 @@
+"""Segments of fairness and accuracy, within which change rates can be compared (paper, App. C.3 and D.1)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from commod.experiments.scene import FAIRNESS_FIGURES
+from commod.experiments.sweep import fairness_gain
+
+__all__ = ["PAPER_SEGMENTS", "Segments", "cell_table", "in_segments", "quartiles_of"]
+
+
+@dataclass(frozen=True)
+class Segments:
+    """Three cuts of the fairness figure and three of accuracy; Q1 is the least fair, and the least accurate."""
+
+    fairness: tuple[float, float, float]  # as printed: rising for the P-Rule, falling for disparate mistreatment
+    accuracy: tuple[float, float, float]
+    source: str
+
+    def fairness_range(self, q: int, criterion: str) -> str:
+        """Segment q (1 to 4) of fairness in words."""
+        cuts = [f"{cut:.2f}" for cut in self.fairness]
+        first, last = ("below", "and above") if criterion == "demographic_parity" else ("above", "and below")
+        return {1: f"{first} {cuts[0]}", 4: f"{cuts[2]} {last}"}.get(q) or f"{cuts[q - 2]} to {cuts[q - 1]}"
+
+
+_ADV = "the paper's quartiles of AdvDebias"
+# By data set and criterion, the paper's printed values; the first entry of each list is its main definition.
+PAPER_SEGMENTS: dict[tuple[str, str], list[Segments]] = {
+    ("law_school", "demographic_parity"): [
+        Segments((0.5587, 0.7212, 0.8719), (0.6709, 0.7294, 0.7550), _ADV),
+        Segments((0.4709, 0.5918, 0.7763), (0.7459, 0.7541, 0.7723), "the paper's quartiles of LPP (definition 2)"),
+        Segments((0.3247, 0.4127, 0.5695), (0.7033, 0.7559, 0.7793), "the paper's quartiles of ROC (definition 3)"),
+    ],
+    ("law_school", "equalized_odds"): [Segments((0.3429, 0.2415, 0.1503), (0.7230, 0.7458, 0.7577), _ADV)],
+    ("compas", "demographic_parity"): [Segments((0.7345, 0.7695, 0.8058), (0.6242, 0.6391, 0.6537), _ADV)],
+    ("compas", "equalized_odds"): [Segments((0.2198, 0.2079, 0.1869), (0.6242, 0.6391, 0.6537), _ADV)],
+}
+
+
+def quartiles_of(points: pd.DataFrame, criterion: str, source: str) -> Segments:
+    """Segments from the quartiles of given points, as the paper made its own."""
+    gain = fairness_gain(points, criterion).quantile([0.25, 0.5, 0.75]).abs()
+    accuracy = points["accuracy"].quantile([0.25, 0.5, 0.75])
+    return Segments(tuple(gain.round(4)), tuple(accuracy.round(4)), source)
+
+
+def in_segments(points: pd.DataFrame, segments: Segments, criterion: str) -> pd.DataFrame:
+    """The points with their segments, ``fairness_q`` and ``accuracy_q``, 1 to 4."""
+    sign = 1.0 if criterion == "demographic_parity" else -1.0
+    gain = sign * points[FAIRNESS_FIGURES[criterion]].to_numpy()
+    # A value on a cut belongs to the fairer segment, and to the more accurate one, as printed.
+    fairness = np.searchsorted(sign * np.asarray(segments.fairness), gain, side="right")
+    accuracy = np.searchsorted(np.asarray(segments.accuracy), points["accuracy"], side="right")
+    return points.assign(fairness_q=fairness + 1, accuracy_q=accuracy + 1)
+
+
+def cell_table(points: pd.DataFrame) -> pd.DataFrame:
+    """Mean change rate of each method in each cell of fairness and accuracy (the paper's Table 1).
+
+    `points` come from `in_segments`. One row per ``method, fairness_q, accuracy_q`` that has a model: ``change_rate``
+    (mean), ``models`` (how many).
+    """
+    cells = points.groupby(["method", "fairness_q", "accuracy_q"], sort=False)["change_rate"]
+    return cells.agg(change_rate="mean", models="size").reset_index()

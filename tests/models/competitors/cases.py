@@ -1,0 +1,76 @@
+"""Small data, stand-ins and shorthands shared by the tests of the competitors."""
+
+import numpy as np
+from sklearn.linear_model import LogisticRegression
+
+from commod.models.competitors import METHODS, make_method
+
+WRITTEN = [name for name, method in METHODS.items() if method.is_written]
+COMPETITORS = [name for name in WRITTEN if name != "commod"]
+AWARE = [name for name in COMPETITORS if METHODS[name].needs_sensitive]
+BLIND = [name for name in COMPETITORS if not METHODS[name].needs_sensitive]
+EDITORS = [name for name in COMPETITORS if METHODS[name].edits]
+
+# A value of each knob at which decisions change, and what makes a fit quick.
+FAIR = {
+    "commod": (4.0, {}),
+    "adv_debias": (1.0, {"epochs": 5, "pretrain_epochs": 1, "batch_size": 64, "width": 20, "learning_rate": 1e-2}),
+    "frappe": (30.0, {"max_iter": 60}),
+    "frappe_mlp": (30.0, {"max_iter": 40, "width": 8}),
+    "lpp": (0.02, {}),
+    "oracle_lpp": (0.02, {}),
+    "oracle_roc": (0.2, {}),
+    "hardt": (0.9, {}),
+    "pleiss": (1.0, {}),
+    "wass1": (0.9, {}),
+    "fst": (0.01, {}),
+    "fair_projection": (0.05, {}),
+}
+
+
+def people(n=400, seed=0):
+    """Four numbers each; S moves feature 0, which moves y."""
+    rng = np.random.default_rng(seed)
+    s = rng.integers(0, 2, n)
+    X = rng.normal(size=(n, 4))
+    X[:, 0] += 1.5 * s
+    y = (X[:, 0] + 0.5 * X[:, 1] + rng.normal(size=n) > 0.75).astype(int)
+    return X, y, s
+
+
+def base(X, y):
+    return LogisticRegression().fit(X, y)
+
+
+def made(name, f, *, fairness=None, seed=0, **settings):
+    """The method at a fair value of its knob, unfitted."""
+    value, quick = FAIR[name]
+    criterion = fairness or METHODS[name].criteria[0]
+    return make_method(name, f, value, fairness=criterion, random_state=seed, **{**quick, **settings})
+
+
+def knowing(name, s):
+    """What predict has to be told besides X."""
+    return {"sensitive_features": s} if METHODS[name].needs_sensitive else {}
+
+
+class GivenJoint:
+    """Stands in for a fitted `Membership`: P(S, Y | x) as a formula, a softmax of four linear functions."""
+
+    def __init__(self, n_features, seed=0, spread=1.0):
+        self.slopes = np.random.default_rng(seed).normal(size=(n_features, 4)) * spread
+
+    def joint(self, X):
+        e = np.exp(X @ self.slopes)
+        return (e / e.sum(axis=1, keepdims=True)).reshape(-1, 2, 2)
+
+    def __sklearn_is_fitted__(self):
+        return True
+
+
+def standardised(X):
+    return (X - X.mean(axis=0)) / X.std(axis=0)
+
+
+def positive_rates(decisions, s):
+    return [float(np.mean(decisions[s == group])) for group in (0, 1)]
