@@ -74,7 +74,7 @@ def plot_methods(
         "shorthand": "accuracy:Q",
         "title": "Accuracy on test (%)",
         "scale": scale,
-        "axis": alt.Axis(format=".0%", tickCount=5, labelFlush=False),
+        "axis": alt.Axis(format=".1%", tickCount=4, labelFlush=False),
     }
     if view == "fairness":
         x = alt.X(
@@ -110,7 +110,6 @@ def plot_methods(
         .mark_line(strokeWidth=1.6, opacity=0.75)
         .encode(x=x, y=y, stroke=channels["stroke"], order=order)
     )
-    pick = alt.selection_point(name="pick", fields=["id"], on="click", empty=False)
     points = (
         alt.Chart()
         .transform_calculate(
@@ -126,11 +125,14 @@ def plot_methods(
             tooltip=tooltip,
             description="words:N",
         )
-        .add_params(pick)
     )
+    if view == "fairness":
+        points = points.add_params(alt.selection_point(name="pick", fields=["id"], on="click", empty=False))
     # The legend takes its rows from the height.
     rows = (len(styles) + 2) // 2 if legend else 0
-    return alt.layer(lines, points, data=frame).properties(height=height or 360 + 26 * rows)
+    # Room above, or the topmost label of the axis is cut in half.
+    room = {"top": 10, "left": 5, "right": 5, "bottom": 5}
+    return alt.layer(lines, points, data=frame).properties(height=height or 360 + 26 * rows, padding=room)
 
 
 def plot_segments(
@@ -151,6 +153,8 @@ def plot_segments(
         ).properties(title=title, width=420)
         for q, title in enumerate(titles, start=1)
     ]
+    for part in parts:
+        part.padding = alt.Undefined  # a matter of the whole picture
     return alt.concat(*parts, columns=2)
 
 
@@ -260,11 +264,12 @@ def plot_overlap(frame: pd.DataFrame) -> alt.LayerChart:
     )
     numbers = (
         alt.Chart()
+        .transform_calculate(shown="isValid(datum.overlap) ? format(datum.overlap, '.0%') : '–'")
         .mark_text(fontSize=12)
         .encode(
             x=x,
             y=y,
-            text=alt.Text("overlap:Q", format=".0%"),
+            text="shown:N",
             color=alt.condition("datum.overlap > 0.5", alt.value("white"), alt.value("#1a1a1a")),
             tooltip=tooltip,
         )

@@ -1,6 +1,10 @@
 """Small data, stand-ins and shorthands shared by the tests of the competitors."""
 
+import warnings
+
 import numpy as np
+import pandas as pd
+import pytest
 from sklearn.linear_model import LogisticRegression
 
 from commod.models.competitors import METHODS, make_method
@@ -74,3 +78,16 @@ def standardised(X):
 
 def positive_rates(decisions, s):
     return [float(np.mean(decisions[s == group])) for group in (0, 1)]
+
+
+def in_aif360(name, y, s, scores):
+    """A post-processor class of aif360, and labels and scores as two of its data sets."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of its optional parts, at import
+        postprocessing = pytest.importorskip("aif360.algorithms.postprocessing")
+        datasets = pytest.importorskip("aif360.datasets")
+    frame = pd.DataFrame({"s": s.astype(float), "y": y.astype(float)})
+    true = datasets.BinaryLabelDataset(df=frame, label_names=["y"], protected_attribute_names=["s"])
+    scored = true.copy(deepcopy=True)
+    scored.scores = scores.reshape(-1, 1)
+    return getattr(postprocessing, name), true, scored

@@ -34,7 +34,7 @@ scores = st.lists(st.floats(0, 1), min_size=1, max_size=8).map(np.array)
 @settings(max_examples=200, deadline=None)
 @given(scores, scores)
 def test_mmd_is_the_double_sum(u, v):
-    assert group_mmd(u, v)[0] == pytest.approx(mmd(u, v), abs=1e-7)
+    assert group_mmd(u, v)[0] == pytest.approx(mmd(u, v), abs=1e-8)  # as its docstring says
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -91,6 +91,46 @@ def test_the_linear_fit_cannot_be_improved_on_by_a_general_optimiser(fairness):
     assert found <= better.fun + 1e-6
     assert found < loss(p) - 0.01
     assert of_line(np.r_[g.correction_.intercept, g.correction_.coef]) == pytest.approx(found, abs=1e-12)
+
+
+@pytest.mark.parametrize("fairness", CRITERIA)
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+def test_loss_and_slope_handed_to_the_optimiser(monkeypatch, architecture, fairness):
+    X, y, s = people(60)
+    X = X[:, :2]
+    f = base(X, y)
+    p, x, weight = f.predict_proba(X)[:, 1], standardised(X), 1.5
+    strata = [np.ones(60, dtype=bool)] if fairness == "demographic_parity" else [y == 0, y == 1]
+
+    def expected(theta):
+        if architecture == "linear":  # two concepts, their weights, a constant
+            correction = (x @ theta[:4].reshape(2, 2).T) @ theta[4:6] + theta[6]
+        else:  # three hidden units
+            hidden = np.maximum(x @ theta[:6].reshape(3, 2).T + theta[6:9], 0)
+            correction = hidden @ theta[9:12] + theta[12]
+        q = 1 / (1 + np.exp(-(np.log(p / (1 - p)) + correction)))
+        kl = np.mean(p * np.log(p / q) + (1 - p) * np.log((1 - p) / (1 - q)))
+        return kl + weight * sum(mmd(q[here & (s == 0)], q[here & (s == 1)]) for here in strata)
+
+    seen = []
+
+    def look(loss, start, **options):
+        at_f, _ = loss(start)
+        for seed in range(3):
+            theta = start + np.random.default_rng(seed).normal(size=len(start))
+            seen.append((theta, *loss(theta), at_f))
+        return minimize(loss, start, **options)
+
+    monkeypatch.setattr("commod.models.competitors.frappe.minimize", look)
+    Frappe(f, lambda_mmd=weight, fairness=fairness, architecture=architecture, width=3, max_iter=5).fit(
+        X, y, sensitive_features=s
+    )
+    assert len(seen) == 3
+    for theta, value, slope, at_f in seen:
+        zero = np.zeros_like(theta)
+        assert value - at_f == pytest.approx(expected(theta) - expected(zero), abs=1e-7)  # KL but for f's own entropy
+        numeric = [(expected(theta + 1e-6 * e) - expected(theta - 1e-6 * e)) / 2e-6 for e in np.eye(len(theta))]
+        np.testing.assert_allclose(slope, numeric, atol=1e-6)
 
 
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
