@@ -37,5 +37,5 @@ explore.concepts(result)
 explore.tree(result, settings.depth)
 session.keep_link()
 # What may take a while comes last: the page above is complete without it.
-draw_sweep()
 explore.shap(result)
+draw_sweep()

@@ -11,8 +11,13 @@ from tests.browsing import ROOT, chromium, serve, settled
 SIZES = {"wide": (1440, 900), "narrow": (390, 844)}
 
 
+# Pages that would take a minute in full.
+SHORT = {"pages/compare.py": "?methods=commod,lpp,fst,oracle_lpp,oracle_roc"}
+
+
 def address_of(script):
-    return "" if script == "app.py" else script.removeprefix("pages/").removesuffix(".py")
+    name = "" if script == "app.py" else script.removeprefix("pages/").removesuffix(".py")
+    return name + SHORT.get(script, "")
 
 
 def take(browser, address, path, *, size, dark, query=""):

@@ -184,6 +184,58 @@ def test_six_quick_moves_wait_for_one_training_not_six(open_page):
     assert not page.problems
 
 
+def test_compare_draws_what_the_command_line_writes(open_page, tmp_path):
+    page = open_page("compare?methods=commod,lpp,oracle_roc&seed=1")
+    csv = tmp_path / "points.csv"
+    command = [sys.executable, "-m", "commod", "compare", "law_school", "--seed", "1", "--out", str(csv)]
+    subprocess.run([*command, "--methods", "oracle_roc,commod,lpp"], cwd=ROOT, capture_output=True, check=True)
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Points as CSV").click()
+    assert download.value.path().read_text() == csv.read_text()
+    row = next(line for line in csv.read_text().splitlines() if "λ_fair 4, λ_ratio 0.05" in line).split(",")
+    accuracy, fairness, _, changed = row[-5:-1]
+    text = page.locator("path[aria-label*='λ_fair 4, λ_ratio 0.05']").first.get_attribute("aria-label")
+    shown = [float(value) for value in re.findall(r": ([\d.]+)", text)[:3]]
+    assert shown == pytest.approx([float(fairness), float(accuracy), float(changed)], abs=5e-4)
+
+
+def test_compare_takes_a_clicked_model_to_the_match_and_on_to_explore(open_page):
+    page = open_page("compare?methods=commod,lpp,oracle_roc")
+    before = page.get_by_text("COMMOD changes").last.inner_text()
+    page.locator("path[aria-label*='λ_fair 8, λ_ratio 0.05']").first.click()
+    page.wait_for_url("**model=*")
+    page.get_by_text("λ_fair 8, λ_ratio 0.05").first.wait_for()
+    settled(page)
+    assert page.get_by_text("COMMOD changes").last.inner_text() != before
+    matched = page.locator(".cx-wide").nth(1).locator("tbody tr").first.inner_text().split("\t")
+    for name, kind in (("Trade-off as SVG", b"<svg"), ("Segments as PNG", b"\x89PNG")):
+        with page.expect_download() as download:
+            page.get_by_role("button", name=name).click()
+        assert download.value.path().read_bytes().startswith(kind)
+    page.get_by_role("button", name="Open this COMMOD model").click()
+    page.wait_for_url("**lambda_fair=8&lambda_ratio=0.05*")
+    page.get_by_role("heading", name="Whose decisions change").wait_for()
+    settled(page)
+    assert [metric(page, "P-Rule"), metric(page, "Accuracy")] == matched[1:3]
+    assert not page.problems
+
+
+def test_compare_can_be_stopped_and_taken_up_again(open_page):
+    page = open_page("compare?methods=fst")
+    page.get_by_role("button", name="AdvDebias").click()
+    page.get_by_role("button", name="Stop").wait_for()
+    page.get_by_text("AdvDebias: ").wait_for()
+    page.get_by_role("button", name="Stop").click()
+    page.get_by_text("Stopped: 1 of 2 methods are drawn.").wait_for()
+    settled(page)
+    page.get_by_role("button", name="Go on").click()
+    page.get_by_role("button", name="Stop").wait_for()
+    page.get_by_role("button", name="AdvDebias").click()  # not wanted any more
+    page.get_by_role("button", name="Stop").wait_for(state="detached")
+    settled(page)
+    assert not page.problems
+
+
 @pytest.mark.parametrize("script", PAGES)
 def test_a_cold_deep_link_shows_the_right_page_and_navigation(browser, script):
     with serve() as fresh:
@@ -215,7 +267,8 @@ def test_accessible_and_nothing_is_cut_off(open_page, script, size, dark):
     page.wait_for_timeout(500)
     folder = ROOT / "screenshots"  # git ignores it
     folder.mkdir(exist_ok=True)
-    page.screenshot(path=folder / f"{address_of(script) or 'explore'}-{size}-{'dark' if dark else 'light'}.png")
+    name = PAGES[script][0].lower().replace(" ", "-")
+    page.screenshot(path=folder / f"{name}-{size}-{'dark' if dark else 'light'}.png")
     results = Axe().run(page)
     found = [(v["id"], [n["html"][:120] for n in v["nodes"]]) for v in results.response["violations"]]
     assert not found

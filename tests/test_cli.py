@@ -2,11 +2,13 @@ import json
 import subprocess
 import sys
 
+import pandas as pd
 import pytest
 from sklearn.linear_model import LogisticRegression
 
 from commod import Commod, evaluate, load_task
 from commod.cli import main
+from commod.experiments import compare
 
 KEYS = ["dataset", "fairness", "settings", "f", "g", "change_rate", "fit_seconds"]
 FIGURES = ["accuracy", "p_rule", "dm", "delta_tpr", "delta_fpr", "positive_rate_0", "positive_rate_1"]
@@ -54,6 +56,10 @@ def test_fit_as_text_names_the_concepts(capsys):
         (["fit", "german", "--base-model", "oracle"], "There is no base model 'oracle'"),
         (["fit", "german", "--fairness", "none"], "fairness must be one of"),
         (["data", "rebuild", "--wheels", "/nowhere"], "No wheel of"),
+        (["compare", "moon"], "There is no task 'moon'"),
+        (["compare", "german", "--methods", "roc"], "There is no method 'roc' for demographic parity"),
+        (["compare", "german", "--out", "/nowhere/points.csv"], "The folder of --out"),
+        (["compare", "german", "--fairness", "none"], "fairness must be one of"),
     ],
 )
 def test_bad_input_is_one_sentence_and_exit_code_2(arguments, message, capsys):
@@ -66,3 +72,19 @@ def test_bad_input_is_one_sentence_and_exit_code_2(arguments, message, capsys):
 def test_data_list(capsys):
     assert main(["data", "list"]) == 0
     assert "4,586 rows" in capsys.readouterr().out
+
+
+def test_compare_writes_all_points(capsys, tmp_path):
+    out = tmp_path / "points.csv"
+    assert main(["compare", "german", "--methods", "oracle_roc,lpp", "--jobs", "1", "--out", str(out)]) == 0
+    points = pd.read_csv(out)
+    assert points["method"].unique().tolist() == ["lpp", "oracle_roc"]
+    assert "26 models in" in capsys.readouterr().out
+    pd.testing.assert_frame_equal(points, compare("german", methods=["lpp", "oracle_roc"], n_jobs=1))
+
+
+def test_methods_are_listed(capsys):
+    assert main(["methods"]) == 0
+    out = capsys.readouterr().out
+    assert "oracle_lpp" in out
+    assert "not yet" in out

@@ -136,6 +136,7 @@ def collect(
         bars = {name: columns[i % 2].empty() for i, name in enumerate(missing)}
         tickets = {name: places_in_queue.enter_context(compute.begin_sweep(name, scene)) for name in missing}
         shown: dict[str, tuple[float, int]] = {}
+        failed: list[str] = []
         while tickets:
             done = [name for name, ticket in tickets.items() if ticket.wait(0.0)]
             for name in done:
@@ -144,7 +145,7 @@ def collect(
                     found[name] = tickets.pop(name).result()
                 except Exception as error:
                     reason = str(error) if isinstance(error, ValueError) else "a fault of ours"
-                    st.warning(f"{METHODS[name].title} could not be swept: {reason}", icon=":material/warning:")
+                    failed.append(f"{METHODS[name].title} could not be swept: {reason}")
             if done and found:
                 paint(found)
             for name, ticket in tickets.items():
@@ -156,6 +157,8 @@ def collect(
             compute.stop_if_stale()
             time.sleep(POLL)
     place.empty()
+    for sentence in failed:
+        st.warning(sentence, icon=":material/warning:")
     return {name: found[name] for name in names if name in found}  # in the registry's order, not that of arrival
 
 

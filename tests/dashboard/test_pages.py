@@ -12,11 +12,17 @@ from commod.datasets import TASKS
 from tests.browsing import ROOT
 
 
-def run(script="app.py", **query):
-    app = AppTest.from_file(str(ROOT / script), default_timeout=60)
+def run(page="app.py", **query):
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
     for name, value in query.items():
         app.query_params[name] = value
+    if page != "app.py":
+        app.switch_page(page)
     return app.run()
+
+
+def run_compare(**query):
+    return run("pages/compare.py", **query)
 
 
 @pytest.fixture(autouse=True)
@@ -248,3 +254,67 @@ def test_data_page():
     fine(app.selectbox[0].set_value("compas").run())
     assert app.metric[0].label == "Not Caucasian"
     assert any("ProPublica" in text.value for text in app.markdown)
+
+
+@pytest.fixture(scope="module")
+def compared():
+    """The Compare page with methods that are quick."""
+    return fine(run_compare(methods="commod,fst,oracle_roc"))
+
+
+def table(app, place):
+    return next(element for i, element in enumerate(app.main.get("html")) if i == place).proto.body
+
+
+def test_compare_draws_and_matches(compared):
+    app = compared
+    assert app.title[0].value == "Who gets there with the fewest changes?"
+    assert "With a P-Rule of 0.80 or more, without being told the group: most accurate is" in words(app)
+    assert "COMMOD changes **117** decisions here." in words(app)
+    assert "Oracle ROC ○" in table(app, 0)
+    assert "λ_fair 3, λ_ratio 0.05" in table(app, 1)
+    assert "not yet" in table(app, 2)
+    assert app.query_params["methods"] == "commod,fst,oracle_roc"
+
+
+def test_compare_of_another_model(compared):
+    box = next(box for box in compared.selectbox if box.label.startswith("COMMOD model"))
+    app = fine(box.select_index(len(box.options) - 1).run())
+    assert "λ_fair 10, λ_ratio 0" in table(app, 1)
+    assert app.query_params["model"]
+    again = run_compare(**dict(app.query_params))
+    assert table(again, 1) == table(app, 1)
+
+
+def test_compare_without_methods_or_rivals():
+    app = run_compare(methods="fst")
+    assert any("Choose COMMOD and at least one other" in info.value for info in fine(app).info)
+    app = fine(app.pills[0].set_value([]).run())
+    assert any("Choose at least one method." in info.value for info in app.info)
+
+
+def test_compare_with_a_hostile_link():
+    app = fine(run_compare(methods="lpp,<script>,mnb,,", model="9" * 40))
+    assert any("<script>, mnb" in warning.value for warning in app.warning)
+    assert app.pills[0].value == ["lpp"]
+
+
+def test_compare_under_equalized_odds_offers_what_is_defined_for_it():
+    app = run_compare(fairness="equalized_odds", methods="commod,oracle_roc,oracle_lpp")
+    assert app.pills[0].value == ["commod", "oracle_lpp"]
+    assert "half the mistreatment of f" in words(fine(app))
+
+
+def test_a_method_that_fails_is_named_and_the_others_are_drawn(monkeypatch):
+    made = compute.sweep
+
+    def fail(method, *arguments):
+        if method == "lpp":
+            raise RuntimeError("secret path /srv/app")
+        return made(method, *arguments)
+
+    monkeypatch.setattr(compute, "sweep", fail)
+    app = run_compare(methods="lpp,oracle_roc", seed="31")
+    assert not app.exception
+    assert [warning.value for warning in app.warning] == ["LPP could not be swept: a fault of ours"]
+    assert "Oracle ROC" in words(app) + table(app, 0)

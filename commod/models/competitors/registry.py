@@ -81,12 +81,12 @@ METHODS: dict[str, Method] = {
         knob=Knob(
             "lambda_fair",
             "λ_fair",
-            (0.0, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0, 5.0, 6.0, 8.0, 10.0),
+            (0.0, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0, 5.0, 6.0, 8.0, 10.0),
             0.0,
             10.0,
             0.0,
         ),
-        others={"lambda_ratio": (0.0, 0.02, 0.1, 0.3)},
+        others={"lambda_ratio": (0.0, 0.05, 0.2)},
         settings={"lambda_concepts": 0.05, "n_concepts": 2},
     ),
     "adv_debias": Method(

@@ -217,25 +217,25 @@ def test_a_table_with_categories():
             {"dropout": 0.999},
             "dropout",
             marks=pytest.mark.xfail(
-                strict=True, reason="BUG adv_debias.py:124: round(256·dropout) = 256 above 0.998: ZeroDivisionError"
+                strict=True, reason="BUG adv_debias.py:119: round(256·dropout) = 256 above 0.998: ZeroDivisionError"
             ),
         ),
         pytest.param(
             {"random_state": None},
             "random_state must be a whole number",
             marks=pytest.mark.xfail(
-                strict=True, reason="BUG adv_debias.py:112: random_state is not checked: TypeError"
+                strict=True, reason="BUG adv_debias.py:109: random_state is not checked: TypeError"
             ),
         ),
         pytest.param(
             {"random_state": 1.5},
             "random_state must be a whole number",
-            marks=pytest.mark.xfail(strict=True, reason="BUG adv_debias.py:112: 1.5 is silently taken for 1"),
+            marks=pytest.mark.xfail(strict=True, reason="BUG adv_debias.py:109: 1.5 is silently taken for 1"),
         ),
         pytest.param(
             {"pretrain_epochs": -1},
             "pretrain_epochs must be a whole number",
-            marks=pytest.mark.xfail(strict=True, reason="BUG adv_debias.py:127: pretrain_epochs is not checked"),
+            marks=pytest.mark.xfail(strict=True, reason="BUG adv_debias.py:122: pretrain_epochs is not checked"),
         ),
     ],
     ids=str,

@@ -170,7 +170,7 @@ def test_a_hidden_layer_has_no_concepts():
 
 
 @pytest.mark.xfail(
-    strict=True, reason="BUG frappe.py:108: a refit forgets concepts_ but keeps the old concept_weights_"
+    strict=True, reason="BUG frappe.py:107: a refit forgets concepts_ but keeps the old concept_weights_"
 )
 def test_a_refit_with_a_hidden_layer_leaves_no_old_concepts_behind():
     X, y, s = people(100)
@@ -180,7 +180,7 @@ def test_a_refit_with_a_hidden_layer_leaves_no_old_concepts_behind():
     assert not hasattr(g, "concept_weights_")
 
 
-def test_the_sensitive_column_is_no_input_unless_it_is_in_X():
+def test_the_sensitive_column_is_no_input_unless_x_holds_it():
     X, y, s = people(200)
     frame = pd.DataFrame(X, columns=list("abcd"))
     g = Frappe(base(frame, y)).fit(frame, y, sensitive_features=s)

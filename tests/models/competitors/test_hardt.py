@@ -91,7 +91,7 @@ def test_lots_are_uniform_and_of_different_seeds_unrelated():
 
 
 def test_lots_go_by_a_persons_content_not_by_the_place_in_the_table():
-    X, y, s = people(50)
+    X, _, s = people(50)
     rows = Rows(X, X[:, 0], s)
     order = np.random.default_rng(0).permutation(50)
     shuffled = Rows(X[order], X[order, 0], s[order])

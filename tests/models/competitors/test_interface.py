@@ -1,9 +1,10 @@
-"""What holds for every competitor: one interface, S only where it is declared, seeds, scikit-learn; and the registry."""
+"""What holds for every competitor: one interface, S only where declared, seeds, scikit-learn; and the registry."""
 
 import inspect
 import pickle
 import subprocess
 import sys
+import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import fields
 from importlib import import_module
@@ -25,6 +26,7 @@ from commod.models import competitors
 from commod.models.competitors import METHODS, available_methods, make_method, overview
 from commod.models.competitors.base import Rows, chance_of_rows
 from commod.models.competitors.membership import Membership
+from commod.models.networks import seeded
 from tests.fitting import case
 from tests.models.competitors.cases import AWARE, BLIND, COMPETITORS, EDITORS, WRITTEN, base, knowing, made, people
 
@@ -63,10 +65,10 @@ def table(X, s=None):
 # Each exception with its reason; a check that comes to pass must leave this list (strict xfail).
 EXPECTED_FAILURES = {
     "AdvDebias": {
-        "check_estimators_unfitted": "BUG adv_debias.py:166: predict reads classes_ before check_is_fitted",
+        "check_estimators_unfitted": "BUG adv_debias.py:157: predict reads classes_ before check_is_fitted",
     },
     "Frappe": {
-        "check_non_transformer_estimators_n_iter": "BUG base.py: without sensitive_features fit leaves no n_iter_",
+        "check_non_transformer_estimators_n_iter": "BUG base.py:102: without sensitive_features fit leaves no n_iter_",
     },
 }
 CHECKED = [class_of(name)() for name in COMPETITORS if name not in ("adv_debias", "frappe_mlp")]
@@ -148,6 +150,10 @@ def test_s_as_a_column_of_x(name, small):
     assert list(g.encoder_.feature_names_out_) == list("abcd")
     # Passed as well, it counts as passed.
     np.testing.assert_array_equal(g.predict(table(X, "left"), sensitive_features=words), expected)
+    scored = table(X, words).assign(score=f.predict_proba(table(X))[:, 1])
+    by_column = made(name, "score", sensitive_column="group").fit(scored, y)
+    np.testing.assert_array_equal(by_column.predict(scored), expected)
+    assert list(by_column.encoder_.feature_names_out_) == list("abcd")
     unnamed = made(name, None, sensitive_column="group").fit(table(X, words), y)  # trains an f of its own
     assert list(unnamed.base_model_.feature_names_in_) == list("abcd")
 
@@ -164,7 +170,7 @@ def test_an_f_that_was_trained_with_s_sees_it(name, small):
 
 @each_aware
 def test_a_column_that_is_not_there_is_named(name, small):
-    X, y, s, f = small
+    X, y, _, f = small
     for rows in (X, table(X)):
         with pytest.raises(ValueError, match="sensitive_column='group' names no column of X"):
             made(name, f, sensitive_column="group").fit(rows, y)
@@ -242,6 +248,20 @@ def test_fits_beside_one_another_are_those_of_fits_alone(name, small):
     assert (alone[0] != alone[1]).any()
 
 
+def test_networks_are_dealt_their_weights_one_at_a_time():
+    def deal(seed):
+        with seeded(seed):
+            first = torch.rand(3)
+            time.sleep(0.05)  # time for another to draw from the same deck
+            return torch.cat([first, torch.rand(3)])
+
+    alone = [deal(seed) for seed in (0, 1)]
+    with ThreadPoolExecutor(2) as pool:
+        beside = list(pool.map(deal, (0, 1)))
+    for one, other in zip(alone, beside, strict=True):
+        assert torch.equal(one, other)
+
+
 @each_criterion
 def test_a_decision_does_not_depend_on_who_else_is_asked_about(name, fairness, models):
     X, _, s = people(60, seed=5)
@@ -256,12 +276,12 @@ def test_a_decision_does_not_depend_on_who_else_is_asked_about(name, fairness, m
 
 
 LOTS = (
-    "BUG base.py:56: the lot is drawn from a hash of f's logit, whose last bit depends on the size of the batch (BLAS); "
-    "alone, a quarter of the people of law_school draw another lot"
+    "BUG base.py:54: the lot is a hash of f's logit among others, whose last bit goes with the batch (BLAS). "
+    "Alone, a quarter of the people of law_school draw another lot, and german's Oracle LPP decides otherwise"
 )
 
 
-@pytest.mark.xfail(strict=True, reason=LOTS)
+@pytest.mark.xfail(strict=False, reason=LOTS)  # not strict: another machine's BLAS may round alike
 @pytest.mark.parametrize("name", ["hardt", "pleiss"])
 def test_a_person_draws_the_same_lot_alone_and_among_others(name):
     c = case("law_school")
@@ -270,6 +290,17 @@ def test_a_person_draws_the_same_lot_alone_and_among_others(name):
     rows = np.r_[0:30, 52, 63, 80, 85]
     alone = [g.decision_function(c.test.X.iloc[[i]], sensitive_features=c.test.sensitive.iloc[[i]])[0] for i in rows]
     np.testing.assert_allclose(alone, together[rows], atol=1e-9)
+
+
+@pytest.mark.xfail(strict=False, reason=LOTS)
+def test_where_a_whole_group_is_tied_a_person_is_decided_the_same_alone_and_among_others():
+    c = case("german")
+    g = make_method("oracle_lpp", c.f, 0.01, fairness=EO)
+    g.fit(c.train.X, c.train.y, sensitive_features=c.train.sensitive)
+    together = g.predict(c.test.X, sensitive_features=c.test.sensitive)
+    rows = np.r_[0:5, 22, 138, 172]
+    alone = [g.predict(c.test.X.iloc[[i]], sensitive_features=c.test.sensitive.iloc[[i]])[0] for i in rows]
+    np.testing.assert_array_equal(alone, together[rows])
 
 
 @pytest.mark.xfail(strict=True, reason=LOTS)
@@ -311,7 +342,7 @@ def test_pickle_round_trip(name, fairness, small, models):
 
 @each_criterion
 def test_labels_and_groups_may_be_words(name, fairness, small, models):
-    X, y, s, f = small
+    X, y, s, _ = small
     words, sides = np.where(y == 1, "yes", "no"), np.where(s == 1, "right", "left")
     spoken = LogisticRegression().fit(X, words)
     g = made(name, spoken, fairness=fairness).fit(X, words, sensitive_features=sides)
@@ -418,8 +449,8 @@ def test_an_f_of_other_classes_or_not_fitted(name, small):
 
 @pytest.mark.xfail(
     strict=True,
-    reason="BUG base.py:100: with equalized odds and no row of some group and label, 0/0 or the mean of nothing instead "
-    "of a sentence (fairlearn and InformationWithholding refuse it)",
+    reason="BUG base.py:104: for equalized odds, with no row of a group and label, there is 0/0 or the mean of nothing "
+    "instead of a sentence (fairlearn and InformationWithholding refuse it)",
 )
 @pytest.mark.parametrize("name", ["lpp", "fst", "fair_projection", "frappe"])
 def test_equalized_odds_needs_rows_of_every_group_and_label(name, small):
@@ -431,7 +462,7 @@ def test_equalized_odds_needs_rows_of_every_group_and_label(name, small):
 
 @pytest.mark.xfail(
     strict=True,
-    reason="BUG base.py:91: encoder_, classes_, groups_ and f are replaced before _learn has succeeded, so a failed "
+    reason="BUG base.py:93: encoder_, classes_, groups_ and f are replaced before _learn has succeeded, so a failed "
     "refit leaves half of each model (Commod keeps the old one)",
 )
 @pytest.mark.parametrize("name", ["lpp", "oracle_roc", "hardt", "pleiss", "wass1", "fst", "frappe"])

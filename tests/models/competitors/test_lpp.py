@@ -121,7 +121,7 @@ def test_without_a_constraint_that_binds_nothing_changes(method, fairness, alpha
 
 @pytest.mark.xfail(
     strict=True,
-    reason="BUG lpp.py:46: the noise decides a score of exactly one half, so g ≠ f at α = 1 (knob.unchanged)",
+    reason="BUG lpp.py:44: the noise decides a score of exactly one half, so g ≠ f at α = 1 (knob.unchanged)",
 )
 @pytest.mark.parametrize("method", [LPP, OracleLPP])
 def test_a_score_of_one_half_stays_negative_where_no_constraint_binds(method):
@@ -207,7 +207,7 @@ def test_where_a_whole_group_is_tied_the_noise_decides_and_value_and_constraint_
 
 @pytest.mark.xfail(
     strict=True,
-    reason="BUG registry.py, oracle_lpp: randomised=False, but with equalized odds and a small α a whole group is "
+    reason="BUG registry.py:141, oracle_lpp: randomised=False, but with equalized odds and a small α a whole group is "
     "decided by the seeded noise (german: 567 of 700 people at α ≤ 0.02)",
 )
 def test_lots_of_the_tied_group_are_declared():

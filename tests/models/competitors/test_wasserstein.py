@@ -3,10 +3,12 @@
 import numpy as np
 import pytest
 from scipy.stats import ks_2samp, wasserstein_distance
+from sklearn.tree import DecisionTreeClassifier
 
 from commod.metrics import demographic_parity_difference
 from commod.models.competitors import Wass1PostProcessing
 from tests.fitting import case
+from tests.models.competitors.cases import people, positive_rates
 
 LARGE, SMALL = [0.1, 0.2, 0.3, 0.4, 0.5], [0.6, 0.7, 0.9]
 S = np.array([0] * 5 + [1] * 3)
@@ -125,6 +127,20 @@ def test_strength_is_the_share_of_the_way(law):
 )
 def test_the_larger_group_keeps_scores_beyond_those_of_training():
     np.testing.assert_allclose(moved(LARGE + SMALL, new=[0.8, 0.05], new_s=[0, 0]), [0.8, 0.05])
+
+
+@pytest.mark.xfail(
+    strict=True,
+    reason="BUG wasserstein.py:83: equal scores all get the middle of their ranks, so where scores are few (a "
+    "tree) the distributions are not equal at full strength, as the docstring says: rates 0.26 and 0.80 become 0.99 "
+    "and 0.80",
+)
+def test_at_full_strength_decisions_are_equal_also_where_scores_are_few():
+    X, y, s = people()
+    f = DecisionTreeClassifier(max_depth=3, random_state=0).fit(X, y)
+    g = Wass1PostProcessing(f).fit(X, y, sensitive_features=s)
+    low, high = sorted(positive_rates(g.predict(X, sensitive_features=s), s))
+    assert high - low < 0.1
 
 
 def test_scores_of_exactly_zero_and_one():
