@@ -26,6 +26,7 @@ from commod.models.validation import (
     check_choice,
     check_count,
     check_options,
+    check_seed,
     check_weight,
 )
 
@@ -261,8 +262,7 @@ class Commod(EditedModel):
                 raise ValueError(
                     f"ratio_norm as an array must hold one weight of 0 or more for each of the {n} rows, not all 0."
                 )
-        if isinstance(self.random_state, bool) or not isinstance(self.random_state, (int, np.integer)):
-            raise ValueError(f"random_state must be a whole number, got {self.random_state!r}.")
+        check_seed(self.random_state)
 
     def _solve(
         self, data: TrainingData, weights: LossWeights, callback: StepCallback | None, climb: Climb | None

@@ -13,7 +13,15 @@ from sklearn.utils.validation import column_or_1d
 
 from commod.models.adversary import Array
 
-__all__ = ["check_choice", "check_count", "check_labels", "check_options", "check_sensitive", "check_weight"]
+__all__ = [
+    "check_choice",
+    "check_count",
+    "check_labels",
+    "check_options",
+    "check_seed",
+    "check_sensitive",
+    "check_weight",
+]
 
 
 def check_weight(name: str, value: Any) -> float:
@@ -27,6 +35,13 @@ def check_count(name: str, value: Any) -> int:
     """A whole number of at least 1."""
     if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < 1:
         raise ValueError(f"{name} must be a whole number of 1 or more, got {value!r}.")
+    return int(value)
+
+
+def check_seed(value: Any) -> int:
+    """A whole number of 0 or more, as numpy and torch take it for a seed."""
+    if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < 0:
+        raise ValueError(f"random_state must be a whole number of 0 or more, got {value!r}.")
     return int(value)
 
 

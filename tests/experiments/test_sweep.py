@@ -130,7 +130,7 @@ def test_every_method_moves_towards_fairness_along_its_knob(scene, fairness):
 @pytest.mark.slow
 @pytest.mark.parametrize("fairness", [DP, EO])
 @pytest.mark.parametrize("name", ["adv_debias", "frappe_mlp"])
-def test_slow_methods_move_towards_fairness_along_their_knob(scene, name, fairness):
+def test_methods_of_many_seeds_move_towards_fairness_along_their_knob(scene, name, fairness):
     points = sweep_method(scene, name, fairness).points
     figure = "p_rule" if fairness == DP else "dm"
     mean = points.groupby("value")[figure].mean()

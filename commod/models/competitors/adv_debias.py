@@ -16,7 +16,7 @@ from commod.models.adversary import Array, sigmoid
 from commod.models.classifier import TabularClassifier
 from commod.models.competitors.base import CRITERIA
 from commod.models.threads import single_threaded
-from commod.models.validation import check_choice, check_count, check_weight
+from commod.models.validation import check_choice, check_count, check_seed, check_weight
 
 __all__ = ["AdvDebias", "debiased_gradient"]
 
@@ -82,6 +82,7 @@ class AdvDebias(TabularClassifier):
     def fit(self, X: Any, y: Any, *, sensitive_features: Any = None) -> AdvDebias:
         """Train predictor and adversary; without `sensitive_features` the predictor alone, with a warning."""
         check_choice("fairness", self.fairness, CRITERIA)
+        check_seed(self.random_state)
         given = self._given(X, y, sensitive_features)
         encoder = TabularEncoder()
         encoded = encoder.fit_transform(given.X)
@@ -99,8 +100,9 @@ class AdvDebias(TabularClassifier):
 
     def _train(self, X: Array, y: Array, sensitive: Array | None) -> Network:
         alpha = check_weight("alpha", self.alpha)
-        if check_weight("dropout", self.dropout) >= 1:
-            raise ValueError(f"dropout is a share below 1, got {self.dropout!r}.")
+        lost = round(256 * check_weight("dropout", self.dropout))  # of 256 hidden units
+        if lost > 255:
+            raise ValueError(f"dropout is a share below 1 (0.996 at most), got {self.dropout!r}.")
         epochs, batch_size = check_count("epochs", self.epochs), check_count("batch_size", self.batch_size)
         by_label = self.fairness == "equalized_odds"
         x, labels = _tensor(X), _tensor(y)
@@ -116,10 +118,10 @@ class AdvDebias(TabularClassifier):
             {"params": adversary.tensors(), "lr": rival_rate},
         ]
         optimizer = torch.optim.Adam(sides, lr=rate, fused=True)
-        lost = round(256 * self.dropout)  # of 256 hidden units
+        pretrain = check_weight("pretrain_epochs", self.pretrain_epochs)
         left = check_count("max_steps", self.max_steps)
         for epoch in range(epochs):
-            together = groups is not None and epoch >= self.pretrain_epochs
+            together = groups is not None and epoch >= pretrain
             for batch in np.array_split(dice.permutation(len(x)), range(batch_size, len(x), batch_size)):
                 rows, label = x[batch], labels[batch]
                 kept = torch.from_numpy(dice.integers(0, 256, (len(batch), self.width), dtype=np.uint8) >= lost)
@@ -154,7 +156,8 @@ class AdvDebias(TabularClassifier):
 
     def predict(self, X: Any) -> np.ndarray:
         """Decisions: the positive class where its probability is above one half."""
-        return self.classes_[(self.decision_function(X) > 0).astype(int)]
+        positive = self.decision_function(X) > 0
+        return self.classes_[positive.astype(int)]
 
 
 @dataclass(frozen=True)

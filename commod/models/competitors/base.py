@@ -15,7 +15,7 @@ from commod.models.adversary import Array, sigmoid
 from commod.models.base_scores import BaseModel
 from commod.models.classifier import EditedModel
 from commod.models.threads import single_threaded
-from commod.models.validation import check_choice
+from commod.models.validation import check_choice, check_seed
 
 __all__ = [
     "CRITERIA",
@@ -50,8 +50,8 @@ def chance_of_rows(rows: Rows, seed: int) -> Array:
     A randomised rule decides with it. Unlike a generator that deals numbers out in the order of the rows, it gives a
     person the same decision alone, in a batch, or in another order; and two people who are alike are treated alike.
     """
-    columns = {str(i): column for i, column in enumerate(rows.X.T)}
-    columns |= {"logit": rows.logit, "seed": np.full(len(rows.logit), seed)}
+    # Not by f's score, whose last digit depends on how many rows it was asked about at once.
+    columns = {str(i): column for i, column in enumerate(rows.X.T)} | {"seed": np.full(len(rows.X), seed)}
     if rows.sensitive is not None:
         columns["sensitive"] = rows.sensitive
     hashed = pd.util.hash_pandas_object(pd.DataFrame(columns), index=False).to_numpy()
@@ -84,12 +84,12 @@ class Competitor(EditedModel):
             f's probabilities for these rows, instead of asking `base_model`.
         """
         check_choice("fairness", self.fairness, self.criteria)
-        if isinstance(self.random_state, bool) or not isinstance(self.random_state, (int, np.integer)):
-            raise ValueError(f"random_state must be a whole number, got {self.random_state!r}.")
+        check_seed(self.random_state)
         given = self._given(X, y, self._groups_in(X, sensitive_features))
         base_model, logit = self._base(given, y, base_scores)
         encoder = TabularEncoder()
         encoded = encoder.fit_transform(self._inputs(given.X, base_model))
+        before = dict(vars(self))
         self.classes_, self.groups_ = given.classes, given.groups
         self.base_model_, self.encoder_ = base_model, encoder
         self.edits_ = given.sensitive is not None
@@ -99,10 +99,20 @@ class Competitor(EditedModel):
                 UserWarning,
                 stacklevel=2,
             )
+            self._learn_nothing()
             return self
-        with single_threaded():
-            self._learn(Rows(encoded, logit, given.sensitive.astype(np.int64)), given.labels)
+        try:
+            with single_threaded():
+                _check_cells(given.sensitive, given.labels, self.fairness)
+                self._learn(Rows(encoded, logit, given.sensitive.astype(np.int64)), given.labels)
+        except BaseException:
+            # A fit that fails or is interrupted leaves the old model whole.
+            self.__dict__ = before
+            raise
         return self
+
+    def _learn_nothing(self) -> None:
+        """What is to be set where there is nobody to be fair to."""
 
     def _groups_in(self, X: Any, sensitive_features: Any) -> Any:
         return sensitive_features
@@ -192,9 +202,8 @@ class GroupAware(Competitor):
         assert self.groups_ is not None
         unknown = [value for value in pd.unique(values) if value not in self.groups_]
         if unknown:
-            raise ValueError(
-                f"sensitive_features holds {unknown[:3]}, but the groups of fit were {list(self.groups_)}."
-            )
+            shown = np.asarray(unknown[:3]).tolist()
+            raise ValueError(f"sensitive_features holds {shown}, but the groups of fit were {self.groups_.tolist()}.")
         return Rows(rows.X, rows.logit, (values == self.groups_[1]).astype(np.int64))
 
     def decision_function(self, X: Any, *, sensitive_features: Any = None, base_scores: Any = None) -> Array:
@@ -212,6 +221,15 @@ class GroupAwareScored(GroupAware):
     def predict_proba(self, X: Any, *, sensitive_features: Any = None, base_scores: Any = None) -> Array:
         """Probabilities of the two classes under g."""
         return _both(self.decision_function(X, sensitive_features=sensitive_features, base_scores=base_scores))
+
+
+def _check_cells(sensitive: Array, labels: Array, fairness: str) -> None:
+    """Equalized odds compares the groups within each label: each needs rows of both."""
+    if fairness == "equalized_odds" and len(np.unique(2 * sensitive + labels)) < 4:
+        raise ValueError(
+            "Equalized odds compares the groups under each label, and one group has no row of some label: each group "
+            "needs rows of both labels. Merge groups, or ask for demographic parity."
+        )
 
 
 def _both(logit: Array) -> Array:

@@ -18,6 +18,8 @@ from commod.models.validation import check_choice, check_count, check_weight
 __all__ = ["Frappe", "group_mmd"]
 
 BANDWIDTH = 0.1
+# λ_mmd values passed on the way up from T ≡ 0: the MMD has many minima, and what is followed leads to one of them.
+LADDER = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
 
 
 class Frappe(Scored):
@@ -26,7 +28,8 @@ class Frappe(Scored):
     Loss: KL(f‖g) + λ_mmd·MMD²(scores of the groups), and for equalized odds the sum of the MMD² within each label. (The
     published knob sits on the KL term, so that there a larger one is less fair.) The kernel exp(−(u−v)²/0.1²) on
     scores is expanded into cosines, so that all training rows take part in every step at a cost linear in their
-    number; L-BFGS minimises from T ≡ 0, where g = f. At λ_mmd = 0 it stays there.
+    number; L-BFGS minimises from T ≡ 0, where g = f. A linear T follows λ_mmd up to its target, so that seeds end in
+    the same minimum. At λ_mmd = 0 it stays at f.
 
     Parameters
     ----------
@@ -39,7 +42,9 @@ class Frappe(Scored):
     n_concepts : int, default 2
     width : int, default 64
         Of the hidden layer of "mlp".
-    max_iter : int, default 300
+    max_iter : int, optional
+        Steps of L-BFGS: 100 at each value of λ_mmd passed ("linear"); 50 in all ("mlp"), where stopping early keeps
+        the network from learning the training rows by heart.
     random_state : int
         Of the initial weights.
 
@@ -48,7 +53,12 @@ class Frappe(Scored):
     correction_ : T as plain numbers, a function of encoded rows
     concepts_ : DataFrame, feature × concept
         Unit directions of the bottleneck ("linear" only).
+    concept_weights_ : Series
+        Weight of each concept in T ("linear" only).
+    loss_ : float
+        At the end.
     n_iter_ : int
+        Steps taken.
     """
 
     def __init__(
@@ -60,7 +70,7 @@ class Frappe(Scored):
         architecture: str = "linear",
         n_concepts: int = 2,
         width: int = 64,
-        max_iter: int = 300,
+        max_iter: int | None = None,
         random_state: int = 0,
     ) -> None:
         self.base_model = base_model
@@ -75,7 +85,8 @@ class Frappe(Scored):
     def _learn(self, rows: Rows, y: Array) -> None:
         weight = check_weight("lambda_mmd", self.lambda_mmd)
         check_choice("architecture", self.architecture, ("linear", "mlp"))
-        max_iter = check_count("max_iter", self.max_iter)
+        linear = self.architecture == "linear"
+        max_iter = (100 if linear else 50) if self.max_iter is None else check_count("max_iter", self.max_iter)
         assert rows.sensitive is not None
         network = self._network(rows.X.shape[1])
         f, groups, X = rows.score, rows.sensitive == 1, torch.from_numpy(rows.X)
@@ -85,7 +96,7 @@ class Frappe(Scored):
         pairs = [(np.flatnonzero(stratum & ~groups), np.flatnonzero(stratum & groups)) for stratum in strata]
         parameters = list(network.parameters())
 
-        def loss(values: np.ndarray) -> tuple[float, np.ndarray]:
+        def loss(values: np.ndarray, weight: float) -> tuple[float, np.ndarray]:
             torch.nn.utils.vector_to_parameters(torch.from_numpy(values.copy()), parameters)
             correction = network(X)
             z = rows.logit + correction.detach().numpy()
@@ -99,12 +110,18 @@ class Frappe(Scored):
             gradient = torch.autograd.grad(correction, parameters, torch.from_numpy(slope))
             return total, torch.nn.utils.parameters_to_vector(gradient).numpy()
 
-        start = torch.nn.utils.parameters_to_vector(parameters).detach().numpy().copy()
-        found = minimize(loss, start, jac=True, method="L-BFGS-B", options={"maxiter": max_iter})
-        torch.nn.utils.vector_to_parameters(torch.from_numpy(found.x), parameters)
-        self.n_iter_ = int(found.nit)
+        values = torch.nn.utils.parameters_to_vector(parameters).detach().numpy().copy()
+        self.n_iter_ = 0
+        for rung in [*(rung for rung in LADDER if rung < weight and linear), weight]:
+            options = {"maxiter": max_iter}
+            found = minimize(loss, values, args=(rung,), jac=True, method="L-BFGS-B", options=options)
+            values = found.x
+            self.n_iter_ += int(found.nit)
+        torch.nn.utils.vector_to_parameters(torch.from_numpy(values), parameters)
+        self.loss_ = float(found.fun)
         self.correction_ = network.rescaler()
-        self.__dict__.pop("concepts_", None)
+        for name in ("concepts_", "concept_weights_"):
+            self.__dict__.pop(name, None)
         if isinstance(network, ConceptNetwork):
             directions, strengths = network.directions()
             names = pd.Index([f"Concept {j + 1}" for j in range(self.n_concepts)], name="concept")
@@ -112,12 +129,20 @@ class Frappe(Scored):
             self.concepts_ = pd.DataFrame(directions, index=index, columns=names)
             self.concept_weights_ = pd.Series(strengths, index=names, name="weight")
 
+    def _learn_nothing(self) -> None:
+        self.n_iter_, self.loss_ = 1, 0.0  # one look, at nothing to be done
+
     def _network(self, n_features: int) -> Any:
         """T, in double precision, T ≡ 0."""
         network: Any
         with seeded(int(self.random_state)):
             if self.architecture == "linear":
-                network = ConceptNetwork(n_features, check_count("n_concepts", self.n_concepts))
+                if check_count("n_concepts", self.n_concepts) > n_features:
+                    raise ValueError(
+                        f"n_concepts = {self.n_concepts} is more than there are encoded features ({n_features}): "
+                        "lower n_concepts."
+                    )
+                network = ConceptNetwork(n_features, self.n_concepts)
             else:
                 network = MLPNetwork(n_features, check_count("width", self.width))
         torch.nn.init.zeros_(network.output.weight)

@@ -14,8 +14,8 @@ from commod.models.validation import check_weight
 
 __all__ = ["LPP", "OracleLPP"]
 
-# Ties are broken by noise of this share of the mean risk.
-NOISE = 1e-4
+# Ties are broken by noise of 1e-4 of the mean risk, which is one half: that of 1 − P(ŷ | x) over both ŷ.
+NOISE = 0.5e-4
 
 
 class _LinearProgram(Competitor):
@@ -35,15 +35,15 @@ class _LinearProgram(Competitor):
         self._prepare(rows, y)
         density = densities(self._joint(rows), self.fairness)
         self.means_ = density.mean(axis=0)  # (conditions, groups), frozen for predict
-        self.risk_ = float(0.5 * NOISE)  # mean of the risks 1 − P(ŷ | x) over both ŷ is one half
-        gain = self._gain(rows)
-        self.shift_ = solve_program(gain, density / self.means_, alpha)
+        self.shift_ = solve_program(self._gain(rows), density / self.means_, alpha)
 
     def _gain(self, rows: Rows) -> Array:
         """How much less is risked by ŷ = 1 than by ŷ = 0, which is 2f(x) − 1, with noise that breaks ties."""
-        return 2.0 * rows.score - 1.0 + self.risk_ * (2.0 * chance_of_rows(rows, self.random_state) - 1.0)
+        return 2.0 * rows.score - 1.0 + NOISE * (2.0 * chance_of_rows(rows, self.random_state) - 1.0)
 
     def _margin(self, rows: Rows) -> Array:
+        if not self.shift_.any():
+            return 2.0 * rows.score - 1.0  # no constraint binds: g = f, and no lot decides a score of one half
         density = densities(self._joint(rows), self.fairness) / self.means_
         return self._gain(rows) + (density * self.shift_).sum(axis=(1, 2))
 
@@ -129,6 +129,9 @@ class LPP(_LinearProgram):
 
 class OracleLPP(GroupAware, _LinearProgram):
     """LPP with S known at predict (Xian & Zhao 2024): a threshold for each group.
+
+    For equalized odds both sides of the rule are linear in f's score, and at a small α the margin of a whole group can
+    be 0: the noise, and with it the seed, then decides in that group.
 
     Parameters
     ----------

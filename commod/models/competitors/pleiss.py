@@ -20,7 +20,8 @@ class InformationWithholding(GroupAwareScored):
 
     The generalised cost of a group (mean score of its negatives, or 1 − mean score of its positives, or both weighted
     by their frequency) grows linearly with that share, up to the other group's. The scores stay calibrated in each
-    group, which is all that can be had beside one equal cost. It is the cost of *scores* that is made equal: decisions
+    group, which is all that can be had beside one equal cost; where even withholding all scores costs less than the
+    other group's, all are withheld and the costs stay unequal. It is the cost of *scores* that is made equal: decisions
     at one half may differ more than before. S is needed at predict.
 
     Parameters
@@ -69,8 +70,6 @@ class InformationWithholding(GroupAwareScored):
         check_choice("cost", self.cost, ("weighted", "fnr", "fpr"))
         assert rows.sensitive is not None
         groups = [(rows.score[rows.sensitive == s], y[rows.sensitive == s]) for s in (0, 1)]
-        if any(labels.min() == labels.max() for _, labels in groups):
-            raise ValueError("InformationWithholding compares error rates: each group needs rows of both labels.")
         base = np.array([labels.mean() for _, labels in groups])
         costs = np.array([_cost(scores, labels, self.cost) for scores, labels in groups])
         # What a group would cost if all its scores were withheld.

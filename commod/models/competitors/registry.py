@@ -113,8 +113,7 @@ METHODS: dict[str, Method] = {
         estimator=_competitor("frappe", "Frappe"),
         knob=_FRAPPE,
         settings={"architecture": "linear", "n_concepts": 2},
-        seeds=3,
-        note="Linear bottleneck, as COMMOD's.",
+        note="Linear bottleneck, as COMMOD's; the seed moves its concepts, hardly its decisions.",
     ),
     "frappe_mlp": Method(
         "FRAPPE (MLP)",
@@ -126,7 +125,7 @@ METHODS: dict[str, Method] = {
         estimator=_competitor("frappe", "Frappe"),
         knob=_FRAPPE,
         settings={"architecture": "mlp"},
-        slow=True,
+        seeds=3,
         note="One hidden layer: no concepts.",
     ),
     "lpp": Method(
@@ -135,8 +134,10 @@ METHODS: dict[str, Method] = {
         needs_sensitive=False,
         criteria=(DP, EO),
         minimises_changes=False,
+        randomised=True,
         estimator=_competitor("lpp", "LPP"),
         knob=Knob("alpha", "α", _ALPHAS, 0.0, 1.0, 1.0),
+        note="By lot only for the one or two people on the threshold.",
     ),
     "oracle_lpp": Method(
         "Oracle LPP",
@@ -144,8 +145,10 @@ METHODS: dict[str, Method] = {
         needs_sensitive=True,
         criteria=(DP, EO),
         minimises_changes=False,
+        randomised=True,
         estimator=_competitor("lpp", "OracleLPP"),
         knob=Knob("alpha", "α", _ALPHAS, 0.0, 1.0, 1.0),
+        note="Ties are broken by lot; under equalized odds that can be a whole group.",
     ),
     "oracle_roc": Method(
         "Oracle ROC",
@@ -193,8 +196,10 @@ METHODS: dict[str, Method] = {
         needs_sensitive=True,
         criteria=(DP,),
         minimises_changes=True,
+        randomised=True,
         estimator=_competitor("wasserstein", "Wass1PostProcessing"),
         knob=Knob("strength", "strength", _STRENGTHS, 0.0, 1.0, 0.0),
+        note="By lot only among people with equal scores.",
     ),
     "fst": Method(
         "FST",
@@ -267,9 +272,9 @@ def make_method(
         If there is no such method, it is not written yet, or it is not defined for the criterion.
     """
     if name not in METHODS or not METHODS[name].is_written:
-        raise ValueError(
-            f"There is no method {name!r}: choose one of {', '.join(k for k, m in METHODS.items() if m.is_written)}."
-        )
+        written = ", ".join(key for key, method in METHODS.items() if method.is_written)
+        known = f"Method {name!r} is not written yet" if name in METHODS else f"There is no method {name!r}"
+        raise ValueError(f"{known}: choose one of {written}.")
     method = METHODS[name]
     if fairness not in method.criteria:
         raise ValueError(

@@ -8,7 +8,7 @@ import numpy as np
 
 from commod.models.adversary import Array
 from commod.models.base_scores import BaseModel, logits_of_probabilities
-from commod.models.competitors.base import GroupAwareScored, Rows
+from commod.models.competitors.base import GroupAwareScored, Rows, chance_of_rows
 from commod.models.competitors.hardt import check_strength
 
 __all__ = ["Wass1PostProcessing"]
@@ -32,7 +32,7 @@ class Wass1PostProcessing(GroupAwareScored):
     sensitive_column : str, optional
         Column of X that holds S, instead of passing it to fit and predict.
     random_state : int
-        Not used: nothing is random.
+        Of the lots by which people with equal scores are spread over their ranks; without ties nothing is random.
 
     Attributes
     ----------
@@ -75,11 +75,15 @@ class Wass1PostProcessing(GroupAwareScored):
 
     def _margin(self, rows: Rows) -> Array:
         score, moved = rows.score, rows.score.copy()
+        lots = chance_of_rows(rows, self.random_state)
         for s, known in enumerate(self.quantiles_):
             here = rows.sensitive == s
-            # Rank on the scale of np.quantile, in the middle of equal scores.
+            # Rank on the scale of np.quantile; equal scores are spread over theirs by lot.
             left, right = (np.searchsorted(known, score[here], side=side) for side in ("left", "right"))
             between = np.interp(score[here], known, np.arange(len(known)))
-            place = np.where(right > left, 0.5 * (left + right - 1), between)
-            moved[here] = self._barycentre(np.clip(place / max(len(known) - 1, 1), 0.0, 1.0))
+            place = np.where(right > left, left + lots[here] * (right - left - 1), between)
+            rank = np.clip(place / max(len(known) - 1, 1), 0.0, 1.0)
+            # Beyond the scores of training the move is that of the outermost one.
+            moved[here] += self._barycentre(rank) - np.quantile(known, rank)
+        moved = np.clip(moved, 0.0, 1.0)
         return logits_of_probabilities(score + self.strength * (moved - score), len(score), "scores")

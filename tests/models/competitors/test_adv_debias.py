@@ -216,26 +216,18 @@ def test_a_table_with_categories():
         pytest.param(
             {"dropout": 0.999},
             "dropout",
-            marks=pytest.mark.xfail(
-                strict=True, reason="BUG adv_debias.py:119: round(256·dropout) = 256 above 0.998: ZeroDivisionError"
-            ),
         ),
         pytest.param(
             {"random_state": None},
             "random_state must be a whole number",
-            marks=pytest.mark.xfail(
-                strict=True, reason="BUG adv_debias.py:109: random_state is not checked: TypeError"
-            ),
         ),
         pytest.param(
             {"random_state": 1.5},
             "random_state must be a whole number",
-            marks=pytest.mark.xfail(strict=True, reason="BUG adv_debias.py:109: 1.5 is silently taken for 1"),
         ),
         pytest.param(
             {"pretrain_epochs": -1},
-            "pretrain_epochs must be a whole number",
-            marks=pytest.mark.xfail(strict=True, reason="BUG adv_debias.py:122: pretrain_epochs is not checked"),
+            "pretrain_epochs must be a number of 0 or more",
         ),
     ],
     ids=str,
