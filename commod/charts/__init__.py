@@ -1,5 +1,6 @@
 """DataFrame in, altair chart out; knows nothing of models."""
 
+from commod.charts import palette
 from commod.charts.bars import plot_changes, plot_contributions
 from commod.charts.compare import (
     MethodStyle,
@@ -17,6 +18,7 @@ __all__ = [
     "KINDS",
     "MethodStyle",
     "export_chart",
+    "palette",
     "plot_calibration",
     "plot_changes",
     "plot_contributions",

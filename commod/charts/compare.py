@@ -195,7 +195,7 @@ def plot_who_changed(frame: pd.DataFrame, *, groups: tuple[str, str]) -> alt.Lay
         ],
     )
     bars = bars.transform_calculate(size="abs(datum.people)")
-    zero = alt.Chart().mark_rule(color="#777777").encode(x=alt.datum(0))
+    zero = alt.Chart().mark_rule(color="#777777", aria=False).encode(x=alt.datum(0))
     return alt.layer(bars, zero, data=frame).properties(height=alt.Step(24))
 
 
@@ -226,7 +226,7 @@ def plot_calibration(frame: pd.DataFrame, *, styles: tuple[MethodStyle, ...]) ->
     points = alt.Chart().mark_point(size=45, strokeWidth=1.5).encode(x=x, y=y, **channels, tooltip=tooltip)
     diagonal = (
         alt.Chart()
-        .mark_rule(strokeDash=[4, 4], color="#777777")
+        .mark_rule(strokeDash=[4, 4], color="#777777", aria=False)
         .encode(x=alt.datum(0), y=alt.datum(0), x2=alt.datum(1), y2=alt.datum(1))
     )
     return alt.layer(diagonal, lines, points, data=frame).properties(height=380)

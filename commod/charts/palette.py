@@ -24,6 +24,7 @@ METHODS = {
     "hardt": "#56B4E9",
     "pleiss": "#9467BD",
     "wass1": "#9467BD",
+    "cfbc": "#E69F00",
     "fst": "#8C564B",
     "fair_projection": "#17A2A2",
 }

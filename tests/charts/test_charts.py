@@ -1,14 +1,33 @@
 import pandas as pd
 import pytest
 
-from commod.charts import KINDS, plot_changes, plot_contributions, plot_f1_by_depth, plot_pareto
+from commod.charts import (
+    KINDS,
+    MethodStyle,
+    export_chart,
+    palette,
+    plot_calibration,
+    plot_changes,
+    plot_contributions,
+    plot_f1_by_depth,
+    plot_methods,
+    plot_overlap,
+    plot_pareto,
+    plot_segments,
+    plot_who_changed,
+)
 
+STYLES = (MethodStyle("COMMOD", "#D55E00", "circle"), MethodStyle("Oracle ○", "#CC79A7", "square", hollow=True))
 CHARTS = [
     (plot_pareto, {}),
     (plot_pareto, {"view": "changes"}),
     (plot_changes, {"better": "now yes", "worse": "now no"}),
     (plot_contributions, {}),
     (plot_f1_by_depth, {}),
+    (plot_methods, {"styles": STYLES}),
+    (plot_methods, {"styles": STYLES, "view": "changes", "most_changes": 0.3, "legend": False, "height": 250}),
+    (plot_who_changed, {"groups": ("A", "B")}),
+    (plot_calibration, {"styles": STYLES}),
 ]
 
 
@@ -44,3 +63,61 @@ def test_bars_are_ordered_by_rank_and_not_by_what_was_drawn_before(plot, options
         y = part.get("encoding", {}).get("y")
         if y:
             assert y["sort"] == {"field": "rank", "op": "min"}
+
+
+def points():
+    rows = [
+        {
+            "label": label,
+            "fairness": 0.1 * i,
+            "accuracy": 0.8 - 0.01 * i,
+            "change_rate": 0.02 * i,
+            "settings": "λ 1",
+            "id": i,
+            "best": i > 2,
+            "chosen": i == 3,
+            "fairness_q": 1 + i % 4,
+        }
+        for label in ("COMMOD", "Oracle ○")
+        for i in range(8)
+    ]
+    return pd.DataFrame(rows)
+
+
+@pytest.mark.parametrize(
+    ("chart", "width"),
+    [
+        (lambda: plot_methods(points(), styles=STYLES), 700),
+        (lambda: plot_segments(points(), titles=tuple("abcd"), styles=STYLES, most_changes=0.3), None),
+    ],
+)
+def test_charts_become_files(chart, width):
+    png, svg = (export_chart(chart(), kind, width=width) for kind in ("png", "svg"))
+    assert png.startswith(b"\x89PNG")
+    assert svg.startswith(b"<svg")
+    assert b"Accuracy on test" in svg
+    assert b"COMMOD" in svg
+
+
+def test_overlap_names_every_method_and_leaves_a_dash_for_nothing():
+    spec = plot_overlap(pd.DataFrame()).to_dict()
+    squares, numbers = spec["layer"]
+    assert squares["encoding"]["x"]["axis"]["labelOverlap"] is False
+    assert "'–'" in numbers["transform"][0]["calculate"]
+
+
+def test_a_click_chooses_in_the_trade_off_only():
+    assert plot_methods(pd.DataFrame(), styles=STYLES).to_dict()["params"]
+    assert "params" not in plot_methods(pd.DataFrame(), styles=STYLES, view="changes").to_dict()
+
+
+def test_methods_that_meet_in_one_picture_can_be_told_apart():
+    from commod.dashboard.sweeps import styles_of
+    from commod.models.competitors import available_methods
+
+    for criterion in ("demographic_parity", "equalized_odds"):
+        styles = styles_of(available_methods(criterion))
+        assert len({(style.colour, style.shape, style.hollow) for style in styles}) == len(styles)
+        blind = [style.colour for style in styles if not style.hollow]
+        assert len(set(blind)) == len(blind)
+    assert set(palette.METHODS.values()) >= {palette.COMMOD}

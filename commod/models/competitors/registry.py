@@ -235,12 +235,21 @@ METHODS: dict[str, Method] = {
         ),
         note="The paper lists it as needing S; with P(S | x) in its place it does not.",
     ),
+    "cfbc": Method(
+        "CFBC",
+        "Chzhen et al. 2019",
+        needs_sensitive=True,
+        criteria=(EO,),
+        minimises_changes=False,
+        estimator=_competitor("cfbc", "CFBC"),
+        knob=Knob("strength", "strength", _STRENGTHS, 0.0, 1.0, 0.0),
+        note="Equal opportunity: true positive rates only.",
+    ),
     # ---- Not yet ----
     "mnb": Method("MNB", "Calders & Verwer 2010", True, (DP,), False, "naive Bayes only"),
     "leaf_relabelling": Method("Leaf relabelling", "Kamiran et al. 2010", True, (DP,), False, "C4.5 only"),
     "igd": Method("IGD post-processing", "Lohia et al. 2019", True, (DP,), False),
     "multiaccuracy_boost": Method("MultiaccuracyBoost", "Kim et al. 2019", True, (), False),
-    "cfbc": Method("CFBC", "Chzhen et al. 2019", True, (EO,), False),
     "wass1_penalised": Method(
         "Wass-1 penalised LR", "Jiang et al. 2020", False, (DP,), True, "logistic regression only"
     ),

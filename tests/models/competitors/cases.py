@@ -26,6 +26,7 @@ FAIR = {
     "oracle_roc": (0.2, {}),
     "hardt": (0.9, {}),
     "pleiss": (1.0, {}),
+    "cfbc": (1.0, {}),
     "wass1": (0.9, {}),
     "fst": (0.01, {}),
     "fair_projection": (0.05, {}),

@@ -1,0 +1,89 @@
+"""CFBC (Chzhen et al. 2019): equal opportunity by one number, set without labels."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+from scipy.optimize import brentq
+
+from commod.models.adversary import Array
+from commod.models.base_scores import BaseModel
+from commod.models.competitors.base import GroupAware, Rows
+from commod.models.competitors.hardt import check_strength
+
+__all__ = ["CFBC"]
+
+
+class CFBC(GroupAware):
+    """The most accurate decisions of equal opportunity, in plug-in form: thresholds by group, tied by one number θ.
+
+    ŷ = 1 where f(x)·(2 − θ/P(Y=1, S=1)) > 1 for S = 1, and f(x)·(2 + θ/P(Y=1, S=0)) > 1 for S = 0. θ makes the groups'
+    true positive rates equal as f estimates them, E[f·ŷ | s]/E[f | s]; no label is asked, so that it could be set on
+    people whose outcome is not known yet. False positive rates are left as they fall. S is needed at predict.
+
+    Parameters
+    ----------
+    base_model : f in any form that `Commod` takes
+    strength : float, default 1.0
+        Share of θ that is applied. 0 is f.
+    fairness : {"equalized_odds"}
+        The half of it that is called equal opportunity.
+    sensitive_column : str, optional
+        Column of X that holds S, instead of passing it to fit and predict.
+    random_state : int
+        Not used: nothing is random.
+
+    Attributes
+    ----------
+    theta_ : float
+        The number that equalises the rates, whatever `strength` is.
+    thresholds_ : (2,)
+        Score above which a person of each group is given 1.
+    """
+
+    criteria: ClassVar[tuple[str, ...]] = ("equalized_odds",)
+
+    def __init__(
+        self,
+        base_model: BaseModel = None,
+        *,
+        strength: float = 1.0,
+        fairness: str = "equalized_odds",
+        sensitive_column: str | None = None,
+        random_state: int = 0,
+    ) -> None:
+        self.base_model = base_model
+        self.strength = strength
+        self.fairness = fairness
+        self.sensitive_column = sensitive_column
+        self.random_state = random_state
+
+    def _learn(self, rows: Rows, y: Array) -> None:
+        strength = check_strength(self.strength)
+        assert rows.sensitive is not None
+        scores = [rows.score[rows.sensitive == s] for s in (0, 1)]
+        mass = np.array([score.sum() for score in scores]) / len(rows.score)  # P(Y = 1, S = s), as f has it
+
+        def gap(theta: float) -> float:
+            decided = [score > cut for score, cut in zip(scores, _thresholds(theta, mass), strict=True)]
+            rates = [score[chosen].sum() / score.sum() for score, chosen in zip(scores, decided, strict=True)]
+            return float(rates[1] - rates[0])
+
+        # θ at which nobody of a group is given 1 any more: beyond it lies no other solution.
+        low, high = -2.0 * mass[0], 2.0 * mass[1]
+        # gap falls in θ, from a rate of group 1 that is the higher to one that is the lower.
+        self.theta_ = float(brentq(gap, low, high, xtol=1e-10)) if gap(low) > 0 > gap(high) else 0.0
+        self.thresholds_ = _thresholds(strength * self.theta_, mass)
+
+    def _margin(self, rows: Rows) -> Array:
+        assert rows.sensitive is not None
+        if self.thresholds_[0] == self.thresholds_[1] == 0.5:
+            return rows.logit
+        return rows.score - self.thresholds_[rows.sensitive]
+
+
+def _thresholds(theta: float, mass: Array) -> Array:
+    """Scores above which ŷ = 1, by group; 1 or more means nobody."""
+    factor = np.array([2.0 + theta / mass[0], 2.0 - theta / mass[1]])
+    return 1.0 / np.maximum(factor, 1e-9)
