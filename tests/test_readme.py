@@ -2,6 +2,7 @@
 
 import re
 
+from commod.models.competitors import overview
 from tests.browsing import ROOT
 
 README = (ROOT / "README.md").read_text()
@@ -20,6 +21,17 @@ def test_the_ten_lines_run(capsys):
     code = re.search(r"## Ten lines\n\n```python\n(.*?)```", README, re.DOTALL)[1]
     exec(compile(code, "README", "exec"), {})
     assert "p_rule" in capsys.readouterr().out
+
+
+def test_the_lines_on_other_methods_run():
+    ten = re.search(r"## Ten lines\n\n```python\n(.*?)```", README, re.DOTALL)[1].split("g = Commod")[0]
+    code = re.search(r"## The other methods\n.*?```python\n(.*?)```", README, re.DOTALL)[1]
+    exec(compile(ten + code, "README", "exec"), {})
+
+
+def test_counts_of_methods_are_true():
+    runs = overview()["runs"].eq("yes")
+    assert f"{runs.sum()} of its {len(runs)} rows run here" in README
 
 
 def test_picture_and_links_exist_and_no_placeholder_is_left():

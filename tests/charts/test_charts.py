@@ -44,7 +44,7 @@ def test_axes_have_titles_and_data_come_from_outside(plot, options):
         encoding = part.get("encoding", {})
         for axis in ("x", "y"):
             channel = encoding.get(axis)
-            if channel and channel["type"] == "quantitative" and "title" in channel:
+            if channel and channel.get("type") == "quantitative" and "title" in channel:
                 assert channel["title"]
         assert part is spec or "data" not in part, "a layer with data of its own could not be redrawn"
     titles = [p["encoding"][a].get("title") for p in walk(spec) for a in ("x", "y") if a in p.get("encoding", {})]
