@@ -136,11 +136,6 @@ def _compare(arguments: argparse.Namespace) -> int:
         raise ValueError(f"The folder of --out {out} does not exist: make it first, or choose another.")
     started = time.perf_counter()
 
-    def progress(done: int, total: int) -> None:
-        seconds = time.perf_counter() - started
-        if sys.stderr.isatty():
-            print(f"\r{done} of {total} lines of the sweep, {seconds:.0f} s", end="", file=sys.stderr, flush=True)
-
     points = compare(
         arguments.dataset,
         methods=None if arguments.methods is None else [name for name in arguments.methods.split(",") if name],
@@ -148,7 +143,7 @@ def _compare(arguments: argparse.Namespace) -> int:
         base_model=arguments.base_model,
         seed=arguments.seed,
         n_jobs=arguments.jobs,
-        callback=progress,
+        progress=_progress if sys.stderr.isatty() else None,
     )
     if sys.stderr.isatty():
         print(file=sys.stderr)
@@ -162,6 +157,11 @@ def _compare(arguments: argparse.Namespace) -> int:
     written = "" if out is None else f"; all points in {out}"
     print(f"{len(points)} models in {time.perf_counter() - started:.0f} s{written}")
     return 0
+
+
+def _progress(done: int, total: int, seconds_left: float | None) -> None:
+    left = "" if seconds_left is None else f", about {seconds_left:.0f} s left"
+    print(f"\r{done} of {total} models{left}   ", end="", file=sys.stderr, flush=True)
 
 
 def _list_methods(arguments: argparse.Namespace) -> int:

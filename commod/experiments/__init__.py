@@ -1,6 +1,8 @@
 """Methods swept and compared on one scene."""
 
+from commod.experiments.compare import compare
+from commod.experiments.grid import grid_of, run_grid
 from commod.experiments.scene import Scene, prepare
-from commod.experiments.sweep import Model, Sweep, compare, points_of, sweep_method
+from commod.experiments.sweep import Model, Sweep, points_of, sweep_method
 
-__all__ = ["Model", "Scene", "Sweep", "compare", "points_of", "prepare", "sweep_method"]
+__all__ = ["Model", "Scene", "Sweep", "compare", "grid_of", "points_of", "prepare", "run_grid", "sweep_method"]

@@ -8,11 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from commod.experiments.measure import concept_figures, score_move, tree_f1
 from commod.experiments.scene import FAIRNESS_FIGURES, Scene
 from commod.experiments.sweep import Model, Sweep
-from commod.explain import explain_tree
 from commod.metrics import calibration_table
-from commod.metrics.concepts import concept_redundancy, concept_size
 from commod.models.competitors import METHODS
 
 __all__ = ["Match", "match_models", "nearest"]
@@ -90,9 +89,9 @@ def match_models(
                 **{key: row[key] for key in ("p_rule", "dm", "accuracy", "change_rate")},
                 "changed": int(changed[name].sum()),
                 **_who(scene, models[name]),
-                "tree_f1": _tree_f1(scene, models[name], depth),
-                **_concepts(models[name]),
-                "score_move": _score_move(scene, models[name]),
+                "tree_f1": tree_f1(scene, models[name])[depth],
+                **concept_figures(models[name]),
+                "score_move": score_move(scene, models[name]),
                 "overlap": _jaccard(changed[name], changed[method]),
                 "comparable": bool(
                     abs(row[figure] - target[figure]) <= COMPARABLE[figure]
@@ -119,41 +118,12 @@ def _who(scene: Scene, model: Model) -> dict[str, int]:
     return counts
 
 
-def _tree_f1(scene: Scene, model: Model, depth: int) -> float:
-    changed_train = model.decisions_train != scene.decisions_train
-    changed_test = model.decisions_test != scene.decisions_test
-    if not changed_train.any():
-        return float("nan")
-    encoder = scene.f[0]
-    return explain_tree(scene.task, encoder, scene.train.X, changed_train, scene.test.X, changed_test, depth).f1
-
-
-def _concepts(model: Model) -> dict[str, float]:
-    if model.concepts is None:
-        return {"concept_size": float("nan"), "concept_redundancy": float("nan")}
-    return {
-        "concept_size": float(concept_size(model.concepts)),
-        "concept_redundancy": concept_redundancy(model.concepts),
-    }
-
-
-def _scores_f(scene: Scene) -> np.ndarray:
-    return 1.0 / (1.0 + np.exp(-scene.logit_test))
-
-
-def _score_move(scene: Scene, model: Model) -> float:
-    if model.scores_test is None:
-        return float("nan")
-    stays = model.decisions_test == scene.decisions_test
-    return float(np.abs(model.scores_test - _scores_f(scene))[stays].mean()) if stays.any() else float("nan")
-
-
 def _calibration(scene: Scene, models: Mapping[str, Model]) -> pd.DataFrame:
     frames = []
     for name, model in models.items():
         if model.scores_test is not None:
             scores = np.clip(model.scores_test.astype(float), 0.0, 1.0)
-            frames.append(calibration_table(_scores_f(scene), scores).assign(title=METHODS[name].title))
+            frames.append(calibration_table(scene.scores_test, scores).assign(title=METHODS[name].title))
     return pd.concat(frames, ignore_index=True)
 
 

@@ -42,6 +42,11 @@ class Scene:
         return (self.logit_test > 0).astype(int)
 
     @property
+    def scores_test(self) -> np.ndarray:
+        """Of f."""
+        return np.asarray(1.0 / (1.0 + np.exp(-self.logit_test)))
+
+    @property
     def decisions_train(self) -> np.ndarray:
         """Of f."""
         return (self.scores_train > 0.5).astype(int)

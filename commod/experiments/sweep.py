@@ -10,19 +10,34 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from joblib import Parallel, delayed
 from sklearn.exceptions import ConvergenceWarning
 
-from commod.experiments.scene import FAIRNESS_FIGURES, Scene, prepare
+from commod.experiments.scene import FAIRNESS_FIGURES, Scene
 from commod.metrics.pareto import undominated
 from commod.models import Climb
-from commod.models.competitors import METHODS, available_methods, make_method
+from commod.models.competitors import METHODS, make_method
 from commod.models.competitors.membership import Membership
 
-__all__ = ["Cell", "Model", "Sweep", "compare", "lines_of", "points_of", "sweep_method"]
+__all__ = [
+    "Cell",
+    "Model",
+    "Shared",
+    "Sweep",
+    "about_cell",
+    "as_points",
+    "fairness_gain",
+    "fit_cell",
+    "lines_of",
+    "points_of",
+    "sweep_method",
+]
 
 Report = Callable[[float], None]
 
+POINT_COLUMNS = (
+    "method title needs_sensitive fairness dataset base_model split knob value settings seed "
+    "accuracy p_rule dm change_rate best"
+).split()
 # Short names of constructor arguments, as they stand beside a point.
 SYMBOLS = {"lambda_ratio": "λ_ratio", "lambda_concepts": "λ_concepts"}
 
@@ -79,7 +94,7 @@ def lines_of(name: str) -> list[list[Cell]]:
     return lines
 
 
-class _Shared:
+class Shared:
     """What the models of a line have in common, made when it is first needed."""
 
     def __init__(self) -> None:
@@ -95,7 +110,8 @@ class _Shared:
         return {"membership": self.membership}
 
 
-def _fit(scene: Scene, cell: Cell, fairness: str, shared: _Shared) -> Model:
+def fit_cell(scene: Scene, cell: Cell, fairness: str, shared: Shared) -> Model:
+    """Train one model of a sweep; what it shares with others of its line makes it quicker, not another one."""
     method = METHODS[cell.method]
     settings = {**dict(cell.others), **shared.settings(cell.method, scene)}
     model = make_method(cell.method, scene.f, cell.value, fairness=fairness, random_state=cell.seed, **settings)
@@ -123,45 +139,33 @@ def _fit(scene: Scene, cell: Cell, fairness: str, shared: _Shared) -> Model:
 
 
 def _fit_line(scene: Scene, line: Sequence[Cell], fairness: str, report: Report | None = None) -> list[Model]:
-    shared = _Shared()
+    shared = Shared()
     models = []
     for i, cell in enumerate(line):
-        models.append(_fit(scene, cell, fairness, shared))
+        models.append(fit_cell(scene, cell, fairness, shared))
         if report is not None:
             report((i + 1) / len(line))
     return models
 
 
-def _fit_line_here(data: str, base_model: str, seed: int, line: Sequence[Cell], fairness: str) -> list[Model]:
-    """In a process of its own, which prepares the scene for itself."""
-    return _fit_line(prepare(data, base_model, seed), line, fairness)
+def as_points(rows: pd.DataFrame) -> pd.DataFrame:
+    """Rows of one criterion on one scene as points: what they are called, and whether another of the method beats them.
 
-
-def _rows(scene: Scene, models: Iterable[Model], fairness: str) -> pd.DataFrame:
-    """One row per model: its settings and its figures on test, and whether another of the method beats it."""
-    rows = []
-    for model in models:
-        cell, method = model.cell, METHODS[model.cell.method]
-        assert method.knob is not None
-        rows.append(
-            {
-                "method": cell.method,
-                "title": method.title,
-                "needs_sensitive": method.needs_sensitive,
-                "fairness": fairness,
-                "dataset": scene.task.name,
-                "base_model": scene.base_model,
-                "split": scene.seed,
-                "knob": method.knob.name,
-                "value": float(cell.value),
-                "settings": cell.words,
-                "seed": cell.seed,
-                **scene.figures(model.decisions_test.astype(int)),
-            }
-        )
-    frame = pd.DataFrame(rows)
-    gain = fairness_gain(frame, fairness)
-    return frame.assign(best=undominated(gain, frame["accuracy"]))
+    Columns ``method, title, needs_sensitive, fairness, dataset, base_model, split, knob, value, settings, seed,
+    accuracy, p_rule, dm, change_rate`` (on test) and ``best``: no other model of the same method is fairer and at least
+    as accurate, or the other way round.
+    """
+    methods = [METHODS[name] for name in rows["method"]]
+    points = rows.assign(
+        title=[method.title for method in methods],
+        needs_sensitive=[method.needs_sensitive for method in methods],
+        knob=[method.knob.name if method.knob else "" for method in methods],
+        best=False,
+    )
+    for _, group in points.groupby("method"):
+        gain = fairness_gain(group, str(group["fairness"].iloc[0]))
+        points.loc[group.index, "best"] = undominated(gain, group["accuracy"])
+    return points[POINT_COLUMNS]
 
 
 def fairness_gain(points: pd.DataFrame, fairness: str) -> pd.Series:
@@ -191,7 +195,22 @@ def sweep_method(scene: Scene, method: str, fairness: str, report: Report | None
                 report((i + share) / len(lines))
 
         models += _fit_line(scene, line, fairness, share_of_all)
-    return Sweep(method, tuple(models), _rows(scene, models, fairness))
+    rows = [about_cell(scene, model.cell, fairness) | scene.figures(model.decisions_test) for model in models]
+    return Sweep(method, tuple(models), as_points(pd.DataFrame(rows)))
+
+
+def about_cell(scene: Scene, cell: Cell, fairness: str) -> dict[str, Any]:
+    """What names a model: its scene, criterion, method and settings."""
+    return {
+        "dataset": scene.task.name,
+        "base_model": scene.base_model,
+        "split": scene.seed,
+        "fairness": fairness,
+        "method": cell.method,
+        "value": float(cell.value),
+        "settings": cell.words,
+        "seed": cell.seed,
+    }
 
 
 def points_of(sweeps: Iterable[Sweep]) -> pd.DataFrame:
@@ -199,57 +218,3 @@ def points_of(sweeps: Iterable[Sweep]) -> pd.DataFrame:
     by_method = {sweep.method: sweep.points for sweep in sweeps}
     frames = [by_method[name] for name in METHODS if name in by_method]
     return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
-
-
-def compare(
-    data: str,
-    *,
-    methods: Sequence[str] | None = None,
-    fairness: str = "demographic_parity",
-    base_model: str = "logistic_regression",
-    seed: int = 0,
-    n_jobs: int = -1,
-    callback: Callable[[int, int], None] | None = None,
-) -> pd.DataFrame:
-    """Sweep methods on a data set, on all cores.
-
-    Parameters
-    ----------
-    data : str
-        Name of a task.
-    methods : sequence of str, optional
-        Keys of `METHODS`; default, all that are defined for the criterion.
-    n_jobs : int
-        Processes; −1, one per core. The result does not depend on it.
-    callback : callable, optional
-        ``callback(done, total)`` after each line of a sweep.
-
-    Returns
-    -------
-    DataFrame
-        One row per model: ``method, title, needs_sensitive, fairness, dataset, base_model, split, knob, value,
-        settings, seed, accuracy, p_rule, dm, change_rate`` (test) and ``best``, whether no other model of the same
-        method is fairer and at least as accurate, or the other way round.
-    """
-    names = available_methods(fairness) if methods is None else list(methods)
-    defined = available_methods(fairness)
-    for name in names:
-        if name not in defined:
-            raise ValueError(
-                f"There is no method {name!r} for {fairness.replace('_', ' ')}: choose from {', '.join(defined)}."
-            )
-    scene = prepare(data, base_model, seed)
-    lines = [line for name in names for line in lines_of(name)]
-    # The slow ones first, so that no core waits for one at the end.
-    order = sorted(range(len(lines)), key=lambda i: not METHODS[lines[i][0].method].slow)
-    jobs = (delayed(_fit_line_here)(data, base_model, seed, lines[i], fairness) for i in order)
-    found: dict[int, list[Model]] = {}
-    for i, models in zip(order, Parallel(n_jobs=n_jobs, return_as="generator")(jobs), strict=True):
-        found[i] = models
-        if callback is not None:
-            callback(len(found), len(lines))
-    sweeps = []
-    for name in names:
-        models = [model for i in range(len(lines)) if lines[i][0].method == name for model in found[i]]
-        sweeps.append(Sweep(name, tuple(models), _rows(scene, models, fairness)))
-    return points_of(sweeps)

@@ -1,0 +1,64 @@
+"""Every method on one scene, on all cores: what the Compare page draws, as a table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+
+from commod.datasets import load_task
+from commod.experiments.grid import Progress, grid_of, run_grid
+from commod.experiments.sweep import as_points
+from commod.models.competitors import METHODS, available_methods
+
+__all__ = ["compare"]
+
+
+def compare(
+    data: str,
+    *,
+    methods: Sequence[str] | None = None,
+    fairness: str = "demographic_parity",
+    base_model: str = "logistic_regression",
+    seed: int = 0,
+    n_jobs: int = -1,
+    progress: Progress | None = None,
+) -> pd.DataFrame:
+    """Sweep methods on a data set.
+
+    Parameters
+    ----------
+    data : str
+        Name of a task.
+    methods : sequence of str, optional
+        Keys of `METHODS`; default, all that are defined for the criterion.
+    seed : int
+        Of the split.
+    n_jobs : int
+        Processes; −1, one per core. The result does not depend on it.
+    progress : callable, optional
+        ``progress(done, total, seconds_left)``.
+
+    Returns
+    -------
+    DataFrame
+        One row per model, see `commod.experiments.sweep.as_points`.
+    """
+    defined = available_methods(fairness)
+    wanted = defined if methods is None else list(methods)
+    for name in wanted:
+        if name not in defined:
+            raise ValueError(
+                f"There is no method {name!r} for {fairness.replace('_', ' ')}: choose from {', '.join(defined)}."
+            )
+    in_order = [name for name in METHODS if name in wanted]
+    load_task(data)  # a name that is none is told before anything starts
+    jobs = grid_of([data], in_order, [fairness], [seed], base_model=base_model)
+    rows = run_grid(jobs, n_jobs=n_jobs, progress=progress)
+    failed = rows[rows["error"] != ""]
+    if len(failed):
+        first = failed.iloc[0]
+        raise ValueError(
+            f"{len(failed)} models failed, the first ({first['method']}, {first['settings']}): {first['error']}"
+        )
+    return as_points(rows)

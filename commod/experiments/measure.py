@@ -1,0 +1,57 @@
+"""What is measured of one model beside the figures."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from commod.experiments.scene import Scene
+from commod.experiments.sweep import Model
+from commod.explain import explain_tree
+from commod.metrics.concepts import concept_redundancy, concept_size
+
+__all__ = ["MEASURES", "concept_figures", "row_of", "score_move", "tree_f1"]
+
+MEASURES = ("tree", "concepts", "scores")
+
+
+def row_of(scene: Scene, model: Model, measures: Sequence[str]) -> dict[str, Any]:
+    """Figures on test and the measures asked for, as plain numbers; what a model does not have is None."""
+    row: dict[str, Any] = dict(scene.figures(model.decisions_test.astype(int)))
+    if "tree" in measures:
+        row |= {f"tree_f1_{depth}": f1 for depth, f1 in tree_f1(scene, model).items()}
+    if "concepts" in measures:
+        row |= concept_figures(model)
+    if "scores" in measures:
+        row["score_move"] = score_move(scene, model)
+    return {name: None if isinstance(value, float) and np.isnan(value) else value for name, value in row.items()}
+
+
+def tree_f1(scene: Scene, model: Model) -> dict[int, float]:
+    """F1 of a tree on the changes, by its depth; NaN where nothing changed."""
+    changed_train = model.decisions_train != scene.decisions_train
+    changed_test = model.decisions_test != scene.decisions_test
+    if not changed_train.any():
+        return dict.fromkeys(range(1, 7), float("nan"))
+    tree = explain_tree(scene.task, scene.f[0], scene.train.X, changed_train, scene.test.X, changed_test, 1)
+    return dict(zip(tree.f1_by_depth["depth"], tree.f1_by_depth["f1"], strict=True))
+
+
+def concept_figures(model: Model) -> dict[str, float]:
+    """Size and redundancy of the concepts; NaN where the model has none."""
+    if model.concepts is None:
+        return {"concept_size": float("nan"), "concept_redundancy": float("nan")}
+    return {
+        "concept_size": float(concept_size(model.concepts)),
+        "concept_redundancy": concept_redundancy(model.concepts),
+    }
+
+
+def score_move(scene: Scene, model: Model) -> float:
+    """Mean |g − f| of the scores of those whose decision stays; NaN for a method without probabilities."""
+    if model.scores_test is None:
+        return float("nan")
+    stays = model.decisions_test == scene.decisions_test
+    return float(np.abs(model.scores_test - scene.scores_test)[stays].mean()) if stays.any() else float("nan")
