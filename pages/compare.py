@@ -6,13 +6,13 @@ from commod.dashboard import compare, controls, layout, matching, session, sweep
 
 layout.page("pages/compare.py")
 st.title("Who gets there with the fewest changes?")
+settings = session.current()
 st.markdown(
     "Each method is trained over the whole range of its knob, on the same people and the same **f**. "
-    "Compare them where they are equally fair and equally accurate."
+    f"Compare them where they are equally fair and equally accurate. Here: {compare.scene_in_words(settings)}."
 )
 controls.scene_sidebar()
 controls.notices()
-settings = session.current()
 names = sweeps.choose_methods(settings)
 session.keep_link(**sweeps.link())
 if not names:
@@ -22,28 +22,28 @@ if not names:
 
 progress = st.empty()
 st.header("Fairness against accuracy")
-words = st.empty()
 chart = st.empty()
-st.caption(
-    "A point is a model; faint points are beaten by another of the same method. Hollow (○): needs the group at predict."
-)
 st.header("How many decisions change, at equal fairness")
+source = compare.choose_segments(settings, names)
 parts = st.empty()
+below = st.empty()
 
 
-def paint(found, *, final=False):
-    """Draw what there is."""
-    words.markdown(compare.read_out(settings, found))
-    compare.tradeoff(settings, found, chart, final=final)
-    compare.segments(settings, found, parts, final=final)
+def paint(found):
+    """Draw what there is; what belongs to another scene goes."""
+    compare.tradeoff(settings, found, chart)
+    compare.segments(settings, found, parts, source)
 
 
-found = sweeps.collect(settings, names, progress, paint)
+found = sweeps.collect(settings, names, progress, paint, stale=(chart, parts, below))
 if found:
-    paint(found, final=True)
-    matching.match(settings, found)
-    matching.open_in_explore(settings, found)
-    st.header("Take it away")
-    compare.downloads(settings, found)
+    chosen = sweeps.chosen_model(settings, found["commod"]) if "commod" in found else None
+    compare.tradeoff(settings, found, chart, chosen=chosen, final=True)
+    compare.segments(settings, found, parts, source, chosen=chosen)
+    with below.container():
+        matching.match(settings, found, chosen)
+        matching.open_in_explore(settings, found, chosen)
+        st.header("Take it away")
+        compare.downloads(settings, found, source, chosen)
     session.keep_link(**sweeps.link())
 compare.methods_table()

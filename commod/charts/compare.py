@@ -27,7 +27,7 @@ class MethodStyle:
     hollow: bool = False
 
 
-_F = MethodStyle(DEPLOYED, palette.FRONTIER, "diamond")
+DEPLOYED_STYLE = MethodStyle(DEPLOYED, palette.FRONTIER, "diamond")
 
 
 def _channels(styles: tuple[MethodStyle, ...], *, legend: bool) -> dict[str, Any]:
@@ -50,6 +50,7 @@ def plot_methods(
     view: Literal["fairness", "changes"] = "fairness",
     fairness_title: str = "P-Rule (1 is fair)",
     most_changes: float | None = None,
+    accuracy_range: tuple[float, float] | None = None,
     legend: bool = True,
     height: int | None = None,
 ) -> alt.LayerChart:
@@ -66,14 +67,17 @@ def plot_methods(
         Accuracy against fairness, or changes against accuracy.
     most_changes : float, optional
         End of the axis of changes, for pictures that are to be compared.
+    accuracy_range : (float, float), optional
+        Ends of the axis of accuracy, likewise.
     height : int, optional
         In pixels, the legend included; default, what a chart of this many methods needs.
     """
-    scale = alt.Scale(zero=False, padding=14, nice=True)
+    scale = alt.Scale(zero=False, padding=14, nice=False)
+    fixed = None if accuracy_range is None else alt.Scale(domain=list(accuracy_range), nice=False, padding=8)
     accuracy: dict[str, Any] = {
         "shorthand": "accuracy:Q",
         "title": "Accuracy on test (%)",
-        "scale": scale,
+        "scale": fixed or scale,
         "axis": alt.Axis(format=".1%", tickCount=4, labelFlush=False),
     }
     if view == "fairness":
@@ -92,7 +96,7 @@ def plot_methods(
             axis=alt.Axis(format=".0%", tickCount=5),
         )
         order = "accuracy:Q"
-    channels = _channels((*styles, _F), legend=legend)
+    channels = _channels((*styles, DEPLOYED_STYLE), legend=legend)
     tooltip = [
         alt.Tooltip("label:N", title="Method"),
         alt.Tooltip("settings:N", title="Setting"),
@@ -121,7 +125,7 @@ def plot_methods(
             y=y,
             **channels,
             size=alt.Size("size:Q", scale=None),
-            opacity=alt.condition("datum.best || datum.chosen", alt.value(0.95), alt.value(0.22)),
+            opacity=alt.condition("datum.best || datum.chosen", alt.value(0.95), alt.value(0.35)),
             tooltip=tooltip,
             description="words:N",
         )
@@ -136,7 +140,12 @@ def plot_methods(
 
 
 def plot_segments(
-    frame: pd.DataFrame, *, titles: tuple[str, ...], styles: tuple[MethodStyle, ...], most_changes: float
+    frame: pd.DataFrame,
+    *,
+    titles: tuple[str, ...],
+    styles: tuple[MethodStyle, ...],
+    most_changes: float,
+    accuracy_range: tuple[float, float],
 ) -> alt.ConcatChart:
     """Changes against accuracy in each segment of fairness, as one picture to take away.
 
@@ -149,7 +158,12 @@ def plot_segments(
     """
     parts = [
         plot_methods(
-            frame[frame["fairness_q"] == q], styles=styles, view="changes", most_changes=most_changes, height=260
+            frame[frame["fairness_q"] == q],
+            styles=styles,
+            view="changes",
+            most_changes=most_changes,
+            accuracy_range=accuracy_range,
+            height=260,
         ).properties(title=title, width=420)
         for q, title in enumerate(titles, start=1)
     ]

@@ -10,44 +10,46 @@ import pandas as pd
 import streamlit as st
 
 from commod.charts import export_chart, plot_methods, plot_segments
-from commod.charts.compare import DEPLOYED
+from commod.charts.compare import DEPLOYED, DEPLOYED_STYLE
 from commod.dashboard import compute
 from commod.dashboard.drawing import draw
 from commod.dashboard.explore import FAIRNESS_TITLES
-from commod.dashboard.markup import table_of
-from commod.dashboard.settings import Settings
-from commod.dashboard.sweeps import label_of, state, styles_of
+from commod.dashboard.markup import legend_of, table_of
+from commod.dashboard.settings import FAIRNESS, Settings
+from commod.dashboard.sweeps import choose_model, label_of, state, styles_of
+from commod.datasets import TASKS
 from commod.experiments import Sweep, points_of
 from commod.experiments.scene import FAIRNESS_FIGURES
-from commod.experiments.segments import PAPER_SEGMENTS, Segments, cell_table, in_segments, quartiles_of
+from commod.experiments.segments import (
+    PAPER_MAIN,
+    PAPER_SEGMENTS,
+    Segments,
+    cell_table,
+    in_segments,
+    quartiles_of,
+)
 from commod.explain.concepts import in_percent
 from commod.metrics.pareto import undominated
+from commod.models.base_models import BASE_MODELS
 from commod.models.competitors import METHODS, overview
 
-__all__ = ["downloads", "methods_table", "read_out", "segments", "tradeoff"]
+__all__ = ["choose_segments", "downloads", "methods_table", "read_out", "scene_in_words", "segments", "tradeoff"]
 
 
 # ---- the trade-off ----
 
 
-def _frame(settings: Settings, sweeps: dict[str, Sweep]) -> pd.DataFrame:
-    """Points of the charts: all models, f itself, and which COMMOD model is chosen."""
+def _frame(settings: Settings, sweeps: dict[str, Sweep], chosen: int | None) -> pd.DataFrame:
+    """Points of the charts: all models, and which COMMOD model is chosen."""
     points = points_of(sweeps.values())
-    place = points.groupby("method").cumcount()
-    chosen = state().chosen
     figure = FAIRNESS_FIGURES[settings.fairness]
     frame = pd.DataFrame(
         {
             "label": points["method"].map(label_of),
             "method": points["method"],
             "fairness": points[figure],
-            "p_rule": points["p_rule"],
-            "dm": points["dm"],
-            "accuracy": points["accuracy"],
-            "change_rate": points["change_rate"],
-            "settings": points["settings"],
-            "best": points["best"],
-            "id": np.where(points["method"] == "commod", place, -1),
+            **{name: points[name] for name in ("p_rule", "dm", "accuracy", "change_rate", "settings", "best")},
+            "id": np.where(points["method"] == "commod", points.groupby("method").cumcount(), -1),
         }
     )
     frame["chosen"] = (frame["id"] >= 0) & (frame["id"] == (-1 if chosen is None else chosen))
@@ -61,24 +63,48 @@ def _deployed(settings: Settings) -> pd.DataFrame:
     return pd.DataFrame([row])
 
 
-def tradeoff(settings: Settings, sweeps: dict[str, Sweep], place: Any, *, final: bool) -> None:
+def _drawn(settings: Settings, sweeps: dict[str, Sweep], chosen: int | None) -> tuple[pd.DataFrame, int]:
+    """Points of the trade-off with f, and how many are left out: those that f beats, and by far in fairness."""
+    frame, f = _frame(settings, sweeps, chosen), _deployed(settings)
+    sign = 1.0 if settings.fairness == "demographic_parity" else -1.0
+    lost = sign * (f["fairness"].iloc[0] - frame["fairness"])
+    hopeless = (lost > 0.1) & (frame["accuracy"] < f["accuracy"].iloc[0])
+    return pd.concat([frame[~hopeless], f], ignore_index=True), int(hopeless.sum())
+
+
+def tradeoff(
+    settings: Settings, sweeps: dict[str, Sweep], place: Any, *, chosen: int | None = None, final: bool = False
+) -> None:
     """Accuracy against fairness; once all is there, a click on a COMMOD point chooses it for the match."""
 
     def choose() -> None:
         picked = st.session_state["methods_chart"]["selection"].get("pick") or []
         if picked and int(picked[0]["id"]) >= 0:
-            state().chosen = int(picked[0]["id"])
+            choose_model(sweeps["commod"], int(picked[0]["id"]))
 
     selection: dict[str, Any] = {"key": "methods_chart", "on_select": choose} if final else {}
-    draw(
-        plot_methods,
-        pd.concat([_frame(settings, sweeps), _deployed(settings)], ignore_index=True),
-        alt="Accuracy against fairness of every model of every method. Values in the table.",
-        place=place,
-        styles=styles_of(sweeps),
-        fairness_title=FAIRNESS_TITLES[FAIRNESS_FIGURES[settings.fairness]],
-        **selection,
-    )
+    frame, left_out = _drawn(settings, sweeps, chosen)
+    with place.container():
+        st.markdown(read_out(settings, sweeps))
+        st.html(legend_of((*styles_of(sweeps), DEPLOYED_STYLE)))
+        draw(
+            plot_methods,
+            frame,
+            alt="Accuracy against fairness of every model of every method. Values in the table.",
+            styles=styles_of(sweeps),
+            fairness_title=FAIRNESS_TITLES[FAIRNESS_FIGURES[settings.fairness]],
+            legend=False,
+            height=440,
+            **selection,
+        )
+        less = (
+            f" {left_out} models that are far less fair than f, and less accurate, are not drawn." if left_out else ""
+        )
+        st.caption(
+            "A point is a model. Faint: another model of the same method is at least as fair and as accurate. "
+            "Hollow (○): needs the group at predict. A click on a COMMOD point takes it to "
+            f"[the match](#match) below, where it is the large one here.{less}"
+        )
 
 
 def read_out(settings: Settings, sweeps: dict[str, Sweep]) -> str:
@@ -92,7 +118,9 @@ def read_out(settings: Settings, sweeps: dict[str, Sweep]) -> str:
         fair, words = points[points[figure] >= level], f"a P-Rule of {level:.2f} or more"
     else:
         level = 0.5 * start
-        fair, words = points[points[figure] <= level], f"half the mistreatment of f ({level:.2f}) or less"
+        fair, words = points[points[figure] <= level], f"half the mistreatment of f ({level:.3f}) or less"
+    if points["method"].drop_duplicates().size < 2:
+        return "Two methods that need no group can be compared in words."
     if fair.empty:
         return f"No method drawn that needs no group reaches {words} on test."
     accurate, gentle = fair.loc[fair["accuracy"].idxmax()], fair.loc[fair["change_rate"].idxmin()]
@@ -111,30 +139,71 @@ def read_out(settings: Settings, sweeps: dict[str, Sweep]) -> str:
 # ---- changes within segments of equal fairness ----
 
 
-def _definitions(settings: Settings, sweeps: dict[str, Sweep]) -> dict[str, Segments]:
-    """Segments one can choose from, the paper's first."""
-    known = list(PAPER_SEGMENTS.get((settings.data, settings.fairness), []))
-    if "adv_debias" in sweeps:
-        known.append(quartiles_of(sweeps["adv_debias"].points, settings.fairness, "quartiles of AdvDebias here"))
-    known.append(quartiles_of(points_of(sweeps.values()), settings.fairness, "quartiles of all models drawn"))
-    return {segments.source: segments for segments in known}
+OWN_SEGMENTS = ("quartiles of AdvDebias here", "quartiles of all models drawn")
 
 
-def segments(settings: Settings, sweeps: dict[str, Sweep], place: Any, *, final: bool) -> None:
+def choose_segments(settings: Settings, names: list[str]) -> str:
+    """The definition of the segments to be used, by its name."""
+    page = state()
+    printed = [cuts.source for cuts in PAPER_SEGMENTS.get((settings.data, settings.fairness), [])]
+    options = printed + [name for name in OWN_SEGMENTS if name != OWN_SEGMENTS[0] or "adv_debias" in names]
+    key = f"segments_{settings.scene()}"
+    if key not in st.session_state:
+        st.session_state[key] = options[min(page.segments, len(options) - 1)]
+    if st.session_state[key] not in options:
+        st.session_state[key] = options[0]
+
+    def take() -> None:
+        page.segments = options.index(st.session_state[key])
+
+    return str(
+        st.selectbox(
+            "Segments of fairness",
+            options,
+            key=key,
+            on_change=take,
+            help="Models of about equal fairness are compared. Q1 holds the least fair, Q4 the fairest.",
+        )
+    )
+
+
+def _cuts(settings: Settings, sweeps: dict[str, Sweep], source: str) -> Segments:
+    for cuts in PAPER_SEGMENTS.get((settings.data, settings.fairness), []):
+        if cuts.source == source:
+            return cuts
+    points = points_of(sweeps.values())
+    if source == OWN_SEGMENTS[0] and "adv_debias" in sweeps:
+        points = sweeps["adv_debias"].points
+    return quartiles_of(points, settings.fairness, source)
+
+
+def _in_segments(
+    settings: Settings, sweeps: dict[str, Sweep], cuts: Segments, chosen: int | None
+) -> tuple[pd.DataFrame, dict[str, Any]]:
+    """Points with their segment and their method's frontier in it, and the axes that all segments share."""
+    frame = in_segments(_frame(settings, sweeps, chosen), cuts, settings.fairness)
+    frame["best"] = False
+    for _, rows in frame.groupby(["method", "fairness_q"]):
+        frame.loc[rows.index, "best"] = undominated(-rows["change_rate"], rows["accuracy"])
+    low, high = frame["accuracy"].quantile([0.02, 1.0])
+    axes: dict[str, Any] = {
+        "most_changes": float(np.ceil(max(frame["change_rate"].max(), 0.05) * 20) / 20),
+        "accuracy_range": (float(np.floor(low * 50) / 50), float(np.ceil(high * 50) / 50)),
+    }
+    return frame[frame["accuracy"] >= axes["accuracy_range"][0]], axes
+
+
+def segments(
+    settings: Settings, sweeps: dict[str, Sweep], place: Any, source: str, *, chosen: int | None = None
+) -> None:
     """Changes against accuracy, one picture for each segment of fairness, and their means as a table."""
-    definitions = _definitions(settings, sweeps)
+    cuts = _cuts(settings, sweeps, source)
+    frame, axes = _in_segments(settings, sweeps, cuts, chosen)
     with place.container():
-        source = next(iter(definitions))
-        if final:
-            source = st.selectbox("Segments of fairness", list(definitions), key=f"segments_{settings.scene()}")
-        cuts = definitions[source]
-        frame = in_segments(_frame(settings, sweeps), cuts, settings.fairness)
-        titles = _titles(cuts, settings)
-        most = _end_of_axis(frame["change_rate"].max())
+        st.html(legend_of(styles_of(sweeps)))
         rows = [st.columns(2, gap="medium"), st.columns(2, gap="medium")]
-        for q, title in enumerate(titles, start=1):
+        for q, title in enumerate(_titles(cuts, settings), start=1):
             here = frame[frame["fairness_q"] == q]
-            here = here.assign(best=_few_changes(here))
             with rows[(q - 1) // 2][(q - 1) % 2]:
                 st.markdown(f"**{title}**")
                 if here.empty:
@@ -147,29 +216,21 @@ def segments(settings: Settings, sweeps: dict[str, Sweep], place: Any, *, final:
                     styles=styles_of(sweeps),
                     view="changes",
                     fairness_title=FAIRNESS_TITLES[FAIRNESS_FIGURES[settings.fairness]],
-                    most_changes=most,
                     legend=False,
                     height=250,
+                    **axes,
                 )
-        _cells(frame, sweeps, cuts)
+        st.caption(
+            "Best is low and to the right: few changes, high accuracy. Faint: another model of the same method in the "
+            "segment changes no more and is at least as accurate."
+        )
+        _cells(in_segments(_frame(settings, sweeps, chosen), cuts, settings.fairness), sweeps, cuts)
 
 
 def _titles(cuts: Segments, settings: Settings) -> tuple[str, ...]:
     name = "P-Rule" if settings.fairness == "demographic_parity" else "Mistreatment"
     words = {1: ", least fair", 4: ", fairest"}
     return tuple(f"Q{q}{words.get(q, '')}: {name} {cuts.fairness_range(q, settings.fairness)}" for q in range(1, 5))
-
-
-def _end_of_axis(most: float) -> float:
-    return float(np.ceil(max(most, 0.05) * 20) / 20)
-
-
-def _few_changes(frame: pd.DataFrame) -> pd.Series:
-    """Which points no other of the same method beats in changes or accuracy."""
-    best = pd.Series(False, index=frame.index)
-    for _, rows in frame.groupby("method"):
-        best[rows.index] = undominated(-rows["change_rate"], rows["accuracy"])
-    return best
 
 
 def _cells(frame: pd.DataFrame, sweeps: dict[str, Sweep], cuts: Segments) -> None:
@@ -180,15 +241,20 @@ def _cells(frame: pd.DataFrame, sweeps: dict[str, Sweep], cuts: Segments) -> Non
     table = table.reindex([name for name in METHODS if name in sweeps])
     blind = [name for name in table.index if not METHODS[name].needs_sensitive]
     lowest = table.loc[blind].min()
-    rivals = [name for name in blind if name != "commod"]
-    if "commod" in blind and rivals:
-        shared = table.loc["commod"].notna() & table.loc[rivals].notna().any()
+    contested = table.loc[blind].notna().sum() >= 2
+    printed = " (the paper's Table 1, on this split)" if cuts.source == PAPER_MAIN else ""
+    text = f"Mean share of decisions changed by segment of fairness and accuracy{printed}."
+    if "commod" in blind and len(blind) > 1:
+        own = table.loc["commod"].notna()
+        shared = own & contested
         ahead = int((table.loc["commod", shared] <= lowest[shared]).sum())
-        st.markdown(
-            "Mean share of decisions changed by segment of fairness and accuracy (the paper's Table 1, this split). "
-            f"COMMOD changes fewest, among the methods that need no group at predict, in **{ahead} of "
-            f"{int(shared.sum())}** cells that it shares with another."
+        absent = int((table.loc[blind].notna().any() & ~own).sum())
+        text += (
+            f" Among the methods that need no group, COMMOD changes fewest in **{ahead} of {int(shared.sum())}** cells "
+            f"that it shares with another"
         )
+        text += f"; in {absent} cells only others have a model." if absent else "."
+    st.markdown(text)
     rows = [
         [label_of(str(name)), *("–" if np.isnan(value) else in_percent(value) for value in row)]
         for name, row in zip(table.index, table.to_numpy(), strict=True)
@@ -197,46 +263,41 @@ def _cells(frame: pd.DataFrame, sweeps: dict[str, Sweep], cuts: Segments) -> Non
         (i, j + 1)
         for i, name in enumerate(table.index)
         for j, cell in enumerate(table.columns)
-        if name in blind and table.loc[name, cell] == lowest[cell]
+        if name in blind and contested[cell] and round(table.loc[name, cell], 3) == round(lowest[cell], 3)
     }
     st.html(table_of({"Method": "", **dict.fromkeys(order, "")}, rows, caption="Mean change rates", marked=marked))
     accuracy = ", ".join(f"{cut:.1%}" for cut in cuts.accuracy)
     st.caption(
-        f"Shaded: fewest changes among methods that do not need the group. Accuracy is cut at {accuracy}. "
-        "A dash: no model there."
+        f"Shaded: fewest changes, where two or more methods that need no group meet. Models that change nobody do not "
+        f"count. Accuracy is cut at {accuracy}. A dash: no model there."
     )
 
 
 # ---- take away ----
 
 
-def downloads(settings: Settings, sweeps: dict[str, Sweep]) -> None:
+def downloads(settings: Settings, sweeps: dict[str, Sweep], source: str, chosen: int | None) -> None:
     """All points as CSV, the charts as pictures, the points as a table."""
     points = points_of(sweeps.values())
     name = f"{settings.data}_{settings.fairness}_split{settings.seed}"
     styles = styles_of(sweeps)
-    cuts = next(iter(_definitions(settings, sweeps).values()))
-    title = FAIRNESS_TITLES[FAIRNESS_FIGURES[settings.fairness]]
+    cuts = _cuts(settings, sweeps, source)
+    figure = FAIRNESS_FIGURES[settings.fairness]
+    heading = scene_in_words(settings)
 
     def whole(kind: Any) -> bytes:
-        frame = pd.concat([_frame(settings, sweeps), _deployed(settings)], ignore_index=True)
-        return export_chart(plot_methods(frame, styles=styles, fairness_title=title), kind)
+        frame, _ = _drawn(settings, sweeps, chosen)
+        chart = plot_methods(frame, styles=styles, fairness_title=FAIRNESS_TITLES[figure])
+        return export_chart(chart.properties(title=heading), kind)
 
     def parts(kind: Any) -> bytes:
-        frame = in_segments(_frame(settings, sweeps), cuts, settings.fairness)
-        most = _end_of_axis(frame["change_rate"].max())
-        chart = plot_segments(frame, titles=_titles(cuts, settings), styles=styles, most_changes=most)
-        return export_chart(chart, kind, width=None)
+        frame, axes = _in_segments(settings, sweeps, cuts, chosen)
+        chart = plot_segments(frame, titles=_titles(cuts, settings), styles=styles, **axes)
+        return export_chart(chart.properties(title=f"{heading}; {cuts.source}"), kind, width=None)
 
     with st.container(horizontal=True, gap="small"):
-        st.download_button(
-            "Points as CSV",
-            points.to_csv(index=False),
-            f"{name}.csv",
-            "text/csv",
-            icon=":material/table:",
-            on_click="ignore",
-        )
+        csv = points.to_csv(index=False)
+        st.download_button("Points as CSV", csv, f"{name}.csv", "text/csv", icon=":material/table:", on_click="ignore")
         for what, make in (("Trade-off", whole), ("Segments", parts)):
             for kind, mime in (("png", "image/png"), ("svg", "image/svg+xml")):
                 st.download_button(
@@ -249,11 +310,30 @@ def downloads(settings: Settings, sweeps: dict[str, Sweep]) -> None:
                 )
     with st.expander("All points as a table", key="compare_points", on_change="rerun") as opened:
         if opened.open:
-            st.dataframe(points.drop(columns=["method", "dataset", "base_model", "split", "fairness"]), hide_index=True)
+            number = st.column_config.NumberColumn
+            st.dataframe(
+                points,
+                hide_index=True,
+                column_order=["title", "settings", figure, "accuracy", "change_rate"],
+                column_config={
+                    "title": "Method",
+                    "settings": st.column_config.TextColumn("Setting", width="large"),
+                    figure: number(FAIRNESS_TITLES[figure], format="%.3f"),
+                    "accuracy": number("Accuracy", format="percent"),
+                    "change_rate": number("Decisions changed", format="percent"),
+                },
+            )
     st.caption(
         f"The same on the command line: `python -m commod compare {settings.data} --fairness {settings.fairness} "
         f"--base-model {settings.f} --seed {settings.seed} --methods {','.join(sweeps)} --out points.csv`"
     )
+
+
+def scene_in_words(settings: Settings) -> str:
+    """Data, criterion, f and split in one line."""
+    criterion = FAIRNESS[settings.fairness].split(" (")[0]
+    f = BASE_MODELS[settings.f][0].lower()
+    return f"{TASKS[settings.data].title}, {criterion.lower()}, f: {f}, split {settings.seed}"
 
 
 def methods_table() -> None:

@@ -140,8 +140,13 @@ def begin_sweep(method: str, scene: tuple[str, str, str, int]) -> Ticket:
 def match(settings: Settings, sweeps: dict[str, Sweep], chosen: int) -> Match:
     """A COMMOD model beside its rivals', computed once for these sweeps."""
     data, fairness, f, seed = settings.scene()
-    key = ("match", settings.scene(), tuple(sweeps), chosen)
-    return _get(key, lambda _: match_models(prepare(data, f, seed), sweeps, fairness, chosen), None, "Match")
+    depth = settings.depth
+    key = ("match", settings.scene(), tuple(sweeps), chosen, depth)
+
+    def work(_: object) -> Match:
+        return match_models(prepare(data, f, seed), sweeps, fairness, chosen, depth=depth)
+
+    return _get(key, work, None, "Match")
 
 
 def figures_of_base(settings: Settings) -> dict[str, float]:

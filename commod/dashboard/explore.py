@@ -120,7 +120,8 @@ def figures(result: FitResult) -> None:
         delta_description=f"[{1000 * row['g_low']:.0f}, {1000 * row['g_high']:.0f}]",
     )
     st.caption(
-        "On test. Below each figure: the difference to f (grey: may be chance), and in [ ] the figure's 95 % interval."
+        "On test. Below each figure: the difference to f (in grey where it may be chance, or is neither good nor bad), "
+        "and in [ ] the figure's 95 % interval."
     )
 
 

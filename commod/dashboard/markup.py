@@ -10,11 +10,11 @@ from html import escape
 
 import pandas as pd
 
-from commod.charts import palette
+from commod.charts import MethodStyle, palette
 from commod.explain import ChangeTree
 from commod.explain.concepts import in_percent
 
-__all__ = ["concept_cards", "table_of", "tree_list"]
+__all__ = ["concept_cards", "legend_of", "table_of", "tree_list"]
 
 MOST_BARS = 8
 
@@ -48,7 +48,10 @@ _STYLE = f"""
 .cx-wide th[scope=row] {{ font-weight: 600; }}
 .cx-wide th:first-child, .cx-wide .cx-text {{ text-align: left; }}
 .cx-wide .cx-text {{ min-width: 8rem; }}
-.cx-wide .cx-marked {{ background: color-mix(in srgb, {palette.G} 24%, transparent); }}
+.cx-wide .cx-marked {{ background: color-mix(in srgb, currentColor 13%, transparent); font-weight: 700; }}
+.cx-legend {{ display: flex; flex-wrap: wrap; gap: .2rem 1.1rem; list-style: none !important; padding: 0 !important;
+  margin: 0 !important; font-size: .875rem; }}
+.cx-legend li {{ display: flex; align-items: center; gap: .4rem; margin: 0 !important; }}
 .cx-tree, .cx-tree ul {{ list-style: none !important; margin: 0 !important;
   padding: 0 !important; }}
 .cx-tree ul {{ margin-left: .55rem !important;
@@ -134,6 +137,31 @@ def tree_list(tree: ChangeTree) -> str:
         )
 
     return f'{_STYLE}<ul class="cx-tree" data-testid="tree">{item(0)}</ul>'
+
+
+# A mark of each shape that Vega knows, drawn around the origin.
+_GLYPHS = {
+    "circle": "M5 0A5 5 0 1 1 -5 0A5 5 0 1 1 5 0Z",
+    "square": "M-4.5 -4.5H4.5V4.5H-4.5Z",
+    "diamond": "M0 -6L5 0L0 6L-5 0Z",
+    "triangle-up": "M0 -5L5.5 4.5H-5.5Z",
+    "triangle-down": "M0 5L5.5 -4.5H-5.5Z",
+    "triangle-right": "M5 0L-4.5 5.5V-5.5Z",
+    "triangle-left": "M-5 0L4.5 5.5V-5.5Z",
+    "cross": "M-2 -6H2V-2H6V2H2V6H-2V2H-6V-2H-2Z",
+    "stroke": "M-6 0H6",
+}
+
+
+def legend_of(styles: Sequence[MethodStyle]) -> str:
+    """What the marks of a chart stand for, in a row that wraps."""
+    items = "".join(
+        '<li><svg width="16" height="16" viewBox="-8 -8 16 16" aria-hidden="true">'
+        f'<path d="{_GLYPHS[style.shape]}" stroke="{style.colour}" stroke-width="1.5" '
+        f'fill="{"none" if style.hollow else style.colour}"/></svg>{escape(style.label)}</li>'
+        for style in styles
+    )
+    return f'{_STYLE}<ul class="cx-legend">{items}</ul>'
 
 
 def table_of(

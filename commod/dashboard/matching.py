@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -13,64 +14,61 @@ from commod.dashboard import compute, session
 from commod.dashboard.drawing import draw
 from commod.dashboard.markup import table_of
 from commod.dashboard.settings import Settings
-from commod.dashboard.sweeps import label_of, state, styles_of
+from commod.dashboard.sweeps import choose_model, label_of, state, styles_of
 from commod.datasets import TASKS
 from commod.experiments import Sweep
-from commod.experiments.match import Match
+from commod.experiments.match import NEAR_ACCURACY, Match, near_fairness
 from commod.experiments.scene import FAIRNESS_FIGURES
-from commod.experiments.sweep import fairness_gain
+from commod.experiments.sweep import CONCEPT_SETTINGS, fairness_gain
 from commod.explain.concepts import in_percent
 from commod.models.competitors import METHODS
 
 __all__ = ["match", "open_in_explore"]
 
 
-def _choose_model(settings: Settings, sweep: Sweep) -> int:
+def _choose(settings: Settings, sweep: Sweep, chosen: int) -> None:
     points = sweep.points
     gain = fairness_gain(points, settings.fairness)
     shown = points[points["best"]].assign(gain=gain).drop_duplicates(["gain", "accuracy"]).sort_values("gain")
-    page = state()
-    if page.chosen is None or page.chosen >= len(points):
-        page.chosen = _nearest_to_explore(settings, points, list(shown.index))
-    options = sorted({*shown.index, page.chosen}, key=lambda i: gain[i])
+    options = sorted({*shown.index, chosen}, key=lambda i: gain[i])
     key = f"model_{settings.scene()}"
-    st.session_state[key] = page.chosen
+    st.session_state[key] = chosen
     name = "P-Rule" if settings.fairness == "demographic_parity" else "mistreatment"
     figure = points[FAIRNESS_FIGURES[settings.fairness]]
+    here = (settings.lambda_fair, settings.lambda_ratio)
 
-    def take() -> None:
-        page.chosen = st.session_state[key]
+    def words(i: int) -> str:
+        cell = sweep.models[i].cell
+        same = ", as on Explore" if (cell.value, dict(cell.others)["lambda_ratio"]) == here else ""
+        return (
+            f"{name} {figure[i]:.3f}, accuracy {points['accuracy'][i]:.1%}, {points['change_rate'][i]:.1%} changed: "
+            f"{points['settings'][i]}{same}"
+        )
 
     st.selectbox(
         "COMMOD model to match (or click one in the first chart)",
         options,
-        format_func=lambda i: (
-            f"{name} {figure[i]:.2f}, accuracy {points['accuracy'][i]:.1%}, {points['change_rate'][i]:.1%} changed: "
-            f"{points['settings'][i]}"
-        ),
+        format_func=words,
         key=key,
-        on_change=take,
+        on_change=lambda: choose_model(sweep, st.session_state[key]),
     )
-    return page.chosen
 
 
-def _nearest_to_explore(settings: Settings, points: pd.DataFrame, frontier: list[int]) -> int:
-    """The model with the sliders' λ_fair and λ_ratio if the sweep has it, else the middle of the frontier."""
-    words = f"λ_fair {settings.lambda_fair:g}, λ_ratio {settings.lambda_ratio:g}"
-    same = points.index[points["settings"] == words]
-    return int(same[0]) if len(same) else frontier[len(frontier) // 2]
-
-
-def match(settings: Settings, sweeps: dict[str, Sweep]) -> None:
+def match(settings: Settings, sweeps: dict[str, Sweep], chosen: int | None) -> None:
     """One COMMOD model beside the nearest of every rival."""
-    st.header("Match: the same fairness and accuracy, another method")
-    if "commod" not in sweeps or len(sweeps) < 2:
-        st.info("Choose COMMOD and at least one other method to match their models.", icon=":material/info:")
+    st.header("Match: the same fairness and accuracy, another method", anchor="match")
+    if chosen is None or len(sweeps) < 2:
+        if state().stopped:
+            st.info(
+                "COMMOD and another method have to be in before they can be matched: go on.", icon=":material/info:"
+            )
+        else:
+            st.info("Choose COMMOD and at least one other method to match their models.", icon=":material/info:")
         return
-    chosen = _choose_model(settings, sweeps["commod"])
+    _choose(settings, sweeps["commod"], chosen)
     found: Match = compute.match(settings, sweeps, chosen)
     table = found.table
-    st.markdown(_sentence(table))
+    st.markdown(_sentence(table, settings))
     _match_table(table, settings)
     left, right = st.columns(2, gap="large")
     ranks = {label_of(name): i for i, name in enumerate(table["method"])}
@@ -108,21 +106,36 @@ def match(settings: Settings, sweeps: dict[str, Sweep]) -> None:
     )
 
 
-def _sentence(table: pd.DataFrame) -> str:
+def _sentence(table: pd.DataFrame, settings: Settings) -> str:
     own = table.iloc[0]
-    near = table.iloc[1:][table["comparable"].iloc[1:]]
-    far = [METHODS[name].title for name in table["method"].iloc[1:] if name not in set(near["method"])]
+    figure = FAIRNESS_FIGURES[settings.fairness]
+    of_f = compute.figures_of_base(settings)[figure]
     text = f"COMMOD changes **{own['changed']:,}** decisions here. "
+    if (own[figure] < of_f) if figure == "p_rule" else (own[figure] > of_f):
+        text += f"This model is less fair than f ({own[figure]:.3f} against {of_f:.3f}) on test. "
+    near = table.iloc[1:][table["comparable"].iloc[1:]]
     if len(near):
-        rivals = "; ".join(
-            f"{METHODS[row.method].title} {row.changed:,}"
-            + (f" ({row.changed / own['changed']:.1f} times as many)" if own["changed"] else "")
-            for row in near.itertuples()
+        rivals = "; ".join(f"{METHODS[row.method].title} {row.changed:,}{_than(row, own)}" for row in near.itertuples())
+        within = near_fairness(settings.fairness, of_f)
+        text += (
+            f"At about the same fairness (±{within:.2g}) and accuracy (±{100 * NEAR_ACCURACY:.0f} points): {rivals}. "
         )
-        text += f"At about the same fairness (±0.05) and accuracy (±2 points): {rivals}. "
+    far = [METHODS[name].title for name in table["method"].iloc[1:] if name not in set(near["method"])]
     if far:
-        text += f"No model of {', '.join(far)} comes that near: the nearest is shown, and differs for that reason too."
+        text += (
+            f"{', '.join(far)} {'has' if len(far) == 1 else 'have'} no model that near: the nearest is in the table."
+        )
     return text
+
+
+def _than(row: Any, own: pd.Series) -> str:
+    """How a rival's number of changes compares with COMMOD's."""
+    if row.difference_low <= 0 <= row.difference_high:
+        return " (the difference may be chance)"
+    if not own["changed"]:
+        return ""
+    times = row.changed / own["changed"]
+    return f" ({times:.1f} times as many)" if times > 1 else f" (fewer, {times:.1f} times)"
 
 
 def _match_table(table: pd.DataFrame, settings: Settings) -> None:
@@ -156,7 +169,7 @@ def _match_table(table: pd.DataFrame, settings: Settings) -> None:
         f"{groups[0]}: better / worse": "People whose decision changed to and from the favourable one",
         f"{groups[1]}: better / worse": "People whose decision changed to and from the favourable one",
         "Same people": "Of those changed by COMMOD or this method, changed by both",
-        "Tree F1": "How well a tree of three questions tells who changed; 1: perfectly",
+        f"Tree F1 (depth {settings.depth})": "How well a tree of so many questions tells who changed; 1: perfectly",
         "Score move": "Mean |g − f| of the scores of those whose decision stays; 0: as they were",
         "Concept weights": "Weights of the concepts that are not null; fewer is sparser",
         "Redundancy": "Features that concepts share with the same sign; 0: none",
@@ -166,10 +179,10 @@ def _match_table(table: pd.DataFrame, settings: Settings) -> None:
     marked = {(i, 0) for i, value in enumerate(near) if value}
     st.html(table_of(headings, rows, caption="Models matched", marked=marked, text={12}))
     st.caption(
-        "Shaded: within 0.05 of COMMOD's fairness and 2 points of its accuracy. *Tree F1*: how well a tree of three "
-        "questions tells who changed (1: perfectly). *Score move*: mean |g − f| of the scores of those whose decision "
-        "stays. *Redundancy*: features that two concepts share with the same sign. A dash: the method has no "
-        "probabilities, or no concepts."
+        "Shaded: near COMMOD's fairness and accuracy. *Same people*: of those changed by COMMOD or this method, "
+        "changed by both. *Tree F1*: how well a tree of so many questions, one after the other, tells who changed (1: "
+        "perfectly). *Score move*: mean |g − f| of the scores of those whose decision stays. *Redundancy*: features "
+        "that two concepts share with the same sign. A dash: the method has no probabilities, or no concepts."
     )
 
 
@@ -187,20 +200,19 @@ def _who_rows(table: pd.DataFrame, groups: tuple[str, str]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["label", "rank", "group", "people", "direction"])
 
 
-def open_in_explore(settings: Settings, sweeps: dict[str, Sweep]) -> None:
+def open_in_explore(settings: Settings, sweeps: dict[str, Sweep], chosen: int | None) -> None:
     """A button that takes the matched model to the Explore page."""
-    chosen = state().chosen
-    if "commod" not in sweeps or chosen is None:
+    if chosen is None or len(sweeps) < 2:
         return
-    model = sweeps["commod"].models[chosen]
-    fixed = METHODS["commod"].settings
+    cell = sweeps["commod"].models[chosen].cell
     if st.button("Open this COMMOD model on the Explore page", icon=":material/tune:"):
+        concepts = CONCEPT_SETTINGS[settings.data]
         target = replace(
             settings,
-            lambda_fair=model.cell.value,
-            lambda_concepts=fixed["lambda_concepts"],
-            k=fixed["n_concepts"],
-            **dict(model.cell.others),
+            lambda_fair=cell.value,
+            lambda_concepts=concepts["lambda_concepts"],
+            k=concepts["n_concepts"],
+            **dict(cell.others),
         )
         session.go_to(target)
         st.switch_page("app.py")

@@ -93,15 +93,25 @@ def go_to(settings: Settings) -> None:
 
 
 def change(name: str) -> None:
-    """Callback of a widget: take its value over. Another data set opens in its own defaults."""
+    """Callback of a widget: take its value over.
+
+    Another data set opens in its own defaults, except where the user has chosen criterion, f or split.
+    """
     value = st.session_state[f"set_{name}"]
     if value is None:  # a segmented control clicked twice: keep what was
         _move(current())
         return
     here = current()
-    go_to(
-        replace(defaults(value), view=here.view, depth=here.depth) if name == "data" else replace(here, **{name: value})
-    )
+    if name != "data":
+        go_to(replace(here, **{name: value}))
+        return
+    usual = defaults(here.data)
+    chosen = {
+        field: getattr(here, field)
+        for field in ("fairness", "f", "seed")
+        if getattr(here, field) != getattr(usual, field)
+    }
+    go_to(replace(defaults(value), view=here.view, depth=here.depth, **chosen))
 
 
 def reset() -> None:

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
 from commod.datasets import TASKS
+from commod.experiments.sweep import CONCEPT_SETTINGS
 from commod.models.base_models import BASE_MODELS
 
 __all__ = ["FAIRNESS", "GRIDS", "VIEWS", "Settings", "defaults", "from_link", "in_words", "to_link", "to_python"]
@@ -85,18 +86,19 @@ class Settings:
 
 # Chosen on split 0 so that the first picture shows a clear gain in fairness, and what it costs.
 _DEFAULTS: dict[str, dict[str, Any]] = {
-    "law_school": {"lambda_fair": 3.0, "lambda_concepts": 0.05, "k": 2},
-    "law_school_full": {"lambda_fair": 4.0, "lambda_concepts": 0.05, "k": 2, "fairness": "equalized_odds"},
-    "compas": {"lambda_fair": 4.0, "lambda_concepts": 0.2, "k": 4},
-    "adult": {"lambda_fair": 4.0, "lambda_concepts": 0.1, "k": 3},
+    "law_school": {"lambda_fair": 3.0},
+    "law_school_full": {"lambda_fair": 4.0, "fairness": "equalized_odds"},
+    "compas": {"lambda_fair": 4.0},
+    "adult": {"lambda_fair": 4.0},
     # 300 test rows: no setting gains more than noise, and the page says so.
-    "german": {"lambda_fair": 5.0, "lambda_concepts": 0.1, "k": 3},
+    "german": {"lambda_fair": 5.0},
 }
 
 
 def defaults(data: str) -> Settings:
     """Settings in which a data set opens."""
-    return Settings(data=data, **_DEFAULTS[data])
+    concepts = CONCEPT_SETTINGS[data]
+    return Settings(data=data, lambda_concepts=concepts["lambda_concepts"], k=concepts["n_concepts"], **_DEFAULTS[data])
 
 
 def to_link(settings: Settings) -> dict[str, str]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,7 +18,17 @@ from commod.dashboard.settings import Settings
 from commod.experiments import Sweep
 from commod.models.competitors import METHODS, available_methods
 
-__all__ = ["Page", "choose_methods", "collect", "label_of", "link", "state", "styles_of"]
+__all__ = [
+    "Page",
+    "choose_methods",
+    "choose_model",
+    "chosen_model",
+    "collect",
+    "label_of",
+    "link",
+    "state",
+    "styles_of",
+]
 
 # What the paper compares; the others are one click away.
 PAPER_METHODS = ("commod", "adv_debias", "frappe", "lpp", "oracle_lpp", "oracle_roc", "hardt")
@@ -30,7 +41,9 @@ class Page:
     """What this session has chosen on the page; the scene is shared with the other pages."""
 
     methods: list[str] | None = None  # None: what the paper compares
-    chosen: int | None = None  # place of the COMMOD model in its sweep
+    model: tuple[float, float] | None = None  # λ_fair and λ_ratio of the COMMOD model to be matched
+    segments: int = 0  # which definition of the segments
+    scene: tuple[str, str, str, int] | None = None  # that `model` was chosen on
     stopped: bool = False
     unknown: list[str] = field(default_factory=list)  # of the link
 
@@ -39,22 +52,58 @@ def state() -> Page:
     """The session's choices, read from the link when the page is first seen."""
     if _STATE not in st.session_state:
         page = Page()
-        asked = [name for name in st.query_params.get("methods", "").split(",") if name]
-        if asked:
-            page.methods = [name for name in asked if name in METHODS and METHODS[name].is_written] or None
-            page.unknown = [name for name in asked if name not in (page.methods or ())]
-        place = st.query_params.get("model", "")
-        page.chosen = int(place) if place.isascii() and place.isdigit() and len(place) < 6 else None
+        if "methods" in st.query_params:
+            asked = [name for name in st.query_params["methods"].split(",") if name]
+            known = [name for name in asked if name in METHODS and METHODS[name].is_written]
+            page.unknown = [name for name in asked if name not in known]
+            page.methods = known if known or not asked else None
+        page.model = _model_in(st.query_params.get("model", ""))
+        which = st.query_params.get("segments", "0")
+        page.segments = int(which) if which in "01234" and which else 0
         st.session_state[_STATE] = page
     found: Page = st.session_state[_STATE]
     return found
+
+
+def _model_in(text: str) -> tuple[float, float] | None:
+    """λ_fair and λ_ratio in a link, "3,0.05"."""
+    try:
+        fair, ratio = (float(part) for part in text[:40].split(","))
+    except ValueError:
+        return None
+    return (fair, ratio) if math.isfinite(fair) and math.isfinite(ratio) else None
 
 
 def link() -> dict[str, str]:
     """What of the page goes into the address."""
     page = state()
     more = {} if page.methods is None else {"methods": ",".join(page.methods)}
-    return more if page.chosen is None else more | {"model": str(page.chosen)}
+    if page.segments:
+        more["segments"] = str(page.segments)
+    return more if page.model is None else more | {"model": f"{page.model[0]:g},{page.model[1]:g}"}
+
+
+def chosen_model(settings: Settings, sweep: Sweep) -> int:
+    """Place of the COMMOD model to be matched: as chosen on this scene, else the sliders' one, else mid-frontier."""
+    page = state()
+    if page.scene not in (None, settings.scene()):
+        page.model = None
+    page.scene = settings.scene()
+    for wanted in (page.model, (settings.lambda_fair, settings.lambda_ratio)):
+        for place, model in enumerate(sweep.models):
+            if wanted == (model.cell.value, dict(model.cell.others)["lambda_ratio"]):
+                choose_model(sweep, place)
+                return place
+    frontier = sweep.points.index[sweep.points["best"]]
+    place = int(frontier[len(frontier) // 2])
+    choose_model(sweep, place)
+    return place
+
+
+def choose_model(sweep: Sweep, place: int) -> None:
+    """Remember which model of COMMOD's sweep is to be matched."""
+    cell = sweep.models[place].cell
+    state().model = (cell.value, dict(cell.others)["lambda_ratio"])
 
 
 # ---- which methods ----
@@ -64,7 +113,8 @@ def choose_methods(settings: Settings) -> list[str]:
     """The methods to be drawn, those that are defined for the criterion."""
     page = state()
     defined = available_methods(settings.fairness)
-    wanted = [name for name in (page.methods or PAPER_METHODS) if name in defined]
+    asked = list(PAPER_METHODS) if page.methods is None else page.methods
+    wanted = [name for name in asked if name in defined]
     key = f"methods_{settings.fairness}"
     if key not in st.session_state:
         st.session_state[key] = wanted
@@ -86,6 +136,9 @@ def choose_methods(settings: Settings) -> list[str]:
             f"The link asks for methods that are not known: {', '.join(name[:20] for name in page.unknown[:5])}.",
             icon=":material/link_off:",
         )
+    undefined = [METHODS[name].title for name in asked if name not in defined]
+    if undefined:
+        st.caption(f"Not defined for this criterion: {', '.join(undefined)}.")
     return [name for name in defined if name in picked]
 
 
@@ -111,10 +164,15 @@ def _style(name: str) -> MethodStyle:
 
 
 def collect(
-    settings: Settings, names: list[str], place: Any, paint: Callable[[dict[str, Sweep]], None]
+    settings: Settings,
+    names: list[str],
+    place: Any,
+    paint: Callable[[dict[str, Sweep]], None],
+    stale: Sequence[Any] = (),
 ) -> dict[str, Sweep]:
     """Sweep the methods, a progress bar each; `paint` is called with what there is whenever one is done.
 
+    `stale` are places that are emptied if anything has to be waited for.
     Leaving the page, changing the scene or pressing Stop ends sweeps that nobody else waits for; what is done stays.
     """
     scene, page = settings.scene(), state()
@@ -123,6 +181,8 @@ def collect(
     missing = sorted((name for name in names if name not in found), key=lambda name: METHODS[name].slow)
     if not missing:
         return found
+    for old in stale:  # what was drawn before may be of another scene
+        old.empty()
     if found:
         paint(found)
     if page.stopped:
@@ -130,14 +190,18 @@ def collect(
         return found
     with place.container(border=True), ExitStack() as places_in_queue:
         head = st.container(horizontal=True, vertical_alignment="center")
-        head.markdown(f"**Sweeping {len(missing)} of {len(names)} methods.** The picture grows as they come in.")
+        told = head.empty()
         head.button("Stop", icon=":material/stop_circle:", on_click=_stop)
         columns = st.columns(2, gap="medium")
         bars = {name: columns[i % 2].empty() for i, name in enumerate(missing)}
         tickets = {name: places_in_queue.enter_context(compute.begin_sweep(name, scene)) for name in missing}
         shown: dict[str, tuple[float, int]] = {}
         failed: list[str] = []
+        started: dict[str, float] = {}
         while tickets:
+            told.markdown(
+                f"**{len(names) - len(tickets)} of {len(names)} methods are done.** The picture grows as they come in."
+            )
             done = [name for name, ticket in tickets.items() if ticket.wait(0.0)]
             for name in done:
                 bars[name].empty()
@@ -150,16 +214,27 @@ def collect(
                 paint(found)
             for name, ticket in tickets.items():
                 now = (round(ticket.progress, 2), ticket.before)
+                if now[0] > 0:
+                    started.setdefault(name, time.monotonic())
                 if shown.get(name) != now:
                     shown[name] = now
-                    waits = f"{ticket.before} before it" if ticket.before else f"{ticket.progress:.0%}"
-                    bars[name].progress(ticket.progress, text=f"{METHODS[name].title}: {waits}")
+                    words = _words(ticket.progress, ticket.before, started.get(name))
+                    bars[name].progress(ticket.progress, text=f"{METHODS[name].title}: {words}")
             compute.stop_if_stale()
             time.sleep(POLL)
     place.empty()
     for sentence in failed:
         st.warning(sentence, icon=":material/warning:")
     return {name: found[name] for name in names if name in found}  # in the registry's order, not that of arrival
+
+
+def _words(share: float, before: int, started: float | None) -> str:
+    if before:
+        return f"waiting, {before} before it"
+    if share < 0.1 or started is None:
+        return f"{share:.0%}"
+    seconds = (time.monotonic() - started) * (1.0 - share) / share
+    return f"{share:.0%}, about {seconds:.0f} s left"
 
 
 def _stop() -> None:

@@ -14,10 +14,16 @@ from commod.experiments.sweep import Model, Sweep
 from commod.metrics import calibration_table
 from commod.models.competitors import METHODS
 
-__all__ = ["Match", "match_models", "nearest"]
+__all__ = ["NEAR_ACCURACY", "Match", "match_models", "near_fairness", "nearest"]
 
 # A rival further away than this in fairness or accuracy is not comparable: differences may be due to either.
-COMPARABLE = {"p_rule": 0.05, "dm": 0.05, "accuracy": 0.02}
+NEAR_ACCURACY = 0.02
+NEAR_P_RULE = 0.05
+
+
+def near_fairness(fairness: str, of_f: float) -> float:
+    """How far apart two models may be in fairness: 0.05 of P-Rule; of mistreatment, a tenth of f's, at least 0.02."""
+    return NEAR_P_RULE if fairness == "demographic_parity" else max(0.02, 0.1 * of_f)
 
 
 @dataclass(frozen=True)
@@ -31,7 +37,8 @@ class Match:
         (people), ``better_0, worse_0, better_1, worse_1`` (changed people by group and by what it did to them),
         ``tree_f1``, ``concept_size, concept_redundancy`` (missing without concepts), ``score_move`` (mean |g − f| of
         the probabilities of those whose decision stays; missing without probabilities), ``overlap`` (Jaccard index of
-        the changed people with the chosen model's) and ``comparable``.
+        the changed people with the chosen model's), ``difference_low, difference_high`` (95 % interval of the change
+        rate less the chosen model's, on the same people) and ``comparable``.
     overlaps : DataFrame
         ``title, other, overlap`` for each pair.
     calibration : DataFrame
@@ -76,6 +83,7 @@ def match_models(
             found[name] = nearest(sweep.points, target, fairness, spread)
     models = {name: sweeps[name].models[i] for name, i in found.items()}
     before = scene.decisions_test
+    near = near_fairness(fairness, scene.figures(before)[figure])
     changed = {name: model.decisions_test != before for name, model in models.items()}
     rows = []
     for name, i in found.items():
@@ -93,9 +101,10 @@ def match_models(
                 **concept_figures(models[name]),
                 "score_move": score_move(scene, models[name]),
                 "overlap": _jaccard(changed[name], changed[method]),
+                **_difference(changed[name], changed[method]),
                 "comparable": bool(
-                    abs(row[figure] - target[figure]) <= COMPARABLE[figure]
-                    and abs(row["accuracy"] - target["accuracy"]) <= COMPARABLE["accuracy"]
+                    abs(row[figure] - target[figure]) <= near
+                    and abs(row["accuracy"] - target["accuracy"]) <= NEAR_ACCURACY
                 ),
             }
         )
@@ -116,6 +125,13 @@ def _who(scene: Scene, model: Model) -> dict[str, int]:
         counts[f"better_{s}"] = int(((before != after) & (after == good) & group).sum())
         counts[f"worse_{s}"] = int(((before != after) & (after != good) & group).sum())
     return counts
+
+
+def _difference(changed: np.ndarray, own: np.ndarray) -> dict[str, float]:
+    """Interval of mean(changed) − mean(own): both are counted on the same people, so only those in one set matter."""
+    apart = changed.astype(float) - own.astype(float)
+    error = 1.96 * float(apart.std()) / np.sqrt(len(apart))
+    return {"difference_low": float(apart.mean()) - error, "difference_high": float(apart.mean()) + error}
 
 
 def _calibration(scene: Scene, models: Mapping[str, Model]) -> pd.DataFrame:

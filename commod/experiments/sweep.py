@@ -19,6 +19,7 @@ from commod.models.competitors import METHODS, make_method
 from commod.models.competitors.membership import Membership
 
 __all__ = [
+    "CONCEPT_SETTINGS",
     "Cell",
     "Model",
     "Shared",
@@ -34,6 +35,14 @@ __all__ = [
 
 Report = Callable[[float], None]
 
+# λ_concepts and k of COMMOD that go with a task's number of features: of its sweeps, and of the app's first picture.
+CONCEPT_SETTINGS: dict[str, dict[str, Any]] = {
+    "law_school": {"lambda_concepts": 0.05, "n_concepts": 2},
+    "law_school_full": {"lambda_concepts": 0.05, "n_concepts": 2},
+    "compas": {"lambda_concepts": 0.2, "n_concepts": 4},
+    "adult": {"lambda_concepts": 0.1, "n_concepts": 3},
+    "german": {"lambda_concepts": 0.1, "n_concepts": 3},
+}
 POINT_COLUMNS = (
     "method title needs_sensitive fairness dataset base_model split knob value settings seed "
     "accuracy p_rule dm change_rate best"
@@ -114,6 +123,8 @@ def fit_cell(scene: Scene, cell: Cell, fairness: str, shared: Shared) -> Model:
     """Train one model of a sweep; what it shares with others of its line makes it quicker, not another one."""
     method = METHODS[cell.method]
     settings = {**dict(cell.others), **shared.settings(cell.method, scene)}
+    if cell.method == "commod":
+        settings = CONCEPT_SETTINGS.get(scene.task.name, {}) | settings
     model = make_method(cell.method, scene.f, cell.value, fairness=fairness, random_state=cell.seed, **settings)
     train, test = scene.train, scene.test
     arguments: dict[str, Any] = {"base_scores": scene.scores_train} if method.edits else {}

@@ -88,7 +88,12 @@ def points():
     ("chart", "width"),
     [
         (lambda: plot_methods(points(), styles=STYLES), 700),
-        (lambda: plot_segments(points(), titles=tuple("abcd"), styles=STYLES, most_changes=0.3), None),
+        (
+            lambda: plot_segments(
+                points(), titles=tuple("abcd"), styles=STYLES, most_changes=0.3, accuracy_range=(0.7, 0.8)
+            ),
+            None,
+        ),
     ],
 )
 def test_charts_become_files(chart, width):

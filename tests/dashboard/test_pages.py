@@ -263,7 +263,7 @@ def compared():
 
 
 def table(app, place):
-    return next(element for i, element in enumerate(app.main.get("html")) if i == place).proto.body
+    return [element.proto.body for element in app.main.get("html") if "<table" in element.proto.body][place]
 
 
 def test_compare_draws_and_matches(compared):
@@ -300,8 +300,9 @@ def test_compare_with_a_hostile_link():
 
 
 def test_compare_under_equalized_odds_offers_what_is_defined_for_it():
-    app = run_compare(fairness="equalized_odds", methods="commod,oracle_roc,oracle_lpp")
-    assert app.pills[0].value == ["commod", "oracle_lpp"]
+    app = run_compare(fairness="equalized_odds", methods="commod,oracle_roc,oracle_lpp,fst")
+    assert app.pills[0].value == ["commod", "oracle_lpp", "fst"]
+    assert any("Not defined for this criterion: Oracle ROC." in caption.value for caption in app.caption)
     assert "half the mistreatment of f" in words(fine(app))
 
 
@@ -318,3 +319,40 @@ def test_a_method_that_fails_is_named_and_the_others_are_drawn(monkeypatch):
     assert not app.exception
     assert [warning.value for warning in app.warning] == ["LPP could not be swept: a fault of ours"]
     assert "Oracle ROC" in words(app) + table(app, 0)
+
+
+def test_compare_keeps_segments_and_model_in_the_link():
+    app = run_compare(methods="commod,fst", segments="1", model="8,0.05")
+    box = next(box for box in fine(app).selectbox if box.label == "Segments of fairness")
+    assert "LPP" in box.value
+    assert "Table 1" not in words(app)
+    assert "λ_fair 8, λ_ratio 0.05" in table(app, 1)
+    assert app.query_params["segments"] == "1"
+    assert app.query_params["model"] == "8,0.05"
+
+
+def test_another_scene_forgets_the_model_and_follows_the_sliders():
+    app = run_compare(methods="commod,fst", model="8,0.05")
+    app = fine(app.number_input(key="set_seed").set_value(3).run())
+    assert "λ_fair 3, λ_ratio 0.05" in table(app, 1)
+    assert app.query_params["model"] == "3,0.05"
+
+
+def test_no_method_stays_no_method():
+    app = run_compare(methods="")
+    assert app.pills[0].value == []
+
+
+def test_a_criterion_that_was_chosen_survives_another_data_set():
+    app = run(fairness="equalized_odds", seed="3")
+    app.selectbox(key="set_data").set_value("german").run()
+    assert app.query_params["fairness"] == "equalized_odds"
+    assert app.query_params["seed"] == "3"
+    app = run()
+    app.selectbox(key="set_data").set_value("law_school_full").run()
+    assert app.query_params["fairness"] == "equalized_odds"  # its own default
+
+
+def test_the_data_page_keeps_the_link():
+    app = run(data="compas").switch_page("pages/data.py").run()
+    assert app.query_params["data"] == "compas"

@@ -167,7 +167,7 @@ METHODS: dict[str, Method] = {
         ),
     ),
     "hardt": Method(
-        "EO post-processing",
+        "Hardt post-processing",
         "Hardt et al. 2016",
         needs_sensitive=True,
         criteria=(DP, EO),
@@ -176,7 +176,7 @@ METHODS: dict[str, Method] = {
         estimator=_competitor("hardt", "EOPostProcessing"),
         knob=Knob("strength", "strength", _STRENGTHS, 0.0, 1.0, 0.0),
         seeds=3,
-        note="For equalized odds in the paper; fairlearn's solver also does demographic parity.",
+        note="EO post-processing in the paper; fairlearn's solver also does demographic parity.",
     ),
     "pleiss": Method(
         "Information withholding",
