@@ -55,6 +55,18 @@ def _parser() -> argparse.ArgumentParser:
     compare.add_argument("--jobs", type=int, default=-1, help="processes (default: one per core)")
     compare.set_defaults(run=_compare)
 
+    paper = commands.add_parser("paper", help="run the experiments of the paper and write their results")
+    paper.add_argument(
+        "experiment", nargs="?", help="table1, sensitivity, figure2, figure8, figure9 or figure10 (default: all)"
+    )
+    paper.add_argument("--dataset", action="append", help="law_school or compas (default: both)")
+    paper.add_argument("--seeds", type=int, help="splits (default: 5; sensitivity 20; figure8 3)")
+    paper.add_argument("--backend", default="processes", help="serial, processes (default) or dask")
+    paper.add_argument("--scheduler", help="address of a Dask scheduler, tcp://… (default: a cluster on this machine)")
+    paper.add_argument("--jobs", type=int, default=-1, help="processes (default: one per core)")
+    paper.add_argument("--out", type=Path, help="folder of the results (default: data/results)")
+    paper.set_defaults(run=_paper)
+
     methods = commands.add_parser("methods", help="list the methods: what each needs and whether it runs here")
     methods.set_defaults(run=_list_methods)
 
@@ -156,6 +168,28 @@ def _compare(arguments: argparse.Namespace) -> int:
         print(f"{title:26}{len(rows):>8}{spans[0]:>18}{spans[1]:>18}{spans[2]:>18}")
     written = "" if out is None else f"; all points in {out}"
     print(f"{len(points)} models in {time.perf_counter() - started:.0f} s{written}")
+    return 0
+
+
+def _paper(arguments: argparse.Namespace) -> int:
+    from commod.experiments.paper import ALL, DATASETS, run_experiment
+
+    names = ALL if arguments.experiment is None else (arguments.experiment,)
+    for name in names:
+        started = time.perf_counter()
+        path = run_experiment(
+            name,
+            datasets=arguments.dataset or DATASETS,
+            seeds=arguments.seeds,
+            folder=arguments.out,
+            backend=arguments.backend,
+            scheduler=arguments.scheduler,
+            n_jobs=arguments.jobs,
+            progress=_progress if sys.stderr.isatty() else None,
+        )
+        if sys.stderr.isatty():
+            print(file=sys.stderr)
+        print(f"{name}: {path.name}, {path.stat().st_size / 1e3:.0f} kB, in {time.perf_counter() - started:.0f} s")
     return 0
 
 

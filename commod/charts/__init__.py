@@ -12,6 +12,7 @@ from commod.charts.compare import (
 )
 from commod.charts.curves import plot_f1_by_depth
 from commod.charts.export import export_chart
+from commod.charts.paper import plot_by_depth, plot_scatter
 from commod.charts.pareto import KINDS, plot_pareto
 
 __all__ = [
@@ -19,6 +20,7 @@ __all__ = [
     "MethodStyle",
     "export_chart",
     "palette",
+    "plot_by_depth",
     "plot_calibration",
     "plot_changes",
     "plot_contributions",
@@ -26,6 +28,7 @@ __all__ = [
     "plot_methods",
     "plot_overlap",
     "plot_pareto",
+    "plot_scatter",
     "plot_segments",
     "plot_who_changed",
 ]

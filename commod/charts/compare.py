@@ -10,7 +10,15 @@ import pandas as pd
 
 from commod.charts import palette
 
-__all__ = ["MethodStyle", "plot_calibration", "plot_methods", "plot_overlap", "plot_segments", "plot_who_changed"]
+__all__ = [
+    "MethodStyle",
+    "method_channels",
+    "plot_calibration",
+    "plot_methods",
+    "plot_overlap",
+    "plot_segments",
+    "plot_who_changed",
+]
 
 DEPLOYED = "f, as deployed"
 # Shapes of methods that do not know the group; those that do are drawn hollow.
@@ -30,7 +38,8 @@ class MethodStyle:
 DEPLOYED_STYLE = MethodStyle(DEPLOYED, palette.FRONTIER, "diamond")
 
 
-def _channels(styles: tuple[MethodStyle, ...], *, legend: bool) -> dict[str, Any]:
+def method_channels(styles: tuple[MethodStyle, ...], *, legend: bool) -> dict[str, Any]:
+    """Stroke, fill and shape by method, for an encoding."""
     labels = [style.label for style in styles]
     shown = alt.Legend(title=None, orient="bottom", columns=2, labelLimit=0, symbolSize=90) if legend else None
     colours = [style.colour for style in styles]
@@ -52,6 +61,7 @@ def plot_methods(
     most_changes: float | None = None,
     accuracy_range: tuple[float, float] | None = None,
     legend: bool = True,
+    lines: bool = True,
     height: int | None = None,
 ) -> alt.LayerChart:
     """Models of several methods as points, the frontier of each as a line, what is dominated faded.
@@ -69,6 +79,8 @@ def plot_methods(
         End of the axis of changes, for pictures that are to be compared.
     accuracy_range : (float, float), optional
         Ends of the axis of accuracy, likewise.
+    lines : bool
+        Whether the points of a method's frontier are joined.
     height : int, optional
         In pixels, the legend included; default, what a chart of this many methods needs.
     """
@@ -96,7 +108,7 @@ def plot_methods(
             axis=alt.Axis(format=".0%", tickCount=5),
         )
         order = "accuracy:Q"
-    channels = _channels((*styles, DEPLOYED_STYLE), legend=legend)
+    channels = method_channels((*styles, DEPLOYED_STYLE), legend=legend)
     tooltip = [
         alt.Tooltip("label:N", title="Method"),
         alt.Tooltip("settings:N", title="Setting"),
@@ -108,7 +120,7 @@ def plot_methods(
         f"datum.label + ', {fairness_title}: ' + format(datum.fairness, '.3f') + ', accuracy: ' + "
         "format(datum.accuracy, '.3f') + ', changed: ' + format(datum.change_rate, '.3f') + ', ' + datum.settings"
     )
-    lines = (
+    frontiers = (
         alt.Chart()
         .transform_filter(f"datum.best && datum.label != '{DEPLOYED}'")
         .mark_line(strokeWidth=1.6, opacity=0.75)
@@ -136,7 +148,8 @@ def plot_methods(
     rows = (len(styles) + 2) // 2 if legend else 0
     # Room above, or the topmost label of the axis is cut in half.
     room = {"top": 10, "left": 5, "right": 5, "bottom": 5}
-    return alt.layer(lines, points, data=frame).properties(height=height or 360 + 26 * rows, padding=room)
+    layers = (frontiers, points) if lines else (points,)
+    return alt.layer(*layers, data=frame).properties(height=height or 360 + 26 * rows, padding=room)
 
 
 def plot_segments(
@@ -221,7 +234,7 @@ def plot_calibration(frame: pd.DataFrame, *, styles: tuple[MethodStyle, ...]) ->
     frame : DataFrame
         Columns ``label, mean_f, mean_g, sd_g, count``.
     """
-    channels = _channels(styles, legend=True)
+    channels = method_channels(styles, legend=True)
     unit = alt.Scale(domain=[0, 1])
     x = alt.X("mean_f:Q", title="Score of f", scale=unit, axis=alt.Axis(tickCount=5, labelFlush=False))
     y = alt.Y("mean_g:Q", title="Mean score of g", scale=unit, axis=alt.Axis(tickCount=5))

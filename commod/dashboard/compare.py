@@ -234,7 +234,7 @@ def _titles(cuts: Segments, settings: Settings) -> tuple[str, ...]:
 
 
 def _cells(frame: pd.DataFrame, sweeps: dict[str, Sweep], cuts: Segments) -> None:
-    cells = cell_table(frame)
+    cells = cell_table(frame, count_unchanged=False)
     cells["cell"] = "Q" + cells["fairness_q"].astype(str) + " fair, Q" + cells["accuracy_q"].astype(str) + " acc."
     order = cells.sort_values(["fairness_q", "accuracy_q"])["cell"].unique()
     table = cells.pivot_table(index="method", columns="cell", values="change_rate")[order]

@@ -59,12 +59,13 @@ def in_segments(points: pd.DataFrame, segments: Segments, criterion: str) -> pd.
     return points.assign(fairness_q=fairness + 1, accuracy_q=accuracy + 1)
 
 
-def cell_table(points: pd.DataFrame) -> pd.DataFrame:
+def cell_table(points: pd.DataFrame, *, count_unchanged: bool = True) -> pd.DataFrame:
     """Mean change rate of each method in each cell of fairness and accuracy (the paper's Table 1).
 
-    `points` come from `in_segments`; a model that changes nobody is f, not a model of the method, and does not count.
-    One row per ``method, fairness_q, accuracy_q`` that has a model: ``change_rate`` (mean), ``models`` (how many).
+    `points` come from `in_segments`. Without `count_unchanged`, models that change nobody do not count: they are f, and
+    how many of them there are says more about the sweep than about the method. One row per ``method, fairness_q,
+    accuracy_q`` that has a model: ``change_rate`` (mean), ``models`` (how many).
     """
-    moved = points[points["change_rate"] > 0]
-    cells = moved.groupby(["method", "fairness_q", "accuracy_q"], sort=False)["change_rate"]
+    counted = points if count_unchanged else points[points["change_rate"] > 0]
+    cells = counted.groupby(["method", "fairness_q", "accuracy_q"], sort=False)["change_rate"]
     return cells.agg(change_rate="mean", models="size").reset_index()

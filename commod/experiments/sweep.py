@@ -66,7 +66,8 @@ class Cell:
         method = METHODS[self.method]
         assert method.knob is not None
         parts = [f"{method.knob.label} {self.value:g}"]
-        parts += [f"{SYMBOLS.get(name, name)} {value:g}" for name, value in self.others]
+        for name, value in self.others:
+            parts.append(value if isinstance(value, str) else f"{SYMBOLS.get(name, name)} {value:g}")
         return ", ".join(parts + ([f"seed {self.seed}"] if method.seeds > 1 else []))
 
 

@@ -1,6 +1,7 @@
 """Every page and every widget, headless, with Streamlit's own test harness."""
 
 import threading
+from dataclasses import replace
 from urllib.parse import parse_qsl
 
 import pytest
@@ -9,6 +10,7 @@ from streamlit.testing.v1 import AppTest
 from commod.dashboard import compute, explore
 from commod.dashboard.settings import GRIDS, defaults
 from commod.datasets import TASKS
+from commod.models.competitors import METHODS
 from tests.browsing import ROOT
 
 
@@ -30,6 +32,21 @@ def without_shap(request, monkeypatch):
     """SHAP takes a second: all tests but its own go without."""
     if "with_shap" not in request.keywords:
         monkeypatch.setattr(explore, "shap", lambda result: None)
+
+
+@pytest.fixture(autouse=True)
+def short_sweeps(request, monkeypatch):
+    """COMMOD's sweep behind the trade-off: three models are enough for all tests but those of the Compare page."""
+    if "compare" in request.node.name:
+        yield
+        return
+    whole = METHODS["commod"]
+    short = replace(whole, knob=replace(whole.knob, sweep=(0.0, 2.0, 4.0)), others={"lambda_ratio": (0.05,)})
+    monkeypatch.setitem(METHODS, "commod", short)
+    yield
+    results = compute.queue()._results  # what was made short must not be found by others
+    for key in [key for key in results if key[0] == "sweep"]:
+        del results[key]
 
 
 def figure(app, label):
@@ -306,7 +323,7 @@ def test_compare_under_equalized_odds_offers_what_is_defined_for_it():
     assert "half the mistreatment of f" in words(fine(app))
 
 
-def test_a_method_that_fails_is_named_and_the_others_are_drawn(monkeypatch):
+def test_compare_names_a_method_that_fails_and_draws_the_others(monkeypatch):
     made = compute.sweep
 
     def fail(method, *arguments):
@@ -331,14 +348,14 @@ def test_compare_keeps_segments_and_model_in_the_link():
     assert app.query_params["model"] == "8,0.05"
 
 
-def test_another_scene_forgets_the_model_and_follows_the_sliders():
+def test_compare_on_another_scene_forgets_the_model_and_follows_the_sliders():
     app = run_compare(methods="commod,fst", model="8,0.05")
     app = fine(app.number_input(key="set_seed").set_value(3).run())
     assert "λ_fair 3, λ_ratio 0.05" in table(app, 1)
     assert app.query_params["model"] == "3,0.05"
 
 
-def test_no_method_stays_no_method():
+def test_compare_of_no_method_stays_so():
     app = run_compare(methods="")
     assert app.pills[0].value == []
 
@@ -356,3 +373,35 @@ def test_a_criterion_that_was_chosen_survives_another_data_set():
 def test_the_data_page_keeps_the_link():
     app = run(data="compas").switch_page("pages/data.py").run()
     assert app.query_params["data"] == "compas"
+
+
+@pytest.fixture(scope="module")
+def printed():
+    return fine(run("pages/paper.py"))
+
+
+def test_the_paper_page_puts_printed_numbers_beside_ours(printed):
+    assert printed.title[0].value == "The paper, recomputed"
+    assert "COMMOD is at or below the printed number in **" in words(printed)
+    assert "· paper 0.18 ·" in table(printed, 0)
+    assert [heading.value.split(":")[0] for heading in printed.header][:3] == ["Table 1", "Figure 2", "Figure 3"]
+    assert not printed.warning
+
+
+def test_the_paper_page_on_compas_and_for_equalized_odds(printed):
+    app = fine(printed.selectbox(key="paper_data").set_value("compas").run())
+    assert "· paper 0.20 ·" in table(app, 0)
+    app = fine(app.selectbox(key="paper_criterion").set_value("equalized_odds").run())
+    assert "· paper" not in table(app, 0)
+    assert "Among the methods that need no group" in words(app)
+
+
+def test_the_paper_page_says_how_to_make_a_result_that_is_missing(monkeypatch, tmp_path):
+    from commod.dashboard import paper
+
+    monkeypatch.setattr(paper, "results_directory", lambda: tmp_path)
+    paper._result.cache_clear()
+    app = run("pages/paper.py")
+    paper._result.cache_clear()
+    assert not app.exception
+    assert any("make it with 'python -m commod paper table1'" in warning.value for warning in app.warning)

@@ -53,6 +53,9 @@ def test_cells_are_means():
     cells = cell_table(frame).set_index("method")
     assert cells.loc["commod", "change_rate"] == pytest.approx(0.2)
     assert cells["models"].to_dict() == {"commod": 2, "lpp": 1}
+    frame.loc[0, "change_rate"] = 0.0
+    assert cell_table(frame, count_unchanged=False).set_index("method").loc["commod", "change_rate"] == 0.3
+    assert cell_table(frame).set_index("method").loc["commod", "change_rate"] == pytest.approx(0.15)
 
 
 def test_the_paper_prints_rising_cuts():

@@ -1,0 +1,79 @@
+"""Charts of the paper's figures that no other page has."""
+
+from __future__ import annotations
+
+import altair as alt
+import pandas as pd
+
+from commod.charts.compare import MethodStyle, method_channels
+
+__all__ = ["plot_by_depth", "plot_scatter"]
+
+
+def plot_scatter(
+    frame: pd.DataFrame,
+    *,
+    styles: tuple[MethodStyle, ...],
+    x_title: str,
+    y_title: str,
+    percent: bool = True,
+    zero: bool = True,
+) -> alt.Chart:
+    """One point per model.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Columns ``label`` (of a style), ``x, y, settings``.
+    percent : bool
+        Whether x is a share.
+    zero : bool
+        Whether the axis of y begins at 0.
+    """
+    return (
+        alt.Chart(frame)
+        .mark_point(size=45, strokeWidth=1.5, opacity=0.7)
+        .encode(
+            x=alt.X(
+                "x:Q",
+                title=x_title,
+                scale=alt.Scale(zero=False, padding=12),
+                axis=alt.Axis(format=".0%" if percent else ".2f", tickCount=5, labelFlush=False),
+            ),
+            y=alt.Y("y:Q", title=y_title, scale=alt.Scale(zero=zero, padding=12), axis=alt.Axis(tickCount=5)),
+            **method_channels(styles, legend=True),
+            tooltip=[
+                alt.Tooltip("label:N", title="Method"),
+                alt.Tooltip("settings:N", title="Setting"),
+                alt.Tooltip("x:Q", title=x_title, format=".3f"),
+                alt.Tooltip("y:Q", title=y_title, format=".3f"),
+            ],
+        )
+        .properties(height=340)
+    )
+
+
+def plot_by_depth(frame: pd.DataFrame, *, styles: tuple[MethodStyle, ...], y_title: str) -> alt.LayerChart:
+    """Means over runs by depth of a tree, with one standard deviation to either side.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Columns ``label, depth, mean, low, high``.
+    """
+    channels = method_channels(styles, legend=True)
+    x = alt.X("depth:O", title="Depth of the tree (questions asked)", axis=alt.Axis(labelAngle=0))
+    y = alt.Y("mean:Q", title=y_title, scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(tickCount=5))
+    tooltip = [
+        alt.Tooltip("label:N", title="Method"),
+        alt.Tooltip("depth:O", title="Depth"),
+        alt.Tooltip("mean:Q", title=y_title, format=".2f"),
+    ]
+    spread = (
+        alt.Chart()
+        .mark_rule(strokeWidth=1.5, aria=False)
+        .encode(x=x, y=alt.Y("low:Q", title=y_title), y2="high:Q", stroke=channels["stroke"])
+    )
+    lines = alt.Chart().mark_line(strokeWidth=1.6).encode(x=x, y=y, stroke=channels["stroke"], order="depth:Q")
+    points = alt.Chart().mark_point(size=55, strokeWidth=1.5).encode(x=x, y=y, **channels, tooltip=tooltip)
+    return alt.layer(spread, lines, points, data=frame).properties(height=340)

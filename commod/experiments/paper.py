@@ -1,0 +1,227 @@
+"""The experiments of the paper: which models each needs, and the tables that are read from them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+from sklearn.linear_model import LinearRegression
+
+from commod.experiments.figures import calibration, example_with_two_concepts, posthoc_trees
+from commod.experiments.grid import Job, Progress, grid_of, run_grid
+from commod.experiments.printed import METHOD_ROWS, R_SQUARED, TABLE1, TABLE1_CELLS
+from commod.experiments.results import read_result, results_directory, write_result
+from commod.experiments.scene import prepare
+from commod.experiments.segments import Segments, cell_table, in_segments
+from commod.experiments.sweep import Cell
+
+__all__ = ["ALL", "DATASETS", "EXPERIMENTS", "FOLLOW_UPS", "run_experiment", "sensitivity_table", "table1", "verdict"]
+
+DATASETS = ("law_school", "compas")
+DP, EO = "demographic_parity", "equalized_odds"
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A grid of models under one name, and what of the paper is read from it."""
+
+    title: str
+    shows: str
+    jobs: Callable[[Sequence[str], int], list[Job]]
+    seeds: int  # splits, by default
+    measures: tuple[str, ...] = ()
+
+
+def _models(datasets: Sequence[str], seeds: int) -> list[Job]:
+    return grid_of(datasets, METHOD_ROWS, [DP, EO], range(seeds), seeds=1)
+
+
+# λ_fair and λ_ratio of the sensitivity analysis: as printed, and where ours act (its λ_fair is on another scale).
+PRINTED_GRID = ((0.5, 0.75, 1.0, 1.25, 1.5), (0.01, 0.04, 0.07, 0.1))
+OWN_GRID = ((2.0, 2.5, 3.0, 3.5, 4.0), (0.01, 0.04, 0.07, 0.1))
+
+
+def _sensitivity(datasets: Sequence[str], seeds: int) -> list[Job]:
+    jobs = []
+    for data in datasets:
+        for split in range(seeds):
+            for fair, ratios in (PRINTED_GRID, OWN_GRID):
+                for ratio in ratios:
+                    cells = tuple(Cell("commod", value, (("lambda_ratio", ratio),)) for value in fair)
+                    jobs.append(Job(data, "logistic_regression", split, DP, cells))
+    return jobs
+
+
+def _architectures(datasets: Sequence[str], seeds: int) -> list[Job]:
+    jobs = []
+    for split in range(seeds):
+        for kind in ("linear", "mlp"):
+            others = (("lambda_ratio", 0.05), ("rescaler", kind))
+            cells = tuple(Cell("commod", value, others) for value in (1.0, 2.0, 3.0, 4.0, 6.0, 8.0))
+            jobs.append(Job("law_school", "logistic_regression", split, DP, cells))
+    return jobs
+
+
+EXPERIMENTS = {
+    "table1": Experiment(
+        "Changes at equal fairness and accuracy",
+        "Table 1, Figures 1, 3, 4, 5, 6 and 7",
+        _models,
+        seeds=5,
+        measures=("tree", "concepts", "scores"),
+    ),
+    "sensitivity": Experiment("Sensitivity to seeds", "the three regressions of Section 6.4", _sensitivity, seeds=20),
+    "figure8": Experiment("A linear ratio or a network", "Figure 8", _architectures, seeds=3),
+}
+# Made from single models, those of Figures 9 and 10 out of table1's.
+FOLLOW_UPS: dict[str, tuple[str, Callable[[pd.DataFrame], pd.DataFrame]]] = {
+    "figure2": ("Two concepts on COMPAS", lambda _: example_with_two_concepts()),
+    "figure9": ("Scores of g against scores of f", calibration),
+    "figure10": ("Post-hoc trees or built-in concepts", posthoc_trees),
+}
+ALL = (*EXPERIMENTS, *FOLLOW_UPS)
+
+
+def run_experiment(
+    name: str,
+    *,
+    datasets: Sequence[str] = DATASETS,
+    seeds: int | None = None,
+    folder: Path | None = None,
+    backend: str = "processes",
+    scheduler: str | None = None,
+    n_jobs: int = -1,
+    progress: Progress | None = None,
+) -> Path:
+    """Run an experiment and write its result; started again after a kill, it goes on where it was.
+
+    Returns
+    -------
+    Path
+        Of the Parquet file.
+    """
+    if name not in ALL:
+        raise ValueError(f"There is no experiment {name!r}: choose one of {', '.join(ALL)}.")
+    folder = folder or results_directory()
+    if name in FOLLOW_UPS:
+        models, about = read_result(folder / "table1.parquet")
+        target = folder / f"{name}.parquet"
+        write_result(FOLLOW_UPS[name][1](models), target, {"experiment": name, "from": about})
+        return target
+    experiment = EXPERIMENTS[name]
+    splits = experiment.seeds if seeds is None else seeds
+    if splits < 1:
+        raise ValueError(f"--seeds must be 1 or more, got {splits}.")
+    for data in datasets:
+        if data not in DATASETS:
+            raise ValueError(f"The paper has no experiment on {data!r}: choose from {', '.join(DATASETS)}.")
+    target, store = folder / f"{name}.parquet", folder / f"{name}.partial.jsonl"
+    frame = run_grid(
+        experiment.jobs(datasets, splits),
+        store=store,
+        measures=experiment.measures,
+        backend=backend,
+        scheduler=scheduler,
+        n_jobs=n_jobs,
+        progress=progress,
+    )
+    write_result(frame, target, {"experiment": name, "datasets": list(datasets), "splits": splits})
+    store.unlink(missing_ok=True)
+    return target
+
+
+# ---- read from them ----
+
+
+def table1(models: pd.DataFrame, data: str, criterion: str, segments: Segments) -> pd.DataFrame:
+    """Change rate by cell of fairness and accuracy, as the paper's Table 1, over splits.
+
+    Returns
+    -------
+    DataFrame
+        ``method, fairness_q, accuracy_q, change_rate`` (mean over splits of the mean in the cell), ``low, high`` (95 %
+        interval over splits), ``splits, models``, and, where the paper prints the cell, ``printed`` and ``verdict``:
+        "better" (fewer changes), "equal" (the printed number lies in our interval, rounded as it is) or "worse".
+    """
+    here = models[(models["dataset"] == data) & (models["fairness"] == criterion) & (models["error"] == "")]
+    per_split = []
+    for split, rows in here.groupby("split"):
+        per_split.append(cell_table(in_segments(rows, segments, criterion)).assign(split=split))
+    cells = pd.concat(per_split, ignore_index=True)
+    out = []
+    for (method, fairness_q, accuracy_q), rows in cells.groupby(["method", "fairness_q", "accuracy_q"], sort=False):
+        mean, low, high = _interval(rows["change_rate"].to_numpy())
+        printed = _printed(data, method, fairness_q, accuracy_q) if criterion == DP else None
+        out.append(
+            {
+                "method": method,
+                "fairness_q": fairness_q,
+                "accuracy_q": accuracy_q,
+                "change_rate": mean,
+                "low": low,
+                "high": high,
+                "splits": len(rows),
+                "models": int(rows["models"].sum()),
+                "printed": printed,
+                "verdict": verdict(mean, low, high, printed),
+            }
+        )
+    return pd.DataFrame(out)
+
+
+def _interval(values: np.ndarray) -> tuple[float, float, float]:
+    """Mean over splits and its 95 % interval (Student's t); one split has none."""
+    mean = float(values.mean())
+    if len(values) < 2:
+        return mean, mean, mean
+    half = float(stats.t.ppf(0.975, len(values) - 1) * values.std(ddof=1) / np.sqrt(len(values)))
+    return mean, max(mean - half, 0.0), mean + half
+
+
+def _printed(data: str, method: str, fairness_q: int, accuracy_q: int) -> float | None:
+    cell = (fairness_q, accuracy_q)
+    if cell not in TABLE1_CELLS or method not in TABLE1.get(data, {}):
+        return None
+    return TABLE1[data][method][TABLE1_CELLS.index(cell)]
+
+
+def verdict(mean: float, low: float, high: float, printed: float | None) -> str:
+    """Our change rate against a printed one, which is rounded to two digits: fewer changes are better."""
+    if printed is None:
+        return ""
+    if low - 0.005 <= printed <= high + 0.005:
+        return "equal"
+    return "better" if mean < printed else "worse"
+
+
+def sensitivity_table(models: pd.DataFrame) -> pd.DataFrame:
+    """R² of the paper's three regressions, by data set and range of λ_fair.
+
+    Change rate, accuracy and P-Rule of g are each regressed on P-Rule and accuracy of f, λ_ratio and λ_fair. Columns
+    ``dataset, range`` ("as printed" or "where ours act"), ``figure, r_squared, printed, models``.
+    """
+    frame = models[models["error"] == ""].copy()
+    frame["lambda_ratio"] = frame["settings"].str.extract(r"λ_ratio ([\d.]+)", expand=False).astype(float)
+    frame["range"] = np.where(frame["value"] <= PRINTED_GRID[0][-1], "as printed", "where ours act")
+    rows: list[dict[str, Any]] = []
+    for (data, span), part in frame.groupby(["dataset", "range"]):
+        of_f = {split: prepare(str(data), seed=int(split)) for split in part["split"].unique()}
+        figures = {split: scene.figures(scene.decisions_test) for split, scene in of_f.items()}
+        inputs = np.column_stack(
+            [
+                [figures[split]["p_rule"] for split in part["split"]],
+                [figures[split]["accuracy"] for split in part["split"]],
+                part["lambda_ratio"],
+                part["value"],
+            ]
+        )
+        for figure, printed in R_SQUARED.items():
+            r_squared = float(LinearRegression().fit(inputs, part[figure]).score(inputs, part[figure]))
+            row = {"dataset": data, "range": span, "figure": figure, "r_squared": r_squared}
+            rows.append(row | {"printed": printed, "models": len(part)})
+    return pd.DataFrame(rows)

@@ -1,0 +1,55 @@
+"""Results as tidy Parquet files that say how they were made."""
+
+from __future__ import annotations
+
+import json
+import platform
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from commod.datasets import data_directory
+
+__all__ = ["read_result", "results_directory", "write_result"]
+
+PACKAGES = ("numpy", "scikit-learn", "scipy", "torch", "fairlearn", "pandas")
+
+
+def results_directory() -> Path:
+    """Where the results of the paper's experiments lie."""
+    return data_directory() / "results"
+
+
+def write_result(frame: pd.DataFrame, path: Path, about: dict[str, Any]) -> None:
+    """Write a frame with its settings, seeds and versions inside; the same content gives the same file."""
+    described = {
+        **about,
+        "python": platform.python_version(),
+        "versions": {name: version(name) for name in PACKAGES},
+    }
+    table = pa.Table.from_pandas(frame, preserve_index=False)
+    table = table.replace_schema_metadata({"commod": json.dumps(described, sort_keys=True)})
+    path.parent.mkdir(parents=True, exist_ok=True)
+    pq.write_table(table, path, compression="zstd")
+
+
+def read_result(path: Path) -> tuple[pd.DataFrame, dict[str, Any]]:
+    """A result and what it says about how it was made.
+
+    Raises
+    ------
+    ValueError
+        If there is no such file, or it is not one of ours.
+    """
+    try:
+        table = pq.read_table(path)
+        about = json.loads((table.schema.metadata or {})[b"commod"])
+    except (OSError, KeyError, pa.ArrowInvalid) as error:
+        raise ValueError(
+            f"There is no result {path.name}: make it with 'python -m commod paper {path.stem}'."
+        ) from error
+    return table.to_pandas(), about
