@@ -45,6 +45,7 @@ _STYLE = f"""
 .cx-wide {{ border-collapse: collapse; font-size: .85rem; min-width: 100%; }}
 .cx-wide th, .cx-wide td {{ text-align: right; padding: .3rem .6rem; font-variant-numeric: tabular-nums;
   border-bottom: 1px solid color-mix(in srgb, currentColor 15%, transparent); vertical-align: top; }}
+.cx-wide td {{ white-space: pre-line; min-width: 4.2rem; }}
 .cx-wide thead th {{ vertical-align: bottom; font-weight: 600; line-height: 1.2; }}
 .cx-wide th[scope=row] {{ font-weight: 600; }}
 .cx-wide th:first-child, .cx-wide .cx-text {{ text-align: left; }}

@@ -10,6 +10,7 @@ import pandas as pd
 import streamlit as st
 
 from commod.charts import MethodStyle, palette, plot_by_depth, plot_calibration, plot_methods, plot_scatter
+from commod.dashboard import session
 from commod.dashboard.drawing import draw
 from commod.dashboard.explore import FAIRNESS_TITLES
 from commod.dashboard.markup import legend_of, table_of
@@ -47,13 +48,20 @@ def _result(name: str) -> tuple[pd.DataFrame, dict[str, Any]]:
     return read_result(results_directory() / f"{name}.parquet")
 
 
-def result(name: str) -> pd.DataFrame | None:
-    """A committed result, or None and a sentence that says how to make it."""
+def result(name: str, data: str | None = None) -> pd.DataFrame | None:
+    """A result (that has models of a data set), or None and a sentence that says how to make it."""
     try:
-        return _result(name)[0]
+        frame = _result(name)[0]
     except ValueError as error:
         st.warning(str(error), icon=":material/warning:")
         return None
+    if data is not None and data not in set(frame["dataset"]):
+        st.warning(
+            f"{name}.parquet was made without {TASKS[data].title}: make it with 'python -m commod paper {name}'.",
+            icon=":material/warning:",
+        )
+        return None
+    return frame
 
 
 def versions() -> str:
@@ -76,7 +84,7 @@ def _table1(data: str, criterion: str, segments: Segments) -> pd.DataFrame:
 
 def tables(data: str, criterion: str) -> None:
     """Change rates by cell, beside the printed ones."""
-    models = result("table1")
+    models = result("table1", data)
     if models is None:
         return
     definitions = {cuts.source: cuts for cuts in PAPER_SEGMENTS[data, criterion]}
@@ -97,9 +105,9 @@ def tables(data: str, criterion: str) -> None:
                 row.append("–")
                 continue
             found = by_cell.loc[(method, *cell)]
-            text = f"{found['change_rate']:.3f} [{found['low']:.2f}, {found['high']:.2f}] of {found['splits']}"
+            text = f"{found['change_rate']:.3f}\n[{found['low']:.2f}, {found['high']:.2f}] of {found['splits']}"
             if printed and pd.notna(found["printed"]):
-                text += f" · paper {found['printed']:.2f} · {MARKS[found['verdict']]}"
+                text += f"\npaper {found['printed']:.2f}: {MARKS[found['verdict']]}"
             row.append(text)
             if _is_lowest(cells, method, cell):
                 marked.add((i, j))
@@ -244,7 +252,7 @@ def example() -> None:
 
 def concepts() -> None:
     """Figure 3."""
-    models = result("table1")
+    models = result("table1", "law_school")
     if models is None:
         return
     here = models[(models["dataset"] == "law_school") & (models["fairness"] == DP) & (models["change_rate"] > 0)]
@@ -275,7 +283,7 @@ def concepts() -> None:
 
 def trees(data: str) -> None:
     """Figure 4."""
-    models = result("table1")
+    models = result("table1", data)
     if models is None:
         return
     frame = tree_f1_by_depth(models, data)
@@ -421,8 +429,15 @@ def posthoc() -> None:
 
 
 def choose() -> tuple[str, str]:
-    """Data set and criterion of the tables."""
+    """Data set and criterion of the tables: from the link, else those of the session where the paper has them."""
+    here = session.current()
+    asked = st.query_params.get("paper", "").split(",")
+    starts = {"paper_data": (here.data, DATASETS, asked[0]), "paper_criterion": (here.fairness, FAIRNESS, asked[-1])}
+    for key, (usual, known, wanted) in starts.items():
+        if key not in st.session_state:
+            st.session_state[key] = wanted if wanted in known else usual if usual in known else next(iter(known))
     left, right = st.columns(2, gap="medium")
     data = left.selectbox("Data set", DATASETS, format_func=lambda name: TASKS[name].title, key="paper_data")
     criterion = right.selectbox("Criterion", list(FAIRNESS), format_func=FAIRNESS.__getitem__, key="paper_criterion")
+    session.keep_link(paper=f"{data},{criterion}")
     return data, criterion

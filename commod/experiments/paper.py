@@ -100,6 +100,9 @@ def run_experiment(
 ) -> Path:
     """Run an experiment and write its result; started again after a kill, it goes on where it was.
 
+    On fewer splits than usual, or on part of the data, the result in the usual folder gets a name that says so: what
+    the Paper page reads stays whole.
+
     Returns
     -------
     Path
@@ -107,9 +110,11 @@ def run_experiment(
     """
     if name not in ALL:
         raise ValueError(f"There is no experiment {name!r}: choose one of {', '.join(ALL)}.")
-    folder = folder or results_directory()
+    usual, folder = folder is None, folder or results_directory()
     if name in FOLLOW_UPS:
         models, about = read_result(folder / "table1.parquet")
+        if "law_school" not in set(models["dataset"]):
+            raise ValueError(f"{name} needs table1 with law_school: run 'python -m commod paper table1' first.")
         target = folder / f"{name}.parquet"
         write_result(FOLLOW_UPS[name][1](models), target, {"experiment": name, "from": about})
         return target
@@ -120,7 +125,9 @@ def run_experiment(
     for data in datasets:
         if data not in DATASETS:
             raise ValueError(f"The paper has no experiment on {data!r}: choose from {', '.join(DATASETS)}.")
-    target, store = folder / f"{name}.parquet", folder / f"{name}.partial.jsonl"
+    part = set(datasets) != set(DATASETS) or splits < experiment.seeds
+    stem = f"{name}-{'-'.join(datasets)}-{splits}" if usual and part else name
+    target, store = folder / f"{stem}.parquet", folder / f"{stem}.partial.jsonl"
     frame = run_grid(
         experiment.jobs(datasets, splits),
         store=store,

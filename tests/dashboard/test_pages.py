@@ -383,25 +383,34 @@ def printed():
 def test_the_paper_page_puts_printed_numbers_beside_ours(printed):
     assert printed.title[0].value == "The paper, recomputed"
     assert "COMMOD is at or below the printed number in **" in words(printed)
-    assert "· paper 0.18 ·" in table(printed, 0)
+    assert "paper 0.18: " in table(printed, 0)
     assert [heading.value.split(":")[0] for heading in printed.header][:3] == ["Table 1", "Figure 2", "Figure 3"]
     assert not printed.warning
 
 
 def test_the_paper_page_on_compas_and_for_equalized_odds(printed):
     app = fine(printed.selectbox(key="paper_data").set_value("compas").run())
-    assert "· paper 0.20 ·" in table(app, 0)
+    assert "paper 0.20: " in table(app, 0)
+    again = fine(run("pages/paper.py", **dict(app.query_params)))
+    assert table(again, 0) == table(app, 0)
     app = fine(app.selectbox(key="paper_criterion").set_value("equalized_odds").run())
-    assert "· paper" not in table(app, 0)
+    assert "paper" not in table(app, 0)
     assert "Among the methods that need no group" in words(app)
 
 
 def test_the_paper_page_says_how_to_make_a_result_that_is_missing(monkeypatch, tmp_path):
     from commod.dashboard import paper
+    from commod.experiments.results import write_result
 
+    whole = paper._result("table1")
     monkeypatch.setattr(paper, "results_directory", lambda: tmp_path)
+    paper._result.cache_clear()
+    app = run("pages/paper.py")
+    assert not app.exception
+    assert any("make it with 'python -m commod paper table1'" in warning.value for warning in app.warning)
+    write_result(whole[0][whole[0]["dataset"] == "compas"], tmp_path / "table1.parquet", {"splits": 5})
     paper._result.cache_clear()
     app = run("pages/paper.py")
     paper._result.cache_clear()
     assert not app.exception
-    assert any("make it with 'python -m commod paper table1'" in warning.value for warning in app.warning)
+    assert any("made without Law School (balanced)" in warning.value for warning in app.warning)

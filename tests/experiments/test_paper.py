@@ -89,6 +89,23 @@ def small(tmp_path_factory):
     return folder
 
 
+def test_a_part_does_not_overwrite_the_whole(tmp_path, monkeypatch):
+    quick = paper.Experiment(
+        "few", "", lambda datasets, seeds: grid_of(datasets, ["oracle_roc"], [DP], range(seeds)), 2
+    )
+    monkeypatch.setitem(paper.EXPERIMENTS, "table1", quick)
+    monkeypatch.setattr(paper, "results_directory", lambda: tmp_path)
+    for given, name in (
+        ({"datasets": ["compas"], "seeds": 2}, "table1-compas-2.parquet"),
+        ({"seeds": 1}, "table1-law_school-compas-1.parquet"),
+        ({}, "table1.parquet"),
+    ):
+        assert run_experiment("table1", backend="serial", **given).name == name
+    (tmp_path / "table1.parquet").write_bytes((tmp_path / "table1-compas-2.parquet").read_bytes())
+    with pytest.raises(ValueError, match="figure9 needs table1 with law_school"):
+        run_experiment("figure9")
+
+
 def test_a_result_says_how_it_was_made(small):
     frame, about = read_result(small / "table1.parquet")
     assert about["experiment"] == "table1"
