@@ -41,9 +41,9 @@ if found:
     compare.tradeoff(settings, found, chart, chosen=chosen, final=True)
     compare.segments(settings, found, parts, source, chosen=chosen)
     with below.container():
-        matching.match(settings, found, chosen)
+        charts = matching.match(settings, found, chosen)
         matching.open_in_explore(settings, found, chosen)
         st.header("Take it away")
-        compare.downloads(settings, found, source, chosen)
+        compare.downloads(settings, found, source, chosen, charts)
     session.keep_link(**sweeps.link())
 compare.methods_table()

@@ -25,9 +25,11 @@ def case(name: str, seed: int = 0, base_model: str = "logistic_regression") -> C
     return Case(task, train, test, train_base_model(task, train, base_model))
 
 
-def fit(case: Case, callback=None, **settings) -> Commod:
+def fit(case: Case, callback=None, climb=None, **settings) -> Commod:
+    """Fit COMMOD; with a `climb` for several fits along λ_fair, quicker and the same to the last digit."""
     model = Commod(case.f, **settings)
-    return model.fit(case.train.X, case.train.y, sensitive_features=case.train.sensitive, callback=callback)
+    given = {"sensitive_features": case.train.sensitive, "callback": callback, "climb": climb}
+    return model.fit(case.train.X, case.train.y, **given)
 
 
 def test_change_rate(case: Case, g: Commod) -> float:

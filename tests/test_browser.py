@@ -207,7 +207,11 @@ def test_compare_takes_a_clicked_model_to_the_match_and_on_to_explore(open_page)
     settled(page)
     assert page.get_by_text("COMMOD changes").last.inner_text() != before
     matched = page.locator(".cx-wide").nth(1).locator("tbody tr").first.inner_text().split("\t")
-    for name, kind in (("Trade-off as SVG", b"<svg"), ("Segments as PNG", b"\x89PNG")):
+    for name, kind in (
+        ("Trade-off as SVG", b"<svg"),
+        ("Segments as PNG", b"\x89PNG"),
+        ("Same people as SVG", b"<svg"),
+    ):
         with page.expect_download() as download:
             page.get_by_role("button", name=name).click()
         assert download.value.path().read_bytes().startswith(kind)
@@ -258,8 +262,15 @@ def test_a_hostile_link_reaches_no_html(open_page):
     assert not page.problems
 
 
-@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize(
+    ("size", "dark"),
+    [
+        pytest.param("wide", False, id="wide-light"),
+        pytest.param("narrow", True, id="narrow-dark"),
+        pytest.param("wide", True, id="wide-dark", marks=pytest.mark.slow),
+        pytest.param("narrow", False, id="narrow-light", marks=pytest.mark.slow),
+    ],
+)
 @pytest.mark.parametrize("script", PAGES)
 def test_accessible_and_nothing_is_cut_off(open_page, script, size, dark):
     page = open_page(address_of(script), size=size, dark=dark)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
@@ -276,8 +277,14 @@ def _cells(frame: pd.DataFrame, sweeps: dict[str, Sweep], cuts: Segments) -> Non
 # ---- take away ----
 
 
-def downloads(settings: Settings, sweeps: dict[str, Sweep], source: str, chosen: int | None) -> None:
-    """All points as CSV, the charts as pictures, the points as a table."""
+def downloads(
+    settings: Settings,
+    sweeps: dict[str, Sweep],
+    source: str,
+    chosen: int | None,
+    more: Mapping[str, Callable[[], Any]],
+) -> None:
+    """All points as CSV, the charts (those of the match are in `more`) as pictures, the points as a table."""
     points = points_of(sweeps.values())
     name = f"{settings.data}_{settings.fairness}_split{settings.seed}"
     styles = styles_of(sweeps)
@@ -285,25 +292,29 @@ def downloads(settings: Settings, sweeps: dict[str, Sweep], source: str, chosen:
     figure = FAIRNESS_FIGURES[settings.fairness]
     heading = scene_in_words(settings)
 
-    def whole(kind: Any) -> bytes:
+    def whole() -> Any:
         frame, _ = _drawn(settings, sweeps, chosen)
-        chart = plot_methods(frame, styles=styles, fairness_title=FAIRNESS_TITLES[figure])
-        return export_chart(chart.properties(title=heading), kind)
+        return plot_methods(frame, styles=styles, fairness_title=FAIRNESS_TITLES[figure])
 
-    def parts(kind: Any) -> bytes:
+    def parts() -> Any:
         frame, axes = _in_segments(settings, sweeps, cuts, chosen)
-        chart = plot_segments(frame, titles=_titles(cuts, settings), styles=styles, **axes)
-        return export_chart(chart.properties(title=f"{heading}; {cuts.source}"), kind, width=None)
+        return plot_segments(frame, titles=_titles(cuts, settings), styles=styles, **axes)
+
+    def picture(what: str, kind: Any) -> bytes:
+        title = f"{heading}; {cuts.source}" if what == "Segments" else f"{what}: {heading}"
+        return export_chart(charts[what]().properties(title=title), kind, width=None if what == "Segments" else 900)
+
+    charts: dict[str, Callable[[], Any]] = {"Trade-off": whole, "Segments": parts, **more}
 
     with st.container(horizontal=True, gap="small"):
         csv = points.to_csv(index=False)
         st.download_button("Points as CSV", csv, f"{name}.csv", "text/csv", icon=":material/table:", on_click="ignore")
-        for what, make in (("Trade-off", whole), ("Segments", parts)):
+        for what in charts:
             for kind, mime in (("png", "image/png"), ("svg", "image/svg+xml")):
                 st.download_button(
                     f"{what} as {kind.upper()}",
-                    partial(make, kind),
-                    f"{name}_{what.lower()}.{kind}",
+                    partial(picture, what, kind),
+                    f"{name}_{what.lower().replace(' ', '_')}.{kind}",
                     mime,
                     icon=":material/image:",
                     on_click="ignore",

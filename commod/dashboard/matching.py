@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -54,8 +55,8 @@ def _choose(settings: Settings, sweep: Sweep, chosen: int) -> None:
     )
 
 
-def match(settings: Settings, sweeps: dict[str, Sweep], chosen: int | None) -> None:
-    """One COMMOD model beside the nearest of every rival."""
+def match(settings: Settings, sweeps: dict[str, Sweep], chosen: int | None) -> dict[str, Callable[[], Any]]:
+    """One COMMOD model beside the nearest of every rival; returns what makes its charts, by name, to take them away."""
     st.header("Match: the same fairness and accuracy, another method", anchor="match")
     if chosen is None or len(sweeps) < 2:
         if state().stopped:
@@ -64,7 +65,7 @@ def match(settings: Settings, sweeps: dict[str, Sweep], chosen: int | None) -> N
             )
         else:
             st.info("Choose COMMOD and at least one other method to match their models.", icon=":material/info:")
-        return
+        return {}
     _choose(settings, sweeps["commod"], chosen)
     found: Match = compute.match(settings, sweeps, chosen)
     table = found.table
@@ -76,9 +77,10 @@ def match(settings: Settings, sweeps: dict[str, Sweep], chosen: int | None) -> N
     with left:
         st.subheader("Who changed")
         groups = TASKS[settings.data].groups
+        who = _who_rows(table, groups)
         draw(
             plot_who_changed,
-            _who_rows(table, groups),
+            who,
             alt="People changed by method, group and direction. Values in the table above.",
             groups=groups,
         )
@@ -104,6 +106,11 @@ def match(settings: Settings, sweeps: dict[str, Sweep], chosen: int | None) -> N
         "On the dashed line g is as sure as f was. A method that only moves the decisions it changes stays near it; "
         "methods without probabilities are not drawn."
     )
+    return {
+        "Who changed": lambda: plot_who_changed(who, groups=groups),
+        "Same people": lambda: plot_overlap(pairs),
+        "Scores": lambda: plot_calibration(calibration, styles=styles_of(scored)),
+    }
 
 
 def _sentence(table: pd.DataFrame, settings: Settings) -> str:

@@ -9,6 +9,7 @@ import pytest
 from scipy.stats import spearmanr
 
 from commod.metrics import p_rule
+from commod.models import Climb
 from tests.fitting import case, fit, test_change_rate
 
 COARSE = (0, 0.25, 0.5, 0.75, 1, 1.5, 2, 2.5, 3, 4, 5, 7, 10)
@@ -46,8 +47,8 @@ class TestAlongTheSlider:
 
 
 def largest_step(name, fairness, seed):
-    c = case(name, seed)
-    changes = [test_change_rate(c, fit(c, lambda_fair=float(lam), fairness=fairness)) for lam in FINE]
+    c, climb = case(name, seed), Climb()
+    changes = [test_change_rate(c, fit(c, lambda_fair=float(lam), fairness=fairness, climb=climb)) for lam in FINE]
     return max(abs(b - a) for a, b in pairwise(changes))
 
 
@@ -128,10 +129,10 @@ def test_the_seed_moves_nothing(name):
 @pytest.mark.parametrize("lambda_concepts", [0.01, 0.2])
 @pytest.mark.parametrize(("name", "k"), [("law_school", 2), ("law_school", 6), ("compas", 2), ("compas", 5)])
 def test_concepts_keep_their_identity_along_a_slider(name, k, lambda_concepts):
-    c = case(name)
+    c, climb = case(name), Climb()
     kept = []
     for earlier, later in pairwise(
-        fit(c, lambda_fair=float(lam), n_concepts=k, lambda_concepts=lambda_concepts).concepts_
+        fit(c, lambda_fair=float(lam), n_concepts=k, lambda_concepts=lambda_concepts, climb=climb).concepts_
         for lam in np.arange(0.5, 5.01, 0.1)
     ):
         cosines = (earlier.to_numpy() * later.to_numpy()).sum(axis=0)  # same place, same sign: the bars do not dance

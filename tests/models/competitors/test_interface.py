@@ -62,14 +62,23 @@ def table(X, s=None):
 
 # ---- scikit-learn's own checks ----
 
-CHECKED = [class_of(name)() for name in COMPETITORS if name not in ("adv_debias", "frappe_mlp")]
+# One of each base class here; the others, which share it, in the slow tests.
+CHECKED = ["lpp", "frappe", "oracle_roc", "pleiss"]
+ALSO_CHECKED = [name for name in COMPETITORS if name not in ("adv_debias", "frappe_mlp", *CHECKED)]
 
 
 @parametrize_with_checks(
-    [*CHECKED, class_of("adv_debias")(epochs=20)],
+    [*(class_of(name)() for name in CHECKED), class_of("adv_debias")(epochs=20)],
 )
 @pytest.mark.filterwarnings("ignore:fit was called without sensitive_features:UserWarning")
 def test_scikit_learn_conventions(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.slow
+@parametrize_with_checks([class_of(name)() for name in ALSO_CHECKED])
+@pytest.mark.filterwarnings("ignore:fit was called without sensitive_features:UserWarning")
+def test_scikit_learn_conventions_of_the_others(estimator, check):
     check(estimator)
 
 
