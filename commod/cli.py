@@ -142,6 +142,7 @@ def _readable(frame: pd.DataFrame) -> str:
 
 def _compare(arguments: argparse.Namespace) -> int:
     from commod.experiments import compare
+    from commod.experiments.scene import FAIRNESS_FIGURES
 
     out: Path | None = arguments.out
     if out is not None and not out.absolute().parent.is_dir():
@@ -161,7 +162,7 @@ def _compare(arguments: argparse.Namespace) -> int:
         print(file=sys.stderr)
     if out is not None:
         points.to_csv(out, index=False)
-    figure = "p_rule" if arguments.fairness == "demographic_parity" else "dm"
+    figure = FAIRNESS_FIGURES[arguments.fairness]
     print(f"{'method':26}{'models':>8}{'accuracy':>18}{figure:>18}{'changed':>18}   (least to most, on test)")
     for title, rows in points.groupby("title", sort=False):
         spans = [f"{rows[name].min():.3f} to {rows[name].max():.3f}" for name in ("accuracy", figure, "change_rate")]

@@ -191,7 +191,12 @@ def _in_segments(
         "most_changes": float(np.ceil(max(frame["change_rate"].max(), 0.05) * 20) / 20),
         "accuracy_range": (float(np.floor(low * 50) / 50), float(np.ceil(high * 50) / 50)),
     }
-    return frame[frame["accuracy"] >= axes["accuracy_range"][0]], axes
+    return frame, axes
+
+
+def _on_axes(frame: pd.DataFrame, axes: dict[str, Any]) -> pd.DataFrame:
+    """Points that lie within the axes."""
+    return frame[frame["accuracy"] >= axes["accuracy_range"][0]]
 
 
 def segments(
@@ -200,11 +205,12 @@ def segments(
     """Changes against accuracy, one picture for each segment of fairness, and their means as a table."""
     cuts = _cuts(settings, sweeps, source)
     frame, axes = _in_segments(settings, sweeps, cuts, chosen)
+    shown = _on_axes(frame, axes)
     with place.container():
         st.html(legend_of(styles_of(sweeps)))
         rows = [st.columns(2, gap="medium"), st.columns(2, gap="medium")]
         for q, title in enumerate(_titles(cuts, settings), start=1):
-            here = frame[frame["fairness_q"] == q]
+            here = shown[shown["fairness_q"] == q]
             with rows[(q - 1) // 2][(q - 1) % 2]:
                 st.markdown(f"**{title}**")
                 if here.empty:
@@ -225,7 +231,7 @@ def segments(
             "Best is low and to the right: few changes, high accuracy. Faint: another model of the same method in the "
             "segment changes no more and is at least as accurate."
         )
-        _cells(in_segments(_frame(settings, sweeps, chosen), cuts, settings.fairness), sweeps, cuts)
+        _cells(frame, sweeps, cuts)
 
 
 def _titles(cuts: Segments, settings: Settings) -> tuple[str, ...]:
@@ -298,7 +304,7 @@ def downloads(
 
     def parts() -> Any:
         frame, axes = _in_segments(settings, sweeps, cuts, chosen)
-        return plot_segments(frame, titles=_titles(cuts, settings), styles=styles, **axes)
+        return plot_segments(_on_axes(frame, axes), titles=_titles(cuts, settings), styles=styles, **axes)
 
     def picture(what: str, kind: Any) -> bytes:
         title = f"{heading}; {cuts.source}" if what == "Segments" else f"{what}: {heading}"

@@ -55,14 +55,14 @@ def start() -> None:
     rerun; frozen objects are not walked.
     """
 
-    def prepare() -> None:
+    def compile_shap() -> None:
         warm_up()
         gc.collect()
         gc.freeze()
 
     gc.collect()
     gc.freeze()
-    Thread(target=prepare, name="warm-up", daemon=True).start()
+    Thread(target=compile_shap, name="warm-up", daemon=True).start()
 
 
 def stop_if_stale() -> None:
@@ -117,7 +117,7 @@ def finish(begun: FitResult | Ticket, place: Any) -> FitResult:
 
 def known_frontier(settings: Settings) -> Any:
     """The points of COMMOD's sweep on this scene if they have been computed, else None."""
-    found: Sweep | None = queue().peek(("sweep", "commod", settings.scene()))
+    found = known_sweep("commod", settings.scene())
     return None if found is None else found.points
 
 

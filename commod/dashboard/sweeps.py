@@ -170,10 +170,11 @@ def collect(
     paint: Callable[[dict[str, Sweep]], None],
     stale: Sequence[Any] = (),
 ) -> dict[str, Sweep]:
-    """Sweep the methods, a progress bar each; `paint` is called with what there is whenever one is done.
+    """Sweep the methods, a progress bar each, and return what there is for the caller to draw.
 
-    `stale` are places that are emptied if anything has to be waited for.
-    Leaving the page, changing the scene or pressing Stop ends sweeps that nobody else waits for; what is done stays.
+    `paint` is called whenever a method is done and another is missing; `stale` are places that are emptied if anything
+    has to be waited for. Leaving the page, changing the scene or pressing Stop ends sweeps that nobody else waits for;
+    what is done stays.
     """
     scene, page = settings.scene(), state()
     found = {name: sweep for name in names if (sweep := compute.known_sweep(name, scene)) is not None}
@@ -183,11 +184,11 @@ def collect(
         return found
     for old in stale:  # what was drawn before may be of another scene
         old.empty()
-    if found:
-        paint(found)
     if page.stopped:
         _offer_to_go_on(place, len(found), len(names))
         return found
+    if found:
+        paint(found)
     with place.container(border=True), ExitStack() as places_in_queue:
         head = st.container(horizontal=True, vertical_alignment="center")
         told = head.empty()
@@ -210,7 +211,7 @@ def collect(
                 except Exception as error:
                     reason = str(error) if isinstance(error, ValueError) else "a fault of ours"
                     failed.append(f"{METHODS[name].title} could not be swept: {reason}")
-            if done and found:
+            if done and found and tickets:  # the last one is for the caller to draw
                 paint(found)
             for name, ticket in tickets.items():
                 now = (round(ticket.progress, 2), ticket.before)

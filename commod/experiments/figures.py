@@ -9,12 +9,12 @@ import pandas as pd
 from sklearn.tree import DecisionTreeRegressor
 
 from commod.experiments.match import nearest
+from commod.experiments.measure import calibration_of, score_move
 from commod.experiments.printed import FIGURE2
 from commod.experiments.scene import FAIRNESS_FIGURES, Scene, prepare
 from commod.experiments.sweep import Cell, Shared, fit_cell, lines_of
 from commod.explain import explain_concepts, explain_loadings
-from commod.metrics import calibration_table
-from commod.models import Commod
+from commod.models import Climb, Commod
 from commod.models.competitors import make_method
 
 __all__ = ["calibration", "example_with_two_concepts", "matched", "posthoc_trees", "tree_f1_by_depth"]
@@ -65,11 +65,10 @@ def calibration(models: pd.DataFrame, data: str = "law_school", split: int = 0) 
     frames = []
     for row in matched(models, data, split, ("adv_debias",)).to_dict("records"):
         model = fit_cell(scene, _cell(row), DP, Shared())
-        assert model.scores_test is not None
-        table = calibration_table(scene.scores_test, np.clip(model.scores_test.astype(float), 0.0, 1.0))
-        same = model.decisions_test == scene.decisions_test
-        moved = float(np.abs(model.scores_test - scene.scores_test)[same].mean())
-        frames.append(table.assign(method=row["method"], settings=row["settings"], score_move=moved))
+        table = calibration_of(scene, model)
+        assert table is not None
+        about = {"method": row["method"], "settings": row["settings"], "score_move": score_move(scene, model)}
+        frames.append(table.assign(**about))
     return pd.concat(frames, ignore_index=True)
 
 
@@ -125,9 +124,10 @@ def example_with_two_concepts(split: int = 0) -> pd.DataFrame:
 def _nearest_model(scene: Scene) -> tuple[Commod, dict[str, float]]:
     """The COMMOD model with two concepts whose P-Rule on test is nearest to the printed one."""
     best: tuple[Commod, dict[str, float]] | None = None
+    climb = Climb()  # all differ in λ_fair only
     for value in np.arange(1.0, 6.01, 0.25):
         g = Commod(scene.f, lambda_fair=float(value), lambda_ratio=0.05, lambda_concepts=0.2, n_concepts=2)
-        g.fit(scene.train.X, scene.train.y, sensitive_features=scene.train.sensitive)
+        g.fit(scene.train.X, scene.train.y, sensitive_features=scene.train.sensitive, climb=climb)
         figures = scene.figures(g.predict(scene.test.X).astype(int))
         if best is None or abs(figures["p_rule"] - FIGURE2["p_rule"]) < abs(best[1]["p_rule"] - FIGURE2["p_rule"]):
             best = g, figures

@@ -8,10 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from commod.experiments.measure import concept_figures, score_move, tree_f1
+from commod.experiments.measure import calibration_of, concept_figures, score_move, tree_f1
 from commod.experiments.scene import FAIRNESS_FIGURES, Scene
 from commod.experiments.sweep import Model, Sweep
-from commod.metrics import calibration_table
 from commod.models.competitors import METHODS
 
 __all__ = ["NEAR_ACCURACY", "Match", "match_models", "near_fairness", "nearest"]
@@ -137,9 +136,9 @@ def _difference(changed: np.ndarray, own: np.ndarray) -> dict[str, float]:
 def _calibration(scene: Scene, models: Mapping[str, Model]) -> pd.DataFrame:
     frames = []
     for name, model in models.items():
-        if model.scores_test is not None:
-            scores = np.clip(model.scores_test.astype(float), 0.0, 1.0)
-            frames.append(calibration_table(scene.scores_test, scores).assign(title=METHODS[name].title))
+        table = calibration_of(scene, model)
+        if table is not None:
+            frames.append(table.assign(title=METHODS[name].title))
     return pd.concat(frames, ignore_index=True)
 
 

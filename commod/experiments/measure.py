@@ -6,13 +6,15 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from commod.experiments.scene import Scene
 from commod.experiments.sweep import Model
 from commod.explain import explain_tree
+from commod.metrics import calibration_table
 from commod.metrics.concepts import concept_redundancy, concept_size
 
-__all__ = ["MEASURES", "concept_figures", "row_of", "score_move", "tree_f1"]
+__all__ = ["MEASURES", "calibration_of", "concept_figures", "row_of", "score_move", "tree_f1"]
 
 MEASURES = ("tree", "concepts", "scores")
 
@@ -47,6 +49,13 @@ def concept_figures(model: Model) -> dict[str, float]:
         "concept_size": float(concept_size(model.concepts)),
         "concept_redundancy": concept_redundancy(model.concepts),
     }
+
+
+def calibration_of(scene: Scene, model: Model) -> pd.DataFrame | None:
+    """Mean score of g by bin of f's score on test; None for a method without probabilities."""
+    if model.scores_test is None:
+        return None
+    return calibration_table(scene.scores_test, np.clip(model.scores_test.astype(float), 0.0, 1.0))
 
 
 def score_move(scene: Scene, model: Model) -> float:

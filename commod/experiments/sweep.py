@@ -112,7 +112,7 @@ class Shared:
         self.membership: Membership | None = None
 
     def settings(self, method: str, scene: Scene) -> dict[str, Any]:
-        if method not in ("lpp", "fst", "fair_projection"):
+        if not METHODS[method].uses_membership:
             return {}
         if self.membership is None:
             train = scene.train

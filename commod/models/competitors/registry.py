@@ -51,6 +51,7 @@ class Method:
     settings: dict[str, Any] = field(default_factory=dict)  # fixed ones
     seeds: int = 1  # of a sweep
     edits: bool = True  # whether it starts from f
+    uses_membership: bool = False  # whether it asks who a person probably is, a model that its fits can share
     slow: bool = False  # whether its sweep takes longer than all others together
     note: str = ""
 
@@ -136,6 +137,7 @@ METHODS: dict[str, Method] = {
         minimises_changes=False,
         randomised=True,
         estimator=_competitor("lpp", "LPP"),
+        uses_membership=True,
         knob=Knob("alpha", "α", _ALPHAS, 0.0, 1.0, 1.0),
         note="By lot only for the one or two people on the threshold.",
     ),
@@ -208,6 +210,7 @@ METHODS: dict[str, Method] = {
         criteria=(DP, EO),
         minimises_changes=False,
         estimator=_competitor("projection", "FST"),
+        uses_membership=True,
         knob=Knob(
             "epsilon",
             "ε",
@@ -225,6 +228,7 @@ METHODS: dict[str, Method] = {
         criteria=(DP, EO),
         minimises_changes=True,
         estimator=_competitor("projection", "FairProjection"),
+        uses_membership=True,
         knob=Knob(
             "epsilon",
             "ε",
