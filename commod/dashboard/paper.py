@@ -23,7 +23,7 @@ from commod.experiments.printed import FIGURE2, METHOD_ROWS, TABLE1_CELLS
 from commod.experiments.results import read_result, results_directory
 from commod.experiments.scene import FAIRNESS_FIGURES
 from commod.experiments.segments import PAPER_SEGMENTS, Segments, in_segments, quartiles_of
-from commod.metrics.pareto import undominated
+from commod.experiments.sweep import as_points
 from commod.models.competitors import METHODS
 
 __all__ = [
@@ -167,13 +167,9 @@ def _pictures(models: pd.DataFrame, data: str, criterion: str, cuts: Segments) -
     figure = FAIRNESS_FIGURES[criterion]
     here = models[(models["dataset"] == data) & (models["fairness"] == criterion) & (models["error"] == "")]
     names = [name for name in METHOD_ROWS if name in set(here["method"])]
-    frame = here.assign(label=here["method"].map(label_of), id=-1, chosen=False, best=False)
-    frame = frame.drop(columns="fairness").rename(columns={figure: "fairness"})
-    frame[figure] = frame["fairness"]
+    points = as_points(here)
+    frame = points.assign(label=points["method"].map(label_of), fairness=points[figure], id=-1, chosen=False)
     styles = styles_of(names)
-    sign = 1.0 if criterion == DP else -1.0
-    for _, rows in frame.groupby("method"):
-        frame.loc[rows.index, "best"] = undominated(sign * rows["fairness"], rows["accuracy"])
     st.subheader("Figure 7: fairness against accuracy")
     st.html(legend_of(styles))
     draw(
