@@ -27,4 +27,6 @@ METHODS = {
     "cfbc": "#E69F00",
     "fst": "#8C564B",
     "fair_projection": "#17A2A2",
+    "bayes": "#6B6B6B",
+    "oracle": "#6B6B6B",
 }

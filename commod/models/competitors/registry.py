@@ -70,6 +70,7 @@ _ALPHAS = (0.5, 0.3, 0.24, 0.2, 0.16, 0.13, 0.1, 0.08, 0.06, 0.04, 0.02, 0.01, 0
 _FRAPPE = Knob(
     "lambda_mmd", "λ_mmd", (0.0, 0.1, 0.2, 0.4, 0.7, 1.0, 1.5, 2.0, 3.0, 5.0, 10.0, 30.0, 100.0), 0.0, 1000.0, 0.0
 )
+_BONUSES = (0.0, 0.05, 0.1, 0.2)
 
 METHODS: dict[str, Method] = {
     "commod": Method(
@@ -248,6 +249,35 @@ METHODS: dict[str, Method] = {
         estimator=_competitor("cfbc", "CFBC"),
         knob=Knob("strength", "strength", _STRENGTHS, 0.0, 1.0, 0.0),
         note="Equal opportunity: true positive rates only.",
+    ),
+    # ---- Of the paper's theory, not of its overview ----
+    "bayes": Method(
+        "Bayes rule",
+        "Prop. 4.2, corrected",
+        needs_sensitive=False,
+        criteria=(DP, EO),
+        minimises_changes=True,
+        estimator=_competitor("bayes", "BayesOptimal"),
+        uses_membership=True,
+        knob=Knob(
+            "lambda_fair", "λ_fair", (0.0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.6), 0.0, 1.0, None
+        ),
+        others={"lambda_ratio": _BONUSES},
+        note="Optimal where its estimate of P(S, Y | x) is right.",
+    ),
+    "oracle": Method(
+        "Oracle Bayes rule",
+        "Prop. 4.2, corrected",
+        needs_sensitive=True,
+        criteria=(DP, EO),
+        minimises_changes=True,
+        estimator=_competitor("bayes", "OracleBayes"),
+        uses_membership=True,
+        knob=Knob(
+            "lambda_fair", "λ_fair", (0.0, 0.02, 0.04, 0.06, 0.08, 0.1, 0.13, 0.16, 0.2, 0.25, 0.3), 0.0, 1.0, None
+        ),
+        others={"lambda_ratio": _BONUSES},
+        note="The same rule told the group: the paper's fairness-aware setting.",
     ),
     # ---- Not yet ----
     "mnb": Method("MNB", "Calders & Verwer 2010", True, (DP,), False, "naive Bayes only"),

@@ -1,0 +1,16 @@
+"""What can be done at all: limits of fairness by few changes, exact, and the rule that is optimal in theory."""
+
+from commod.theory.accuracy import best_accuracy
+from commod.theory.flips import mistreatment_curve, p_rule_curve, switching_point
+from commod.theory.printed import fails_from
+from commod.theory.synthetic import World, make_world
+
+__all__ = [
+    "World",
+    "best_accuracy",
+    "fails_from",
+    "make_world",
+    "mistreatment_curve",
+    "p_rule_curve",
+    "switching_point",
+]
