@@ -1,9 +1,9 @@
 """The best accuracy at each (K, fairness): the cheapest flips, exact (paper, Eq. 1, with S known).
 
-What a flip does to accuracy depends on what is known of the label. In *hindsight* it is known: a flip gains or costs one
-right decision, and an oracle may use spare flips to mend f's errors, two at a time in one group (one up, one down) so that
-its rate stays. In *foresight* only f's score is known: flipping a person with score p costs |2p − 1| in expectation, so
-the people nearest to one half go first, and a spare flip never pays.
+What a flip does to accuracy depends on what is known of the label. In *hindsight* it is known: a flip gains or costs
+one right decision, and an oracle may use spare flips to mend f's errors, two at a time in one group (one up, one down)
+so that its rate stays. In *foresight* only f's score is known: flipping a person with score p costs |2p − 1| in
+expectation, so the people nearest to one half go first, and a spare flip never pays.
 
 In both cases the net change of one group leaves an interval of fair net changes for the other, on which the gain rises
 and then falls with a few known bends: all candidates together are O(K) for each K.
@@ -16,7 +16,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from commod.metrics.counts import as_binary, codes_of_groups
 from commod.theory.flips import Ints, Values, two_group_counts
@@ -176,7 +175,7 @@ def _under_mistreatment(counts: Ints, budgets: Ints, limit: float) -> Values:
 
 
 def _least_gaps(cell: Ints, most: int, sign: int) -> Values:
-    """Least gap of the groups' rates under one label with exactly j flips and a gain of a, shape (most + 1, 2·most + 1).
+    """Least gap of the groups' rates under one label with exactly j flips and a gain of a, (most + 1, 2·most + 1).
 
     `cell` is (group, decision); raising gains `sign`. With j flips and a gain of a, (j + a)/2 of them mend: all in one
     direction in each group, since two that cancel are two too many.

@@ -1,10 +1,10 @@
 """How much fairness K flips of f's decisions can buy when S is known: exact, by counting (paper, Sec. 4.2, corrected).
 
-Which people are flipped does not matter to a group metric, only how many of each group (and label) rise or fall. Spend K
-flips on two groups: their net changes (d₀, d₁) lie on |d₀| + |d₁| = K, four straight sides. Along a side the difference of
-the two rates is linear and their ratio monotone, so the best whole number is at an end of the side (as far as there are
-people left to flip) or beside the point where the rates cross. That is a handful of candidates for each K, so all of
-them, for K = 0 … N, take O(N).
+Which people are flipped does not matter to a group metric, only how many of each group (and label) rise or fall. Spend
+K flips on two groups: their net changes (d₀, d₁) lie on |d₀| + |d₁| = K, four straight sides. Along a side the
+difference of the two rates is linear and their ratio monotone, so the best whole number is at an end of the side (as far
+as there are people left to flip) or beside the point where the rates cross. That is a handful of candidates for each K,
+so all of them, for K = 0 … N, take O(N).
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def _lack_of_p_rule(sizes: Ints) -> Unfairness:
 
 
 def _best_nets(positives: Ints, sizes: Ints, most: int, unfairness: Unfairness) -> tuple[Values, Ints]:
-    """Least unfairness of two groups with at most K flips, K = 0 … most, and the net changes (most + 1, 2) behind it."""
+    """Least unfairness of two groups with at most K flips, K = 0 … most, and the net changes (most + 1, 2) for it."""
     budget = np.arange(most + 1)
     best = np.full(most + 1, np.inf)
     nets = np.zeros((most + 1, 2), dtype=np.int64)
@@ -91,8 +91,8 @@ def p_rule_curve(y_pred: Any, *, sensitive_features: Any, max_changes: int | Non
     """Highest P-Rule that at most K flips of the decisions can reach, for every K (Prop. 4.4, corrected).
 
     The proposition says that all K flips go to one side: all raise the disfavoured group, or all lower the other. That
-    holds while K is below the switching point and there are people left to flip; beyond, the flips are split. Here every
-    split is considered, both groups in both directions.
+    holds while K is below the switching point and there are people left to flip; beyond, the flips are split. Here
+    every split is considered, both groups in both directions.
 
     Parameters
     ----------
@@ -152,7 +152,8 @@ def mistreatment_curve(
 
     DM = Δ_TPR + Δ_FPR, and a flip moves one of the two: the best of x flips on the one and K − x on the other, over all
     x. The printed proposition, "all K flips on the gap where one flip closes more", holds only while that gap is open,
-    while the smaller group has people left to flip in the needed direction, and up to rounding; see `commod.theory.printed`.
+    while the smaller group has people left to flip in the needed direction, and up to rounding: see
+    `commod.theory.printed`.
 
     Returns
     -------

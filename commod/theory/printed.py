@@ -21,7 +21,7 @@ __all__ = ["fails_from", "mistreatment_as_printed", "p_rule_as_printed"]
 
 
 def p_rule_as_printed(y_pred: Any, *, sensitive_features: Any, max_changes: int) -> pd.DataFrame:
-    """P-Rule of Prop. 4.4's allocation: K flips raise the disfavoured group, or, if K > γ_high − γ_low, lower the other.
+    """P-Rule of Prop. 4.4's allocation: K flips raise the disfavoured group or, if K > γ_high − γ_low, lower the other.
 
     Columns ``changes, p_rule``; what a group has no room for is left out.
     """
@@ -58,7 +58,7 @@ def mistreatment_as_printed(y_true: Any, y_pred: Any, *, sensitive_features: Any
 
 
 def fails_from(y_true: Any, y_pred: Any, *, sensitive_features: Any, fairness: str, max_changes: int) -> int | None:
-    """The smallest K at which the printed proposition is not the best there is, None if there is none up to the last."""
+    """The smallest K at which the printed proposition is not the best there is; None if there is none so far."""
     limit: dict[str, Any] = {"sensitive_features": sensitive_features, "max_changes": max_changes}
     if fairness == "demographic_parity":
         exact = p_rule_curve(y_pred, **limit)["p_rule"]

@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from commod.models.adversary import Array
 from commod.models.competitors.bayes import bayes_margin
 from commod.models.competitors.membership import densities
-from commod.models.adversary import Array
 
 __all__ = ["World", "make_world"]
 
@@ -27,7 +27,7 @@ class World:
     decided: Array  # (kinds,) of f, 0 or 1
 
     def _weights(self, fairness: str) -> tuple[Array, Array, Array]:
-        """P(condition | x) by kind, condition and group; its mean; and the group that f favours under each condition."""
+        """P(condition | x) by kind, condition and group; its mean; and the group that f favours in each condition."""
         density = densities(self.joint, fairness)
         means = np.einsum("k,kcs->cs", self.share, density)
         rates = np.einsum("k,k,kcs->cs", self.share, self.decided, density) / means
@@ -47,7 +47,7 @@ class World:
         fairness: str = "demographic_parity",
         tau: float = 1.0,
     ) -> float:
-        """R_CS of the paper, corrected: CS(D, ½) − λ_fair·CS_bal(D̄, 1/(1+τ)) + λ_ratio·P(Ŷ ≠ Ŷ^f), from its definitions."""
+        """R_CS of the paper, corrected: CS(D, ½) − λ_fair·CS_bal(D̄, 1/(1+τ)) + λ_ratio·P(Ŷ ≠ Ŷ^f), as defined."""
         eta = self.joint[:, :, 1].sum(axis=1)
         errors = 0.5 * float(self.share @ (eta * (1 - rule) + (1 - eta) * rule))
         cost = 1.0 / (1.0 + tau)

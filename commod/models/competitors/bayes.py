@@ -80,8 +80,8 @@ class BayesOptimal(_BayesRule):
     """The Bayes-optimal rule on estimated P(S, Y | x) and f's labels, S not needed at predict (Prop. 4.2, corrected).
 
     It is optimal where the estimates are right. η is its own, not f's score: at λ_fair = 0 it differs from f where it
-    knows better by more than λ_ratio, and at λ_ratio = ½ and more nothing can change at λ_fair = 0. A large λ_fair favours
-    the other group instead: the fairest point is on the way.
+    knows better by more than λ_ratio, and at λ_ratio = ½ and more nothing can change at λ_fair = 0. A large λ_fair
+    favours the other group instead: the fairest point is on the way.
 
     Parameters
     ----------
