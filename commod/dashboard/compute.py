@@ -14,6 +14,7 @@ from commod.dashboard.results import FitResult, fit_result, shap_comparison, swe
 from commod.dashboard.settings import Settings
 from commod.dashboard.work import Ticket, Work, WorkQueue
 from commod.experiments import Sweep, prepare
+from commod.experiments.limits import Limits, limits_of, price_of
 from commod.experiments.match import Match, match_models
 from commod.explain import ChangeTree
 from commod.explain.shap_comparison import warm_up
@@ -25,7 +26,9 @@ __all__ = [
     "finish",
     "known_frontier",
     "known_sweep",
+    "limits",
     "match",
+    "price",
     "queue",
     "shap",
     "start",
@@ -147,6 +150,19 @@ def match(settings: Settings, sweeps: dict[str, Sweep], chosen: int) -> Match:
         return match_models(prepare(data, f, seed), sweeps, fairness, chosen, depth=depth)
 
     return _get(key, work, None, "Match")
+
+
+def limits(settings: Settings) -> Limits:
+    """The exact bound on this scene."""
+    data, fairness, f, seed = settings.scene()
+    return _get(("limits", settings.scene()), lambda _: limits_of(prepare(data, f, seed), fairness), None, "Limits")
+
+
+def price(settings: Settings, level: float, most: float) -> Any:
+    """The best accuracy at a level of fairness, by changes (`price_of`)."""
+    data, fairness, f, seed = settings.scene()
+    key = ("price", settings.scene(), level, most)
+    return _get(key, lambda _: price_of(prepare(data, f, seed), fairness, level, most), None, "Price")
 
 
 def figures_of_base(settings: Settings) -> dict[str, float]:

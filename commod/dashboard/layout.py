@@ -21,6 +21,7 @@ BREATH = 0.06
 PAGES = {
     "app.py": ("Explore", ":material/tune:"),
     "pages/compare.py": ("Compare", ":material/compare_arrows:"),
+    "pages/limits.py": ("Limits", ":material/fence:"),
     "pages/paper.py": ("Paper", ":material/article:"),
     "pages/data.py": ("Data and words", ":material/menu_book:"),
 }

@@ -9,6 +9,7 @@ from typing import Any
 
 from commod.datasets import TASKS
 from commod.experiments.sweep import CONCEPT_SETTINGS
+from commod.experiments.target import LAMBDA_GRIDS
 from commod.models.base_models import BASE_MODELS
 
 __all__ = ["FAIRNESS", "GRIDS", "VIEWS", "Settings", "defaults", "from_link", "in_words", "to_link", "to_python"]
@@ -21,11 +22,7 @@ VIEWS = {"fairness": "Fairness and accuracy", "changes": "Accuracy and changes"}
 
 # Every slider moves on a grid, so that equal settings are equal to the last digit and train once for everybody.
 GRIDS: dict[str, tuple[float, ...] | tuple[int, ...]] = {
-    "lambda_fair": tuple(
-        [i * 0.25 for i in range(17)] + [4.5, 5.0, 5.5, 6.0, 7.0, 8.0, 9.0, 10.0]  # 0 to 4 by quarters, then coarser
-    ),
-    "lambda_ratio": (0.0, 0.005, 0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5),
-    "lambda_concepts": (0.0, 0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0),
+    **LAMBDA_GRIDS,
     "k": tuple(range(1, 11)),
     "seed": tuple(range(100)),
     "depth": tuple(range(1, 7)),

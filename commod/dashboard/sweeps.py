@@ -40,7 +40,7 @@ POLL = 0.1
 class Page:
     """What this session has chosen on the page; the scene is shared with the other pages."""
 
-    methods: list[str] | None = None  # None: what the paper compares
+    methods: list[str] | None = None  # None: what is usual on the page
     model: tuple[float, float] | None = None  # λ_fair and λ_ratio of the COMMOD model to be matched
     segments: int = 0  # which definition of the segments
     scene: tuple[str, str, str, int] | None = None  # that `model` was chosen on
@@ -109,13 +109,13 @@ def choose_model(sweep: Sweep, place: int) -> None:
 # ---- which methods ----
 
 
-def choose_methods(settings: Settings) -> list[str]:
-    """The methods to be drawn, those that are defined for the criterion."""
+def choose_methods(settings: Settings, usual: Sequence[str] = PAPER_METHODS) -> list[str]:
+    """The methods to be drawn, those that are defined for the criterion; `usual` if the session has chosen none."""
     page = state()
     defined = available_methods(settings.fairness)
-    asked = list(PAPER_METHODS) if page.methods is None else page.methods
+    asked = list(usual) if page.methods is None else page.methods
     wanted = [name for name in asked if name in defined]
-    key = f"methods_{settings.fairness}"
+    key = f"methods_{settings.fairness}_{len(usual)}"
     if key not in st.session_state:
         st.session_state[key] = wanted
 

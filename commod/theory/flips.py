@@ -2,9 +2,9 @@
 
 Which people are flipped does not matter to a group metric, only how many of each group (and label) rise or fall. Spend
 K flips on two groups: their net changes (d₀, d₁) lie on |d₀| + |d₁| = K, four straight sides. Along a side the
-difference of the two rates is linear and their ratio monotone, so the best whole number is at an end of the side (as far
-as there are people left to flip) or beside the point where the rates cross. That is a handful of candidates for each K,
-so all of them, for K = 0 … N, take O(N).
+difference of the two rates is linear and their ratio monotone, so the best whole number is at an end of the side (as
+far as there are people left to flip) or beside the point where the rates cross. That is a handful of candidates for
+each K, so all of them, for K = 0 … N, take O(N).
 """
 
 from __future__ import annotations

@@ -1,0 +1,157 @@
+"""What can be reached with few changes, and what models reach of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import altair as alt
+import pandas as pd
+
+from commod.charts import palette
+from commod.charts.compare import DEPLOYED_STYLE, MethodStyle, method_channels
+
+__all__ = ["BOUND_STYLE", "CURRENT_STYLE", "PRICES", "plot_limits", "plot_price"]
+
+BOUND = "#5B6C8F"
+CURRENT_STYLE = MethodStyle("g, this setting (large)", palette.G, "circle")
+BOUND_STYLE = MethodStyle("Nobody gets beyond", BOUND, "stroke")
+# What is known when flips are chosen, in words, and its line.
+PRICES = {"labels": "Best in hindsight: group and outcome known", "scores": "Best by f's scores: group known"}
+
+
+def _changes(most: float) -> Any:
+    return alt.X(
+        "change_rate:Q",
+        title="Decisions changed (% of test)",
+        scale=alt.Scale(domain=[0, most], nice=False, clamp=True),
+        axis=alt.Axis(format=".0%", tickCount=6, labelFlush=False),
+    )
+
+
+def _points(x: Any, y: Any, styles: tuple[MethodStyle, ...], tooltip: list[Any]) -> alt.Chart:
+    channels = method_channels((*styles, CURRENT_STYLE, DEPLOYED_STYLE), legend=False)
+    return (
+        alt.Chart()
+        .transform_filter("datum.kind == 'model'")
+        .transform_calculate(
+            size=f"datum.label == '{CURRENT_STYLE.label}' ? 260 : (datum.label == '{DEPLOYED_STYLE.label}' ? 150 : 45)",
+            words="datum.label + ', changed: ' + format(datum.change_rate, '.3f') + ', ' + datum.settings",
+        )
+        .mark_point(strokeWidth=1.5, opacity=0.85, clip=True)
+        .encode(x=x, y=y, **channels, size=alt.Size("size:Q", scale=None), tooltip=tooltip, description="words:N")
+    )
+
+
+def _budget(x: Any) -> alt.Chart:
+    return (
+        alt.Chart()
+        .transform_filter("datum.kind == 'budget'")
+        .mark_rule(strokeDash=[5, 4], strokeWidth=1.4, color=palette.FRONTIER)
+        .encode(x=x)
+    )
+
+
+def plot_limits(
+    frame: pd.DataFrame,
+    *,
+    styles: tuple[MethodStyle, ...],
+    fairness_title: str,
+    low: float,
+    high: float,
+    most: float,
+    upward: bool,
+) -> alt.LayerChart:
+    """Fairness against changes: what nobody can pass, COMMOD's frontier, and models.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Columns ``kind`` ("bound", "frontier", "model", "budget"), ``label, change_rate, fairness, settings``; a model's
+        label is one of the styles, that of `CURRENT_STYLE` or "f, as deployed".
+    styles : tuple of MethodStyle
+    low, high : float
+        Ends of the axis of fairness.
+    most : float
+        End of the axis of changes.
+    upward : bool
+        Whether more is fairer (P-Rule) or less is (mistreatment).
+    """
+    x = _changes(most)
+    y = alt.Y(
+        "fairness:Q",
+        title=fairness_title,
+        scale=alt.Scale(domain=[low, high], nice=False, clamp=True),
+        axis=alt.Axis(format=".2f", tickCount=6),
+    )
+    tooltip = [
+        alt.Tooltip("label:N", title="Model"),
+        alt.Tooltip("settings:N", title="Setting"),
+        alt.Tooltip("change_rate:Q", title="Decisions changed", format=".1%"),
+        alt.Tooltip("fairness:Q", title=fairness_title, format=".3f"),
+    ]
+    bound = alt.Chart().transform_filter("datum.kind == 'bound'")
+    region = bound.mark_area(color=BOUND, opacity=0.16, clip=True).encode(
+        x=x, y=y, y2=alt.Y2Datum(low if upward else high)
+    )
+    edge = bound.mark_line(color=BOUND, strokeWidth=2.4, clip=True).encode(x=x, y=y, tooltip=tooltip[2:])
+    frontier = (
+        alt.Chart()
+        .transform_filter("datum.kind == 'frontier'")
+        .mark_line(color=palette.COMMOD, strokeWidth=2, interpolate="step-after", clip=True)
+        .encode(x=x, y=y)
+    )
+    layers = (region, edge, _budget(x), frontier, _points(x, y, styles, tooltip))
+    return alt.layer(*layers, data=frame).properties(
+        height=430, padding={"top": 10, "left": 5, "right": 12, "bottom": 5}
+    )
+
+
+def plot_price(
+    frame: pd.DataFrame, *, styles: tuple[MethodStyle, ...], low: float, high: float, most: float
+) -> alt.LayerChart:
+    """Accuracy against changes at one level of fairness: the best there is, and models that are fair enough.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Columns ``kind`` ("labels" or "scores" for the curves of `PRICES`, "model", "budget"), ``label, change_rate,
+        difference`` (of accuracy to f's) and ``settings``.
+    low, high : float
+        Ends of the axis of accuracy.
+    """
+    x = _changes(most)
+    y = alt.Y(
+        "difference:Q",
+        title="Accuracy against f (points)",
+        scale=alt.Scale(domain=[low, high], nice=False, clamp=True),
+        axis=alt.Axis(labelExpr="datum.value == 0 ? '0' : format(datum.value * 100, '+.0f')", tickCount=6),
+    )
+    tooltip = [
+        alt.Tooltip("label:N", title="Model"),
+        alt.Tooltip("settings:N", title="Setting"),
+        alt.Tooltip("change_rate:Q", title="Decisions changed", format=".1%"),
+        alt.Tooltip("difference:Q", title="Accuracy against f", format="+.1%"),
+    ]
+    curves = (
+        alt.Chart()
+        .transform_filter("datum.kind == 'labels' || datum.kind == 'scores'")
+        .mark_line(color=BOUND, strokeWidth=2.4, clip=True)
+        .encode(
+            x=x,
+            y=y,
+            strokeDash=alt.StrokeDash(
+                "kind:N", scale=alt.Scale(domain=list(PRICES), range=[[1, 0], [6, 3]]), legend=None
+            ),
+            tooltip=tooltip[2:],
+        )
+    )
+    zero = (
+        alt.Chart()
+        .transform_filter("datum.kind == 'budget'")
+        .mark_rule(color=palette.FRONTIER, opacity=0.6)
+        .encode(y=alt.YDatum(0.0))
+    )
+    layers = (zero, curves, _budget(x), _points(x, y, styles, tooltip))
+    return alt.layer(*layers, data=frame).properties(
+        height=330, padding={"top": 10, "left": 5, "right": 12, "bottom": 5}
+    )

@@ -1,0 +1,330 @@
+"""The sections of the Limits page: what K changes could do at best, what COMMOD and the others do with them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from commod.charts.compare import DEPLOYED_STYLE
+from commod.charts.limits import BOUND_STYLE, CURRENT_STYLE, PRICES, plot_limits, plot_price
+from commod.dashboard import compute
+from commod.dashboard.drawing import draw
+from commod.dashboard.explore import FAIRNESS_TITLES
+from commod.dashboard.markup import legend_of, table_of
+from commod.dashboard.results import FitResult
+from commod.dashboard.settings import Settings, in_words
+from commod.dashboard.sweeps import label_of, styles_of
+from commod.experiments import Sweep, points_of
+from commod.experiments.limits import MOST_POINTS, Limits, best_within
+from commod.experiments.scene import FAIRNESS_FIGURES
+from commod.metrics.pareto import undominated
+
+__all__ = ["QUICK", "Asked", "ask", "link", "price", "propositions", "region", "sentence"]
+
+# Drawn if nothing else is chosen: COMMOD, and what takes a few seconds.
+QUICK = ("commod", "lpp", "oracle_lpp", "oracle")
+BUDGETS = tuple(i / 100 for i in range(1, 31))
+LEVELS = {
+    "demographic_parity": tuple(i / 100 for i in range(50, 101, 5)),
+    "equalized_odds": (0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5),
+}
+_STATE = "limits"
+
+
+@dataclass
+class Asked:
+    """What this session asks of the page."""
+
+    budget: float = 0.05
+    level: float | None = None  # None: the usual one of the criterion
+
+
+def _asked() -> Asked:
+    if _STATE not in st.session_state:
+        asked = Asked()
+        query = st.query_params
+        asked.budget = _nearest(BUDGETS, query.get("budget", "")) or asked.budget
+        asked.level = _nearest((*LEVELS["demographic_parity"], *LEVELS["equalized_odds"]), query.get("level", ""))
+        st.session_state[_STATE] = asked
+    found: Asked = st.session_state[_STATE]
+    return found
+
+
+def _nearest(grid: tuple[float, ...], text: str) -> float | None:
+    try:
+        number = float(text[:20])
+    except ValueError:
+        return None
+    return min(grid, key=lambda value: abs(value - number)) if math.isfinite(number) else None
+
+
+def link() -> dict[str, str]:
+    """What of the page goes into the address."""
+    asked = _asked()
+    return {"budget": f"{asked.budget:g}"} | ({} if asked.level is None else {"level": f"{asked.level:g}"})
+
+
+def ask(settings: Settings, limits: Limits) -> tuple[float, float]:
+    """The two sliders: how many decisions may change, and how fair it is to be."""
+    asked = _asked()
+    levels = LEVELS[settings.fairness]
+    if settings.fairness == "demographic_parity":
+        usual, title = 0.8, "P-Rule asked for, at least"
+    else:
+        usual, title = 0.5 * limits.at(0.0), "Mistreatment asked for, at most"
+    level = min(levels, key=lambda value: abs(value - (usual if asked.level is None else asked.level)))
+    keys = {"budget": "limits_budget", "level": f"limits_level_{settings.fairness}"}
+    for name, value in (("budget", asked.budget), ("level", level)):
+        st.session_state.setdefault(keys[name], value)
+
+    def take(name: str) -> None:
+        setattr(asked, name, st.session_state[keys[name]])
+
+    left, right = st.columns(2, gap="large")
+    budget = left.select_slider(
+        "Decisions that may change, at most",
+        BUDGETS,
+        format_func=lambda value: f"{value:.0%}",
+        key=keys["budget"],
+        on_change=take,
+        args=("budget",),
+        help="The dashed line in the pictures.",
+    )
+    level = right.select_slider(
+        title, levels, format_func=lambda value: f"{value:g}", key=keys["level"], on_change=take, args=("level",)
+    )
+    return float(budget), float(level)
+
+
+def _name(settings: Settings) -> str:
+    return "a P-Rule" if settings.fairness == "demographic_parity" else "mistreatment"
+
+
+def sentence(settings: Settings, limits: Limits, sweeps: dict[str, Sweep], budget: float, level: float) -> str:
+    """The picture read out."""
+    name, people = _name(settings), limits.people
+    upward = settings.fairness == "demographic_parity"
+    flips = int(budget * people + 1e-9)
+    words = (
+        f"With {budget:.0%} of the decisions changed ({flips:,} of {people:,}), nobody can do better than {name} of "
+        f"**{limits.at(budget):.2f}**, even knowing everyone's group; f starts at {limits.at(0.0):.2f}."
+    )
+    if "commod" in sweeps:
+        best = best_within(sweeps["commod"].points, settings.fairness, budget)
+        assert best is not None  # λ_fair = 0 changes nobody
+        figure = best[FAIRNESS_FIGURES[settings.fairness]]
+        words += (
+            f" COMMOD, which is not told the group, reaches **{figure:.2f}** "
+            f"(with {best['change_rate']:.1%} changed, accuracy {best['accuracy']:.1%})."
+        )
+    reached = limits.curve["fairness"] >= level if upward else limits.curve["fairness"] <= level
+    asked = f"{name} of {level:g} or {'more' if upward else 'less'}"
+    if not reached.any():
+        return f"{words} {asked[0].upper()}{asked[1:]} takes more than {limits.curve['change_rate'].iloc[-1]:.0%}."
+    row = limits.curve[reached].iloc[0]
+    words += (
+        f" {asked[0].upper()}{asked[1:]} takes at least **{row['change_rate']:.1%}** ({row['changes']:,.0f} people)"
+    )
+    if "commod" in sweeps:
+        points = sweeps["commod"].points
+        figure = points[FAIRNESS_FIGURES[settings.fairness]]
+        fair = points[figure >= level if upward else figure <= level]
+        own = "does not get there" if fair.empty else f"needs {fair['change_rate'].min():.1%}"
+        words += f"; COMMOD {own}"
+    return f"{words}."
+
+
+def _frame(settings: Settings, sweeps: dict[str, Sweep], result: FitResult) -> pd.DataFrame:
+    """Models to be drawn, with the current one and f, on test."""
+    figure = FAIRNESS_FIGURES[settings.fairness]
+    points = points_of(sweeps.values())
+    columns = ["label", "change_rate", "fairness", "accuracy", "settings"]
+    rows = []
+    if not points.empty:
+        points = points.assign(label=points["method"].map(label_of), fairness=points[figure])
+        rows = points[columns].to_dict("records")
+    for label, place, words in ((DEPLOYED_STYLE.label, 0, "unchanged"), (CURRENT_STYLE.label, -1, in_words(settings))):
+        at = result.path.iloc[place]
+        rows.append({"label": label, "settings": words, **{name: at[name] for name in columns[1:4]}})
+    return pd.DataFrame(rows).assign(kind="model")
+
+
+def _frontier(points: pd.DataFrame, upward: bool) -> pd.DataFrame:
+    """The fairest model with at most so many changes, as steps."""
+    gain = points["fairness"] if upward else -points["fairness"]
+    best = points[undominated(gain, -points["change_rate"])].sort_values("change_rate").drop_duplicates("change_rate")
+    return best[["change_rate", "fairness"]].assign(kind="frontier")
+
+
+def _end(limits: Limits, frame: pd.DataFrame, budget: float) -> float:
+    """End of the axis of changes: what is asked, where all is fair, and COMMOD's models are on it."""
+    fair = 0.0 if limits.fair_from is None else limits.fair_from / limits.people
+    own = frame.loc[frame["label"].isin([label_of("commod"), CURRENT_STYLE.label]), "change_rate"].max()
+    last = max(1.25 * budget, 1.15 * fair, 1.05 * own)
+    return float(min(limits.curve["change_rate"].iloc[-1], math.ceil(last * 20) / 20))
+
+
+def region(
+    settings: Settings,
+    limits: Limits,
+    sweeps: dict[str, Sweep],
+    result: FitResult,
+    place: Any,
+    budget: float,
+    level: float,
+) -> None:
+    """The reachable region, and who gets how far into it."""
+    upward = settings.fairness == "demographic_parity"
+    frame = _frame(settings, sweeps, result)
+    start = limits.at(0.0)
+    low, high = (max(0.0, math.floor((start - 0.08) * 20) / 20), 1.0) if upward else (0.0, math.ceil(start * 22) / 20)
+    most = _end(limits, frame, budget)
+    thin = np.unique(np.linspace(0, len(limits.curve) - 1, MOST_POINTS).round().astype(int))
+    parts = [
+        limits.curve.iloc[thin].assign(kind="bound"),
+        frame[frame["fairness"].between(low, high) & (frame["change_rate"] <= most)],
+        pd.DataFrame([{"kind": "budget", "change_rate": budget}]),
+    ]
+    if "commod" in sweeps:
+        parts.append(_frontier(frame[frame["label"] == label_of("commod")], upward))
+    title = FAIRNESS_TITLES[FAIRNESS_FIGURES[settings.fairness]]
+    with place.container():
+        st.markdown(sentence(settings, limits, sweeps, budget, level))
+        st.html(legend_of((BOUND_STYLE, *styles_of(sweeps), CURRENT_STYLE, DEPLOYED_STYLE)))
+        wide, narrow = st.columns([3, 2], gap="medium")
+        with wide:
+            draw(
+                plot_limits,
+                pd.concat(parts, ignore_index=True),
+                alt="Fairness against decisions changed: the exact bound and models. Values in the table.",
+                styles=styles_of(sweeps),
+                fairness_title=title,
+                low=low,
+                high=high,
+                most=most,
+                upward=upward,
+            )
+            edge = "above" if upward else "below"
+            hidden = len(frame) - len(parts[1])
+            less = f" {hidden} models outside the axes are not drawn." if hidden else ""
+            st.caption(
+                f"On test. Blue line: the best that so many flips of f's decisions can do when everyone's group is "
+                f"known, counted exactly; {edge} it nobody gets. Orange line: the fairest COMMOD model with at most so "
+                f"many changes. Hollow (○): needs the group at predict.{less}"
+            )
+        with narrow:
+            _best_table(settings, limits, sweeps, budget, title)
+
+
+def _best_table(settings: Settings, limits: Limits, sweeps: dict[str, Sweep], budget: float, title: str) -> None:
+    st.markdown(f"**The fairest with at most {budget:.0%} changed**")
+    rows = [["Nobody can do better", f"{limits.at(budget):.3f}", f"{budget:.1%}", "–"]]
+    for name, sweep in sweeps.items():
+        best = best_within(sweep.points, settings.fairness, budget)
+        if best is None:
+            rows.append([label_of(name), "–", f"over {budget:.0%}", "–"])
+            continue
+        figure = best[FAIRNESS_FIGURES[settings.fairness]]
+        rows.append([label_of(name), f"{figure:.3f}", f"{best['change_rate']:.1%}", f"{best['accuracy']:.1%}"])
+    headings = {"Method": "", title.split(" (")[0]: title, "Changed": "Share of test decisions", "Accuracy": "On test"}
+    st.html(table_of(headings, rows, caption=f"The fairest models with at most {budget:.0%} of the decisions changed"))
+
+
+def price(
+    settings: Settings,
+    sweeps: dict[str, Sweep],
+    result: FitResult,
+    limits: Limits,
+    budget: float,
+    level: float,
+) -> None:
+    """What accuracy this fairness must cost, by changes."""
+    upward = settings.fairness == "demographic_parity"
+    models = _frame(settings, sweeps, result)
+    most = _end(limits, models, budget)
+    curves = compute.price(settings, level, most)
+    asked = f"{_name(settings)} of {level:g} or {'more' if upward else 'less'}"
+    st.header(f"The price of {asked}")
+    start = result.path["accuracy"].iloc[0]
+    fair = models["fairness"] >= level if upward else models["fairness"] <= level
+    models = models[fair & (models["change_rate"] <= most)].assign(difference=models["accuracy"] - start)
+    if curves.empty:
+        st.info(f"With {most:.0%} of the decisions changed, {asked} cannot be reached.", icon=":material/info:")
+        return
+    frame = pd.concat(
+        [
+            curves.rename(columns={"known": "kind"}),
+            models,
+            pd.DataFrame([{"kind": "budget", "change_rate": budget}]),
+        ],
+        ignore_index=True,
+    )
+    # Hindsight goes up to all errors mended: cut where it leaves what models can do far below.
+    top = max(0.02, float(models["difference"].max() if len(models) else 0.0)) + 0.03
+    bottom = min(-0.02, float(frame["difference"].min()))
+    low, high = math.floor(bottom * 50) / 50, math.ceil(top * 50) / 50
+    frame = frame[frame["difference"].between(low, high) | (frame["kind"] == "budget")]
+    st.markdown(_price_words(curves, models, budget, asked))
+    draw(
+        plot_price,
+        frame,
+        alt="Accuracy against f by decisions changed, at the fairness asked for. Values in the text.",
+        styles=styles_of(sweeps),
+        low=low,
+        high=high,
+        most=most,
+    )
+    dashed = "" if not upward else f" Dashed: {PRICES['scores'].lower()}, the people nearest to one half first."
+    st.caption(
+        f"On test. Solid: {PRICES['labels'].lower()}, so that flips mend errors; it leaves the picture at the top."
+        f"{dashed} Points: models that are fair enough."
+    )
+
+
+def _price_words(curves: pd.DataFrame, models: pd.DataFrame, budget: float, asked: str) -> str:
+    cheapest = curves[curves["known"] == "scores"]
+    parts = []
+    if not cheapest.empty:
+        first, best = cheapest.iloc[0], cheapest.loc[cheapest["difference"].idxmax()]
+        parts.append(
+            f"By f's own scores and knowing the group, {asked} costs about {-100 * best['difference']:.1f} points of "
+            f"accuracy (with {best['change_rate']:.1%} changed), or {-100 * first['difference']:.1f} with the fewest "
+            f"changes, {first['change_rate']:.1%}."
+        )
+    own = models[models["label"] == label_of("commod")]
+    if own.empty:
+        parts.append("No COMMOD model of the sweep is that fair.")
+    else:
+        best = own.loc[own["difference"].idxmax()]
+        change = 100 * best["difference"]
+        verb = f"loses {-change:.1f}" if change < 0 else f"gains {change:.1f}"
+        parts.append(f"COMMOD {verb} points (with {best['change_rate']:.1%} changed).")
+    return " ".join(parts)
+
+
+def propositions(settings: Settings, limits: Limits) -> None:
+    """What the paper's propositions say here, and from where on they do not hold as printed."""
+    with st.expander("The paper's propositions, held against the exact count"):
+        people = limits.people
+        fails = limits.printed_fails_from
+        if settings.fairness == "demographic_parity":
+            assert limits.switching_point is not None
+            st.markdown(
+                f"**Switching point** K_s = {limits.switching_point:,} ({limits.switching_point / people:.1%} of the "
+                "people): the fewest changes after which the disfavoured group no longer has the smaller rate."
+            )
+            name, says = "4.4", "all changes raise the disfavoured group, or all lower the other"
+        else:
+            name, says = "4.5", "all changes go to the one gap, and the one group, in which a change moves a rate most"
+        where = (
+            "It is the best there is as far as this curve goes."
+            if fails is None
+            else f"Here it is the best there is up to K = {fails - 1:,}; from K = {fails:,} ({fails / people:.1%}) on "
+            "it is not: a gap is closed, a group has nobody left to change, or the last change overshoots."
+        )
+        st.markdown(f"**Proposition {name}** as printed: {says}. {where}")

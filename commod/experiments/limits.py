@@ -1,0 +1,106 @@
+"""What can be reached on a scene: the exact bound with S known, and what models reach of it, both on the test rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from commod.experiments.scene import FAIRNESS_FIGURES, Scene
+from commod.experiments.sweep import fairness_gain
+from commod.theory import best_accuracy, fails_from, mistreatment_curve, p_rule_curve, switching_point
+
+__all__ = ["Limits", "best_within", "limits_of", "price_of"]
+
+# Of a curve that is drawn, and of a price that is computed.
+MOST_POINTS = 400
+PRICE_POINTS = 40
+# The table behind the price of equalized odds grows with the square of this.
+MOST_FLIPS_EO = 1200
+
+
+@dataclass(frozen=True)
+class Limits:
+    """The exact bound of a scene under a criterion.
+
+    Attributes
+    ----------
+    curve : DataFrame
+        ``changes, change_rate, fairness``: the best P-Rule, or the lowest mistreatment, that so many flips can reach.
+    fair_from : int or None
+        The fewest flips with which the fairest decisions there are can be reached, rounding aside (P-Rule above 0.99,
+        mistreatment below 0.01).
+    switching_point : int or None
+        K_s of the paper; for demographic parity.
+    printed_fails_from : int or None
+        The smallest K at which the paper's printed allocation is not the best.
+    people : int
+    """
+
+    curve: pd.DataFrame
+    fair_from: int | None
+    switching_point: int | None
+    printed_fails_from: int | None
+    people: int
+
+    def at(self, change_rate: float) -> float:
+        """The best fairness with at most this share of decisions changed."""
+        allowed = self.curve["change_rate"].to_numpy() <= change_rate + 1e-12
+        return float(self.curve["fairness"].to_numpy()[allowed][-1])
+
+
+def limits_of(scene: Scene, fairness: str, most: float = 0.4) -> Limits:
+    """The bound on the test rows, up to a share `most` of decisions changed."""
+    test, decided = scene.test, scene.decisions_test
+    flips = int(most * len(test))
+    is_dp = fairness == "demographic_parity"
+    if is_dp:
+        curve = p_rule_curve(decided, sensitive_features=test.sensitive, max_changes=flips)
+    else:
+        curve = mistreatment_curve(test.y, decided, sensitive_features=test.sensitive, max_changes=flips)
+    curve = curve.rename(columns={FAIRNESS_FIGURES[fairness]: "fairness"})[["changes", "change_rate", "fairness"]]
+    fair = (curve["fairness"] > 0.99) if is_dp else (curve["fairness"] < 0.01)
+    return Limits(
+        curve,
+        int(curve["changes"][fair].iloc[0]) if fair.any() else None,
+        switching_point(decided, sensitive_features=test.sensitive) if is_dp else None,
+        fails_from(test.y, decided, sensitive_features=test.sensitive, fairness=fairness, max_changes=flips),
+        len(test),
+    )
+
+
+def best_within(points: pd.DataFrame, fairness: str, change_rate: float) -> pd.Series | None:
+    """Of models, the fairest that changes at most this share of decisions; None if there is none."""
+    near = points[points["change_rate"] <= change_rate + 1e-12]
+    return None if near.empty else near.loc[fairness_gain(near, fairness).idxmax()]
+
+
+def price_of(scene: Scene, fairness: str, limit: float, most: float) -> pd.DataFrame:
+    """The best accuracy at a level of fairness, less f's, by share of decisions changed.
+
+    Columns ``known`` ("labels": hindsight; "scores": what f's own scores expect, demographic parity only),
+    ``change_rate, difference``. Rows where the level cannot be reached are left out.
+    """
+    test, decided = scene.test, scene.decisions_test
+    flips = int(most * len(test))
+    if fairness == "equalized_odds":
+        flips = min(flips, MOST_FLIPS_EO)
+    changes = np.unique(np.linspace(0, flips, PRICE_POINTS).round().astype(int))
+    frames = []
+    for known, scores in (("labels", None), ("scores", scene.scores_test)):
+        if known == "scores" and fairness == "equalized_odds":
+            continue
+        table = best_accuracy(
+            test.y,
+            decided,
+            sensitive_features=test.sensitive,
+            changes=changes,
+            limit=limit,
+            fairness=fairness,
+            scores=scores,
+        )
+        own = scene.scores_test
+        start = np.maximum(own, 1 - own).mean() if known == "scores" else (decided == test.y).mean()
+        frames.append(table.assign(known=known, difference=table["accuracy"] - start))
+    return pd.concat(frames).dropna(subset=["difference"])[["known", "change_rate", "difference"]]

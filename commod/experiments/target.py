@@ -1,0 +1,407 @@
+"""The paper's Eq. 1 the way it is asked: "at least this fair, at most so many changes" in, a setting out.
+
+Candidates are judged on people that neither f nor g was trained on, by cross-validation within the training rows: f is
+trained anew in each fold where it can be, so that its scores there are those of a model on strangers. The test rows are
+not touched. The whole line of λ_fair costs little more than its last point (`Climb`), so a grid with one refinement is
+both quicker and easier to repeat than a sampler.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sklearn.base import BaseEstimator, clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import StratifiedKFold
+
+from commod.datasets import Split, Task
+from commod.experiments.scene import FAIRNESS_FIGURES
+from commod.experiments.sweep import CONCEPT_SETTINGS
+from commod.metrics.counts import Counts, change_counts
+from commod.metrics.report import bootstrap_counts, figures_of_counts
+from commod.models import Climb, Commod
+from commod.models.base_models import train_base_model
+from commod.models.base_scores import BaseModel, base_logits
+from commod.models.validation import check_choice
+from commod.theory import mistreatment_curve, p_rule_curve
+
+__all__ = ["LAMBDA_GRIDS", "Target", "find_settings"]
+
+# What may be found, and what the app's sliders can be set to.
+LAMBDA_GRIDS: dict[str, tuple[float, ...]] = {
+    "lambda_fair": tuple([i * 0.25 for i in range(17)] + [4.5, 5.0, 5.5, 6.0, 7.0, 8.0, 9.0, 10.0]),
+    "lambda_ratio": (0.0, 0.005, 0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5),
+    "lambda_concepts": (0.0, 0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0),
+}
+COARSE_FAIR = (0.0, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0, 5.0, 6.0, 8.0, 10.0)
+COARSE_RATIO = (0.0, 0.05, 0.2, 0.5)
+FOLDS = 3
+DRAWS = 500
+
+# λ_fair, λ_ratio, λ_concepts
+Lambdas = tuple[float, float, float]
+
+
+@dataclass(frozen=True)
+class Target:
+    """What `find_settings` found.
+
+    Attributes
+    ----------
+    settings : dict or None
+        Keyword arguments of `Commod` that meet both limits; None if none does.
+    model : Commod or None
+        Fitted on all training rows at `settings`.
+    validation : dict
+        ``accuracy, fairness, change_rate`` of the candidate behind `settings` (or, if none meets both, of the one most
+        likely to) on the held-out folds, and ``chance``, the probability that it meets both limits on new people.
+    fairest : (float, dict) or None
+        With at most `max_change`: the strictest fairness that can be promised as confidently, and its setting.
+    gentlest : (float, dict) or None
+        At `min_fairness`: the smallest limit on changes that can be promised, and its setting; None if no setting tried
+        is that fair.
+    bound : float
+        The best fairness that anybody could reach by flipping `max_change` of f's decisions on the training rows, with
+        S known.
+    candidates : DataFrame
+        Every setting tried, with the same figures.
+    """
+
+    min_fairness: float
+    max_change: float
+    confidence: float
+    criterion: str
+    settings: dict[str, Any] | None
+    model: Commod | None
+    validation: dict[str, float]
+    fairest: tuple[float, dict[str, Any]] | None
+    gentlest: tuple[float, dict[str, Any]] | None
+    bound: float
+    candidates: pd.DataFrame = field(repr=False)
+
+    @property
+    def met(self) -> bool:
+        """Whether a setting meets both limits."""
+        return self.settings is not None
+
+    @property
+    def answer(self) -> str:
+        """The result in words."""
+        asked = f"{_fair_words(self.criterion, self.min_fairness)} with at most {self.max_change:.1%} changed"
+        if self.met:
+            shown = self.validation
+            return (
+                f"Found: {asked}. On held-out people: {_value_words(self.criterion, shown['fairness'])}, "
+                f"{shown['change_rate']:.1%} changed, accuracy {shown['accuracy']:.1%}; on new people both limits hold "
+                f"with a probability of {shown['chance']:.0%}."
+            )
+        if self.bound < self.min_fairness:
+            why = (
+                f"Nobody can: even with the group of everyone known, {self.max_change:.1%} of changed decisions reach "
+                f"{_value_words(self.criterion, self.bound)} at best."
+            )
+        else:
+            why = f"No setting of COMMOD meets both limits with {self.confidence:.0%} confidence."
+        near = []
+        if self.fairest is not None:
+            near.append(f"with at most {self.max_change:.1%} changed, {_fair_words(self.criterion, self.fairest[0])}")
+        if self.gentlest is not None:
+            near.append(f"{_fair_words(self.criterion, self.min_fairness)}, at most {self.gentlest[0]:.1%} changed")
+        else:
+            near.append(f"{_fair_words(self.criterion, self.min_fairness)} at no number of changes")
+        return f"Not to be had: {asked}. {why} What can be promised: {'; '.join(near)}."
+
+
+def _fair_words(criterion: str, fairness: float) -> str:
+    return (
+        f"a P-Rule of at least {fairness:.2f}" if _is_dp(criterion) else f"mistreatment of at most {1 - fairness:.3f}"
+    )
+
+
+def _value_words(criterion: str, fairness: float) -> str:
+    return f"a P-Rule of {fairness:.2f}" if _is_dp(criterion) else f"mistreatment of {1 - fairness:.3f}"
+
+
+def _is_dp(criterion: str) -> bool:
+    return criterion == "demographic_parity"
+
+
+def find_settings(
+    task: Task,
+    f: BaseModel = None,
+    criterion: str = "demographic_parity",
+    *,
+    min_fairness: float = 0.8,
+    max_change: float = 0.08,
+    confidence: float = 0.9,
+    seed: int = 0,
+    lambda_concepts: float | None = None,
+    n_concepts: int | None = None,
+    report: Callable[[float], None] | None = None,
+) -> Target:
+    """The most accurate COMMOD model that is fair enough and changes few enough decisions, or why there is none.
+
+    Parameters
+    ----------
+    task : Task
+    f : the base model in any form that `Commod` takes, trained on ``task.split(seed)[0]``
+        None trains a logistic regression there.
+    criterion : {"demographic_parity", "equalized_odds"}
+    min_fairness : float
+        The least P-Rule; for equalized odds, of 1 − mistreatment.
+    max_change : float
+        The largest share of decisions that may differ from f's.
+    confidence : float
+        With which probability both limits are to hold on new people, as many as the test part has. It covers the chance
+        in the validation rows and in the new ones, so single figures on validation have to be better than the limits.
+    seed : int
+        Of the split; its test part is not looked at.
+    lambda_concepts : float, optional
+        Where the search for it begins; default, what goes with the data set.
+    n_concepts : int, optional
+        k of the model returned. It is not searched: k is a reading of a linear r and moves no decision.
+    report : callable, optional
+        Called with the share done; what it raises ends the search.
+    """
+    check_choice("criterion", criterion, tuple(FAIRNESS_FIGURES))
+    _check_share("min_fairness", min_fairness)
+    _check_share("max_change", max_change)
+    if not 0.5 <= confidence < 1.0:
+        raise ValueError(f"confidence must be at least 0.5 and below 1, got {confidence!r}.")
+    train, test = task.split(seed=seed)
+    new_people = np.bincount(2 * test.sensitive + test.y, minlength=4).reshape(2, 2)  # sizes only
+    usual = CONCEPT_SETTINGS.get(task.name, {"lambda_concepts": 0.05, "n_concepts": 2})
+    concepts = usual["lambda_concepts"] if lambda_concepts is None else float(lambda_concepts)
+    k = usual["n_concepts"] if n_concepts is None else int(n_concepts)
+    f = train_base_model(task, train, "logistic_regression") if f is None else f
+    search = _Search(train, f, criterion, new_people, min_fairness, max_change, confidence)
+    lines = [(ratio, concepts) for ratio in COARSE_RATIO]
+    total = len(lines) * len(COARSE_FAIR) + 16  # and about as many as the refinement takes
+
+    def told() -> None:
+        if report is not None:
+            report(min(0.98, len(search.tried) / total))
+
+    for ratio, sparse in lines:
+        search.try_all([(fair, ratio, sparse) for fair in COARSE_FAIR], told)
+    search.try_all(_around(search.leader()), told)
+    return search.result(k)
+
+
+def _check_share(name: str, value: float) -> None:
+    if not (isinstance(value, int | float) and math.isfinite(value) and 0.0 <= value <= 1.0):
+        raise ValueError(f"{name} must be a number between 0 and 1, got {value!r}.")
+
+
+def _around(lambdas: Lambdas) -> list[Lambdas]:
+    """Neighbours on the fine grids: in λ_fair, and in λ_ratio and λ_concepts with λ_fair beside it."""
+    fair, ratio, concepts = lambdas
+    fairs = _near(LAMBDA_GRIDS["lambda_fair"], fair, 2)
+    lines = [(ratio, concepts)]
+    lines += [(other, concepts) for other in _near(LAMBDA_GRIDS["lambda_ratio"], ratio, 1) if other != ratio]
+    lines += [(ratio, other) for other in _near(LAMBDA_GRIDS["lambda_concepts"], concepts, 1) if other != concepts]
+    return [(value, *line) for line in lines for value in fairs]
+
+
+def _near(grid: tuple[float, ...], value: float, steps: int) -> list[float]:
+    place = int(np.argmin(np.abs(np.array(grid) - value)))
+    return list(grid[max(0, place - steps) : place + steps + 1])
+
+
+@dataclass(frozen=True)
+class _Fold:
+    fit: Split
+    f: BaseModel
+    scores: np.ndarray  # of f on the rows of `fit`
+    held: Split
+    decided: np.ndarray  # by f on the held-out rows
+
+
+class _Search:
+    """Settings tried so far, and what is known of each."""
+
+    def __init__(
+        self,
+        train: Split,
+        f: BaseModel,
+        criterion: str,
+        new_people: np.ndarray,
+        min_fairness: float,
+        max_change: float,
+        confidence: float,
+    ) -> None:
+        self.train, self.f, self.criterion = train, f, criterion
+        self.new_people = new_people
+        self.asked = (min_fairness, max_change, confidence)
+        self.folds = _folds(train, f)
+        self.tried: dict[Lambdas, dict[str, float]] = {}
+        self.draws: dict[Lambdas, tuple[np.ndarray, np.ndarray]] = {}  # fairness and change rate on new people
+        self._climbs: dict[tuple[float, float], list[Climb]] = {}
+
+    def try_all(self, lambdas: Iterable[Lambdas], told: Callable[[], None]) -> None:
+        for each in lambdas:
+            if each not in self.tried:
+                self._try(each)
+                told()
+
+    def _try(self, lambdas: Lambdas) -> None:
+        _, ratio, concepts = lambdas
+        climbs = self._climbs.setdefault((ratio, concepts), [Climb() for _ in self.folds])
+        counts = np.zeros((2, 2, 2, 2))
+        for fold, climb in zip(self.folds, climbs, strict=True):
+            g = _commod(fold.f, self.criterion, lambdas, 1, fold.fit, fold.scores, climb)
+            decided = (g.decision_function(fold.held.X) > 0).astype(int)
+            counts += change_counts(fold.held.y, fold.decided, decided, fold.held.sensitive)[0]
+        drawn = _on_new_people(counts, self.new_people)
+        fairness, changed = self._fairness(drawn), _change_rate(drawn)
+        self.draws[lambdas] = fairness, changed
+        least, most, _ = self.asked
+        self.tried[lambdas] = {
+            "accuracy": float(figures_of_counts(counts.sum(axis=-2))["accuracy"]),
+            "fairness": float(self._fairness(counts)),
+            "change_rate": float(_change_rate(counts)),
+            "chance": float(np.mean((fairness >= least) & (changed <= most))),
+        }
+
+    def _fairness(self, counts: Counts) -> np.ndarray:
+        """To be large: P-Rule, or 1 − DM."""
+        figure = figures_of_counts(counts.sum(axis=-2))[FAIRNESS_FIGURES[self.criterion]]
+        return figure if _is_dp(self.criterion) else 1.0 - figure
+
+    def meeting(self) -> list[Lambdas]:
+        """Settings that meet both limits, the most accurate first; of equals, the one that changes least."""
+        met = [each for each, found in self.tried.items() if found["chance"] >= self.asked[2]]
+        return sorted(met, key=lambda each: (-self.tried[each]["accuracy"], self.tried[each]["change_rate"]))
+
+    def leader(self) -> Lambdas:
+        """The best setting so far: of those that meet both limits, else the most likely to."""
+        met = self.meeting()
+        if met:
+            return met[0]
+        by_fairness = self._promised_fairness()
+        return max(self.tried, key=lambda each: (self.tried[each]["chance"], by_fairness[each]))
+
+    def _promised_fairness(self) -> dict[Lambdas, float]:
+        """For each setting, the strictest fairness it has with the asked confidence while it changes few enough."""
+        _, most, confidence = self.asked
+        return {
+            each: _quantile_within(fairness, changed <= most, confidence)
+            for each, (fairness, changed) in self.draws.items()
+        }
+
+    def _promised_changes(self) -> dict[Lambdas, float]:
+        """For each setting, the smallest limit on changes it keeps with the asked confidence while fair enough."""
+        least, _, confidence = self.asked
+        return {
+            each: -_quantile_within(-changed, fairness >= least, confidence)
+            for each, (fairness, changed) in self.draws.items()
+        }
+
+    def result(self, k: int) -> Target:
+        least, most, confidence = self.asked
+        met = self.meeting()
+        chosen = self.leader()
+        by_fairness, by_changes = self._promised_fairness(), self._promised_changes()
+        fairest = max(by_fairness, key=by_fairness.__getitem__)
+        gentlest = min(by_changes, key=by_changes.__getitem__)
+        model = None
+        if met:
+            scores = _probabilities(self.f, self.train.X)
+            model = _commod(self.f, self.criterion, chosen, k, self.train, scores, Climb())
+        rows = [{**_arguments(each, k), **found} for each, found in self.tried.items()]
+        return Target(
+            least,
+            most,
+            confidence,
+            self.criterion,
+            _arguments(chosen, k) | {"fairness": self.criterion} if met else None,
+            model,
+            self.tried[chosen],
+            _if_finite(by_fairness[fairest], _arguments(fairest, k)),
+            _if_finite(by_changes[gentlest], _arguments(gentlest, k)),
+            self._bound(),
+            pd.DataFrame(rows),
+        )
+
+    def _bound(self) -> float:
+        decided = (base_logits(self.f, self.train.X) > 0).astype(int)
+        flips = int(self.asked[1] * len(decided))
+        limit: dict[str, Any] = {"sensitive_features": self.train.sensitive, "max_changes": flips}
+        if _is_dp(self.criterion):
+            return float(p_rule_curve(decided, **limit)["p_rule"].iloc[-1])
+        return 1.0 - float(mistreatment_curve(self.train.y, decided, **limit)["dm"].iloc[-1])
+
+
+def _if_finite(value: float, settings: dict[str, Any]) -> tuple[float, dict[str, Any]] | None:
+    return (value, settings) if math.isfinite(value) else None
+
+
+def _arguments(lambdas: Lambdas, k: int) -> dict[str, Any]:
+    return dict(zip(LAMBDA_GRIDS, lambdas, strict=True)) | {"n_concepts": k}
+
+
+def _quantile_within(values: np.ndarray, admitted: np.ndarray, confidence: float) -> float:
+    """The largest v that values reach, where they are admitted, in a share `confidence` of all draws; −∞ if none."""
+    needed = math.ceil(confidence * len(values))
+    inside = np.sort(values[admitted])[::-1]
+    return float(inside[needed - 1]) if len(inside) >= needed else -math.inf
+
+
+def _folds(train: Split, f: BaseModel) -> list[_Fold]:
+    cell = (2 * train.sensitive + train.y).to_numpy()
+    smallest = int(np.bincount(cell, minlength=4).min())
+    if smallest < FOLDS:
+        raise ValueError(
+            f"One group has only {smallest} training rows of some label: too few to hold any out. Use more data."
+        )
+    folds = []
+    for inside, outside in StratifiedKFold(FOLDS, shuffle=True, random_state=0).split(train.X, cell):
+        fit, held = _rows(train, inside), _rows(train, outside)
+        own = clone(f).fit(fit.X, fit.y) if isinstance(f, BaseEstimator) else f
+        decided = (base_logits(own, held.X) > 0).astype(int)
+        folds.append(_Fold(fit, own, _probabilities(own, fit.X), held, decided))
+    return folds
+
+
+def _rows(split: Split, rows: np.ndarray) -> Split:
+    return Split(split.X.iloc[rows], split.y.iloc[rows], split.sensitive.iloc[rows])
+
+
+def _probabilities(f: BaseModel, X: pd.DataFrame) -> np.ndarray:
+    return np.asarray(1.0 / (1.0 + np.exp(-base_logits(f, X))))
+
+
+def _commod(
+    f: BaseModel, criterion: str, lambdas: Lambdas, k: int, rows: Split, scores: np.ndarray, climb: Climb
+) -> Commod:
+    g = Commod(f, fairness=criterion, **_arguments(lambdas, k))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # it is judged by its decisions
+        return g.fit(rows.X, rows.y, sensitive_features=rows.sensitive, base_scores=scores, climb=climb)
+
+
+def _change_rate(counts: Counts) -> np.ndarray:
+    changed = counts[..., 0, 1] + counts[..., 1, 0]
+    return np.asarray(changed.sum(axis=(-2, -1)) / counts.sum(axis=(-4, -3, -2, -1)))
+
+
+def _on_new_people(counts: Counts, sizes: np.ndarray) -> Counts:
+    """Counts on people not seen, within group and label.
+
+    The validation rows are resampled (what is not known of the model), then as many new people drawn as there will be
+    (what is not known of them).
+    """
+    resampled = bootstrap_counts(counts, n_bootstrap=DRAWS)
+    rng = np.random.default_rng(1)
+    out = np.zeros_like(resampled)
+    for s, y in np.ndindex(2, 2):
+        cells = resampled[:, s, y].reshape(DRAWS, 4)
+        drawn = rng.multinomial(int(sizes[s, y]), cells / cells.sum(axis=1, keepdims=True))
+        out[:, s, y] = drawn.reshape(DRAWS, 2, 2)
+    return out

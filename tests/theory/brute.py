@@ -1,0 +1,112 @@
+"""Brute force and small crowds for it: everything that can be done, written out."""
+
+from itertools import product
+
+import numpy as np
+from hypothesis import strategies as st
+
+BITS = st.integers(0, 1)
+
+
+@st.composite
+def two_groups(draw, most=9):
+    """Decisions and groups of a few people, both groups present."""
+    s = np.array([0, 1, *draw(st.lists(BITS, max_size=most - 2))])
+    return np.array(draw(st.lists(BITS, min_size=len(s), max_size=len(s)))), s
+
+
+@st.composite
+def four_cells(draw, most=9):
+    """Labels, decisions and groups of a few people, both labels present in both groups."""
+    cells = np.array([0, 1, 2, 3, *draw(st.lists(st.integers(0, 3), max_size=most - 4))])
+    decisions = np.array(draw(st.lists(BITS, min_size=len(cells), max_size=len(cells))))
+    return cells % 2, decisions, cells // 2
+
+
+@st.composite
+def sizes_and_positives(draw, low=1, high=20):
+    """Of two groups: how many they are, and how many of them are decided positively."""
+    sizes = draw(st.tuples(st.integers(low, high), st.integers(low, high)))
+    return sizes, tuple(draw(st.integers(0, n)) for n in sizes)
+
+
+def crowd(counts):
+    """Labels, decisions and groups of counts by (group, label, decision)."""
+    counts = np.asarray(counts)
+    s, y, d = (np.repeat(values.ravel(), counts.ravel()) for values in np.indices(counts.shape))
+    return y, d, s
+
+
+def of_rates(sizes, positives):
+    """Decisions and groups of two groups of these sizes."""
+    d = np.concatenate([np.arange(n) < p for n, p in zip(sizes, positives, strict=True)]).astype(int)
+    return d, np.repeat([0, 1], sizes)
+
+
+def all_decisions(n):
+    """Whatever can be decided about n people, (2^n, n)."""
+    return np.array(list(product((0, 1), repeat=n)))
+
+
+def ratio(a, b):
+    """Smaller over larger of two rates; 1 where both are 0."""
+    larger = np.maximum(a, b)
+    return np.where(larger > 0, np.minimum(a, b) / np.where(larger > 0, larger, 1), 1.0)
+
+
+def p_rules(decisions, s):
+    """Of each row of decisions."""
+    return ratio(*(decisions[:, s == group].mean(axis=1) for group in (0, 1)))
+
+
+def mistreatments(decisions, y, s):
+    """Of each row of decisions."""
+    rate = {(g, label): decisions[:, (s == g) & (y == label)].mean(axis=1) for g in (0, 1) for label in (0, 1)}
+    return sum(np.abs(rate[0, label] - rate[1, label]) for label in (0, 1))
+
+
+def moved(decisions, net_of_cell, cells):
+    """Decisions after a net change of each cell, the first people of it whose decision is the other one."""
+    g = decisions.copy()
+    for cell, net in net_of_cell.items():
+        before = int(net < 0)
+        candidates = np.flatnonzero((cells == cell) & (decisions == before))
+        assert abs(net) <= len(candidates), "there is nobody left to flip"
+        g[candidates[: abs(net)]] = 1 - before
+    return g
+
+
+def risks(world, rules, *, lambda_fair, lambda_ratio, fairness, tau=1.0):
+    """Risk of each column of rules (kinds, rules), from the definitions: sums over P(x)·P(s, y | x), term by term.
+
+    CS(D, ½) − λ_fair·CS_bal(D̄, c̄) + λ_ratio·P(Ŷ ≠ Ŷ^f), where CS(D, c) = (1 − c)·P(Ŷ = 0, Y = 1) + c·P(Ŷ = 1, Y = 0),
+    CS_bal has the conditional probabilities and the favoured group in the place of Y = 1, and c̄ = 1/(1 + τ).
+    """
+    kinds = range(len(world.share))
+    p = {(x, s, y): world.share[x] * world.joint[x, s, y] for x in kinds for s in (0, 1) for y in (0, 1)}
+    conditions = [(0, 1)] if fairness == "demographic_parity" else [(0,), (1,)]
+
+    def rate(rule, group, labels):
+        members = sum(p[x, group, y] for x in kinds for y in labels)
+        return sum(p[x, group, y] * rule[x] for x in kinds for y in labels) / members
+
+    total = 0.0
+    for x in kinds:
+        for s in (0, 1):
+            total = total + 0.5 * p[x, s, 1] * (1 - rules[x]) + 0.5 * p[x, s, 0] * rules[x]
+            for y in (0, 1):
+                total = total + lambda_ratio * p[x, s, y] * np.abs(rules[x] - world.decided[x])
+    cost = 1 / (1 + tau)
+    for labels in conditions:
+        favoured = int(rate(world.decided, 1, labels) > rate(world.decided, 0, labels))
+        negative_favoured = 1 - rate(rules, favoured, labels)
+        positive_other = rate(rules, 1 - favoured, labels)
+        total = total - lambda_fair * ((1 - cost) * negative_favoured + cost * positive_other)
+    return total
+
+
+def gains_of_one(world, **setting):
+    """What deciding 1 rather than 0 takes off the risk, for each kind and in units of its share, (kinds,)."""
+    kinds = len(world.share)
+    none, one = np.zeros((kinds, 1)), np.eye(kinds)
+    return (risks(world, none, **setting) - risks(world, one, **setting)) / world.share

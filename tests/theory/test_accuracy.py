@@ -1,0 +1,206 @@
+"""The best accuracy at each K and fairness, against trying all decisions."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from commod.theory import best_accuracy, mistreatment_curve, p_rule_curve
+from tests.theory.brute import all_decisions, crowd, four_cells, mistreatments, p_rules, ratio
+
+PARITY, ODDS = "demographic_parity", "equalized_odds"
+SHARES = st.builds(lambda a, b: min(a, b) / max(a, b), st.integers(0, 12), st.integers(1, 12))  # many are met exactly
+CELL_COUNTS = st.lists(st.integers(0, 3), min_size=8, max_size=8).map(lambda c: np.reshape(c, (2, 2, 2)))
+TINY = 1e-9
+
+
+def best_of(flips, right, fair, most):
+    """Highest share of right decisions with at most 0 … most flips among the fair ones; missing if there are none."""
+    values = np.where(fair, right, -np.inf)
+    best = [values[flips <= k].max() for k in range(most + 1)]
+    return np.where(np.isfinite(best), best, np.nan)
+
+
+def answered(y, d, s, limit, fairness=PARITY, **given_):
+    """For all K."""
+    table = best_accuracy(
+        y, d, sensitive_features=s, changes=range(len(d) + 1), limit=limit, fairness=fairness, **given_
+    )
+    assert table["changes"].tolist() == list(range(len(d) + 1))
+    np.testing.assert_allclose(table["change_rate"], table["changes"] / len(d))
+    return table["accuracy"].to_numpy()
+
+
+# ---- All sets of flips ----
+
+
+@given(four_cells(), SHARES)
+@settings(deadline=None, max_examples=80)
+def test_parity_in_hindsight_is_the_best_of_all_sets_of_flips(people, limit):
+    y, d, s = people
+    tried = all_decisions(len(d))
+    flips, right, fair = (tried != d).sum(axis=1), (tried == y).mean(axis=1), p_rules(tried, s) >= limit - TINY
+    np.testing.assert_allclose(answered(y, d, s, limit), best_of(flips, right, fair, len(d)), atol=1e-12)
+
+
+@given(four_cells(), SHARES, st.data())
+@settings(deadline=None, max_examples=80)
+def test_parity_in_foresight_is_the_best_of_all_sets_of_flips(people, limit, data):
+    y, _, s = people
+    scores = np.array(data.draw(st.lists(st.integers(0, 20), min_size=len(s), max_size=len(s)))) / 20
+    d = (scores > 0.5).astype(int)
+    tried = all_decisions(len(d))
+    flips, fair = (tried != d).sum(axis=1), p_rules(tried, s) >= limit - TINY
+    expected = np.where(tried == 1, scores, 1 - scores).mean(axis=1)
+    known = answered(y, d, s, limit, scores=scores)
+    np.testing.assert_allclose(known, best_of(flips, expected, fair, len(d)), atol=1e-12)
+
+
+@given(four_cells(), st.tuples(SHARES, st.sampled_from([0.0, 0.5, 1.0])).map(sum))
+@settings(deadline=None, max_examples=80)
+def test_odds_are_the_best_of_all_sets_of_flips(people, limit):
+    y, d, s = people
+    tried = all_decisions(len(d))
+    flips, right = (tried != d).sum(axis=1), (tried == y).mean(axis=1)
+    fair = mistreatments(tried, y, s) <= limit + TINY
+    np.testing.assert_allclose(answered(y, d, s, limit, ODDS), best_of(flips, right, fair, len(d)), atol=1e-12)
+
+
+# ---- All numbers of flips by group, label and decision ----
+
+
+def outcomes(counts):
+    """Flips, share of right decisions, P-Rule and mistreatment of every number of flips of every cell."""
+    flipped = np.array(np.meshgrid(*(np.arange(c + 1) for c in counts.ravel()), indexing="ij")).reshape(2, 2, 2, -1)
+    positive = (counts[:, :, 1, None] - flipped[:, :, 1]) + flipped[:, :, 0]  # (group, label, case)
+    sizes = counts.sum(axis=2)[:, :, None]
+    right = positive[:, 1].sum(axis=0) + (sizes - positive)[:, 0].sum(axis=0)
+    parity = ratio(*(positive.sum(axis=1) / sizes.sum(axis=1)))
+    rates = positive / np.maximum(sizes, 1)
+    return flipped.sum(axis=(0, 1, 2)), right / counts.sum(), parity, np.abs(rates[0] - rates[1]).sum(axis=0)
+
+
+@given(CELL_COUNTS.filter(lambda c: c.sum(axis=(1, 2)).all()), SHARES)
+@settings(deadline=None, max_examples=40)
+def test_parity_in_hindsight_is_the_best_of_all_numbers_of_flips(counts, limit):
+    y, d, s = crowd(counts)
+    flips, right, parity, _ = outcomes(counts)
+    expected = best_of(flips, right, parity >= limit - TINY, len(d))
+    np.testing.assert_allclose(answered(y, d, s, limit), expected, atol=1e-12)
+
+
+@given(CELL_COUNTS.filter(lambda c: c.sum(axis=2).all()), SHARES)
+@settings(deadline=None, max_examples=40)
+def test_odds_are_the_best_of_all_numbers_of_flips(counts, limit):
+    y, d, s = crowd(counts)
+    flips, right, _, unfair = outcomes(counts)
+    expected = best_of(flips, right, unfair <= limit + TINY, len(d))
+    np.testing.assert_allclose(answered(y, d, s, limit, ODDS), expected, atol=1e-12)
+
+
+# ---- What must hold at any size ----
+
+
+def many(n=120, seed=0):
+    """Labels, decisions, groups and scores; f is wrong now and then and favours group 1."""
+    rng = np.random.default_rng(seed)
+    s = rng.integers(0, 2, n)
+    scores = np.clip(0.25 + 0.3 * s + rng.normal(0, 0.25, n), 0, 1)
+    return (rng.random(n) < scores).astype(int), (scores > 0.5).astype(int), s, scores
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("foresight", [False, True], ids=["hindsight", "foresight"])
+def test_a_limit_is_missing_just_where_no_flips_reach_it(foresight, seed):
+    y, d, s, scores = many(seed=seed)
+    known = {"scores": scores} if foresight else {}
+    reached = p_rule_curve(d, sensitive_features=s)["p_rule"].to_numpy()
+    for limit in (0.5, 0.7, 0.9, 1.0):
+        assert (np.isnan(answered(y, d, s, limit, **known)) == (reached < limit - TINY)).all()
+    assert np.isnan(answered(y, d, s, 1.01, **known)).all()
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_mistreatment_is_missing_just_where_no_flips_reach_it(seed):
+    y, d, s, _ = many(60, seed=seed)
+    reached = mistreatment_curve(y, d, sensitive_features=s)["dm"].to_numpy()
+    for limit in (0.6, 0.2, 0.05, 0.0):
+        assert (np.isnan(answered(y, d, s, limit, ODDS)) == (reached > limit + TINY)).all()
+    assert np.isnan(answered(y, d, s, -0.01, ODDS)).all()
+
+
+@pytest.mark.parametrize(
+    ("fairness", "foresight", "looser_first"),
+    [
+        (PARITY, False, (0.0, 0.3, 0.6, 0.8, 0.95, 1.0)),
+        (PARITY, True, (0.0, 0.3, 0.6, 0.8, 0.95, 1.0)),
+        (ODDS, False, (2.0, 0.5, 0.2, 0.1, 0.0)),
+    ],
+)
+def test_more_flips_never_hurt_and_a_tighter_limit_never_helps(fairness, foresight, looser_first):
+    y, d, s, scores = many(70, seed=3)
+    known = {"scores": scores} if foresight else {}
+    table = np.array([answered(y, d, s, limit, fairness, **known) for limit in looser_first])
+    table = np.where(np.isnan(table), -1, table)
+    assert (np.diff(table, axis=1) >= -1e-12).all()
+    assert (np.diff(table, axis=0) <= 1e-12).all()
+
+
+def test_without_a_limit_hindsight_mends_an_error_by_every_flip_and_foresight_leaves_f_alone():
+    y, d, s, scores = many()
+    errors = int(np.sum(y != d))
+    mended = (len(y) - errors + np.minimum(np.arange(len(y) + 1), errors)) / len(y)
+    np.testing.assert_allclose(answered(y, d, s, 0.0), mended)
+    np.testing.assert_allclose(answered(y, d, s, 2.0, ODDS), mended)
+    np.testing.assert_allclose(answered(y, d, s, 0.0, scores=scores), np.maximum(scores, 1 - scores).mean())
+
+
+def test_each_k_is_answered_in_the_order_asked():
+    y, d, s, scores = many()
+    for known in ({}, {"scores": scores}, {"fairness": ODDS}):
+        ask = {"sensitive_features": s, "limit": 0.8, **known}
+        whole = best_accuracy(y, d, changes=range(41), **ask)
+        some = best_accuracy(y, d, changes=[30, 2, 40, 2], **ask)
+        assert some["changes"].tolist() == [30, 2, 40, 2]
+        np.testing.assert_array_equal(some["accuracy"], whole["accuracy"].to_numpy()[[30, 2, 40, 2]])
+        assert best_accuracy(y, d, changes=[], **ask).empty
+
+
+# ---- What cannot be answered ----
+
+GOOD = {
+    "y_true": np.array([0, 1, 0, 1, 0, 1, 0, 1]),
+    "y_pred": np.array([0, 1, 1, 0, 1, 1, 0, 0]),
+    "sensitive_features": np.array([0, 0, 0, 0, 1, 1, 1, 1]),
+    "changes": [0, 1, 2],
+    "limit": 0.8,
+}
+SCORES = np.where(GOOD["y_pred"] == 1, 0.7, 0.2)
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"changes": [0, -1]}, "changes must be whole numbers of flips, 0 or more."),
+        ({"changes": [1.5]}, "changes must be whole numbers"),
+        ({"sensitive_features": [0, 1, 2, 0, 1, 2, 0, 1]}, "two groups, found 3"),
+        ({"y_pred": GOOD["y_pred"] + 1}, "y_pred must hold 0 and 1 only"),
+        ({"y_true": GOOD["y_true"] * 2}, "y_true must hold 0 and 1 only"),
+        ({"y_true": GOOD["y_true"][:7]}, "differ in length"),
+        ({"scores": SCORES[:7]}, "scores must be f's probabilities of the same rows"),
+        ({"scores": 1 - SCORES}, "y_pred is 1 where they exceed 0.5"),
+        ({"scores": SCORES * 3 - 0.9}, "probabilities"),
+        ({"scores": SCORES, "fairness": ODDS}, "leave scores out"),
+        ({"fairness": "equalised_odds"}, "fairness"),
+        ({"limit": np.nan}, "limit"),
+        ({"fairness": ODDS, "y_true": [0, 1, 0, 1, 1, 1, 1, 1]}, "no row of some label"),
+    ],
+)
+def test_bad_input_is_refused_with_a_sentence(change, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        best_accuracy(**{**GOOD, **change})
+
+
+def test_a_limit_next_to_nothing_is_no_limit():
+    almost, none = (best_accuracy(**{**GOOD, "limit": limit})["accuracy"] for limit in (1e-30, 0.0))
+    assert almost.tolist() == none.tolist()
