@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from commod.dashboard import compute, controls, explore, layout, session
+from commod.dashboard import compute, controls, explore, layout, session, target
 from commod.dashboard.work import Ticket
 
 layout.page("app.py")
@@ -12,6 +12,7 @@ head = st.container()
 left, right = st.columns([4, 3], gap="medium")
 
 # The new point first, and the rest of the page behind it: a page of this size takes the browser a while.
+target.arrive()
 settings = session.current()
 begun = compute.begin(settings)
 if isinstance(begun, Ticket):
@@ -33,9 +34,11 @@ with head:
 with right:
     explore.changes(result)
     controls.share(result.settings)
+    searching = target.form(settings, result)
 explore.concepts(result)
 explore.tree(result, settings.depth)
 session.keep_link()
 # What may take a while comes last: the page above is complete without it.
 explore.shap(result)
 draw_sweep()
+target.wait(searching)

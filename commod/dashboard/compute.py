@@ -12,16 +12,18 @@ import streamlit as st
 
 from commod.dashboard.results import FitResult, fit_result, shap_comparison, sweep, tree_of_changes
 from commod.dashboard.settings import Settings
-from commod.dashboard.work import Ticket, Work, WorkQueue
+from commod.dashboard.work import Report, Ticket, Work, WorkQueue
 from commod.experiments import Sweep, prepare
 from commod.experiments.limits import Limits, limits_of, price_of
 from commod.experiments.match import Match, match_models
+from commod.experiments.target import Target, find_settings
 from commod.explain import ChangeTree
 from commod.explain.shap_comparison import warm_up
 
 __all__ = [
     "begin",
     "begin_sweep",
+    "begin_target",
     "figures_of_base",
     "finish",
     "known_frontier",
@@ -138,6 +140,27 @@ def known_sweep(method: str, scene: tuple[str, str, str, int]) -> Sweep | None:
 def begin_sweep(method: str, scene: tuple[str, str, str, int]) -> Ticket:
     """A place for a sweep in the queue, where it is computed in the background."""
     return queue().submit(("sweep", method, scene), lambda report: sweep(method, scene, report), background=True)
+
+
+def begin_target(settings: Settings, min_fairness: float, max_change: float) -> Ticket:
+    """A place in the queue for a search for the setting that meets two limits."""
+    data, fairness, f, seed = settings.scene()
+    concepts = settings.lambda_concepts
+
+    def work(report: Report) -> Target:
+        scene = prepare(data, f, seed)
+        return find_settings(
+            scene.task,
+            scene.f,
+            fairness,
+            min_fairness=min_fairness,
+            max_change=max_change,
+            seed=seed,
+            lambda_concepts=concepts,
+            report=report,
+        )
+
+    return queue().submit(("target", settings.scene(), min_fairness, max_change, concepts), work, background=True)
 
 
 def match(settings: Settings, sweeps: dict[str, Sweep], chosen: int) -> Match:

@@ -11,6 +11,7 @@ from tests.theory.brute import all_decisions, crowd, four_cells, mistreatments, 
 PARITY, ODDS = "demographic_parity", "equalized_odds"
 SHARES = st.builds(lambda a, b: min(a, b) / max(a, b), st.integers(0, 12), st.integers(1, 12))  # many are met exactly
 CELL_COUNTS = st.lists(st.integers(0, 3), min_size=8, max_size=8).map(lambda c: np.reshape(c, (2, 2, 2)))
+LARGER_COUNTS = st.lists(st.integers(0, 7), min_size=8, max_size=8).map(lambda c: np.reshape(c, (2, 2, 2)))
 TINY = 1e-9
 
 
@@ -98,10 +99,35 @@ def test_odds_are_the_best_of_all_numbers_of_flips(counts, limit):
     np.testing.assert_allclose(answered(y, d, s, limit, ODDS), expected, atol=1e-12)
 
 
+def of_group(counts):
+    """Positives, flips and most gained right decisions of one group: every way to flip its (label, decision) cells."""
+    flipped = np.array(np.meshgrid(*(np.arange(c + 1) for c in counts.ravel()), indexing="ij")).reshape(2, 2, -1)
+    positives = counts[:, 1].sum() + flipped[:, 0].sum(axis=0) - flipped[:, 1].sum(axis=0)
+    gained = flipped[1, 0] + flipped[0, 1] - flipped[0, 0] - flipped[1, 1]
+    best = np.full((counts.sum() + 1, counts.sum() + 1), -np.inf)
+    np.maximum.at(best, (positives, flipped.sum(axis=(0, 1))), gained)
+    possible = np.nonzero(np.isfinite(best))
+    return *possible, best[possible]
+
+
+@given(LARGER_COUNTS.filter(lambda c: c.sum(axis=(1, 2)).all()), SHARES)
+@settings(deadline=None, max_examples=25)
+def test_parity_in_hindsight_is_the_best_of_all_pairs_of_what_a_group_can_do(counts, limit):
+    y, d, s = crowd(counts)
+    (u0, flips0, gain0), (u1, flips1, gain1) = (of_group(group) for group in counts)
+    n0, n1 = counts.sum(axis=(1, 2))
+    fair = ratio(u0[:, None] / n0, u1[None, :] / n1) >= limit - TINY
+    most = np.full(len(d) + 1, -np.inf)
+    np.maximum.at(most, (flips0[:, None] + flips1)[fair], (gain0[:, None] + gain1)[fair])
+    right = np.sum(y == d) + np.maximum.accumulate(most)
+    expected = np.where(np.isfinite(right), right / len(d), np.nan)
+    np.testing.assert_allclose(answered(y, d, s, limit), expected, atol=1e-12)
+
+
 # ---- What must hold at any size ----
 
 
-def many(n=120, seed=0):
+def many(n=70, seed=0):
     """Labels, decisions, groups and scores; f is wrong now and then and favours group 1."""
     rng = np.random.default_rng(seed)
     s = rng.integers(0, 2, n)
@@ -117,7 +143,12 @@ def test_a_limit_is_missing_just_where_no_flips_reach_it(foresight, seed):
     reached = p_rule_curve(d, sensitive_features=s)["p_rule"].to_numpy()
     for limit in (0.5, 0.7, 0.9, 1.0):
         assert (np.isnan(answered(y, d, s, limit, **known)) == (reached < limit - TINY)).all()
-    assert np.isnan(answered(y, d, s, 1.01, **known)).all()
+
+
+@pytest.mark.parametrize("foresight", [False, True], ids=["hindsight", "foresight"])
+def test_a_p_rule_above_one_is_out_of_reach(foresight):
+    y, d, s, scores = many(20)
+    assert np.isnan(answered(y, d, s, 1.01, **({"scores": scores} if foresight else {}))).all()
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -138,7 +169,7 @@ def test_a_mistreatment_is_missing_just_where_no_flips_reach_it(seed):
     ],
 )
 def test_more_flips_never_hurt_and_a_tighter_limit_never_helps(fairness, foresight, looser_first):
-    y, d, s, scores = many(70, seed=3)
+    y, d, s, scores = many(seed=3)
     known = {"scores": scores} if foresight else {}
     table = np.array([answered(y, d, s, limit, fairness, **known) for limit in looser_first])
     table = np.where(np.isnan(table), -1, table)
