@@ -47,6 +47,16 @@ def _parser() -> argparse.ArgumentParser:
     fit.add_argument("--json", action="store_true", help="print one JSON object")
     fit.set_defaults(run=_fit)
 
+    target = commands.add_parser("target", help="find the setting that is fair enough and changes few enough decisions")
+    target.add_argument("dataset", help=f"one of {', '.join(task_names())}")
+    target.add_argument(
+        "--min-fairness", type=float, default=0.8, help="least P-Rule, or 1 - mistreatment (default 0.8)"
+    )
+    target.add_argument("--max-change", type=float, default=0.08, help="largest share of changes (default 0.08)")
+    target.add_argument("--confidence", type=float, default=0.9, help="that both hold on new people (default 0.9)")
+    _add_scene(target)
+    target.set_defaults(run=_target)
+
     compare = commands.add_parser("compare", help="sweep every method on a data set and write all points as CSV")
     compare.add_argument("dataset", help=f"one of {', '.join(task_names())}")
     compare.add_argument("--out", type=Path, help="CSV file to write (default: a summary on the screen only)")
@@ -138,6 +148,29 @@ def _readable(frame: pd.DataFrame) -> str:
         cells = [f"{row[c]:.3f} [{row[c + '_low']:.3f}, {row[c + '_high']:.3f}]" for c in ("f", "g", "difference")]
         lines.append(f"{name:32}{cells[0]:>24}{cells[1]:>24}{cells[2]:>26}")
     return "\n".join(lines)
+
+
+def _target(arguments: argparse.Namespace) -> int:
+    from commod.experiments import find_settings
+
+    task = load_task(arguments.dataset)
+    train, test = task.split(seed=arguments.seed)
+    f = train_base_model(task, train, arguments.base_model)
+    found = find_settings(
+        task,
+        f,
+        arguments.fairness,
+        min_fairness=arguments.min_fairness,
+        max_change=arguments.max_change,
+        confidence=arguments.confidence,
+        seed=arguments.seed,
+    )
+    print(found.answer)
+    if found.settings is None:
+        return 1
+    print(", ".join(f"{name}={value!r}" for name, value in found.settings.items()))
+    print(_readable(evaluate(task, f, found.model, test).loc[["accuracy", "p_rule", "dm", "change_rate"]]))
+    return 0
 
 
 def _compare(arguments: argparse.Namespace) -> int:

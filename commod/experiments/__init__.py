@@ -4,5 +4,18 @@ from commod.experiments.compare import compare
 from commod.experiments.grid import grid_of, run_grid
 from commod.experiments.scene import Scene, prepare
 from commod.experiments.sweep import Model, Sweep, points_of, sweep_method
+from commod.experiments.target import Target, find_settings
 
-__all__ = ["Model", "Scene", "Sweep", "compare", "grid_of", "points_of", "prepare", "run_grid", "sweep_method"]
+__all__ = [
+    "Model",
+    "Scene",
+    "Sweep",
+    "Target",
+    "compare",
+    "find_settings",
+    "grid_of",
+    "points_of",
+    "prepare",
+    "run_grid",
+    "sweep_method",
+]

@@ -42,7 +42,7 @@ LAMBDA_GRIDS: dict[str, tuple[float, ...]] = {
 COARSE_FAIR = (0.0, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0, 5.0, 6.0, 8.0, 10.0)
 COARSE_RATIO = (0.0, 0.05, 0.2, 0.5)
 FOLDS = 3
-DRAWS = 500
+DRAWS = 200  # for each fold
 
 # λ_fair, λ_ratio, λ_concepts
 Lambdas = tuple[float, float, float]
@@ -253,12 +253,13 @@ class _Search:
     def _try(self, lambdas: Lambdas) -> None:
         _, ratio, concepts = lambdas
         climbs = self._climbs.setdefault((ratio, concepts), [Climb() for _ in self.folds])
-        counts = np.zeros((2, 2, 2, 2))
+        parts = []
         for fold, climb in zip(self.folds, climbs, strict=True):
             g = _commod(fold.f, self.criterion, lambdas, 1, fold.fit, fold.scores, climb)
             decided = (g.decision_function(fold.held.X) > 0).astype(int)
-            counts += change_counts(fold.held.y, fold.decided, decided, fold.held.sensitive)[0]
-        drawn = _on_new_people(counts, self.new_people)
+            parts.append(change_counts(fold.held.y, fold.decided, decided, fold.held.sensitive)[0])
+        counts = np.sum(parts, axis=0)
+        drawn = np.concatenate([_on_new_people(part, self.new_people) for part in parts])
         fairness, changed = self._fairness(drawn), _change_rate(drawn)
         self.draws[lambdas] = fairness, changed
         least, most, _ = self.asked
@@ -392,10 +393,11 @@ def _change_rate(counts: Counts) -> np.ndarray:
 
 
 def _on_new_people(counts: Counts, sizes: np.ndarray) -> Counts:
-    """Counts on people not seen, within group and label.
+    """Counts of one fold's model on people not seen, within group and label, shape (draws, 2, 2, 2, 2).
 
-    The validation rows are resampled (what is not known of the model), then as many new people drawn as there will be
-    (what is not known of them).
+    Its held-out rows are resampled (what is not known of the model), then as many new people drawn as there will be
+    (what is not known of them). Fold by fold and not on all rows together: the model returned will be one model, too,
+    and what luck in training it had is not averaged out.
     """
     resampled = bootstrap_counts(counts, n_bootstrap=DRAWS)
     rng = np.random.default_rng(1)

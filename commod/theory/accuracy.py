@@ -11,6 +11,7 @@ and then falls with a few known bends: all candidates together are O(K) for each
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from typing import Any
 
@@ -18,7 +19,8 @@ import numpy as np
 import pandas as pd
 
 from commod.metrics.counts import as_binary, codes_of_groups
-from commod.theory.flips import Ints, Values, two_group_counts
+from commod.models.validation import check_choice
+from commod.theory.flips import Ints, Values, check_cells, two_group_counts
 
 __all__ = ["best_accuracy"]
 
@@ -57,27 +59,35 @@ def best_accuracy(
     DataFrame
         ``changes, change_rate, accuracy``; accuracy is missing where K flips cannot reach the limit.
     """
-    budgets = np.asarray(list(changes), dtype=np.int64)
-    if len(budgets) and budgets.min() < 0:
+    check_choice("fairness", fairness, ("demographic_parity", "equalized_odds"))
+    asked = np.asarray(list(changes))
+    if len(asked) and ((asked != np.floor(asked)).any() or asked.min() < 0):
         raise ValueError("changes must be whole numbers of flips, 0 or more.")
+    if not math.isfinite(limit):
+        raise ValueError(f"limit must be a finite number, got {limit!r}.")
     counts = two_group_counts(y_true, y_pred, sensitive_features)
     people = int(counts.sum())
     start = float(counts[:, 0, 0].sum() + counts[:, 1, 1].sum())
-    budgets = np.minimum(budgets, people)
+    budgets = np.minimum(asked, people).astype(np.int64)
     if fairness == "equalized_odds":
         if scores is not None:
             raise ValueError("Mistreatment is defined by the labels: leave scores out for equalized odds.")
+        check_cells(counts)
         gains = _under_mistreatment(counts, budgets, limit)
     elif scores is None:
         gains = np.array([_in_hindsight(counts, int(k), limit) for k in budgets])
     else:
         decisions, probability = as_binary(y_pred, "y_pred"), np.asarray(scores, dtype=float)
+        if not ((probability >= 0) & (probability <= 1)).all():
+            raise ValueError("scores must be probabilities between 0 and 1; for raw margins apply a sigmoid first.")
         if probability.shape != decisions.shape or ((probability > 0.5) != (decisions == 1)).any():
             raise ValueError("scores must be f's probabilities of the same rows: y_pred is 1 where they exceed 0.5.")
         start = float(np.maximum(probability, 1 - probability).sum())
         gains = _in_foresight(counts, decisions, probability, codes_of_groups(sensitive_features)[0], budgets, limit)
     accuracy = np.where(np.isfinite(gains), (start + np.where(np.isfinite(gains), gains, 0.0)) / people, np.nan)
-    return pd.DataFrame({"changes": budgets, "change_rate": budgets / people, "accuracy": accuracy})
+    if fairness == "demographic_parity" and limit > 1:
+        accuracy = np.full(len(budgets), np.nan)  # no P-Rule is above 1
+    return pd.DataFrame({"changes": asked, "change_rate": asked / people, "accuracy": accuracy})
 
 
 # ---- demographic parity ----
@@ -87,9 +97,10 @@ def _fair_interval(d0: Ints, counts: Ints, limit: float) -> tuple[Ints, Ints]:
     """Net changes of group 1 that are fair for each net change of group 0, whole numbers; low > high for none."""
     sizes, positives = counts.sum(axis=(1, 2)), counts[:, :, 1].sum(axis=1)
     rate = (positives[0] + d0) / sizes[0]
-    low = np.ceil(limit * rate * sizes[1] - TINY).astype(np.int64)
-    high = np.full_like(low, sizes[1]) if limit <= 0 else np.floor(rate / limit * sizes[1] + TINY).astype(np.int64)
-    return np.maximum(low, 0) - positives[1], np.minimum(high, sizes[1]) - positives[1]
+    low = np.ceil(limit * rate * sizes[1] - TINY)
+    high = np.full_like(low, sizes[1]) if limit <= 0 else np.floor(rate / limit * sizes[1] + TINY)
+    low, high = np.maximum(low, 0.0), np.minimum(high, float(sizes[1]))
+    return (low - positives[1]).astype(np.int64), (high - positives[1]).astype(np.int64)
 
 
 def _nets_of_group_0(counts: Ints, budget: int) -> Ints:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from commod.metrics.counts import as_binary, confusion_counts
 
-__all__ = ["mistreatment_curve", "p_rule_curve", "switching_point", "two_group_counts"]
+__all__ = ["check_cells", "mistreatment_curve", "p_rule_curve", "switching_point", "two_group_counts"]
 
 Ints = NDArray[np.int64]
 Values = NDArray[np.float64]
@@ -33,6 +33,15 @@ def two_group_counts(y_true: Any, y_pred: Any, sensitive_features: Any) -> Ints:
     if len(groups) != 2:
         raise ValueError(f"The exact limits are of two groups, found {len(groups)}: {groups[:5]}. Choose two of them.")
     return counts.astype(np.int64)
+
+
+def check_cells(counts: Ints) -> None:
+    """Raise if a group (of counts by group, label and decision) has no row of some label."""
+    if (counts.sum(axis=2) == 0).any():
+        raise ValueError(
+            "Disparate mistreatment compares the groups under each label, and one group has no row of some label: "
+            "choose other groups, or ask for demographic parity."
+        )
 
 
 def _most_changes(max_changes: int | None, people: int) -> int:
@@ -91,8 +100,8 @@ def p_rule_curve(y_pred: Any, *, sensitive_features: Any, max_changes: int | Non
     """Highest P-Rule that at most K flips of the decisions can reach, for every K (Prop. 4.4, corrected).
 
     The proposition says that all K flips go to one side: all raise the disfavoured group, or all lower the other. That
-    holds while K is below the switching point and there are people left to flip; beyond, the flips are split. Here
-    every split is considered, both groups in both directions.
+    holds while K is below the switching point; from there on the flips are split. Here every split is considered, both
+    groups in both directions.
 
     Parameters
     ----------
@@ -162,12 +171,8 @@ def mistreatment_curve(
         with label y then has.
     """
     counts = two_group_counts(y_true, y_pred, sensitive_features)
+    check_cells(counts)
     sizes = counts.sum(axis=2)  # (group, label)
-    if (sizes == 0).any():
-        raise ValueError(
-            "Disparate mistreatment compares the groups under each label, and one group has no row of some label: "
-            "choose other groups, or ask for demographic parity."
-        )
     people = int(sizes.sum())
     most = _most_changes(max_changes, people)
     gaps, nets = zip(
@@ -195,13 +200,25 @@ def mistreatment_curve(
 
 
 def _shared_budget(first: Values, second: Values, most: int) -> tuple[Values, Ints]:
-    """Least first[x] + second[K − x] for K = 0 … most, and the x behind it; both fall, and stay where they end."""
-    improves = np.r_[True, first[1:] < first[:-1]]  # only these x can be best
-    padded = np.r_[second, np.full(max(0, most + 1 - len(second)), second[-1])]
+    """Least first[x] + second[K − x] for K = 0 … most, and the x behind it; both fall, and stay where they end.
+
+    Where both are straight around x and K − x, so is the sum, and x can be moved until one of them bends: only bends
+    need trying. There are few of them: a gap falls in one or two straight pieces, then in a few steps of rounding.
+    """
+    curves = [np.r_[v, np.full(max(0, most + 1 - len(v)), v[-1])][: most + 1] for v in (first, second)]
     best = np.full(most + 1, np.inf)
     spent = np.zeros(most + 1, dtype=np.int64)
-    for x in np.flatnonzero(improves[: most + 1]):
-        total = first[x] + padded[: most + 1 - x]
-        better = total < best[x:]
-        best[x:][better], spent[x:][better] = total[better], x
+    changes = np.arange(most + 1)
+    for own, other, is_first in ((curves[0], curves[1], True), (curves[1], curves[0], False)):
+        for at in _bends(own):
+            total = own[at] + other[: most + 1 - at]
+            better = total < best[at:]
+            best[at:][better] = total[better]
+            spent[at:][better] = at if is_first else changes[at:][better] - at
     return best, spent
+
+
+def _bends(values: Values) -> Ints:
+    """Places where a curve is not straight, its ends among them."""
+    inside = np.flatnonzero(np.abs(np.diff(values, 2)) > 1e-13) + 1
+    return np.unique(np.r_[0, inside, len(values) - 1])

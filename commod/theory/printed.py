@@ -15,7 +15,8 @@ import numpy as np
 import pandas as pd
 
 from commod.metrics.counts import as_binary
-from commod.theory.flips import mistreatment_curve, p_rule_curve, two_group_counts
+from commod.models.validation import check_choice
+from commod.theory.flips import check_cells, mistreatment_curve, p_rule_curve, two_group_counts
 
 __all__ = ["fails_from", "mistreatment_as_printed", "p_rule_as_printed"]
 
@@ -44,6 +45,7 @@ def mistreatment_as_printed(y_true: Any, y_pred: Any, *, sensitive_features: Any
     Columns ``changes, dm``; what the group has no room for is left out.
     """
     counts = two_group_counts(y_true, y_pred, sensitive_features)
+    check_cells(counts)
     sizes = counts.sum(axis=2)
     rates = counts[:, :, 1] / sizes
     label = int(np.argmin(sizes.min(axis=0)))
@@ -59,6 +61,7 @@ def mistreatment_as_printed(y_true: Any, y_pred: Any, *, sensitive_features: Any
 
 def fails_from(y_true: Any, y_pred: Any, *, sensitive_features: Any, fairness: str, max_changes: int) -> int | None:
     """The smallest K at which the printed proposition is not the best there is; None if there is none so far."""
+    check_choice("fairness", fairness, ("demographic_parity", "equalized_odds"))
     limit: dict[str, Any] = {"sensitive_features": sensitive_features, "max_changes": max_changes}
     if fairness == "demographic_parity":
         exact = p_rule_curve(y_pred, **limit)["p_rule"]

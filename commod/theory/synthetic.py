@@ -90,7 +90,7 @@ class World:
 
 
 def make_world(kinds: int = 12, seed: int = 0) -> World:
-    """A world with a biased f: group 1 is more often positive, and f is the Bayes classifier with a few errors."""
+    """A world with a biased f: group 1 tends to be positive more often, and f errs now and then."""
     rng = np.random.default_rng(seed)
     share = rng.dirichlet(np.full(kinds, 5.0))
     group = rng.uniform(0.15, 0.85, kinds)  # P(S = 1 | x)

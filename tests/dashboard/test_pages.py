@@ -1,70 +1,14 @@
 """Every page and every widget, headless, with Streamlit's own test harness."""
 
 import threading
-from dataclasses import replace
 from urllib.parse import parse_qsl
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from commod.dashboard import compute, explore
 from commod.dashboard.settings import GRIDS, defaults
 from commod.datasets import TASKS
-from commod.models.competitors import METHODS
-from tests.browsing import ROOT
-
-
-def run(page="app.py", **query):
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
-    for name, value in query.items():
-        app.query_params[name] = value
-    if page != "app.py":
-        app.switch_page(page)
-    return app.run()
-
-
-def run_compare(**query):
-    return run("pages/compare.py", **query)
-
-
-@pytest.fixture(autouse=True)
-def without_shap(request, monkeypatch):
-    """SHAP takes a second: all tests but its own go without."""
-    if "with_shap" not in request.keywords:
-        monkeypatch.setattr(explore, "shap", lambda result: None)
-
-
-@pytest.fixture(autouse=True)
-def short_sweeps(request, monkeypatch):
-    """COMMOD's sweep behind the trade-off: three models are enough for all tests but those of the Compare page."""
-    if "compare" in request.node.name:
-        yield
-        return
-    whole = METHODS["commod"]
-    short = replace(whole, knob=replace(whole.knob, sweep=(0.0, 2.0, 4.0)), others={"lambda_ratio": (0.05,)})
-    monkeypatch.setitem(METHODS, "commod", short)
-    yield
-    results = compute.queue()._results  # what was made short must not be found by others
-    for key in [key for key in results if key[0] == "sweep"]:
-        del results[key]
-
-
-def figure(app, label):
-    return next(m.value for m in app.metric if m.label == label)
-
-
-def words(app):
-    return " ".join(text.value for text in app.main.markdown)
-
-
-def slider(app, name):
-    return app.select_slider(key=f"set_{name}")
-
-
-def fine(app):
-    assert not app.exception
-    assert not app.error
-    return app
+from tests.dashboard.driving import figure, fine, run, run_compare, slider, words
 
 
 def test_first_sight():

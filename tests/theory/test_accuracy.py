@@ -9,10 +9,16 @@ from commod.theory import best_accuracy, mistreatment_curve, p_rule_curve
 from tests.theory.brute import all_decisions, crowd, four_cells, mistreatments, p_rules, ratio
 
 PARITY, ODDS = "demographic_parity", "equalized_odds"
-SHARES = st.builds(lambda a, b: min(a, b) / max(a, b), st.integers(0, 12), st.integers(1, 12))  # many are met exactly
+PLACES = st.floats(0, 1)
 CELL_COUNTS = st.lists(st.integers(0, 3), min_size=8, max_size=8).map(lambda c: np.reshape(c, (2, 2, 2)))
 LARGER_COUNTS = st.lists(st.integers(0, 7), min_size=8, max_size=8).map(lambda c: np.reshape(c, (2, 2, 2)))
 TINY = 1e-9
+
+
+def at(place, values):
+    """A limit that can be met exactly: of all values that occur, the one at a place between the first and the last."""
+    found = np.unique(np.round(values, 12))
+    return float(found[int(place * (len(found) - 1))])
 
 
 def best_of(flips, right, fair, most):
@@ -35,36 +41,40 @@ def answered(y, d, s, limit, fairness=PARITY, **given_):
 # ---- All sets of flips ----
 
 
-@given(four_cells(), SHARES)
-@settings(deadline=None, max_examples=80)
-def test_parity_in_hindsight_is_the_best_of_all_sets_of_flips(people, limit):
+@given(four_cells(), PLACES)
+@settings(deadline=None, max_examples=50)
+def test_parity_in_hindsight_is_the_best_of_all_sets_of_flips(people, place):
     y, d, s = people
     tried = all_decisions(len(d))
-    flips, right, fair = (tried != d).sum(axis=1), (tried == y).mean(axis=1), p_rules(tried, s) >= limit - TINY
-    np.testing.assert_allclose(answered(y, d, s, limit), best_of(flips, right, fair, len(d)), atol=1e-12)
+    flips, right, parity = (tried != d).sum(axis=1), (tried == y).mean(axis=1), p_rules(tried, s)
+    limit = at(place, parity)
+    expected = best_of(flips, right, parity >= limit - TINY, len(d))
+    np.testing.assert_allclose(answered(y, d, s, limit), expected, atol=1e-12)
 
 
-@given(four_cells(), SHARES, st.data())
-@settings(deadline=None, max_examples=80)
-def test_parity_in_foresight_is_the_best_of_all_sets_of_flips(people, limit, data):
+@given(four_cells(), PLACES, st.data())
+@settings(deadline=None, max_examples=50)
+def test_parity_in_foresight_is_the_best_of_all_sets_of_flips(people, place, data):
     y, _, s = people
     scores = np.array(data.draw(st.lists(st.integers(0, 20), min_size=len(s), max_size=len(s)))) / 20
     d = (scores > 0.5).astype(int)
     tried = all_decisions(len(d))
-    flips, fair = (tried != d).sum(axis=1), p_rules(tried, s) >= limit - TINY
-    expected = np.where(tried == 1, scores, 1 - scores).mean(axis=1)
-    known = answered(y, d, s, limit, scores=scores)
-    np.testing.assert_allclose(known, best_of(flips, expected, fair, len(d)), atol=1e-12)
+    flips, parity = (tried != d).sum(axis=1), p_rules(tried, s)
+    likely_right = np.where(tried == 1, scores, 1 - scores).mean(axis=1)
+    limit = at(place, parity)
+    expected = best_of(flips, likely_right, parity >= limit - TINY, len(d))
+    np.testing.assert_allclose(answered(y, d, s, limit, scores=scores), expected, atol=1e-12)
 
 
-@given(four_cells(), st.tuples(SHARES, st.sampled_from([0.0, 0.5, 1.0])).map(sum))
-@settings(deadline=None, max_examples=80)
-def test_odds_are_the_best_of_all_sets_of_flips(people, limit):
+@given(four_cells(), PLACES)
+@settings(deadline=None, max_examples=50)
+def test_odds_are_the_best_of_all_sets_of_flips(people, place):
     y, d, s = people
     tried = all_decisions(len(d))
-    flips, right = (tried != d).sum(axis=1), (tried == y).mean(axis=1)
-    fair = mistreatments(tried, y, s) <= limit + TINY
-    np.testing.assert_allclose(answered(y, d, s, limit, ODDS), best_of(flips, right, fair, len(d)), atol=1e-12)
+    flips, right, unfair = (tried != d).sum(axis=1), (tried == y).mean(axis=1), mistreatments(tried, y, s)
+    limit = at(place, unfair)
+    expected = best_of(flips, right, unfair <= limit + TINY, len(d))
+    np.testing.assert_allclose(answered(y, d, s, limit, ODDS), expected, atol=1e-12)
 
 
 # ---- All numbers of flips by group, label and decision ----
@@ -81,22 +91,41 @@ def outcomes(counts):
     return flipped.sum(axis=(0, 1, 2)), right / counts.sum(), parity, np.abs(rates[0] - rates[1]).sum(axis=0)
 
 
-@given(CELL_COUNTS.filter(lambda c: c.sum(axis=(1, 2)).all()), SHARES)
-@settings(deadline=None, max_examples=40)
-def test_parity_in_hindsight_is_the_best_of_all_numbers_of_flips(counts, limit):
-    y, d, s = crowd(counts)
+def check_parity(counts, limit):
     flips, right, parity, _ = outcomes(counts)
-    expected = best_of(flips, right, parity >= limit - TINY, len(d))
-    np.testing.assert_allclose(answered(y, d, s, limit), expected, atol=1e-12)
+    expected = best_of(flips, right, parity >= limit - TINY, counts.sum())
+    np.testing.assert_allclose(answered(*crowd(counts), limit), expected, atol=1e-12)
 
 
-@given(CELL_COUNTS.filter(lambda c: c.sum(axis=2).all()), SHARES)
-@settings(deadline=None, max_examples=40)
-def test_odds_are_the_best_of_all_numbers_of_flips(counts, limit):
-    y, d, s = crowd(counts)
+def check_odds(counts, limit):
     flips, right, _, unfair = outcomes(counts)
-    expected = best_of(flips, right, unfair <= limit + TINY, len(d))
-    np.testing.assert_allclose(answered(y, d, s, limit, ODDS), expected, atol=1e-12)
+    expected = best_of(flips, right, unfair <= limit + TINY, counts.sum())
+    np.testing.assert_allclose(answered(*crowd(counts), limit, ODDS), expected, atol=1e-12)
+
+
+@given(CELL_COUNTS.filter(lambda c: c.sum(axis=(1, 2)).all()), PLACES)
+@settings(deadline=None, max_examples=25)
+def test_parity_in_hindsight_is_the_best_of_all_numbers_of_flips(counts, place):
+    check_parity(counts, at(place, outcomes(counts)[2]))
+
+
+@given(CELL_COUNTS.filter(lambda c: c.sum(axis=2).all()), PLACES)
+@settings(deadline=None, max_examples=25)
+def test_odds_are_the_best_of_all_numbers_of_flips(counts, place):
+    check_odds(counts, at(place, outcomes(counts)[3]))
+
+
+@pytest.mark.parametrize("groups", [[0, 1], [1, 0]])
+def test_cases_that_are_easily_missed(groups):
+    # The gain bends between two of its simple bends.
+    check_parity(np.array([[[2, 0], [0, 1]], [[0, 4], [5, 0]]])[groups], 2 / 3)
+    # Only one up in the small cell and one down in the large one close a gap, 0/2 and 3/4, by two flips.
+    for label in (0, 1):
+        counts = np.full((2, 2, 2), 2)
+        counts[:, label] = [[2, 0], [1, 3]]
+        check_odds(counts[groups], 0.0)
+    # Both groups fall, and the best share of the flips lies above the point where their rates cross.
+    check_odds(np.array([[[1, 6], [1, 1]], [[0, 2], [0, 3]]])[groups], 0.355)
 
 
 def of_group(counts):
@@ -110,13 +139,15 @@ def of_group(counts):
     return *possible, best[possible]
 
 
-@given(LARGER_COUNTS.filter(lambda c: c.sum(axis=(1, 2)).all()), SHARES)
-@settings(deadline=None, max_examples=25)
-def test_parity_in_hindsight_is_the_best_of_all_pairs_of_what_a_group_can_do(counts, limit):
+@given(LARGER_COUNTS.filter(lambda c: c.sum(axis=(1, 2)).all()), PLACES)
+@settings(deadline=None, max_examples=15)
+def test_parity_in_hindsight_is_the_best_of_all_pairs_of_what_a_group_can_do(counts, place):
     y, d, s = crowd(counts)
     (u0, flips0, gain0), (u1, flips1, gain1) = (of_group(group) for group in counts)
     n0, n1 = counts.sum(axis=(1, 2))
-    fair = ratio(u0[:, None] / n0, u1[None, :] / n1) >= limit - TINY
+    parity = ratio(u0[:, None] / n0, u1[None, :] / n1)
+    limit = at(place, parity)
+    fair = parity >= limit - TINY
     most = np.full(len(d) + 1, -np.inf)
     np.maximum.at(most, (flips0[:, None] + flips1)[fair], (gain0[:, None] + gain1)[fair])
     right = np.sum(y == d) + np.maximum.accumulate(most)
@@ -127,7 +158,7 @@ def test_parity_in_hindsight_is_the_best_of_all_pairs_of_what_a_group_can_do(cou
 # ---- What must hold at any size ----
 
 
-def many(n=70, seed=0):
+def many(n=60, seed=0):
     """Labels, decisions, groups and scores; f is wrong now and then and favours group 1."""
     rng = np.random.default_rng(seed)
     s = rng.integers(0, 2, n)
@@ -135,13 +166,13 @@ def many(n=70, seed=0):
     return (rng.random(n) < scores).astype(int), (scores > 0.5).astype(int), s, scores
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("foresight", [False, True], ids=["hindsight", "foresight"])
 def test_a_limit_is_missing_just_where_no_flips_reach_it(foresight, seed):
     y, d, s, scores = many(seed=seed)
     known = {"scores": scores} if foresight else {}
     reached = p_rule_curve(d, sensitive_features=s)["p_rule"].to_numpy()
-    for limit in (0.5, 0.7, 0.9, 1.0):
+    for limit in (0.5, 0.8, 1.0):
         assert (np.isnan(answered(y, d, s, limit, **known)) == (reached < limit - TINY)).all()
 
 
@@ -151,9 +182,9 @@ def test_a_p_rule_above_one_is_out_of_reach(foresight):
     assert np.isnan(answered(y, d, s, 1.01, **({"scores": scores} if foresight else {}))).all()
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_a_mistreatment_is_missing_just_where_no_flips_reach_it(seed):
-    y, d, s, _ = many(60, seed=seed)
+    y, d, s, _ = many(seed=seed)
     reached = mistreatment_curve(y, d, sensitive_features=s)["dm"].to_numpy()
     for limit in (0.6, 0.2, 0.05, 0.0):
         assert (np.isnan(answered(y, d, s, limit, ODDS)) == (reached > limit + TINY)).all()
@@ -163,8 +194,8 @@ def test_a_mistreatment_is_missing_just_where_no_flips_reach_it(seed):
 @pytest.mark.parametrize(
     ("fairness", "foresight", "looser_first"),
     [
-        (PARITY, False, (0.0, 0.3, 0.6, 0.8, 0.95, 1.0)),
-        (PARITY, True, (0.0, 0.3, 0.6, 0.8, 0.95, 1.0)),
+        (PARITY, False, (0.0, 0.5, 0.8, 0.95, 1.0)),
+        (PARITY, True, (0.0, 0.5, 0.8, 0.95, 1.0)),
         (ODDS, False, (2.0, 0.5, 0.2, 0.1, 0.0)),
     ],
 )

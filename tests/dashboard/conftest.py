@@ -1,0 +1,30 @@
+"""What all tests of pages go without: SHAP, and COMMOD's long sweep."""
+
+from dataclasses import replace
+
+import pytest
+
+from commod.dashboard import compute, explore
+from commod.models.competitors import METHODS
+
+
+@pytest.fixture(autouse=True)
+def without_shap(request, monkeypatch):
+    """SHAP takes a second: all tests but its own go without."""
+    if "with_shap" not in request.keywords:
+        monkeypatch.setattr(explore, "shap", lambda result: None)
+
+
+@pytest.fixture(autouse=True)
+def short_sweeps(request, monkeypatch):
+    """COMMOD's sweep behind the trade-off: three models are enough for all tests but those of the Compare page."""
+    if "compare" in request.node.name:
+        yield
+        return
+    whole = METHODS["commod"]
+    short = replace(whole, knob=replace(whole.knob, sweep=(0.0, 2.0, 4.0)), others={"lambda_ratio": (0.05,)})
+    monkeypatch.setitem(METHODS, "commod", short)
+    yield
+    results = compute.queue()._results  # what was made short must not be found by others
+    for key in [key for key in results if key[0] == "sweep"]:
+        del results[key]

@@ -1,0 +1,36 @@
+"""Driving a page headless, with Streamlit's own test harness."""
+
+from streamlit.testing.v1 import AppTest
+
+from tests.browsing import ROOT
+
+
+def run(page="app.py", **query):
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+    for name, value in query.items():
+        app.query_params[name] = value
+    if page != "app.py":
+        app.switch_page(page)
+    return app.run()
+
+
+def run_compare(**query):
+    return run("pages/compare.py", **query)
+
+
+def figure(app, label):
+    return next(m.value for m in app.metric if m.label == label)
+
+
+def words(app):
+    return " ".join(text.value for text in app.main.markdown)
+
+
+def slider(app, name):
+    return app.select_slider(key=f"set_{name}")
+
+
+def fine(app):
+    assert not app.exception
+    assert not app.error
+    return app

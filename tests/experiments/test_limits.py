@@ -1,0 +1,73 @@
+"""The limits of a scene: no model, not even one that is told the group, gets beyond them."""
+
+import pytest
+
+from commod.experiments import prepare, sweep_method
+from commod.experiments.limits import best_within, limits_of, price_of
+from commod.experiments.scene import FAIRNESS_FIGURES
+
+CRITERIA = ("demographic_parity", "equalized_odds")
+
+
+@pytest.fixture(scope="module", params=CRITERIA)
+def case(request):
+    scene = prepare("law_school")
+    sweeps = {name: sweep_method(scene, name, request.param) for name in ("oracle_lpp", "oracle", "commod")}
+    return scene, request.param, limits_of(scene, request.param), sweeps
+
+
+def test_no_model_gets_beyond_the_bound(case):
+    _, fairness, limits, sweeps = case
+    figure, sign = FAIRNESS_FIGURES[fairness], 1 if fairness == "demographic_parity" else -1
+    for sweep in sweeps.values():
+        for row in sweep.points.itertuples():
+            if row.change_rate <= 0.4:
+                assert sign * getattr(row, figure) <= sign * limits.at(row.change_rate) + 1e-12
+
+
+def test_the_bound_starts_at_f_and_ends_fair(case):
+    scene, fairness, limits, _ = case
+    assert limits.at(0.0) == pytest.approx(scene.figures(scene.decisions_test)[FAIRNESS_FIGURES[fairness]])
+    assert limits.people == len(scene.test)
+    assert 0 < limits.fair_from < 0.3 * limits.people
+    assert limits.at(0.4) == pytest.approx(1.0 if fairness == "demographic_parity" else 0.0, abs=0.01)
+
+
+def test_the_best_model_within_a_budget(case):
+    _, fairness, _, sweeps = case
+    points = sweeps["commod"].points
+    best = best_within(points, fairness, 0.05)
+    near = points[points["change_rate"] <= 0.05]
+    figure = near[FAIRNESS_FIGURES[fairness]]
+    assert best[FAIRNESS_FIGURES[fairness]] == (figure.max() if fairness == "demographic_parity" else figure.min())
+    assert best_within(points, fairness, -1.0) is None
+
+
+def test_no_fair_model_is_more_accurate_than_hindsight(case):
+    scene, fairness, limits, sweeps = case
+    level = 0.7 if fairness == "demographic_parity" else 0.3
+    price = price_of(scene, fairness, level, 0.3)
+    best = price[price["known"] == "labels"].set_index("change_rate")["difference"]
+    assert best.is_monotonic_increasing
+    start = scene.figures(scene.decisions_test)["accuracy"]
+    for sweep in sweeps.values():
+        figure = sweep.points[FAIRNESS_FIGURES[fairness]]
+        fair = sweep.points[figure >= level if fairness == "demographic_parity" else figure <= level]
+        for row in fair[fair["change_rate"] <= 0.29].itertuples():
+            allowed = best[best.index >= row.change_rate].iloc[0]
+            assert row.accuracy - start <= allowed + 1e-12
+    # The level is reached where the bound says it is, to the step of the grid.
+    reached = (
+        limits.curve["fairness"] >= level if fairness == "demographic_parity" else limits.curve["fairness"] <= level
+    )
+    first = limits.curve["change_rate"][reached].iloc[0]
+    assert first <= best.index[0] <= first + 0.3 / 39 + 1e-9
+
+
+def test_foresight_costs_and_saturates():
+    scene = prepare("law_school")
+    price = price_of(scene, "demographic_parity", 0.8, 0.3)
+    expected = price[price["known"] == "scores"]["difference"]
+    assert (expected < 0).all()
+    assert expected.is_monotonic_increasing
+    assert set(price_of(scene, "equalized_odds", 0.2, 0.2)["known"]) == {"labels"}

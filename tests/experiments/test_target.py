@@ -1,0 +1,168 @@
+"""`find_settings`: its promise, its refusals, and that it never looks at the test part."""
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+
+from commod import load_task
+from commod.dashboard.results import fit_result
+from commod.dashboard.settings import GRIDS, Settings
+from commod.datasets import Split
+from commod.experiments import prepare, target
+from commod.experiments.target import LAMBDA_GRIDS, find_settings
+
+
+@pytest.fixture(scope="module")
+def short():
+    """A coarser search: what is tested here does not depend on how fine it is."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(target, "COARSE_FAIR", (0.0, 2.0, 5.0, 10.0))
+        patch.setattr(target, "COARSE_RATIO", (0.0, 0.2))
+        around = target._around
+        patch.setattr(target, "_around", lambda lambdas: around(lambdas)[:7])
+        yield
+
+
+@pytest.fixture(scope="module")
+def found(short):
+    scene = prepare("law_school")
+    return scene, find_settings(scene.task, scene.f, min_fairness=0.5, max_change=0.15)
+
+
+@pytest.fixture(scope="module")
+def refused(short):
+    scene = prepare("law_school")
+    return scene, find_settings(scene.task, scene.f, min_fairness=0.8, max_change=0.08)
+
+
+def test_a_feasible_target_is_met_on_validation_and_here_on_test(found):
+    scene, target = found
+    assert target.met
+    assert target.validation["chance"] >= target.confidence
+    assert target.validation["fairness"] > 0.5
+    figures = scene.figures((target.model.decision_function(scene.test.X) > 0).astype(int))
+    assert figures["p_rule"] >= 0.5
+    assert figures["change_rate"] <= 0.15
+    assert "Found: a P-Rule of at least 0.50 with at most 15.0% changed" in target.answer
+
+
+def test_of_all_that_meet_both_limits_the_most_accurate_is_taken(found):
+    _, target = found
+    met = target.candidates[target.candidates["chance"] >= target.confidence]
+    assert target.validation["accuracy"] == met["accuracy"].max()
+    row = met.loc[met["accuracy"].idxmax()]
+    assert all(row[name] == target.settings[name] for name in LAMBDA_GRIDS)
+
+
+def test_what_is_found_is_on_the_sliders_and_is_the_model_the_page_trains(found):
+    scene, target = found
+    lambdas = {name: target.settings[name] for name in LAMBDA_GRIDS}
+    assert all(value in GRIDS[name] for name, value in lambdas.items())
+    shown = fit_result(Settings(**lambdas))
+    assert np.array_equal(shown.decisions, (target.model.decision_function(scene.test.X) > 0).astype(int))
+
+
+def test_a_refusal_says_which_limit_and_what_could_be_had(refused):
+    _, target = refused
+    assert not target.met
+    assert target.model is None
+    assert target.bound > 0.7  # not even the oracle is far beyond what was asked
+    fairness, settings = target.fairest
+    assert 0.4 < fairness < 0.8
+    changes, gentle = target.gentlest
+    assert changes > 0.08
+    assert settings["lambda_fair"] < gentle["lambda_fair"] or settings["lambda_ratio"] > gentle["lambda_ratio"]
+    assert f"a P-Rule of at least {fairness:.2f}" in target.answer
+    assert f"at most {changes:.1%} changed" in target.answer
+
+
+def test_what_a_refusal_offers_can_be_had(refused, short):
+    scene, target = refused
+    fairness, _ = target.fairest
+    asked = {"max_change": target.max_change, "min_fairness": np.floor(fairness * 100) / 100}
+    assert find_settings(scene.task, scene.f, **asked).met
+    changes, _ = target.gentlest
+    assert find_settings(scene.task, scene.f, min_fairness=0.8, max_change=np.ceil(changes * 1000) / 1000).met
+
+
+def test_what_nobody_can_do_is_said(short):
+    target = find_settings(load_task("german"), min_fairness=0.99, max_change=0.005)
+    assert target.bound < 0.99
+    assert "Nobody can: even with the group of everyone known, 0.5%" in target.answer
+
+
+def test_equalized_odds_is_asked_in_its_own_words(short):
+    target = find_settings(load_task("german"), None, "equalized_odds", min_fairness=0.4, max_change=0.1)
+    assert "mistreatment of at most 0.600 with at most 10.0% changed" in target.answer
+    assert target.met == (target.settings is not None)
+
+
+def test_the_test_part_is_not_looked_at(monkeypatch, short):
+    task = load_task("german")
+    plain = find_settings(task, min_fairness=0.7, max_change=0.1)
+    whole = type(task).split
+
+    def shuffled(self, seed=0, test_size=0.3):
+        train, test = whole(self, seed=seed, test_size=test_size)
+        rows = np.random.default_rng(1).permutation(len(test))
+        return train, Split(test.X.iloc[rows], test.y, test.sensitive)  # people no longer belong to their labels
+
+    monkeypatch.setattr(type(task), "split", shuffled)
+    again = find_settings(task, min_fairness=0.7, max_change=0.1)
+    assert plain.candidates.equals(again.candidates)
+
+
+def test_the_same_question_has_the_same_answer_to_the_last_digit(found, short):
+    scene, target = found
+    again = find_settings(scene.task, scene.f, min_fairness=0.5, max_change=0.15)
+    assert again.candidates.equals(target.candidates)
+    assert again.answer == target.answer
+
+
+def test_progress_is_told_and_what_it_raises_ends_the_search(short):
+    shares = []
+
+    def report(share):
+        shares.append(share)
+        if len(shares) == 3:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        find_settings(load_task("german"), report=report)
+    assert shares == sorted(shares)
+    assert 0 < shares[0] < shares[-1] < 1
+
+
+def test_f_as_a_function_is_used_as_it_is(short):
+    task = load_task("german")
+    train, _ = task.split(seed=0)
+    f = task.base_model(LogisticRegression(max_iter=1000)).fit(train.X, train.y)
+    target = find_settings(task, lambda X: f.predict_proba(X)[:, 1], min_fairness=0.5, max_change=0.2)
+    assert target.met
+
+
+@pytest.mark.parametrize(
+    ("wrong", "says"),
+    [
+        ({"min_fairness": 1.5}, "min_fairness must be a number between 0 and 1"),
+        ({"max_change": -0.1}, "max_change must be a number between 0 and 1"),
+        ({"max_change": float("nan")}, "max_change must be"),
+        ({"confidence": 1.0}, "confidence must be"),
+        ({"criterion": "parity"}, "criterion"),
+    ],
+)
+def test_bad_input(wrong, says):
+    with pytest.raises(ValueError, match=says):
+        find_settings(load_task("german"), **wrong)
+
+
+@pytest.mark.slow
+def test_the_promise_holds_on_test_in_four_of_five_splits():
+    held = []
+    for seed in range(20):
+        scene = prepare("law_school", seed=seed)
+        found = find_settings(scene.task, scene.f, min_fairness=0.6, max_change=0.14, seed=seed)
+        if found.met:
+            figures = scene.figures((found.model.decision_function(scene.test.X) > 0).astype(int))
+            held.append(figures["p_rule"] >= 0.6 and figures["change_rate"] <= 0.14)
+    assert sum(held) >= 16
