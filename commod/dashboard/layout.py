@@ -21,9 +21,13 @@ BREATH = 0.06
 PAGES = {
     "app.py": ("Explore", ":material/tune:"),
     "pages/compare.py": ("Compare", ":material/compare_arrows:"),
+    "pages/people.py": ("Who changed", ":material/groups:"),
     "pages/limits.py": ("Limits", ":material/fence:"),
+    "pages/what_if.py": ("What if", ":material/person_edit:"),
     "pages/paper.py": ("Paper", ":material/article:"),
-    "pages/data.py": ("Data and words", ":material/menu_book:"),
+    "pages/your_data.py": ("Your data", ":material/upload_file:"),
+    "pages/take_home.py": ("Take home", ":material/download:"),
+    "pages/data.py": ("Data, words", ":material/menu_book:"),
 }
 
 
@@ -33,8 +37,10 @@ def page(script: str) -> None:
     compute.start()
     with st.sidebar:
         st.markdown("**COMMOD Explorer**")
-        for path, (title, mark) in PAGES.items():
-            st.page_link(path, label=title, icon=mark)
+        # In two columns, so that the sliders stay on the first screen.
+        columns = st.columns(2, gap="xxsmall")
+        for i, (path, (title, mark)) in enumerate(PAGES.items()):
+            columns[i % 2].page_link(path, label=title, icon=mark)
 
 
 @lru_cache(maxsize=1)
