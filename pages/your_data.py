@@ -2,7 +2,12 @@
 
 import streamlit as st
 
-from commod.dashboard import layout
+from commod.dashboard import layout, session, your_data
 
 layout.page("pages/your_data.py")
 st.title("Use your own data")
+your_data.in_use()
+your_data.bring()
+your_data.choose()
+your_data.what_it_is()
+session.keep_link()

@@ -16,9 +16,9 @@ from commod.dashboard import compute
 from commod.dashboard.drawing import draw
 from commod.dashboard.explore import FAIRNESS_TITLES
 from commod.dashboard.markup import legend_of, table_of
-from commod.dashboard.settings import FAIRNESS, Settings
+from commod.dashboard.settings import FAIRNESS, Settings, base_models_of
 from commod.dashboard.sweeps import choose_model, label_of, state, styles_of
-from commod.datasets import TASKS
+from commod.datasets import load_task
 from commod.experiments import Sweep, points_of
 from commod.experiments.scene import FAIRNESS_FIGURES
 from commod.experiments.segments import (
@@ -31,7 +31,6 @@ from commod.experiments.segments import (
 )
 from commod.explain.concepts import in_percent
 from commod.metrics.pareto import undominated
-from commod.models.base_models import BASE_MODELS
 from commod.models.competitors import METHODS, overview
 
 __all__ = ["choose_segments", "downloads", "methods_table", "read_out", "scene_in_words", "segments", "tradeoff"]
@@ -349,8 +348,8 @@ def downloads(
 def scene_in_words(settings: Settings) -> str:
     """Data, criterion, f and split in one line."""
     criterion = FAIRNESS[settings.fairness].split(" (")[0]
-    f = BASE_MODELS[settings.f][0].lower()
-    return f"{TASKS[settings.data].title}, {criterion.lower()}, f: {f}, split {settings.seed}"
+    f = base_models_of(settings.data)[settings.f].lower()
+    return f"{load_task(settings.data).spec.title}, {criterion.lower()}, f: {f}, split {settings.seed}"
 
 
 def methods_table() -> None:

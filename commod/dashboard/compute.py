@@ -10,12 +10,22 @@ from typing import Any
 
 import streamlit as st
 
-from commod.dashboard.results import FitResult, fit_result, shap_comparison, sweep, tree_of_changes
+from commod.dashboard.drawing import forget_specifications
+from commod.dashboard.results import (
+    FitResult,
+    fit_result,
+    forget_climbs,
+    shap_comparison,
+    sweep,
+    tree_of_changes,
+)
 from commod.dashboard.settings import Settings
 from commod.dashboard.work import Report, Ticket, Work, WorkQueue
+from commod.datasets import forget_task
 from commod.experiments import Sweep, prepare
 from commod.experiments.limits import Limits, limits_of, price_of
 from commod.experiments.match import Match, match_models
+from commod.experiments.scene import forget_scenes
 from commod.experiments.target import Target, find_settings
 from commod.explain import ChangeTree
 from commod.explain.shap_comparison import warm_up
@@ -26,6 +36,7 @@ __all__ = [
     "begin_target",
     "figures_of_base",
     "finish",
+    "forget",
     "known_frontier",
     "known_sweep",
     "limits",
@@ -68,6 +79,15 @@ def start() -> None:
     gc.collect()
     gc.freeze()
     Thread(target=compile_shap, name="warm-up", daemon=True).start()
+
+
+def forget(data: str) -> None:
+    """Drop everything that was computed on a data set."""
+    forget_task(data)
+    queue().forget(lambda key: data in repr(key))
+    forget_scenes()
+    forget_climbs()
+    forget_specifications()
 
 
 def stop_if_stale() -> None:

@@ -7,9 +7,8 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from commod.dashboard import session
-from commod.dashboard.settings import FAIRNESS, GRIDS, Settings, to_link, to_python
-from commod.datasets import TASKS
-from commod.models.base_models import BASE_MODELS
+from commod.dashboard.settings import FAIRNESS, GRIDS, Settings, base_models_of, to_link, to_python
+from commod.datasets import load_task
 
 __all__ = ["notices", "scene_sidebar", "share", "sidebar"]
 
@@ -45,9 +44,9 @@ def scene_sidebar() -> None:
 
 
 def _scene_choices() -> None:
-    _choice("data", "Data set", {name: spec.title for name, spec in TASKS.items()})
+    _choice("data", "Data set", {name: load_task(name).spec.title for name in session.data_sets()})
     _choice("fairness", "Fairness criterion", FAIRNESS)
-    _choice("f", "Base model f", {name: title for name, (title, _) in BASE_MODELS.items()})
+    _choice("f", "Base model f", base_models_of(session.current().data))
 
 
 def _seed() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-__all__ = ["draw"]
+__all__ = ["draw", "forget_specifications"]
 
 
 @lru_cache(maxsize=64)
@@ -38,3 +38,8 @@ def draw(
     """
     spec = _specification(plot, tuple(sorted(options.items())))
     return place.vega_lite_chart(frame, spec, key=key, on_select=on_select, alt=alt, width="stretch")
+
+
+def forget_specifications() -> None:
+    """Drop all specifications that are kept: some hold the names of groups."""
+    _specification.cache_clear()

@@ -16,7 +16,7 @@ from commod.dashboard.drawing import draw
 from commod.dashboard.markup import table_of
 from commod.dashboard.settings import Settings
 from commod.dashboard.sweeps import choose_model, label_of, state, styles_of
-from commod.datasets import TASKS
+from commod.datasets import load_task
 from commod.experiments import Sweep
 from commod.experiments.match import NEAR_ACCURACY, Match, near_fairness
 from commod.experiments.scene import FAIRNESS_FIGURES
@@ -76,7 +76,7 @@ def match(settings: Settings, sweeps: dict[str, Sweep], chosen: int | None) -> d
     labels = {METHODS[name].title: label_of(name) for name in table["method"]}
     with left:
         st.subheader("Who changed")
-        groups = TASKS[settings.data].groups
+        groups = load_task(settings.data).groups
         who = _who_rows(table, groups)
         draw(
             plot_who_changed,
@@ -147,7 +147,7 @@ def _than(row: Any, own: pd.Series) -> str:
 
 def _match_table(table: pd.DataFrame, settings: Settings) -> None:
     figure = FAIRNESS_FIGURES[settings.fairness]
-    groups = TASKS[settings.data].groups
+    groups = load_task(settings.data).groups
     rows = []
     for row in table.to_dict("records"):
         rows.append(

@@ -28,7 +28,7 @@ from commod.explain import (
 from commod.metrics import change_table, compare_decisions
 from commod.models import Climb, Commod
 
-__all__ = ["FitResult", "fit_result", "shap_comparison", "sweep", "tree_of_changes"]
+__all__ = ["FitResult", "fit_result", "forget_climbs", "shap_comparison", "sweep", "tree_of_changes"]
 
 Report = Callable[[float], None]
 
@@ -91,6 +91,11 @@ class FitResult:
 def _climb(scene: tuple[str, str, str, int], lambda_ratio: float, lambda_concepts: float) -> Climb:
     """What has been climbed on one line of the λ_fair slider; for the few lines in use, since each holds its data."""
     return Climb()
+
+
+def forget_climbs() -> None:
+    """Drop all that has been climbed: each holds its data."""
+    _climb.cache_clear()
 
 
 def _train(scene: Scene, settings: Settings, report: Report | None, climb: Climb | None = None) -> Commod:

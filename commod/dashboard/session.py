@@ -2,33 +2,61 @@
 
 from __future__ import annotations
 
+import secrets
+import weakref
 from dataclasses import fields, replace
+from threading import Thread
 from typing import Any
 
 import streamlit as st
 
-from commod.dashboard.settings import Settings, defaults, from_link, to_link
+from commod.dashboard import compute
+from commod.dashboard.settings import OWN_PREFIX, Settings, base_models_of, defaults, from_link, to_link
+from commod.datasets import TASKS, Task, add_task
 
 __all__ = [
     "can_redo",
     "can_undo",
     "change",
     "current",
+    "data_sets",
+    "forget_own",
     "go_to",
     "keep_link",
     "last_good",
     "link_notices",
+    "own_data",
     "redo",
     "remember",
     "reset",
     "tried",
     "undo",
+    "use_own",
     "widget_key",
 ]
 
 _STATE = "explore"
+_OWN = "own_data"
 MOST_STEPS = 100
 MOST_TRIED = 200
+
+
+class OwnData:
+    """Uploaded data of one session. They live as long as this object does, and it lives in the session alone."""
+
+    def __init__(self, task: Task) -> None:
+        self.name = f"{OWN_PREFIX}{secrets.token_hex(16)}"
+        self.task = replace(task, spec=replace(task.spec, name=self.name))
+        add_task(self.task)
+        # A session that ends takes its data with it, whether or not anybody said so. In a thread of its own: this may
+        # be called in the middle of anything.
+        self._end = weakref.finalize(self, lambda name: Thread(target=compute.forget, args=(name,)).start(), self.name)
+        self._end.atexit = False
+
+    def forget(self) -> None:
+        """Drop the data and everything that was computed from them."""
+        self._end.detach()
+        compute.forget(self.name)
 
 
 class _State:
@@ -43,9 +71,45 @@ class _State:
 
 def _state() -> _State:
     if _STATE not in st.session_state:
-        settings, notices = from_link(dict(st.query_params))
+        settings, notices = from_link(dict(st.query_params), own.name if (own := own_data()) else None)
         st.session_state[_STATE] = _State(settings, notices)
     return st.session_state[_STATE]
+
+
+def own_data() -> OwnData | None:
+    """What this session has uploaded, if anything."""
+    found: OwnData | None = st.session_state.get(_OWN)
+    return found
+
+
+def data_sets() -> list[str]:
+    """Names of the data sets that this session can choose from."""
+    own = own_data()
+    return [*TASKS, own.name] if own else list(TASKS)
+
+
+def use_own(task: Task) -> None:
+    """Take uploaded data into the session, in place of earlier ones, and show them."""
+    forget_own()
+    own = OwnData(task)
+    st.session_state[_OWN] = own
+    go_to(replace(defaults(own.name), view=current().view, depth=current().depth))
+
+
+def forget_own() -> None:
+    """Forget uploaded data, and every trace of them in this session."""
+    own = own_data()
+    if own is None:
+        return
+    state = _state()
+    if state.settings.data == own.name:
+        _move(defaults(Settings.data))
+    state.past = [settings for settings in state.past if settings.data != own.name]
+    state.future = [settings for settings in state.future if settings.data != own.name]
+    state.tried = {settings: figures for settings, figures in state.tried.items() if settings.data != own.name}
+    state.last_good = None
+    del st.session_state[_OWN]
+    own.forget()
 
 
 def current() -> Settings:
@@ -111,6 +175,8 @@ def change(name: str) -> None:
         for field in ("fairness", "f", "seed")
         if getattr(here, field) != getattr(usual, field)
     }
+    if chosen.get("f") not in base_models_of(value):
+        chosen.pop("f", None)
     go_to(replace(defaults(value), view=here.view, depth=here.depth, **chosen))
 
 

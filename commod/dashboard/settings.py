@@ -7,12 +7,27 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
-from commod.datasets import TASKS
+from commod.datasets import TASKS, load_task
 from commod.experiments.sweep import CONCEPT_SETTINGS
 from commod.experiments.target import LAMBDA_GRIDS
-from commod.models.base_models import BASE_MODELS
+from commod.models.base_models import BASE_MODELS, GIVEN_SCORES
 
-__all__ = ["FAIRNESS", "GRIDS", "VIEWS", "Settings", "defaults", "from_link", "in_words", "to_link", "to_python"]
+__all__ = [
+    "FAIRNESS",
+    "GRIDS",
+    "OWN_PREFIX",
+    "VIEWS",
+    "Settings",
+    "base_models_of",
+    "defaults",
+    "from_link",
+    "in_words",
+    "to_link",
+    "to_python",
+]
+
+# How the names of uploaded data begin.
+OWN_PREFIX = "own-"
 
 FAIRNESS = {
     "demographic_parity": "Demographic parity (P-Rule)",
@@ -27,12 +42,7 @@ GRIDS: dict[str, tuple[float, ...] | tuple[int, ...]] = {
     "seed": tuple(range(100)),
     "depth": tuple(range(1, 7)),
 }
-_CHOICES: dict[str, Mapping[str, object]] = {
-    "data": TASKS,
-    "fairness": FAIRNESS,
-    "f": BASE_MODELS,
-    "view": VIEWS,
-}
+_CHOICES: dict[str, Mapping[str, object]] = {"fairness": FAIRNESS, "f": BASE_MODELS, "view": VIEWS}
 NAMES = {
     "data": "data set",
     "fairness": "fairness criterion",
@@ -92,10 +102,23 @@ _DEFAULTS: dict[str, dict[str, Any]] = {
 }
 
 
+def base_models_of(data: str) -> dict[str, str]:
+    """Name to title of the base models that a data set can have: the scores that came with it first."""
+    titles = {name: title for name, (title, _) in BASE_MODELS.items()}
+    column = load_task(data).spec.scores
+    return {GIVEN_SCORES: f"Scores of the file ({column})"} | titles if column else titles
+
+
 def defaults(data: str) -> Settings:
     """Settings in which a data set opens."""
-    concepts = CONCEPT_SETTINGS[data]
-    return Settings(data=data, lambda_concepts=concepts["lambda_concepts"], k=concepts["n_concepts"], **_DEFAULTS[data])
+    if data in TASKS:
+        concepts = CONCEPT_SETTINGS[data]
+        names = {"lambda_concepts": concepts["lambda_concepts"], "k": concepts["n_concepts"]}
+        return Settings(data=data, **names, **_DEFAULTS[data])
+    spec = load_task(data).spec
+    # Concepts of many features are easier to read if there are more of them.
+    k = 2 if len(spec.features) <= 8 else 3
+    return Settings(data=data, lambda_concepts=0.1, k=k, f=next(iter(base_models_of(data))))
 
 
 def to_link(settings: Settings) -> dict[str, str]:
@@ -103,15 +126,22 @@ def to_link(settings: Settings) -> dict[str, str]:
     return {name: f"{value:g}" if isinstance(value, float) else str(value) for name, value in asdict(settings).items()}
 
 
-def from_link(parameters: Mapping[str, str]) -> tuple[Settings, list[str]]:
+def from_link(parameters: Mapping[str, str], own: str | None = None) -> tuple[Settings, list[str]]:
     """Settings from query parameters, and a sentence for each one that could not be used as it stands.
 
     Whatever the link holds, the result is valid: an unknown choice or something that is no number falls back to the
-    default, a number beside the grid to the nearest on it. Parameters that are not ours are left alone.
+    default, a number beside the grid to the nearest on it. Parameters that are not ours are left alone. `own` is the
+    name of the data that this session has uploaded; those of another session are nobody else's.
     """
     notices: list[str] = []
     data = parameters.get("data", Settings.data)
-    if data not in TASKS:
+    if data.startswith(OWN_PREFIX) and data != own:
+        notices.append(
+            "The link is about uploaded data, which stay in the session of whoever uploaded them: "
+            f"{TASKS[Settings.data].title} is shown. To see the same, upload the file on the page “Your data”."
+        )
+        data = Settings.data
+    elif data not in TASKS and data != own:
         notices.append(_notice("data", data, TASKS[Settings.data].title))
         data = Settings.data
     start = defaults(data)
@@ -122,7 +152,7 @@ def from_link(parameters: Mapping[str, str]) -> tuple[Settings, list[str]]:
             continue
         text, fallback = parameters[name], getattr(start, name)
         if name in _CHOICES:
-            known = text in _CHOICES[name]
+            known = text in (base_models_of(data) if name == "f" else _CHOICES[name])
             values[name] = text if known else fallback
             if not known:
                 notices.append(_notice(name, text, fallback))
@@ -165,16 +195,22 @@ def in_words(settings: Settings) -> str:
 
 def to_python(settings: Settings) -> str:
     """Code that makes the same model with the library."""
-    classifier = BASE_MODELS[settings.f][1]()
-    module = type(classifier).__module__.rsplit("._", 1)[0]
-    call = " ".join(repr(classifier).split())
+    task = load_task(settings.data)
     arguments = "\n".join(f"    {name}={value!r}," for name, value in settings.commod_arguments().items())
+    imports = "from commod import Commod, evaluate" + ("" if task.recipe else ", load_task") + "\n"
+    make_task = f"{task.recipe}" if task.recipe else f'task = load_task("{settings.data}")\n'
+    if settings.f == GIVEN_SCORES:
+        make_f = f"f = {task.spec.scores!r}  # the column of its scores\n"
+    else:
+        classifier = BASE_MODELS[settings.f][1]()
+        module = type(classifier).__module__.rsplit("._", 1)[0]
+        imports = f"from {module} import {type(classifier).__name__}\n\n{imports}"
+        make_task += "task = task.without_scores()  # f is trained here\n" if task.spec.scores else ""
+        make_f = f"f = task.base_model({' '.join(repr(classifier).split())}).fit(train.X, train.y)\n"
     return (
-        f"from {module} import {type(classifier).__name__}\n\n"
-        "from commod import Commod, evaluate, load_task\n\n"
-        f'task = load_task("{settings.data}")\n'
+        f"{imports}\n{make_task}"
         f"train, test = task.split(seed={settings.seed})\n"
-        f"f = task.base_model({call}).fit(train.X, train.y)\n"
+        f"{make_f}"
         f"g = Commod(\n    f,\n{arguments}\n)\n"
         "g.fit(train.X, train.y, sensitive_features=train.sensitive)\n"
         "print(evaluate(task, f, g, test))\n"

@@ -31,6 +31,7 @@ class _Job:
         self.progress = 0.0
         self.result: Any = None
         self.error: BaseException | None = None
+        self.forgotten = False  # whether its result may not be kept
 
 
 class Ticket:
@@ -115,6 +116,14 @@ class WorkQueue:
                 return self._results[key]
             return None
 
+    def forget(self, concerns: Callable[[Hashable], bool]) -> None:
+        """Drop kept results whose key `concerns` what must go; jobs at work on it drop theirs when they end."""
+        with self._lock:
+            for key in [key for key in self._results if concerns(key)]:
+                del self._results[key]
+            for job in [job for key, job in self._jobs.items() if concerns(key)]:
+                job.forgotten = True
+
     def submit(self, key: Hashable, work: Work, *, background: bool = False) -> Ticket:
         """Take a place for the result of `key`; work that is wanted already is shared."""
         with self._lock:
@@ -162,7 +171,8 @@ class WorkQueue:
                 job.done, job.result, job.error, job.progress = True, result, error, 1.0
                 if error is None:
                     self.finished += 1
-                    self._results[job.key] = result
+                    if not job.forgotten:
+                        self._results[job.key] = result
                     while len(self._results) > self.keep:
                         self._results.popitem(last=False)
                 elif isinstance(error, Abandoned):

@@ -2,18 +2,31 @@
 
 from commod.datasets.declared import TASKS
 from commod.datasets.encoding import TabularEncoder
-from commod.datasets.load import DataFileError, data_directory, load_task, task_names
+from commod.datasets.load import DataFileError, add_task, data_directory, forget_task, load_task, task_names
+from commod.datasets.own import Choice, ChoiceError, OwnTask, find_leaks, guess_columns, make_task
+from commod.datasets.reading import ReadTable, TableError, read_table
 from commod.datasets.task import Feature, Split, Task, TaskSpec
 
 __all__ = [
     "TASKS",
+    "Choice",
+    "ChoiceError",
     "DataFileError",
     "Feature",
+    "OwnTask",
+    "ReadTable",
     "Split",
+    "TableError",
     "TabularEncoder",
     "Task",
     "TaskSpec",
+    "add_task",
     "data_directory",
+    "find_leaks",
+    "forget_task",
+    "guess_columns",
     "load_task",
+    "make_task",
+    "read_table",
     "task_names",
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
@@ -61,6 +61,7 @@ class TaskSpec:
     groups: tuple[str, str]
     filter: str
     people: str = "people"
+    scores: str = ""  # column of X that holds f's probabilities, if the data came with them; no feature
 
 
 @dataclass(frozen=True)
@@ -96,6 +97,7 @@ class Task:
     y: pd.Series
     sensitive: pd.Series
     datasheet: str = field(repr=False, default="")
+    recipe: str = field(repr=False, default="")  # Python that makes the task, if it does not ship with the project
 
     @property
     def name(self) -> str:
@@ -110,6 +112,16 @@ class Task:
     def groups(self) -> tuple[str, str]:
         """Names of the groups S = 0 and S = 1."""
         return self.spec.groups
+
+    def features(self, X: pd.DataFrame) -> pd.DataFrame:
+        """The columns of `X` that are features: all but a column of scores."""
+        return X.drop(columns=self.spec.scores) if self.spec.scores in X.columns else X
+
+    def without_scores(self) -> Task:
+        """The same task with f yet to be trained: without the column of scores."""
+        if not self.spec.scores:
+            return self
+        return replace(self, X=self.features(self.X), spec=replace(self.spec, scores=""))
 
     def label(self, column: str, level: object = None) -> str:
         """Readable name of an encoded column: "LSAT score", or "School cluster: cluster 3" for a level."""

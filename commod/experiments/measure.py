@@ -37,7 +37,7 @@ def tree_f1(scene: Scene, model: Model) -> dict[int, float]:
     changed_test = model.decisions_test != scene.decisions_test
     if not changed_train.any():
         return dict.fromkeys(range(1, 7), float("nan"))
-    tree = explain_tree(scene.task, scene.f[0], scene.train.X, changed_train, scene.test.X, changed_test, 1)
+    tree = explain_tree(scene.task, scene.encoder, scene.train.X, changed_train, scene.test.X, changed_test, 1)
     return dict(zip(tree.f1_by_depth["depth"], tree.f1_by_depth["f1"], strict=True))
 
 

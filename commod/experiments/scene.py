@@ -7,14 +7,13 @@ from functools import lru_cache
 from threading import Lock
 
 import numpy as np
-from sklearn.pipeline import Pipeline
 
-from commod.datasets import Split, Task, load_task
+from commod.datasets import Split, TabularEncoder, Task, load_task
 from commod.metrics.report import figures_of_counts
-from commod.models.base_models import train_base_model
-from commod.models.base_scores import base_logits
+from commod.models.base_models import GIVEN_SCORES, train_base_model
+from commod.models.base_scores import BaseModel, base_logits
 
-__all__ = ["FAIRNESS_FIGURES", "Scene", "prepare"]
+__all__ = ["FAIRNESS_FIGURES", "Scene", "forget_scenes", "prepare"]
 
 # The figure that measures a criterion.
 FAIRNESS_FIGURES = {"demographic_parity": "p_rule", "equalized_odds": "dm"}
@@ -29,10 +28,11 @@ class Scene:
     seed: int
     train: Split
     test: Split
-    f: Pipeline
+    f: BaseModel  # a Pipeline trained here, or the column of scores that came with the data
+    encoder: TabularEncoder  # fitted on the training rows, as f's own and that of every edit are
     scores_train: np.ndarray
     logit_test: np.ndarray
-    encoded_train: np.ndarray  # by f's own encoder, which is fitted on the rows that an edit's is fitted on
+    encoded_train: np.ndarray
     encoded_test: np.ndarray
     cell_test: np.ndarray  # group and label of each test row as one number, 2·s + y
 
@@ -71,8 +71,13 @@ def prepare(data: str, base_model: str = "logistic_regression", seed: int = 0) -
 @lru_cache(maxsize=16)
 def _prepare(data: str, base_model: str, seed: int) -> Scene:
     task = load_task(data)
+    given = base_model == GIVEN_SCORES
+    if given and not task.spec.scores:
+        raise ValueError("These data came without scores of a model: choose a base model to be trained on them.")
+    task = task if given else task.without_scores()
     train, test = task.split(seed=seed)
-    f = train_base_model(task, train, base_model)
+    f: BaseModel = task.spec.scores if given else train_base_model(task, train, base_model)
+    encoder = TabularEncoder().fit(task.features(train.X)) if given else f[0]
     return Scene(
         task,
         base_model,
@@ -80,9 +85,16 @@ def _prepare(data: str, base_model: str, seed: int) -> Scene:
         train,
         test,
         f,
-        f.predict_proba(train.X)[:, 1],
+        encoder,
+        train.X[f].to_numpy() if isinstance(f, str) else f.predict_proba(train.X)[:, 1],
         base_logits(f, test.X),
-        f[0].transform(train.X),
-        f[0].transform(test.X),
+        encoder.transform(task.features(train.X)),
+        encoder.transform(task.features(test.X)),
         test.sensitive.to_numpy() * 2 + test.y.to_numpy(),
     )
+
+
+def forget_scenes() -> None:
+    """Forget all scenes that are kept: one of them is of data that must go, and the others are soon made again."""
+    with _preparing:
+        _prepare.cache_clear()

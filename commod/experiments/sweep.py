@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import Any
 
@@ -128,6 +128,8 @@ def fit_cell(scene: Scene, cell: Cell, fairness: str, shared: Shared) -> Model:
         settings = CONCEPT_SETTINGS.get(scene.task.name, {}) | settings
     model = make_method(cell.method, scene.f, cell.value, fairness=fairness, random_state=cell.seed, **settings)
     train, test = scene.train, scene.test
+    if not method.edits:  # a model of its own does not see f's scores
+        train, test = (replace(rows, X=scene.task.features(rows.X)) for rows in (train, test))
     arguments: dict[str, Any] = {"base_scores": scene.scores_train} if method.edits else {}
     if cell.method == "commod":
         arguments["climb"] = shared.climb

