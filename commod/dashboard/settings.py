@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
 from commod.datasets import TASKS, load_task
+from commod.datasets.task import MOST_TRAINING
 from commod.experiments.sweep import CONCEPT_SETTINGS
 from commod.experiments.target import LAMBDA_GRIDS
 from commod.models.base_models import BASE_MODELS, GIVEN_SCORES
@@ -207,10 +208,13 @@ def to_python(settings: Settings) -> str:
         imports = f"from {module} import {type(classifier).__name__}\n\n{imports}"
         make_task += "task = task.without_scores()  # f is trained here\n" if task.spec.scores else ""
         make_f = f"f = task.base_model({' '.join(repr(classifier).split())}).fit(train.X, train.y)\n"
+    many = 0.7 * len(task.y) > MOST_TRAINING
+    sample = "train = train.sample()  # as many rows as an edit needs\n" if many else ""
     return (
         f"{imports}\n{make_task}"
         f"train, test = task.split(seed={settings.seed})\n"
         f"{make_f}"
+        f"{sample}"
         f"g = Commod(\n    f,\n{arguments}\n)\n"
         "g.fit(train.X, train.y, sensitive_features=train.sensitive)\n"
         "print(evaluate(task, f, g, test))\n"

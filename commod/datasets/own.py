@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
-from commod.datasets.task import Feature, Task, TaskSpec
+from commod.datasets.task import MOST_TRAINING, Feature, Task, TaskSpec
 
 __all__ = ["Choice", "ChoiceError", "OwnTask", "find_leaks", "guess_columns", "make_task"]
 
@@ -197,6 +197,8 @@ def make_task(frame: pd.DataFrame, choice: Choice, *, name: str = "own") -> OwnT
     )
     if scores is not None:
         X = X.assign(**{choice.scores: scores.loc[index].to_numpy(dtype=float)})
+    if 0.7 * len(X) > MOST_TRAINING:
+        done.append(f"g learns from {MOST_TRAINING:,} of the training rows, drawn at random; f from all of them.")
     sheet = "\n".join(
         [
             f"# {choice.title}",

@@ -14,7 +14,10 @@ from sklearn.pipeline import Pipeline
 
 from commod.datasets.encoding import TabularEncoder
 
-__all__ = ["Feature", "Split", "Task", "TaskSpec"]
+__all__ = ["MOST_TRAINING", "Feature", "Split", "Task", "TaskSpec"]
+
+# An edit has few weights: more rows than this make it slower, not better.
+MOST_TRAINING = 40_000
 
 
 @dataclass(frozen=True)
@@ -74,6 +77,13 @@ class Split:
 
     def __len__(self) -> int:
         return len(self.y)
+
+    def sample(self, most: int = MOST_TRAINING, seed: int = 0) -> Split:
+        """At most so many rows, drawn at random and left in order; all of them if there are no more."""
+        if len(self) <= most:
+            return self
+        rows = np.sort(np.random.default_rng(seed).permutation(len(self))[:most])
+        return Split(self.X.iloc[rows], self.y.iloc[rows], self.sensitive.iloc[rows])
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,7 @@ class Scene:
     train: Split
     test: Split
     f: BaseModel  # a Pipeline trained here, or the column of scores that came with the data
-    encoder: TabularEncoder  # fitted on the training rows, as f's own and that of every edit are
+    encoder: TabularEncoder  # fitted on the rows that an edit is trained on, as the edit's own
     scores_train: np.ndarray
     logit_test: np.ndarray
     encoded_train: np.ndarray
@@ -77,7 +77,8 @@ def _prepare(data: str, base_model: str, seed: int) -> Scene:
     task = task if given else task.without_scores()
     train, test = task.split(seed=seed)
     f: BaseModel = task.spec.scores if given else train_base_model(task, train, base_model)
-    encoder = TabularEncoder().fit(task.features(train.X)) if given else f[0]
+    train = train.sample()  # f learns from all rows, an edit from as many as it needs
+    encoder = TabularEncoder().fit(task.features(train.X))
     return Scene(
         task,
         base_model,

@@ -175,11 +175,12 @@ def find_settings(
     if not 0.5 <= confidence < 1.0:
         raise ValueError(f"confidence must be at least 0.5 and below 1, got {confidence!r}.")
     train, test = task.split(seed=seed)
+    f = train_base_model(task, train, "logistic_regression") if f is None else f
+    train = train.sample()
     new_people = np.bincount(2 * test.sensitive + test.y, minlength=4).reshape(2, 2)  # sizes only
     usual = CONCEPT_SETTINGS.get(task.name, {"lambda_concepts": 0.05, "n_concepts": 2})
     concepts = usual["lambda_concepts"] if lambda_concepts is None else float(lambda_concepts)
     k = usual["n_concepts"] if n_concepts is None else int(n_concepts)
-    f = train_base_model(task, train, "logistic_regression") if f is None else f
     search = _Search(train, f, criterion, new_people, min_fairness, max_change, confidence)
     lines = [(ratio, concepts) for ratio in COARSE_RATIO]
     total = len(lines) * len(COARSE_FAIR) + 16  # and about as many as the refinement takes

@@ -16,6 +16,8 @@ from commod.datasets.task import Task
 __all__ = ["DEPTHS", "ChangeTree", "explain_tree"]
 
 DEPTHS = range(1, 7)
+# A tree of six questions needs no more rows than this, and takes seconds with more.
+MOST_ROWS = 10_000
 
 
 @dataclass(frozen=True)
@@ -56,6 +58,9 @@ def explain_tree(
     if depth not in DEPTHS:
         raise ValueError(f"depth must be a whole number from {DEPTHS[0]} to {DEPTHS[-1]}, got {depth!r}.")
     fitting, rows = encoder.raw(task.features(X_fit)), encoder.raw(task.features(X))
+    if len(fitting) > MOST_ROWS:
+        drawn = np.sort(np.random.default_rng(0).permutation(len(fitting))[:MOST_ROWS])
+        fitting, changed_fit = fitting[drawn], changed_fit[drawn]
     trees, table = {}, []
     for d in DEPTHS:
         tree = DecisionTreeClassifier(max_depth=d, min_samples_leaf=5, random_state=0).fit(fitting, changed_fit)
