@@ -33,6 +33,8 @@ def paint(found):
     limits.region(settings, bound, found, result, picture, budget, level)
 
 
+if not any(compute.known_sweep(name, settings.scene()) for name in names):
+    paint({})  # the bound is there before any method is
 found = sweeps.collect(settings, names, progress, paint, stale=(below,))
 paint(found)
 with below.container():

@@ -1,8 +1,29 @@
-"""Who changed: the changed people, the segments they come from, and what it did to each group."""
+"""Who changed: group sizes first, what it did to each group, the segments, and the people one by one."""
 
 import streamlit as st
 
-from commod.dashboard import layout
+from commod.dashboard import compute, controls, explore, layout, people, people_table, session
 
 layout.page("pages/people.py")
 st.title("Whose decision changes?")
+st.markdown(
+    "**g** decides otherwise than **f** for some people. See how large the groups are, what it did to each of them, "
+    "where the changes are, and who these people are, one by one."
+)
+settings = session.current()
+begun = compute.begin(settings)
+controls.sidebar()
+controls.notices()
+result = explore.train(settings, begun)
+session.keep_link()
+if result is None:
+    st.stop()
+
+st.markdown(people.verdict(result))
+people.groups(result)
+people.outcomes(result)
+if not result.changes["changed"].any():
+    st.info("Nobody's decision changes at this setting, so there is nobody to list.", icon=":material/info:")
+    st.stop()
+people.segments(result)
+people_table.people(result, settings.depth)

@@ -2,7 +2,33 @@
 
 import streamlit as st
 
-from commod.dashboard import layout
+from commod.dashboard import compute, controls, explore, layout, session, what_if
 
 layout.page("pages/what_if.py")
 st.title("What if this person were different?")
+st.markdown(
+    "Choose someone of the test part and edit any feature: **f**, the concepts, **r** and **g** follow at once. "
+    "The model stays the one of the Explore page."
+)
+settings = session.current()
+begun = compute.begin(settings)
+controls.sidebar()
+controls.notices()
+result = explore.train(settings, begun)
+if result is None:
+    st.stop()
+what_if.choose(result)
+session.keep_link(**what_if.link())
+head = st.container()
+left, right = st.columns(2, gap="large")
+with left:
+    person = what_if.edit(result)
+with head:
+    what_if.readout(result, person)
+with right:
+    what_if.waterfall(result, person)
+with left:
+    what_if.edits(result, person)
+# What may take a while comes last: the page above is complete without it.
+with right:
+    what_if.shap(result, person)

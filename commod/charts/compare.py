@@ -22,7 +22,7 @@ __all__ = [
 
 DEPLOYED = "f, as deployed"
 # Shapes of methods that do not know the group; those that do are drawn hollow.
-SHAPES = ("circle", "square", "triangle-up", "triangle-down", "triangle-right", "triangle-left", "cross", "stroke")
+SHAPES = ("circle", "square", "triangle-up", "triangle-down", "triangle-right", "triangle-left", "cross", "wedge")
 
 
 @dataclass(frozen=True)

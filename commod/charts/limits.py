@@ -23,7 +23,7 @@ def _changes(most: float) -> Any:
     return alt.X(
         "change_rate:Q",
         title="Decisions changed (% of test)",
-        scale=alt.Scale(domain=[0, most], nice=False, clamp=True),
+        scale=alt.Scale(domain=[0, most], nice=False),
         axis=alt.Axis(format=".0%", tickCount=6, labelFlush=False),
     )
 
@@ -37,7 +37,7 @@ def _points(x: Any, y: Any, styles: tuple[MethodStyle, ...], tooltip: list[Any])
             size=f"datum.label == '{CURRENT_STYLE.label}' ? 260 : (datum.label == '{DEPLOYED_STYLE.label}' ? 150 : 45)",
             words="datum.label + ', changed: ' + format(datum.change_rate, '.3f') + ', ' + datum.settings",
         )
-        .mark_point(strokeWidth=1.5, opacity=0.85, clip=True)
+        .mark_point(strokeWidth=1.5, opacity=0.85)
         .encode(x=x, y=y, **channels, size=alt.Size("size:Q", scale=None), tooltip=tooltip, description="words:N")
     )
 
@@ -66,8 +66,8 @@ def plot_limits(
     Parameters
     ----------
     frame : DataFrame
-        Columns ``kind`` ("bound", "frontier", "model", "budget"), ``label, change_rate, fairness, settings``; a model's
-        label is one of the styles, that of `CURRENT_STYLE` or "f, as deployed".
+        Columns ``kind`` ("bound", "frontier", "model", "budget", "level"), ``label, change_rate, fairness,
+        settings``; a model's label is one of the styles, that of `CURRENT_STYLE` or "f, as deployed".
     styles : tuple of MethodStyle
     low, high : float
         Ends of the axis of fairness.
@@ -80,7 +80,7 @@ def plot_limits(
     y = alt.Y(
         "fairness:Q",
         title=fairness_title,
-        scale=alt.Scale(domain=[low, high], nice=False, clamp=True),
+        scale=alt.Scale(domain=[low, high], nice=False),
         axis=alt.Axis(format=".2f", tickCount=6),
     )
     tooltip = [
@@ -100,7 +100,13 @@ def plot_limits(
         .mark_line(color=palette.COMMOD, strokeWidth=2, interpolate="step-after", clip=True)
         .encode(x=x, y=y)
     )
-    layers = (region, edge, _budget(x), frontier, _points(x, y, styles, tooltip))
+    level = (
+        alt.Chart()
+        .transform_filter("datum.kind == 'level'")
+        .mark_rule(strokeDash=[5, 4], strokeWidth=1.4, color=palette.FRONTIER)
+        .encode(y=y)
+    )
+    layers = (region, edge, _budget(x), level, frontier, _points(x, y, styles, tooltip))
     return alt.layer(*layers, data=frame).properties(
         height=430, padding={"top": 10, "left": 5, "right": 12, "bottom": 5}
     )
@@ -123,7 +129,7 @@ def plot_price(
     y = alt.Y(
         "difference:Q",
         title="Accuracy against f (points)",
-        scale=alt.Scale(domain=[low, high], nice=False, clamp=True),
+        scale=alt.Scale(domain=[low, high], nice=False),
         axis=alt.Axis(labelExpr="datum.value == 0 ? '0' : format(datum.value * 100, '+.0f')", tickCount=6),
     )
     tooltip = [
@@ -140,7 +146,7 @@ def plot_price(
             x=x,
             y=y,
             strokeDash=alt.StrokeDash(
-                "kind:N", scale=alt.Scale(domain=list(PRICES), range=[[1, 0], [6, 3]]), legend=None
+                "kind:N", scale=alt.Scale(domain=list(PRICES), range=[[1, 0], [2, 2]]), legend=None
             ),
             tooltip=tooltip[2:],
         )

@@ -27,6 +27,6 @@ METHODS = {
     "cfbc": "#E69F00",
     "fst": "#8C564B",
     "fair_projection": "#17A2A2",
-    "bayes": "#6B6B6B",
-    "oracle": "#6B6B6B",
+    "bayes": "#7F7F7F",
+    "oracle": "#7F7F7F",
 }

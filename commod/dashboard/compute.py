@@ -41,6 +41,7 @@ __all__ = [
     "known_sweep",
     "limits",
     "match",
+    "once",
     "price",
     "queue",
     "shap",
@@ -114,7 +115,8 @@ def _await(ticket: Ticket, place: Any, what: str) -> Any:
     return result
 
 
-def _get(key: Hashable, work: Work, place: Any, what: str, *, background: bool = False) -> Any:
+def once(key: Hashable, work: Work, place: Any = None, what: str = "", *, background: bool = False) -> Any:
+    """What `work` gives, computed once for all sessions by the queue; a wait is shown at `place`, if there is one."""
     found = queue().peek(key)
     return found if found is not None else _await(queue().submit(key, work, background=background), place, what)
 
@@ -192,20 +194,20 @@ def match(settings: Settings, sweeps: dict[str, Sweep], chosen: int) -> Match:
     def work(_: object) -> Match:
         return match_models(prepare(data, f, seed), sweeps, fairness, chosen, depth=depth)
 
-    return _get(key, work, None, "Match")
+    return once(key, work)
 
 
 def limits(settings: Settings) -> Limits:
     """The exact bound on this scene."""
     data, fairness, f, seed = settings.scene()
-    return _get(("limits", settings.scene()), lambda _: limits_of(prepare(data, f, seed), fairness), None, "Limits")
+    return once(("limits", settings.scene()), lambda _: limits_of(prepare(data, f, seed), fairness))
 
 
 def price(settings: Settings, level: float, most: float) -> Any:
     """The best accuracy at a level of fairness, by changes (`price_of`)."""
     data, fairness, f, seed = settings.scene()
     key = ("price", settings.scene(), level, most)
-    return _get(key, lambda _: price_of(prepare(data, f, seed), fairness, level, most), None, "Price")
+    return once(key, lambda _: price_of(prepare(data, f, seed), fairness, level, most))
 
 
 def figures_of_base(settings: Settings) -> dict[str, float]:
@@ -217,10 +219,10 @@ def figures_of_base(settings: Settings) -> dict[str, float]:
 def tree(result: FitResult, depth: int) -> ChangeTree:
     """The tree of the changes at one depth."""
     key = ("tree", result.settings, depth)
-    return _get(key, lambda _: tree_of_changes(result, depth), None, "Tree")
+    return once(key, lambda _: tree_of_changes(result, depth))
 
 
 def shap(result: FitResult, place: Any) -> Any:
     """The SHAP comparison, computed in the background."""
     key = ("shap", result.settings)
-    return _get(key, lambda report: shap_comparison(result, report), place, "SHAP", background=True)
+    return once(key, lambda report: shap_comparison(result, report), place, "SHAP", background=True)

@@ -21,6 +21,7 @@ from commod.experiments.scene import FAIRNESS_FIGURES
 __all__ = [
     "changes",
     "concepts",
+    "directions",
     "figures",
     "pareto",
     "shap",
@@ -90,7 +91,7 @@ def verdict(result: FitResult) -> str:
         moved = f"{'improves' if gain > 0 else 'worsens'} from {row['f']:.2f} to {row['g']:.2f}"
     cost = 100 * accuracy["difference"]
     price = f"{abs(cost):.1f} points of accuracy {'lost' if cost < 0 else 'gained'}"
-    (_, better), (_, worse) = _directions(result)
+    (_, better), (_, worse) = directions(result)
     helped, harmed = int(result.changes[better].sum()), int(result.changes[worse].sum())
     return (
         f"{title[0].upper() + title[1:]} {moved} by changing {changed:,} of {total:,} decisions, with {price}: "
@@ -246,7 +247,7 @@ def _table(frame: pd.DataFrame, fairness_title: str) -> None:
 def changes(result: FitResult) -> None:
     """Who moved, in which direction."""
     st.header("Whose decisions change")
-    better, worse = _directions(result)
+    better, worse = directions(result)
     rows, words = [], []
     for rank, (code, row) in enumerate(result.changes.iterrows()):
         name = result.task.groups[int(code)]
@@ -275,7 +276,7 @@ def changes(result: FitResult) -> None:
     st.caption(f"On test. {'; '.join(words)}.")
 
 
-def _directions(result: FitResult) -> tuple[tuple[str, str], tuple[str, str]]:
+def directions(result: FitResult) -> tuple[tuple[str, str], tuple[str, str]]:
     """Words and column of the changes that favour a person, and of those that do not."""
     spec = result.task.spec
     names = ("lowered", "raised")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ import streamlit as st
 
 from commod.charts.compare import DEPLOYED_STYLE
 from commod.charts.limits import BOUND_STYLE, CURRENT_STYLE, PRICES, plot_limits, plot_price
-from commod.dashboard import compute
+from commod.dashboard import compute, session
 from commod.dashboard.drawing import draw
 from commod.dashboard.explore import FAIRNESS_TITLES
 from commod.dashboard.markup import legend_of, table_of
@@ -30,7 +30,7 @@ __all__ = ["QUICK", "Asked", "ask", "link", "price", "propositions", "region", "
 QUICK = ("commod", "lpp", "oracle_lpp", "oracle")
 BUDGETS = tuple(i / 100 for i in range(1, 31))
 LEVELS = {
-    "demographic_parity": tuple(i / 100 for i in range(50, 101, 5)),
+    "demographic_parity": (*(i / 100 for i in range(50, 100, 5)), 0.99),
     "equalized_odds": (0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5),
 }
 _STATE = "limits"
@@ -41,7 +41,7 @@ class Asked:
     """What this session asks of the page."""
 
     budget: float = 0.05
-    level: float | None = None  # None: the usual one of the criterion
+    levels: dict[str, float] = field(default_factory=dict)  # by criterion; the usual one where there is none
 
 
 def _asked() -> Asked:
@@ -49,7 +49,9 @@ def _asked() -> Asked:
         asked = Asked()
         query = st.query_params
         asked.budget = _nearest(BUDGETS, query.get("budget", "")) or asked.budget
-        asked.level = _nearest((*LEVELS["demographic_parity"], *LEVELS["equalized_odds"]), query.get("level", ""))
+        fairness = session.current().fairness
+        level = _nearest(LEVELS[fairness], query.get("level", ""))
+        asked.levels = {} if level is None else {fairness: level}
         st.session_state[_STATE] = asked
     found: Asked = st.session_state[_STATE]
     return found
@@ -66,7 +68,8 @@ def _nearest(grid: tuple[float, ...], text: str) -> float | None:
 def link() -> dict[str, str]:
     """What of the page goes into the address."""
     asked = _asked()
-    return {"budget": f"{asked.budget:g}"} | ({} if asked.level is None else {"level": f"{asked.level:g}"})
+    level = asked.levels.get(session.current().fairness)
+    return {"budget": f"{asked.budget:g}"} | ({} if level is None else {"level": f"{level:g}"})
 
 
 def ask(settings: Settings, limits: Limits) -> tuple[float, float]:
@@ -77,13 +80,17 @@ def ask(settings: Settings, limits: Limits) -> tuple[float, float]:
         usual, title = 0.8, "P-Rule asked for, at least"
     else:
         usual, title = 0.5 * limits.at(0.0), "Mistreatment asked for, at most"
-    level = min(levels, key=lambda value: abs(value - (usual if asked.level is None else asked.level)))
+    wanted = asked.levels.get(settings.fairness, usual)
+    level = min(levels, key=lambda value: abs(value - wanted))
     keys = {"budget": "limits_budget", "level": f"limits_level_{settings.fairness}"}
     for name, value in (("budget", asked.budget), ("level", level)):
         st.session_state.setdefault(keys[name], value)
 
     def take(name: str) -> None:
-        setattr(asked, name, st.session_state[keys[name]])
+        if name == "budget":
+            asked.budget = st.session_state[keys[name]]
+        else:
+            asked.levels[settings.fairness] = st.session_state[keys[name]]
 
     left, right = st.columns(2, gap="large")
     budget = left.select_slider(
@@ -110,16 +117,17 @@ def sentence(settings: Settings, limits: Limits, sweeps: dict[str, Sweep], budge
     name, people = _name(settings), limits.people
     upward = settings.fairness == "demographic_parity"
     flips = int(budget * people + 1e-9)
+    known = "group" if upward else "group and outcome"
     words = (
         f"With {budget:.0%} of the decisions changed ({flips:,} of {people:,}), nobody can do better than {name} of "
-        f"**{limits.at(budget):.2f}**, even knowing everyone's group; f starts at {limits.at(0.0):.2f}."
+        f"**{limits.at(budget):.3f}**, even knowing everyone's {known}; f starts at {limits.at(0.0):.3f}."
     )
     if "commod" in sweeps:
         best = best_within(sweeps["commod"].points, settings.fairness, budget)
         assert best is not None  # λ_fair = 0 changes nobody
         figure = best[FAIRNESS_FIGURES[settings.fairness]]
         words += (
-            f" COMMOD, which is not told the group, reaches **{figure:.2f}** "
+            f" COMMOD, which is not told the group, reaches **{figure:.3f}** "
             f"(with {best['change_rate']:.1%} changed, accuracy {best['accuracy']:.1%})."
         )
     reached = limits.curve["fairness"] >= level if upward else limits.curve["fairness"] <= level
@@ -127,6 +135,8 @@ def sentence(settings: Settings, limits: Limits, sweeps: dict[str, Sweep], budge
     if not reached.any():
         return f"{words} {asked[0].upper()}{asked[1:]} takes more than {limits.curve['change_rate'].iloc[-1]:.0%}."
     row = limits.curve[reached].iloc[0]
+    if row["changes"] == 0:
+        return f"{words} {asked[0].upper()}{asked[1:]}: f is that fair already."
     words += (
         f" {asked[0].upper()}{asked[1:]} takes at least **{row['change_rate']:.1%}** ({row['changes']:,.0f} people)"
     )
@@ -188,7 +198,7 @@ def region(
     parts = [
         limits.curve.iloc[thin].assign(kind="bound"),
         frame[frame["fairness"].between(low, high) & (frame["change_rate"] <= most)],
-        pd.DataFrame([{"kind": "budget", "change_rate": budget}]),
+        pd.DataFrame([{"kind": "budget", "change_rate": budget}, {"kind": "level", "fairness": level}]),
     ]
     if "commod" in sweeps:
         parts.append(_frontier(frame[frame["label"] == label_of("commod")], upward))
@@ -210,12 +220,14 @@ def region(
                 upward=upward,
             )
             edge = "above" if upward else "below"
+            known = "group is" if upward else "group and outcome are"
             hidden = len(frame) - len(parts[1])
-            less = f" {hidden} models outside the axes are not drawn." if hidden else ""
+            less = f" {hidden} models that change more, or are less fair than f, are not drawn." if hidden else ""
+            own = " Orange line: the fairest COMMOD model with at most so many changes." if "commod" in sweeps else ""
             st.caption(
-                f"On test. Blue line: the best that so many flips of f's decisions can do when everyone's group is "
-                f"known, counted exactly; {edge} it nobody gets. Orange line: the fairest COMMOD model with at most so "
-                f"many changes. Hollow (○): needs the group at predict.{less}"
+                f"On test. Blue line: the best that so many flips of f's decisions can do when everyone's {known} "
+                f"known, counted exactly; {edge} it nobody gets. Dashed: what you ask for.{own} Hollow (○): needs the "
+                f"group at predict.{less}"
             )
         with narrow:
             _best_table(settings, limits, sweeps, budget, title)
@@ -230,7 +242,8 @@ def _best_table(settings: Settings, limits: Limits, sweeps: dict[str, Sweep], bu
             rows.append([label_of(name), "–", f"over {budget:.0%}", "–"])
             continue
         figure = best[FAIRNESS_FIGURES[settings.fairness]]
-        rows.append([label_of(name), f"{figure:.3f}", f"{best['change_rate']:.1%}", f"{best['accuracy']:.1%}"])
+        changed = f"{best['change_rate']:.1%}" if best["change_rate"] > 0 else "0, as f"
+        rows.append([label_of(name), f"{figure:.3f}", changed, f"{best['accuracy']:.1%}"])
     headings = {"Method": "", title.split(" (")[0]: title, "Changed": "Share of test decisions", "Accuracy": "On test"}
     st.html(table_of(headings, rows, caption=f"The fairest models with at most {budget:.0%} of the decisions changed"))
 
@@ -251,8 +264,12 @@ def price(
     asked = f"{_name(settings)} of {level:g} or {'more' if upward else 'less'}"
     st.header(f"The price of {asked}")
     start = result.path["accuracy"].iloc[0]
+    if limits.at(0.0) >= level if upward else limits.at(0.0) <= level:
+        st.info("f is that fair already: nothing has to change.", icon=":material/info:")
+        return
+    models = models.assign(difference=models["accuracy"] - start)
     fair = models["fairness"] >= level if upward else models["fairness"] <= level
-    models = models[fair & (models["change_rate"] <= most)].assign(difference=models["accuracy"] - start)
+    models = models[fair & (models["change_rate"] <= most)]
     if curves.empty:
         st.info(f"With {most:.0%} of the decisions changed, {asked} cannot be reached.", icon=":material/info:")
         return
@@ -269,7 +286,7 @@ def price(
     bottom = min(-0.02, float(frame["difference"].min()))
     low, high = math.floor(bottom * 50) / 50, math.ceil(top * 50) / 50
     frame = frame[frame["difference"].between(low, high) | (frame["kind"] == "budget")]
-    st.markdown(_price_words(curves, models, budget, asked))
+    st.markdown(_price_words(curves, models, asked, with_commod="commod" in sweeps))
     draw(
         plot_price,
         frame,
@@ -279,16 +296,22 @@ def price(
         high=high,
         most=most,
     )
-    dashed = "" if not upward else f" Dashed: {PRICES['scores'].lower()}, the people nearest to one half first."
+    dotted = "" if not upward else f" Dotted: {PRICES['scores'].lower()}, the people nearest to one half first."
     st.caption(
         f"On test. Solid: {PRICES['labels'].lower()}, so that flips mend errors; it leaves the picture at the top."
-        f"{dashed} Points: models that are fair enough."
+        f"{dotted} Points: models that are fair enough."
     )
 
 
-def _price_words(curves: pd.DataFrame, models: pd.DataFrame, budget: float, asked: str) -> str:
+def _price_words(curves: pd.DataFrame, models: pd.DataFrame, asked: str, *, with_commod: bool) -> str:
     cheapest = curves[curves["known"] == "scores"]
     parts = []
+    if cheapest.empty:
+        first = curves.iloc[0]
+        parts.append(
+            f"In hindsight, with {first['change_rate']:.1%} changed, {asked} goes with "
+            f"{100 * first['difference']:+.1f} points of accuracy."
+        )
     if not cheapest.empty:
         first, best = cheapest.iloc[0], cheapest.loc[cheapest["difference"].idxmax()]
         parts.append(
@@ -297,19 +320,20 @@ def _price_words(curves: pd.DataFrame, models: pd.DataFrame, budget: float, aske
             f"changes, {first['change_rate']:.1%}."
         )
     own = models[models["label"] == label_of("commod")]
-    if own.empty:
+    if with_commod and own.empty:
         parts.append("No COMMOD model of the sweep is that fair.")
-    else:
+    elif with_commod:
         best = own.loc[own["difference"].idxmax()]
         change = 100 * best["difference"]
         verb = f"loses {-change:.1f}" if change < 0 else f"gains {change:.1f}"
-        parts.append(f"COMMOD {verb} points (with {best['change_rate']:.1%} changed).")
+        parts.append(f"The most accurate such COMMOD model {verb} points (with {best['change_rate']:.1%} changed).")
     return " ".join(parts)
 
 
 def propositions(settings: Settings, limits: Limits) -> None:
     """What the paper's propositions say here, and from where on they do not hold as printed."""
-    with st.expander("The paper's propositions, held against the exact count"):
+    title = "The paper's propositions, held against the exact count"
+    with st.expander(title, key="limits_propositions", on_change="rerun"):
         people = limits.people
         fails = limits.printed_fails_from
         if settings.fairness == "demographic_parity":

@@ -5,9 +5,11 @@ Every text from data or settings passes through `html.escape`.
 
 from __future__ import annotations
 
+import re
 from base64 import b64encode
 from collections.abc import Collection, Mapping, Sequence
 from html import escape
+from typing import Any
 
 import pandas as pd
 
@@ -15,7 +17,7 @@ from commod.charts import MethodStyle, palette
 from commod.explain import ChangeTree
 from commod.explain.concepts import in_percent
 
-__all__ = ["concept_cards", "legend_of", "table_of", "tree_list"]
+__all__ = ["concept_cards", "legend_of", "no_formula", "plain", "table_of", "tree_list"]
 
 MOST_BARS = 8
 
@@ -141,6 +143,16 @@ def tree_list(tree: ChangeTree) -> str:
     return f'{_STYLE}<ul class="cx-tree" data-testid="tree">{item(0)}</ul>'
 
 
+def plain(text: object) -> str:
+    """A text from the data as it stands, whatever Markdown would make of it (“$50,000 to $60,000” is a formula)."""
+    return re.sub(r"([\\`*_\[\]$~:#<>|!])", r"\\\1", str(text))
+
+
+def no_formula(value: Any) -> Any:
+    """A cell of a table that a spreadsheet does not take for a formula; it passes over blanks in front of one."""
+    return f"'{value}" if isinstance(value, str) and value.lstrip().startswith(("=", "+", "-", "@")) else value
+
+
 # A mark of each shape that Vega knows, drawn around the origin.
 _GLYPHS = {
     "circle": "M5 0A5 5 0 1 1 -5 0A5 5 0 1 1 5 0Z",
@@ -151,6 +163,7 @@ _GLYPHS = {
     "triangle-right": "M5 0L-4.5 5.5V-5.5Z",
     "triangle-left": "M-5 0L4.5 5.5V-5.5Z",
     "cross": "M-2 -6H2V-2H6V2H2V6H-2V2H-6V-2H-2Z",
+    "wedge": "M0 -6L3.5 5H-3.5Z",
     "stroke": "M-6 0H6",
 }
 

@@ -18,6 +18,13 @@ from commod.experiments.target import Target
 __all__ = ["arrive", "form", "wait"]
 
 _STATE = "target"
+# What the fields hold at first: something that can be had.
+USUAL = {
+    ("law_school", "demographic_parity"): (0.55, 14.0),
+    ("law_school", "equalized_odds"): (0.55, 10.0),
+    ("compas", "demographic_parity"): (0.65, 12.0),
+    ("compas", "equalized_odds"): (0.3, 12.0),
+}
 POLL = 0.1
 
 
@@ -41,7 +48,17 @@ def _state() -> _State:
 
 
 def _keys(settings: Settings) -> tuple[str, str]:
-    return f"target_fairness_{settings.fairness}", "target_change"
+    return f"target_fairness_{settings.data}_{settings.fairness}", f"target_change_{settings.data}_{settings.fairness}"
+
+
+def _kept() -> dict[str, float]:
+    """What was last in the fields, also after a visit to another page."""
+    kept: dict[str, float] = st.session_state.setdefault("target_fields", {})
+    return kept
+
+
+def _keep(key: str) -> None:
+    _kept()[key] = st.session_state[key]
 
 
 def _find() -> None:
@@ -76,10 +93,11 @@ def arrive() -> None:
 def form(settings: Settings, result: FitResult) -> Any:
     """Two fields, a button and the answer; returns the place of the progress."""
     state = _state()
-    fair_key, change_key = _keys(settings)
     is_dp = settings.fairness == "demographic_parity"
-    st.session_state.setdefault(fair_key, 0.8 if is_dp else 0.2)
-    st.session_state.setdefault(change_key, 8.0)
+    usual = USUAL.get((settings.data, settings.fairness), (0.8, 10.0) if is_dp else (0.2, 10.0))
+    keys = _keys(settings)
+    for key, value in zip(keys, usual, strict=True):
+        st.session_state.setdefault(key, _kept().get(key, value))
     with st.container(border=True):
         st.markdown("**Or name a target**, and let the sliders be set for you.")
         left, right = st.columns(2, gap="small")
@@ -89,19 +107,32 @@ def form(settings: Settings, result: FitResult) -> Any:
             1.0,
             step=0.05,
             format="%.2f",
-            key=fair_key,
+            key=keys[0],
+            on_change=_keep,
+            args=(keys[0],),
         )
-        right.number_input("Changed, at most (%)", 0.0, 100.0, step=1.0, format="%.1f", key=change_key)
+        right.number_input(
+            "Changed, at most (%)",
+            0.0,
+            100.0,
+            step=1.0,
+            format="%.1f",
+            key=keys[1],
+            on_change=_keep,
+            args=(keys[1],),
+        )
         searching = state.ticket is not None
+        button = st.empty()  # one place for both: the old one is gone at once
         if searching:
-            st.button("Stop the search", icon=":material/stop_circle:", on_click=_drop)
+            button.button("Stop the search", icon=":material/stop_circle:", on_click=_drop)
         else:
-            st.button(
+            button.button(
                 "Find the setting",
                 icon=":material/search:",
                 on_click=_find,
-                help="Searches λ_fair, λ_ratio and λ_concepts on held-out training rows, in about ten seconds; the "
-                "test part is not looked at.",
+                help="Searches λ_fair, λ_ratio and λ_concepts on held-out training rows; the test part is not looked "
+                "at. A setting is found if both limits are likely (90 %) to hold on new people: about one such promise "
+                "in ten fails.",
             )
         place = st.empty()
         if searching:
@@ -152,21 +183,25 @@ def _answer(settings: Settings, result: FitResult) -> None:
     if found.met:
         if settings.model() != state.told_at.model():
             return
-        st.success(f"{found.answer} {_on_test(found, result)}", icon=":material/flag:")
+        holds, words = _on_test(found, result)
+        tell = st.success if holds else st.warning
+        tell(f"{found.answer} {words} Undo brings the old setting back.", icon=":material/flag:")
         return
     st.warning(found.answer, icon=":material/flag:")
+    st.caption(f"The setting shown here. {_on_test(found, result)[1]}")
     with st.container(horizontal=True, gap="small"):
         for label, near in (
             (f"Fairest with at most {found.max_change:.1%}", found.fairest),
             ("Fewest changes that are as fair", found.gentlest),
         ):
             if near is not None:
-                st.button(label, on_click=session.go_to, args=(_as_settings(settings, near[1]),))
+                there = _as_settings(settings, near[1])
+                st.button(label, on_click=session.go_to, args=(there,), disabled=there == settings)
         st.button("Close", on_click=_drop, icon=":material/close:")
 
 
-def _on_test(found: Target, result: FitResult) -> str:
-    """Whether the promise holds on the test part."""
+def _on_test(found: Target, result: FitResult) -> tuple[bool, str]:
+    """Whether the limits hold on the test part, and that in words."""
     figure = FAIRNESS_FIGURES[found.criterion]
     row, changed = result.figures.loc[figure], float(result.figures.loc["change_rate", "g"])
     value = float(row["g"])
@@ -179,4 +214,4 @@ def _on_test(found: Target, result: FitResult) -> str:
         (True, False): "the limit on changes is missed",
         (False, False): "both limits are missed",
     }[bool(fair), few]
-    return f"On test: {name} {value:.2f}, {changed:.1%} changed: {verdict}. Undo brings the old setting back."
+    return bool(fair and few), f"On test: {name} {value:.3f}, {changed:.1%} changed: {verdict}."

@@ -10,7 +10,7 @@ import pandas as pd
 import streamlit as st
 
 from commod.dashboard import session
-from commod.dashboard.markup import table_of
+from commod.dashboard.markup import plain, table_of
 from commod.datasets import Choice, ChoiceError, ReadTable, TableError, find_leaks, guess_columns, make_task, read_table
 from commod.datasets.example import example_table
 from commod.datasets.own import MOST_VALUES, as_text
@@ -291,15 +291,10 @@ def in_use() -> None:
     for sentence in draft.leaks:
         st.warning(sentence, icon=":material/warning:")
     if draft.told:
-        st.markdown("\n".join(f"- {_plain(sentence)}" for sentence in draft.told))
+        st.markdown("\n".join(f"- {plain(sentence)}" for sentence in draft.told))
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         st.page_link("app.py", label="Explore these data", icon=":material/tune:")
         st.button("Forget these data", on_click=_forget, icon=":material/delete:")
-
-
-def _plain(text: str) -> str:
-    """Text of a file as Markdown that is text: nothing in it is markup."""
-    return re.sub(r"([\\`*_{}\[\]()#+\-.!|<>~$:])", r"\\\1", text)
 
 
 def _forget() -> None:

@@ -55,11 +55,7 @@ def limits_of(scene: Scene, fairness: str, most: float = 0.4) -> Limits:
     test, decided = scene.test, scene.decisions_test
     flips = int(most * len(test))
     is_dp = fairness == "demographic_parity"
-    if is_dp:
-        curve = p_rule_curve(decided, sensitive_features=test.sensitive, max_changes=flips)
-    else:
-        curve = mistreatment_curve(test.y, decided, sensitive_features=test.sensitive, max_changes=flips)
-    curve = curve.rename(columns={FAIRNESS_FIGURES[fairness]: "fairness"})[["changes", "change_rate", "fairness"]]
+    curve = _curve(scene, fairness, flips)
     fair = (curve["fairness"] > 0.99) if is_dp else (curve["fairness"] < 0.01)
     return Limits(
         curve,
@@ -68,6 +64,15 @@ def limits_of(scene: Scene, fairness: str, most: float = 0.4) -> Limits:
         fails_from(test.y, decided, sensitive_features=test.sensitive, fairness=fairness, max_changes=flips),
         len(test),
     )
+
+
+def _curve(scene: Scene, fairness: str, flips: int) -> pd.DataFrame:
+    test, decided = scene.test, scene.decisions_test
+    if fairness == "demographic_parity":
+        curve = p_rule_curve(decided, sensitive_features=test.sensitive, max_changes=flips)
+    else:
+        curve = mistreatment_curve(test.y, decided, sensitive_features=test.sensitive, max_changes=flips)
+    return curve.rename(columns={FAIRNESS_FIGURES[fairness]: "fairness"})[["changes", "change_rate", "fairness"]]
 
 
 def best_within(points: pd.DataFrame, fairness: str, change_rate: float) -> pd.Series | None:
@@ -86,7 +91,11 @@ def price_of(scene: Scene, fairness: str, limit: float, most: float) -> pd.DataF
     flips = int(most * len(test))
     if fairness == "equalized_odds":
         flips = min(flips, MOST_FLIPS_EO)
-    changes = np.unique(np.linspace(0, flips, PRICE_POINTS).round().astype(int))
+    curve = _curve(scene, fairness, flips)
+    fair = curve["fairness"] >= limit if fairness == "demographic_parity" else curve["fairness"] <= limit
+    # From the fewest flips that are fair enough on.
+    first = int(curve["changes"][fair].iloc[0]) if fair.any() else flips
+    changes = np.unique(np.linspace(first, flips, PRICE_POINTS).round().astype(int))
     frames = []
     for known, scores in (("labels", None), ("scores", scene.scores_test)):
         if known == "scores" and fairness == "equalized_odds":

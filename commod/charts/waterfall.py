@@ -1,0 +1,119 @@
+"""One person: the sum that leads from f's score to g's, and two accounts of it side by side."""
+
+from __future__ import annotations
+
+import altair as alt
+import pandas as pd
+
+from commod.charts import palette
+from commod.charts.compare import MethodStyle
+
+__all__ = ["plot_accounts", "plot_waterfall", "term_styles"]
+
+ACCOUNTS = ("COMMOD's own", "SHAP, post hoc")
+
+
+def _labels(limit: int) -> alt.Axis:
+    return alt.Axis(
+        labelExpr="split(datum.label, '|')", labelLimit=limit, labelPadding=6, labelLineHeight=14, labelOverlap=False
+    )
+
+
+def term_styles(outcomes: tuple[str, str], favourable: int = 1) -> tuple[MethodStyle, MethodStyle]:
+    """Marks of the terms that raise the score and of those that lower it, for a legend beside the chart."""
+    colours = (palette.BETTER, palette.WORSE) if favourable == 1 else (palette.WORSE, palette.BETTER)
+    low, high = outcomes
+    return MethodStyle(f"towards “{high}”", colours[0], "square"), MethodStyle(f"towards “{low}”", colours[1], "square")
+
+
+def plot_waterfall(frame: pd.DataFrame, *, outcomes: tuple[str, str], favourable: int = 1) -> alt.LayerChart:
+    """The running sum on the scale of the logit, a row for each term.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Columns ``label`` (two lines, parted by "|", with the term's value: beside the axis it has the theme's colour,
+        which a text among the bars would not), ``rank`` (of the row), ``kind`` ("f", "g", "up" or "down"), ``start,
+        end`` (of the bar), ``ratio`` (what it adds to r).
+    outcomes : pair of str
+        What a score below 0 and above 0 decides.
+    favourable : {0, 1}
+        The outcome that is better for a person; terms that lead to it have its colour.
+    """
+    low, high = outcomes
+    styles = term_styles(outcomes, favourable)
+    bars = (
+        alt.Chart()
+        .transform_calculate(line="replace(datum.label, '|', ', ')")
+        .mark_bar(height={"band": 0.62})
+        .encode(
+            x=alt.X(
+                "start:Q",
+                title=["Score as logit", f"above 0: “{high}”", f"below 0: “{low}”"],
+                scale=alt.Scale(zero=True),
+                axis=alt.Axis(tickCount=5, labelFlush=False),
+            ),
+            x2="end:Q",
+            y=alt.Y("label:N", title=None, sort=alt.EncodingSortField("rank", op="min"), axis=_labels(170)),
+            color=alt.Color(
+                "kind:N",
+                scale=alt.Scale(
+                    domain=["f", "g", "up", "down"], range=[palette.F, palette.G, *(style.colour for style in styles)]
+                ),
+                legend=None,
+            ),
+            tooltip=[
+                alt.Tooltip("line:N", title="Term"),
+                alt.Tooltip("ratio:Q", title="In r", format="+.3f"),
+                alt.Tooltip("end:Q", title="Sum so far", format="+.2f"),
+            ],
+        )
+    )
+    # Once, not for each row; its meaning is told beside the chart, so it is no symbol of its own.
+    line = (
+        alt.Chart()
+        .transform_filter("datum.rank == 0")
+        .mark_rule(strokeDash=[5, 4], color=palette.FRONTIER, strokeWidth=1.5, aria=False)
+        .encode(x=alt.datum(0))
+    )
+    return alt.layer(bars, line, data=frame).properties(height=alt.Step(36))
+
+
+def plot_accounts(frame: pd.DataFrame) -> alt.LayerChart:
+    """What each column adds to logit g − logit f for one person, COMMOD's own account beside SHAP's.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Columns ``label, rank`` (of the label), ``account`` ("COMMOD's own" or "SHAP, post hoc"), ``value`` (signed),
+        ``low, high`` (over redrawn backgrounds; equal where there is no range).
+    """
+    y = alt.Y("label:N", title=None, sort=alt.EncodingSortField("rank", op="min"), axis=_labels(150))
+    offset = alt.YOffset("account:N", sort=list(ACCOUNTS))
+    tooltip = [
+        alt.Tooltip("label:N", title="Feature"),
+        alt.Tooltip("account:N", title="Account"),
+        alt.Tooltip("value:Q", title="Adds to the logit", format="+.3f"),
+    ]
+    bars = (
+        alt.Chart()
+        .mark_bar()
+        .encode(
+            x=alt.X("value:Q", title="Adds to g's logit against f's", axis=alt.Axis(tickCount=5, labelFlush=False)),
+            y=y,
+            yOffset=offset,
+            color=alt.Color(
+                "account:N",
+                scale=alt.Scale(domain=list(ACCOUNTS), range=[palette.COMMOD, palette.SHAP]),
+                legend=alt.Legend(title=None, orient="bottom", columns=1),
+            ),
+            tooltip=tooltip,
+        )
+    )
+    ranges = (
+        alt.Chart()
+        .transform_filter("datum.high > datum.low")
+        .mark_rule(strokeWidth=2, color="#555555")
+        .encode(x="low:Q", x2="high:Q", y=y, yOffset=offset, tooltip=tooltip)
+    )
+    return alt.layer(bars, ranges, data=frame).properties(height=alt.Step(15))

@@ -1,0 +1,351 @@
+"""One person, edited: the sum that leads from f to g, the smallest edits that matter, and who is like them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from commod.datasets.task import Task
+from commod.explain.concepts import explain_loadings
+from commod.models.adversary import sigmoid
+from commod.models.base_scores import base_logits
+from commod.models.estimator import SCORE_FEATURE, Commod
+
+__all__ = [
+    "FeatureRange",
+    "edit_row",
+    "explain_edits",
+    "explain_sum",
+    "feature_ranges",
+    "nearest_person",
+    "score_rows",
+]
+
+# Values tried at once on either side of a number; where there are more, the search narrows down in rounds.
+MOST_VALUES = 400
+MOST_DECIMALS = 4
+
+
+@dataclass(frozen=True)
+class FeatureRange:
+    """What values a column takes in the data.
+
+    Attributes
+    ----------
+    column : str
+    low, high, step : float
+        Range of a number and its resolution: a power of ten of which all its values are multiples, or, where there is
+        none above 0.0001, one that parts the range into some thousand. 0 for a category.
+    decimals : int
+        Digits that a number in steps of `step` needs.
+    levels : tuple
+        Levels of a category, most frequent first; empty for a number.
+    sd : float
+        Standard deviation. That of a category is half of the mean squared distance of two people drawn at random, as
+        it is for a number, if different levels are 1 apart; for two levels it is that of their 0/1 column.
+    """
+
+    column: str
+    low: float = 0.0
+    high: float = 0.0
+    step: float = 0.0
+    decimals: int = 0
+    levels: tuple[Any, ...] = ()
+    sd: float = 1.0
+
+    @property
+    def is_number(self) -> bool:
+        return not self.levels
+
+    def distance(self, before: Any, after: Any) -> Any:
+        """Size of an edit in standard deviations; either side may be an array or a Series."""
+        if self.is_number:
+            return np.abs(after - before) / self.sd
+        return np.where(np.asarray(after != before), 1.0, 0.0) / self.sd
+
+
+def feature_ranges(X: pd.DataFrame, *, leave_out: object = None) -> dict[str, FeatureRange]:
+    """Range of each column of `X`, but for the one that holds f's scores (`leave_out`), which is no feature."""
+    ranges = {}
+    for column in X.columns:
+        if isinstance(leave_out, str) and column == leave_out:
+            continue
+        values = X[column]
+        if pd.api.types.is_numeric_dtype(values.dtype) and not pd.api.types.is_bool_dtype(values.dtype):
+            ranges[column] = _range_of_numbers(
+                column, np.unique(values.to_numpy(dtype=float)), float(values.std(ddof=0))
+            )
+            continue
+        shares = values.value_counts(normalize=True)
+        shares = shares[shares > 0]
+        spread = math.sqrt(max(0.0, 1.0 - float((shares**2).sum())) / 2)
+        ranges[column] = FeatureRange(column, levels=tuple(shares.index), sd=spread or 1.0)
+    return ranges
+
+
+def _range_of_numbers(column: str, distinct: np.ndarray, sd: float) -> FeatureRange:
+    low, high = float(distinct[0]), float(distinct[-1])
+    for decimals in range(MOST_DECIMALS + 1):
+        scaled = distinct * 10**decimals
+        if np.allclose(scaled, np.round(scaled), rtol=0, atol=1e-6):
+            break
+    else:
+        decimals = 0 if high == low else max(0, math.ceil(-math.log10((high - low) / 1000)))
+    return FeatureRange(column, low, high, 10.0**-decimals, decimals, sd=sd or 1.0)
+
+
+def edit_row(x: pd.DataFrame, edits: Mapping[str, Any]) -> pd.DataFrame:
+    """The row `x` with other values in some columns, in the types it has."""
+    return _rows(x, [(column, [value]) for column, value in edits.items()], together=True) if edits else x
+
+
+def _rows(x: pd.DataFrame, blocks: list[tuple[str, Any]], *, together: bool = False) -> pd.DataFrame:
+    """Copies of the row `x`, one for each value of a block, with that value in the block's column.
+
+    With `together` all blocks hold one value and go into one row.
+    """
+    count = 1 if together else sum(len(values) for _, values in blocks)
+    places: dict[str, list[tuple[int, Any]]] = {}
+    at = 0
+    for column, values in blocks:
+        places.setdefault(column, []).append((at, values))
+        at += 0 if together else len(values)
+    data = {}
+    for column in x.columns:
+        dtype = x[column].dtype
+        if isinstance(dtype, pd.CategoricalDtype):
+            codes = np.full(count, x[column].cat.codes.iloc[0])
+            for start, values in places.get(column, []):
+                codes[start : start + len(values)] = dtype.categories.get_indexer(list(values))
+            data[column] = pd.Series(pd.Categorical.from_codes(codes, dtype=dtype))
+            continue
+        # Numbers as float, whatever their type, and words as objects: an array of text would cut longer ones.
+        cells = np.full(count, x[column].iloc[0], dtype=float if dtype.kind in "iuf" else object)
+        for start, values in places.get(column, []):
+            cells[start : start + len(values)] = values
+        data[column] = pd.Series(cells).astype(dtype)
+    return pd.DataFrame(data)
+
+
+def score_rows(g: Commod, X: pd.DataFrame) -> pd.DataFrame:
+    """Scores and decisions of f and g for each row, f asked once.
+
+    Returns
+    -------
+    DataFrame
+        Columns ``logit_f, ratio, logit_g`` (= ratio · logit_f), ``f, g`` (decisions, 0 or 1) and ``changed``.
+    """
+    logit = base_logits(g.base_model_, X)
+    ratio = g.ratio(X, base_scores=sigmoid(logit))
+    after = ratio * logit
+    return pd.DataFrame(
+        {
+            "logit_f": logit,
+            "ratio": ratio,
+            "logit_g": after,
+            "f": (logit > 0).astype(int),
+            "g": (after > 0).astype(int),
+            "changed": (logit > 0) != (after > 0),
+        }
+    )
+
+
+def explain_sum(g: Commod, task: Task, x: pd.DataFrame, *, by: str = "concept") -> pd.DataFrame:
+    """The sum that leads from f's logit to g's for one person, ready to be drawn as a waterfall.
+
+    Parameters
+    ----------
+    by : {"concept", "column"}
+        One term for each concept, or for each input column (all levels of a category together), heaviest first.
+
+    Returns
+    -------
+    DataFrame
+        Columns ``term, label`` (two lines, parted by "|"), ``part`` ("f", "term" or "g"), ``value`` (of the concept),
+        ``ratio`` (what it adds to r), ``logit`` (to the score), ``start, end`` (of its bar). The bars of the terms
+        begin where the one before ends; those of f and g begin at 0. Terms that are 0 are left out.
+    """
+    if by not in ("concept", "column"):
+        raise ValueError(f"by must be 'concept' or 'column', got {by!r}.")
+    terms = g.explain_prediction(x, by="concept" if by == "concept" else "feature")
+    first, constant, inner, last = (terms.loc["f"], terms.loc["constant"], terms.iloc[2:-1], terms.loc["g"])
+    if by == "column":
+        origins = [str(column) for column, _ in g.encoder_.origin_] + ([SCORE_FEATURE] if g.include_score else [])
+        inner = inner[["ratio", "logit"]].groupby(np.array(origins), sort=False).sum().assign(value=np.nan)
+        inner = inner.iloc[np.argsort(-inner["logit"].abs().to_numpy(), kind="stable")]
+    names = _term_names(g, task, by)
+    rows = [("f", "Score of f", "f", np.nan, 1.0, first["logit"])]
+    rows.append(("constant", "Constant of r", "term", np.nan, constant["ratio"], constant["logit"]))
+    for name, row in inner.iterrows():
+        rows.append((str(name), names.get(str(name), str(name)), "term", row["value"], row["ratio"], row["logit"]))
+    rows = [row for row in rows if row[2] != "term" or row[4] != 0]
+    rows.append(("g", "Score of g", "g", np.nan, last["ratio"], last["logit"]))
+    frame = pd.DataFrame(rows, columns=["term", "label", "part", "value", "ratio", "logit"])
+    after = frame["logit"].iloc[:-1].cumsum().to_numpy()
+    frame["start"] = np.concatenate([[0.0], after[:-1], [0.0]])
+    frame["end"] = np.append(after, last["logit"])
+    return frame
+
+
+def _term_names(g: Commod, task: Task, by: str) -> dict[str, str]:
+    if by == "column":
+        return {str(column): task.label(column) for column, _ in g.encoder_.origin_} | {SCORE_FEATURE: "Score of f"}
+    names = {}
+    for concept, part in explain_loadings(g, task).groupby("concept", sort=False):
+        columns = list(dict.fromkeys(label.partition(": ")[0] for label in part["label"]))
+        names[str(concept)] = f"{concept}|{columns[0]}{' and others' if len(columns) > 1 else ''}"
+    return names
+
+
+def nearest_person(
+    X: pd.DataFrame, x: pd.DataFrame, ranges: Mapping[str, FeatureRange], *, skip: int | None = None
+) -> tuple[int, float]:
+    """Position of the row of `X` nearest to the row `x`, and how far it is.
+
+    The distance is the root of the summed squares of the differences, each in standard deviations of its column
+    (`FeatureRange.sd`); of equally near rows the first. The row at `skip` is not considered.
+    """
+    total = np.zeros(len(X))
+    for column, known in ranges.items():
+        total += np.asarray(known.distance(x[column].iloc[0], X[column]), dtype=float) ** 2
+    if skip is not None:
+        total[skip] = np.inf
+    place = int(np.argmin(total))
+    return place, float(np.sqrt(total[place]))
+
+
+def explain_edits(
+    g: Commod, task: Task, x: pd.DataFrame, *, ranges: Mapping[str, FeatureRange] | None = None
+) -> pd.DataFrame:
+    """The smallest edits of a single feature that undo the change of a decision, or cause one.
+
+    Where g decides otherwise than f on `x`, an edit counts if they agree after it; where they agree, if they differ.
+    Numbers are tried at all multiples of their resolution within the data's range, upwards and downwards. Where these
+    are more than 400 on a side, 400 of them are tried and the search goes on between the first that counts and the
+    one before, so that a narrower gap nearer by can be missed. Categories are tried at all levels.
+
+    Nothing is trained. If f is a column of scores it stays as it is: only g can move.
+
+    Parameters
+    ----------
+    x : DataFrame of one row, with the columns that g was fitted on
+    ranges : mapping, optional
+        `feature_ranges` of the task's data, if they are at hand.
+
+    Returns
+    -------
+    DataFrame
+        One row for each number that has such an edit and one for each level, smallest first: ``column, label, before,
+        after, size`` (in standard deviations, see `FeatureRange`), ``f, g`` (decisions after the edit) and ``moved``
+        ("f" or "g", whose decision is another than before). Of levels of one size the most frequent comes first.
+    """
+    if ranges is None:
+        ranges = feature_ranges(task.X, leave_out=g.base_model_)
+    now = score_rows(g, x).iloc[0]
+    sides = [
+        _Side(known, float(x[column].iloc[0]), up)
+        for column, known in ranges.items()
+        if known.is_number
+        for up in (True, False)
+    ]
+    levels = {
+        column: [level for level in known.levels if level != x[column].iloc[0]]
+        for column, known in ranges.items()
+        if not known.is_number
+    }
+    blocks: list[tuple[str, Any]] = [(column, values) for column, values in levels.items() if values]
+    found: list[dict[str, Any]] = []
+    while True:
+        asked = [(side, values) for side in sides if len(values := side.values())]
+        tried: list[tuple[str, Any]] = [*((side.known.column, values) for side, values in asked), *blocks]
+        if not tried:
+            break
+        scores = score_rows(g, _rows(x, tried))
+        counts = (scores["changed"] != now["changed"]).to_numpy()
+        decided = scores[["f", "g"]].to_numpy()
+        at = 0
+        for side, values in asked:
+            side.narrow(values, counts[at : at + len(values)], decided[at : at + len(values)])
+            at += len(values)
+        for column, values in blocks:
+            known, before = ranges[column], x[column].iloc[0]
+            for rank, level in enumerate(values):
+                if counts[at + rank]:
+                    found.append(_edit(task, known, before, level, decided[at + rank], rank))
+            at += len(values)
+        blocks = []
+    best: dict[str, _Side] = {}
+    for side in sides:
+        other = best.get(side.known.column)
+        if side.outer is not None and (other is None or side.size < other.size):
+            best[side.known.column] = side
+    found += [_edit(task, side.known, side.own, side.outer, side.decided, 0) for side in best.values()]
+    columns = ["column", "label", "before", "after", "size", "f", "g", "rank"]
+    frame = pd.DataFrame(found, columns=columns).sort_values(["size", "rank"], kind="stable", ignore_index=True)
+    frame["moved"] = np.where(frame["g"] != now["g"], "g", "f")
+    return frame.drop(columns="rank")
+
+
+def _edit(task: Task, known: FeatureRange, before: Any, after: Any, decided: np.ndarray, rank: int) -> dict[str, Any]:
+    return {
+        "column": known.column,
+        "label": task.label(known.column),
+        "before": before,
+        "after": after,
+        "size": float(known.distance(before, after)),
+        "f": int(decided[0]),
+        "g": int(decided[1]),
+        "rank": rank,
+    }
+
+
+class _Side:
+    """The values of a number above its own, or below, and how far the search among them has come.
+
+    Values are counted in steps. The edit looked for lies beyond ``inner`` and at ``outer`` at the latest.
+    """
+
+    def __init__(self, known: FeatureRange, own: float, up: bool) -> None:
+        self.known = known
+        self.own = own
+        self.sign = 1 if up else -1
+        unit = known.step
+        # The next multiple of the step beyond the person's own value, which need not be one itself.
+        self.inner = math.floor(own / unit + 1e-6) if up else math.ceil(own / unit - 1e-6)
+        self.last = math.floor(known.high / unit + 1e-6) if up else math.ceil(known.low / unit - 1e-6)
+        self.outer: float | None = None
+        self.decided = np.zeros(2, dtype=int)
+        self.done = False
+
+    def values(self) -> np.ndarray:
+        """What to try next, nearest first; nothing where the search is over."""
+        end = self.last if self.outer is None else round(self.outer / self.known.step) - self.sign
+        count = self.sign * (end - self.inner)
+        if self.done or count <= 0:
+            return np.array([])
+        steps = np.unique(np.linspace(1, count, min(count, MOST_VALUES)).round().astype(int))
+        return np.round((self.inner + self.sign * steps) * self.known.step, self.known.decimals)
+
+    def narrow(self, values: np.ndarray, counts: np.ndarray, decided: np.ndarray) -> None:
+        """Take over which of the values tried count."""
+        if not counts.any():
+            if self.outer is None:
+                self.done = True
+            else:
+                self.inner = round(values[-1] / self.known.step)
+            return
+        first = int(np.argmax(counts))
+        if first:
+            self.inner = round(values[first - 1] / self.known.step)
+        self.outer = float(values[first])
+        self.decided = decided[first]
+
+    @property
+    def size(self) -> float:
+        assert self.outer is not None
+        return float(self.known.distance(self.own, self.outer))

@@ -1,0 +1,463 @@
+r"""A COMMOD model from a small JSON file, run with numpy alone.
+
+This one file needs Python ≥ 3.10, numpy and nothing else: no scikit-learn, no pandas, nothing of this project. Copy it
+to where the model is to run, and::
+
+    from portable import load  # or, where the project is installed: from commod.portable import load
+
+    g = load("model.json")
+    g.predict([{"lsat": 37, "ugpa": 3.1, ...}])  # decisions; rows as dicts, or one dict of columns
+    g.predict_proba(rows)[:, 1]  # probability of the positive class
+    g.explain(rows[0])  # from f's score through each concept to g's
+
+The file is written by `commod.models.export.to_portable`. Predictions are those of the model it was written from, to
+1e-9.
+
+The format, ``commod-portable/1``
+---------------------------------
+Strict JSON (no NaN, no infinity): one object with
+
+``format``
+    ``"commod-portable/1"``. A reader that does not know the version refuses the file.
+``about``
+    Texts about the model, for people; not used.
+``settings``
+    Arguments of the estimator, for people; not used.
+``classes``
+    The two labels; the second is the positive one.
+``encoder``
+    How a row becomes numbers: ``columns``, a list of ``{"name": ..., "levels": null or [...]}``; ``mean`` and
+    ``scale``, one number per encoded column. A column without levels is a number and gives one encoded column. One with
+    levels is a category and gives a 0/1 column per level, or, if it has two, one column for the second; a value that is
+    none of the levels gives 0 in all of them. All are then standardised: (raw − mean) / scale.
+``r``
+    The ratio: ``intercept``, ``coef`` (one weight per encoded column, and, where ``include_score`` is true, one for
+    the logit of f behind them), ``features`` (names of the weights), and ``concepts``, a list of ``{"name": ...,
+    "weight": ..., "loadings": [...]}`` with the same r read through concepts: coef = Σ weight · loadings.
+``f``
+    The deployed model. ``kind`` is one of
+
+    ``"logistic"``
+        ``intercept`` and ``coef``: p = σ(intercept + coef · x).
+    ``"forest"``
+        ``trees``: p is the mean of their leaves. Features are rounded to 32 bits before they are compared.
+    ``"boosting"``
+        ``baseline`` and ``trees``: p = σ(baseline + the sum of their leaves).
+    ``"column"``
+        ``column``: p is the value of that column of the rows.
+    ``"given"``
+        f could not be written down (``why`` says why): its probabilities are to be passed as ``base_scores``.
+
+    The first three have an ``encoder`` of their own where it is not that of r. A tree is ``{"feature": [...], "number":
+    [...], "left": [...], "right": [...]}`` with one entry per node: at a node with feature i ≥ 0, go left if x_i ≤
+    number, else right (both come later in the list); a node with feature −1 is a leaf, and its number the value.
+
+A row is then decided by g(x) = σ(r(x) · logit f(x)), with f's probability clipped to [1e-6, 1 − 1e-6]: the positive
+class where g(x) > 0.5.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["FORMAT", "Portable", "load"]
+
+FORMAT = "commod-portable/1"
+# Scores of exactly 0 or 1 have no logit: they count as this far from certain.
+CERTAINTY = 1e-6
+# Kinds of f that are in the file.
+MODELS = ("logistic", "forest", "boosting")
+
+Array = NDArray[np.float64]
+# A dict of columns, or a list of dicts.
+Rows = Any
+
+
+def load(source: str | os.PathLike[str] | Mapping[str, Any]) -> Portable:
+    """Read a model.
+
+    Parameters
+    ----------
+    source : path, or the text of the file (it begins with "{"), or what `json.loads` makes of it
+
+    Raises
+    ------
+    ValueError
+        If it is no JSON, not of a version that is known here, or damaged; the sentence says which.
+    """
+    if isinstance(source, Mapping):
+        return Portable(source)
+    text = str(source)
+    if not text.lstrip().startswith("{"):
+        text = Path(source).read_text(encoding="utf-8")
+    try:
+        content = json.loads(text, parse_constant=_no_constant)
+    except json.JSONDecodeError as error:
+        raise ValueError(f"This is no JSON file: {error}.") from error
+    if not isinstance(content, dict):
+        raise ValueError("This JSON file holds no model: it must be one object.")
+    return Portable(content)
+
+
+class Portable:
+    """A fitted COMMOD model.
+
+    Attributes
+    ----------
+    content : mapping
+        The file, as described at the top of this module.
+    classes : ndarray of 2 labels
+    columns : list
+        Names of the columns that a row must have. Others it may have, and they are not looked at.
+    needs_scores : bool
+        Whether f is not in the file, so that every call needs its probabilities as `base_scores`.
+    """
+
+    def __init__(self, content: Mapping[str, Any]) -> None:
+        found = content.get("format")
+        if found != FORMAT:
+            raise ValueError(
+                f"This file has format {found!r}, but this loader reads {FORMAT!r}: "
+                "take the loader that was exported with the file."
+            )
+        try:
+            self._encoder = _Encoder.read(content["encoder"])
+            self._read_r(content["r"], len(self._encoder.mean))
+            self._f = content["f"]
+            self._f_encoder = _Encoder.read(self._f["encoder"]) if "encoder" in self._f else self._encoder
+            width = len(self._f_encoder.mean)
+            self._f_coef = _numbers(self._f["coef"], width) if self._f["kind"] == "logistic" else np.zeros(0)
+            self._trees = [_Tree.read(tree, width) for tree in self._f.get("trees", [])]
+            # The constant of the sum, whatever it is called.
+            constant = {"logistic": "intercept", "boosting": "baseline"}.get(self._f["kind"])
+            self._f_constant = 0.0 if constant is None else _number(self._f[constant])
+            labels = list(content["classes"])
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise ValueError(f"This file is damaged: {type(error).__name__} {error}.") from error
+        if self._f["kind"] not in (*MODELS, "column", "given") or len(labels) != 2:
+            raise ValueError(f"This file is damaged: f of kind {self._f['kind']!r}, {len(labels)} classes.")
+        if self._f["kind"] == "forest" and not self._trees:
+            raise ValueError("This file is damaged: a forest without trees.")
+        self.content = content
+        self.classes = np.array(labels)
+        self.columns = list(
+            dict.fromkeys([*self._encoder.names, *(self._f_encoder.names if self._f_is_model else [])])
+        ) + ([self._f["column"]] if self._f["kind"] == "column" else [])
+        self.needs_scores = self._f["kind"] == "given"
+
+    def _read_r(self, r: Mapping[str, Any], width: int) -> None:
+        self._include_score = bool(r["include_score"])
+        width += self._include_score
+        self._intercept = _number(r["intercept"])
+        self._coef = _numbers(r["coef"], width)
+        self._concepts = [
+            (str(concept["name"]), _number(concept["weight"]), _numbers(concept["loadings"], width))
+            for concept in r["concepts"]
+        ]
+
+    @property
+    def _f_is_model(self) -> bool:
+        return self._f["kind"] in MODELS
+
+    # ---- prediction ----
+
+    def ratio(self, rows: Rows, *, base_scores: Any = None) -> Array:
+        """r(x) of each row; a decision changes where it is negative."""
+        x, _ = self._encoded_and_logit(rows, base_scores, score_needed=self._include_score)
+        return np.asarray(x @ self._coef + self._intercept)
+
+    def decision_function(self, rows: Rows, *, base_scores: Any = None) -> Array:
+        """Logit of g, r(x)·logit f(x)."""
+        x, logit = self._encoded_and_logit(rows, base_scores)
+        return np.asarray((x @ self._coef + self._intercept) * logit)
+
+    def predict_proba(self, rows: Rows, *, base_scores: Any = None) -> Array:
+        """Probabilities of the two classes under g, rows × 2.
+
+        Parameters
+        ----------
+        rows : list of dicts, or dict of columns (a DataFrame will do)
+        base_scores : array, optional
+            f's probability of the positive class for each row, instead of the f in the file.
+        """
+        p = _sigmoid(self.decision_function(rows, base_scores=base_scores))
+        return np.column_stack([1.0 - p, p])
+
+    def predict(self, rows: Rows, *, base_scores: Any = None) -> NDArray[Any]:
+        """Decisions of g: the positive class where g(x) > 0.5."""
+        positive = self.decision_function(rows, base_scores=base_scores) > 0
+        return np.asarray(self.classes[positive.astype(int)])
+
+    def scores_of_f(self, rows: Rows) -> Array:
+        """Probabilities of the positive class under f, where f is in the file (or in a column of the rows)."""
+        return self._scores(_Table(rows))
+
+    def explain(self, row: Mapping[Any, Any], *, base_scores: Any = None) -> list[dict[str, Any]]:
+        """The sum that leads from f's logit to g's for one row.
+
+        Returns
+        -------
+        list of dict
+            Terms "f", "constant", one per concept, and "g": ``value`` (how much of the concept the row shows),
+            ``weight``, ``ratio`` (what the term adds to r), ``logit`` (that times logit f), ``logit_after`` (the sum
+            so far, which begins at f's logit and ends at g's).
+        """
+        if not isinstance(row, Mapping):
+            raise ValueError("explain takes one row, as a dict of its columns.")
+        x, logits = self._encoded_and_logit([row], None if base_scores is None else np.reshape(base_scores, -1))
+        logit = float(logits[0])
+        terms: list[tuple[str, float | None, float | None, float]] = [
+            ("f", None, None, 1.0),
+            ("constant", 1.0, self._intercept - 1.0, self._intercept - 1.0),
+        ]
+        for name, weight, loadings in self._concepts:
+            value = float(x[0] @ loadings)
+            terms.append((name, value, weight, value * weight))
+        out: list[dict[str, Any]] = []
+        after = 0.0
+        for term, shown, weighs, ratio in terms:
+            after += ratio * logit
+            row_of = {"term": term, "value": shown, "weight": weighs, "ratio": ratio, "logit": ratio * logit}
+            out.append({**row_of, "logit_after": after})
+        total = sum(ratio for *_, ratio in terms)
+        end = {"term": "g", "value": None, "weight": None, "ratio": total, "logit": total * logit}
+        return [*out, {**end, "logit_after": total * logit}]
+
+    def __repr__(self) -> str:
+        return f"<Portable: f {self._f['kind']}, {len(self._concepts)} concepts, columns {self.columns}>"
+
+    def _encoded_and_logit(self, rows: Rows, base_scores: Any, *, score_needed: bool = True) -> tuple[Array, Array]:
+        table = _Table(rows)
+        x = self._encoder.transform(table)
+        if not score_needed:
+            return x, np.zeros(table.n_rows)
+        scores = self._scores(table) if base_scores is None else _column_of_scores(base_scores, "base_scores")
+        if scores.shape != (table.n_rows,):
+            raise ValueError(f"base_scores must hold one probability per row: {table.n_rows} rows, {scores.shape}.")
+        p = np.clip(scores, CERTAINTY, 1 - CERTAINTY)
+        logit = np.log(p / (1 - p))
+        return (np.column_stack([x, logit]) if self._include_score else x), logit
+
+    # ---- f ----
+
+    def _scores(self, table: _Table) -> Array:
+        kind = self._f["kind"]
+        if kind == "given":
+            raise ValueError(
+                f"f is not in this file ({self._f.get('why', 'no reason given')}): "
+                "pass its probabilities of the positive class for these rows as base_scores=[...]."
+            )
+        if kind == "column":
+            name = self._f["column"]
+            if name not in table:
+                raise ValueError(
+                    f"f's probabilities are read from column {name!r}, which these rows do not have: "
+                    "add it, or pass them as base_scores=[...]."
+                )
+            return _column_of_scores(table.numbers(name), f"Column {name!r}")
+        x = self._f_encoder.transform(table)
+        if kind == "logistic":
+            return _sigmoid(x @ self._f_coef + self._f_constant)
+        if kind == "forest":
+            total = np.zeros(table.n_rows)
+            x = x.astype(np.float32)  # as scikit-learn compares them
+            for tree in self._trees:
+                total += tree.leaves(x)
+            return total / len(self._trees)
+        raw = np.full(table.n_rows, self._f_constant)
+        for tree in self._trees:
+            raw += tree.leaves(x)
+        return _sigmoid(raw)
+
+
+class _Table:
+    """Rows as columns, whichever way they were given."""
+
+    def __init__(self, rows: Rows) -> None:
+        self._columns: dict[Any, Sequence[Any]] | None = None
+        self._rows: list[Mapping[Any, Any]] = []
+        if hasattr(rows, "keys") and hasattr(rows, "__getitem__"):
+            self._columns = {name: _listed(name, rows[name]) for name in rows.keys()}  # noqa: SIM118 — a DataFrame
+            lengths = {name: len(values) for name, values in self._columns.items()}
+            if len(set(lengths.values())) > 1:
+                raise ValueError(f"The columns differ in length: {lengths}.")
+            self.n_rows = next(iter(lengths.values()), 0)
+            return
+        if isinstance(rows, (str, bytes)) or not hasattr(rows, "__iter__"):
+            raise ValueError(f"Rows must be a list of dicts or a dict of columns, not {type(rows).__name__}.")
+        self._rows = list(rows)
+        for i, row in enumerate(self._rows):
+            if not isinstance(row, Mapping):
+                raise ValueError(f"Row {i} must be a dict of its columns, not {type(row).__name__}.")
+        self.n_rows = len(self._rows)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._columns if self._columns is not None else all(name in row for row in self._rows)
+
+    def missing(self, names: Sequence[Any]) -> list[Any]:
+        return [name for name in names if name not in self]
+
+    def values(self, name: Any) -> Sequence[Any]:
+        values = self._columns[name] if self._columns is not None else [row[name] for row in self._rows]
+        for i, value in enumerate(values):
+            if _is_gap(value):
+                raise ValueError(f"Column {name!r} has no value in row {i}: fill it in or drop the row.")
+        return values
+
+    def numbers(self, name: Any) -> Array:
+        out = np.empty(self.n_rows)
+        for i, value in enumerate(self.values(name)):
+            try:
+                out[i] = float(value)
+            except (TypeError, ValueError):
+                raise ValueError(f"Column {name!r} must hold numbers, but row {i} holds {value!r}.") from None
+        if not np.isfinite(out).all():
+            raise ValueError(f"Column {name!r} must hold finite numbers; row {np.argmin(np.isfinite(out))} does not.")
+        return out
+
+
+@dataclass(frozen=True)
+class _Encoder:
+    """Numbers standardised, categories as 0/1 columns, standardised too."""
+
+    names: list[Any]
+    codes: list[dict[Any, int] | None]  # level to its encoded column, −1 for the first of two; None for a number
+    mean: Array
+    scale: Array
+
+    @classmethod
+    def read(cls, content: Mapping[str, Any]) -> _Encoder:
+        names: list[Any] = []
+        codes: list[dict[Any, int] | None] = []
+        width = 0
+        for column in content["columns"]:
+            levels = column["levels"]
+            names.append(column["name"])
+            if levels is None:
+                codes.append(None)
+                width += 1
+                continue
+            first = 1 if len(levels) == 2 else 0
+            codes.append({level: i - first for i, level in enumerate(levels)})
+            width += len(levels) - first
+        scale = _numbers(content["scale"], width)
+        if (scale <= 0).any():
+            raise ValueError("a scale that is not above 0")
+        return cls(names, codes, _numbers(content["mean"], width), scale)
+
+    def transform(self, table: _Table) -> Array:
+        missing = table.missing(self.names)
+        if missing:
+            raise ValueError(f"These rows lack {_listing(missing)}: every row needs {_listing(self.names)}.")
+        blocks: list[Array] = [np.zeros((table.n_rows, 0))]
+        for name, codes in zip(self.names, self.codes, strict=True):
+            if codes is None:
+                blocks.append(table.numbers(name)[:, None])
+                continue
+            block = np.zeros((table.n_rows, max(codes.values(), default=-1) + 1))
+            for i, value in enumerate(table.values(name)):
+                try:
+                    place = codes.get(value, -1)
+                except TypeError:  # a list, a dict
+                    raise ValueError(
+                        f"Column {name!r} must hold levels of a category, but row {i} holds {value!r}."
+                    ) from None
+                if place >= 0:
+                    block[i, place] = 1.0
+            blocks.append(block)
+        return np.asarray((np.hstack(blocks) - self.mean) / self.scale)
+
+
+@dataclass(frozen=True)
+class _Tree:
+    feature: NDArray[np.int64]
+    number: Array
+    left: NDArray[np.int64]
+    right: NDArray[np.int64]
+
+    @classmethod
+    def read(cls, content: Mapping[str, Any], width: int) -> _Tree:
+        number = _numbers(content["number"], len(content["number"]))
+        feature, left, right = (np.array(content[name], dtype=np.int64) for name in ("feature", "left", "right"))
+        nodes = np.arange(len(number))
+        inner = feature >= 0
+        if not (len(number) and feature.shape == left.shape == right.shape == nodes.shape):
+            raise ValueError("a tree whose lists differ in length")
+        if (feature >= width).any():
+            raise ValueError("a tree that asks for a column that is not there")
+        # Children come after their parent: so that every walk ends.
+        for child in (left[inner], right[inner]):
+            if (child <= nodes[inner]).any() or (child >= len(nodes)).any():
+                raise ValueError("a tree whose nodes are out of order")
+        return cls(feature, number, left, right)
+
+    def leaves(self, x: NDArray[Any]) -> Array:
+        """Value of the leaf of each row."""
+        at = np.zeros(len(x), dtype=np.int64)
+        going = np.flatnonzero(self.feature[at] >= 0)
+        while len(going):
+            node = at[going]
+            small = x[going, self.feature[node]] <= self.number[node]
+            at[going] = np.where(small, self.left[node], self.right[node])
+            going = going[self.feature[at[going]] >= 0]
+        return self.number[at]
+
+
+def _sigmoid(z: Array) -> Array:
+    """1 / (1 + e^-z) without overflow: tanh saturates instead."""
+    return np.asarray(0.5 * np.tanh(0.5 * z) + 0.5)
+
+
+def _numbers(values: Any, length: int) -> Array:
+    out = np.array(values, dtype=np.float64)
+    if out.shape != (length,) or not np.isfinite(out).all():
+        raise ValueError(f"{length} finite numbers were expected, not {out.shape}")
+    return out
+
+
+def _number(value: Any) -> float:
+    return float(_numbers([value], 1)[0])
+
+
+def _is_gap(value: Any) -> bool:
+    """None, NaN, and what pandas calls NA."""
+    if value is None:
+        return True
+    try:
+        return bool(value != value)
+    except (TypeError, ValueError):
+        return type(value).__name__ == "NAType"
+
+
+def _column_of_scores(values: Any, what: str) -> Array:
+    try:
+        p = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"{what} must hold numbers, the probabilities of f.") from None
+    if p.ndim == 2 and p.shape[1] == 2:
+        p = p[:, 1]
+    if not ((p >= 0) & (p <= 1)).all():
+        raise ValueError(f"{what} must hold probabilities between 0 and 1 without gaps.")
+    return p
+
+
+def _listed(name: Any, values: Any) -> Sequence[Any]:
+    if isinstance(values, (str, bytes)) or not hasattr(values, "__len__"):
+        raise ValueError(f"Column {name!r} must be a list of values; for one row, pass a list with one dict.")
+    return list(values)
+
+
+def _listing(names: Sequence[Any]) -> str:
+    return ("column " if len(names) == 1 else "columns ") + ", ".join(repr(name) for name in names)
+
+
+def _no_constant(text: str) -> Any:
+    raise ValueError(f"This file holds {text}, which is no number in strict JSON: it is damaged.")

@@ -1,0 +1,289 @@
+"""Counts of people against plain loops; intervals against scipy's."""
+
+from dataclasses import replace
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import binomtest
+
+from commod.datasets.task import Feature, Split
+from commod.explain import explain_tree
+from commod.explain.people import (
+    FEW,
+    MOST_LEVELS,
+    explain_outcomes,
+    explain_people,
+    explain_segments,
+    leaf_words,
+    rank_segments,
+    wilson_interval,
+)
+from tests.fitting import case, fit
+
+
+@pytest.fixture(scope="module", params=["law_school", "compas"])
+def fitted(request):
+    c = case(request.param)
+    g = fit(c, lambda_fair=4.0, n_concepts=3, lambda_concepts=0.05)
+    return c, g, c.f.predict(c.test.X), g.predict(c.test.X)
+
+
+@pytest.mark.parametrize("n", [1, 7, 30, 1000])
+def test_wilson_is_scipys(n):
+    k = np.unique(np.linspace(0, n, 9).astype(int))
+    low, high = wilson_interval(k, np.full(len(k), n))
+    for i, part in enumerate(k):
+        interval = binomtest(int(part), n).proportion_ci(0.95, method="wilson")
+        assert (low[i], high[i]) == pytest.approx((interval.low, interval.high), abs=1e-12)
+
+
+def test_wilson_as_printed():
+    # Newcombe (1998), Table I: 81 of 263, 15 of 148, 0 of 20, 1 of 29.
+    low, high = wilson_interval([81, 15, 0, 1], [263, 148, 20, 29])
+    assert low.round(4).tolist() == [0.2553, 0.0624, 0.0, 0.0061]
+    assert high.round(4).tolist() == [0.3662, 0.1605, 0.1611, 0.1718]
+    assert np.isnan(wilson_interval(0, 0)).all()
+
+
+# ---- The people. ----
+
+
+def table_of(fitted, **more):
+    c, g, before, after = fitted
+    encoded = g.encoder_.transform(c.test.X)
+    p = np.clip(c.f.predict_proba(c.test.X)[:, 1], 1e-12, 1 - 1e-12)
+    arguments = {"encoded": encoded, "logit": np.log(p / (1 - p)), "ratio": g.ratio(c.test.X), **more}
+    return explain_people(g, c.task, c.test, before=before, after=after, **arguments)
+
+
+def test_people_are_those_who_changed_with_their_scores(fitted):
+    c, g, before, after = fitted
+    frame = table_of(fitted)
+    assert set(frame.index) == set(c.test.X.index[before != after])
+    assert frame["r"].is_monotonic_increasing
+    rows = c.test.X.loc[frame.index]
+    np.testing.assert_allclose(frame["f"], c.f.predict_proba(rows)[:, 1], atol=1e-9)
+    np.testing.assert_allclose(frame["g"], g.predict_proba(rows)[:, 1], atol=1e-9)
+    concepts = frame.filter(like="concept:")
+    np.testing.assert_allclose(concepts.sum(axis=1) + g.intercept_, frame["r"], atol=1e-9)
+    after_of = dict(zip(c.test.X.index, after, strict=True))
+    for row, person in frame.iterrows():
+        assert person["group"] == c.task.groups[c.test.sensitive[row]]
+        assert person["label"] == c.task.spec.outcomes[c.test.y[row]]
+        assert person["decision"] == c.task.spec.outcomes[after_of[row]]
+        assert person["better"] == (after_of[row] == c.task.spec.favourable)
+        for name in c.task.X.columns:
+            assert person[f"feature:{name}"] == c.test.X.loc[row, name]
+
+
+def test_only_declared_features_are_shown(fitted):
+    c, g, before, after = fitted
+    spec = replace(c.task.spec, features=c.task.spec.features[:2])
+    frame = table_of((replace(c, task=replace(c.task, spec=spec)), g, before, after))
+    assert len(frame.filter(like="feature:").columns) == 2
+
+
+def test_leaves_are_those_of_the_tree(fitted):
+    c, g, before, after = fitted
+    changed_fit, changed = c.f.predict(c.train.X) != g.predict(c.train.X), before != after
+    for depth in (1, 3):
+        tree = explain_tree(c.task, g.encoder_, c.train.X, changed_fit, c.test.X, changed, depth)
+        for row in tree.nodes[tree.nodes["leaf"]].itertuples():
+            assert (tree.ends == row.node).sum() == row.count
+            assert changed[tree.ends == row.node].sum() == row.changed
+        words = leaf_words(tree)
+        assert set(words) == set(tree.nodes.loc[tree.nodes["leaf"], "node"])
+        assert len(set(words.values())) == len(words)
+        assert table_of(fitted, leaf=tree.ends)["leaf"].isin(words).all()
+
+
+# ---- Groups. ----
+
+
+def test_outcomes_against_a_loop(fitted):
+    c, _, before, after = fitted
+    frame = explain_outcomes(c.task, c.test.y, c.test.sensitive, before, after)
+    assert frame["count"].sum() == len(c.test)
+    people = list(zip(c.test.sensitive, c.test.y, before, after, strict=True))
+    for row in frame.itertuples():
+        here = [(f, g) for s, y, f, g in people if c.task.groups[s] == row.group and y == row.label]
+        assert row.count == len(here)
+        assert row.before == sum(f for f, _ in here)
+        assert row.after == sum(g for _, g in here)
+        assert row.gained == sum(g > f for f, g in here)
+        assert row.lost == sum(g < f for f, g in here)
+        assert row.after - row.before == row.gained - row.lost
+        assert row.rate_before == pytest.approx(row.before / row.count)
+        assert row.low < row.rate_after < row.high
+    assert frame["enough"].all()
+
+
+def test_a_group_without_a_label_has_no_rate():
+    task = case("law_school").task
+    frame = explain_outcomes(task, [1, 1, 1, 0], [0, 0, 1, 1], [0, 1, 1, 0], [1, 1, 1, 0])
+    empty = frame[(frame["group"] == task.groups[0]) & (frame["label"] == 0)].iloc[0]
+    assert empty["count"] == 0
+    assert empty[["rate_before", "rate_after", "low", "high"]].isna().all()
+    assert not frame["enough"].any()
+
+
+# ---- Segments. ----
+
+
+def made_up(columns, kinds, groups=None, **spec):
+    """A task of these columns; groups take turns unless they are given."""
+    X = pd.DataFrame(columns)
+    n = len(X)
+    sensitive = pd.Series(np.arange(n) % 2 if groups is None else groups)
+    features = tuple(
+        Feature(name, name.title(), kind, "kg" if kind == "number" else "") for name, kind in kinds.items()
+    )
+    base = case("law_school").task
+    task = replace(base, spec=replace(base.spec, features=features, groups=("A", "B"), **spec), X=X)
+    return task, Split(X, sensitive, sensitive)
+
+
+def random_task(seed=0, n=400, favourable=1):
+    rng = np.random.default_rng(seed)
+    columns = {
+        "weight": rng.integers(0, 9, n).astype(float),
+        "length": rng.normal(size=n),
+        "mostly": np.where(rng.random(n) < 0.8, 0.0, rng.integers(1, 4, n)),
+        "colour": pd.Categorical(
+            rng.choice(["red", "green", "blue"], n, p=[0.5, 0.4, 0.1]), categories=["none", "red", "green", "blue"]
+        ),
+    }
+    kinds = {"weight": "number", "length": "number", "mostly": "number", "colour": "category"}
+    task, rows = made_up(columns, kinds, groups=rng.integers(0, 2, n), favourable=favourable)
+    return task, rows, rng.integers(0, 2, n), rng.integers(0, 2, n)
+
+
+def member(label, task, rows, i):
+    """Whether person i is in the segment with this label, read from its words."""
+    if label in task.groups:
+        return task.groups[rows.sensitive.iloc[i]] == label
+    if ": " in label:
+        name, level = label.split(": ")
+        return str(rows.X[name.lower()].iloc[i]) == level
+    name, *ends = label.removesuffix(" kg").replace(" to ", " ").replace("−", "-").split(" ")
+    value = rows.X[name.lower()].iloc[i]
+    slack = 0.005 if name == "Length" else 0.0
+    return float(ends[0]) - slack <= value <= float(ends[-1]) + slack
+
+
+@pytest.mark.parametrize("favourable", [0, 1])
+def test_segments_against_a_loop(favourable):
+    task, rows, before, after = random_task(favourable=favourable)
+    # Two decimals, so that the words say exactly who is in.
+    rows.X["length"] = rows.X["length"].round(1)
+    found = explain_segments(task, rows.X, rows.sensitive, before, after)
+    singles = found.table.loc[found.table["second"] == "", "first"].tolist()
+    assert {"A", "B", "Colour: red", "Mostly 0 kg"} <= set(singles)
+    inside = {label: {i for i in range(len(rows)) if member(label, task, rows, i)} for label in singles}
+    attribute = {label: label.split(" ")[0] if label not in ("A", "B") else "group" for label in singles}
+    expected, small = {}, 0
+    for label in singles:
+        expected[label, ""] = inside[label]
+    for a, b in combinations(singles, 2):
+        both = inside[a] & inside[b]
+        if attribute[a] == attribute[b]:
+            assert not both  # nobody is in two parts of one attribute
+        elif both and both not in (inside[a], inside[b]):
+            if len(both) >= FEW:
+                expected[a, b] = both
+            else:
+                small += 1
+    assert {(row.first, row.second) for row in found.table.itertuples()} == set(expected)
+    for row in found.table.itertuples():
+        people = expected[row.first, row.second]
+        assert row.count == len(people)
+        assert row.better == sum(before[i] != after[i] and after[i] == favourable for i in people)
+        assert row.worse == sum(before[i] != after[i] and after[i] != favourable for i in people)
+        assert row.changed == row.better + row.worse
+    assert found.small == small + (found.table["count"] < FEW).sum()
+    assert found.ranked == (found.table["count"] >= FEW).sum()
+    assert found.total["changed"] == (before != after).sum()
+
+
+def test_ranking_and_its_intervals():
+    task, rows, before, after = random_task(1)
+    table = explain_segments(task, rows.X, rows.sensitive, before, after).table
+    for of in ("changed", "better", "worse"):
+        ranked = rank_segments(table, of)
+        enough = ranked[ranked["enough"]]
+        assert enough["share"].is_monotonic_decreasing
+        assert len(ranked) == len(table)
+        row = enough.iloc[0]
+        interval = binomtest(int(row[of]), int(row["count"])).proportion_ci(method="wilson")
+        assert (row["low"], row["high"]) == pytest.approx((interval.low, interval.high))
+        assert ranked[~ranked["enough"]][["share", "low", "high"]].isna().all(axis=None)
+    with pytest.raises(ValueError, match="of must be one of"):
+        rank_segments(table, "count")
+
+
+def labels_of(values):
+    task, rows = made_up({"x": np.asarray(values, dtype=float)}, {"x": "number"})
+    zeros = np.zeros(len(values), dtype=int)
+    table = explain_segments(task, rows.X, rows.sensitive, zeros, zeros).table
+    ours = table[(table["second"] == "") & table["first"].str.startswith("X ")]
+    return dict(zip(ours["first"], ours["count"], strict=True))
+
+
+@pytest.mark.parametrize(
+    ("values", "parts"),
+    [
+        ([5] * 100, {}),  # everybody alike: no segment
+        ([0] * 90 + [3] * 10, {"X 0 kg": 90, "X 3 kg": 10}),
+        ([0] * 50 + [1] * 30 + [2] * 20, {"X 0 kg": 50, "X 1 kg": 30, "X 2 kg": 20}),
+        (range(100), {"X 0 to 24 kg": 25, "X 25 to 49 kg": 25, "X 50 to 74 kg": 25, "X 75 to 99 kg": 25}),
+        ([0] * 10 + [2] * 5 + [7] * 90, {"X 0 to 2 kg": 15, "X 7 kg": 90}),
+        ([0] * 30 + [7] * 70, {"X 0 kg": 30, "X 7 kg": 70}),
+        ([1000.001, 1000.002] * 50, {"X 1000.001 kg": 50, "X 1000.002 kg": 50}),
+        ([-12345.6, 7e20] * 40, {"X −12,346 kg": 40, "X 7e+20 kg": 40}),
+    ],
+)
+def test_quarters_with_ties(values, parts):
+    assert labels_of(values) == parts
+
+
+def test_many_levels_are_cut_to_the_most_frequent():
+    levels = [f"l{i:02d}" for i in range(20) for _ in range(40 - i)]
+    task, rows = made_up({"kind": pd.Categorical(levels)}, {"kind": "category"})
+    zeros = np.zeros(len(levels), dtype=int)
+    found = explain_segments(task, rows.X, rows.sensitive, zeros, zeros)
+    shown = found.table.loc[found.table["first"].str.startswith("Kind"), "first"].tolist()
+    assert shown == [f"Kind: l{i:02d}" for i in range(MOST_LEVELS)]
+    assert found.cut == {"Kind": 8}
+
+
+def test_the_same_people_are_not_a_segment_twice():
+    same = np.repeat(["u", "v"], 50)
+    task, rows = made_up({"a": pd.Categorical(same), "b": pd.Categorical(same)}, {"a": "category", "b": "category"})
+    zeros = np.zeros(100, dtype=int)
+    table = explain_segments(task, rows.X, rows.sensitive, zeros, zeros).table
+    assert not (table["first"].str.startswith("A: ") & table["second"].str.startswith("B: ")).any()
+
+
+def test_small_segments_are_counted_and_not_ranked():
+    levels = ["few"] * (FEW - 1) + ["many"] * 100
+    task, rows = made_up({"kind": pd.Categorical(levels)}, {"kind": "category"})
+    after = np.ones(len(levels), dtype=int)
+    found = explain_segments(task, rows.X, rows.sensitive, 1 - after, after)
+    few = rank_segments(found.table).iloc[-1]
+    assert (few["first"], few["count"], few["enough"]) == ("Kind: few", FEW - 1, False)
+    assert np.isnan(few["share"])
+    assert found.small == 3  # and its two intersections with the groups
+
+
+def test_the_order_of_the_rows_does_not_matter(fitted):
+    c, _, before, after = fitted
+    order = np.random.default_rng(0).permutation(len(c.test))
+    first = explain_segments(c.task, c.test.X, c.test.sensitive, before, after)
+    again = explain_segments(c.task, c.test.X.iloc[order], c.test.sensitive.iloc[order], before[order], after[order])
+    columns = ["first", "second"]
+    pd.testing.assert_frame_equal(
+        first.table.sort_values(columns, ignore_index=True), again.table.sort_values(columns, ignore_index=True)
+    )
+    assert (first.small, first.ranked, first.total) == (again.small, again.ranked, again.total)
