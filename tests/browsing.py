@@ -55,7 +55,11 @@ def serve(script="app.py", environment=None):
         yield address
     finally:
         server.terminate()
-        server.wait(timeout=20)
+        try:
+            server.wait(timeout=20)
+        except subprocess.TimeoutExpired:  # it compiles SHAP and does not listen
+            server.kill()
+            server.wait()
 
 
 @contextmanager

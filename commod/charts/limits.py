@@ -46,7 +46,7 @@ def _budget(x: Any) -> alt.Chart:
     return (
         alt.Chart()
         .transform_filter("datum.kind == 'budget'")
-        .mark_rule(strokeDash=[5, 4], strokeWidth=1.4, color=palette.FRONTIER)
+        .mark_rule(strokeDash=[5, 4], strokeWidth=1.4, color=palette.FRONTIER, aria=False)
         .encode(x=x)
     )
 
@@ -103,7 +103,7 @@ def plot_limits(
     level = (
         alt.Chart()
         .transform_filter("datum.kind == 'level'")
-        .mark_rule(strokeDash=[5, 4], strokeWidth=1.4, color=palette.FRONTIER)
+        .mark_rule(strokeDash=[5, 4], strokeWidth=1.4, color=palette.FRONTIER, aria=False)
         .encode(y=y)
     )
     layers = (region, edge, _budget(x), level, frontier, _points(x, y, styles, tooltip))
@@ -154,7 +154,7 @@ def plot_price(
     zero = (
         alt.Chart()
         .transform_filter("datum.kind == 'budget'")
-        .mark_rule(color=palette.FRONTIER, opacity=0.6)
+        .mark_rule(color=palette.FRONTIER, opacity=0.6, aria=False)
         .encode(y=alt.YDatum(0.0))
     )
     layers = (zero, curves, _budget(x), _points(x, y, styles, tooltip))

@@ -20,10 +20,10 @@ BREATH = 0.06
 # Script to its name and icon, in the order of the links.
 PAGES = {
     "app.py": ("Explore", ":material/tune:"),
-    "pages/compare.py": ("Compare", ":material/compare_arrows:"),
     "pages/people.py": ("Who changed", ":material/groups:"),
-    "pages/limits.py": ("Limits", ":material/fence:"),
     "pages/what_if.py": ("What if", ":material/person_edit:"),
+    "pages/limits.py": ("Limits", ":material/fence:"),
+    "pages/compare.py": ("Compare", ":material/compare_arrows:"),
     "pages/paper.py": ("Paper", ":material/article:"),
     "pages/your_data.py": ("Your data", ":material/upload_file:"),
     "pages/take_home.py": ("Take home", ":material/download:"),
@@ -40,7 +40,7 @@ def page(script: str) -> None:
         # In two columns, so that the sliders stay on the first screen.
         columns = st.columns(2, gap="xxsmall")
         for i, (path, (title, mark)) in enumerate(PAGES.items()):
-            columns[i % 2].page_link(path, label=title, icon=mark)
+            columns[2 * i // len(PAGES)].page_link(path, label=title, icon=mark)
 
 
 @lru_cache(maxsize=1)

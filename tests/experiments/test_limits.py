@@ -6,6 +6,9 @@ from commod.experiments import prepare, sweep_method
 from commod.experiments.limits import best_within, limits_of, price_of
 from commod.experiments.scene import FAIRNESS_FIGURES
 
+# One process for all: what the tests share is made once.
+pytestmark = pytest.mark.xdist_group("limits")
+
 CRITERIA = ("demographic_parity", "equalized_odds")
 
 
