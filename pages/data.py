@@ -3,21 +3,22 @@
 import streamlit as st
 
 from commod.dashboard import layout, session
-from commod.datasets import TASKS, load_task
+from commod.dashboard.markup import plain
+from commod.datasets import load_task
 
 layout.page("pages/data.py")
 st.title("Data and words")
 
-names = list(TASKS)
+names = session.data_sets()
 here = names.index(session.current().data)
-name = st.selectbox("Data set", names, index=here, format_func=lambda key: TASKS[key].title)
+name = st.selectbox("Data set", names, index=here, format_func=lambda key: load_task(key).spec.title)
 task = load_task(name)
 cells = st.container(horizontal=True, gap="small")
 for code, group in enumerate(task.groups):
     rows = task.sensitive == code
     rate = f"{task.y[rows].mean():.1%} of them: {task.spec.outcomes[1]}"
     cells.metric(group, f"{rows.sum():,}", rate, delta_color="off", delta_arrow="off", border=True)
-st.markdown(task.datasheet)
+st.markdown(plain(task.datasheet) if task.recipe else task.datasheet)
 
 session.keep_link()
 

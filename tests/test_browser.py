@@ -11,6 +11,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 
 from commod.dashboard.layout import PAGES
+from commod.datasets.example import example_table
 from tests.browsing import ROOT, chromium, chromium_path, metric, query, serve, settled
 from tests.screenshots import SIZES, address_of
 
@@ -256,6 +257,31 @@ def test_a_cold_deep_link_shows_the_right_page_and_navigation(browser, script):
             title for title, _ in PAGES.values()
         ]
         page.close()
+
+
+def test_a_file_is_uploaded_used_and_forgotten(open_page, tmp_path):
+    page = open_page("your_data")
+    picture = tmp_path / "photo.csv"
+    picture.write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(200))
+    page.locator("input[type=file]").set_input_files(picture)
+    page.get_by_text("The file is a PNG picture, whatever its name says").wait_for()
+    people = tmp_path / "people.csv"
+    people.write_text(example_table(600).rename(columns={"city": "<b>city</b>"}).to_csv(index=False))
+    page.locator("input[type=file]").set_input_files(people)
+    page.get_by_role("heading", name="What is what in people.csv").wait_for()
+    assert page.get_by_text("The file is a PNG picture").count() == 0
+    page.get_by_role("button", name="Use these data").click()
+    page.get_by_role("heading", name="In use: people.csv").wait_for()
+    page.get_by_role("link", name="Explore these data").click()
+    page.get_by_role("heading", name="Whose decisions change").wait_for()
+    settled(page)
+    assert metric(page, "P-Rule")
+    assert query(page)["f"] == "scores"
+    assert page.locator("[data-testid='stMain'] b", has_text="city").count() == 0  # names are text, not markup
+    page.get_by_role("link", name="Your data").click()
+    page.get_by_role("button", name="Forget these data").click()
+    page.get_by_role("heading", name="In use: people.csv").wait_for(state="detached")
+    assert not page.problems
 
 
 def test_a_hostile_link_reaches_no_html(open_page):

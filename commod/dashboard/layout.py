@@ -38,7 +38,7 @@ def page(script: str) -> None:
     with st.sidebar:
         st.markdown("**COMMOD Explorer**")
         # In two columns, so that the sliders stay on the first screen.
-        columns = st.columns(2, gap="xxsmall")
+        columns = st.columns([11, 9], gap="xxsmall")
         for i, (path, (title, mark)) in enumerate(PAGES.items()):
             columns[2 * i // len(PAGES)].page_link(path, label=title, icon=mark)
 

@@ -199,13 +199,8 @@ def make_task(frame: pd.DataFrame, choice: Choice, *, name: str = "own") -> OwnT
         X = X.assign(**{choice.scores: scores.loc[index].to_numpy(dtype=float)})
     if 0.7 * len(X) > MOST_TRAINING:
         done.append(f"g learns from {MOST_TRAINING:,} of the training rows, drawn at random; f from all of them.")
-    sheet = "\n".join(
-        [
-            f"# {choice.title}",
-            f"Uploaded in this session: {len(X):,} rows, {len(spec.features)} features. It is held in memory only.",
-            *(f"- {sentence}" for sentence in done),
-        ]
-    )
+    about = f"{choice.title}, uploaded in this session: {len(X):,} rows, {len(spec.features)} features, in memory only."
+    sheet = "\n\n".join([about, *done])  # no markup: names of files and columns may hold anything
     task = Task(spec=spec, X=X, y=y, sensitive=s, datasheet=sheet, recipe=_recipe(choice))
     return OwnTask(task, tuple(done))
 
