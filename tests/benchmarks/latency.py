@@ -46,7 +46,12 @@ def move(page, share):
 def measure(browser, address, selector, places, query=""):
     page = browser.new_page(viewport={"width": 1440, "height": 900})
     page.goto(f"{address}/{query}")
-    settled(page)
+    return moves(page, selector, places)
+
+
+def moves(page, selector, places):
+    """Milliseconds of moves to new places, and of moves back to places seen."""
+    settled(page, timeout=180_000)
     page.wait_for_selector(selector, state="attached")
     page.wait_for_timeout(1500)
     page.evaluate(WATCH, selector)
