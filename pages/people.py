@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from commod.dashboard import compute, controls, explore, layout, people, people_table, session
+from commod.dashboard import explore, layout, people, people_table, session
 
 layout.page("pages/people.py")
 st.title("Whose decision changes?")
@@ -10,14 +10,8 @@ st.markdown(
     "**g** decides otherwise than **f** for some people. See how large the groups are, what it did to each of them, "
     "where the changes are, and who these people are, one by one."
 )
-settings = session.current()
-begun = compute.begin(settings)
-controls.sidebar()
-controls.notices()
-result = explore.train(settings, begun)
+result = explore.current_model()
 session.keep_link()
-if result is None:
-    st.stop()
 
 st.markdown(people.verdict(result))
 people.groups(result)
@@ -26,4 +20,4 @@ if not result.changes["changed"].any():
     st.info("Nobody's decision changes at this setting, so there is nobody to list.", icon=":material/info:")
     st.stop()
 people.segments(result)
-people_table.people(result, settings.depth)
+people_table.people(result, session.current().depth)

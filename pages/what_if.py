@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from commod.dashboard import compute, controls, explore, layout, session, what_if
+from commod.dashboard import explore, layout, session, what_if
 
 layout.page("pages/what_if.py")
 st.title("What if this person were different?")
@@ -10,13 +10,7 @@ st.markdown(
     "Choose someone of the test part and edit any feature: **f**, the concepts, **r** and **g** follow at once. "
     "The model stays the one of the Explore page."
 )
-settings = session.current()
-begun = compute.begin(settings)
-controls.sidebar()
-controls.notices()
-result = explore.train(settings, begun)
-if result is None:
-    st.stop()
+result = explore.current_model()
 what_if.choose(result)
 session.keep_link(**what_if.link())
 head = st.container()

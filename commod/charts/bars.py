@@ -7,7 +7,9 @@ import pandas as pd
 
 from commod.charts import palette
 
-__all__ = ["plot_changes", "plot_contributions"]
+__all__ = ["ACCOUNTS", "plot_changes", "plot_contributions"]
+
+ACCOUNTS = ("COMMOD's own", "SHAP, post hoc")
 
 
 def plot_changes(frame: pd.DataFrame, *, better: str, worse: str) -> alt.Chart:
@@ -52,20 +54,27 @@ def plot_changes(frame: pd.DataFrame, *, better: str, worse: str) -> alt.Chart:
     )
 
 
-def plot_contributions(frame: pd.DataFrame) -> alt.LayerChart:
-    """Mean |contribution| to logit g − logit f by feature, COMMOD's own beside SHAP's.
+def plot_contributions(
+    frame: pd.DataFrame, *, title: str = "Mean |contribution| (logit)", label_limit: int = 190
+) -> alt.LayerChart:
+    """Contributions to logit g − logit f by feature, COMMOD's own beside SHAP's: means of many people, or one person's.
 
     Parameters
     ----------
     frame : DataFrame
-        Columns ``label, rank`` (of the label), ``account`` ("COMMOD's own" or "SHAP, post hoc"), ``value, low, high``.
+        Columns ``label, rank`` (of the label), ``account`` (one of `ACCOUNTS`), ``value, low, high`` (over redrawn
+        backgrounds; equal where there is no range).
+    title : str
+        Of the axis.
+    label_limit : int
+        Width of the names in pixels.
     """
-    names = ["COMMOD's own", "SHAP, post hoc"]
+    names = list(ACCOUNTS)
     y = alt.Y(
         "label:N",
         title=None,
         sort=alt.EncodingSortField("rank", op="min"),
-        axis=alt.Axis(labelLimit=190, labelPadding=8),
+        axis=alt.Axis(labelLimit=label_limit, labelPadding=8),
     )
     offset = alt.YOffset("account:N", sort=names)
     color = alt.Color(
@@ -76,13 +85,13 @@ def plot_contributions(frame: pd.DataFrame) -> alt.LayerChart:
     tooltip = [
         alt.Tooltip("label:N", title="Feature"),
         alt.Tooltip("account:N", title="Account"),
-        alt.Tooltip("value:Q", title="Mean |contribution|", format=".3f"),
+        alt.Tooltip("value:Q", title=title, format=".3f"),
     ]
     bars = (
         alt.Chart()
         .mark_bar()
         .encode(
-            x=alt.X("value:Q", title="Mean |contribution| (logit)", axis=alt.Axis(tickCount=5, labelFlush=False)),
+            x=alt.X("value:Q", title=title, axis=alt.Axis(tickCount=5, labelFlush=False)),
             y=y,
             yOffset=offset,
         )

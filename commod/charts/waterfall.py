@@ -8,14 +8,12 @@ import pandas as pd
 from commod.charts import palette
 from commod.charts.compare import MethodStyle
 
-__all__ = ["plot_accounts", "plot_waterfall", "term_styles"]
-
-ACCOUNTS = ("COMMOD's own", "SHAP, post hoc")
+__all__ = ["plot_waterfall", "term_styles"]
 
 
-def _labels(limit: int) -> alt.Axis:
+def _labels() -> alt.Axis:
     return alt.Axis(
-        labelExpr="split(datum.label, '|')", labelLimit=limit, labelPadding=6, labelLineHeight=14, labelOverlap=False
+        labelExpr="split(datum.label, '|')", labelLimit=170, labelPadding=6, labelLineHeight=14, labelOverlap=False
     )
 
 
@@ -54,7 +52,7 @@ def plot_waterfall(frame: pd.DataFrame, *, outcomes: tuple[str, str], favourable
                 axis=alt.Axis(tickCount=5, labelFlush=False),
             ),
             x2="end:Q",
-            y=alt.Y("label:N", title=None, sort=alt.EncodingSortField("rank", op="min"), axis=_labels(170)),
+            y=alt.Y("label:N", title=None, sort=alt.EncodingSortField("rank", op="min"), axis=_labels()),
             color=alt.Color(
                 "kind:N",
                 scale=alt.Scale(
@@ -77,43 +75,3 @@ def plot_waterfall(frame: pd.DataFrame, *, outcomes: tuple[str, str], favourable
         .encode(x=alt.datum(0))
     )
     return alt.layer(bars, line, data=frame).properties(height=alt.Step(36))
-
-
-def plot_accounts(frame: pd.DataFrame) -> alt.LayerChart:
-    """What each column adds to logit g − logit f for one person, COMMOD's own account beside SHAP's.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        Columns ``label, rank`` (of the label), ``account`` ("COMMOD's own" or "SHAP, post hoc"), ``value`` (signed),
-        ``low, high`` (over redrawn backgrounds; equal where there is no range).
-    """
-    y = alt.Y("label:N", title=None, sort=alt.EncodingSortField("rank", op="min"), axis=_labels(150))
-    offset = alt.YOffset("account:N", sort=list(ACCOUNTS))
-    tooltip = [
-        alt.Tooltip("label:N", title="Feature"),
-        alt.Tooltip("account:N", title="Account"),
-        alt.Tooltip("value:Q", title="Adds to the logit", format="+.3f"),
-    ]
-    bars = (
-        alt.Chart()
-        .mark_bar()
-        .encode(
-            x=alt.X("value:Q", title="Adds to g's logit against f's", axis=alt.Axis(tickCount=5, labelFlush=False)),
-            y=y,
-            yOffset=offset,
-            color=alt.Color(
-                "account:N",
-                scale=alt.Scale(domain=list(ACCOUNTS), range=[palette.COMMOD, palette.SHAP]),
-                legend=alt.Legend(title=None, orient="bottom", columns=1),
-            ),
-            tooltip=tooltip,
-        )
-    )
-    ranges = (
-        alt.Chart()
-        .transform_filter("datum.high > datum.low")
-        .mark_rule(strokeWidth=2, color="#555555")
-        .encode(x="low:Q", x2="high:Q", y=y, yOffset=offset, tooltip=tooltip)
-    )
-    return alt.layer(bars, ranges, data=frame).properties(height=alt.Step(15))

@@ -9,8 +9,9 @@ import pandas as pd
 import streamlit as st
 
 from commod.charts import plot_changes, plot_contributions, plot_f1_by_depth, plot_pareto
+from commod.charts.bars import ACCOUNTS
 from commod.charts.pareto import CURRENT, DEPLOYED, PATH, SWEEP, TRIED
-from commod.dashboard import compute, session
+from commod.dashboard import compute, controls, session
 from commod.dashboard.drawing import draw
 from commod.dashboard.markup import concept_cards, tree_list
 from commod.dashboard.results import FitResult
@@ -21,6 +22,7 @@ from commod.experiments.scene import FAIRNESS_FIGURES
 __all__ = [
     "changes",
     "concepts",
+    "current_model",
     "directions",
     "figures",
     "pareto",
@@ -69,6 +71,19 @@ def train(settings: Settings, begun: FitResult | Ticket) -> FitResult | None:
             icon=":material/warning:",
         )
     session.remember(settings, result.path.iloc[-1].to_dict(), result)
+    return result
+
+
+def current_model() -> FitResult:
+    """The model of the sliders, with the sidebar beside it; the page ends here if there is none."""
+    settings = session.current()
+    begun = compute.begin(settings)
+    controls.sidebar()
+    controls.notices()
+    result = train(settings, begun)
+    if result is None:
+        session.keep_link()
+        st.stop()
     return result
 
 
@@ -343,9 +358,9 @@ def shap(result: FitResult) -> None:
     skeleton.empty()
     features = comparison.features
     ranked = features[["label"]].assign(rank=range(len(features)))
-    own = ranked.assign(account="COMMOD's own", value=features["commod"], low=0.0, high=0.0)
+    own = ranked.assign(account=ACCOUNTS[0], value=features["commod"], low=0.0, high=0.0)
     posthoc = ranked.assign(
-        account="SHAP, post hoc", value=features["shap"], low=features["shap_low"], high=features["shap_high"]
+        account=ACCOUNTS[1], value=features["shap"], low=features["shap_low"], high=features["shap_high"]
     )
     frame = pd.concat([own, posthoc], ignore_index=True)
     wide, narrow = st.columns([3, 2], gap="large")

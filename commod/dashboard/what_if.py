@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,12 +9,13 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from commod.charts.waterfall import ACCOUNTS, plot_accounts, plot_waterfall, term_styles
+from commod.charts.bars import ACCOUNTS, plot_contributions
+from commod.charts.waterfall import plot_waterfall, term_styles
 from commod.dashboard import compute
 from commod.dashboard.drawing import draw
-from commod.dashboard.markup import legend_of, table_of
+from commod.dashboard.markup import legend_of, plain, table_of
 from commod.dashboard.results import FitResult
-from commod.dashboard.work import Report, Work
+from commod.dashboard.work import Report
 from commod.datasets import Task
 from commod.explain.shap_comparison import explain_person_with_shap
 from commod.explain.what_if import (
@@ -73,22 +73,12 @@ class Person:
         return self.scores.iloc[1]
 
 
-def _from_queue(key: Hashable, work: Work, *, background: bool = False) -> Any:
-    """A result kept by the queue (which forgets those of an upload with it), given up when this run is stale."""
-    queue = compute.queue()
-    found = queue.peek(key)
-    if found is not None:
-        return found
-    with queue.submit(key, work, background=background) as ticket:
-        while not ticket.wait(compute.POLL):
-            compute.stop_if_stale()
-        return ticket.result()
-
-
 def _ranges_of(result: FitResult) -> dict[str, FeatureRange]:
     data, _, f, seed = result.settings.scene()
     key = ("what_if_ranges", data, f, seed)
-    found: dict[str, FeatureRange] = _from_queue(key, lambda _: feature_ranges(result.task.X, leave_out=result.scene.f))
+    found: dict[str, FeatureRange] = compute.once(
+        key, lambda _: feature_ranges(result.task.X, leave_out=result.scene.f)
+    )
     return found
 
 
@@ -225,7 +215,7 @@ def edit(result: FitResult) -> Person:
     happened = result.task.spec.outcomes[int(test.y.iloc[state.person])]
     st.header(f"Number {state.person}", anchor=False)
     st.caption(
-        f"Recorded: {_plain(group)}; {_plain(happened)}. Neither is used here. Edit any feature; nothing is retrained."
+        f"Recorded: {plain(group)}; {plain(happened)}. Neither is used here. Edit any feature; nothing is retrained."
     )
     if isinstance(result.scene.f, str):
         st.caption("The score of f is kept as it was: it comes with the data, and f itself is not at hand.")
@@ -265,9 +255,9 @@ def _widget(task: Task, state: _State, known: FeatureRange, recorded: Any) -> No
     feature = next((f for f in task.spec.features if f.name == name), None)
     unit = "" if feature is None or feature.unit in ("", "count") else f" ({feature.unit})"
     # The text is read as Markdown: what comes from data must not be.
-    label = _plain(task.label(name) + unit)
+    label = plain(task.label(name) + unit)
     if name in state.edits:
-        label = f"**{label}: was {_plain(_shown(known, recorded))}** :material/edit:"
+        label = f"**{label}: was {plain(_shown(known, recorded))}** :material/edit:"
     key = _mirror(f"what_if_{task.name}_{name}", _value(known, state.edits.get(name, recorded)))
 
     def take() -> None:
@@ -294,19 +284,14 @@ def _widget(task: Task, state: _State, known: FeatureRange, recorded: Any) -> No
         st.number_input(label, low, high, step=step, format=decimals, disabled=low == high, **about)
 
 
-def _plain(text: str) -> str:
-    """Text that Markdown leaves as it is."""
-    return "".join(f"\\{c}" if c in "\\`*_[]<>#|~$:" else c for c in text)
-
-
 def readout(result: FitResult, person: Person) -> None:
     """What f and g say, before and after the edit."""
     was, now = person.scores.iloc[0], person.now
     st.markdown(_verdict(result.task, now))
     if person.edits:
-        names = ", ".join(_plain(result.task.label(name)) for name in person.edits)
-        st.markdown(f"As recorded, before the edit of {names}: {_verdict(result.task, was, plain=True)}")
-    outcome = _plain(result.task.spec.outcomes[1])
+        names = ", ".join(plain(result.task.label(name)) for name in person.edits)
+        st.markdown(f"As recorded, before the edit of {names}: {_verdict(result.task, was, bold=False)}")
+    outcome = plain(result.task.spec.outcomes[1])
     tiles = (
         (f"f's score for “{outcome}”", "logit_f", "As a probability; the decision turns at one half."),
         ("Ratio r", "ratio", "f's logit is multiplied by r; below 0 the decision changes."),
@@ -328,13 +313,13 @@ def readout(result: FitResult, person: Person) -> None:
         )
 
 
-def _verdict(task: Task, row: pd.Series, *, plain: bool = False) -> str:
-    says_f, says_g = (_plain(task.spec.outcomes[int(row[name])]) for name in ("f", "g"))
+def _verdict(task: Task, row: pd.Series, *, bold: bool = True) -> str:
+    says_f, says_g = (plain(task.spec.outcomes[int(row[name])]) for name in ("f", "g"))
     if not row["changed"]:
         became = "unchanged"
     else:
         became = "changed for the better" if row["g"] == task.spec.favourable else "changed for the worse"
-    if plain:
+    if not bold:
         return f"f says “{says_f}”, g says “{says_g}”: {became}."
     return f"**f** says “{says_f}”, **g** says “{says_g}”: **{became}**."
 
@@ -430,14 +415,14 @@ def edits(result: FitResult, person: Person) -> None:
 def _edit_words(task: Task, known: FeatureRange, row: Any, changed: bool, others: int) -> str:
     unit = next((f.unit for f in task.spec.features if f.name == row.column), "")
     change = f"{_shown(known, row.after - row.before, '+')} {unit}".strip() + ", " if known.is_number else ""
-    before, after = (_plain(_shown(known, value)) for value in (row.before, row.after))
+    before, after = (plain(_shown(known, value)) for value in (row.before, row.after))
     also = f", as with {others} other level{'s' if others > 1 else ''}" if others else ""
-    outcomes = [_plain(text) for text in task.spec.outcomes]
+    outcomes = [plain(text) for text in task.spec.outcomes]
     moved, stays = ("g", "f") if row.moved == "g" else ("f", "g")
     size = f"{row.size:.1f}" if row.size >= 0.1 else f"{row.size:.2f}"
     says = outcomes[row.g if moved == "g" else row.f]
     end = f"{moved} then says “{says}” too" if changed else f"{moved} then says “{says}”, {stays} does not"
-    return f"**{_plain(row.label)}** {before} → **{after}** ({change}{size} sd){also}: {end}."
+    return f"**{plain(row.label)}** {before} → **{after}** ({change}{size} sd){also}: {end}."
 
 
 def shap(result: FitResult, person: Person) -> None:
@@ -462,9 +447,11 @@ def shap(result: FitResult, person: Person) -> None:
         ranked.assign(account=ACCOUNTS[1], value=shown["shap"], low=shown["shap_low"], high=shown["shap_high"]),
     ]
     draw(
-        plot_accounts,
+        plot_contributions,
         pd.concat(parts, ignore_index=True),
         alt="What each feature adds to the change in this person's score, by COMMOD and by SHAP. Values in the table.",
+        title="Adds to g's logit against f's",
+        label_limit=150,
     )
     hidden = len(frame) - len(shown)
     less = f" {hidden} smaller features are in the table." if hidden else ""
@@ -494,5 +481,5 @@ def _shap_values(result: FitResult, person: Person) -> pd.DataFrame:
     def work(report: Report) -> pd.DataFrame:
         return explain_person_with_shap(result.g, result.task, result.scene.test.X, person.edited, callback=report)
 
-    found: pd.DataFrame = _from_queue(key, work, background=True)
+    found: pd.DataFrame = compute.once(key, work, background=True)
     return found

@@ -82,7 +82,10 @@ class Split:
         """At most so many rows, drawn at random and left in order; all of them if there are no more."""
         if len(self) <= most:
             return self
-        rows = np.sort(np.random.default_rng(seed).permutation(len(self))[:most])
+        return self.take(np.sort(np.random.default_rng(seed).permutation(len(self))[:most]))
+
+    def take(self, rows: np.ndarray) -> Split:
+        """The rows at these places."""
         return Split(self.X.iloc[rows], self.y.iloc[rows], self.sensitive.iloc[rows])
 
 
@@ -150,12 +153,9 @@ class Task:
         """
         strata = self.sensitive.to_numpy() * 2 + self.y.to_numpy()
         train, test = train_test_split(np.arange(len(self.y)), test_size=test_size, random_state=seed, stratify=strata)
-        return self._rows(train), self._rows(test)
+        everyone = Split(self.X, self.y, self.sensitive)
+        return everyone.take(np.sort(train)), everyone.take(np.sort(test))
 
     def base_model(self, classifier: BaseEstimator) -> Pipeline:
         """Return an unfitted Pipeline of the task's preprocessing and a clone of `classifier`."""
         return Pipeline([("prepare", TabularEncoder()), ("model", clone(classifier))])
-
-    def _rows(self, index: np.ndarray) -> Split:
-        rows = np.sort(index)
-        return Split(self.X.iloc[rows], self.y.iloc[rows], self.sensitive.iloc[rows])

@@ -376,15 +376,11 @@ def _folds(train: Split, f: BaseModel) -> list[_Fold]:
         )
     folds = []
     for inside, outside in StratifiedKFold(FOLDS, shuffle=True, random_state=0).split(train.X, cell):
-        fit, held = _rows(train, inside), _rows(train, outside)
+        fit, held = train.take(inside), train.take(outside)
         own = clone(f).fit(fit.X, fit.y) if isinstance(f, BaseEstimator) else f
         decided = (base_logits(own, held.X) > 0).astype(int)
         folds.append(_Fold(fit, own, _probabilities(own, fit.X), held, decided))
     return folds
-
-
-def _rows(split: Split, rows: np.ndarray) -> Split:
-    return Split(split.X.iloc[rows], split.y.iloc[rows], split.sensitive.iloc[rows])
 
 
 def _probabilities(f: BaseModel, X: pd.DataFrame) -> np.ndarray:

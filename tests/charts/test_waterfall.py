@@ -2,8 +2,9 @@ import pandas as pd
 import pytest
 
 from commod.charts import palette
+from commod.charts.bars import ACCOUNTS, plot_contributions
 from commod.charts.export import export_chart
-from commod.charts.waterfall import ACCOUNTS, plot_accounts, plot_waterfall, term_styles
+from commod.charts.waterfall import plot_waterfall, term_styles
 
 SUM = pd.DataFrame(
     {
@@ -53,9 +54,9 @@ def test_both_accounts_in_one_picture():
             for i, name in enumerate(ACCOUNTS)
         ]
     )
-    svg = export_chart(plot_accounts(frame), "svg", width=260).decode()
+    svg = export_chart(plot_contributions(frame, title="Adds to g's logit against f's"), "svg", width=260).decode()
     assert "Adds to g" in svg
     assert all(name.split(",")[0].replace("'", "&#39;") in svg or name in svg for name in ACCOUNTS)
-    for part in plot_accounts(pd.DataFrame()).to_dict()["layer"]:
+    for part in plot_contributions(pd.DataFrame()).to_dict()["layer"]:
         assert part["encoding"]["y"]["sort"] == {"field": "rank", "op": "min"}
         assert "data" not in part
