@@ -3,7 +3,7 @@ r"""A COMMOD model from a small JSON file, run with numpy alone.
 This one file needs Python ≥ 3.10, numpy and nothing else: no scikit-learn, no pandas, nothing of this project. Copy it
 to where the model is to run, and::
 
-    from portable import load  # or, where the project is installed: from commod.portable import load
+    from commod_portable import load  # the file as downloaded; with the project: from commod.portable import load
 
     g = load("model.json")
     g.predict([{"lsat": 37, "ugpa": 3.1, ...}])  # decisions; rows as dicts, or one dict of columns

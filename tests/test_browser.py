@@ -139,7 +139,7 @@ def test_a_link_opens_the_same_picture_elsewhere_and_survives_reload_and_page_ch
     page.reload()
     settled(page)
     assert [metric(page, name) for name in ("Accuracy", "P-Rule", "Decisions changed")] == figures
-    page.get_by_role("link", name="Data, words").click()
+    page.get_by_role("link", name="Words", exact=True).click()
     page.get_by_role("heading", name="What they do not tell").wait_for()
     page.get_by_role("link", name="Explore").click()
     page.get_by_role("heading", name="Whose decisions change").wait_for()
@@ -257,6 +257,22 @@ def test_a_cold_deep_link_shows_the_right_page_and_navigation(browser, script):
             title for title, _ in PAGES.values()
         ]
         page.close()
+
+
+def test_the_sidebar_shows_the_setting_on_every_page(open_page):
+    page = open_page("?data=compas&fairness=equalized_odds&lambda_fair=2.5&k=3")
+    for name in ("Who changed", "What if", "Take home", "Explore"):
+        page.get_by_role("link", name=name, exact=True).click()
+        page.wait_for_function("name => document.title.startsWith(name)", arg=name)
+        settled(page)
+        assert thumb(page, "Fairness (λ_fair)").get_attribute("aria-valuetext") == "2.5"
+        assert thumb(page, "Number of concepts (k)").get_attribute("aria-valuetext") == "3"
+        assert page.get_by_role("combobox", name="Data set").input_value() == "COMPAS"
+        assert page.get_by_role("combobox", name="Fairness criterion").input_value() == "Equalized odds (mistreatment)"
+    page.go_back()
+    page.wait_for_function("() => document.title.startsWith('Take home')")
+    settled(page)
+    assert thumb(page, "Fairness (λ_fair)").get_attribute("aria-valuetext") == "2.5"
 
 
 def test_a_file_is_uploaded_used_and_forgotten(open_page, tmp_path):

@@ -10,7 +10,7 @@ import numpy as np
 import streamlit as st
 from PIL import Image
 
-from commod.dashboard import compute
+from commod.dashboard import compute, session
 
 __all__ = ["PAGES", "breathe", "page"]
 
@@ -27,7 +27,7 @@ PAGES = {
     "pages/paper.py": ("Paper", ":material/article:"),
     "pages/your_data.py": ("Your data", ":material/upload_file:"),
     "pages/take_home.py": ("Take home", ":material/download:"),
-    "pages/data.py": ("Data, words", ":material/menu_book:"),
+    "pages/data.py": ("Words", ":material/menu_book:"),
 }
 
 
@@ -35,6 +35,7 @@ def page(script: str) -> None:
     """Set a page up: title, width, and the links to the other pages."""
     st.set_page_config(page_title=f"{PAGES[script][0]} · COMMOD Explorer", page_icon=_icon(), layout="wide")
     compute.start()
+    session.enter(script)
     with st.sidebar:
         st.markdown("**COMMOD Explorer**")
         # In two columns, so that the sliders stay on the first screen.

@@ -21,6 +21,7 @@ __all__ = ["filtered", "headings", "people", "to_csv"]
 
 # As many are sent to the browser; the download has all.
 MOST_ROWS = 5000
+NUMBER = "In the test part: the number of this person on the page What if."
 DIRECTIONS = {True: "better", False: "worse"}
 
 
@@ -40,6 +41,7 @@ def _people(result: FitResult, depth: int) -> pd.DataFrame:
             after=result.decisions,
             leaf=tree.ends,
         )
+        frame.index = scene.test.X.index.get_indexer(frame.index)  # as on the page What if
         return frame.assign(leaf=frame["leaf"].map(leaf_words(tree)))
 
     return compute.once(("people", result.settings, depth), work)
@@ -58,11 +60,11 @@ def people(result: FitResult, depth: int) -> None:
     shown = shown.assign(better=shown["better"].map(DIRECTIONS))
     names = headings(frame, result.task)
     st.dataframe(
-        shown.head(MOST_ROWS).reset_index(names="row"),
+        shown.head(MOST_ROWS).reset_index(names="number"),
         alt="The people whose decision changed, with scores, concepts, leaf and features",
         hide_index=True,
         height=430,
-        column_config={"row": st.column_config.Column("Row", help="In the data set."), **_config(frame, names)},
+        column_config={"number": st.column_config.Column("No.", help=NUMBER), **_config(frame, names)},
     )
     st.caption(
         f"Click a heading to sort. r times the logit of f's score is that of g's; r = {result.g.intercept_:.2f} plus "
@@ -225,7 +227,7 @@ def to_csv(frame: pd.DataFrame, names: dict[str, str]) -> bytes:
         for column in frame.columns
     }
     table = pd.DataFrame(safe, index=frame.index)
-    table.index = pd.Index([no_formula(value) for value in frame.index], name="Row")
+    table.index = pd.Index([no_formula(value) for value in frame.index], name="Number")
     header = [no_formula(names.get(column, column)) for column in frame.columns]
     # With a mark at the start, so that spreadsheets read ≤ and “ ” as what they are.
     return b"\xef\xbb\xbf" + table.to_csv(header=header, lineterminator="\r\n").encode()

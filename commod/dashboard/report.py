@@ -22,7 +22,7 @@ from commod.dashboard.explore import FAIRNESS_TITLES, FIGURE_HELP, directions, v
 from commod.dashboard.markup import concept_cards, no_formula, table_of, tree_list
 from commod.dashboard.results import FitResult
 from commod.dashboard.settings import FAIRNESS, NAMES, in_words, to_link
-from commod.datasets import Task
+from commod.datasets import TASKS, Task
 from commod.experiments.limits import Limits
 from commod.experiments.scene import FAIRNESS_FIGURES
 from commod.explain import ChangeTree
@@ -50,7 +50,8 @@ def base_model_in_words(result: FitResult) -> str:
 
 def file_name(result: FitResult, what: str, ending: str) -> str:
     """Name of a file that is safe anywhere: letters, digits and underscores."""
-    data = re.sub(r"[^A-Za-z0-9]+", "_", result.settings.data).strip("_")[:40] or "data"
+    name = result.settings.data if result.settings.data in TASKS else result.task.spec.title
+    data = re.sub(r"[^A-Za-z0-9]+", "_", name).strip("_")[:40] or "data"
     return f"commod_{data}_{what}.{ending}"
 
 
@@ -70,14 +71,16 @@ def model_json(result: FitResult) -> str:
 def predictions_csv(result: FitResult) -> str:
     """The test rows: who they are, what f and g say.
 
-    Columns ``row`` (of the data set), ``group, label, f_score, r, g_score, f_decision, g_decision, changed``; labels,
-    decisions and ``changed`` are 0 or 1. A text that a spreadsheet would take for a formula gets a ' in front.
+    Columns ``number`` (in the test part, as on the pages), ``row`` (of the data set), ``group, label, f_score, r,
+    g_score, f_decision, g_decision, changed``; labels, decisions and ``changed`` are 0 or 1. A text that a spreadsheet
+    would take for a formula gets a ' in front.
     """
     scene = result.scene
     test = scene.test
     groups = np.array([no_formula(name) for name in result.task.groups], dtype=object)
     frame = pd.DataFrame(
         {
+            "number": np.arange(len(test)),
             "row": [no_formula(name) for name in test.X.index],
             "group": groups[test.sensitive.to_numpy()],
             "label": test.y.to_numpy(),

@@ -20,6 +20,7 @@ __all__ = [
     "change",
     "current",
     "data_sets",
+    "enter",
     "forget_own",
     "go_to",
     "keep_link",
@@ -37,6 +38,9 @@ __all__ = [
 
 _STATE = "explore"
 _OWN = "own_data"
+_PAGE = "page"
+# What outlives a page: the state of this module and of those that keep one. All other keys are widgets'.
+HELD = {_STATE, _OWN, _PAGE, "compare", "limits", "target", "target_fields", "what_if", "your_data"}
 MOST_STEPS = 100
 MOST_TRIED = 200
 
@@ -120,6 +124,19 @@ def current() -> Settings:
 def link_notices() -> list[str]:
     """What was wrong with the link; told until the setting is changed."""
     return _state().notices
+
+
+def enter(page: str) -> None:
+    """Called first on every page: a widget of another page must not be taken for one of this.
+
+    Streamlit tells widgets of two pages apart even if they have one key, but the key is still there when the page
+    changes: who finds it does not set the value, and the new widget then shows its first option. So all keys of widgets
+    go, and every page sets its own from what the session holds.
+    """
+    if st.session_state.get(_PAGE) != page:
+        for key in [key for key in st.session_state if key not in HELD]:
+            del st.session_state[key]
+        st.session_state[_PAGE] = page
 
 
 def widget_key(name: str) -> str:

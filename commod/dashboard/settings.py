@@ -217,5 +217,5 @@ def to_python(settings: Settings) -> str:
         f"{sample}"
         f"g = Commod(\n    f,\n{arguments}\n)\n"
         "g.fit(train.X, train.y, sensitive_features=train.sensitive)\n"
-        "print(evaluate(task, f, g, test))\n"
+        "print(evaluate(task, f, g, test).to_string())\n"
     )

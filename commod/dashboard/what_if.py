@@ -466,7 +466,7 @@ def shap(result: FitResult, person: Person) -> None:
 
 
 def _accounts_table(frame: pd.DataFrame, constant: float, average: float) -> str:
-    rows = [("Constant of r; average of others", constant, average)]
+    rows = [("Constant of r, less 1; average of others", constant, average)]
     rows += [(row.label, float(row.commod), float(row.shap)) for row in frame.itertuples()]
     rows += [("Sum: g's logit less f's", sum(row[1] for row in rows), sum(row[2] for row in rows))]
     cells = [[label, *(f"{value:+.3f}".replace("-", "−") for value in values)] for label, *values in rows]

@@ -11,7 +11,17 @@ import streamlit as st
 
 from commod.dashboard import session
 from commod.dashboard.markup import plain, table_of
-from commod.datasets import Choice, ChoiceError, ReadTable, TableError, find_leaks, guess_columns, make_task, read_table
+from commod.datasets import (
+    Choice,
+    ChoiceError,
+    ReadTable,
+    TableError,
+    find_leaks,
+    guess_columns,
+    load_task,
+    make_task,
+    read_table,
+)
 from commod.datasets.example import example_table
 from commod.datasets.own import MOST_VALUES, as_text
 from commod.datasets.reading import MOST_BYTES, MOST_COLUMNS, MOST_ROWS
@@ -24,6 +34,7 @@ TRAINED_HERE = ""
 # Names under which outcomes and sensitive attributes often go.
 OUTCOMES = re.compile(r"^(y|target|label|outcome|class|hired|default|approved|accepted|pass\w*|recid\w*|income)$", re.I)
 SENSITIVE = re.compile(r"(sex|gender|race|ethnic|group|nationality|religion|minority|disab)", re.I)
+GOOD = {"1", "yes", "true", "y", "good", "pass", "approved", "hired", "ja", "oui", "si", "sí", "sim", "да", "是"}
 SCORES = re.compile(r"(score|prob|pred)", re.I)
 
 
@@ -38,6 +49,8 @@ class Draft:
     chosen: dict[str, Any] = field(default_factory=dict)
     told: list[str] = field(default_factory=list)  # what was done to the data in use
     leaks: list[str] = field(default_factory=list)
+    uploads: int = 0  # a new number is a new, empty uploader
+    forgotten: str = ""  # what was forgotten just now
 
 
 def _draft() -> Draft:
@@ -62,7 +75,7 @@ def bring() -> None:
         st.file_uploader(
             "Your file",
             type=["csv", "tsv", "txt", "parquet"],
-            key="upload",
+            key=f"upload_{_draft().uploads}",
             on_change=_take_upload,
         )
     with right, st.container(border=True):
@@ -77,12 +90,18 @@ def bring() -> None:
                 on_click="ignore",
             )
             st.button("Open it here", on_click=_take_example, icon=":material/table:")
+    if _draft().forgotten:
+        shown = load_task(session.current().data).spec.title
+        st.success(
+            f"{plain(_draft().forgotten)} and all that was made of it is forgotten; the pages show {plain(shown)}.",
+            icon=":material/delete:",
+        )
     if _draft().problem:
         st.error(_draft().problem, icon=":material/error:")
 
 
 def _take_upload() -> None:
-    uploaded = st.session_state.get("upload")
+    uploaded = st.session_state.get(f"upload_{_draft().uploads}")
     if uploaded is not None:
         _read(uploaded.getvalue(), uploaded.name)
 
@@ -102,7 +121,9 @@ def _read(content: bytes, name: str) -> None:
         _draft().problem = f"{name[:60]}: this file could not be read. Save the table anew as CSV in UTF-8."
         return
     old = _draft()
-    st.session_state[_STATE] = Draft(name[:60], table, guess_columns(table.frame), told=old.told, leaks=old.leaks)
+    st.session_state[_STATE] = Draft(
+        name[:60], table, guess_columns(table.frame), told=old.told, leaks=old.leaks, uploads=old.uploads
+    )
     for key in [key for key in st.session_state if str(key).startswith("own_")]:
         if key != "own_data":
             del st.session_state[key]
@@ -215,9 +236,7 @@ def _likely(columns: list[str], pattern: re.Pattern[str], guesses: pd.DataFrame)
 
 
 def _likely_good(values: list[str]) -> str:
-    good = [
-        value for value in values if value.lower() in {"1", "yes", "true", "y", "good", "pass", "approved", "hired"}
-    ]
+    good = [value for value in values if value.lower() in GOOD]
     return (good or values)[0]
 
 
@@ -242,17 +261,22 @@ def _kinds(free: list[str], guesses: pd.DataFrame) -> dict[str, Any]:
         guessed = [column for column in free if guesses.loc[column, "kind"] == kind]
         key = _kept(name, guessed)
         st.session_state[key] = [column for column in st.session_state[key] if column in free]
-        picked[kind] = place.multiselect(label, free, key=key, on_change=_keep, args=(name,))
-    both = sorted(set(picked["number"]) & set(picked["category"]))
-    if both:
-        st.warning(
-            f"{', '.join(both[:5])}: chosen as number and as category; taken as category.", icon=":material/info:"
-        )
+        picked[kind] = place.multiselect(label, free, key=key, on_change=_keep_kind, args=(kind,))
     left_out = [column for column in free if column not in picked["number"] and column not in picked["category"]]
     if left_out:
         more = f" and {len(left_out) - 8} more" if len(left_out) > 8 else ""
         st.caption(f"Left out: {', '.join(left_out[:8])}{more}.")
     return dict.fromkeys(picked["number"], "number") | dict.fromkeys(picked["category"], "category")
+
+
+def _keep_kind(kind: str) -> None:
+    """What is chosen as the one is no longer the other."""
+    other = "category" if kind == "number" else "number"
+    chosen = st.session_state[f"own_features_{kind}"]
+    key = f"own_features_{other}"
+    st.session_state[key] = [column for column in st.session_state[key] if column not in chosen]
+    _keep(f"features_{kind}")
+    _keep(f"features_{other}")
 
 
 def _use(frame: pd.DataFrame, choice: Choice) -> None:
@@ -276,6 +300,7 @@ def in_use() -> None:
         return
     draft, task = _draft(), own.task
     st.header(f"In use: {task.spec.title}")
+    st.success("All pages work on these data now.", icon=":material/check:")
     cells = st.container(horizontal=True, gap="small")
     for code, group in enumerate(task.groups):
         rows = task.sensitive == code
@@ -298,9 +323,10 @@ def in_use() -> None:
 
 
 def _forget() -> None:
+    own, uploads = session.own_data(), _draft().uploads
     session.forget_own()
-    st.session_state.pop(_STATE, None)
-    for key in [key for key in st.session_state if str(key).startswith("own_")]:
+    st.session_state[_STATE] = Draft(uploads=uploads + 1, forgotten=own.task.spec.title if own else "")
+    for key in [key for key in st.session_state if str(key).startswith(("own_", "upload_"))]:
         del st.session_state[key]
 
 

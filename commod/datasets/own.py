@@ -96,7 +96,7 @@ def _guess(values: pd.Series) -> dict[str, Any]:
     numbers, wrong = _as_numbers(values)
     shown = ", ".join(_short(value) for value in pd.unique(present)[:3])
     found: dict[str, Any] = {"values": different, "missing": int(values.isna().sum()), "examples": shown}
-    is_number = len(present) > 0 and wrong <= 0.05 * len(present)
+    is_number = len(present) > 0 and wrong <= 0.2 * len(present)
     found["not_numbers"] = wrong if is_number else 0
     whole = is_number and bool((numbers.dropna() % 1 == 0).all())
     if different <= 1:
@@ -104,7 +104,8 @@ def _guess(values: pd.Series) -> dict[str, Any]:
     if is_number and whole and different == len(values) and len(values) >= 50:
         return {"kind": "leave out", "why": "a different whole number in every row: a code, it seems", **found}
     if is_number:
-        why = f"numbers; {wrong} cells are none and count as missing" if wrong else "numbers"
+        odd = _short(present[numbers.loc[present.index].isna()].iloc[0]) if wrong else ""
+        why = f"numbers; {wrong:,} cells are none (“{odd}”) and count as missing" if wrong else "numbers"
         return {"kind": "number", "why": why, **found}
     if different > max(MOST_LEVELS, 0.2 * len(present)):
         return {"kind": "leave out", "why": "nearly as many texts as rows: names or notes, it seems", **found}
@@ -207,10 +208,11 @@ def make_task(frame: pd.DataFrame, choice: Choice, *, name: str = "own") -> OwnT
 
 def _recipe(choice: Choice) -> str:
     arguments = "\n".join(f"    {key}={value!r}," for key, value in vars(choice).items())
+    file = choice.title if choice.title.lower().endswith((".csv", ".tsv", ".txt", ".parquet")) else "your_file.csv"
     return (
         "from pathlib import Path\n\n"
         "from commod.datasets import Choice, make_task, read_table\n\n"
-        'table = read_table(Path("your_file.csv").read_bytes()).frame\n'
+        f"table = read_table(Path({file!r}).read_bytes()).frame\n"
         f"choice = Choice(\n{arguments}\n)\n"
         "task = make_task(table, choice).task\n"
     )

@@ -86,7 +86,8 @@ def read_table(content: bytes, name: str = "file") -> ReadTable:
                 "UTF-8) or as Parquet."
             )
     text, notices = _decoded(content)
-    return _checked(_read_csv(text), notices)
+    frame, more = _read_csv(text)
+    return _checked(frame, notices + more)
 
 
 # ---- CSV ----
@@ -118,7 +119,7 @@ def _decoded(content: bytes) -> tuple[str, list[str]]:
     ]
 
 
-def _read_csv(text: str) -> pd.DataFrame:
+def _read_csv(text: str) -> tuple[pd.DataFrame, list[str]]:
     first = re.split(r"[\r\n]", text.lstrip("\r\n"), maxsplit=1)[0][:1_000_000]
     delimiter = max(DELIMITERS, key=first.count)
     n_columns = first.count(delimiter) + 1
@@ -155,7 +156,26 @@ def _read_csv(text: str) -> pd.DataFrame:
         raise TableError("The file could not be read as CSV: save the table anew as CSV in UTF-8.") from None
     if not isinstance(frame.index, pd.RangeIndex):
         raise TableError("The rows have more cells than the first row has names: give every column a name.")
-    return frame.rename(columns=lambda column: str(column).strip())
+    frame = frame.rename(columns=lambda column: str(column).strip())
+    return (frame, []) if delimiter == "," else _with_decimal_commas(frame)
+
+
+def _with_decimal_commas(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
+    """Texts like 67,8 as numbers, as spreadsheets write them in many countries."""
+    found = []
+    for name in frame.columns:
+        values = frame[name]
+        if pd.api.types.is_numeric_dtype(values.dtype):
+            continue
+        texts = values.dropna().astype(str)
+        like = texts.str.fullmatch(r"\s*[+-]?\d+,\d+\s*")
+        numbers = pd.to_numeric(texts.str.replace(",", ".", regex=False), errors="coerce")
+        if like.any() and numbers.notna().mean() >= 0.8:
+            dots = values.astype(object).where(values.isna(), values.astype(str).str.replace(",", ".", regex=False))
+            frame = frame.assign(**{name: pd.to_numeric(dots, errors="coerce") if numbers.notna().all() else dots})
+            found.append(_short(name))
+    names = ", ".join(found[:5]) + (" …" if len(found) > 5 else "")
+    return frame, [f"Read with a decimal comma: {names}."] if found else []
 
 
 # ---- Parquet ----

@@ -180,7 +180,7 @@ def explain_sum(g: Commod, task: Task, x: pd.DataFrame, *, by: str = "concept") 
         inner = inner.iloc[np.argsort(-inner["logit"].abs().to_numpy(), kind="stable")]
     names = _term_names(g, task, by)
     rows = [("f", "Score of f", "f", np.nan, 1.0, first["logit"])]
-    rows.append(("constant", "Constant of r", "term", np.nan, constant["ratio"], constant["logit"]))
+    rows.append(("constant", "Constant of r, less 1", "term", np.nan, constant["ratio"], constant["logit"]))
     for name, row in inner.iterrows():
         rows.append((str(name), names.get(str(name), str(name)), "term", row["value"], row["ratio"], row["logit"]))
     rows = [row for row in rows if row[2] != "term" or row[4] != 0]

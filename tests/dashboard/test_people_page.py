@@ -119,7 +119,7 @@ def test_people_are_filtered_by_group_direction_leaf_and_feature(downloads):
     assert len(listed(app)) == (everyone["feature:zgpa"] <= 0).sum() < len(everyone)
     assert f"**{len(listed(app)):,} of {len(everyone):,}** changed students" in words(app)
     rows = list(csv.DictReader(io.StringIO(downloads["changed-law_school.csv"]().decode("utf-8-sig"))))
-    assert [int(row["Row"]) for row in rows] == listed(app)["row"].tolist()  # what is shown, as it is shown
+    assert [int(row["Number"]) for row in rows] == listed(app)["number"].tolist()  # what is shown, as it is shown
     assert float(rows[0]["r"]) == listed(app)["r"].iloc[0]
     assert rows[0]["Group"] in ("White", "Non-White")
     assert rows[0]["LSAT score (points)"] == str(listed(app)["feature:lsat"].iloc[0])
@@ -181,7 +181,7 @@ def test_csv_holds_no_formula():
     )
     raw = people_table.to_csv(frame, {"group": "Group", "r": "r", "feature:=x": "=cmd|' /C calc'!A0"})
     header, *rows = csv.reader(io.StringIO(raw.decode("utf-8-sig"), newline=""))
-    assert header == ["Row", "Group", "r", "'=cmd|' /C calc'!A0"]
+    assert header == ["Number", "Group", "r", "'=cmd|' /C calc'!A0"]
     assert [row[1] for row in rows] == ["'=1+1", "'+2", "'-3", "'@x", "' =4", "'\t=5", "plain", 'quote"d, and\nlines']
     assert [float(row[2]) for row in rows] == frame["r"].tolist()  # numbers stay numbers
     assert rows[0][3] == "'=a"

@@ -232,10 +232,15 @@ def test_every_export_opens(capsys, tmp_path, monkeypatch):
 
 
 def test_names_of_files_are_safe():
-    result = fitted()
-    odd = replace(result, settings=replace(result.settings, data="../../etc/passwd\n%00<b>"))
-    assert file_name(odd, "model", "json") == "commod_etc_passwd_00_b_model.json"
-    assert file_name(replace(result, settings=replace(result.settings, data="é")), "x", "py") == "commod_data_x.py"
+    def named(title):
+        result = fitted()
+        task = replace(result.task, spec=replace(result.task.spec, title=title))
+        scene = replace(result.scene, task=task)
+        return replace(result, scene=scene, settings=replace(result.settings, data="own-0123"))
+
+    assert file_name(named("../../etc/passwd\n%00<b>"), "model", "json") == "commod_etc_passwd_00_b_model.json"
+    assert file_name(named("é"), "x", "py") == "commod_data_x.py"
+    assert file_name(fitted(), "x", "py") == "commod_law_school_x.py"
 
 
 def test_the_page_offers_five_files_for_the_model_of_the_sliders():

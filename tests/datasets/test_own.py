@@ -43,7 +43,8 @@ def test_types_are_guessed_and_say_why(table):
     ("values", "kind", "says"),
     [
         ([1.5, 2.5, np.nan, 3.5] * 20, "number", "numbers"),
-        (["1", "2", "3", "n/a"] + ["4"] * 96, "number", "1 cells are none"),
+        (["1", "2", "3", "n/a"] + ["4"] * 96, "number", "1 cells are none (“n/a”)"),
+        (["67.8", "unknown", "12", "3", "4", "5"] * 20, "number", "20 cells are none (“unknown”)"),
         (["a", "b"] * 40, "category", "texts"),
         ([True, False] * 40, "category", "texts"),
         (["x"] * 80, "leave out", "the same in every row"),

@@ -105,6 +105,13 @@ def test_windows_text_is_read_and_said_so():
     assert "read as Windows-1252" in read.notices[0]
 
 
+def test_decimal_commas_are_numbers_and_said_so():
+    read = read_table("Einkommen;Ort;y\n67,8;Köln;ja\n12,5;Bonn;nein\n;Bonn;ja\n".encode("cp1252"))
+    assert read.frame["Einkommen"].tolist()[:2] == [67.8, 12.5]
+    assert "Read with a decimal comma: Einkommen." in read.notices
+    assert read_table(b'a,b,c\n"1,5",x,y\n').frame["a"].tolist() == ["1,5"]  # among commas a comma parts cells
+
+
 @pytest.mark.parametrize("cell", ["=cmd|' /C calc'!A0", "@SUM(1)", "+HYPERLINK(1)", "-A1"])
 def test_formulas_stay_text_and_are_named(cell):
     read = read_table(f'a,b,c\n"{cell}",1,2\n'.encode())
