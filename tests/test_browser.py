@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 import time
+from itertools import product
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
@@ -242,8 +243,8 @@ def test_compare_can_be_stopped_and_taken_up_again(open_page):
 
 @pytest.mark.parametrize(
     "script",
-    # The links are drawn by one function for all pages: two pages tell, the others are in the slow tests.
-    [pytest.param(s, marks=() if s in ("app.py", "pages/what_if.py") else pytest.mark.slow) for s in PAGES],
+    # The links are drawn by one function for all pages: one page tells, the others are in the slow tests.
+    [pytest.param(s, marks=() if s == "pages/what_if.py" else pytest.mark.slow) for s in PAGES],
 )
 def test_a_cold_deep_link_shows_the_right_page_and_navigation(browser, script):
     with serve() as fresh:
@@ -304,21 +305,17 @@ def test_a_hostile_link_reaches_no_html(open_page):
     assert not page.problems
 
 
-# Every page wide and light; narrow and dark those with the most on them. All else is in the slow tests.
-NARROW = ("app.py", "pages/people.py", "pages/what_if.py")
+# Wide and light, but for the two pages that take longest, and the first page on a phone at night. All else is in the
+# slow tests.
+DEFAULT = {(script, "wide", False) for script in PAGES if script not in ("pages/compare.py", "pages/paper.py")}
+DEFAULT.add(("app.py", "narrow", True))
 LOOKS = [
     pytest.param(
-        script,
-        size,
-        dark,
-        id=f"{script}-{size}-{'dark' if dark else 'light'}",
-        marks=()
-        if (size, dark) == ("wide", False) or ((size, dark) == ("narrow", True) and script in NARROW)
-        else pytest.mark.slow,
+        *look,
+        id=f"{look[0]}-{look[1]}-{'dark' if look[2] else 'light'}",
+        marks=() if look in DEFAULT else pytest.mark.slow,
     )
-    for script in PAGES
-    for size in SIZES
-    for dark in (False, True)
+    for look in product(PAGES, SIZES, (False, True))
 ]
 # Streamlit's own: its drop zone has a role that says it is nothing, and a name.
 NOT_OURS = {"presentation-role-conflict": "stFileUploaderDropzone"}
