@@ -225,6 +225,7 @@ def test_compare_takes_a_clicked_model_to_the_match_and_on_to_explore(open_page)
     assert not page.problems
 
 
+@pytest.mark.slow
 def test_compare_can_be_stopped_and_taken_up_again(open_page):
     page = open_page("compare?methods=fst")
     page.get_by_role("button", name="AdvDebias").click()
@@ -305,9 +306,10 @@ def test_a_hostile_link_reaches_no_html(open_page):
     assert not page.problems
 
 
-# Wide and light, but for the two pages that take longest, and the first page on a phone at night. All else is in the
-# slow tests.
-DEFAULT = {(script, "wide", False) for script in PAGES if script not in ("pages/compare.py", "pages/paper.py")}
+# Wide and light, but for the pages that take longest or have least on them, and the first page on a phone at night. All
+# else is in the slow tests.
+LATER = ("pages/compare.py", "pages/paper.py", "pages/data.py", "pages/take_home.py")
+DEFAULT = {(script, "wide", False) for script in PAGES if script not in LATER}
 DEFAULT.add(("app.py", "narrow", True))
 LOOKS = [
     pytest.param(
