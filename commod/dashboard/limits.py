@@ -20,7 +20,7 @@ from commod.dashboard.results import FitResult
 from commod.dashboard.settings import Settings, in_words
 from commod.dashboard.sweeps import label_of, styles_of
 from commod.experiments import Sweep, points_of
-from commod.experiments.limits import MOST_POINTS, Limits, best_within
+from commod.experiments.limits import MOST_POINTS, Limits, best_within, is_fair
 from commod.experiments.scene import FAIRNESS_FIGURES
 from commod.metrics.pareto import undominated
 
@@ -112,6 +112,10 @@ def _name(settings: Settings) -> str:
     return "a P-Rule" if settings.fairness == "demographic_parity" else "mistreatment"
 
 
+def _wish(settings: Settings, level: float) -> str:
+    return f"{_name(settings)} of {level:g} or {'more' if settings.fairness == 'demographic_parity' else 'less'}"
+
+
 def sentence(settings: Settings, limits: Limits, sweeps: dict[str, Sweep], budget: float, level: float) -> str:
     """The picture read out."""
     name, people = _name(settings), limits.people
@@ -130,20 +134,18 @@ def sentence(settings: Settings, limits: Limits, sweeps: dict[str, Sweep], budge
             f" COMMOD, which is not told the group, reaches **{figure:.3f}** "
             f"(with {best['change_rate']:.1%} changed, accuracy {best['accuracy']:.1%})."
         )
-    reached = limits.curve["fairness"] >= level if upward else limits.curve["fairness"] <= level
-    asked = f"{name} of {level:g} or {'more' if upward else 'less'}"
+    reached = is_fair(limits.curve["fairness"], settings.fairness, level)
+    wish = _wish(settings, level)
+    wish = wish[0].upper() + wish[1:]
     if not reached.any():
-        return f"{words} {asked[0].upper()}{asked[1:]} takes more than {limits.curve['change_rate'].iloc[-1]:.0%}."
+        return f"{words} {wish} takes more than {limits.curve['change_rate'].iloc[-1]:.0%}."
     row = limits.curve[reached].iloc[0]
     if row["changes"] == 0:
-        return f"{words} {asked[0].upper()}{asked[1:]}: f is that fair already."
-    words += (
-        f" {asked[0].upper()}{asked[1:]} takes at least **{row['change_rate']:.1%}** ({row['changes']:,.0f} people)"
-    )
+        return f"{words} {wish}: f is that fair already."
+    words += f" {wish} takes at least **{row['change_rate']:.1%}** ({row['changes']:,.0f} people)"
     if "commod" in sweeps:
         points = sweeps["commod"].points
-        figure = points[FAIRNESS_FIGURES[settings.fairness]]
-        fair = points[figure >= level if upward else figure <= level]
+        fair = points[is_fair(points[FAIRNESS_FIGURES[settings.fairness]], settings.fairness, level)]
         own = "does not get there" if fair.empty else f"needs {fair['change_rate'].min():.1%}"
         words += f"; COMMOD {own}"
     return f"{words}."
@@ -260,16 +262,14 @@ def price(
     upward = settings.fairness == "demographic_parity"
     models = _frame(settings, sweeps, result)
     most = _end(limits, models, budget)
-    curves = compute.price(settings, level, most)
-    asked = f"{_name(settings)} of {level:g} or {'more' if upward else 'less'}"
+    asked = _wish(settings, level)
     st.header(f"The price of {asked}")
-    start = result.path["accuracy"].iloc[0]
-    if limits.at(0.0) >= level if upward else limits.at(0.0) <= level:
+    if is_fair(limits.at(0.0), settings.fairness, level):
         st.info("f is that fair already: nothing has to change.", icon=":material/info:")
         return
-    models = models.assign(difference=models["accuracy"] - start)
-    fair = models["fairness"] >= level if upward else models["fairness"] <= level
-    models = models[fair & (models["change_rate"] <= most)]
+    curves = compute.price(settings, level, most)
+    models = models.assign(difference=models["accuracy"] - result.path["accuracy"].iloc[0])
+    models = models[is_fair(models["fairness"], settings.fairness, level) & (models["change_rate"] <= most)]
     if curves.empty:
         st.info(f"With {most:.0%} of the decisions changed, {asked} cannot be reached.", icon=":material/info:")
         return
@@ -312,7 +312,7 @@ def _price_words(curves: pd.DataFrame, models: pd.DataFrame, asked: str, *, with
             f"In hindsight, with {first['change_rate']:.1%} changed, {asked} goes with "
             f"{100 * first['difference']:+.1f} points of accuracy."
         )
-    if not cheapest.empty:
+    else:
         first, best = cheapest.iloc[0], cheapest.loc[cheapest["difference"].idxmax()]
         parts.append(
             f"By f's own scores and knowing the group, {asked} costs about {-100 * best['difference']:.1f} points of "

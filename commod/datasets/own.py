@@ -8,6 +8,7 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
+from commod.datasets.reading import short
 from commod.datasets.task import MOST_TRAINING, Feature, Task, TaskSpec
 
 __all__ = ["Choice", "ChoiceError", "OwnTask", "find_leaks", "guess_columns", "make_task"]
@@ -127,8 +128,7 @@ def _as_numbers(values: pd.Series) -> tuple[pd.Series, int]:
 
 
 def _short(value: object) -> str:
-    text = str(value)
-    return text if len(text) <= 24 else text[:24] + "…"
+    return short(value, 24)
 
 
 # ---- the task ----

@@ -12,7 +12,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-__all__ = ["MOST_BYTES", "MOST_COLUMNS", "MOST_ROWS", "ReadTable", "TableError", "read_table"]
+__all__ = ["MOST_BYTES", "MOST_COLUMNS", "MOST_ROWS", "ReadTable", "TableError", "read_table", "short"]
 
 MOST_BYTES = 50 * 1024 * 1024
 MOST_ROWS = 300_000
@@ -99,7 +99,7 @@ def _decoded(content: bytes) -> tuple[str, list[str]]:
             return content.decode("utf-16"), []
         except UnicodeDecodeError:
             raise TableError("The file begins like UTF-16 but is not: save it as CSV in UTF-8.") from None
-    if b"\x00" in content[:65536] or b"\x00" in content:
+    if b"\x00" in content:
         raise TableError(
             "The file holds bytes that no text has: it is no CSV. Save the table as CSV in UTF-8, or as Parquet."
         )
@@ -173,7 +173,7 @@ def _with_decimal_commas(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
         if like.any() and numbers.notna().mean() >= 0.8:
             dots = values.astype(object).where(values.isna(), values.astype(str).str.replace(",", ".", regex=False))
             frame = frame.assign(**{name: pd.to_numeric(dots, errors="coerce") if numbers.notna().all() else dots})
-            found.append(_short(name))
+            found.append(short(name))
     names = ", ".join(found[:5]) + (" …" if len(found) > 5 else "")
     return frame, [f"Read with a decimal comma: {names}."] if found else []
 
@@ -201,7 +201,7 @@ def _read_parquet(content: bytes) -> pd.DataFrame:
     for entry in schema:
         if not _is_plain(entry.type):
             raise TableError(
-                f"Column “{_short(entry.name)}” holds {entry.type} and not one value a cell: leave it out or spread it "
+                f"Column “{short(entry.name)}” holds {entry.type} and not one value a cell: leave it out or spread it "
                 "over several columns."
             )
     texts = [entry.name for entry in schema if pa.types.is_string(entry.type) or pa.types.is_large_string(entry.type)]
@@ -243,9 +243,10 @@ def _too_long(rows: int) -> str:
     return f"The table has {rows:,} rows; at most {MOST_ROWS:,} can be used: upload a random sample of them."
 
 
-def _short(text: object) -> str:
+def short(text: object, most: int = 40) -> str:
+    """The beginning of a text, for a sentence."""
     shown = str(text)
-    return shown if len(shown) <= 40 else shown[:40] + "…"
+    return shown if len(shown) <= most else shown[:most] + "…"
 
 
 def _check_names(names: list[str]) -> None:
@@ -253,7 +254,7 @@ def _check_names(names: list[str]) -> None:
         raise TableError(f"Column {names.index('') + 1} has no name: give every column one.")
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
-        raise TableError(f"Two columns are called “{_short(twice[0])}”: give every column a name of its own.")
+        raise TableError(f"Two columns are called “{short(twice[0])}”: give every column a name of its own.")
     if any(len(name) > 200 for name in names):
         raise TableError("A column has a name of more than 200 letters: is the first row really a row of names?")
 
@@ -282,11 +283,11 @@ def _checked(frame: pd.DataFrame, notices: list[str]) -> ReadTable:
             texts = pd.Series(distinct).astype(str)
             if len(texts) and int(texts.str.len().max()) > MOST_TEXT:
                 raise TableError(
-                    f"Column “{_short(name)}” holds texts of more than {MOST_TEXT:,} letters: leave it out, or give it "
+                    f"Column “{short(name)}” holds texts of more than {MOST_TEXT:,} letters: leave it out, or give it "
                     "short levels."
                 )
             if texts.str.match(r"^[=@]|^[+-][A-Za-z(]").any():
-                formulas.append(_short(name))
+                formulas.append(short(name))
         columns[name] = values
     if formulas:
         notices = [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -11,7 +12,7 @@ from commod.experiments.scene import FAIRNESS_FIGURES, Scene
 from commod.experiments.sweep import fairness_gain
 from commod.theory import best_accuracy, fails_from, mistreatment_curve, p_rule_curve, switching_point
 
-__all__ = ["Limits", "best_within", "limits_of", "price_of"]
+__all__ = ["Limits", "best_within", "is_fair", "limits_of", "price_of"]
 
 # Of a curve that is drawn, and of a price that is computed.
 MOST_POINTS = 400
@@ -75,6 +76,11 @@ def _curve(scene: Scene, fairness: str, flips: int) -> pd.DataFrame:
     return curve.rename(columns={FAIRNESS_FIGURES[fairness]: "fairness"})[["changes", "change_rate", "fairness"]]
 
 
+def is_fair(figures: Any, fairness: str, limit: float) -> Any:
+    """Whether a P-Rule is at least, or mistreatment at most, the limit; of one figure or of many."""
+    return figures >= limit if fairness == "demographic_parity" else figures <= limit
+
+
 def best_within(points: pd.DataFrame, fairness: str, change_rate: float) -> pd.Series | None:
     """Of models, the fairest that changes at most this share of decisions; None if there is none."""
     near = points[points["change_rate"] <= change_rate + 1e-12]
@@ -92,7 +98,7 @@ def price_of(scene: Scene, fairness: str, limit: float, most: float) -> pd.DataF
     if fairness == "equalized_odds":
         flips = min(flips, MOST_FLIPS_EO)
     curve = _curve(scene, fairness, flips)
-    fair = curve["fairness"] >= limit if fairness == "demographic_parity" else curve["fairness"] <= limit
+    fair = is_fair(curve["fairness"], fairness, limit)
     # From the fewest flips that are fair enough on.
     first = int(curve["changes"][fair].iloc[0]) if fair.any() else flips
     changes = np.unique(np.linspace(first, flips, PRICE_POINTS).round().astype(int))
