@@ -20,6 +20,8 @@ BREATH = 0.06
 # Script to its name and icon, in the order of the links.
 PAGES = {
     "app.py": ("Explore", ":material/tune:"),
+    "pages/lesson.py": ("Lesson", ":material/school:"),
+    "pages/runs.py": ("Saved runs", ":material/push_pin:"),
     "pages/people.py": ("Who changed", ":material/groups:"),
     "pages/what_if.py": ("What if", ":material/person_edit:"),
     "pages/limits.py": ("Limits", ":material/fence:"),

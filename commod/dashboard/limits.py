@@ -33,7 +33,7 @@ LEVELS = {
     "demographic_parity": (*(i / 100 for i in range(50, 100, 5)), 0.99),
     "equalized_odds": (0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5),
 }
-_STATE = "limits"
+_STATE = "held_limits"
 
 
 @dataclass

@@ -36,11 +36,11 @@ __all__ = [
     "widget_key",
 ]
 
-_STATE = "explore"
-_OWN = "own_data"
-_PAGE = "page"
-# What outlives a page: the state of this module and of those that keep one. All other keys are widgets'.
-HELD = {_STATE, _OWN, _PAGE, "compare", "limits", "target", "target_fields", "what_if", "your_data"}
+# How the keys of what outlives a page begin, here and in the modules that keep a state. All other keys are widgets'.
+HELD = "held_"
+_STATE = HELD + "explore"
+_OWN = HELD + "own_data"
+_PAGE = HELD + "page"
 MOST_STEPS = 100
 MOST_TRIED = 200
 
@@ -134,7 +134,7 @@ def enter(page: str) -> None:
     go, and every page sets its own from what the session holds.
     """
     if st.session_state.get(_PAGE) != page:
-        for key in [key for key in st.session_state if key not in HELD]:
+        for key in [key for key in st.session_state if not str(key).startswith(HELD)]:
             del st.session_state[key]
         st.session_state[_PAGE] = page
 

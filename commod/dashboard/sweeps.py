@@ -32,7 +32,7 @@ __all__ = [
 
 # What the paper compares; the others are one click away.
 PAPER_METHODS = ("commod", "adv_debias", "frappe", "lpp", "oracle_lpp", "oracle_roc", "hardt")
-_STATE = "compare"
+_STATE = "held_compare"
 POLL = 0.1
 
 

@@ -17,7 +17,7 @@ from commod.experiments.target import Target
 
 __all__ = ["arrive", "form", "wait"]
 
-_STATE = "target"
+_STATE = "held_target"
 # What the fields hold at first: something that can be had.
 USUAL = {
     ("law_school", "demographic_parity"): (0.55, 14.0),
@@ -53,7 +53,7 @@ def _keys(settings: Settings) -> tuple[str, str]:
 
 def _kept() -> dict[str, float]:
     """What was last in the fields, also after a visit to another page."""
-    kept: dict[str, float] = st.session_state.setdefault("target_fields", {})
+    kept: dict[str, float] = st.session_state.setdefault("held_target_fields", {})
     return kept
 
 

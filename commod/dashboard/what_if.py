@@ -30,7 +30,7 @@ from commod.explain.what_if import (
 
 __all__ = ["Person", "choose", "edit", "edits", "link", "readout", "shap", "waterfall"]
 
-_STATE = "what_if"
+_STATE = "held_what_if"
 MOST_LISTED = 500
 MOST_EDITS = 5
 MOST_BARS = 8

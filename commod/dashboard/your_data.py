@@ -29,7 +29,7 @@ from commod.models.base_models import BASE_MODELS
 
 __all__ = ["bring", "choose", "in_use", "what_it_is"]
 
-_STATE = "your_data"
+_STATE = "held_your_data"
 TRAINED_HERE = ""
 # Names under which outcomes and sensitive attributes often go.
 OUTCOMES = re.compile(r"^(y|target|label|outcome|class|hired|default|approved|accepted|pass\w*|recid\w*|income)$", re.I)
@@ -125,8 +125,7 @@ def _read(content: bytes, name: str) -> None:
         name[:60], table, guess_columns(table.frame), told=old.told, leaks=old.leaks, uploads=old.uploads
     )
     for key in [key for key in st.session_state if str(key).startswith("own_")]:
-        if key != "own_data":
-            del st.session_state[key]
+        del st.session_state[key]
 
 
 # ---- say what is what ----

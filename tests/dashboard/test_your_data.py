@@ -27,7 +27,7 @@ def app():
 
 
 def name_of(app):
-    return app.session_state["own_data"].name
+    return app.session_state["held_own_data"].name
 
 
 def test_the_example_is_guessed_and_used(app):
@@ -81,7 +81,7 @@ def test_forgetting_leaves_no_trace(app):
     assert any(own in repr(key) for key in compute.queue()._results)
     fine(app.switch_page(PAGE).run())
     fine(button(app, "Forget these data").click().run())
-    assert "own_data" not in app.session_state
+    assert "held_own_data" not in app.session_state
     assert not any(own in repr(key) for key in compute.queue()._results)
     with pytest.raises(ValueError, match="There is no task"):
         load_task(own)
@@ -106,7 +106,7 @@ def test_a_session_that_ends_takes_its_data_with_it():
 
 
 def test_a_wrong_file_is_told_and_the_draft_is_kept(app, monkeypatch):
-    draft = app.session_state["your_data"]
+    draft = app.session_state["held_your_data"]
     monkeypatch.setattr(your_data, "_draft", lambda: draft)
     your_data._read(b"\x89PNG....", "photo.csv")
     assert draft.problem.startswith("photo.csv: The file is a PNG picture")
