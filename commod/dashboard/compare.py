@@ -15,6 +15,7 @@ from commod.charts.compare import DEPLOYED, DEPLOYED_STYLE
 from commod.dashboard import compute
 from commod.dashboard.drawing import draw
 from commod.dashboard.explore import FAIRNESS_TITLES
+from commod.dashboard.glossary import tip
 from commod.dashboard.markup import legend_of, table_of
 from commod.dashboard.settings import FAIRNESS, Settings, base_models_of
 from commod.dashboard.sweeps import choose_model, label_of, state, styles_of
@@ -162,7 +163,7 @@ def choose_segments(settings: Settings, names: list[str]) -> str:
             options,
             key=key,
             on_change=take,
-            help="Models of about equal fairness are compared. Q1 holds the least fair, Q4 the fairest.",
+            help=tip("segments"),
         )
     )
 

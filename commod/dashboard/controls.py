@@ -7,18 +7,11 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from commod.dashboard import session
+from commod.dashboard.glossary import tip
 from commod.dashboard.settings import FAIRNESS, GRIDS, Settings, base_models_of, to_link, to_python
 from commod.datasets import load_task
 
 __all__ = ["notices", "scene_sidebar", "share", "sidebar"]
-
-HELP = {
-    "lambda_fair": "How much fairness counts. At 0 the new model g is f; further right, scores tell less of the group.",
-    "lambda_ratio": "How much staying near f counts. Further right, fewer scores move, and fewer decisions change.",
-    "lambda_concepts": "How sparse the explanation is. Further right, fewer features may play a part.",
-    "k": "Into how many concepts the change is read. The model stays the same: a larger k is a finer reading of it.",
-    "seed": "Which 70 % of the rows are for training; another number draws another split and trains another f.",
-}
 
 
 def sidebar() -> None:
@@ -28,7 +21,7 @@ def sidebar() -> None:
         undo, redo, reset = st.columns(3, gap="small")
         undo.button("Undo", on_click=session.undo, disabled=not session.can_undo(), width="stretch")
         redo.button("Redo", on_click=session.redo, disabled=not session.can_redo(), width="stretch")
-        reset.button("Reset", on_click=session.reset, width="stretch", help="Back to the defaults of this data set.")
+        reset.button("Reset", on_click=session.reset, width="stretch", help=tip("reset"))
         _slider("lambda_fair", "Fairness (λ_fair)")
         _slider("lambda_ratio", "Stay near f (λ_ratio)")
         _slider("lambda_concepts", "Sparse concepts (λ_concepts)")
@@ -58,7 +51,7 @@ def _seed() -> None:
         key=session.widget_key("seed"),
         on_change=session.change,
         args=("seed",),
-        help=HELP["seed"],
+        help=tip("seed"),
     )
 
 
@@ -81,7 +74,7 @@ def _slider(name: str, label: str) -> None:
         key=session.widget_key(name),
         on_change=session.change,
         args=(name,),
-        help=HELP[name],
+        help=tip(name),
     )
 
 

@@ -13,6 +13,7 @@ from commod.charts.bars import ACCOUNTS
 from commod.charts.pareto import CURRENT, DEPLOYED, PATH, SWEEP, TRIED
 from commod.dashboard import compute, controls, session
 from commod.dashboard.drawing import draw
+from commod.dashboard.glossary import tip
 from commod.dashboard.markup import concept_cards, tree_list
 from commod.dashboard.results import FitResult
 from commod.dashboard.settings import GRIDS, VIEWS, Settings, in_words
@@ -33,14 +34,6 @@ __all__ = [
 ]
 
 FAIRNESS_TITLES = {"p_rule": "P-Rule (1 is fair)", "dm": "Disparate mistreatment (0 is fair)"}
-FIGURE_HELP = {
-    "accuracy": "Share of right decisions on the test part.",
-    "p_rule": "The smaller of the two groups' rates of positive decisions over the larger. 1 is fair.",
-    "dm": "Difference of the groups' true positive rates plus that of their false positive rates. 0 is fair, and less "
-    "cannot be: on few people the interval lies high.",
-    "change_rate": "Share of test decisions in which g differs from f.",
-    "per_1000": "Of 1,000 people, how many get another decision than from f.",
-}
 
 
 def train(settings: Settings, begun: FitResult | Ticket) -> FitResult | None:
@@ -131,7 +124,7 @@ def figures(result: FitResult) -> None:
         f"{1000 * row['g']:+.0f}",
         delta_color="off",
         delta_arrow="off",
-        help=f"{FIGURE_HELP['per_1000']} 95 % interval {1000 * row['g_low']:.0f} to {1000 * row['g_high']:.0f}.",
+        help=_with_interval("per_1000", f"{1000 * row['g_low']:.0f}", f"{1000 * row['g_high']:.0f}"),
         border=True,
         delta_description=f"[{1000 * row['g_low']:.0f}, {1000 * row['g_high']:.0f}]",
     )
@@ -147,7 +140,6 @@ def _figure(cell: Any, label: str, row: pd.Series, name: str, *, percent: bool =
     def show(value: float, sign: str = "") -> str:
         return f"{value:{sign}.1%}" if percent else f"{value:{sign}.3f}"
 
-    interval = f"{show(row['g_low'])} to {show(row['g_high'])}"
     difference = f"{100 * row['difference']:+.1f} points" if percent else show(row["difference"], "+")
     chance = row["difference_low"] <= 0 <= row["difference_high"]
     cell.metric(
@@ -156,10 +148,14 @@ def _figure(cell: Any, label: str, row: pd.Series, name: str, *, percent: bool =
         difference,
         delta_color="off" if chance or color is None else color,
         delta_arrow="off" if chance or color is None else "auto",
-        help=f"{FIGURE_HELP[name]} 95 % interval {interval}.",
+        help=_with_interval(name, show(row["g_low"]), show(row["g_high"])),
         border=True,
         delta_description=f"[{show(row['g_low'])}, {show(row['g_high'])}]".replace("%", ""),
     )
+
+
+def _with_interval(name: str, low: str, high: str) -> str:
+    return f"{tip(name)} {tip('interval_of', low=low, high=high)}"
 
 
 def _points(result: FitResult, sweep: pd.DataFrame | None) -> tuple[pd.DataFrame, list[Settings]]:
@@ -328,13 +324,11 @@ def tree(result: FitResult, depth: int) -> None:
             key=session.widget_key("depth"),
             on_change=session.change,
             args=("depth",),
-            help="How many questions the tree may ask, one after the other.",
+            help=tip("depth"),
         )
         st.html(tree_list(found))
     with narrow:
-        st.metric(
-            "F1 of the tree on test", f"{found.f1:.2f}", help="1: the tree finds all changed decisions and no others."
-        )
+        st.metric("F1 of the tree on test", f"{found.f1:.2f}", help=tip("f1"))
         frame = found.f1_by_depth.assign(shown=found.f1_by_depth["depth"] == depth)
         draw(plot_f1_by_depth, frame, alt="F1 of the tree by its depth. Values in the text below.")
         listed = ", ".join(f"{row.f1:.2f} at depth {row.depth}" for row in frame.itertuples())
@@ -375,13 +369,12 @@ def shap(result: FitResult) -> None:
         st.metric(
             "Rank agreement of the two",
             f"{comparison.agreement:.2f}",
-            help="Spearman's rank correlation; 1: same order.",
+            help=tip("agreement"),
         )
         st.metric(
             "SHAP's top five that stay",
             f"{comparison.top_kept:.0%}",
-            help=f"Mean overlap of the top five when the background of {comparison.background} rows is redrawn "
-            f"{comparison.redraws} times.",
+            help=f"{tip('top_kept')} " + tip("redrawn", background=comparison.background, redraws=comparison.redraws),
         )
         faster = comparison.shap_seconds / max(comparison.commod_seconds, 1e-9)
         st.markdown(

@@ -15,6 +15,7 @@ from commod.charts.limits import BOUND_STYLE, CURRENT_STYLE, PRICES, plot_limits
 from commod.dashboard import compute, session
 from commod.dashboard.drawing import draw
 from commod.dashboard.explore import FAIRNESS_TITLES
+from commod.dashboard.glossary import tip
 from commod.dashboard.markup import legend_of, table_of
 from commod.dashboard.results import FitResult
 from commod.dashboard.settings import Settings, in_words
@@ -100,7 +101,7 @@ def ask(settings: Settings, limits: Limits) -> tuple[float, float]:
         key=keys["budget"],
         on_change=take,
         args=("budget",),
-        help="The dashed line in the pictures.",
+        help=tip("budget"),
     )
     level = right.select_slider(
         title, levels, format_func=lambda value: f"{value:g}", key=keys["level"], on_change=take, args=("level",)
@@ -246,7 +247,7 @@ def _best_table(settings: Settings, limits: Limits, sweeps: dict[str, Sweep], bu
         figure = best[FAIRNESS_FIGURES[settings.fairness]]
         changed = f"{best['change_rate']:.1%}" if best["change_rate"] > 0 else "0, as f"
         rows.append([label_of(name), f"{figure:.3f}", changed, f"{best['accuracy']:.1%}"])
-    headings = {"Method": "", title.split(" (")[0]: title, "Changed": "Share of test decisions", "Accuracy": "On test"}
+    headings = {"Method": "", title.split(" (")[0]: title, "Changed": tip("change_rate"), "Accuracy": tip("accuracy")}
     st.html(table_of(headings, rows, caption=f"The fairest models with at most {budget:.0%} of the decisions changed"))
 
 

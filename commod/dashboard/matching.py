@@ -13,6 +13,7 @@ import streamlit as st
 from commod.charts import plot_calibration, plot_overlap, plot_who_changed
 from commod.dashboard import compute, session
 from commod.dashboard.drawing import draw
+from commod.dashboard.glossary import tip
 from commod.dashboard.markup import table_of
 from commod.dashboard.settings import Settings
 from commod.dashboard.sweeps import choose_model, label_of, state, styles_of
@@ -171,15 +172,15 @@ def _match_table(table: pd.DataFrame, settings: Settings) -> None:
         "Method": "",
         "P-Rule" if figure == "p_rule" else "Mistreatment": "",
         "Accuracy": "",
-        "Changed": "Share of the test decisions",
-        "People": "Whose decision changed",
-        f"{groups[0]}: better / worse": "People whose decision changed to and from the favourable one",
-        f"{groups[1]}: better / worse": "People whose decision changed to and from the favourable one",
-        "Same people": "Of those changed by COMMOD or this method, changed by both",
-        f"Tree F1 (depth {settings.depth})": "How well a tree of so many questions tells who changed; 1: perfectly",
-        "Score move": "Mean |g − f| of the scores of those whose decision stays; 0: as they were",
-        "Concept weights": "Weights of the concepts that are not null; fewer is sparser",
-        "Redundancy": "Features that concepts share with the same sign; 0: none",
+        "Changed": tip("change_rate"),
+        "People": tip("people_changed"),
+        f"{groups[0]}: better / worse": tip("to_and_from"),
+        f"{groups[1]}: better / worse": tip("to_and_from"),
+        "Same people": tip("same_people"),
+        f"Tree F1 (depth {settings.depth})": tip("f1"),
+        "Score move": tip("score_move"),
+        "Concept weights": tip("concept_weights"),
+        "Redundancy": tip("concept_weights"),
         "Setting": "",
     }
     near = [bool(value) for value in table["comparable"]]

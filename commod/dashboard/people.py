@@ -11,6 +11,7 @@ import streamlit as st
 from commod.charts.people import AFTER, BEFORE, plot_outcomes, plot_segment_shares
 from commod.dashboard import compute, explore
 from commod.dashboard.drawing import draw
+from commod.dashboard.glossary import tip
 from commod.dashboard.markup import plain, table_of
 from commod.dashboard.results import FitResult
 from commod.explain.concepts import in_percent
@@ -71,7 +72,7 @@ def groups(result: FitResult) -> None:
             delta_color="off",
             delta_arrow="off",
             delta_description=f"({in_percent(row['changed'] / row['count'])})",
-            help=f"Number of {plain(spec.people)} in the test part.",
+            help=tip("group_size", people=plain(spec.people)),
             border=True,
         )
     for name, row in rows:
@@ -111,15 +112,15 @@ def outcomes(result: FitResult) -> None:
 def _outcome_table(frame: pd.DataFrame, words: tuple[str, str]) -> None:
     headings = {
         "Group": "",
-        "Label": "What the data say",
+        "Label": tip("label"),
         "People": "",
-        f"“{words[1]}” before": "How many f decides so",
-        "now": "How many g decides so",
-        "newly": "Who were not decided so before",
-        "no longer": "Who were decided so before",
-        "Rate before": "True positive rate, or false positive rate",
-        "Rate now": "The same of g",
-        "95 % from": "Wilson's interval of the rate now",
+        f"“{words[1]}” before": tip("positive_by", model="f"),
+        "now": tip("positive_by", model="g"),
+        "newly": tip("newly"),
+        "no longer": tip("no_longer"),
+        "Rate before": tip("true_positive_rate"),
+        "Rate now": tip("true_positive_rate"),
+        "95 % from": tip("wilson"),
         "to": "",
     }
     rows = [
@@ -287,7 +288,7 @@ def _segment_table(ranked: pd.DataFrame) -> None:
             "changed": number("Changed"),
             "better": number("Better"),
             "worse": number("Worse"),
-            "share": number("Share ranked by", format="percent", help=f"Empty: fewer than {FEW} people."),
+            "share": number("Share ranked by", format="percent", help=tip("too_few", few=FEW)),
             "low": number("95 % from", format="percent"),
             "high": number("to", format="percent"),
         },

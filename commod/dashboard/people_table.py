@@ -12,6 +12,7 @@ import pandas as pd
 import streamlit as st
 
 from commod.dashboard import compute
+from commod.dashboard.glossary import tip
 from commod.dashboard.markup import no_formula, plain
 from commod.dashboard.results import FitResult
 from commod.datasets import Task
@@ -21,7 +22,6 @@ __all__ = ["filtered", "headings", "people", "to_csv"]
 
 # As many are sent to the browser; the download has all.
 MOST_ROWS = 5000
-NUMBER = "In the test part: the number of this person on the page What if."
 DIRECTIONS = {True: "better", False: "worse"}
 
 
@@ -64,7 +64,7 @@ def people(result: FitResult, depth: int) -> None:
         alt="The people whose decision changed, with scores, concepts, leaf and features",
         hide_index=True,
         height=430,
-        column_config={"number": st.column_config.Column("No.", help=NUMBER), **_config(frame, names)},
+        column_config={"number": st.column_config.Column("No.", help=tip("number")), **_config(frame, names)},
     )
     st.caption(
         f"Click a heading to sort. r times the logit of f's score is that of g's; r = {result.g.intercept_:.2f} plus "
@@ -101,13 +101,7 @@ def headings(frame: pd.DataFrame, task: Task) -> dict[str, str]:
 
 def _config(frame: pd.DataFrame, names: dict[str, str]) -> dict[str, Any]:
     number, text = st.column_config.NumberColumn, st.column_config.TextColumn
-    helps = {
-        "better": "Whether g's decision is better or worse for the person than f's.",
-        "label": "What the data say.",
-        "f": "Probability of the positive class by f.",
-        "g": "Probability of the positive class by g.",
-        "r": "By this the logit of f's score is multiplied. Below 0 the decision changes.",
-    }
+    helps = {"better": tip("better"), "label": tip("label"), "f": tip("score"), "g": tip("score"), "r": tip("ratio")}
     config: dict[str, Any] = {}
     for column, name in names.items():
         if column in ("f", "g", "r") or column.startswith("concept:"):

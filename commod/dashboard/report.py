@@ -18,7 +18,8 @@ import pandas as pd
 from commod import __version__
 from commod.charts import KINDS, export_chart, plot_changes, plot_pareto
 from commod.charts.pareto import CURRENT, DEPLOYED, PATH
-from commod.dashboard.explore import FAIRNESS_TITLES, FIGURE_HELP, directions, verdict
+from commod.dashboard.explore import FAIRNESS_TITLES, directions, verdict
+from commod.dashboard.glossary import tip
 from commod.dashboard.markup import concept_cards, no_formula, table_of, tree_list
 from commod.dashboard.results import FitResult
 from commod.dashboard.settings import FAIRNESS, NAMES, in_words, to_link
@@ -349,7 +350,7 @@ def _figures(result: FitResult) -> str:
             interval = f"[{low}, {high}]".replace("%", "").replace(" points", "")
             cells.append(f"{_shown(row[column], percent, sign)}\n{interval}")
         rows.append(cells)
-    meanings = [(_FIGURES[name][0], escape(FIGURE_HELP[name])) for name in ("accuracy", "p_rule", "dm", "change_rate")]
+    meanings = [(_FIGURES[name][0], escape(tip(name))) for name in ("accuracy", "p_rule", "dm", "change_rate")]
     table = table_of({"Figure": "", "f": "", "g": "", "g − f": ""}, rows, caption="Figures of f and g on test")
     note = (
         f"On the {len(result.scene.test):,} test rows, which {_who_is('was', result)} trained on. In [ ] the 95 % "

@@ -14,6 +14,7 @@ import streamlit as st
 from commod.charts import MethodStyle, palette
 from commod.charts.compare import SHAPES
 from commod.dashboard import compute
+from commod.dashboard.glossary import tip
 from commod.dashboard.settings import Settings
 from commod.experiments import Sweep
 from commod.models.competitors import METHODS, available_methods
@@ -129,7 +130,7 @@ def choose_methods(settings: Settings, usual: Sequence[str] = PAPER_METHODS) -> 
         format_func=label_of,
         key=key,
         on_change=take,
-        help="Those with ○ must be told the group of everyone they decide on.",
+        help=tip("needs_group"),
     )
     if page.unknown:
         st.warning(

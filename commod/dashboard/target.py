@@ -9,6 +9,7 @@ from typing import Any
 import streamlit as st
 
 from commod.dashboard import compute, session
+from commod.dashboard.glossary import tip
 from commod.dashboard.results import FitResult
 from commod.dashboard.settings import Settings
 from commod.dashboard.work import Ticket
@@ -130,9 +131,7 @@ def form(settings: Settings, result: FitResult) -> Any:
                 "Find the setting",
                 icon=":material/search:",
                 on_click=_find,
-                help="Searches λ_fair, λ_ratio and λ_concepts on held-out training rows; the test part is not looked "
-                "at. A setting is found if both limits are likely (90 %) to hold on new people: about one such promise "
-                "in ten fails.",
+                help=tip("target"),
             )
         place = st.empty()
         if searching:

@@ -13,6 +13,7 @@ from commod.charts.bars import ACCOUNTS, plot_contributions
 from commod.charts.waterfall import plot_waterfall, term_styles
 from commod.dashboard import compute
 from commod.dashboard.drawing import draw
+from commod.dashboard.glossary import tip
 from commod.dashboard.markup import legend_of, plain, table_of
 from commod.dashboard.results import FitResult
 from commod.dashboard.work import Report
@@ -242,8 +243,7 @@ def edit(result: FitResult) -> Person:
             on_click=find,
             icon=":material/person_search:",
             key="what_if_nearest",
-            help="Set the widgets to a description; this goes to whoever of the test part is nearest to it, each "
-            "feature counted in its standard deviations.",
+            help=tip("nearest"),
         )
     scores = score_rows(result.g, pd.concat([recorded, edited], ignore_index=True))
     return Person(state.person, recorded, edited, dict(state.edits), scores)
@@ -293,9 +293,9 @@ def readout(result: FitResult, person: Person) -> None:
         st.markdown(f"As recorded, before the edit of {names}: {_verdict(result.task, was, bold=False)}")
     outcome = plain(result.task.spec.outcomes[1])
     tiles = (
-        (f"f's score for “{outcome}”", "logit_f", "As a probability; the decision turns at one half."),
-        ("Ratio r", "ratio", "f's logit is multiplied by r; below 0 the decision changes."),
-        (f"g's score for “{outcome}”", "logit_g", "As a probability; the decision turns at one half."),
+        (f"f's score for “{outcome}”", "logit_f", tip("score")),
+        ("Ratio r", "ratio", tip("ratio")),
+        (f"g's score for “{outcome}”", "logit_g", tip("score")),
     )
     for cell, (label, name, about) in zip(st.columns(3, gap="small"), tiles, strict=True):
         before, after = (float(row[name]) for row in (was, now))

@@ -10,6 +10,7 @@ import pandas as pd
 import streamlit as st
 
 from commod.dashboard import session
+from commod.dashboard.glossary import tip
 from commod.dashboard.markup import plain, table_of
 from commod.datasets import (
     Choice,
@@ -175,7 +176,7 @@ def choose() -> None:
             if column
             else f"is trained here ({', '.join(title.lower() for title, _ in BASE_MODELS.values())})"
         ),
-        help="A model that we never see can be made fairer, too: its probabilities of the favourable outcome suffice.",
+        help=tip("given_scores"),
     )
     taken = {target, sensitive, scores}
     free = [column for column in columns if column not in taken]
