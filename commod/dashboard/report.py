@@ -1,13 +1,11 @@
 """What one takes home of one fit, made without Streamlit: a report as one HTML file, the predictions, the model.
 
-The same model and date give the same bytes. Every text from data or settings is escaped, and the report carries a
-policy that lets it load and run nothing.
+The same model and date give the same bytes. Every text from data or settings is escaped.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from html import escape
 from itertools import count
 from typing import Any
@@ -18,6 +16,7 @@ import pandas as pd
 from commod import __version__
 from commod.charts import KINDS, export_chart, plot_changes, plot_pareto
 from commod.charts.pareto import CURRENT, DEPLOYED, PATH
+from commod.dashboard.document import facts, html_document, listed
 from commod.dashboard.explore import FAIRNESS_TITLES, directions, verdict
 from commod.dashboard.glossary import tip
 from commod.dashboard.markup import concept_cards, no_formula, table_of, tree_list
@@ -132,81 +131,8 @@ def report_html(
         "Caveats": _caveats(result),
         "The same model in Python": f"<pre><code>{escape(code)}</code></pre>",
     }
-    places = {title: re.sub(r"[^a-z]+", "-", title.lower()).strip("-") for title in sections}
-    links = "".join(f'<li><a href="#{place}">{escape(title)}</a></li>' for title, place in places.items())
-    body = "".join(
-        f'<section id="{places[title]}"><h2>{escape(title)}</h2>{content}</section>'
-        for title, content in sections.items()
-    )
     title = f"{result.task.spec.title}: a fairer copy of a model"
-    # The pieces that the pages share bring their style along, each its own copy: one will do.
-    styles = list(dict.fromkeys(re.findall(r"<style>(.*?)</style>", body, flags=re.DOTALL)))
-    body = re.sub(r"\s*<style>.*?</style>\s*", "", body, flags=re.DOTALL)
-    return (
-        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">"
-        f"<title>{escape(title)}</title><style>{''.join(styles)}{_STYLE}</style></head>"
-        f"<body><header><p>Model card · COMMOD Explorer · {escape(date)}</p><h1>{escape(title)}</h1>"
-        f'<p class="lead">{escape(verdict(result))}</p></header>'
-        f'<nav aria-label="Contents"><ol>{links}</ol></nav><main>{body}</main></body></html>\n'
-    )
-
-
-_STYLE = """
-:root { color-scheme: light dark; --text: #14161a; --page: #ffffff; --soft: #f3f4f6; --line: #d4d7dc; --link: #0060a0; }
-@media (prefers-color-scheme: dark) {
-  :root { --text: #e9ebee; --page: #14171c; --soft: #20242b; --line: #3a404a; --link: #7cc4f2; }
-}
-* { box-sizing: border-box; }
-body { margin: 0 auto; padding: 1.5rem clamp(1rem, 4vw, 2.5rem) 4rem; max-width: 62rem; background: var(--page);
-  color: var(--text); font: 16px/1.5 system-ui, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif;
-  overflow-wrap: break-word; }
-h1 { font-size: 1.75rem; line-height: 1.2; margin: .3rem 0 .8rem; }
-h2 { font-size: 1.3rem; line-height: 1.25; margin: 2.2rem 0 .7rem; padding-top: .9rem;
-  border-top: 1px solid var(--line); }
-h3 { font-size: 1rem; margin: 1.2rem 0 .3rem; }
-p, ul, dl { margin: .5rem 0; }
-a { color: var(--link); }
-header p:first-child { margin: 0; font-size: .9rem; }
-.lead { font-size: 1.1rem; }
-.note { font-size: .9rem; }
-nav { background: var(--soft); border-radius: .5rem; padding: .3rem 1rem; }
-nav ol { columns: 2 16rem; padding-left: 1.4rem; margin: .5rem 0; }
-.facts { display: grid; grid-template-columns: minmax(7rem, 12rem) minmax(0, 1fr); gap: .35rem 1.2rem; }
-.facts dt { font-weight: 600; }
-.facts dd { margin: 0; overflow-wrap: anywhere; }
-figure { margin: .8rem 0; background: #ffffff; color: #14161a; border: 1px solid var(--line); border-radius: .5rem;
-  padding: .8rem; }
-figure svg { display: block; max-width: 100%; height: auto; margin: 0 auto; }
-figcaption { font-size: .9rem; margin-top: .5rem; }
-pre { background: var(--soft); border-radius: .5rem; padding: .9rem 1rem; overflow-x: auto; font-size: .85rem; }
-pre, code { font-family: ui-monospace, "Cascadia Mono", Menlo, Consolas, monospace; }
-@media (max-width: 34rem) {
-  .facts { grid-template-columns: minmax(0, 1fr); gap: 0; }
-  .facts dd { margin-bottom: .6rem; }
-  .cx-wide th, .cx-wide td { padding: .3rem .25rem !important; min-width: 0 !important; }
-}
-@media print {
-  :root { color-scheme: light; --text: #000000; --page: #ffffff; --soft: #f3f4f6; --line: #bbbbbb; --link: #000000; }
-  body { max-width: none; padding: 0; font-size: 11pt; }
-  nav { display: none; }
-  h2, h3 { break-after: avoid; }
-  figure, tr, .cx-card, .facts > * { break-inside: avoid; }
-  pre { white-space: pre-wrap; }
-  .cx-scroll { overflow: visible !important; }
-  .cx-bar, .cx-fill, .cx-meter { print-color-adjust: exact; -webkit-print-color-adjust: exact; }
-}
-"""
-
-
-def _facts(facts: Sequence[tuple[str, str]]) -> str:
-    """Pairs of a name and of HTML."""
-    return f'<dl class="facts">{"".join(f"<dt>{escape(name)}</dt><dd>{text}</dd>" for name, text in facts)}</dl>'
-
-
-def _listed(items: Sequence[str]) -> str:
-    return f"<ul>{''.join(f'<li>{escape(item)}</li>' for item in items)}</ul>"
+    return html_document(f"Model card · COMMOD Explorer · {date}", title, verdict(result), sections)
 
 
 def _chart(chart: Any, number: int, alt: str, caption: str) -> str:
@@ -241,7 +167,7 @@ def _card(result: FitResult, date: str, fingerprint: str) -> str:
         f"To decide about {spec.people} without a person who answers for it; for other populations or times than those "
         "of the data; as proof that decisions are fair."
     )
-    facts = [
+    known = [
         ("Model", escape(model)),
         ("Intended use", escape(use)),
         ("Not intended", escape(misuse)),
@@ -270,7 +196,7 @@ def _card(result: FitResult, date: str, fingerprint: str) -> str:
         rows.append(row)
     positive = f"of these, label “{high}”"
     headings = {"Group": "", "Training": "", positive: "", "Test": "", f"{positive} ": ""}
-    return _facts(facts) + "<h3>Groups and their sizes</h3>" + table_of(headings, rows, caption="Sizes of the groups")
+    return facts(known) + "<h3>Groups and their sizes</h3>" + table_of(headings, rows, caption="Sizes of the groups")
 
 
 def _who_is(verb: str, result: FitResult) -> str:
@@ -296,12 +222,12 @@ def _settings(result: FitResult) -> str:
     settings = result.settings
     shown = {"data": result.task.spec.title, "fairness": FAIRNESS[settings.fairness], "f": base_model_in_words(result)}
     values = {**to_link(settings), **shown}
-    facts = [
+    known = [
         (NAMES[name].capitalize() if " " in NAMES[name] else NAMES[name], escape(values[name]))
         for name in ("data", "fairness", "f", "lambda_fair", "lambda_ratio", "lambda_concepts", "k", "seed")
     ]
     settled = "" if result.converged else "<p>The solver did not settle: this model may be improved on.</p>"
-    return _facts(facts) + settled
+    return facts(known) + settled
 
 
 # ---- figures ----
@@ -356,7 +282,7 @@ def _figures(result: FitResult) -> str:
         f"On the {len(result.scene.test):,} test rows, which {_who_is('was', result)} trained on. In [ ] the 95 % "
         "interval (bootstrap within group and label); a difference whose interval holds 0 may be chance."
     )
-    return f'{table}<p class="note">{note}</p>{_facts(meanings)}'
+    return f'{table}<p class="note">{note}</p>{facts(meanings)}'
 
 
 def _trade_off(result: FitResult, number: int) -> str:
@@ -495,4 +421,4 @@ def _caveats(result: FitResult) -> str:
         )
     own = re.search(r"\*\*Caveats\.\*\*\s*(.+?)(?:\n\s*\n|\Z)", task.datasheet, flags=re.DOTALL)
     of_data = f"<h3>Of the data</h3><p>{_markdown(' '.join(own[1].split()))}</p>" if own else ""
-    return _listed(items) + of_data
+    return listed(items) + of_data
