@@ -18,7 +18,8 @@ def plot_scatter(
     y_title: str,
     percent: bool = True,
     zero: bool = True,
-) -> alt.Chart:
+    joined: bool = False,
+) -> alt.Chart | alt.LayerChart:
     """One point per model.
 
     Parameters
@@ -29,9 +30,11 @@ def plot_scatter(
         Whether x is a share.
     zero : bool
         Whether the axis of y begins at 0.
+    joined : bool
+        Whether the points of a label are joined, in their order in the frame.
     """
-    return (
-        alt.Chart(frame)
+    points = (
+        alt.Chart()
         .mark_point(size=45, strokeWidth=1.5, opacity=0.7)
         .encode(
             x=alt.X(
@@ -49,8 +52,12 @@ def plot_scatter(
                 alt.Tooltip("y:Q", title=y_title, format=".3f"),
             ],
         )
-        .properties(height=340)
     )
+    if not joined:
+        return points.properties(height=340, data=frame)
+    stroke = method_channels(styles, legend=True)["stroke"]
+    lines = alt.Chart().mark_line(strokeWidth=1.5, aria=False).encode(x="x:Q", y="y:Q", stroke=stroke, order="order:Q")
+    return alt.layer(lines, points, data=frame).properties(height=340)
 
 
 def plot_by_depth(frame: pd.DataFrame, *, styles: tuple[MethodStyle, ...], y_title: str) -> alt.LayerChart:

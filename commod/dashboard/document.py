@@ -71,7 +71,7 @@ header p:first-child { margin: 0; font-size: .9rem; }
 .lead { font-size: 1.1rem; }
 .note { font-size: .9rem; }
 nav { background: var(--soft); border-radius: .5rem; padding: .3rem 1rem; }
-nav ol { columns: 2 16rem; padding-left: 1.4rem; margin: .5rem 0; }
+nav ol { columns: 2 16rem; padding-left: 0; margin: .5rem 0; list-style: none; }
 .facts { display: grid; grid-template-columns: minmax(7rem, 12rem) minmax(0, 1fr); gap: .35rem 1.2rem; }
 .facts dt { font-weight: 600; }
 .facts dd { margin: 0; overflow-wrap: anywhere; }

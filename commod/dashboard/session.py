@@ -3,20 +3,36 @@
 from __future__ import annotations
 
 import secrets
+import time
 import weakref
 from dataclasses import fields, replace
-from threading import Thread
+from threading import Thread, Timer
 from typing import Any
 
 import streamlit as st
 
 from commod.dashboard import compute
-from commod.dashboard.settings import OWN_PREFIX, Settings, base_models_of, defaults, from_link, to_link
-from commod.datasets import TASKS, Task, add_task
+from commod.dashboard.settings import (
+    OWN_PREFIX,
+    Access,
+    Settings,
+    access_from_link,
+    base_models_of,
+    defaults,
+    first_data,
+    from_link,
+    sound_data,
+    to_link,
+)
+from commod.datasets import Task, add_task
 
 __all__ = [
+    "access",
+    "can_go_to",
     "can_redo",
     "can_undo",
+    "carried",
+    "carry",
     "change",
     "current",
     "data_sets",
@@ -30,6 +46,7 @@ __all__ = [
     "redo",
     "remember",
     "reset",
+    "stage",
     "tried",
     "undo",
     "use_own",
@@ -41,6 +58,8 @@ HELD = "held_"
 _STATE = HELD + "explore"
 _OWN = HELD + "own_data"
 _PAGE = HELD + "page"
+# Of a lesson and of saved runs: they stay in the address on every page.
+CARRIED = ("step", "answers", "runs", "compare")
 MOST_STEPS = 100
 MOST_TRIED = 200
 
@@ -56,6 +75,7 @@ class OwnData:
         # be called in the middle of anything.
         self._end = weakref.finalize(self, lambda name: Thread(target=compute.forget, args=(name,)).start(), self.name)
         self._end.atexit = False
+        self.seen = time.monotonic()
 
     def forget(self) -> None:
         """Drop the data and everything that was computed from them."""
@@ -64,9 +84,11 @@ class OwnData:
 
 
 class _State:
-    def __init__(self, settings: Settings, notices: list[str]) -> None:
+    def __init__(self, settings: Settings, access: Access, notices: list[str], carried: dict[str, str]) -> None:
         self.settings = settings
+        self.access = access
         self.notices = notices
+        self.carried = carried
         self.past: list[Settings] = []
         self.future: list[Settings] = []
         self.tried: dict[Settings, dict[str, float]] = {}
@@ -75,21 +97,46 @@ class _State:
 
 def _state() -> _State:
     if _STATE not in st.session_state:
-        settings, notices = from_link(dict(st.query_params), own.name if (own := own_data()) else None)
-        st.session_state[_STATE] = _State(settings, notices)
+        link = dict(st.query_params)
+        settings, notices = from_link(link, own.name if (own := own_data()) else None)
+        access, unknown = access_from_link(link)
+        carried = {name: link[name] for name in CARRIED if name in link}
+        st.session_state[_STATE] = _State(settings, access, [*notices, *unknown], carried)
     return st.session_state[_STATE]
 
 
 def own_data() -> OwnData | None:
     """What this session has uploaded, if anything."""
     found: OwnData | None = st.session_state.get(_OWN)
+    if found is not None:
+        found.seen = time.monotonic()
     return found
+
+
+def _closed(uploaded: list[OwnData]) -> None:
+    """Forget the data of a session that was closed and does not come back: Streamlit may keep it for much longer."""
+    grace = float(st.get_option("server.disconnectedSessionTTL"))
+
+    def forget(own: OwnData) -> None:
+        if time.monotonic() - own.seen >= grace:
+            own.forget()
+
+    for own in uploaded:
+        timer = Timer(1.05 * grace, forget, (own,))
+        timer.daemon = True
+        timer.start()
+
+
+@st.cache_resource(scope="session", show_spinner=False, on_release=_closed)
+def _uploaded() -> list[OwnData]:
+    """What has to be forgotten when this session is closed."""
+    return []
 
 
 def data_sets() -> list[str]:
     """Names of the data sets that this session can choose from."""
     own = own_data()
-    return [*TASKS, own.name] if own else list(TASKS)
+    return [*sound_data(), own.name] if own else sound_data()
 
 
 def use_own(task: Task) -> None:
@@ -107,7 +154,7 @@ def forget_own() -> None:
         return
     state = _state()
     if state.settings.data == own.name:
-        _move(defaults(Settings.data))
+        _move(defaults(first_data()))
     state.past = [settings for settings in state.past if settings.data != own.name]
     state.future = [settings for settings in state.future if settings.data != own.name]
     state.tried = {settings: figures for settings, figures in state.tried.items() if settings.data != own.name}
@@ -119,6 +166,11 @@ def forget_own() -> None:
 def current() -> Settings:
     """The setting to be shown."""
     return _state().settings
+
+
+def access() -> Access:
+    """Which controls this session may move."""
+    return _state().access
 
 
 def link_notices() -> list[str]:
@@ -133,6 +185,8 @@ def enter(page: str) -> None:
     changes: who finds it does not set the value, and the new widget then shows its first option. So all keys of widgets
     go, and every page sets its own from what the session holds.
     """
+    if (own := own_data()) is not None:
+        _uploaded()[:] = [own]  # anew in every run: a browser that has come back may close again
     if st.session_state.get(_PAGE) != page:
         for key in [key for key in st.session_state if not str(key).startswith(HELD)]:
             del st.session_state[key]
@@ -163,14 +217,42 @@ def go_to(settings: Settings) -> None:
     """Change to `settings` as one step that can be undone.
 
     A setting that was passed so quickly that its model was never shown is no step: a held arrow key is undone at once.
+    Controls that a teacher's link has frozen stay where they are.
     """
     state = _state()
+    settings = state.access.keep(settings, state.settings)
     if settings == state.settings:
         return
     if state.settings.model() in state.tried:
         state.past = [*state.past, state.settings][-MOST_STEPS:]
     state.future = []
     _move(settings)
+
+
+def can_go_to(settings: Settings) -> bool:
+    """Whether `go_to` would lead to just these settings: not if it takes a control that is frozen."""
+    return access().keep(settings, current()) == settings
+
+
+def stage(settings: Settings) -> None:
+    """Change to the setting of a lesson's step, whatever is frozen; then there is no way back into another step."""
+    state = _state()
+    if state.access.live is None:
+        go_to(settings)
+        return
+    state.past, state.future = [], []
+    _move(settings)
+
+
+def carry(**more: str) -> None:
+    """Keep parameters in the address of every page, where a reload finds them again; those that are empty go."""
+    state = _state()
+    state.carried = {name: text for name, text in (state.carried | more).items() if text}
+
+
+def carried() -> dict[str, str]:
+    """What is carried along in the address."""
+    return _state().carried
 
 
 def change(name: str) -> None:
@@ -249,6 +331,7 @@ def last_good() -> Any:
 
 def keep_link(**more: str) -> None:
     """Write the complete setting into the address, and what else a page wants to find there again."""
-    link = to_link(current()) | more
+    state = _state()
+    link = to_link(state.settings) | state.access.to_link() | state.carried | more
     if dict(st.query_params) != link:
         st.query_params.from_dict(link)

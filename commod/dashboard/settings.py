@@ -7,22 +7,27 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
-from commod.datasets import TASKS, load_task
+from commod.datasets import TASKS, damaged_files, load_task
 from commod.datasets.task import MOST_TRAINING
-from commod.experiments.sweep import CONCEPT_SETTINGS
+from commod.experiments.sweep import concept_settings
 from commod.experiments.target import LAMBDA_GRIDS
 from commod.models.base_models import BASE_MODELS, GIVEN_SCORES
 
 __all__ = [
+    "CONTROLS",
     "FAIRNESS",
     "GRIDS",
     "OWN_PREFIX",
     "VIEWS",
+    "Access",
     "Settings",
+    "access_from_link",
     "base_models_of",
     "defaults",
+    "first_data",
     "from_link",
     "in_words",
+    "sound_data",
     "to_link",
     "to_python",
 ]
@@ -103,6 +108,60 @@ _DEFAULTS: dict[str, dict[str, Any]] = {
 }
 
 
+# What a teacher's link can leave to a learner. How a model is looked at is always theirs.
+CONTROLS = tuple(name for name in NAMES if name != "view")
+
+
+@dataclass(frozen=True)
+class Access:
+    """Which controls can be moved: all of them, unless the session was opened by a teacher's link."""
+
+    live: frozenset[str] | None = None
+    hidden: bool = False  # whether the others are hidden, or shown as they stand
+
+    def allows(self, *names: str) -> bool:
+        """Whether all these controls can be moved."""
+        return self.live is None or all(name in self.live or name not in CONTROLS for name in names)
+
+    def keep(self, settings: Settings, here: Settings) -> Settings:
+        """`settings`, but with what cannot be moved as it is `here`."""
+        kept = replace(settings, **{name: getattr(here, name) for name in CONTROLS if not self.allows(name)})
+        models = base_models_of(kept.data)
+        return kept if kept.f in models else replace(kept, f=next(iter(models)))
+
+    def to_link(self) -> dict[str, str]:
+        """Query parameters of a teacher's link."""
+        if self.live is None:
+            return {}
+        controls = {"controls": ",".join(name for name in CONTROLS if name in self.live)}
+        return controls | ({"rest": "hidden"} if self.hidden else {})
+
+
+def access_from_link(parameters: Mapping[str, str]) -> tuple[Access, list[str]]:
+    """What a link leaves to whoever opens it, and a sentence for each name in it that is none of a control."""
+    if "controls" not in parameters:
+        return Access(), []
+    asked = [name.strip() for name in parameters["controls"][:400].split(",") if name.strip()]
+    notices = [
+        f"The link names a control “{name[:20]}”, which is not known. Known are: {', '.join(CONTROLS)}."
+        for name in asked
+        if name not in CONTROLS
+    ][:3]
+    return Access(frozenset(asked) & frozenset(CONTROLS), parameters.get("rest") == "hidden"), notices
+
+
+def sound_data() -> list[str]:
+    """Names of the data sets whose files are as they were built."""
+    damaged = damaged_files()
+    return [name for name in TASKS if name not in damaged]
+
+
+def first_data() -> str:
+    """The data set that is shown if none is asked for."""
+    sound = sound_data()
+    return Settings.data if Settings.data in sound else next(iter(sound), Settings.data)
+
+
 def base_models_of(data: str) -> dict[str, str]:
     """Name to title of the base models that a data set can have: the scores that came with it first."""
     titles = {name: title for name, (title, _) in BASE_MODELS.items()}
@@ -112,14 +171,11 @@ def base_models_of(data: str) -> dict[str, str]:
 
 def defaults(data: str) -> Settings:
     """Settings in which a data set opens."""
-    if data in TASKS:
-        concepts = CONCEPT_SETTINGS[data]
-        names = {"lambda_concepts": concepts["lambda_concepts"], "k": concepts["n_concepts"]}
-        return Settings(data=data, **names, **_DEFAULTS[data])
-    spec = load_task(data).spec
-    # Concepts of many features are easier to read if there are more of them.
-    k = 2 if len(spec.features) <= 8 else 3
-    return Settings(data=data, lambda_concepts=0.1, k=k, f=next(iter(base_models_of(data))))
+    concepts = concept_settings(load_task(data))
+    names: dict[str, Any] = {"lambda_concepts": concepts["lambda_concepts"], "k": concepts["n_concepts"]}
+    if data not in TASKS:
+        names["f"] = next(iter(base_models_of(data)))
+    return Settings(data=data, **names, **_DEFAULTS.get(data, {}))
 
 
 def to_link(settings: Settings) -> dict[str, str]:
@@ -135,16 +191,20 @@ def from_link(parameters: Mapping[str, str], own: str | None = None) -> tuple[Se
     name of the data that this session has uploaded; those of another session are nobody else's.
     """
     notices: list[str] = []
-    data = parameters.get("data", Settings.data)
+    first = first_data()
+    data = parameters.get("data", first)
     if data.startswith(OWN_PREFIX) and data != own:
         notices.append(
             "The link is about uploaded data, which stay in the session of whoever uploaded them: "
-            f"{TASKS[Settings.data].title} is shown. To see the same, upload the file on the page “Your data”."
+            f"{TASKS[first].title} is shown. To see the same, upload the file on the page “Your data”."
         )
-        data = Settings.data
+        data = first
     elif data not in TASKS and data != own:
-        notices.append(_notice("data", data, TASKS[Settings.data].title))
-        data = Settings.data
+        notices.append(_notice("data", data, TASKS[first].title))
+        data = first
+    elif data in damaged_files():
+        notices.append(f"{damaged_files()[data]} {TASKS[first].title} is shown.")
+        data = first
     start = defaults(data)
     values: dict[str, Any] = {}
     for field in fields(Settings):

@@ -12,7 +12,7 @@ from commod.dashboard import compute, session
 from commod.dashboard.glossary import tip
 from commod.dashboard.results import FitResult
 from commod.dashboard.settings import Settings
-from commod.dashboard.work import Ticket
+from commod.dashboard.work import Abandoned, Ticket
 from commod.experiments.scene import FAIRNESS_FIGURES
 from commod.experiments.target import Target
 
@@ -70,7 +70,9 @@ def _find() -> None:
     _drop()
     state = _state()
     state.asked_at = settings
-    state.ticket = compute.begin_target(settings, round(float(least), 4), round(float(change) / 100, 4))
+    ticket = compute.begin_target(settings, round(float(least), 4), round(float(change) / 100, 4))
+    compute.held()[:] = [ticket]
+    state.ticket = ticket
 
 
 def _drop() -> None:
@@ -92,8 +94,14 @@ def arrive() -> None:
 
 
 def form(settings: Settings, result: FitResult) -> Any:
-    """Two fields, a button and the answer; returns the place of the progress."""
+    """Two fields, a button and the answer; returns the place of the progress.
+
+    Nothing where a teacher's link has frozen a slider that the search would move.
+    """
     state = _state()
+    if not session.access().allows("lambda_fair", "lambda_ratio", "lambda_concepts"):
+        _drop()
+        return None
     is_dp = settings.fairness == "demographic_parity"
     usual = USUAL.get((settings.data, settings.fairness), (0.8, 10.0) if is_dp else (0.2, 10.0))
     keys = _keys(settings)
@@ -155,6 +163,9 @@ def wait(place: Any) -> None:
     state.ticket = None
     try:
         state.found = ticket.result()
+    except Abandoned:  # the browser was gone for a while, and nobody waited
+        _drop()
+        st.rerun()
     except Exception as error:
         state.failure = str(error) if isinstance(error, ValueError) else "a fault of ours, not of yours"
         st.rerun()

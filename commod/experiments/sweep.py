@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 from sklearn.exceptions import ConvergenceWarning
 
+from commod.datasets import Task
 from commod.experiments.scene import FAIRNESS_FIGURES, Scene
 from commod.metrics.pareto import undominated
 from commod.models import Climb
@@ -19,13 +20,13 @@ from commod.models.competitors import METHODS, make_method
 from commod.models.competitors.membership import Membership
 
 __all__ = [
-    "CONCEPT_SETTINGS",
     "Cell",
     "Model",
     "Shared",
     "Sweep",
     "about_cell",
     "as_points",
+    "concept_settings",
     "fairness_gain",
     "fit_cell",
     "lines_of",
@@ -35,8 +36,7 @@ __all__ = [
 
 Report = Callable[[float], None]
 
-# λ_concepts and k of COMMOD that go with a task's number of features: of its sweeps, and of the app's first picture.
-CONCEPT_SETTINGS: dict[str, dict[str, Any]] = {
+_CONCEPT_SETTINGS: dict[str, dict[str, Any]] = {
     "law_school": {"lambda_concepts": 0.05, "n_concepts": 2},
     "law_school_full": {"lambda_concepts": 0.05, "n_concepts": 2},
     "compas": {"lambda_concepts": 0.2, "n_concepts": 4},
@@ -49,6 +49,14 @@ POINT_COLUMNS = (
 ).split()
 # Short names of constructor arguments, as they stand beside a point.
 SYMBOLS = {"lambda_ratio": "λ_ratio", "lambda_concepts": "λ_concepts"}
+
+
+def concept_settings(task: Task) -> dict[str, Any]:
+    """λ_concepts and k of COMMOD that go with a task: of its sweeps, of a target, and of the app's first picture."""
+    # Concepts of many features are easier to read if there are more of them.
+    features = len(task.spec.features)
+    k = 3 if features > 8 else min(2, features)
+    return _CONCEPT_SETTINGS.get(task.name, {"lambda_concepts": 0.1, "n_concepts": k})
 
 
 @dataclass(frozen=True)
@@ -125,7 +133,7 @@ def fit_cell(scene: Scene, cell: Cell, fairness: str, shared: Shared) -> Model:
     method = METHODS[cell.method]
     settings = {**dict(cell.others), **shared.settings(cell.method, scene)}
     if cell.method == "commod":
-        settings = CONCEPT_SETTINGS.get(scene.task.name, {}) | settings
+        settings = concept_settings(scene.task) | settings
     model = make_method(cell.method, scene.f, cell.value, fairness=fairness, random_state=cell.seed, **settings)
     train, test = scene.train, scene.test
     if not method.edits:  # a model of its own does not see f's scores

@@ -22,7 +22,7 @@ from sklearn.model_selection import StratifiedKFold
 
 from commod.datasets import Split, Task
 from commod.experiments.scene import FAIRNESS_FIGURES
-from commod.experiments.sweep import CONCEPT_SETTINGS
+from commod.experiments.sweep import concept_settings
 from commod.metrics.counts import Counts, change_counts
 from commod.metrics.report import bootstrap_counts, figures_of_counts
 from commod.models import Climb, Commod
@@ -183,7 +183,7 @@ def find_settings(
     f = train_base_model(task, train, "logistic_regression") if f is None else f
     train = train.sample()
     new_people = np.bincount(2 * test.sensitive + test.y, minlength=4).reshape(2, 2)  # sizes only
-    usual = CONCEPT_SETTINGS.get(task.name, {"lambda_concepts": 0.05, "n_concepts": 2})
+    usual = concept_settings(task)
     concepts = usual["lambda_concepts"] if lambda_concepts is None else float(lambda_concepts)
     k = usual["n_concepts"] if n_concepts is None else int(n_concepts)
     search = _Search(train, f, criterion, new_people, min_fairness, max_change, confidence)

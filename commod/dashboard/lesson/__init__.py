@@ -1,0 +1,1 @@
+"""The guided hour: its steps, its page and the teacher's notes."""

@@ -1,0 +1,412 @@
+"""The Lesson page: one step at a time, a guess before a slider is moved, and the check from the model."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any
+from urllib.parse import urlencode
+
+import streamlit as st
+
+from commod.charts import MethodStyle, palette
+from commod.charts.paper import plot_scatter
+from commod.dashboard import compute, controls, explore, layout, session
+from commod.dashboard.drawing import draw
+from commod.dashboard.glossary import explained
+from commod.dashboard.lesson.notes import notes_html
+from commod.dashboard.lesson.parts import (
+    DP,
+    EO,
+    TRUTH,
+    Answer,
+    Question,
+    Stage,
+    Step,
+    check,
+    conflict_paths,
+    group_table,
+)
+from commod.dashboard.lesson.steps import STEPS
+from commod.dashboard.markup import plain, table_of
+from commod.dashboard.results import FitResult
+from commod.dashboard.settings import CONTROLS, NAMES, Access, Settings, to_link
+from commod.dashboard.tables import Table
+from commod.explain import ShapComparison
+
+__all__ = ["Progress", "for_teachers", "head", "overview", "progress", "turn", "work_through"]
+
+_STATE = "held_lesson"
+_ENDS = {step.name: place for place, step in enumerate(STEPS)}
+
+
+@dataclass
+class Progress:
+    """How far this session has come."""
+
+    step: int = 0
+    answers: dict[int, float | str] = field(default_factory=dict)
+    staged: int | None = None  # the step whose setting the sliders were put to
+    notice: str = ""
+
+
+class _Queued:
+    """Models from the app's queue, where each is trained once for everybody."""
+
+    def __init__(self, place: Any) -> None:
+        self._place = place
+
+    def fit(self, settings: Settings) -> FitResult:
+        return compute.finish(compute.begin(settings), self._place)
+
+    def shap(self, settings: Settings) -> ShapComparison:
+        found: ShapComparison = compute.shap(self.fit(settings), self._place)
+        return found
+
+
+# ---- how far one is ----
+
+
+def progress() -> Progress:
+    """How far this session is; read from the link when the page is first seen."""
+    if _STATE not in st.session_state:
+        found = _from_link(session.carried())
+        # A link with a setting is one that was left: what had been moved stays.
+        found.staged = found.step if "data" in st.query_params and found.answers else None
+        st.session_state[_STATE] = found
+    here: Progress = st.session_state[_STATE]
+    return here
+
+
+def _from_link(link: dict[str, str]) -> Progress:
+    """Whatever the link holds, a valid state; a step is known by name or number, an answer that is none is dropped."""
+    found = Progress()
+    asked = link.get("step", "")
+    if asked in _ENDS:
+        found.step = _ENDS[asked]
+    elif asked.isascii() and asked.isdecimal() and 1 <= int(asked[:4]) <= len(STEPS):
+        found.step = int(asked[:4]) - 1
+    elif asked:
+        found.notice = f"The link asks for a step “{asked[:20]}”, which is not known: the lesson begins at step 1."
+    for place, text in enumerate(link.get("answers", "")[:200].split(",")[: len(STEPS)]):
+        value = _answer_from(text)
+        if value is not None:
+            found.answers[place] = value
+    return found
+
+
+def _answer_from(text: str) -> float | str | None:
+    if len(text) == 1 and text in "abcdefgh":
+        return text
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    return number if math.isfinite(number) and 0 <= number <= 1e6 else None
+
+
+def _carry(here: Progress) -> None:
+    """Write step and answers into the address, of this page and of the others."""
+    last = max(here.answers, default=-1)
+    kept = (here.answers.get(place, "") for place in range(last + 1))
+    texts = [text if isinstance(text, str) else f"{text:g}" for text in kept]
+    session.carry(step=STEPS[here.step].name, answers=",".join(texts))
+
+
+def turn(step: int) -> None:
+    """Open a step."""
+    here = progress()
+    here.step, here.notice = step, ""
+    here.staged = None
+
+
+def _stage(here: Progress) -> Step:
+    """Put the sliders to where the step begins, when it is opened."""
+    step = STEPS[here.step]
+    if here.staged != here.step:
+        here.staged = here.step
+        # Who has answered already finds the step as it was left: at its end.
+        start = step.end if here.step in here.answers else step.start
+        session.stage(replace(start, view=session.current().view, depth=session.current().depth))
+    return step
+
+
+# ---- the page ----
+
+
+def head() -> Step:
+    """Where one is; returns the step."""
+    here = progress()
+    step = _stage(here)
+    _carry(here)
+    st.title(f"{here.step + 1}. {step.title}")
+    controls.notices()
+    if here.notice:
+        st.warning(plain(here.notice), icon=":material/link_off:")
+    done = len(here.answers)
+    st.progress(
+        done / len(STEPS),
+        text=f"Step {here.step + 1} of {len(STEPS)}, about {step.minutes} minutes. {done} of {len(STEPS)} answered.",
+    )
+    return step
+
+
+def overview() -> None:
+    """All steps, in the sidebar."""
+    here = progress()
+    with st.sidebar:
+        st.markdown(f"**A guided hour** ({sum(step.minutes for step in STEPS)} minutes)")
+        for place, step in enumerate(STEPS):
+            answered = place in here.answers
+            st.button(
+                f"{place + 1}. {step.title}" + (" ✓" if answered else ""),
+                key=f"step_{place}",
+                icon=":material/check_circle:" if answered else ":material/radio_button_unchecked:",
+                type="secondary" if place == here.step else "tertiary",
+                on_click=turn,
+                args=(place,),
+            )
+
+
+def work_through(step: Step) -> None:
+    """Text, question, slider, check; if a model fails, a sentence."""
+    try:
+        _work_through(step, Stage(step, _Queued(st.empty())))
+    except Exception:
+        st.error(
+            "The models of this step could not be trained, for a reason of ours. Your answers are kept: go on with "
+            "another step, and come back.",
+            icon=":material/error:",
+        )
+
+
+def _work_through(step: Step, at: Stage) -> None:
+    st.html(explained(step.text(at)))
+    question = step.question(at)
+    said = progress().answers.get(STEPS.index(step))
+    if said is not None and bool(question.options) != isinstance(said, str):
+        progress().answers.pop(STEPS.index(step))  # of a link that was edited
+        said = None
+    if said is None:
+        _ask(step, question)
+        return
+    _said(step, question, said)
+    if _move(step):
+        _check(at, step.answer(at), question, said)
+
+
+def _ask(step: Step, question: Question) -> None:
+    """The question, and a guess that must be made before anything moves."""
+    with st.form(f"guess_{step.name}"):
+        st.markdown(f"**First a guess.** {question.text}")
+        if question.options:
+            guess: Any = st.radio("Your guess", question.options, index=None)
+        else:
+            guess = st.number_input(f"Your guess ({question.unit})", 0, question.most, value=None, step=1, width=260)
+        if st.form_submit_button("This is my guess", type="primary"):
+            if guess is None:
+                st.warning("Guess first: any guess will do, and nobody keeps it.", icon=":material/help:")
+                return
+            value = "abcdefgh"[question.options.index(guess)] if question.options else float(guess)
+            progress().answers[STEPS.index(step)] = value
+            _carry(progress())
+            st.rerun()
+
+
+def _said(step: Step, question: Question, said: float | str) -> None:
+    """The guess as it was made, and a way to make another."""
+
+    def again() -> None:
+        progress().answers.pop(STEPS.index(step), None)
+        progress().staged = None
+
+    shown = _option(question, said) if isinstance(said, str) else f"{said:g} {question.unit}"
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.markdown(f"{question.text} **Your guess: {shown}.**")
+        st.button("Guess again", icon=":material/undo:", type="tertiary", on_click=again)
+
+
+def _option(question: Question, said: str) -> str:
+    place = "abcdefgh".index(said)
+    return question.options[place] if place < len(question.options) else "none of these"
+
+
+def _move(step: Step) -> bool:
+    """The slider of the step; true once it stands where the check is made."""
+    if not step.goal:
+        return True
+    ((name, value),) = step.goal
+    here = session.current()
+    label = controls.SLIDERS[name]
+    left, right = st.columns([3, 2], gap="medium", vertical_alignment="bottom")
+    with left:
+        st.markdown(f"**Now move {NAMES[name]} to {value:g}.**")
+        controls.slider(name)
+    arrived = replace(here, view=step.end.view, depth=step.end.depth) == step.end
+    if not arrived:
+        elsewhere = here.scene() != step.start.scene()
+        right.button(
+            "Back to this step's setting" if elsewhere else f"Set it to {value:g} for me",
+            icon=":material/step_over:",
+            on_click=session.stage,
+            args=(replace(step.end, view=here.view, depth=here.depth),),
+        )
+        if not session.access().allows(name):
+            st.caption(f"{label} cannot be moved with the link you came with; the button moves it.")
+    return arrived
+
+
+def _check(at: Stage, answer: Answer, question: Question, said: float | str) -> None:
+    """What the model says, what is seen in it, and what to talk about."""
+    step = at.step
+    right, word = check(answer, _option(question, said) if isinstance(said, str) else said)
+    box = st.success if right else st.info
+    box(f"{answer.words} {word}", icon=":material/check_circle:" if right else ":material/lightbulb:")
+    if not step.free:
+        _show(at)
+    st.html(explained(step.told(at)))
+    if step.free:
+        for name in step.free:
+            controls.slider(name)
+        _show(at)
+    st.subheader("Talk about it")
+    st.markdown("\n".join(f"- {question}" for question in step.talk))
+    with st.container(horizontal=True, gap="small"):
+        for page in step.pages:
+            title, icon = layout.PAGES[page]
+            st.page_link(page, label=f"Look closer: {title}", icon=icon)
+
+
+# ---- what is drawn with an answer ----
+
+
+def _show(at: Stage) -> None:
+    for name in at.step.shows:
+        _SHOWN[name](at)
+
+
+def _groups(at: Stage) -> None:
+    frame = group_table(at.after)
+    outcome = at.after.task.spec.outcomes[1]
+    rows = [
+        [row.group, f"{row.people:,}", f"{row.base_rate:.0%}", f"{row.positive:.0%}", f"{row.wrong:.0%}"]
+        for row in frame.itertuples()
+    ]
+    headings = ("Group", "People on test", f"Label: {outcome}", f"f says: {outcome}", "f is wrong")
+    st.html(table_of(dict.fromkeys(headings, ""), rows, caption="What f does to each group"))
+
+
+def _conflict(at: Stage) -> None:
+    frame = conflict_paths(at)
+    frame = frame.assign(
+        label=frame["criterion"],
+        x=frame["p_rule"],
+        y=frame["dm"],
+        order=range(len(frame)),
+        settings=["the labels" if math.isnan(value) else f"λ_fair {value:g}" for value in frame["lambda_fair"]],
+    )
+    draw(
+        plot_scatter,
+        frame,
+        alt="Disparate mistreatment against P-Rule along λ_fair, trained for either criterion, and of the labels.",
+        table=Table(
+            "The two kinds of fair as a table",
+            "conflict_table",
+            {
+                "label": ("Model", ""),
+                "settings": ("Setting", ""),
+                "x": ("P-Rule (1 is fair)", ".3f"),
+                "y": ("Disparate mistreatment (0 is fair)", ".3f"),
+            },
+        ),
+        caption="On test. Each line begins at f (left, above) and follows λ_fair. Fair by both would be right and "
+        "below.",
+        styles=(
+            MethodStyle(DP, palette.G, "circle"),
+            MethodStyle(EO, palette.F, "square"),
+            MethodStyle(TRUTH, palette.FRONTIER, "diamond"),
+        ),
+        x_title="P-Rule (1 is fair)",
+        y_title="Mistreatment (0 is fair)",
+        percent=False,
+        joined=True,
+    )
+
+
+def _concepts(at: Stage) -> None:
+    # With the k of the slider, not of the step.
+    explore.concepts(at.instead(k=session.current().k))
+
+
+_SHOWN: dict[str, Callable[[Stage], None]] = {
+    "groups": _groups,
+    "figures": lambda at: explore.figures(at.after),
+    "changes": lambda at: explore.changes(at.after),
+    "conflict": _conflict,
+    "concepts": _concepts,
+    "shap": lambda at: explore.shap(at.after),
+}
+
+
+# ---- below the step ----
+
+
+def turn_pages() -> None:
+    """To the step before and the one after."""
+    here = progress()
+    with st.container(horizontal=True, horizontal_alignment="distribute"):
+        before, after = here.step - 1, here.step + 1
+        st.button(
+            "Back", icon=":material/arrow_back:", disabled=before < 0, on_click=turn, args=(max(before, 0),), key="back"
+        )
+        if after < len(STEPS):
+            answered = here.step in here.answers
+            st.button(
+                f"Next: {STEPS[after].title}",
+                icon=":material/arrow_forward:",
+                type="primary" if answered else "secondary",
+                on_click=turn,
+                args=(after,),
+                key="next",
+            )
+        else:
+            st.page_link("app.py", label="To the Explore page, where all sliders are yours", icon=":material/tune:")
+
+
+def for_teachers() -> None:
+    """Links that open a step with some controls only, and the notes."""
+    with st.expander("For teachers: links and notes", icon=":material/school:"):
+        left, right = st.columns(2, gap="large")
+        here = progress()
+        with left:
+            first = st.selectbox(
+                "Open at step", range(len(STEPS)), index=here.step, format_func=lambda i: f"{i + 1}. {STEPS[i].title}"
+            )
+            live = st.multiselect(
+                "Controls that can be moved", CONTROLS, default=["lambda_fair", "k"], format_func=NAMES.__getitem__
+            )
+            hidden = st.toggle("Hide the others (else they are shown, but do not move)")
+        access = Access(frozenset(live), hidden)
+        address = (st.context.url or "").split("?")[0].removesuffix("lesson").rstrip("/")
+        setting = to_link(session.current()) | access.to_link()
+        with right:
+            st.markdown("A link to this step of the lesson")
+            st.code(f"{address}/lesson?{urlencode({'step': STEPS[first].name})}", language=None, wrap_lines=True)
+            st.markdown("The same, with these controls only")
+            limited = {"step": STEPS[first].name} | access.to_link()
+            st.code(f"{address}/lesson?{urlencode(limited, safe=',')}", language=None, wrap_lines=True)
+            st.markdown("The Explore page at the current setting, with these controls only")
+            st.code(f"{address}/?{urlencode(setting, safe=',')}", language=None, wrap_lines=True)
+        st.download_button(
+            "Teacher's notes with the expected figures",
+            lambda: notes_html().encode(),
+            "commod_teachers_notes.html",
+            "text/html",
+            icon=":material/download:",
+            on_click="ignore",
+        )
+        st.caption(
+            "The notes are written by the models when you ask for them, which takes a few seconds. A link freezes "
+            "controls for a class that wants to be led; it is no lock: whoever edits the address has them back."
+        )
