@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
+from typing import Any
 from urllib.parse import urlencode
 
 import streamlit as st
 
-from commod.dashboard import session
+from commod.dashboard import runs, session
 from commod.dashboard.glossary import tip
+from commod.dashboard.markup import plain
 from commod.dashboard.settings import FAIRNESS, GRIDS, Settings, base_models_of, to_link, to_python
-from commod.datasets import load_task
+from commod.datasets import damaged_files, load_task
 
-__all__ = ["notices", "scene_sidebar", "share", "sidebar"]
+__all__ = ["notices", "scene_sidebar", "share", "sidebar", "slider"]
+
+SLIDERS = {
+    "lambda_fair": "Fairness (λ_fair)",
+    "lambda_ratio": "Stay near f (λ_ratio)",
+    "lambda_concepts": "Sparse concepts (λ_concepts)",
+    "k": "Number of concepts (k)",
+    "depth": "Depth of the tree",
+}
 
 
 def sidebar() -> None:
@@ -22,11 +32,10 @@ def sidebar() -> None:
         undo.button("Undo", on_click=session.undo, disabled=not session.can_undo(), width="stretch")
         redo.button("Redo", on_click=session.redo, disabled=not session.can_redo(), width="stretch")
         reset.button("Reset", on_click=session.reset, width="stretch", help=tip("reset"))
-        _slider("lambda_fair", "Fairness (λ_fair)")
-        _slider("lambda_ratio", "Stay near f (λ_ratio)")
-        _slider("lambda_concepts", "Sparse concepts (λ_concepts)")
-        _slider("k", "Number of concepts (k)")
+        for name in ("lambda_fair", "lambda_ratio", "lambda_concepts", "k"):
+            slider(name)
         _seed()
+        _say_what_is_frozen()
 
 
 def scene_sidebar() -> None:
@@ -34,54 +43,61 @@ def scene_sidebar() -> None:
     with st.sidebar:
         _scene_choices()
         _seed()
+        _say_what_is_frozen()
+
+
+def _say_what_is_frozen() -> None:
+    if session.access().live is not None:
+        st.caption("The link you came with has set the other controls; they stay as they are.")
+
+
+def _hidden(name: str) -> bool:
+    access = session.access()
+    return access.hidden and not access.allows(name)
+
+
+def _about(name: str, help: str | None) -> dict[str, Any]:
+    """What all controls have in common: their place in the session, and whether they can be moved."""
+    frozen = not session.access().allows(name)
+    return {
+        "key": session.widget_key(name),
+        "on_change": session.change,
+        "args": (name,),
+        "disabled": frozen,
+        "help": tip("frozen") if frozen else help,
+    }
 
 
 def _scene_choices() -> None:
     _choice("data", "Data set", {name: load_task(name).spec.title for name in session.data_sets()})
+    for sentence in damaged_files().values():
+        st.caption(f":material/warning: {plain(sentence)}")
     _choice("fairness", "Fairness criterion", FAIRNESS)
     _choice("f", "Base model f", base_models_of(session.current().data))
 
 
 def _seed() -> None:
-    st.number_input(
-        "Seed of the split",
-        min_value=GRIDS["seed"][0],
-        max_value=GRIDS["seed"][-1],
-        step=1,
-        key=session.widget_key("seed"),
-        on_change=session.change,
-        args=("seed",),
-        help=tip("seed"),
-    )
+    if _hidden("seed"):
+        return
+    low, *_, high = GRIDS["seed"]
+    st.number_input("Seed of the split", low, high, step=1, **_about("seed", tip("seed")))
 
 
 def _choice(name: str, label: str, options: dict[str, str]) -> None:
-    st.selectbox(
-        label,
-        list(options),
-        format_func=options.__getitem__,
-        key=session.widget_key(name),
-        on_change=session.change,
-        args=(name,),
-    )
+    if not _hidden(name):
+        st.selectbox(label, list(options), format_func=options.__getitem__, **_about(name, None))
 
 
-def _slider(name: str, label: str) -> None:
-    st.select_slider(
-        label,
-        GRIDS[name],
-        format_func=lambda value: f"{value:g}",
-        key=session.widget_key(name),
-        on_change=session.change,
-        args=(name,),
-        help=tip(name),
-    )
+def slider(name: str) -> None:
+    """The slider of a setting, unless a teacher's link hides it."""
+    if not _hidden(name):
+        st.select_slider(SLIDERS[name], GRIDS[name], format_func=lambda value: f"{value:g}", **_about(name, tip(name)))
 
 
 def notices() -> None:
     """What was wrong with the link."""
     for notice in session.link_notices():
-        st.warning(notice, icon=":material/link_off:")
+        st.warning(plain(notice), icon=":material/link_off:")
 
 
 def share(settings: Settings) -> None:
@@ -93,4 +109,5 @@ def share(settings: Settings) -> None:
             st.code(f"{(st.context.url or '').split('?')[0]}?{query}", language=None, wrap_lines=True)
         with st.popover("Copy as Python", icon=":material/code:"):
             st.caption("The same model with the library:")
-            st.code(to_python(settings), language="python")
+            st.code(to_python(settings), language=None, wrap_lines=True)
+        runs.pin_popover(settings)

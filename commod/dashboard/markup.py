@@ -28,8 +28,10 @@ _STYLE = f"""
   padding: .8rem 1rem; min-width: 0; }}
 .cx-card h3 {{ margin: 0; padding: 0; font-size: 1.05rem; font-weight: 600; }}
 .cx-note {{ margin: .15rem 0 .5rem; font-size: .875rem; }}
-.cx-bars {{ display: grid; grid-template-columns: minmax(0, 11fr) minmax(0, 9fr) 3.2rem; gap: .2rem .5rem;
-  align-items: center; font-size: .875rem; margin: 0; }}
+.cx-bars {{ list-style: none !important; padding: 0 !important; margin: 0 !important; display: grid;
+  grid-template-columns: minmax(0, 11fr) minmax(0, 9fr) 3.2rem; gap: .2rem .5rem;
+  align-items: center; font-size: .875rem; }}
+.cx-bars li {{ display: contents; }}
 .cx-label {{ overflow-wrap: anywhere; line-height: 1.2; }}
 .cx-track {{ position: relative; height: .95rem; }}
 .cx-track::before {{ content: ""; position: absolute; left: 50%; top: -.1rem; bottom: -.1rem; width: 1px;
@@ -44,6 +46,7 @@ _STYLE = f"""
   border-bottom: 1px solid color-mix(in srgb, currentColor 15%, transparent); }}
 .cx-table td {{ text-align: right; font-variant-numeric: tabular-nums; }}
 .cx-scroll {{ overflow-x: auto; max-width: 100%; }}
+.cx-tall {{ max-height: 26rem; overflow-y: auto; }}
 .cx-wide {{ border-collapse: collapse; font-size: .85rem; min-width: 100%; }}
 .cx-wide th, .cx-wide td {{ text-align: right; padding: .3rem .6rem; font-variant-numeric: tabular-nums;
   border-bottom: 1px solid color-mix(in srgb, currentColor 15%, transparent); vertical-align: top; }}
@@ -52,6 +55,11 @@ _STYLE = f"""
 .cx-wide th[scope=row] {{ font-weight: 600; }}
 .cx-wide th:first-child, .cx-wide .cx-text {{ text-align: left; }}
 .cx-wide .cx-text {{ min-width: 8rem; }}
+.cx-more {{ font-size: .875rem; margin: .3rem 0; }}
+.cx-more summary {{ cursor: pointer; width: fit-content; }}
+.cx-more dl {{ margin: .3rem 0; }}
+.cx-more dt {{ font-weight: 600; }}
+.cx-more dd {{ margin: 0 0 .2rem 1rem; }}
 .cx-wide .cx-marked {{ background: color-mix(in srgb, currentColor 13%, transparent); font-weight: 700; }}
 .cx-legend {{ display: flex; flex-wrap: wrap; gap: .2rem 1.1rem; list-style: none !important; padding: 0 !important;
   margin: 0 !important; font-size: .875rem; }}
@@ -104,7 +112,8 @@ def _card(name: object, row: pd.Series, loadings: pd.DataFrame, people: str) -> 
     table = f'<table class="cx-table"><tbody>{cells}</tbody></table>'
     return (
         f'<div class="cx-card">{head}<p class="cx-note">Loading per standard deviation of the feature</p>'
-        f'<div class="cx-bars">{bars}</div>{more}{table}<p class="cx-note">{escape(row["sentence"])}</p></div>'
+        f'<ul class="cx-bars" role="list">{bars}</ul>{more}{table}'
+        f'<p class="cx-note">{escape(row["sentence"])}</p></div>'
     )
 
 
@@ -113,9 +122,9 @@ def _bar(label: str, loading: float, largest: float) -> str:
     width = 50 * abs(loading) / largest
     number = f"{loading:+.2f}".replace("-", "−")
     return (
-        f'<span class="cx-label">{escape(label)}</span>'
-        f'<span class="cx-track"><span class="cx-bar {side}" style="width:{width:.1f}%"></span></span>'
-        f'<span class="cx-number">{number}</span>'
+        f'<li><span class="cx-label">{escape(label)} </span>'
+        f'<span class="cx-track" aria-hidden="true"><span class="cx-bar {side}" style="width:{width:.1f}%"></span>'
+        f'</span><span class="cx-number">{number}</span></li>'
     )
 
 
@@ -133,19 +142,24 @@ def tree_list(tree: ChangeTree) -> str:
         fill = f'<span class="cx-fill" style="width:{row.share:.1%}"></span>'
         meter = f'<span class="cx-meter" aria-hidden="true">{fill}</span>'
         below = "".join(item(child) for child in children.get(node, []))
-        nested = f"<ul>{below}</ul>" if below else ""
+        nested = f'<ul role="list">{below}</ul>' if below else ""
         rule = escape(str(row.rule))
         return (
             f'<li><span class="cx-node"><span class="cx-rule">{rule[0].upper() + rule[1:]}</span>'
             f"{meter}<span>{text}</span></span>{nested}</li>"
         )
 
-    return f'{_STYLE}<ul class="cx-tree" data-testid="tree">{item(0)}</ul>'
+    return f'{_STYLE}<ul class="cx-tree" role="list" data-testid="tree">{item(0)}</ul>'
+
+
+# Where a joiner that nobody sees keeps an address from becoming a link, which no backslash does.
+_LINKS = re.compile(r"(?<=www)(?=\.)|(?<=http)(?=s?://)|(?=@)", re.IGNORECASE)
 
 
 def plain(text: object) -> str:
     """A text from the data as it stands, whatever Markdown would make of it (“$50,000 to $60,000” is a formula)."""
-    return re.sub(r"([\\`*_\[\]$~:#<>|!])", r"\\\1", str(text))
+    unlinked = _LINKS.sub("\u2060", str(text))
+    return re.sub(r"([\\`*_\[\]$~:#<>|!])", r"\\\1", unlinked)
 
 
 def no_formula(value: Any) -> Any:
@@ -193,13 +207,14 @@ def table_of(
     caption: str,
     marked: Collection[tuple[int, int]] = (),
     text: Collection[int] = (),
+    tall: bool = False,
 ) -> str:
     """A table that scrolls sideways where it is wider than the page; the first cell of a row is its heading.
 
     Parameters
     ----------
     headings : mapping
-        Heading of each column to what it means (shown when it is pointed at), or nothing.
+        Heading of each column to what it means (told below the table), or nothing.
     rows : sequence of rows of str
     caption : str
         What the table is, for those who cannot see it.
@@ -207,23 +222,27 @@ def table_of(
         Cells to be shaded.
     text : collection of int
         Columns of words, set left.
+    tall : bool
+        Whether it may have so many rows that they are to be scrolled, too.
     """
 
     def kind(i: int, j: int) -> str:
         names = (["cx-marked"] if (i, j) in marked else []) + (["cx-text"] if j in text else [])
         return f' class="{" ".join(names)}"' if names else ""
 
-    head = ""
-    for j, (name, meaning) in enumerate(headings.items()):
-        tip = f' title="{escape(meaning)}"' if meaning else ""
-        head += f'<th scope="col"{kind(-1, j)}{tip}>{escape(name)}</th>'
+    head = "".join(f'<th scope="col"{kind(-1, j)}>{escape(name)}</th>' for j, name in enumerate(headings))
+    told = "".join(f"<dt>{escape(name)}</dt><dd>{escape(tip)}</dd>" for name, tip in headings.items() if tip)
+    below = (
+        f'<details class="cx-more"><summary>What the headings mean</summary><dl>{told}</dl></details>' if told else ""
+    )
     body = "".join(
         f'<tr><th scope="row"{kind(i, 0)}>{escape(row[0])}</th>'
         + "".join(f"<td{kind(i, j)}>{escape(cell)}</td>" for j, cell in enumerate(row[1:], start=1))
         + "</tr>"
         for i, row in enumerate(rows)
     )
+    scroll = "cx-scroll cx-tall" if tall else "cx-scroll"
     return (
-        f'{_STYLE}<div class="cx-scroll" tabindex="0" role="region" aria-label="{escape(caption)}">'
-        f'<table class="cx-wide"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
+        f'{_STYLE}<div class="{scroll}" tabindex="0" role="region" aria-label="{escape(caption)}">'
+        f'<table class="cx-wide"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>{below}'
     )
