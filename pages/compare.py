@@ -3,13 +3,14 @@
 import streamlit as st
 
 from commod.dashboard import compare, controls, layout, matching, session, sweeps
+from commod.dashboard.markup import plain
 
 layout.page("pages/compare.py")
 st.title("Who gets there with the fewest changes?")
 settings = session.current()
 st.markdown(
     "Each method is trained over the whole range of its knob, on the same people and the same **f**. "
-    f"Compare them where they are equally fair and equally accurate. Here: {compare.scene_in_words(settings)}."
+    f"Compare them where they are equally fair and equally accurate. Here: {plain(compare.scene_in_words(settings))}."
 )
 controls.scene_sidebar()
 controls.notices()
@@ -39,7 +40,7 @@ found = sweeps.collect(settings, names, progress, paint, stale=(chart, parts, be
 if found:
     chosen = sweeps.chosen_model(settings, found["commod"]) if "commod" in found else None
     compare.tradeoff(settings, found, chart, chosen=chosen, final=True)
-    compare.segments(settings, found, parts, source, chosen=chosen)
+    compare.segments(settings, found, parts, source, chosen=chosen, final=True)
     with below.container():
         charts = matching.match(settings, found, chosen)
         matching.open_in_explore(settings, found, chosen)

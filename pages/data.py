@@ -1,5 +1,7 @@
 """Data and words: the datasheets, group sizes first, and what the metrics mean and do not tell."""
 
+import re
+
 import streamlit as st
 
 from commod.dashboard import glossary, layout, session
@@ -16,9 +18,10 @@ task = load_task(name)
 cells = st.container(horizontal=True, gap="small")
 for code, group in enumerate(task.groups):
     rows = task.sensitive == code
-    rate = f"{task.y[rows].mean():.1%} of them: {task.spec.outcomes[1]}"
-    cells.metric(group, f"{rows.sum():,}", rate, delta_color="off", delta_arrow="off", border=True)
-st.markdown(plain(task.datasheet) if task.recipe else task.datasheet)
+    rate = f"{task.y[rows].mean():.1%} of them: {plain(task.spec.outcomes[1])}"
+    cells.metric(plain(group), f"{rows.sum():,}", rate, delta_color="off", delta_arrow="off", border=True)
+# The headings of a datasheet come below that of the page.
+st.markdown(plain(task.datasheet) if task.recipe else re.sub(r"^#", "##", task.datasheet, flags=re.MULTILINE))
 
 session.keep_link()
 

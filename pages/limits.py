@@ -28,15 +28,15 @@ if result is None:
     st.stop()
 
 
-def paint(found):
+def paint(found, *, final=False):
     """Draw what there is."""
-    limits.region(settings, bound, found, result, picture, budget, level)
+    limits.region(settings, bound, found, result, picture, budget, level, final=final)
 
 
 if not any(compute.known_sweep(name, settings.scene()) for name in names):
     paint({})  # the bound is there before any method is
 found = sweeps.collect(settings, names, progress, paint, stale=(below,))
-paint(found)
+paint(found, final=True)
 with below.container():
     limits.price(settings, found, result, bound, budget, level)
     limits.propositions(settings, bound)

@@ -14,6 +14,7 @@ from axe_playwright_python.sync_playwright import Axe
 from commod.dashboard.layout import PAGES
 from commod.datasets.example import example_table
 from tests.browsing import ROOT, chromium, chromium_path, metric, query, serve, settled
+from tests.keyboard import walk
 from tests.screenshots import SIZES, address_of
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
@@ -204,8 +205,7 @@ def test_compare_takes_a_clicked_model_to_the_match_and_on_to_explore(open_page)
     page = open_page("compare?methods=commod,lpp,oracle_roc")
     before = page.get_by_text("COMMOD changes").last.inner_text()
     page.locator("path[aria-label*='λ_fair 8, λ_ratio 0.05']").first.click()
-    page.wait_for_url("**model=*")
-    page.get_by_text("λ_fair 8, λ_ratio 0.05").first.wait_for()
+    page.wait_for_url("**model=8*")  # written when the match is drawn
     settled(page)
     assert page.get_by_text("COMMOD changes").last.inner_text() != before
     matched = page.locator(".cx-wide").nth(1).locator("tbody tr").first.inner_text().split("\t")
@@ -304,6 +304,42 @@ def test_a_hostile_link_reaches_no_html(open_page):
     assert page.locator("img[src='x']").count() == 0
     assert metric(page, "P-Rule")
     assert not page.problems
+
+
+@pytest.mark.parametrize("script", [pytest.param(s, marks=() if s == "app.py" else pytest.mark.slow) for s in PAGES])
+def test_the_keyboard_reaches_everything(open_page, script):
+    page = open_page(address_of(script))
+    found = walk(page)
+    assert not found["missed"]
+    assert not found["no ring"]
+    assert not found["out of order"]
+    assert found["names"][:2] == ["Skip to main content", "Collapse sidebar"]
+    assert [name.split()[-1] for name in found["names"][2 : 2 + len(PAGES)]] == [
+        title.split()[-1] for title, _ in PAGES.values()
+    ]
+
+
+def test_the_keyboard_changes_the_view_and_goes_back_to_a_setting_tried_before(open_page):
+    page = open_page()
+    page.get_by_role("radio", name="Fairness and accuracy").focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**view=changes*")
+    settled(page)
+    start = drawn(page)
+    press(page, "Fairness (λ_fair)", "Home")
+    page.wait_for_url("**lambda_fair=0&*")
+    settled(page)
+    page.locator("summary", has_text="All points as a table").focus()
+    page.keyboard.press("Enter")
+    page.get_by_role("region", name="All points as a table").wait_for()
+    page.get_by_role("combobox", name="Go back to a setting tried before").focus()
+    page.keyboard.press("ArrowDown")
+    page.get_by_role("option").first.wait_for()
+    page.keyboard.press("Enter")
+    page.wait_for_url("**lambda_fair=3&*")
+    settled(page)
+    assert drawn(page) == start
 
 
 # Wide and light, but for the pages that take longest or have least on them, and the first page on a phone at night. All

@@ -19,7 +19,7 @@ def plot_f1_by_depth(frame: pd.DataFrame) -> alt.LayerChart:
         Columns ``depth, f1, leaves, shown``.
     """
     base = alt.Chart().encode(
-        x=alt.X("depth:O", title="Depth of the tree (questions asked)", axis=alt.Axis(labelAngle=0)),
+        x=alt.X("depth:O", title="Depth (questions asked)", axis=alt.Axis(labelAngle=0)),
         y=alt.Y("f1:Q", title="F1 on test", scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(tickCount=5)),
         tooltip=[
             alt.Tooltip("depth:O", title="Depth"),

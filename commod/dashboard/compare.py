@@ -19,6 +19,7 @@ from commod.dashboard.glossary import tip
 from commod.dashboard.markup import legend_of, table_of
 from commod.dashboard.settings import FAIRNESS, Settings, base_models_of
 from commod.dashboard.sweeps import choose_model, label_of, state, styles_of
+from commod.dashboard.tables import Table
 from commod.datasets import load_task
 from commod.experiments import Sweep, points_of
 from commod.experiments.scene import FAIRNESS_FIGURES
@@ -73,6 +74,18 @@ def _drawn(settings: Settings, sweeps: dict[str, Sweep], chosen: int | None) -> 
     return pd.concat([frame[~hopeless], f], ignore_index=True), int(hopeless.sum())
 
 
+def _table(settings: Settings, title: str, key: str) -> Table:
+    """The table behind a picture of points."""
+    columns = {
+        "label": ("Method", ""),
+        "settings": ("Setting", ""),
+        "fairness": (FAIRNESS_TITLES[FAIRNESS_FIGURES[settings.fairness]], ".3f"),
+        "accuracy": ("Accuracy on test", ".1%"),
+        "change_rate": ("Decisions changed", ".1%"),
+    }
+    return Table(title, key, columns)
+
+
 def tradeoff(
     settings: Settings, sweeps: dict[str, Sweep], place: Any, *, chosen: int | None = None, final: bool = False
 ) -> None:
@@ -85,26 +98,24 @@ def tradeoff(
 
     selection: dict[str, Any] = {"key": "methods_chart", "on_select": choose} if final else {}
     frame, left_out = _drawn(settings, sweeps, chosen)
+    table = _table(settings, "All points as a table", "compare_points")
+    less = f" {left_out} models that are far less fair than f, and less accurate, are not drawn." if left_out else ""
     with place.container():
         st.markdown(read_out(settings, sweeps))
         st.html(legend_of((*styles_of(sweeps), DEPLOYED_STYLE)))
         draw(
             plot_methods,
             frame,
-            alt="Accuracy against fairness of every model of every method. Values in the table.",
+            alt="Accuracy against fairness of every model of every method.",
+            table=table if final else table.title,
+            caption="A point is a model. Faint: another model of the same method is at least as fair and as accurate. "
+            "Hollow (○): needs the group at predict. A click on a COMMOD point takes it to "
+            f"[the match](#match) below, where it is the large one here; it can be chosen there, too.{less}",
             styles=styles_of(sweeps),
             fairness_title=FAIRNESS_TITLES[FAIRNESS_FIGURES[settings.fairness]],
             legend=False,
             height=440,
             **selection,
-        )
-        less = (
-            f" {left_out} models that are far less fair than f, and less accurate, are not drawn." if left_out else ""
-        )
-        st.caption(
-            "A point is a model. Faint: another model of the same method is at least as fair and as accurate. "
-            "Hollow (○): needs the group at predict. A click on a COMMOD point takes it to "
-            f"[the match](#match) below, where it is the large one here.{less}"
         )
 
 
@@ -200,7 +211,13 @@ def _on_axes(frame: pd.DataFrame, axes: dict[str, Any]) -> pd.DataFrame:
 
 
 def segments(
-    settings: Settings, sweeps: dict[str, Sweep], place: Any, source: str, *, chosen: int | None = None
+    settings: Settings,
+    sweeps: dict[str, Sweep],
+    place: Any,
+    source: str,
+    *,
+    chosen: int | None = None,
+    final: bool = False,
 ) -> None:
     """Changes against accuracy, one picture for each segment of fairness, and their means as a table."""
     cuts = _cuts(settings, sweeps, source)
@@ -216,10 +233,12 @@ def segments(
                 if here.empty:
                     st.caption("No model lands here.")
                     continue
+                table = _table(settings, f"Q{q} as a table", f"compare_q{q}")
                 draw(
                     plot_methods,
                     here,
-                    alt=f"Decisions changed against accuracy in fairness segment {q}. Values in the table.",
+                    alt=f"Decisions changed against accuracy in fairness segment {q}.",
+                    table=table if final else table.title,
                     styles=styles_of(sweeps),
                     view="changes",
                     fairness_title=FAIRNESS_TITLES[FAIRNESS_FIGURES[settings.fairness]],
@@ -290,7 +309,7 @@ def downloads(
     chosen: int | None,
     more: Mapping[str, Callable[[], Any]],
 ) -> None:
-    """All points as CSV, the charts (those of the match are in `more`) as pictures, the points as a table."""
+    """All points as CSV, the charts (those of the match are in `more`) as pictures."""
     points = points_of(sweeps.values())
     name = f"{settings.data}_{settings.fairness}_split{settings.seed}"
     styles = styles_of(sweeps)
@@ -325,24 +344,12 @@ def downloads(
                     icon=":material/image:",
                     on_click="ignore",
                 )
-    with st.expander("All points as a table", key="compare_points", on_change="rerun") as opened:
-        if opened.open:
-            number = st.column_config.NumberColumn
-            st.dataframe(
-                points,
-                hide_index=True,
-                column_order=["title", "settings", figure, "accuracy", "change_rate"],
-                column_config={
-                    "title": "Method",
-                    "settings": st.column_config.TextColumn("Setting", width="large"),
-                    figure: number(FAIRNESS_TITLES[figure], format="%.3f"),
-                    "accuracy": number("Accuracy", format="percent"),
-                    "change_rate": number("Decisions changed", format="percent"),
-                },
-            )
-    st.caption(
-        f"The same on the command line: `python -m commod compare {settings.data} --fairness {settings.fairness} "
-        f"--base-model {settings.f} --seed {settings.seed} --methods {','.join(sweeps)} --out points.csv`"
+    st.caption("The same on the command line:")
+    st.code(
+        f"python -m commod compare {settings.data} --fairness {settings.fairness} --base-model {settings.f} "
+        f"--seed {settings.seed} --methods {','.join(sweeps)} --out points.csv",
+        language=None,
+        wrap_lines=True,
     )
 
 

@@ -9,6 +9,8 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from commod.dashboard.tables import Table, fold
+
 __all__ = ["draw", "forget_specifications"]
 
 
@@ -25,19 +27,36 @@ def draw(
     frame: pd.DataFrame,
     *,
     alt: str,
+    table: Table | str,
+    caption: str = "",
     place: Any = st,
     key: str | None = None,
     on_select: Any = "ignore",
     **options: Any,
 ) -> Any:
-    """Draw ``plot(frame, **options)`` at `place`.
+    """Draw ``plot(frame, **options)`` at `place`, and the table of its values behind it.
 
-    `alt` names the chart for those who cannot see it and must not depend on the data: it is part of the specification,
-    and only while that stays the same does the browser move the marks instead of building the chart anew. The values
-    belong into a caption or a table beside it.
+    Parameters
+    ----------
+    alt : str
+        What the chart shows, for those who cannot see it; where its values are is added. It must not depend on the
+        data: it is part of the specification, and only while that stays the same does the browser move the marks
+        instead of building the chart anew.
+    table : Table or str
+        The table with the chart's values: it is folded up below. Or the title of a table that is drawn elsewhere on the
+        page, in sight or by `commod.dashboard.tables.fold`.
+    caption : str
+        Text between chart and table.
     """
     spec = _specification(plot, tuple(sorted(options.items())))
-    return place.vega_lite_chart(frame, spec, key=key, on_select=on_select, alt=alt, width="stretch")
+    title = table if isinstance(table, str) else table.title
+    whole = f"{alt} Values in the table “{title}”."
+    chart = place.vega_lite_chart(frame, spec, key=key, on_select=on_select, alt=whole, width="stretch")
+    if caption:
+        st.caption(caption)
+    if isinstance(table, Table):
+        fold(table, frame)
+    return chart
 
 
 def forget_specifications() -> None:

@@ -14,9 +14,10 @@ from commod.charts.pareto import CURRENT, DEPLOYED, PATH, SWEEP, TRIED
 from commod.dashboard import compute, controls, session
 from commod.dashboard.drawing import draw
 from commod.dashboard.glossary import tip
-from commod.dashboard.markup import concept_cards, tree_list
+from commod.dashboard.markup import concept_cards, plain, tree_list
 from commod.dashboard.results import FitResult
-from commod.dashboard.settings import GRIDS, VIEWS, Settings, in_words
+from commod.dashboard.settings import VIEWS, Settings, in_words
+from commod.dashboard.tables import Table, fold
 from commod.dashboard.work import Ticket
 from commod.experiments.scene import FAIRNESS_FIGURES
 
@@ -33,6 +34,7 @@ __all__ = [
     "verdict",
 ]
 
+POINTS = "All points as a table"
 FAIRNESS_TITLES = {"p_rule": "P-Rule (1 is fair)", "dm": "Disparate mistreatment (0 is fair)"}
 
 
@@ -46,7 +48,7 @@ def train(settings: Settings, begun: FitResult | Ticket) -> FitResult | None:
         result = compute.finish(begun, place)
     except ValueError as error:
         place.empty()
-        st.error(f"This setting could not be trained: {error}", icon=":material/error:")
+        st.error(f"This setting could not be trained: {plain(error)}", icon=":material/error:")
         return session.last_good()
     except Exception:
         place.empty()
@@ -200,27 +202,29 @@ def pareto(result: FitResult) -> Any:
         frame, known = _points(result, sweep)
         name = FAIRNESS_FIGURES[settings.fairness]
 
-        def go_back() -> None:
+        def clicked() -> None:
             picked = st.session_state["pareto"]["selection"].get("pick") or []
             place_of = int(picked[0]["id"]) if picked else -1
             if 0 <= place_of < len(known):
-                back = known[place_of]
-                session.go_to(replace(back, depth=session.current().depth, view=session.current().view))
+                _go_back(known[place_of])
 
         draw(
             plot_pareto,
             frame,
-            alt="Trade-off of fairness, accuracy and changes: f, this setting and others tried. Values in the table.",
+            alt="Trade-off of fairness, accuracy and changes: f, this setting and others tried.",
+            table=POINTS,
             place=place,
             key="pareto",
-            on_select=go_back,
+            on_select=clicked,
             view=view or session.current().view,
             fairness_title=FAIRNESS_TITLES[name],
         )
 
     sweep = compute.known_frontier(settings)
     paint(sweep)
-    squares = " Click a square to go back to that setting." if len(session.tried()) > 1 else ""
+    squares = (
+        " Click a square to go back to that setting, or choose it with the table." if len(session.tried()) > 1 else ""
+    )
     grey = "Grey: a sweep over λ_fair and λ_ratio, its frontier as a line."
     st.caption((grey if sweep is not None else "A sweep over λ_fair and λ_ratio is being computed …") + squares)
     table = st.empty()
@@ -229,30 +233,42 @@ def pareto(result: FitResult) -> Any:
         if sweep is None:
             compute.wait_for_frontier(settings)
             st.rerun()  # all the rest is in the cache by now
-        # A closed table would be built all the same, at every move of a slider.
-        with table.expander("All points as a table", key="points_table", on_change="rerun") as opened:
-            if opened.open:
-                _table(_points(result, sweep)[0].iloc[::-1], FAIRNESS_TITLES[FAIRNESS_FIGURES[settings.fairness]])
+        columns = {
+            "kind": ("Model", ""),
+            "settings": ("Setting", ""),
+            "fairness": (FAIRNESS_TITLES[FAIRNESS_FIGURES[settings.fairness]], ".3f"),
+            "accuracy": ("Accuracy on test", ".1%"),
+            "change_rate": ("Decisions changed", ".1%"),
+        }
+        points = Table(POINTS, "points_table", columns, lambda: _points(result, sweep)[0].iloc[::-1])
+        fold(points, result.path, place=table, above=lambda: _choose_tried(_points(result, sweep)[1]))
 
     return finish
 
 
-def _table(frame: pd.DataFrame, fairness_title: str) -> None:
-    """The points of the Pareto view, readable."""
-    number = st.column_config.NumberColumn
-    st.dataframe(
-        frame.drop(columns=["id", "order", "line"]),
-        hide_index=True,
-        height=260,
-        column_order=["kind", "settings", "fairness", "accuracy", "change_rate"],
-        column_config={
-            "kind": "Model",
-            "settings": st.column_config.TextColumn("Setting", width="large"),
-            "fairness": number(fairness_title, format="%.3f"),
-            "accuracy": number("Accuracy", format="percent"),
-            "change_rate": number("Decisions changed", format="percent"),
-        },
-    )
+def _go_back(there: Settings) -> None:
+    session.go_to(replace(there, depth=session.current().depth, view=session.current().view))
+
+
+def _choose_tried(known: list[Settings]) -> None:
+    """What a click on a square does, for the keyboard."""
+
+    def take() -> None:
+        there = st.session_state["tried_before"]
+        st.session_state["tried_before"] = None
+        if there is not None:
+            _go_back(there)
+
+    if known:
+        st.selectbox(
+            "Go back to a setting tried before",
+            known[::-1],
+            index=None,
+            format_func=in_words,
+            key="tried_before",
+            on_change=take,
+            placeholder="Choose one",
+        )
 
 
 def changes(result: FitResult) -> None:
@@ -275,16 +291,36 @@ def changes(result: FitResult) -> None:
                 }
             )
         words.append(
-            f"{name}: {row[better[1]]:,.0f} better off, {row[worse[1]]:,.0f} worse off, of {row['count']:,.0f}"
+            f"{plain(name)}: {row[better[1]]:,.0f} better off, {row[worse[1]]:,.0f} worse off, of {row['count']:,.0f}"
         )
     draw(
         plot_changes,
         pd.DataFrame(rows),
-        alt="Decisions changed by group and direction. Values in the text below.",
+        alt="Decisions changed by group and direction.",
+        table=_changes_table(result),
+        caption=f"On test. {'; '.join(words)}.",
         better=better[0],
         worse=worse[0],
     )
-    st.caption(f"On test. {'; '.join(words)}.")
+
+
+def _changes_table(result: FitResult) -> Table:
+    columns = {
+        "group": ("Group", ""),
+        "direction": ("Changed", ""),
+        "people": ("People", ","),
+        "share": ("Of group", ".1%"),
+    }
+
+    def frame() -> pd.DataFrame:
+        rows = [
+            (result.task.groups[int(code)], label, int(row[part]), row[f"{part}_rate"])
+            for code, row in result.changes.iterrows()
+            for label, part in directions(result)
+        ]
+        return pd.DataFrame(rows, columns=list(columns))
+
+    return Table("Changes by group as a table", "changes_table", columns, frame)
 
 
 def directions(result: FitResult) -> tuple[tuple[str, str], tuple[str, str]]:
@@ -318,24 +354,20 @@ def tree(result: FitResult, depth: int) -> None:
     found = compute.tree(result, depth)
     wide, narrow = st.columns([3, 2], gap="large")
     with wide:
-        st.select_slider(
-            "Depth of the tree",
-            GRIDS["depth"],
-            key=session.widget_key("depth"),
-            on_change=session.change,
-            args=("depth",),
-            help=tip("depth"),
-        )
+        controls.slider("depth")
         st.html(tree_list(found))
     with narrow:
         st.metric("F1 of the tree on test", f"{found.f1:.2f}", help=tip("f1"))
         frame = found.f1_by_depth.assign(shown=found.f1_by_depth["depth"] == depth)
-        draw(plot_f1_by_depth, frame, alt="F1 of the tree by its depth. Values in the text below.")
-        listed = ", ".join(f"{row.f1:.2f} at depth {row.depth}" for row in frame.itertuples())
         why = " No leaf is mostly “changed”: allow more questions." if found.f1 == 0 else ""
-        st.caption(
-            f"Learnt on the training part, counted on test. F1: {listed}. A high F1 with few questions means that the "
-            f"changes are easy to describe.{why}"
+        columns = {"depth": ("Depth (questions)", ""), "f1": ("F1 on test", ".3f"), "leaves": ("Leaves", ",")}
+        draw(
+            plot_f1_by_depth,
+            frame,
+            alt="F1 of the tree by its depth.",
+            table=Table("F1 by depth as a table", "depths_table", columns),
+            caption="Learnt on the training part, counted on test. A high F1 with few questions means that the changes "
+            f"are easy to describe.{why}",
         )
 
 
@@ -359,12 +391,19 @@ def shap(result: FitResult) -> None:
     frame = pd.concat([own, posthoc], ignore_index=True)
     wide, narrow = st.columns([3, 2], gap="large")
     with wide:
-        draw(plot_contributions, frame, alt="Mean contribution to the change in score by feature. Values in the table.")
-        with st.expander("Contributions as a table", key="contributions_table", on_change="rerun") as opened:
-            if opened.open:
-                names = {"label": "Feature", "commod": "COMMOD's own", "shap": "SHAP", "shap_low": "SHAP, least"}
-                table = features.rename(columns={**names, "shap_high": "SHAP, most"})
-                st.dataframe(table.style.format(precision=3), hide_index=True)
+        columns = {
+            "label": ("Feature", ""),
+            "commod": ("COMMOD's own (logit)", ".3f"),
+            "shap": ("SHAP (logit)", ".3f"),
+            "shap_low": ("SHAP, least of its redraws", ".3f"),
+            "shap_high": ("SHAP, most", ".3f"),
+        }
+        draw(
+            plot_contributions,
+            frame,
+            alt="Mean contribution to the change in score by feature.",
+            table=Table("Contributions as a table", "contributions_table", columns, lambda: features),
+        )
     with narrow:
         st.metric(
             "Rank agreement of the two",

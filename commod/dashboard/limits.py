@@ -20,6 +20,7 @@ from commod.dashboard.markup import legend_of, table_of
 from commod.dashboard.results import FitResult
 from commod.dashboard.settings import Settings, in_words
 from commod.dashboard.sweeps import label_of, styles_of
+from commod.dashboard.tables import Table
 from commod.experiments import Sweep, points_of
 from commod.experiments.limits import MOST_POINTS, Limits, best_within, is_fair
 from commod.experiments.scene import FAIRNESS_FIGURES
@@ -174,6 +175,12 @@ def _frontier(points: pd.DataFrame, upward: bool) -> pd.DataFrame:
     return best[["change_rate", "fairness"]].assign(kind="frontier")
 
 
+def _by_percent(curve: pd.DataFrame) -> pd.DataFrame:
+    """A curve to be read: its first point in every percent of changes."""
+    percent = (100 * curve["change_rate"]).astype(int)
+    return curve[~pd.concat([curve["kind"], percent], axis=1).duplicated()]
+
+
 def _end(limits: Limits, frame: pd.DataFrame, budget: float) -> float:
     """End of the axis of changes: what is asked, where all is fair, and COMMOD's models are on it."""
     fair = 0.0 if limits.fair_from is None else limits.fair_from / limits.people
@@ -190,8 +197,10 @@ def region(
     place: Any,
     budget: float,
     level: float,
+    *,
+    final: bool = False,
 ) -> None:
-    """The reachable region, and who gets how far into it."""
+    """The reachable region, and who gets how far into it; once all is there, with the table behind it."""
     upward = settings.fairness == "demographic_parity"
     frame = _frame(settings, sweeps, result)
     start = limits.at(0.0)
@@ -206,6 +215,23 @@ def region(
     if "commod" in sweeps:
         parts.append(_frontier(frame[frame["label"] == label_of("commod")], upward))
     title = FAIRNESS_TITLES[FAIRNESS_FIGURES[settings.fairness]]
+    columns = {
+        "label": ("Model", ""),
+        "settings": ("Setting", ""),
+        "change_rate": ("Decisions changed", ".1%"),
+        "fairness": (title, ".3f"),
+    }
+
+    def rows() -> pd.DataFrame:
+        bound = _by_percent(limits.curve[limits.curve["change_rate"] <= most].assign(kind="bound"))
+        return pd.concat([parts[1], bound.assign(label=BOUND_STYLE.label)], ignore_index=True)
+
+    table = Table("Limit and models as a table", "limits_table", columns, rows)
+    edge = "above" if upward else "below"
+    known = "group is" if upward else "group and outcome are"
+    hidden = len(frame) - len(parts[1])
+    less = f" {hidden} models that change more, or are less fair than f, are not drawn." if hidden else ""
+    own = " Orange line: the fairest COMMOD model with at most so many changes." if "commod" in sweeps else ""
     with place.container():
         st.markdown(sentence(settings, limits, sweeps, budget, level))
         st.html(legend_of((BOUND_STYLE, *styles_of(sweeps), CURRENT_STYLE, DEPLOYED_STYLE)))
@@ -214,23 +240,17 @@ def region(
             draw(
                 plot_limits,
                 pd.concat(parts, ignore_index=True),
-                alt="Fairness against decisions changed: the exact bound and models. Values in the table.",
+                alt="Fairness against decisions changed: the exact bound and models.",
+                table=table if final else table.title,
+                caption="On test. Blue line: the best that so many flips of f's decisions can do when everyone's "
+                f"{known} known, counted exactly; {edge} it nobody gets. Dashed: what you ask for.{own} Hollow (○): "
+                f"needs the group at predict.{less}",
                 styles=styles_of(sweeps),
                 fairness_title=title,
                 low=low,
                 high=high,
                 most=most,
                 upward=upward,
-            )
-            edge = "above" if upward else "below"
-            known = "group is" if upward else "group and outcome are"
-            hidden = len(frame) - len(parts[1])
-            less = f" {hidden} models that change more, or are less fair than f, are not drawn." if hidden else ""
-            own = " Orange line: the fairest COMMOD model with at most so many changes." if "commod" in sweeps else ""
-            st.caption(
-                f"On test. Blue line: the best that so many flips of f's decisions can do when everyone's {known} "
-                f"known, counted exactly; {edge} it nobody gets. Dashed: what you ask for.{own} Hollow (○): needs the "
-                f"group at predict.{less}"
             )
         with narrow:
             _best_table(settings, limits, sweeps, budget, title)
@@ -288,19 +308,30 @@ def price(
     low, high = math.floor(bottom * 50) / 50, math.ceil(top * 50) / 50
     frame = frame[frame["difference"].between(low, high) | (frame["kind"] == "budget")]
     st.markdown(_price_words(curves, models, asked, with_commod="commod" in sweeps))
+    dotted = "" if not upward else f" Dotted: {PRICES['scores'].lower()}, the people nearest to one half first."
+    columns = {
+        "label": ("Model", ""),
+        "settings": ("Setting", ""),
+        "change_rate": ("Decisions changed", ".1%"),
+        "points": ("Accuracy against f (points)", "+.1f"),
+    }
+
+    def rows() -> pd.DataFrame:
+        drawn = frame.assign(points=100 * frame["difference"])
+        lines = _by_percent(drawn[drawn["kind"].isin(PRICES)])
+        return pd.concat([drawn[drawn["kind"] == "model"], lines.assign(label=lines["kind"].map(PRICES))])
+
     draw(
         plot_price,
         frame,
-        alt="Accuracy against f by decisions changed, at the fairness asked for. Values in the text.",
+        alt="Accuracy against f by decisions changed, at the fairness asked for.",
+        table=Table("Prices as a table", "price_table", columns, rows),
+        caption=f"On test. Solid: {PRICES['labels'].lower()}, so that flips mend errors; it leaves the picture at the "
+        f"top.{dotted} Points: models that are fair enough.",
         styles=styles_of(sweeps),
         low=low,
         high=high,
         most=most,
-    )
-    dotted = "" if not upward else f" Dotted: {PRICES['scores'].lower()}, the people nearest to one half first."
-    st.caption(
-        f"On test. Solid: {PRICES['labels'].lower()}, so that flips mend errors; it leaves the picture at the top."
-        f"{dotted} Points: models that are fair enough."
     )
 
 

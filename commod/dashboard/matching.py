@@ -15,24 +15,36 @@ from commod.dashboard import compute, session
 from commod.dashboard.drawing import draw
 from commod.dashboard.glossary import tip
 from commod.dashboard.markup import table_of
-from commod.dashboard.settings import Settings
+from commod.dashboard.settings import Settings, defaults
 from commod.dashboard.sweeps import choose_model, label_of, state, styles_of
+from commod.dashboard.tables import Table
 from commod.datasets import load_task
 from commod.experiments import Sweep
 from commod.experiments.match import NEAR_ACCURACY, Match, near_fairness
 from commod.experiments.scene import FAIRNESS_FIGURES
-from commod.experiments.sweep import CONCEPT_SETTINGS, fairness_gain
+from commod.experiments.sweep import fairness_gain
 from commod.explain.concepts import in_percent
 from commod.models.competitors import METHODS
 
 __all__ = ["match", "open_in_explore"]
 
+MATCHED = "Models matched"
+# Of the table behind `plot_calibration`.
+SCORES = {
+    "label": ("Method", ""),
+    "mean_f": ("Mean score of f", ".3f"),
+    "mean_g": ("Mean score of g", ".3f"),
+    "sd_g": ("Standard deviation of g's", ".3f"),
+    "count": ("People", ",.0f"),
+}
+
 
 def _choose(settings: Settings, sweep: Sweep, chosen: int) -> None:
     points = sweep.points
     gain = fairness_gain(points, settings.fairness)
-    shown = points[points["best"]].assign(gain=gain).drop_duplicates(["gain", "accuracy"]).sort_values("gain")
-    options = sorted({*shown.index, chosen}, key=lambda i: gain[i])
+    # All that a click can choose, or the keyboard could not; what another model beats comes after the rest.
+    shown = points.drop_duplicates([FAIRNESS_FIGURES[settings.fairness], "accuracy", "change_rate"])
+    options = sorted({*shown.index, chosen}, key=lambda i: (not points["best"][i], gain[i]))
     key = f"model_{settings.scene()}"
     st.session_state[key] = chosen
     name = "P-Rule" if settings.fairness == "demographic_parity" else "mistreatment"
@@ -42,6 +54,7 @@ def _choose(settings: Settings, sweep: Sweep, chosen: int) -> None:
     def words(i: int) -> str:
         cell = sweep.models[i].cell
         same = ", as on Explore" if (cell.value, dict(cell.others)["lambda_ratio"]) == here else ""
+        same += "" if points["best"][i] else " (beaten by another)"
         return (
             f"{name} {figure[i]:.3f}, accuracy {points['accuracy'][i]:.1%}, {points['change_rate'][i]:.1%} changed: "
             f"{points['settings'][i]}{same}"
@@ -82,30 +95,36 @@ def match(settings: Settings, sweeps: dict[str, Sweep], chosen: int | None) -> d
         draw(
             plot_who_changed,
             who,
-            alt="People changed by method, group and direction. Values in the table above.",
+            alt="People changed by method, group and direction.",
+            table=MATCHED,
+            caption="People of the test part. Right: to the decision that favours them; left: to the other one.",
             groups=groups,
         )
-        st.caption("People of the test part. Right: to the decision that favours them; left: to the one that does not.")
     with right:
         st.subheader("The same people?")
         pairs = found.overlaps.assign(
             label=found.overlaps["title"].map(labels), other=found.overlaps["other"].map(labels)
         )
         pairs = pairs.assign(rank=pairs["label"].map(ranks), other_rank=pairs["other"].map(ranks))
-        draw(plot_overlap, pairs, alt="Share of changed people that two methods have in common. Values on the squares.")
-        st.caption("Of the people changed by either of two methods, how many are changed by both.")
+        columns = {"label": ("Method", ""), "other": ("Another", ""), "overlap": ("Changed by both, of either", ".0%")}
+        draw(
+            plot_overlap,
+            pairs,
+            alt="Share of changed people that two methods have in common.",
+            table=Table("Same people as a table", "match_people_table", columns),
+            caption="Of the people changed by either of two methods, how many are changed by both.",
+        )
     st.subheader("What becomes of the scores")
     calibration = found.calibration.assign(label=found.calibration["title"].map(labels))
     scored = {name: sweep for name, sweep in sweeps.items() if label_of(name) in set(calibration["label"])}
     draw(
         plot_calibration,
         calibration,
-        alt="Mean score of g by score of f for each method. The mean move of the scores is in the table above.",
+        alt="Mean score of g by score of f for each method.",
+        table=Table("Scores as a table", "match_scores_table", SCORES),
+        caption="On the dashed line g is as sure as f was. A method that only moves the decisions it changes stays "
+        "near it; methods without probabilities are not drawn.",
         styles=styles_of(scored),
-    )
-    st.caption(
-        "On the dashed line g is as sure as f was. A method that only moves the decisions it changes stays near it; "
-        "methods without probabilities are not drawn."
     )
     return {
         "Who changed": lambda: plot_who_changed(who, groups=groups),
@@ -185,7 +204,7 @@ def _match_table(table: pd.DataFrame, settings: Settings) -> None:
     }
     near = [bool(value) for value in table["comparable"]]
     marked = {(i, 0) for i, value in enumerate(near) if value}
-    st.html(table_of(headings, rows, caption="Models matched", marked=marked, text={12}))
+    st.html(table_of(headings, rows, caption=MATCHED, marked=marked, text={12}))
     st.caption(
         "Shaded: near COMMOD's fairness and accuracy. *Same people*: of those changed by COMMOD or this method, "
         "changed by both. *Tree F1*: how well a tree of so many questions, one after the other, tells who changed (1: "
@@ -213,14 +232,15 @@ def open_in_explore(settings: Settings, sweeps: dict[str, Sweep], chosen: int | 
     if chosen is None or len(sweeps) < 2:
         return
     cell = sweeps["commod"].models[chosen].cell
-    if st.button("Open this COMMOD model on the Explore page", icon=":material/tune:"):
-        concepts = CONCEPT_SETTINGS[settings.data]
-        target = replace(
-            settings,
-            lambda_fair=cell.value,
-            lambda_concepts=concepts["lambda_concepts"],
-            k=concepts["n_concepts"],
-            **dict(cell.others),
-        )
+    usual = defaults(settings.data)
+    others: dict[str, Any] = {"lambda_concepts": usual.lambda_concepts, "k": usual.k, **dict(cell.others)}
+    target = replace(settings, lambda_fair=cell.value, **others)
+    free = session.can_go_to(target)
+    if st.button(
+        "Open this COMMOD model on the Explore page",
+        icon=":material/tune:",
+        disabled=not free,
+        help=None if free else tip("frozen"),
+    ):
         session.go_to(target)
         st.switch_page("app.py")

@@ -14,8 +14,10 @@ from commod.dashboard import session
 from commod.dashboard.drawing import draw
 from commod.dashboard.explore import FAIRNESS_TITLES
 from commod.dashboard.markup import legend_of, table_of
+from commod.dashboard.matching import SCORES
 from commod.dashboard.settings import FAIRNESS
 from commod.dashboard.sweeps import label_of, styles_of
+from commod.dashboard.tables import Table
 from commod.datasets import TASKS
 from commod.experiments.figures import tree_f1_by_depth
 from commod.experiments.paper import DATASETS, sensitivity_table, table1
@@ -170,18 +172,27 @@ def _pictures(models: pd.DataFrame, data: str, criterion: str, cuts: Segments) -
     points = as_points(here)
     frame = points.assign(label=points["method"].map(label_of), fairness=points[figure], id=-1, chosen=False)
     styles = styles_of(names)
+    columns = {
+        "label": ("Method", ""),
+        "split": ("Split", ""),
+        "settings": ("Setting", ""),
+        "fairness": (FAIRNESS_TITLES[figure], ".3f"),
+        "accuracy": ("Accuracy on test", ".1%"),
+        "change_rate": ("Decisions changed", ".1%"),
+    }
     st.subheader("Figure 7: fairness against accuracy")
     st.html(legend_of(styles))
     draw(
         plot_methods,
         frame,
-        alt="Accuracy against fairness of every model on every split. Means in the table.",
+        alt="Accuracy against fairness of every model on every split.",
+        table=Table("Models of Figure 7 as a table", "figure7_table", columns),
+        caption="Every model on every split; bold: not beaten by another of its method, on any split.",
         styles=styles,
         fairness_title=FAIRNESS_TITLES[figure],
         legend=False,
         height=400,
     )
-    st.caption("Every model on every split; bold: not beaten by another of its method, on any split.")
     st.subheader("Figure 1: changes at equal fairness")
     frame = in_segments(frame, cuts, criterion)
     low, high = frame["accuracy"].quantile([0.02, 1.0])
@@ -197,7 +208,8 @@ def _pictures(models: pd.DataFrame, data: str, criterion: str, cuts: Segments) -
             draw(
                 plot_methods,
                 part.assign(best=True),
-                alt=f"Decisions changed against accuracy in fairness segment {q}. Means in the table.",
+                alt=f"Decisions changed against accuracy in fairness segment {q}.",
+                table=Table(f"Models of Figure 1, Q{q} as a table", f"figure1_q{q}_table", columns),
                 styles=styles,
                 view="changes",
                 fairness_title=FAIRNESS_TITLES[figure],
@@ -246,6 +258,18 @@ def example() -> None:
     )
 
 
+def _scatter(x_title: str, y_title: str, *, x: str = ".1%", y: str = ".2f") -> dict[str, tuple[str, str]]:
+    """Columns of the table behind `plot_scatter`."""
+    fixed = {"label": ("Method", ""), "split": ("Split", ""), "settings": ("Setting", "")}
+    return {**fixed, "x": (x_title, x), "y": (y_title, y)}
+
+
+def _by_depth(title: str) -> dict[str, tuple[str, str]]:
+    """Columns of the table behind `plot_by_depth`."""
+    names = {"mean": f"{title}, mean of the splits", "low": "One standard deviation below", "high": "above"}
+    return {"label": ("Method", ""), "depth": ("Depth", ""), **{key: (words, ".3f") for key, words in names.items()}}
+
+
 def concepts() -> None:
     """Figure 3."""
     models = result("table1", "law_school")
@@ -255,15 +279,16 @@ def concepts() -> None:
     here = here[here["method"].isin(["commod", "frappe"])].dropna(subset=["concept_size"])
     base = here.assign(label=here["method"].map(label_of), x=here["change_rate"])
     left, right = st.columns(2, gap="large")
-    for place, column, title in (
-        (left, "concept_redundancy", "Redundancy (signed Jaccard index)"),
-        (right, "concept_size", "Concept weights that are not null"),
+    for place, column, name, title in (
+        (left, "concept_redundancy", "Redundancy", "Redundancy (signed Jaccard index)"),
+        (right, "concept_size", "Concept weights", "Concept weights that are not null"),
     ):
         with place:
             draw(
                 plot_scatter,
                 base.assign(y=base[column]),
-                alt=f"{title} against the share of changed decisions, COMMOD and FRAPPE. Means in the text below.",
+                alt=f"{title} against the share of changed decisions, COMMOD and FRAPPE.",
+                table=Table(f"{name} as a table", f"figure3_{column}_table", _scatter("Decisions changed", title)),
                 styles=styles_of(["commod", "frappe"]),
                 x_title="Decisions changed (%)",
                 y_title=title,
@@ -293,7 +318,8 @@ def trees(data: str) -> None:
     draw(
         plot_by_depth,
         means,
-        alt="F1 of a tree on the changes by its depth, three methods. Values in the text below.",
+        alt="F1 of a tree on the changes by its depth, three methods.",
+        table=Table("Figure 4 as a table", "figure4_table", _by_depth("F1 on test")),
         styles=styles_of(names),
         y_title="F1 on test",
     )
@@ -359,7 +385,10 @@ def architectures() -> None:
     draw(
         plot_scatter,
         frame,
-        alt="Accuracy against P-Rule of linear ratios and of networks. Means in the text below.",
+        alt="Accuracy against P-Rule of linear ratios and of networks.",
+        table=Table(
+            "Figure 8 as a table", "figure8_table", _scatter("P-Rule (1 is fair)", "Accuracy", x=".3f", y=".1%")
+        ),
         styles=_ARCHITECTURES,
         x_title="P-Rule (1 is fair)",
         y_title="Accuracy on test",
@@ -381,7 +410,8 @@ def calibration() -> None:
     draw(
         plot_calibration,
         frame.assign(label=frame["method"].map(label_of)),
-        alt="Mean score of g by score of f, COMMOD and AdvDebias. Mean moves in the text below.",
+        alt="Mean score of g by score of f, COMMOD and AdvDebias.",
+        table=Table("Figure 9 as a table", "figure9_table", SCORES),
         styles=styles_of(["commod", "adv_debias"]),
     )
     moves = frame.drop_duplicates("method").set_index("method")["score_move"]
@@ -411,7 +441,8 @@ def posthoc() -> None:
     draw(
         plot_by_depth,
         pd.DataFrame(rows),
-        alt="P-Rule of FRAPPE, its correction replaced by a tree, by depth, beside COMMOD. Means in the text.",
+        alt="P-Rule of FRAPPE, its correction replaced by a tree, by depth, beside COMMOD.",
+        table=Table("Figure 10 as a table", "figure10_table", _by_depth("P-Rule")),
         styles=styles,
         y_title="P-Rule (1 is fair)",
     )

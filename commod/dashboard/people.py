@@ -14,6 +14,7 @@ from commod.dashboard.drawing import draw
 from commod.dashboard.glossary import tip
 from commod.dashboard.markup import plain, table_of
 from commod.dashboard.results import FitResult
+from commod.dashboard.tables import Table, fold
 from commod.explain.concepts import in_percent
 from commod.explain.people import (
     FEW,
@@ -26,9 +27,24 @@ from commod.explain.people import (
 
 __all__ = ["groups", "outcomes", "segments", "verdict"]
 
+OUTCOMES = "True and false positives of each group before and now"
 TOP = 15
 RANKED_BY = {"changed": "Changed", "better": "Better off", "worse": "Worse off"}
 AXES = {"changed": "Changed", "better": "Now better off", "worse": "Now worse off"}
+SEGMENTS = Table(
+    "All segments as a table",
+    "segments_table",
+    {
+        "segment": ("Segment", ""),
+        "count": ("People", ","),
+        "changed": ("Changed", ","),
+        "better": ("Better", ","),
+        "worse": ("Worse", ","),
+        "share": ("Share ranked by", ".1%"),
+        "low": ("95 % from", ".1%"),
+        "high": ("to", ".1%"),
+    },
+)
 PARTS = {"all": "All", "one": "One attribute", "two": "Two attributes"}
 
 
@@ -136,7 +152,7 @@ def _outcome_table(frame: pd.DataFrame, words: tuple[str, str]) -> None:
         ]
         for row in frame.itertuples()
     ]
-    st.html(table_of(headings, rows, caption="True and false positives of each group before and now", text=(1,)))
+    st.html(table_of(headings, rows, caption=OUTCOMES, text=(1,)))
 
 
 def _sentence(row: Any, words: tuple[str, str]) -> str:
@@ -177,7 +193,8 @@ def _draw_outcomes(frame: pd.DataFrame, words: tuple[str, str]) -> None:
     draw(
         plot_outcomes,
         pd.DataFrame(rows),
-        alt="Rates of positive decisions by group and label, before and now. Values in the table.",
+        alt="Rates of positive decisions by group and label, before and now.",
+        table=OUTCOMES,
         decision=words[1],
     )
 
@@ -241,9 +258,7 @@ def segments(result: FitResult) -> None:
         f"{first}On test. Bar: share of the segment; line: its 95 % interval (Wilson); grey mark: everyone, "
         f"{in_percent(overall)}.{cut}"
     )
-    with st.expander("All segments as a table", key="segments_table", on_change="rerun") as opened:
-        if opened.open:
-            _segment_table(ranked)
+    fold(SEGMENTS, ranked)
 
 
 def _small(found: Segments) -> str:
@@ -267,29 +282,9 @@ def _draw_segments(top: pd.DataFrame, of: str, overall: float) -> None:
     draw(
         plot_segment_shares,
         frame,
-        alt="Segments with the largest share of changed decisions, with intervals. Values in the table.",
+        alt="Segments with the largest share of changed decisions, with intervals.",
+        table=SEGMENTS.title,
         of=of,
         title=AXES[of],
         step=38 if (top["second"] == "").all() else 50,
-    )
-
-
-def _segment_table(ranked: pd.DataFrame) -> None:
-    number = st.column_config.NumberColumn
-    st.dataframe(
-        ranked,
-        alt="Segments with their people, changes, share and interval",
-        hide_index=True,
-        height=420,
-        column_order=["segment", "count", "changed", "better", "worse", "share", "low", "high"],
-        column_config={
-            "segment": st.column_config.TextColumn("Segment", width="medium"),
-            "count": number("People"),
-            "changed": number("Changed"),
-            "better": number("Better"),
-            "worse": number("Worse"),
-            "share": number("Share ranked by", format="percent", help=tip("too_few", few=FEW)),
-            "low": number("95 % from", format="percent"),
-            "high": number("to", format="percent"),
-        },
     )

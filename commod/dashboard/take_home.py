@@ -129,10 +129,10 @@ def _file(export: Export, place: Any) -> None:
 def how_to(result: FitResult) -> None:
     """The Python that reproduces the model, and how to use the JSON file."""
     with st.expander("The Python that makes this model again"):
-        st.code(to_python(result.settings), language="python")
+        st.code(to_python(result.settings), language=None, wrap_lines=True)
     with st.expander("How to use the model file"):
         st.markdown("With the loader and the model file in one folder, and numpy installed:")
-        st.code(_usage(result), language="python", wrap_lines=True)
+        st.code(_usage(result), language=None, wrap_lines=True)
         st.caption(
             "Rows are dicts, or one dict of columns (a DataFrame will do). A level that is not known counts as none of "
             "the known ones. The format is described at the top of the loader."

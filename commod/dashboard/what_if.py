@@ -14,8 +14,9 @@ from commod.charts.waterfall import plot_waterfall, term_styles
 from commod.dashboard import compute
 from commod.dashboard.drawing import draw
 from commod.dashboard.glossary import tip
-from commod.dashboard.markup import legend_of, plain, table_of
+from commod.dashboard.markup import legend_of, plain
 from commod.dashboard.results import FitResult
+from commod.dashboard.tables import Table, show
 from commod.dashboard.work import Report
 from commod.datasets import Task
 from commod.explain.shap_comparison import explain_person_with_shap
@@ -338,40 +339,37 @@ def waterfall(result: FitResult, person: Person) -> None:
     st.header("From f's score to g's", anchor=False)
     spec = result.task.spec
     frame = explain_sum(result.g, result.task, person.edited)
-    alt = "The sum that leads from the score of f to that of g, a bar for each term. Values in the table."
     options: dict[str, Any] = {"outcomes": spec.outcomes, "favourable": spec.favourable}
     st.html(legend_of(term_styles(spec.outcomes, spec.favourable)))
-    draw(plot_waterfall, _bars(frame), alt=alt, **options)
     ratio = f"{person.now['ratio']:.2f}".replace("-", "−")
-    st.caption(
-        f"Each term of r times f's logit; together r = {ratio}. "
-        "The bars of the terms begin where the one before ends; the dashed line is where the decision turns."
+    draw(
+        plot_waterfall,
+        _bars(frame),
+        alt="The sum that leads from the score of f to that of g, a bar for each term.",
+        table=Table("The sum as a table", "what_if_table", _SUM, lambda: _sum_rows(frame)),
+        caption=f"Each term of r times f's logit; together r = {ratio}. "
+        "The bars of the terms begin where the one before ends; the dashed line is where the decision turns.",
+        **options,
     )
-    with st.expander("The sum as a table", key="what_if_table", on_change="rerun") as opened:
-        if opened.open:
-            st.html(_sum_table(frame, "concept"))
     with st.expander("The same sum by feature", key="what_if_features", on_change="rerun") as opened:
         if opened.open:
             by_column = explain_sum(result.g, result.task, person.edited, by="column")
-            draw(plot_waterfall, _bars(by_column), alt=alt.replace("term", "feature"), **options)
-            st.html(_sum_table(by_column, "feature"))
+            table = Table("The sum by feature", "what_if_features_table", _SUM)
+            alt = "The sum that leads from the score of f to that of g, a bar for each feature."
+            draw(plot_waterfall, _bars(by_column), alt=alt, table=table.title, **options)
+            show(table, _sum_rows(by_column))
 
 
-def _sum_table(frame: pd.DataFrame, by: str) -> str:
-    def number(value: float, sign: str = "+") -> str:
-        return "–" if np.isnan(value) else f"{value:{sign}.3f}".replace("-", "−")
+_SUM = {
+    "label": ("Term", ""),
+    "ratio": ("Adds to r (f counts as 1)", "+.3f"),
+    "logit": ("Adds to the logit", "+.3f"),
+    "end": ("Logit so far", "+.3f"),
+}
 
-    rows = [
-        [row.label.replace("|", ": "), number(row.ratio), number(row.logit), number(row.end)]
-        for row in frame.itertuples()
-    ]
-    headings = {
-        "Term": "",
-        "In r": "What the term adds to r; f counts as 1, g's row is the total",
-        "In the logit": "The same times f's logit",
-        "Sum so far": "From f's logit to g's",
-    }
-    return table_of(headings, rows, caption=f"The sum that leads from f's score to g's, by {by}")
+
+def _sum_rows(frame: pd.DataFrame) -> pd.DataFrame:
+    return frame.assign(label=frame["label"].str.replace("|", ": ", regex=False))
 
 
 def edits(result: FitResult, person: Person) -> None:
@@ -446,32 +444,40 @@ def shap(result: FitResult, person: Person) -> None:
         ranked.assign(account=ACCOUNTS[0], value=shown["commod"], low=0.0, high=0.0),
         ranked.assign(account=ACCOUNTS[1], value=shown["shap"], low=shown["shap_low"], high=shown["shap_high"]),
     ]
+    hidden = len(frame) - len(shown)
+    less = f" {hidden} smaller features are in the table." if hidden else ""
+
+    def accounts() -> pd.DataFrame:
+        return _account_rows(frame, float(own["logit"].get("constant", 0.0)), float(found.attrs["average"]))
+
     draw(
         plot_contributions,
         pd.concat(parts, ignore_index=True),
-        alt="What each feature adds to the change in this person's score, by COMMOD and by SHAP. Values in the table.",
+        alt="What each feature adds to the change in this person's score, by COMMOD and by SHAP.",
+        table=Table("Both accounts as a table", "what_if_accounts", _ACCOUNTS, accounts),
+        caption="Both split the same number, g's logit less f's. COMMOD's terms are read from the model and begin at "
+        "r's constant; SHAP's are estimated against other people and begin at their average. Thin lines: how far "
+        f"SHAP's bar moves when those people are drawn anew.{less}",
         title="Adds to g's logit against f's",
         label_limit=150,
     )
-    hidden = len(frame) - len(shown)
-    less = f" {hidden} smaller features are in the table." if hidden else ""
-    st.caption(
-        "Both split the same number, g's logit less f's. COMMOD's terms are read from the model and begin at r's "
-        "constant; SHAP's are estimated against other people and begin at their average. Thin lines: how far SHAP's "
-        f"bar moves when those people are drawn anew.{less}"
-    )
-    with st.expander("Both accounts as a table", key="what_if_accounts", on_change="rerun") as opened:
-        if opened.open:
-            st.html(_accounts_table(frame, float(own["logit"].get("constant", 0.0)), float(found.attrs["average"])))
 
 
-def _accounts_table(frame: pd.DataFrame, constant: float, average: float) -> str:
-    rows = [("Constant of r, less 1; average of others", constant, average)]
-    rows += [(row.label, float(row.commod), float(row.shap)) for row in frame.itertuples()]
-    rows += [("Sum: g's logit less f's", sum(row[1] for row in rows), sum(row[2] for row in rows))]
-    cells = [[label, *(f"{value:+.3f}".replace("-", "−") for value in values)] for label, *values in rows]
-    headings = {"Feature": "", ACCOUNTS[0]: "Read from the model", ACCOUNTS[1]: "Mean over redrawn backgrounds"}
-    return table_of(headings, cells, caption="What each feature adds to the change in this person's score")
+_ACCOUNTS = {
+    "label": ("Feature", ""),
+    "commod": (f"{ACCOUNTS[0]} (logit)", "+.3f"),
+    "shap": (f"{ACCOUNTS[1]} (logit)", "+.3f"),
+    "shap_low": ("SHAP, least of its redraws", "+.3f"),
+    "shap_high": ("SHAP, most", "+.3f"),
+}
+
+
+def _account_rows(frame: pd.DataFrame, constant: float, average: float) -> pd.DataFrame:
+    """The features between where the two accounts begin and where both end."""
+    start = {"label": "Constant of r, less 1; average of others", "commod": constant, "shap": average}
+    sums = {name: frame[name].sum() + start[name] for name in ("commod", "shap")}
+    rows = [start, *frame.to_dict("records"), {"label": "Sum: g's logit less f's", **sums}]
+    return pd.DataFrame(rows, columns=list(_ACCOUNTS))
 
 
 def _shap_values(result: FitResult, person: Person) -> pd.DataFrame:

@@ -1,5 +1,8 @@
 """Driving a page headless, with Streamlit's own test harness."""
 
+import html
+import re
+
 from streamlit.testing.v1 import AppTest
 
 from tests.browsing import ROOT
@@ -24,6 +27,17 @@ def figure(app, label):
 
 def words(app):
     return " ".join(text.value for text in app.main.markdown)
+
+
+def tables(app):
+    """Title to the texts of the cells, row by row."""
+    found = {}
+    for element in app.get("html"):
+        for title, body in re.findall(r'aria-label="([^"]*)"><table.*?<tbody>(.*?)</tbody>', element.proto.body, re.S):
+            rows = [re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row, re.S) for row in body.split("</tr>") if row]
+            assert html.unescape(title) not in found, f"two tables are called {title}"
+            found[html.unescape(title)] = [[html.unescape(cell) for cell in row] for row in rows]
+    return found
 
 
 def slider(app, name):

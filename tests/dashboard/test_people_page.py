@@ -11,8 +11,9 @@ from commod.dashboard import compute, explore, people, people_table
 from commod.dashboard.markup import plain
 from commod.dashboard.results import fit_result
 from commod.dashboard.settings import defaults
+from commod.dashboard.tables import MOST_ROWS
 from commod.datasets import load_task
-from tests.dashboard.driving import figure, fine, run, words
+from tests.dashboard.driving import figure, fine, run, tables, words
 
 PEOPLE = "pages/people.py"
 
@@ -79,18 +80,28 @@ def test_segments_are_ranked_and_their_number_is_told():
     assert "more have fewer than 30 people" in words(app)
     app.session_state["segments_table"] = True
     fine(app.run())
-    table = next(d.value for d in app.dataframe if "segment" in d.value.columns)
-    assert table["share"].dropna().is_monotonic_decreasing
-    assert {"White", "Non-White", "Study mode: part-time"} <= set(table["segment"])
-    everyone = len(table)
+
+    def listed_segments():
+        names = ["segment", "count", "changed", "better", "worse", "share", "low", "high"]
+        return pd.DataFrame(tables(app)["All segments as a table"], columns=names)
+
+    def share_of(rows, part):
+        people = rows["count"].str.replace(",", "").astype(int)
+        return [f"{int(n) / m:.1%}" if m >= 30 else "–" for n, m in zip(rows[part], people, strict=True)]
+
+    everyone = listed_segments()
+    assert len(everyone) == MOST_ROWS
+    assert "The first 200 of " in " ".join(caption.value for caption in app.caption)
+    assert everyone["share"].tolist() == share_of(everyone, "changed")
+    assert everyone["share"].str.rstrip("%").astype(float).is_monotonic_decreasing
     fine(app.button_group(key="people_parts").set_value("one").run())
-    one = next(d.value for d in app.dataframe if "segment" in d.value.columns)
-    assert len(one) < everyone
+    one = listed_segments()
+    assert {"White", "Non-White", "Study mode: part-time"} <= set(one["segment"])
+    assert len(one) < len(everyone)
     assert not one["segment"].str.contains(" · ").any()
     fine(app.button_group(key="people_rank").set_value("worse").run())
-    worse = next(d.value for d in app.dataframe if "segment" in d.value.columns)
-    share = (worse["worse"] / worse["count"]).where(worse["count"] >= 30)
-    pd.testing.assert_series_equal(worse["share"].astype(float), share, check_names=False)
+    worse = listed_segments()
+    assert worse["share"].tolist() == share_of(worse, "worse")
 
 
 def test_people_are_filtered_by_group_direction_leaf_and_feature(downloads):
