@@ -273,6 +273,21 @@ def test_the_sidebar_shows_the_setting_on_every_page(open_page):
         assert page.get_by_role("combobox", name="Fairness criterion").input_value() == "Equalized odds (mistreatment)"
 
 
+def test_the_lesson_turns_its_pages(open_page):
+    page = open_page("lesson?step=cheap&answers=,,,4", size="narrow")
+    page.get_by_role("button", name="Next: Two kinds of fair").click()
+    page.wait_for_function("() => document.activeElement.innerText === '5. Two kinds of fair'")
+    assert page.evaluate("() => document.querySelector('[data-testid=\"stMain\"]').scrollTop") == 0
+    page.get_by_text("rises again").click()
+    page.get_by_role("button", name="This is my guess").click()
+    # It had been at 4, and was put to 6 while it was not drawn.
+    assert thumb(page, "Fairness (λ_fair)").get_attribute("aria-valuetext") == "6"
+    press(page, "Fairness (λ_fair)", "End")
+    page.get_by_text("On these people it rises again").wait_for()
+    page.locator("svg.marks").first.wait_for()
+    assert not page.problems
+
+
 def test_a_file_is_uploaded_used_and_forgotten(open_page, tmp_path):
     page = open_page("your_data")
     picture = tmp_path / "photo.csv"

@@ -35,7 +35,7 @@ def plot_scatter(
     """
     points = (
         alt.Chart()
-        .mark_point(size=45, strokeWidth=1.5, opacity=0.7)
+        .mark_point(size=90 if joined else 45, strokeWidth=1.5, opacity=0.85 if joined else 0.7)
         .encode(
             x=alt.X(
                 "x:Q",

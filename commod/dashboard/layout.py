@@ -12,10 +12,11 @@ from PIL import Image
 
 from commod.dashboard import compute, session
 from commod.dashboard.markup import plain
+from commod.dashboard.serving import TO_TOP
 from commod.dashboard.settings import sound_data
 from commod.datasets import damaged_files
 
-__all__ = ["PAGES", "breathe", "page"]
+__all__ = ["PAGES", "back_to_the_top", "breathe", "page"]
 
 # Long enough for the browser to draw what it has been sent, short enough not to be felt.
 BREATH = 0.06
@@ -77,6 +78,11 @@ def _icon() -> Any:
     icon[(rows - 10) ** 2 + (columns - 9) ** 2 < 40] = (0, 114, 178)
     icon[(rows - 21) ** 2 + (columns - 22) ** 2 < 70] = (213, 94, 0)
     return Image.fromarray(icon)
+
+
+def back_to_the_top(turn: int) -> None:
+    """Scroll up and read the heading out, once for every `turn`: Streamlit stays where it was."""
+    st.html(f'<span data-turn="{turn}"></span><script>{TO_TOP}</script>', unsafe_allow_javascript=True)
 
 
 def breathe() -> None:

@@ -155,7 +155,7 @@ def link() -> dict[str, str]:
 
 def _say(sentence: str, *, bad: bool = False) -> None:
     shelf().notices = []
-    st.session_state[_DONE] = (sentence, bad)
+    st.session_state[_DONE] = (sentence, bad, session.current())
 
 
 def _pin(settings: Settings, key: str) -> None:
@@ -167,6 +167,7 @@ def _pin(settings: Settings, key: str) -> None:
         _say(_full(), bad=True)
     else:
         run = here.add(Run(clean_name(st.session_state.get(key, "")) or default_name(settings), settings))
+        st.session_state["runs_one"] = run.name
         _say(f"Pinned as “{run.name}”.")
 
 
@@ -181,6 +182,10 @@ def _rename(old: str, key: str) -> None:
         _say(f"A name needs a letter or a digit: “{old}” keeps its name.", bad=True)
         return
     new = unique_name(wanted, [name for name in here.names() if name != old])
+    if new == old:
+        taken = wanted != old
+        _say(f"“{wanted}” is another run: “{old}” keeps its name." if taken else f"“{old}” keeps its name.", bad=taken)
+        return
     here.runs = [replace(run, name=new) if run.name == old else run for run in here.runs]
     if here.compared is not None:
         here.compared = [new if name == old else name for name in here.compared]
@@ -299,7 +304,8 @@ def _form(settings: Settings) -> None:
 def tell() -> None:
     """What the last action did, and what was wrong with the link or the file."""
     here = shelf()
-    sentence, bad = st.session_state.get(_DONE, ("", False))
+    sentence, bad, at = st.session_state.get(_DONE, ("", False, None))
+    sentence = sentence if at == session.current() else ""  # of a model that has been left
     if sentence and bad:
         st.error(plain(sentence), icon=":material/error:")
     elif sentence:

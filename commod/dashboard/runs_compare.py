@@ -164,6 +164,13 @@ def picture(shown: Sequence[Shown]) -> None:
     for column, group in zip(st.columns(len(groups), gap="large"), groups, strict=True):
         with column:
             _draw(group)
+    alone = [one.title for one in shown if not any(one in group for group in groups)]
+    if alone:
+        st.caption(
+            plain(
+                f"Not in a picture, since no other run shares its data set, split, f and criterion: {', '.join(alone)}."
+            )
+        )
 
 
 def _draw(group: Sequence[Shown]) -> None:

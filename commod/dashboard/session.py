@@ -207,10 +207,11 @@ def _move(settings: Settings) -> None:
     state.settings = settings
     state.notices = []
     for field in fields(Settings):
-        key, value = f"set_{field.name}", getattr(settings, field.name)
-        # Setting a widget's value makes the browser build it anew: only where it differs.
-        if key in st.session_state and st.session_state[key] != value:
-            st.session_state[key] = value
+        key = f"set_{field.name}"
+        # Without its key a widget takes the new value when it is drawn, be it now or later; one that is set while the
+        # widget is not drawn would not reach the browser. Where nothing changes, the browser need not build it anew.
+        if key in st.session_state and st.session_state[key] != getattr(settings, field.name):
+            del st.session_state[key]
 
 
 def go_to(settings: Settings) -> None:

@@ -7,8 +7,19 @@ import pytest
 from commod.dashboard import glossary
 from commod.dashboard.layout import PAGES
 from commod.dashboard.lesson.notes import notes_html
-from commod.dashboard.lesson.page import _from_link
-from commod.dashboard.lesson.parts import DP, EO, TRUTH, Answer, Stage, check, conflict_paths, figure, group_table
+from commod.dashboard.lesson.parts import (
+    DP,
+    EO,
+    TRUTH,
+    Answer,
+    Stage,
+    check,
+    conflict_paths,
+    figure,
+    group_table,
+    mistaken,
+)
+from commod.dashboard.lesson.progress import from_link
 from commod.dashboard.lesson.steps import COMPAS, LAW, STEPS
 from commod.dashboard.results import fit_result, shap_comparison
 from commod.dashboard.settings import CONTROLS
@@ -99,8 +110,8 @@ def test_a_stronger_brake_leaves_people_out(stages):
 def test_the_cheapest_fairness_is_to_treat_more_people_badly(stages):
     at = stages["cheap"]
     assert at.step.answer(at).value > 0.8 * at.after.changed_test.sum()
-    assert "more Caucasian defendants are now called dangerous" in at.step.told(at)[0]
-    more, fewer = map(int, re.findall(r"call (\d+) more .*? or (\d+) fewer", at.step.told(at)[1])[0])
+    assert "more Caucasian defendants**" in at.step.told(at)[0]
+    more, fewer = map(int, re.findall(r"takes (\d+) worse .*? or (\d+) better", at.step.told(at)[1])[0])
     assert more < fewer
     table, level = group_table(at.after), figure(at.after, "p_rule")
     rate0, rate1 = table["positive"]
@@ -118,7 +129,10 @@ def test_the_two_kinds_of_fair_part(stages):
     assert figure(at.after, "p_rule") > figure(at.before, "p_rule")
     frame = conflict_paths(at)
     assert set(frame["criterion"]) == {DP, EO, TRUTH}
-    last = frame[frame["criterion"] == DP].iloc[-1]
+    line = frame[frame["criterion"] == DP].set_index("lambda_fair")
+    asked = line.loc[at.step.start.lambda_fair]  # the point of the question is in the picture
+    assert asked[["p_rule", "dm"]].tolist() == pytest.approx([figure(at.before, "p_rule"), figure(at.before, "dm")])
+    last = line.iloc[-1]
     assert last[["p_rule", "dm"]].tolist() == pytest.approx([figure(at.after, "p_rule"), figure(at.after, "dm")])
     truth = frame[frame["criterion"] == TRUTH].iloc[0]
     assert truth["dm"] == 0
@@ -141,10 +155,11 @@ def test_the_concept_is_a_stand_in_for_the_group(stages):
         (70, 300, False, "230 too many"),
         ("rises again", "rises again", True, "That is"),
         ("rises again", "falls further", False, "You said: falls further"),
+        ("rises again", "stays the same", True, "right, too"),
     ],
 )
 def test_checking_a_guess(value, said, right, word):
-    found, words = check(Answer(value, "", near=15), said)
+    found, words = check(Answer(value, "", near=15, also=("stays the same",)), said)
     assert found == right
     assert word in words
 
@@ -159,15 +174,24 @@ def test_a_guess_before_the_slider_and_the_check_after_it():
     assert not boxes(app)
     app = press(app, "This is my guess")
     assert "Guess first" in app.warning[0].value
+    app = guess(app, 999)
+    assert app.warning[0].value == "A number from 0 to 365, please."
     app = guess(app, 20)
     assert slider(app, "lambda_fair").value == 0.0
     assert not boxes(app)  # nothing is told before it is moved
     slider(app, "lambda_fair").set_value(2.0).run()
     assert not boxes(app)
+    assert tile(app, "P-Rule")  # on the way the figures are there
+    assert not [b.label for b in app.button if b.label.endswith("✓")]
     fine(slider(app, "lambda_fair").set_value(3.0).run())
     assert boxes(app) == [
-        "**70 more**: 75 Non-White students pass who did not, and 5 who did now do not. You said 20: 50 too few."
+        "**70 more**: of 75 Non-White students it is now said that they will pass, and of 5 no longer. "
+        "You said 20: 50 too few."
     ]
+    fine(slider(app, "lambda_fair").set_value(1.0).run())
+    assert boxes(app)  # who has the answer may play on
+    assert tile(app, "Changed per 1,000") == "0"
+    fine(slider(app, "lambda_fair").set_value(3.0).run())
     shown = tile(app, "P-Rule")
     explore = fine(app.switch_page("app.py").run())
     assert tile(explore, "P-Rule") == shown  # the live app, at the same setting
@@ -201,7 +225,25 @@ def test_choices_and_the_conflict():
     app = guess(fine(run(LESSON, step="5")), "stays the same")
     app = press(app, "Set it to 10 for me")
     assert "rises again" in boxes(app)[0]
+    assert boxes(app)[0].endswith("that is right, too.")
     assert app.query_params["answers"] == ",,,,b"
+
+
+def test_the_hour_ends_with_all_guesses():
+    app = guess(fine(run(LESSON, step="8", answers="40,,,,c")), 16)
+    table = next(html.proto.body for html in app.get("html") if "Your hour" in html.proto.body)
+    assert table.count("<tr>") == 4
+    for shown in ("40 of 100", "15 of 100", "rises again", "16 of 117"):
+        assert shown in table
+
+
+def test_what_is_wrong_by_the_label_adds_up(stages):
+    at = stages["blind"]
+    better, worse = mistaken(at.before)
+    lost = figure(at.before, "accuracy", "f") - figure(at.before, "accuracy")
+    right = at.step.answer(at).value
+    assert right + better + worse == at.before.changed_test.sum()
+    assert better + worse - right == round(lost * len(at.before.changed_test))
 
 
 def test_k_reads_more_finely_and_changes_nobody():
@@ -231,7 +273,7 @@ def test_a_teachers_link_freezes_and_the_button_still_moves():
     ],
 )
 def test_whatever_the_link_holds(link, step, answers):
-    found = _from_link(link)
+    found = from_link(link)
     assert (found.step, found.answers) == (step, answers)
 
 

@@ -13,7 +13,7 @@ from commod.dashboard.lesson.parts import Answer, Stage
 from commod.dashboard.lesson.steps import STEPS
 from commod.dashboard.markup import table_of
 from commod.dashboard.results import FitResult, fit_result, shap_comparison
-from commod.dashboard.settings import FAIRNESS, Settings, in_words
+from commod.dashboard.settings import FAIRNESS, NAMES, Settings, in_words
 from commod.explain import ShapComparison
 
 __all__ = ["notes_html"]
@@ -77,12 +77,15 @@ def _paragraphs(*texts: str) -> str:
 
 def _step(at: Stage) -> str:
     step, question, answer = at.step, at.step.question(at), at.step.answer(at)
-    moved = ", ".join(f"{name} to {value:g}" for name, value in step.goal) or "nothing"
+    moves = [f"{NAMES[name]} to {value:g}" for name, value in step.goal] + [
+        f"{NAMES[name]}, at will" for name in step.free
+    ]
     about = [
         ("Minutes", f"{step.minutes}"),
         ("What for", escape(step.teacher)),
         ("Begins at", escape(f"{at.before.task.spec.title}, {FAIRNESS[step.start.fairness]}, {in_words(step.start)}")),
-        ("Learners move", escape(moved)),
+        ("Learners move", escape(", ".join(moves) or "nothing")),
+        ("Link", escape(f"/lesson?step={step.name}")),
         ("Asked", escape(question.text + (f" ({', '.join(question.options)})" if question.options else ""))),
         ("Answer", _paragraphs(answer.words + _allowed(answer)).removeprefix("<p>").removesuffix("</p>")),
     ]
@@ -95,7 +98,9 @@ def _step(at: Stage) -> str:
         facts(about)
         + "<h3>Figures on test, with 95 % intervals</h3>"
         + table_of(headings, rows, caption=f"Figures of the step {step.title}")
-        + "<h3>What the page says then</h3>"
+        + "<h3>What the page says first</h3>"
+        + _paragraphs(*step.text(at))
+        + "<h3>What the page says after the guess</h3>"
         + _paragraphs(*step.told(at))
         + "<h3>To talk about</h3>"
         + listed(step.talk)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 from urllib.parse import urlencode
 
@@ -28,27 +28,15 @@ from commod.dashboard.lesson.parts import (
     conflict_paths,
     group_table,
 )
+from commod.dashboard.lesson.progress import arrived, carry, progress, stage, turn
 from commod.dashboard.lesson.steps import STEPS
 from commod.dashboard.markup import plain, table_of
 from commod.dashboard.results import FitResult
-from commod.dashboard.settings import CONTROLS, NAMES, Access, Settings, to_link
+from commod.dashboard.settings import CONTROLS, NAMES, Access, Settings, in_words, to_link
 from commod.dashboard.tables import Table
 from commod.explain import ShapComparison
 
-__all__ = ["Progress", "for_teachers", "head", "overview", "progress", "turn", "work_through"]
-
-_STATE = "held_lesson"
-_ENDS = {step.name: place for place, step in enumerate(STEPS)}
-
-
-@dataclass
-class Progress:
-    """How far this session has come."""
-
-    step: int = 0
-    answers: dict[int, float | str] = field(default_factory=dict)
-    staged: int | None = None  # the step whose setting the sliders were put to
-    notice: str = ""
+__all__ = ["for_teachers", "head", "overview", "turn_pages", "work_through"]
 
 
 class _Queued:
@@ -65,86 +53,21 @@ class _Queued:
         return found
 
 
-# ---- how far one is ----
-
-
-def progress() -> Progress:
-    """How far this session is; read from the link when the page is first seen."""
-    if _STATE not in st.session_state:
-        found = _from_link(session.carried())
-        # A link with a setting is one that was left: what had been moved stays.
-        found.staged = found.step if "data" in st.query_params and found.answers else None
-        st.session_state[_STATE] = found
-    here: Progress = st.session_state[_STATE]
-    return here
-
-
-def _from_link(link: dict[str, str]) -> Progress:
-    """Whatever the link holds, a valid state; a step is known by name or number, an answer that is none is dropped."""
-    found = Progress()
-    asked = link.get("step", "")
-    if asked in _ENDS:
-        found.step = _ENDS[asked]
-    elif asked.isascii() and asked.isdecimal() and 1 <= int(asked[:4]) <= len(STEPS):
-        found.step = int(asked[:4]) - 1
-    elif asked:
-        found.notice = f"The link asks for a step “{asked[:20]}”, which is not known: the lesson begins at step 1."
-    for place, text in enumerate(link.get("answers", "")[:200].split(",")[: len(STEPS)]):
-        value = _answer_from(text)
-        if value is not None:
-            found.answers[place] = value
-    return found
-
-
-def _answer_from(text: str) -> float | str | None:
-    if len(text) == 1 and text in "abcdefgh":
-        return text
-    try:
-        number = float(text)
-    except ValueError:
-        return None
-    return number if math.isfinite(number) and 0 <= number <= 1e6 else None
-
-
-def _carry(here: Progress) -> None:
-    """Write step and answers into the address, of this page and of the others."""
-    last = max(here.answers, default=-1)
-    kept = (here.answers.get(place, "") for place in range(last + 1))
-    texts = [text if isinstance(text, str) else f"{text:g}" for text in kept]
-    session.carry(step=STEPS[here.step].name, answers=",".join(texts))
-
-
-def turn(step: int) -> None:
-    """Open a step."""
-    here = progress()
-    here.step, here.notice = step, ""
-    here.staged = None
-
-
-def _stage(here: Progress) -> Step:
-    """Put the sliders to where the step begins, when it is opened."""
-    step = STEPS[here.step]
-    if here.staged != here.step:
-        here.staged = here.step
-        # Who has answered already finds the step as it was left: at its end.
-        start = step.end if here.step in here.answers else step.start
-        session.stage(replace(start, view=session.current().view, depth=session.current().depth))
-    return step
-
-
 # ---- the page ----
 
 
 def head() -> Step:
     """Where one is; returns the step."""
     here = progress()
-    step = _stage(here)
-    _carry(here)
+    step = stage(here)
+    carry(here)
     st.title(f"{here.step + 1}. {step.title}")
+    if here.turned:
+        layout.back_to_the_top(here.turned)
     controls.notices()
     if here.notice:
         st.warning(plain(here.notice), icon=":material/link_off:")
-    done = len(here.answers)
+    done = len(here.seen)
     st.progress(
         done / len(STEPS),
         text=f"Step {here.step + 1} of {len(STEPS)}, about {step.minutes} minutes. {done} of {len(STEPS)} answered.",
@@ -155,10 +78,12 @@ def head() -> Step:
 def overview() -> None:
     """All steps, in the sidebar."""
     here = progress()
+    stage(here)
     with st.sidebar:
         st.markdown(f"**A guided hour** ({sum(step.minutes for step in STEPS)} minutes)")
+        st.caption("Each step sets the sliders of the app. Undo on the Explore page brings yours back.")
         for place, step in enumerate(STEPS):
-            answered = place in here.answers
+            answered = place in here.seen
             st.button(
                 f"{place + 1}. {step.title}" + (" ✓" if answered else ""),
                 key=f"step_{place}",
@@ -192,8 +117,11 @@ def _work_through(step: Step, at: Stage) -> None:
         _ask(step, question)
         return
     _said(step, question, said)
-    if _move(step):
+    _move(step)
+    if STEPS.index(step) in progress().seen:
         _check(at, step.answer(at), question, said)
+    elif "figures" in step.shows:
+        explore.figures(_live(at))  # on the way
 
 
 def _ask(step: Step, question: Question) -> None:
@@ -203,14 +131,18 @@ def _ask(step: Step, question: Question) -> None:
         if question.options:
             guess: Any = st.radio("Your guess", question.options, index=None)
         else:
-            guess = st.number_input(f"Your guess ({question.unit})", 0, question.most, value=None, step=1, width=260)
+            # Without limits of its own, which would be told by a red mark only.
+            guess = st.number_input(f"Your guess ({question.unit})", value=None, step=1, width=420)
         if st.form_submit_button("This is my guess", type="primary"):
             if guess is None:
-                st.warning("Guess first: any guess will do, and nobody keeps it.", icon=":material/help:")
+                st.warning("Guess first; any guess will do.", icon=":material/help:")
+                return
+            if not question.options and not 0 <= guess <= question.most:
+                st.warning(f"A number from 0 to {question.most:,}, please.", icon=":material/help:")
                 return
             value = "abcdefgh"[question.options.index(guess)] if question.options else float(guess)
             progress().answers[STEPS.index(step)] = value
-            _carry(progress())
+            carry(progress())
             st.rerun()
 
 
@@ -219,6 +151,7 @@ def _said(step: Step, question: Question, said: float | str) -> None:
 
     def again() -> None:
         progress().answers.pop(STEPS.index(step), None)
+        progress().seen.discard(STEPS.index(step))
         progress().staged = None
 
     shown = _option(question, said) if isinstance(said, str) else f"{said:g} {question.unit}"
@@ -232,10 +165,10 @@ def _option(question: Question, said: str) -> str:
     return question.options[place] if place < len(question.options) else "none of these"
 
 
-def _move(step: Step) -> bool:
-    """The slider of the step; true once it stands where the check is made."""
+def _move(step: Step) -> None:
+    """The slider of the step."""
     if not step.goal:
-        return True
+        return
     ((name, value),) = step.goal
     here = session.current()
     label = controls.SLIDERS[name]
@@ -243,8 +176,7 @@ def _move(step: Step) -> bool:
     with left:
         st.markdown(f"**Now move {NAMES[name]} to {value:g}.**")
         controls.slider(name)
-    arrived = replace(here, view=step.end.view, depth=step.end.depth) == step.end
-    if not arrived:
+    if not arrived(step):
         elsewhere = here.scene() != step.start.scene()
         right.button(
             "Back to this step's setting" if elsewhere else f"Set it to {value:g} for me",
@@ -254,7 +186,6 @@ def _move(step: Step) -> bool:
         )
         if not session.access().allows(name):
             st.caption(f"{label} cannot be moved with the link you came with; the button moves it.")
-    return arrived
 
 
 def _check(at: Stage, answer: Answer, question: Question, said: float | str) -> None:
@@ -270,6 +201,8 @@ def _check(at: Stage, answer: Answer, question: Question, said: float | str) -> 
         for name in step.free:
             controls.slider(name)
         _show(at)
+    if STEPS[-1] is step:
+        _summary(at)
     st.subheader("Talk about it")
     st.markdown("\n".join(f"- {question}" for question in step.talk))
     with st.container(horizontal=True, gap="small"):
@@ -281,7 +214,18 @@ def _check(at: Stage, answer: Answer, question: Question, said: float | str) -> 
 # ---- what is drawn with an answer ----
 
 
+def _live(at: Stage) -> FitResult:
+    """The model of the sliders, as long as they are on the step's scene: who has the answer may play on."""
+    here = session.current()
+    if here.scene() != at.step.end.scene():
+        return at.after
+    return at.instead(**{name: getattr(here, name) for name in ("lambda_fair", "lambda_ratio", "lambda_concepts", "k")})
+
+
 def _show(at: Stage) -> None:
+    live = _live(at)
+    if {"figures", "changes"} & set(at.step.shows) and live.settings != at.after.settings:
+        st.caption(f"Below: {in_words(live.settings)}, where the sliders stand now.")
     for name in at.step.shows:
         _SHOWN[name](at)
 
@@ -325,7 +269,7 @@ def _conflict(at: Stage) -> None:
         styles=(
             MethodStyle(DP, palette.G, "circle"),
             MethodStyle(EO, palette.F, "square"),
-            MethodStyle(TRUTH, palette.FRONTIER, "diamond"),
+            MethodStyle(TRUTH, palette.TRAIL, "diamond"),
         ),
         x_title="P-Rule (1 is fair)",
         y_title="Mistreatment (0 is fair)",
@@ -335,18 +279,34 @@ def _conflict(at: Stage) -> None:
 
 
 def _concepts(at: Stage) -> None:
-    # With the k of the slider, not of the step.
-    explore.concepts(at.instead(k=session.current().k))
+    live = _live(at)
+    changed, total = int(live.changed_test.sum()), len(live.changed_test)
+    st.metric(f"Decisions changed at k = {live.settings.k}", f"{changed} of {total:,}", border=True, width="content")
+    explore.concepts(live)
 
 
 _SHOWN: dict[str, Callable[[Stage], None]] = {
     "groups": _groups,
-    "figures": lambda at: explore.figures(at.after),
-    "changes": lambda at: explore.changes(at.after),
+    "figures": lambda at: explore.figures(_live(at)),
+    "changes": lambda at: explore.changes(_live(at)),
     "conflict": _conflict,
     "concepts": _concepts,
     "shap": lambda at: explore.shap(at.after),
 }
+
+
+def _summary(at: Stage) -> None:
+    """All guesses beside what the models said."""
+    rows = []
+    for place, said in sorted(progress().answers.items()):
+        step = STEPS[place]
+        there = Stage(step, at.models)
+        question, answer = step.question(there), step.answer(there)
+        shown = _option(question, said) if isinstance(said, str) else f"{said:g} {question.unit}"
+        found = answer.value if isinstance(answer.value, str) else f"{answer.value:g} {question.unit}"
+        rows.append([f"{place + 1}. {step.title}", shown, found])
+    st.subheader("Your hour")
+    st.html(table_of(dict.fromkeys(("Step", "You said", "The model said"), ""), rows, caption="Your hour", text=(1, 2)))
 
 
 # ---- below the step ----
@@ -361,7 +321,7 @@ def turn_pages() -> None:
             "Back", icon=":material/arrow_back:", disabled=before < 0, on_click=turn, args=(max(before, 0),), key="back"
         )
         if after < len(STEPS):
-            answered = here.step in here.answers
+            answered = here.step in here.seen
             st.button(
                 f"Next: {STEPS[after].title}",
                 icon=":material/arrow_forward:",
@@ -384,19 +344,22 @@ def for_teachers() -> None:
                 "Open at step", range(len(STEPS)), index=here.step, format_func=lambda i: f"{i + 1}. {STEPS[i].title}"
             )
             live = st.multiselect(
-                "Controls that can be moved", CONTROLS, default=["lambda_fair", "k"], format_func=NAMES.__getitem__
+                "Controls that can be moved",
+                CONTROLS,
+                default=["lambda_fair", "lambda_ratio", "k"],
+                format_func=NAMES.__getitem__,
             )
             hidden = st.toggle("Hide the others (else they are shown, but do not move)")
         access = Access(frozenset(live), hidden)
         address = (st.context.url or "").split("?")[0].removesuffix("lesson").rstrip("/")
-        setting = to_link(session.current()) | access.to_link()
+        setting = to_link(STEPS[first].end) | access.to_link()
         with right:
             st.markdown("A link to this step of the lesson")
             st.code(f"{address}/lesson?{urlencode({'step': STEPS[first].name})}", language=None, wrap_lines=True)
             st.markdown("The same, with these controls only")
             limited = {"step": STEPS[first].name} | access.to_link()
             st.code(f"{address}/lesson?{urlencode(limited, safe=',')}", language=None, wrap_lines=True)
-            st.markdown("The Explore page at the current setting, with these controls only")
+            st.markdown("The Explore page where this step ends, with these controls only")
             st.code(f"{address}/?{urlencode(setting, safe=',')}", language=None, wrap_lines=True)
         st.download_button(
             "Teacher's notes with the expected figures",

@@ -26,18 +26,18 @@ __all__ = [
     "Step",
     "check",
     "conflict_paths",
-    "corrected",
     "figure",
     "group_table",
     "label_rule",
     "level_share",
     "losses",
+    "mistaken",
     "one_sided",
     "strongest_concept",
 ]
 
 # What is drawn of the conflict of two criteria.
-DP, EO, TRUTH = "Trained for DP", "Trained for EO", "Always right"
+DP, EO, TRUTH = "Trained for demographic parity", "Trained for equalized odds", "Always right"
 
 
 class Models(Protocol):
@@ -62,11 +62,15 @@ class Question:
 
 @dataclass(frozen=True)
 class Answer:
-    """What the model says: the number or the option, and the sentence that tells it. `near` counts as right."""
+    """What the model says: the number or the option, and the sentence that tells it.
+
+    A number within `near` counts as right, and so do the options in `also`.
+    """
 
     value: float | str
     words: str
     near: float = 0.0
+    also: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -125,6 +129,8 @@ class Step:
 def check(answer: Answer, said: float | str) -> tuple[bool, str]:
     """Whether a guess is right, and a word on it."""
     if isinstance(answer.value, str) or isinstance(said, str):
+        if said in answer.also:
+            return True, f"You said: {said}. As far as so few people can tell, that is right, too."
         right = said == answer.value
         return right, "That is what you said." if right else f"You said: {said}."
     off = abs(float(said) - answer.value)
@@ -140,26 +146,26 @@ class Stage:
 
     def __init__(self, step: Step, models: Models) -> None:
         self.step = step
-        self._models = models
+        self.models = models
 
     @cached_property
     def before(self) -> FitResult:
         """At the start of the step."""
-        return self._models.fit(self.step.start)
+        return self.models.fit(self.step.start)
 
     @cached_property
     def after(self) -> FitResult:
         """Where the learner is asked to go."""
-        return self._models.fit(self.step.end)
+        return self.models.fit(self.step.end)
 
     @cached_property
     def shap(self) -> ShapComparison:
         """SHAP beside `after`."""
-        return self._models.shap(self.step.end)
+        return self.models.shap(self.step.end)
 
     def instead(self, **changes: Any) -> FitResult:
         """`after`, but for some settings."""
-        return self._models.fit(replace(self.step.end, **changes))
+        return self.models.fit(replace(self.step.end, **changes))
 
 
 # ---- figures ----
@@ -196,10 +202,11 @@ def losses(result: FitResult) -> int:
     return int(result.changes[against].sum())
 
 
-def corrected(result: FitResult) -> int:
-    """How many of the changed decisions agree with the label now."""
-    changed = result.changed_test
-    return int((result.decisions == result.scene.test.y.to_numpy())[changed].sum())
+def mistaken(result: FitResult) -> tuple[int, int]:
+    """Changed decisions that are wrong now, by the label: in favour of the person, and against."""
+    wrong = result.changed_test & (result.decisions != result.scene.test.y.to_numpy())
+    better = result.decisions == result.task.spec.favourable
+    return int((wrong & better).sum()), int((wrong & ~better).sum())
 
 
 def strongest_concept(result: FitResult) -> str:
@@ -231,8 +238,12 @@ def conflict_paths(at: Stage) -> pd.DataFrame:
             after = (rescaler(result.scene.encoded_test) * result.scene.logit_test > 0).astype(int)
             figures = result.scene.figures(after)
             rows.append((label, float(value), figures["p_rule"], figures["dm"]))
-    rows.append((TRUTH, np.nan, label_rule(at.after), 0.0))
-    return pd.DataFrame(rows, columns=["criterion", "lambda_fair", "p_rule", "dm"])
+    start = at.before  # lies between two points of the path
+    rows.append((DP, start.settings.lambda_fair, figure(start, "p_rule"), figure(start, "dm")))
+    rows.append((TRUTH, np.nan, label_rule(start), 0.0))
+    return pd.DataFrame(rows, columns=["criterion", "lambda_fair", "p_rule", "dm"]).sort_values(
+        ["criterion", "lambda_fair"], ignore_index=True
+    )
 
 
 def label_rule(result: FitResult) -> float:
