@@ -1,44 +1,59 @@
-"""COMMOD Explorer: the Explore page. Start with ``streamlit run app.py``."""
+"""COMMOD Explorer: the server and its Explore page. Start with ``streamlit run app.py``.
+
+Streamlit imports this file once, for the server, and then runs it whenever somebody opens the page.
+"""
 
 import streamlit as st
 
-from commod.dashboard import compute, controls, explore, layout, session, target
+from commod.dashboard import compute, controls, explore, layout, serving, session, target
 from commod.dashboard.work import Ticket
 
-layout.page("app.py")
-st.title("What does it cost to make this model fairer?")
-st.markdown("**f** is the model in use, **g** a corrected copy of it. Move the sliders to trade accuracy for fairness.")
-head = st.container()
-left, right = st.columns([4, 3], gap="medium")
 
-# The new point first, and the rest of the page behind it: a page of this size takes the browser a while.
-target.arrive()
-settings = session.current()
-begun = compute.begin(settings)
-if isinstance(begun, Ticket):
-    controls.sidebar()  # while it trains
-with head:
-    controls.notices()
-    result = explore.train(settings, begun)
-if result is None:
-    st.stop()
-with left:
-    draw_sweep = explore.pareto(result)
-layout.breathe()
-if not isinstance(begun, Ticket):
-    controls.sidebar()
+def explore_page():
+    """Sliders, the trade-off, who changes, and why."""
+    layout.page("app.py")
+    st.title("What does it cost to make this model fairer?")
+    st.markdown(
+        "**f** is the model in use, **g** a corrected copy of it. Move the sliders to trade accuracy for fairness."
+    )
+    head = st.container()
+    left, right = st.columns([4, 3], gap="medium")
 
-with head:
-    st.markdown(explore.verdict(result))
-    explore.figures(result)
-with right:
-    explore.changes(result)
-    controls.share(result.settings)
-    searching = target.form(settings, result)
-explore.concepts(result)
-explore.tree(result, settings.depth)
-session.keep_link()
-# What may take a while comes last: the page above is complete without it.
-explore.shap(result)
-draw_sweep()
-target.wait(searching)
+    # The new point first, and the rest of the page behind it: a page of this size takes the browser a while.
+    target.arrive()
+    settings = session.current()
+    begun = compute.begin(settings)
+    if isinstance(begun, Ticket):
+        controls.sidebar()  # while it trains
+    with head:
+        controls.notices()
+        result = explore.train(settings, begun)
+    if result is None:
+        st.stop()
+    with left:
+        draw_sweep = explore.pareto(result)
+    layout.breathe()
+    if not isinstance(begun, Ticket):
+        controls.sidebar()
+
+    with head:
+        st.markdown(explore.verdict(result))
+        explore.figures(result)
+    with right:
+        explore.changes(result)
+        controls.share(result.settings)
+        searching = target.form(settings, result)
+    explore.concepts(result)
+    explore.tree(result, settings.depth)
+    session.keep_link()
+    # What may take a while comes last: the page above is complete without it.
+    explore.shap(result)
+    draw_sweep()
+    target.wait(searching)
+
+
+if __name__ == "__main__":
+    explore_page()
+else:
+    compute.name_damaged_files()
+    server = st.App(__file__, middleware=serving.middleware())

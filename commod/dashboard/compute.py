@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import gc
+import logging
+import os
 import time
 from collections.abc import Hashable
+from functools import lru_cache
 from threading import Thread
 from typing import Any
 
@@ -21,7 +24,7 @@ from commod.dashboard.results import (
 )
 from commod.dashboard.settings import Settings
 from commod.dashboard.work import Report, Ticket, Work, WorkQueue
-from commod.datasets import forget_task
+from commod.datasets import damaged_files, forget_task
 from commod.experiments import Sweep, prepare
 from commod.experiments.limits import Limits, limits_of, price_of
 from commod.experiments.match import Match, match_models
@@ -37,10 +40,12 @@ __all__ = [
     "figures_of_base",
     "finish",
     "forget",
+    "held",
     "known_frontier",
     "known_sweep",
     "limits",
     "match",
+    "name_damaged_files",
     "once",
     "price",
     "queue",
@@ -56,6 +61,9 @@ PATIENCE = 0.5
 # A training that is done within this is waited for before anything is drawn.
 MOMENT = 0.15
 POLL = 0.02
+# Once a wait is shown: how often it is looked at, and by how much the bar must have grown to be drawn anew.
+SLOW_POLL = 0.1
+STEP = 0.05
 
 
 @st.cache_resource(show_spinner=False)
@@ -64,12 +72,26 @@ def queue() -> WorkQueue:
     return WorkQueue()
 
 
+def _leave(tickets: list[Ticket]) -> None:
+    for ticket in tickets:
+        ticket.leave()
+
+
+@st.cache_resource(scope="session", show_spinner=False, on_release=_leave)
+def held() -> list[Ticket]:
+    """Places in the queue that this session keeps from one run of its script to the next; given up when it is closed.
+
+    Streamlit keeps the state of a closed session for minutes, in case its browser comes back.
+    """
+    return []
+
+
 @st.cache_resource(show_spinner=False)
 def start() -> None:
     """Once per server, after the imports: freeze what is loaded, and let SHAP compile in the background.
 
     Streamlit collects garbage after every rerun, and walking all of pandas and scikit-learn takes longer than the
-    rerun; frozen objects are not walked.
+    rerun; frozen objects are not walked. With COMMOD_WARM_UP=0 in the environment SHAP compiles when it is needed.
     """
 
     def compile_shap() -> None:
@@ -77,9 +99,18 @@ def start() -> None:
         gc.collect()
         gc.freeze()
 
+    name_damaged_files()
     gc.collect()
     gc.freeze()
-    Thread(target=compile_shap, name="warm-up", daemon=True).start()
+    if os.environ.get("COMMOD_WARM_UP") != "0":
+        Thread(target=compile_shap, name="warm-up", daemon=True).start()
+
+
+@lru_cache(maxsize=1)
+def name_damaged_files() -> None:
+    """Say once in the server's log which data files cannot be used; the pages work on the others."""
+    for sentence in damaged_files().values():
+        logging.getLogger(__name__).error(sentence)
 
 
 def forget(data: str) -> None:
@@ -98,27 +129,32 @@ def stop_if_stale() -> None:
 
 def _await(ticket: Ticket, place: Any, what: str) -> Any:
     """Wait for a result; stop waiting, and let the work end, as soon as this run of the script is stale."""
-    started = time.monotonic()
-    shown = False
+    patient_until = time.monotonic() + PATIENCE
+    drawn: tuple[str, float] | None = None
     with ticket:
-        while not ticket.wait(POLL):
+        while not ticket.wait(SLOW_POLL if drawn else POLL):
             stop_if_stale()
-            if place is None or time.monotonic() - started < PATIENCE:
+            if place is None or time.monotonic() < patient_until:
                 continue
-            before = ticket.before
+            before, share = ticket.before, ticket.progress
             text = f"{what}: {before} before you" if before else f"{what} …"
-            place.progress(ticket.progress, text=text)
-            shown = True
+            if drawn is None or text != drawn[0] or share >= drawn[1] + STEP:
+                place.progress(share, text=text)
+                drawn = (text, share)
         result = ticket.result()
-    if shown:
+    if drawn:
         place.empty()
     return result
 
 
-def once(key: Hashable, work: Work, place: Any = None, what: str = "", *, background: bool = False) -> Any:
+def once(
+    key: Hashable, work: Work, place: Any = None, what: str = "", *, background: bool = False, later: bool = False
+) -> Any:
     """What `work` gives, computed once for all sessions by the queue; a wait is shown at `place`, if there is one."""
     found = queue().peek(key)
-    return found if found is not None else _await(queue().submit(key, work, background=background), place, what)
+    if found is not None:
+        return found
+    return _await(queue().submit(key, work, background=background, later=later), place, what)
 
 
 def begin(settings: Settings) -> FitResult | Ticket:
@@ -219,7 +255,7 @@ def figures_of_base(settings: Settings) -> dict[str, float]:
 def tree(result: FitResult, depth: int) -> ChangeTree:
     """The tree of the changes at one depth."""
     key = ("tree", result.settings, depth)
-    return once(key, lambda _: tree_of_changes(result, depth))
+    return once(key, lambda _: tree_of_changes(result, depth), later=True)
 
 
 def shap(result: FitResult, place: Any) -> Any:

@@ -15,6 +15,7 @@ from commod.charts import MethodStyle, palette
 from commod.charts.compare import SHAPES
 from commod.dashboard import compute
 from commod.dashboard.glossary import tip
+from commod.dashboard.markup import plain
 from commod.dashboard.settings import Settings
 from commod.experiments import Sweep
 from commod.models.competitors import METHODS, available_methods
@@ -60,7 +61,7 @@ def state() -> Page:
             page.methods = known if known or not asked else None
         page.model = _model_in(st.query_params.get("model", ""))
         which = st.query_params.get("segments", "0")
-        page.segments = int(which) if which in "01234" and which else 0
+        page.segments = int(which) if which in tuple("01234") else 0
         st.session_state[_STATE] = page
     found: Page = st.session_state[_STATE]
     return found
@@ -133,10 +134,8 @@ def choose_methods(settings: Settings, usual: Sequence[str] = PAPER_METHODS) -> 
         help=tip("needs_group"),
     )
     if page.unknown:
-        st.warning(
-            f"The link asks for methods that are not known: {', '.join(name[:20] for name in page.unknown[:5])}.",
-            icon=":material/link_off:",
-        )
+        unknown = plain(", ".join(name[:20] for name in page.unknown[:5]))
+        st.warning(f"The link asks for methods that are not known: {unknown}.", icon=":material/link_off:")
     undefined = [METHODS[name].title for name in asked if name not in defined]
     if undefined:
         st.caption(f"Not defined for this criterion: {', '.join(undefined)}.")
@@ -210,7 +209,7 @@ def collect(
                 try:
                     found[name] = tickets.pop(name).result()
                 except Exception as error:
-                    reason = str(error) if isinstance(error, ValueError) else "a fault of ours"
+                    reason = plain(error) if isinstance(error, ValueError) else "a fault of ours"
                     failed.append(f"{METHODS[name].title} could not be swept: {reason}")
             if done and found and tickets:  # the last one is for the caller to draw
                 paint(found)

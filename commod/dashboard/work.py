@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
-from threading import Condition, Thread
+from threading import Condition, Event, Thread
 from types import TracebackType
 from typing import Any
 
@@ -20,14 +20,22 @@ class Abandoned(Exception):  # noqa: N818 - not an error: nobody wants the resul
     """Raised inside a job that nobody waits for, to end it."""
 
 
+# Bytes of a result that does not say: a few small frames.
+LIGHT = 32 * 2**10
+
+
+def _weight(result: Any) -> int:
+    return int(getattr(result, "nbytes", LIGHT))
+
+
 class _Job:
-    def __init__(self, key: Hashable, work: Work, *, background: bool) -> None:
+    def __init__(self, key: Hashable, work: Work, *, background: bool, later: bool) -> None:
         self.key = key
         self.work = work
         self.background = background
+        self.rank = 2 if background else int(later)  # the smallest is taken first
         self.waiting = 0
-        self.running = False
-        self.done = False
+        self.done = Event()
         self.progress = 0.0
         self.result: Any = None
         self.error: BaseException | None = None
@@ -62,7 +70,7 @@ class Ticket:
 
     def wait(self, seconds: float) -> bool:
         """Wait until the job is done, at most `seconds`; true if it is."""
-        return self._queue._wait(self._job, seconds)
+        return self._job.done.wait(seconds)
 
     @property
     def before(self) -> int:
@@ -75,9 +83,12 @@ class Ticket:
         return self._job.progress
 
     def result(self) -> Any:
-        """What the job returned; its exception is raised here."""
-        if self._job.error is not None:
-            raise self._job.error
+        """What the job returned; its exception is raised here, but none that would end who waits for it."""
+        error = self._job.error
+        if error is not None and not isinstance(error, Exception):
+            raise RuntimeError("The work was cut short.") from error
+        if error is not None:
+            raise error
         return self._job.result
 
 
@@ -85,7 +96,7 @@ class WorkQueue:
     """Threads that take jobs in order, a bounded cache of results, and a count of who waits for what.
 
     Jobs in the background (sweeps, SHAP) are taken only when no other waits, and never on the last free thread, so
-    that a slider never waits for one.
+    that a slider never waits for one. Jobs for later (what stands further down a page) come after those that are not.
 
     Parameters
     ----------
@@ -93,15 +104,18 @@ class WorkQueue:
         Jobs at a time; default, the cores of the machine.
     keep : int
         Results kept; the one not used for longest goes first.
+    keep_bytes : int
+        What they may weigh together. A result says its weight as ``nbytes``; one that does not counts as `LIGHT`.
     """
 
-    def __init__(self, workers: int | None = None, keep: int = 256) -> None:
+    def __init__(self, workers: int | None = None, keep: int = 1024, keep_bytes: int = 192 * 2**20) -> None:
         self.workers = workers or len(os.sched_getaffinity(0))
-        self.keep = keep
+        self.keep, self.keep_bytes = keep, keep_bytes
         self.finished = 0  # jobs run to their end, for tests and reports
         self.abandoned = 0
         self._lock = Condition()
         self._results: OrderedDict[Hashable, Any] = OrderedDict()
+        self._bytes = 0
         self._jobs: dict[Hashable, _Job] = {}
         self._waiting: list[_Job] = []
         self._running: list[_Job] = []
@@ -120,19 +134,20 @@ class WorkQueue:
         """Drop kept results whose key `concerns` what must go; jobs at work on it drop theirs when they end."""
         with self._lock:
             for key in [key for key in self._results if concerns(key)]:
-                del self._results[key]
+                self._bytes -= _weight(self._results.pop(key))
             for job in [job for key, job in self._jobs.items() if concerns(key)]:
                 job.forgotten = True
 
-    def submit(self, key: Hashable, work: Work, *, background: bool = False) -> Ticket:
+    def submit(self, key: Hashable, work: Work, *, background: bool = False, later: bool = False) -> Ticket:
         """Take a place for the result of `key`; work that is wanted already is shared."""
         with self._lock:
             job = self._jobs.get(key)
             if job is None:
-                job = _Job(key, work, background=background)
+                job = _Job(key, work, background=background, later=later)
                 if key in self._results:
                     self._results.move_to_end(key)
-                    job.done, job.result, job.progress = True, self._results[key], 1.0
+                    job.result, job.progress = self._results[key], 1.0
+                    job.done.set()
                 else:
                     self._jobs[key] = job
                     self._waiting.append(job)
@@ -141,13 +156,11 @@ class WorkQueue:
             return Ticket(self, job)
 
     def _next(self) -> _Job | None:
-        for job in self._waiting:
-            if not job.background:
-                return job
-        busy = sum(job.background for job in self._running)
-        if self._waiting and busy < max(1, self.workers - 1):
-            return self._waiting[0]
-        return None
+        job = min(self._waiting, key=lambda job: job.rank, default=None)  # the first of the smallest rank
+        if job is not None and job.background:
+            busy = sum(other.background for other in self._running)
+            return job if busy < max(1, self.workers - 1) else None
+        return job
 
     def _serve(self) -> None:
         while True:
@@ -158,7 +171,6 @@ class WorkQueue:
                     job = self._next()
                 self._waiting.remove(job)
                 self._running.append(job)
-                job.running = True
             error: BaseException | None = None
             result = None
             try:
@@ -168,16 +180,21 @@ class WorkQueue:
             with self._lock:
                 self._running.remove(job)
                 self._jobs.pop(job.key, None)
-                job.done, job.result, job.error, job.progress = True, result, error, 1.0
+                job.result, job.error, job.progress = result, error, 1.0
                 if error is None:
                     self.finished += 1
                     if not job.forgotten:
-                        self._results[job.key] = result
-                    while len(self._results) > self.keep:
-                        self._results.popitem(last=False)
+                        self._keep(job.key, result)
                 elif isinstance(error, Abandoned):
                     self.abandoned += 1
                 self._lock.notify_all()
+            job.done.set()
+
+    def _keep(self, key: Hashable, result: Any) -> None:
+        self._bytes += _weight(result) - (_weight(self._results.pop(key)) if key in self._results else 0)
+        self._results[key] = result
+        while len(self._results) > self.keep or (self._bytes > self.keep_bytes and len(self._results) > 1):
+            self._bytes -= _weight(self._results.popitem(last=False)[1])
 
     def _reporter(self, job: _Job) -> Report:
         def report(share: float) -> None:
@@ -191,16 +208,12 @@ class WorkQueue:
 
         return report
 
-    def _wait(self, job: _Job, seconds: float) -> bool:
-        with self._lock:
-            return self._lock.wait_for(lambda: job.done, timeout=seconds)
-
     def _before(self, job: _Job) -> int:
         with self._lock:
             if job not in self._waiting:
                 return 0
-            ahead = self._waiting[: self._waiting.index(job)]
-            return sum(1 for other in ahead if job.background or not other.background)
+            place = self._waiting.index(job)
+            return sum((other.rank, i) < (job.rank, place) for i, other in enumerate(self._waiting))
 
     def _leave(self, job: _Job) -> None:
         with self._lock:
@@ -209,3 +222,5 @@ class WorkQueue:
                 self._waiting.remove(job)
                 self._jobs.pop(job.key, None)
                 self.abandoned += 1
+                job.error = Abandoned()  # whoever comes back to its ticket must not wait for ever
+                job.done.set()

@@ -98,7 +98,7 @@ def bring() -> None:
             icon=":material/delete:",
         )
     if _draft().problem:
-        st.error(_draft().problem, icon=":material/error:")
+        st.error(plain(_draft().problem), icon=":material/error:")
 
 
 def _take_upload() -> None:
@@ -138,9 +138,9 @@ def choose() -> None:
     if draft.table is None or draft.guesses is None:
         return
     frame, guesses = draft.table.frame, draft.guesses
-    st.header(f"What is what in {draft.name}")
+    st.header(f"What is what in {plain(draft.name)}")
     for notice in draft.table.notices:
-        st.warning(notice, icon=":material/info:")
+        st.warning(plain(notice), icon=":material/info:")
     st.caption(f"{len(frame):,} rows, {len(frame.columns)} columns.")
     with st.expander("The columns, and what they seem to be", expanded=len(frame.columns) <= 12):
         _columns_table(guesses)
@@ -265,7 +265,7 @@ def _kinds(free: list[str], guesses: pd.DataFrame) -> dict[str, Any]:
     left_out = [column for column in free if column not in picked["number"] and column not in picked["category"]]
     if left_out:
         more = f" and {len(left_out) - 8} more" if len(left_out) > 8 else ""
-        st.caption(f"Left out: {', '.join(left_out[:8])}{more}.")
+        st.caption(f"Left out: {', '.join(plain(column) for column in left_out[:8])}{more}.")
     return dict.fromkeys(picked["number"], "number") | dict.fromkeys(picked["category"], "category")
 
 
@@ -299,14 +299,14 @@ def in_use() -> None:
     if own is None:
         return
     draft, task = _draft(), own.task
-    st.header(f"In use: {task.spec.title}")
+    st.header(f"In use: {plain(task.spec.title)}")
     st.success("All pages work on these data now.", icon=":material/check:")
     cells = st.container(horizontal=True, gap="small")
     for code, group in enumerate(task.groups):
         rows = task.sensitive == code
-        rate = f"{task.y[rows].mean():.1%}: {task.spec.outcomes[1]}"
+        rate = f"{task.y[rows].mean():.1%}: {plain(task.spec.outcomes[1])}"
         cells.metric(
-            f"{task.spec.sensitive}: {group}",
+            f"{plain(task.spec.sensitive)}: {plain(group)}",
             f"{rows.sum():,}",
             rate,
             delta_color="off",
@@ -314,7 +314,7 @@ def in_use() -> None:
             border=True,
         )
     for sentence in draft.leaks:
-        st.warning(sentence, icon=":material/warning:")
+        st.warning(plain(sentence), icon=":material/warning:")
     if draft.told:
         st.markdown("\n".join(f"- {plain(sentence)}" for sentence in draft.told))
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
@@ -342,6 +342,6 @@ def what_it_is() -> None:
   the favourable outcome. Then f itself is not needed: g is f's score times a ratio of the features.
 - **Missing values** are filled in or their rows left out, as you say, and the page tells how many.
 - Nothing that is uploaded is executed, unpickled or written to disk. Reloading the page in the browser or closing it
-  ends the session, and the data with it.
+  ends the session, and the data with it, ten minutes later at the latest.
 """
         )

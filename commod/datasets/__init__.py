@@ -2,7 +2,15 @@
 
 from commod.datasets.declared import TASKS
 from commod.datasets.encoding import TabularEncoder
-from commod.datasets.load import DataFileError, add_task, data_directory, forget_task, load_task, task_names
+from commod.datasets.load import (
+    DataFileError,
+    add_task,
+    damaged_files,
+    data_directory,
+    forget_task,
+    load_task,
+    task_names,
+)
 from commod.datasets.own import Choice, ChoiceError, OwnTask, find_leaks, guess_columns, make_task
 from commod.datasets.reading import ReadTable, TableError, read_table
 from commod.datasets.task import Feature, Split, Task, TaskSpec
@@ -21,6 +29,7 @@ __all__ = [
     "Task",
     "TaskSpec",
     "add_task",
+    "damaged_files",
     "data_directory",
     "find_leaks",
     "forget_task",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 import os
 from functools import lru_cache
@@ -13,7 +14,7 @@ import pandas as pd
 from commod.datasets.declared import TASKS
 from commod.datasets.task import Task
 
-__all__ = ["DataFileError", "add_task", "data_directory", "forget_task", "load_task", "task_names"]
+__all__ = ["DataFileError", "add_task", "damaged_files", "data_directory", "forget_task", "load_task", "task_names"]
 
 CHECKSUMS = "checksums.json"
 
@@ -78,22 +79,45 @@ def forget_task(name: str) -> None:
     _own.pop(name, None)
 
 
+def damaged_files() -> dict[str, str]:
+    """Name of each task whose file is missing or not the one that was built, and the sentence that says so."""
+    return dict(_damaged(data_directory()))
+
+
+@lru_cache(maxsize=8)
+def _damaged(folder: Path) -> dict[str, str]:
+    found = {}
+    for name in TASKS:
+        try:
+            _checked_content(name, folder)
+        except DataFileError as error:
+            found[name] = str(error)
+    return found
+
+
+def _checked_content(name: str, folder: Path) -> tuple[bytes, str]:
+    """The data file of a task, which has the recorded checksum, and its datasheet."""
+    file = f"{name}.parquet"
+    rebuild = "Run 'python -m commod data rebuild' to make it again."
+    try:
+        expected = json.loads((folder / CHECKSUMS).read_text())[file]
+        content = (folder / file).read_bytes()
+        sheet = (folder / f"{name}.md").read_text()
+    except OSError as error:
+        what = "is missing" if isinstance(error, FileNotFoundError) else "cannot be read"
+        raise DataFileError(f"The data file {Path(str(error.filename)).name} {what}. {rebuild}") from error
+    except (KeyError, TypeError, ValueError) as error:
+        raise DataFileError(f"{CHECKSUMS} does not name {file}. {rebuild}") from error
+    if hashlib.sha256(content).hexdigest() != expected:
+        raise DataFileError(f"The data file {file} is damaged: its checksum is not the recorded one. {rebuild}")
+    return content, sheet
+
+
 @lru_cache(maxsize=8)
 def _load(name: str, folder: Path) -> Task:
     spec = TASKS[name]
-    path = folder / f"{name}.parquet"
-    rebuild = "Run 'python -m commod data rebuild' to make it again."
-    try:
-        expected = json.loads((folder / CHECKSUMS).read_text())[path.name]
-        digest = hashlib.sha256(path.read_bytes()).hexdigest()
-        sheet = (folder / f"{name}.md").read_text()
-    except FileNotFoundError as error:
-        raise DataFileError(f"The data file {Path(error.filename).name} is missing. {rebuild}") from error
-    except (KeyError, json.JSONDecodeError) as error:
-        raise DataFileError(f"{CHECKSUMS} does not name {path.name}. {rebuild}") from error
-    if digest != expected:
-        raise DataFileError(f"The data file {path.name} is damaged: its checksum is not the recorded one. {rebuild}")
-    frame = pd.read_parquet(path)
+    content, sheet = _checked_content(name, folder)
+    frame = pd.read_parquet(io.BytesIO(content))
     X = frame[[feature.name for feature in spec.features]].copy()
     for feature in spec.features:
         X[feature.name] = X[feature.name].astype("category" if feature.kind == "category" else float)

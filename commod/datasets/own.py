@@ -20,6 +20,8 @@ MOST_LEVELS = 30
 OTHER, MISSING = "other", "missing"
 # An outcome or a sensitive attribute has at most this many values to choose from.
 MOST_VALUES = 50
+# Numbers beyond this, and infinity, count as missing: the square of one has to be a number, too.
+LARGEST = 1e100
 # Each group needs so many rows of each label, or nothing can be trained and held out.
 LEAST_ROWS = 20
 
@@ -120,10 +122,11 @@ def _as_numbers(values: pd.Series) -> tuple[pd.Series, int]:
         return pd.Series(np.nan, index=values.index), len(values)
     if pd.api.types.is_numeric_dtype(values.dtype):
         numbers = values.astype(float)
-        return numbers.where(np.isfinite(numbers)), int(np.isinf(numbers).sum())
-    plain = values.astype(object)
-    numbers = pd.to_numeric(plain, errors="coerce").astype(float)
-    numbers = numbers.where(np.isfinite(numbers))
+    else:
+        codes, levels = pd.factorize(values)  # few different texts among many rows: read each once
+        read = pd.to_numeric(pd.Series(levels, dtype=object), errors="coerce").astype(float)
+        numbers = pd.Series(read.reindex(codes).to_numpy(), index=values.index)
+    numbers = numbers.where(numbers.abs() <= LARGEST)
     return numbers, int((numbers.isna() & values.notna()).sum())
 
 

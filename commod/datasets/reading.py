@@ -12,13 +12,19 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-__all__ = ["MOST_BYTES", "MOST_COLUMNS", "MOST_ROWS", "ReadTable", "TableError", "read_table", "short"]
+from commod.datasets.parquet_pages import unpacked_size
+
+__all__ = ["MOST_BYTES", "MOST_CELLS", "MOST_COLUMNS", "MOST_ROWS", "ReadTable", "TableError", "read_table", "short"]
 
 MOST_BYTES = 50 * 1024 * 1024
 MOST_ROWS = 300_000
 MOST_COLUMNS = 200
-# What a Parquet file may claim to hold once it is unpacked, and the longest text of a cell.
-MOST_UNPACKED = 1024**3
+MOST_CELLS = 20_000_000
+# What a Parquet file may hold once it is unpacked, the description at its end, the parts it may be cut into, and the
+# longest text of a cell.
+MOST_UNPACKED = 256 * 1024**2
+MOST_FOOTER = 2 * 1024**2
+MOST_GROUPS = 2_000
 MOST_TEXT = 2_000
 DELIMITERS = ",;\t|"
 
@@ -123,21 +129,23 @@ def _read_csv(text: str) -> tuple[pd.DataFrame, list[str]]:
     first = re.split(r"[\r\n]", text.lstrip("\r\n"), maxsplit=1)[0][:1_000_000]
     delimiter = max(DELIMITERS, key=first.count)
     n_columns = first.count(delimiter) + 1
-    if n_columns > MOST_COLUMNS:
-        raise TableError(_too_wide(n_columns))
-    rows = text.rstrip("\r\n").count("\n")  # without the row of names
-    if rows > MOST_ROWS:
-        raise TableError(_too_long(rows))
+    whole = text.rstrip("\r\n")
+    _check_size(max(whole.count("\n"), whole.count("\r")), n_columns)  # without the row of names
+    no_names = TableError("The first row is no row of column names: save the table anew as CSV in UTF-8.")
     try:
         header = next(csv.reader([first], delimiter=delimiter), [])
     except csv.Error:
-        raise TableError("The first row is no row of column names: save the table anew as CSV in UTF-8.") from None
+        raise no_names from None
+    if first.count('"') % 2:  # a name that goes on in the next line
+        raise no_names
     names = [column.strip() for column in header]
     if len(names) > 1 and all(re.fullmatch(r"-?[\d.]+([eE]-?\d+)?|", name) for name in names):
-        raise TableError(
-            f"The first row ({', '.join(names[:4])} …) looks like data, not names: put a row of column names above."
-        )
+        shown = ", ".join(short(name) for name in names[:4])
+        raise TableError(f"The first row ({shown} …) looks like data, not names: put a row of column names above.")
     _check_names(names)
+    too_many_cells = TableError("The rows have more cells than the first row has names: give every column a name.")
+    if _cells_of_first_row(text, delimiter) > len(names):
+        raise too_many_cells
     try:
         frame = pd.read_csv(
             io.StringIO(text), sep=delimiter, skip_blank_lines=True, low_memory=False, skipinitialspace=True
@@ -155,27 +163,45 @@ def _read_csv(text: str) -> tuple[pd.DataFrame, list[str]]:
     except (ValueError, OverflowError):
         raise TableError("The file could not be read as CSV: save the table anew as CSV in UTF-8.") from None
     if not isinstance(frame.index, pd.RangeIndex):
-        raise TableError("The rows have more cells than the first row has names: give every column a name.")
+        raise too_many_cells
     frame = frame.rename(columns=lambda column: str(column).strip())
     return (frame, []) if delimiter == "," else _with_decimal_commas(frame)
 
 
+def _cells_of_first_row(text: str, delimiter: str) -> int:
+    """Cells of the row below the names: what it has too many of, pandas takes for an index, at any price."""
+    lines = re.finditer(r"[^\r\n]+", text)
+    next(lines, None)
+    most = 0
+    for line in lines:
+        if line.group().count(delimiter) > MOST_COLUMNS * MOST_TEXT:
+            return MOST_COLUMNS * MOST_TEXT
+        try:
+            most = max(most, len(next(csv.reader([line.group()], delimiter=delimiter), [])))
+        except csv.Error:  # a very long cell, which is told as such
+            return most
+        if line.group().strip():
+            break
+    return most
+
+
 def _with_decimal_commas(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
     """Texts like 67,8 as numbers, as spreadsheets write them in many countries."""
-    found = []
+    read = {}
     for name in frame.columns:
         values = frame[name]
         if pd.api.types.is_numeric_dtype(values.dtype):
             continue
-        texts = values.dropna().astype(str)
-        like = texts.str.fullmatch(r"\s*[+-]?\d+,\d+\s*")
-        numbers = pd.to_numeric(texts.str.replace(",", ".", regex=False), errors="coerce")
-        if like.any() and numbers.notna().mean() >= 0.8:
-            dots = values.astype(object).where(values.isna(), values.astype(str).str.replace(",", ".", regex=False))
-            frame = frame.assign(**{name: pd.to_numeric(dots, errors="coerce") if numbers.notna().all() else dots})
-            found.append(short(name))
-    names = ", ".join(found[:5]) + (" …" if len(found) > 5 else "")
-    return frame, [f"Read with a decimal comma: {names}."] if found else []
+        codes, levels = pd.factorize(values)  # few different texts among many rows: look at each once
+        texts = pd.Series(levels).astype(str)
+        dots = texts.str.replace(",", ".", regex=False)
+        numbers = pd.to_numeric(dots, errors="coerce")
+        known = codes[codes >= 0]
+        if texts.str.fullmatch(r"\s*[+-]?\d+,\d+\s*").any() and numbers.notna().to_numpy()[known].mean() >= 0.8:
+            new = numbers if numbers.notna().all() else dots.astype(object)
+            read[name] = new.reindex(codes).to_numpy()
+    names = ", ".join(short(name) for name in list(read)[:5]) + (" …" if len(read) > 5 else "")
+    return frame.assign(**read), [f"Read with a decimal comma: {names}."] if read else []
 
 
 # ---- Parquet ----
@@ -183,32 +209,44 @@ def _with_decimal_commas(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
 
 def _read_parquet(content: bytes) -> pd.DataFrame:
     damaged = TableError("The Parquet file is damaged or cut off: write it anew.")
+    in_parts = TableError("The Parquet file is cut into too many parts: write it anew, with large row groups.")
+    footer = int.from_bytes(content[-8:-4], "little")
+    if footer > len(content) or content[-4:] != b"PAR1":
+        raise damaged
+    if footer > MOST_FOOTER:
+        raise in_parts
     try:
-        file = pq.ParquetFile(io.BytesIO(content))
+        file = pq.ParquetFile(io.BytesIO(content), thrift_container_size_limit=10_000)
         meta, schema = file.metadata, file.schema_arrow
     except (pa.ArrowException, OSError, ValueError):
         raise damaged from None
-    if meta.num_rows > MOST_ROWS:
-        raise TableError(_too_long(meta.num_rows))
-    if len(schema.names) > MOST_COLUMNS:
-        raise TableError(_too_wide(len(schema.names)))
-    unpacked = sum(meta.row_group(i).total_byte_size for i in range(meta.num_row_groups))
-    if unpacked > MOST_UNPACKED:
-        raise TableError(
-            f"The file would unpack to {unpacked / 2**30:,.0f} GB: that is refused. Write fewer rows or shorter texts."
-        )
+    _check_size(meta.num_rows, len(schema.names))
+    if meta.num_row_groups > MOST_GROUPS:
+        raise in_parts
     _check_names(list(schema.names))
     for entry in schema:
         if not _is_plain(entry.type):
             raise TableError(
-                f"Column “{short(entry.name)}” holds {entry.type} and not one value a cell: leave it out or spread it "
-                "over several columns."
+                f"Column “{short(entry.name)}” holds {short(entry.type)} and not one value a cell: leave it out or "
+                "spread it over several columns."
             )
+    try:
+        unpacked = unpacked_size(content, meta, MOST_UNPACKED)
+    except (ValueError, IndexError, pa.ArrowException, OSError):
+        raise damaged from None
+    if unpacked > MOST_UNPACKED:
+        raise TableError(
+            f"The file unpacks to more than {MOST_UNPACKED // 2**20} MB: that is refused. Write fewer rows or shorter "
+            "texts."
+        )
     texts = [entry.name for entry in schema if pa.types.is_string(entry.type) or pa.types.is_large_string(entry.type)]
     try:
         # Texts stay as a dictionary: a text repeated in every row is held once, however long it is.
         table = pq.read_table(io.BytesIO(content), read_dictionary=texts, use_threads=False)
-        frame = table.to_pandas(ignore_metadata=True, strings_to_categorical=True)
+        for place, entry in enumerate(table.schema):
+            if pa.types.is_decimal(entry.type):
+                table = table.set_column(place, entry.name, table.column(place).cast(pa.float64()))
+        frame = table.to_pandas(ignore_metadata=True, strings_to_categorical=True, date_as_object=False)
     except (pa.ArrowException, OSError, ValueError, MemoryError, OverflowError):
         raise damaged from None
     return frame
@@ -233,19 +271,26 @@ def _is_plain(kind: pa.DataType) -> bool:
 # ---- what both are checked for ----
 
 
-def _too_wide(columns: int) -> str:
-    return (
-        f"The table has {columns:,} columns; at most {MOST_COLUMNS} can be used: leave out those that are not needed."
-    )
-
-
-def _too_long(rows: int) -> str:
-    return f"The table has {rows:,} rows; at most {MOST_ROWS:,} can be used: upload a random sample of them."
+def _check_size(rows: int, columns: int) -> None:
+    if columns > MOST_COLUMNS:
+        raise TableError(
+            f"The table has {columns:,} columns; at most {MOST_COLUMNS} can be used: leave out those that are not "
+            "needed."
+        )
+    if rows > MOST_ROWS:
+        raise TableError(
+            f"The table has {rows:,} rows; at most {MOST_ROWS:,} can be used: upload a random sample of them."
+        )
+    if rows * columns > MOST_CELLS:
+        raise TableError(
+            f"The table has {rows * columns / 1e6:,.0f} million cells; at most {MOST_CELLS // 10**6} million can be "
+            "used: upload a sample of its rows, or leave out columns that are not needed."
+        )
 
 
 def short(text: object, most: int = 40) -> str:
-    """The beginning of a text, for a sentence."""
-    shown = str(text)
+    """The beginning of a text, for a sentence; what cannot be printed is shown as �."""
+    shown = "".join(letter if letter.isprintable() else "�" for letter in str(text)[: most + 1])
     return shown if len(shown) <= most else shown[:most] + "…"
 
 
@@ -260,6 +305,7 @@ def _check_names(names: list[str]) -> None:
 
 
 def _checked(frame: pd.DataFrame, notices: list[str]) -> ReadTable:
+    _check_size(len(frame), len(frame.columns))
     if len(frame) == 0:
         raise TableError("The file has column names but no rows: add a row for each person.")
     if len(frame.columns) < 3:
@@ -272,7 +318,8 @@ def _checked(frame: pd.DataFrame, notices: list[str]) -> ReadTable:
     for name in frame.columns:
         values = frame[name]
         if pd.api.types.is_datetime64_any_dtype(values.dtype):
-            values = values.astype(str)
+            codes, days = pd.factorize(values)
+            values = pd.Series(pd.Categorical.from_codes(codes, pd.Index(days.astype(str))))
         elif isinstance(values.dtype, pd.CategoricalDtype):
             if not pd.api.types.is_string_dtype(values.cat.categories.dtype):
                 values = values.astype(values.cat.categories.dtype)

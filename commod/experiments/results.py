@@ -48,8 +48,7 @@ def read_result(path: Path) -> tuple[pd.DataFrame, dict[str, Any]]:
     try:
         table = pq.read_table(path)
         about = json.loads((table.schema.metadata or {})[b"commod"])
-    except (OSError, KeyError, pa.ArrowInvalid) as error:
-        raise ValueError(
-            f"There is no result {path.name}: make it with 'python -m commod paper {path.stem}'."
-        ) from error
-    return table.to_pandas(), about
+        return table.to_pandas(), about
+    except (OSError, KeyError, ValueError, pa.ArrowException) as error:
+        what = f"There is no result {path.name}" if not path.is_file() else f"The result {path.name} is damaged"
+        raise ValueError(f"{what}: make it with 'python -m commod paper {path.stem}'.") from error

@@ -256,7 +256,7 @@ def test_compare_without_methods_or_rivals():
 
 def test_compare_with_a_hostile_link():
     app = fine(run_compare(methods="lpp,<script>,mnb,,", model="9" * 40))
-    assert any("<script>, mnb" in warning.value for warning in app.warning)
+    assert any(r"\<script\>, mnb" in warning.value for warning in app.warning)
     assert app.pills[0].value == ["lpp"]
 
 

@@ -99,6 +99,14 @@ def test_text_in_numbers_counts_as_missing(table):
     assert "3 cells of “test_score” are no numbers and count as missing." in own.done
 
 
+def test_numbers_too_large_to_compute_with_count_as_missing(table):
+    odd = table.astype({"test_score": float})
+    odd.loc[0:2, "test_score"] = [1e308, -1e101, np.inf]
+    own = make_task(odd, CHOICE)
+    assert "3 cells of “test_score” are no numbers and count as missing." in own.done
+    assert own.task.X["test_score"].abs().max() <= 100
+
+
 @pytest.mark.parametrize(
     ("change", "says"),
     [

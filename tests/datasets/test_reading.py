@@ -13,13 +13,21 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from commod.datasets import TableError, read_table
+from commod.datasets import TableError, guess_columns, read_table
+from commod.datasets.parquet_pages import unpacked_size
 from commod.datasets.reading import MOST_BYTES
+from tests.fuzzing import swollen_page
 
 
 def parquet(**columns):
     target = io.BytesIO()
     pq.write_table(pa.table(columns), target)
+    return target.getvalue()
+
+
+def parquet_in_groups():
+    target = io.BytesIO()
+    pq.write_table(pa.table({name: np.zeros(2_100) for name in "abc"}), target, row_group_size=1)
     return target.getvalue()
 
 
@@ -63,6 +71,12 @@ WRONG = {
     "lists in cells": (parquet(a=[[1], [2]], b=[1, 2], c=[1, 2]), "not one value a cell"),
     "a parquet bomb": (swollen(), "texts of more than 2,000 letters"),
     "a long parquet": (parquet(a=np.zeros(400_000), b=np.zeros(400_000), c=np.zeros(400_000)), "400,000 rows"),
+    "a page that swells": (swollen_page(300), "unpacks to more than 256 MB"),
+    "many cells in few bytes": (parquet(**{f"c{i}": np.zeros(200_000) for i in range(110)}), "22 million cells"),
+    "many row groups": (parquet_in_groups(), "cut into too many parts"),
+    "rows parted by CR": (b"a,b,c\r" + b"1,2,3\r" * 400_000, "400,000 rows; at most 300,000"),
+    "a million cells in the first row": (b"a,b,c\n" + b"1," * 1_000_000 + b"1\n", "more cells than the first row"),
+    "a name over two lines": (b'"a\nb",c,d\n1,2,3\n', "no row of column names"),
     "an empty parquet": (
         parquet(a=pa.array([], pa.int64()), b=pa.array([], pa.int64()), c=pa.array([], pa.int64())),
         "no rows",
@@ -120,6 +134,23 @@ def test_formulas_stay_text_and_are_named(cell):
     assert not read_table(b"a,b,c\n-3,+4,x\n").notices  # numbers with a sign are none
 
 
+def test_what_cannot_be_printed_is_shown_so():
+    with pytest.raises(TableError) as caught:
+        read_table(b"a\x1b[31m,a\x1b[31m,c\n1,2,3\n")
+    assert "“a�[31m”" in str(caught.value)
+
+
+@pytest.mark.parametrize("version", ["1.0", "2.0"])
+@pytest.mark.parametrize("compression", ["none", "snappy", "zstd", "gzip"])
+def test_pages_are_as_large_as_an_honest_footer_says(compression, version):
+    target = io.BytesIO()
+    table = pa.table({"n": np.arange(30_000), "t": [f"t{i % 50}" for i in range(30_000)], "x": np.zeros(30_000)})
+    pq.write_table(table, target, compression=compression, data_page_version=version, row_group_size=20_000)
+    meta = pq.ParquetFile(target).metadata
+    claimed = sum(meta.row_group(i).total_byte_size for i in range(meta.num_row_groups))
+    assert 0.95 * claimed <= unpacked_size(target.getvalue(), meta, 10**9) <= claimed
+
+
 def test_dates_and_decimals_of_parquet_become_texts_and_numbers():
     frame = pd.DataFrame({"day": pd.to_datetime(["2020-01-01", "2021-05-05"]), "n": [1, 2], "t": ["a", None]})
     target = io.BytesIO()
@@ -135,6 +166,7 @@ def outcome_of(content):
         read = read_table(content)
     except TableError:
         return
+    assert len(guess_columns(read.frame)) == len(read.frame.columns)
     assert len(read.frame) > 0
     assert len(read.frame.columns) >= 3
 

@@ -1,0 +1,231 @@
+"""What goes wrong in one session stays in it; damaged data files are named; nobody sees another's data."""
+
+import logging
+import shutil
+import threading
+import time
+
+import pytest
+
+from commod.dashboard import compute, explore, session
+from commod.dashboard.layout import PAGES
+from commod.dashboard.settings import from_link
+from commod.dashboard.work import Abandoned, WorkQueue
+from commod.datasets import damaged_files, data_directory, load_task
+from commod.datasets.example import example_table
+from commod.datasets.load import CHECKSUMS
+from commod.experiments.results import read_result
+from tests.browsing import ROOT
+from tests.dashboard.driving import figure, fine, run, slider
+from tests.dashboard.hostile import elements, texts
+
+# ---- the queue ----
+
+
+@pytest.mark.parametrize(
+    "wrong", [KeyboardInterrupt, SystemExit, GeneratorExit, MemoryError, RecursionError, Abandoned]
+)
+def test_the_queues_threads_survive_any_exception(wrong):
+    queue = WorkQueue(workers=2)
+
+    def fail(report):
+        raise wrong
+
+    for place in range(4):
+        with queue.submit(place, fail) as ticket:
+            assert ticket.wait(5)
+            with pytest.raises(Exception):  # noqa: B017, PT011 - whatever it is, no BaseException
+                ticket.result()
+    with queue.submit("sound", lambda report: 7) as ticket:
+        assert ticket.wait(5)
+        assert ticket.result() == 7
+
+
+def test_work_of_a_session_that_is_dropped_ends_and_the_next_in_line_begins():
+    queue = WorkQueue(workers=1)
+    begun, ended = threading.Event(), threading.Event()
+
+    def endless(report):
+        begun.set()
+        try:
+            while True:
+                report(0.1)
+                time.sleep(0.002)
+        finally:
+            ended.set()
+
+    session_state = {"ticket": queue.submit("endless", endless)}
+    assert begun.wait(5)
+    waiting = queue.submit("next", lambda report: "served")
+    assert not waiting.wait(0.05)
+    session_state.clear()
+    assert ended.wait(5)
+    assert waiting.wait(5)
+    assert waiting.result() == "served"
+
+
+def test_a_search_is_given_up_when_its_session_is_closed():
+    queue = WorkQueue(workers=1)
+    tickets = [
+        queue.submit(place, lambda report: [report(0.1) or time.sleep(0.002) for _ in range(5_000)])
+        for place in range(2)
+    ]
+    compute._leave(tickets)  # what Streamlit calls when the connection ends
+    for ticket in tickets:  # the one that ran, and the one that waited
+        assert ticket.wait(5)
+        with pytest.raises(Abandoned):
+            ticket.result()
+
+
+# ---- one session's fault ----
+
+
+@pytest.mark.parametrize("wrong", [MemoryError, SystemExit])
+def test_a_training_that_fails_in_one_session_harms_no_other(monkeypatch, wrong):
+    made = compute.fit_result
+
+    def fail_at_nine(settings, report):
+        if settings.lambda_fair == 9.0:
+            raise wrong(f"in {ROOT}")
+        return made(settings, report)
+
+    monkeypatch.setattr(compute, "fit_result", fail_at_nine)
+    one, other = fine(run()), fine(run())
+    before = figure(one, "P-Rule")
+    slider(one, "lambda_fair").set_value(9.0).run()
+    assert not one.exception
+    assert len(one.error) == 1
+    assert figure(one, "P-Rule") == before
+    assert not any(str(ROOT) in text for _, _, text in texts(one))
+    fine(slider(other, "lambda_fair").set_value(2.0).run())
+    fine(slider(one, "lambda_fair").set_value(2.0).run())
+    assert figure(one, "P-Rule") == figure(other, "P-Rule")
+
+
+def test_a_section_that_fails_harms_no_other_session(monkeypatch):
+    other = fine(run())
+    with monkeypatch.context() as patched:
+        patched.setattr(explore, "changes", lambda result: 1 / 0)
+        broken = run()
+        assert len(broken.exception) == 1
+    fine(slider(other, "lambda_fair").set_value(2.0).run())
+    fine(broken.run())  # and it is well again as soon as the section is
+
+
+# ---- nobody sees another's data ----
+
+
+SOME = ("app.py", "pages/runs.py", "pages/people.py", "pages/data.py", "pages/take_home.py")
+
+
+@pytest.mark.parametrize("pages", [SOME, pytest.param([*PAGES], marks=pytest.mark.slow)], ids=["some", "all"])
+def test_two_sessions_never_see_each_others_data(pages):
+    """What one session uploads is looked for in another: by link, saved runs, the lists, undo and the queue."""
+    secret = "Zanzibar"
+    owner = run("pages/your_data.py")
+    content = example_table(400).replace({"South": secret}).to_csv(index=False).encode()
+    fine(owner.file_uploader[0].set_value((f"{secret}.csv", content, "text/csv")).run())
+    next(b for b in owner.button if b.label == "Use these data").click()
+    fine(owner.run())
+    fine(owner.switch_page("app.py").run())
+    name = owner.session_state["held_own_data"].name
+    assert len(name) >= 4 + 32  # 128 bits: not to be guessed
+    assert load_task(name).spec.title == f"{secret}.csv"
+    for page in pages:
+        link = {"data": name, "f": "scores", "runs": f"mine.{name}.k-2", "methods": "oracle_roc", "compare": "1"}
+        thief = run(page, **link)
+        assert not thief.exception
+        seen = " ".join(str(proto) for _, proto in elements(thief))
+        assert secret not in seen
+        assert "held_own_data" not in thief.session_state
+        held = thief.session_state["held_explore"]
+        assert all(settings.data != name for settings in (held.settings, *held.past, *held.future, *held.tried))
+    assert from_link({"data": name})[0].data == "law_school"
+    assert name not in run().selectbox(key="set_data").options
+
+
+def test_uploaded_data_go_when_their_session_was_closed_and_does_not_come_back(monkeypatch):
+    monkeypatch.setattr(session.st, "get_option", lambda name: 0.2)
+    gone, back = session.OwnData(load_task("german")), session.OwnData(load_task("german"))
+    session._closed([gone, back])
+    time.sleep(0.1)
+    back.seen = time.monotonic()
+    time.sleep(0.4)
+    assert load_task(back.name).name == back.name
+    with pytest.raises(ValueError, match="There is no task"):
+        load_task(gone.name)
+
+
+# ---- damaged data files ----
+
+
+@pytest.fixture
+def data_copy(tmp_path, monkeypatch):
+    folder = tmp_path / "data"
+    shutil.copytree(data_directory(), folder)
+    monkeypatch.setenv("COMMOD_DATA", str(folder))
+    return folder
+
+
+def flip(path):
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.write_bytes(content)
+
+
+def told(app):
+    return " ".join(text for kind, _, text in texts(app) if kind in ("caption", "warning", "error", "markdown"))
+
+
+def test_a_damaged_file_is_named_at_the_start_and_the_others_work(data_copy, caplog):
+    flip(data_copy / "compas.parquet")
+    assert list(damaged_files()) == ["compas"]
+    compute.name_damaged_files.cache_clear()
+    with caplog.at_level(logging.ERROR):
+        compute.name_damaged_files()
+    assert "compas.parquet is damaged" in caplog.text
+    assert "python -m commod data rebuild" in caplog.text
+    app = fine(run())
+    assert "compas" not in app.selectbox(key="set_data").options
+    assert "compas.parquet is damaged" in told(app).replace("\\", "")
+    assert str(data_copy) not in " ".join(str(proto) for _, proto in elements(app))
+    linked = fine(run(data="compas"))
+    assert "compas.parquet is damaged" in linked.warning[0].value.replace("\\", "")
+    assert figure(linked, "P-Rule") == figure(app, "P-Rule")
+    for page in ("pages/data.py", "pages/your_data.py", "pages/runs.py"):
+        fine(run(page, runs="mine.compas.k-2"))
+
+
+@pytest.mark.parametrize("harm", ["flipped", "missing", "a folder", "no checksum"])
+def test_the_usual_data_set_may_be_the_damaged_one(data_copy, harm):
+    path = data_copy / "law_school.parquet"
+    if harm == "flipped":
+        flip(path)
+    elif harm == "no checksum":
+        sums = (data_copy / CHECKSUMS).read_text()
+        (data_copy / CHECKSUMS).write_text(sums.replace("law_school.parquet", "another.parquet"))
+    else:
+        path.unlink()
+        if harm == "a folder":
+            path.mkdir()
+    app = fine(run("pages/data.py"))
+    assert app.selectbox[0].value == "law_school_full"
+    assert "law_school.parquet" in next(iter(damaged_files().values()))
+
+
+def test_no_sound_file_at_all_is_said_in_words(data_copy):
+    (data_copy / CHECKSUMS).write_text("[]")
+    app = run()
+    assert not app.exception
+    assert app.error[0].value == "No data file of this app can be used."
+    assert told(app).count("python -m commod data rebuild") == 5
+
+
+def test_a_damaged_result_is_named(tmp_path):
+    path = tmp_path / "figure2.parquet"
+    shutil.copy(data_directory() / "results" / "figure2.parquet", path)
+    path.write_bytes(path.read_bytes()[:-40] + b"\0" * 40)
+    with pytest.raises(
+        ValueError, match=r"The result figure2.parquet is damaged: make it with 'python -m commod paper"
+    ):
+        read_result(path)

@@ -1,0 +1,107 @@
+"""Whatever an address holds, every page opens, says what it did not know, and lets nothing through unescaped."""
+
+import math
+from types import SimpleNamespace
+
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+from commod.dashboard import limits, runs_file, sweeps, what_if
+from commod.dashboard.layout import PAGES
+from commod.dashboard.lesson import page as lesson
+from commod.dashboard.settings import GRIDS, NAMES, access_from_link, from_link
+from commod.datasets import TASKS
+from tests.dashboard.driving import run
+from tests.dashboard.hostile import MARKUP, PICTURE, let_through, texts
+
+PARAMETERS = (
+    *NAMES,
+    *("methods", "model", "segments", "budget", "level", "person", "runs", "compare", "paper"),
+    *("step", "answers", "controls", "rest", "embed", "nonsense"),
+)
+VALUES = (
+    *("", " ", "nan", "NaN", "-0", "1e309", "-inf", "1e308", "9" * 5000, "0x10", "1_0", "٣", "½", "²", "-1", "1.5"),
+    *("<script>alert(1)</script>", MARKUP, PICTURE, ":red[x] $x$", "\x00", "\u202e", "\ud800", "a" * 100_000),
+    *("../../etc/passwd", "own-" + "0" * 32, "own-", "__class__", "None", ",,,", "012", "1234", "3,0.05,7", "nan,nan"),
+    *("law_school", "commod,commod", "commod,<script>", "3,0.05", "1", "a.law_school.k-2", "hidden", "compas"),
+)
+value = st.one_of(st.sampled_from(VALUES), st.text(max_size=60), st.floats().map(str), st.integers().map(str))
+links = st.dictionaries(st.sampled_from(PARAMETERS), value, max_size=8)
+
+
+@settings(max_examples=1500, deadline=None)
+@given(links)
+def test_the_parts_of_a_link_are_valid_whatever_it_holds(link):
+    found, notices = from_link(link)
+    assert found.data in TASKS
+    assert all(getattr(found, name) in grid for name, grid in GRIDS.items())
+    access, unknown = access_from_link(link)
+    assert access.live is None or access.live <= set(NAMES)
+    for run_of_link in (read := runs_file.read_link(link.get("runs", "")))[0]:
+        assert run_of_link.settings.data in TASKS
+    assert len(read[0]) <= runs_file.MOST_RUNS
+    progress = lesson._from_link(link)
+    assert 0 <= progress.step < 100
+    assert all(isinstance(answer, str) or math.isfinite(answer) for answer in progress.answers.values())
+    for grid in (limits.BUDGETS, *limits.LEVELS.values()):
+        assert limits._nearest(grid, link.get("budget", "")) in (None, *grid)
+    model = sweeps._model_in(link.get("model", ""))
+    assert model is None or all(math.isfinite(number) for number in model)
+    for notice in (*notices, *unknown, *read[1], progress.notice):
+        assert len(notice) < 400
+
+
+@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(links)
+@example({"segments": "012", "person": "²"})
+def test_the_states_of_pages_are_valid_whatever_the_link_holds(monkeypatch, link):
+    with monkeypatch.context() as patched:
+        for module in (sweeps, what_if):
+            patched.setattr(module, "st", SimpleNamespace(session_state={}, query_params=link))
+        assert sweeps.state().segments in range(5)
+        result = SimpleNamespace(settings=SimpleNamespace(data="a", seed=0), changed_test=[0, 1, 0])
+        assert what_if._own(result).person in range(3)
+
+
+HOSTILE = {
+    "markup": dict.fromkeys(PARAMETERS, MARKUP),
+    "pictures": dict.fromkeys(PARAMETERS, PICTURE),
+    "numbers": dict.fromkeys(PARAMETERS, "1e309") | {"seed": "-0", "k": "nan", "person": "٣", "segments": "012"},
+    "long, twice and not ours": {name: ["\0" * 3, "9" * 50_000] for name in PARAMETERS} | {"data": "own-" + "0" * 32},
+}
+
+
+def open_with(page, link):
+    app = run(page, **link)
+    assert not app.exception
+    assert not app.error
+    assert not let_through(app)
+    assert all("Traceback" not in text for _, _, text in texts(app))
+    return app
+
+
+@pytest.mark.parametrize("link", HOSTILE.values(), ids=HOSTILE)
+@pytest.mark.parametrize("page", ["app.py", "pages/runs.py", "pages/lesson.py", "pages/your_data.py", "pages/data.py"])
+def test_a_page_opens_by_a_hostile_link(page, link):
+    open_with(page, link)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("link", HOSTILE.values(), ids=HOSTILE)
+@pytest.mark.parametrize("page", PAGES)
+def test_every_page_opens_by_a_hostile_link(page, link):
+    open_with(page, link | {"methods": "<script>,oracle_roc" if page == "pages/compare.py" else "commod"})
+
+
+@pytest.mark.slow
+@settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))
+@given(st.sampled_from([page for page in PAGES if page != "pages/compare.py"]), links)
+def test_every_page_opens_by_any_link(page, link):
+    open_with(page, {name: text.encode("utf-8", "replace").decode() for name, text in link.items()})
+
+
+def test_what_a_link_says_is_quoted_as_text():
+    app = run(data=PICTURE, f=MARKUP, k="[p](//evil.example)", controls="[p](//evil.example)")
+    assert len(app.warning) >= 4
+    assert not let_through(app)

@@ -1,0 +1,79 @@
+"""Broken files and hostile names through the pages themselves: no traceback, and nothing unescaped."""
+
+import pytest
+
+from commod.dashboard.layout import PAGES
+from commod.datasets.example import example_table
+from tests.dashboard.driving import fine, run
+from tests.dashboard.hostile import MARKUP, PICTURE, let_through
+from tests.datasets.test_reading import WRONG
+from tests.fuzzing import NASTY, readable
+
+PAGE = "pages/your_data.py"
+BROKEN = {case: content for case, (content, _) in WRONG.items() if len(content) < 10_000_000}
+
+
+def press(app, label):
+    return next(button for button in app.button if button.label == label).click().run()
+
+
+def test_a_corpus_of_broken_files_on_the_page():
+    app = fine(run(PAGE))
+    for case, content in BROKEN.items():
+        app.file_uploader[0].set_value((f"{MARKUP}{PICTURE}.csv", content, "text/csv")).run()
+        assert not app.exception, case
+        assert len(app.error) == 1, case
+        readable(app.error[0].value)
+        assert not let_through(app), case
+    fine(press(app, "Open it here"))  # and a sound one is still taken
+
+
+@pytest.fixture(scope="module")
+def hostile_table():
+    names = {
+        "experience_years": MARKUP,
+        "test_score": PICTURE,
+        "education": "$x$ :red[y] `z`",
+        "city": "a' || alert(1)",
+    }
+    table = example_table(600).rename(columns={**names, "group": f"{MARKUP} group", "hired": f"{PICTURE} hired"})
+    values = {
+        "A": PICTURE,
+        "B": MARKUP,
+        "yes": f"yes {PICTURE}",
+        "no": f"no {MARKUP}",
+        "university": "' + alert(1) + '",
+    }
+    return table.replace(values)
+
+
+@pytest.fixture
+def app(hostile_table):
+    app = run(PAGE)
+    content = hostile_table.to_csv(index=False).encode()
+    fine(app.file_uploader[0].set_value((f"{PICTURE}.csv", content, "text/csv")).run())
+    app.selectbox(key="own_target").set_value(f"{PICTURE} hired").run()
+    assert not let_through(fine(app))
+    return fine(press(app, "Use these data"))
+
+
+SLOW = ("pages/compare.py", "pages/lesson.py", "pages/limits.py", "pages/paper.py", "pages/what_if.py")
+
+
+@pytest.mark.parametrize("page", [pytest.param(page, marks=[pytest.mark.slow] * (page in SLOW)) for page in PAGES])
+def test_hostile_names_are_text_on_every_page(app, page):
+    app.query_params["methods"] = "commod,oracle_roc"
+    fine(app.switch_page(page).run())
+    assert not let_through(app)
+
+
+def test_nasty_cells_as_levels_of_every_feature():
+    table = example_table(400)
+    for place, column in enumerate(("education", "city", "interview_language")):
+        table[column] = [NASTY[(i * 7 + place) % len(NASTY)][:200].replace("\0", "") or "-" for i in range(len(table))]
+    app = run(PAGE)
+    fine(app.file_uploader[0].set_value(("people.csv", table.to_csv(index=False).encode(), "text/csv")).run())
+    fine(press(app, "Use these data"))
+    for page in ("app.py", "pages/people.py"):
+        fine(app.switch_page(page).run())
+        assert not let_through(app)
