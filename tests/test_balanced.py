@@ -1,0 +1,138 @@
+"""Two app processes behind nginx, as docs/nginx.conf has it: sessions are kept, and one process may go."""
+
+import os
+import re
+import shutil
+import socket
+import subprocess
+import time
+import urllib.request
+from collections import defaultdict
+from contextlib import ExitStack, contextmanager
+from urllib.parse import urlsplit
+
+import pytest
+
+from commod.datasets.example import example_table
+from tests.browsing import ROOT, chromium, chromium_path, metric, query, serve, settled
+
+NGINX = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(NGINX is None or chromium_path() is None, reason="needs nginx and Chromium (Debian's packages)"),
+]
+
+
+@contextmanager
+def balance(folder, *addresses):
+    """nginx with the documented site, its ports replaced; yields its address and its log."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    site = (ROOT / "docs/nginx.conf").read_text()
+    for old, new in (("127.0.0.1:8501", addresses[0]), ("127.0.0.1:8502", addresses[1]), ("8500", f"127.0.0.1:{port}")):
+        assert site.count(old) == 1
+        site = site.replace(old, urlsplit(new).netloc or new)
+    log = folder / "access.log"
+    whole = (
+        f"daemon off; worker_processes 1; error_log {folder}/error.log; pid {folder}/nginx.pid;\n"
+        "events { worker_connections 512; }\n"
+        f"http {{ client_body_temp_path {folder}/body; proxy_temp_path {folder}/proxy; fastcgi_temp_path {folder}/f;\n"
+        f"uwsgi_temp_path {folder}/u; scgi_temp_path {folder}/s; map_hash_bucket_size 128;\n{site}\n"
+        f"access_log {log} commod; }}\n"
+    )
+    (folder / "nginx.conf").write_text(whole)
+    # As root, nginx would work as another user, who may not enter the folder.
+    user = ["-g", "user root;"] if os.getuid() == 0 else []
+    server = subprocess.Popen([NGINX, "-p", str(folder), "-c", str(folder / "nginx.conf"), *user])
+    try:
+        deadline = time.monotonic() + 20
+        while True:
+            try:
+                urllib.request.urlopen(f"http://127.0.0.1:{port}/_stcore/health", timeout=2).close()
+                break
+            except OSError:
+                assert server.poll() is None, (folder / "error.log").read_text()
+                assert time.monotonic() < deadline
+                time.sleep(0.1)
+        yield f"http://127.0.0.1:{port}", log
+    finally:
+        server.terminate()
+        server.wait(timeout=20)
+
+
+def processes_of(log):
+    """Route of each browser to the processes that answered it."""
+    found = defaultdict(set)
+    for line in log.read_text().splitlines():
+        route, process, status, request = re.match(r'(\S+) (.+?) (\d+) "(.*)"', line).groups()
+        if "/_stcore/health" not in request and status != "499":
+            found[route].add(process)
+    return found
+
+
+def route_of(context):
+    return next(cookie["value"] for cookie in context.cookies() if cookie["name"] == "commod_route")
+
+
+def test_sessions_stay_where_they_are_and_outlive_a_process(tmp_path):
+    secret = {"STREAMLIT_SERVER_COOKIE_SECRET": "one for both"}
+    with ExitStack() as stack:
+        first = stack.enter_context(serve(environment=secret))
+        second_app = ExitStack()
+        stack.enter_context(second_app)
+        second = second_app.enter_context(serve(environment=secret))
+        address, log = stack.enter_context(balance(tmp_path, first, second))
+        browser = stack.enter_context(chromium())
+
+        pages = []
+        for place in range(8):
+            context = browser.new_context(viewport={"width": 1440, "height": 900})
+            page = context.new_page()
+            page.goto(f"{address}/?lambda_fair={2 + place / 4:g}")
+            settled(page)
+            pages.append(page)
+        shown = [metric(page, "P-Rule") for page in pages]
+        assert len(set(shown)) > 4
+        first, second = urlsplit(first).netloc, urlsplit(second).netloc
+
+        # A file goes to the process that has the session.
+        upload = pages[0]
+        upload.get_by_role("link", name="Your data").click()
+        file = tmp_path / "people.csv"
+        file.write_text(example_table(600).to_csv(index=False))
+        upload.locator("input[type=file]").set_input_files(file)
+        upload.get_by_role("button", name="Use these data").click()
+        upload.get_by_role("heading", name="In use: people.csv").wait_for()
+
+        answer = urllib.request.urlopen(address)
+        assert answer.headers.get_all("X-Content-Type-Options") == ["nosniff"]
+        assert answer.headers["X-Frame-Options"] == "SAMEORIGIN"
+
+        for page in pages[1:]:
+            page.reload()
+            settled(page)
+        assert [metric(page, "P-Rule") for page in pages[1:]] == shown[1:]
+
+        # One process goes; the sessions of the other do not notice, and its own are opened again there.
+        routes = [route_of(page.context) for page in pages]
+        homes = {route: found for route, found in processes_of(log).items() if route in routes}
+        assert len(homes) == len(pages)
+        assert all(len(found) == 1 for found in homes.values())
+        assert set.union(*homes.values()) == {first, second}  # both had work
+        second_app.close()
+        for page, expected in list(zip(pages, shown, strict=True))[1:]:
+            page.reload()
+            settled(page)
+            assert metric(page, "P-Rule") == expected
+        moved = pages[-1]
+        moved.get_by_role("group", name="Fairness (λ_fair)").get_by_role("slider").focus()
+        moved.keyboard.press("ArrowRight")
+        moved.wait_for_url("**lambda_fair=4&**")
+        settled(moved)
+        assert query(moved)["lambda_fair"] == "4"
+        for page in pages:
+            page.close()
+
+    after = processes_of(log)
+    assert all(after[route] == {first} for route, found in homes.items() if found == {first})
