@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import time
 import warnings
+from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -31,6 +33,10 @@ from commod.models import Climb, Commod
 __all__ = ["FitResult", "fit_result", "forget_climbs", "shap_comparison", "sweep", "tree_of_changes"]
 
 Report = Callable[[float], None]
+# Bytes of a fit's frames and of its estimator, whatever the number of rows.
+FRAMES = 96 * 2**10
+# Bytes that all lines of the λ_fair slider may hold together.
+MOST_CLIMBED = 96 * 2**20
 
 
 @dataclass(frozen=True)
@@ -75,6 +81,11 @@ class FitResult:
         return explain_concepts(self.g, self.task, activations, self.scene.decisions_test, self.decisions)
 
     @property
+    def nbytes(self) -> int:
+        """About what it holds beside the scene, for whoever keeps many."""
+        return self.ratio_test.nbytes + self.changed_train.nbytes + self.changed_test.nbytes + FRAMES
+
+    @property
     def smallest_ratio(self) -> float:
         return float(self.ratio_test.min())
 
@@ -87,15 +98,30 @@ class FitResult:
         return bool(self.g.converged_)
 
 
-@lru_cache(maxsize=8)
-def _climb(scene: tuple[str, str, str, int], lambda_ratio: float, lambda_concepts: float) -> Climb:
-    """What has been climbed on one line of the λ_fair slider; for the few lines in use, since each holds its data."""
-    return Climb()
+_climbs: OrderedDict[tuple[Any, ...], tuple[Climb, int]] = OrderedDict()
+_climbing = Lock()
+
+
+def _climb(scene: Scene, settings: Settings) -> Climb:
+    """What has been climbed on one line of the λ_fair slider: the next fit on it costs a quarter.
+
+    For as many lines as fit into memory, those of the small data sets above all, since each holds its rows four times
+    over; the one not used for longest goes first.
+    """
+    line = (settings.scene(), settings.lambda_ratio, settings.lambda_concepts)
+    with _climbing:
+        if line not in _climbs:
+            _climbs[line] = (Climb(), 4 * scene.encoded_train.nbytes)
+        _climbs.move_to_end(line)
+        while len(_climbs) > 1 and sum(held for _, held in _climbs.values()) > MOST_CLIMBED:
+            _climbs.popitem(last=False)
+        return _climbs[line][0]
 
 
 def forget_climbs() -> None:
     """Drop all that has been climbed: each holds its data."""
-    _climb.cache_clear()
+    with _climbing:
+        _climbs.clear()
 
 
 def _train(scene: Scene, settings: Settings, report: Report | None, climb: Climb | None = None) -> Commod:
@@ -122,7 +148,7 @@ def fit_result(settings: Settings, report: Report | None = None) -> FitResult:
     """Train COMMOD at `settings`."""
     scene = prepare(settings.data, settings.f, settings.seed)
     started = time.perf_counter()
-    g = _train(scene, settings, report, _climb(settings.scene(), settings.lambda_ratio, settings.lambda_concepts))
+    g = _train(scene, settings, report, _climb(scene, settings))
     seconds = time.perf_counter() - started
     ratio, ratio_train = g.rescaler_(scene.encoded_test), g.rescaler_(scene.encoded_train)
     return FitResult(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 import time
 import weakref
+from collections.abc import Collection
 from dataclasses import fields, replace
 from threading import Thread, Timer
 from typing import Any
@@ -13,7 +14,10 @@ import streamlit as st
 
 from commod.dashboard import compute
 from commod.dashboard.settings import (
+    FAIRNESS,
+    GRIDS,
     OWN_PREFIX,
+    VIEWS,
     Access,
     Settings,
     access_from_link,
@@ -261,13 +265,17 @@ def change(name: str) -> None:
 
     Another data set opens in its own defaults, except where the user has chosen criterion, f or split.
     """
-    value = st.session_state[f"set_{name}"]
-    if value is None:  # a segmented control clicked twice: keep what was
-        _move(current())
-        return
     here = current()
+    # A message may bring more than one move, where a slow server has skipped a run: take them all, or `_move` would set
+    # back the others before their callbacks are called. Something that no widget offers is a forged message.
+    moved: dict[str, Any] = {field.name: st.session_state.get(f"set_{field.name}") for field in fields(Settings)}
+    moved = {key: value for key, value in moved.items() if value in _options(key, here)}
+    if name not in moved:  # a segmented control clicked twice, too: keep what was
+        _move(here)
+        return
+    value = moved[name]
     if name != "data":
-        go_to(replace(here, **{name: value}))
+        go_to(replace(here, **{key: value for key, value in moved.items() if key != "data"}))
         return
     usual = defaults(here.data)
     chosen = {
@@ -278,6 +286,15 @@ def change(name: str) -> None:
     if chosen.get("f") not in base_models_of(value):
         chosen.pop("f", None)
     go_to(replace(defaults(value), view=here.view, depth=here.depth, **chosen))
+
+
+def _options(name: str, here: Settings) -> Collection[Any]:
+    """What a field of the settings can be set to in this session."""
+    if name == "data":
+        return data_sets()
+    if name == "f":
+        return base_models_of(here.data)
+    return {"fairness": FAIRNESS, "view": VIEWS}.get(name) or GRIDS[name]
 
 
 def reset() -> None:

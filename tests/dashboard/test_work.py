@@ -155,3 +155,30 @@ def test_a_result_wanted_again_while_its_work_is_ending_is_worked_anew(gate):
     second = queue.submit("k", lambda report: "anew")
     gate.open.set()
     assert take(second) in ("anew", "done")
+
+
+def test_what_is_for_later_comes_after_what_is_not_and_before_the_background(gate):
+    queue = WorkQueue(workers=1)
+    order = []
+    first = queue.submit("first", gate.work())
+    assert gate.started.wait(5)
+    tickets = [
+        queue.submit("sweep", lambda report: order.append("sweep"), background=True),
+        queue.submit("tree", lambda report: order.append("tree"), later=True),
+        queue.submit("fit", lambda report: order.append("fit")),
+    ]
+    assert [ticket.before for ticket in tickets] == [2, 1, 0]
+    gate.open.set()
+    for ticket in [first, *tickets]:
+        take(ticket)
+    assert order == ["fit", "tree", "sweep"]
+
+
+def test_results_are_kept_up_to_a_weight():
+    queue = WorkQueue(workers=1, keep_bytes=1000)
+    for key in "abc":
+        take(queue.submit(key, lambda report: memoryview(bytes(400))))
+    assert [queue.peek(key) is None for key in "abc"] == [True, False, False]
+    queue.forget(lambda key: key == "b")
+    take(queue.submit("d", lambda report: memoryview(bytes(500))))
+    assert queue.peek("c") is not None

@@ -1,0 +1,290 @@
+"""Thirty people at once, over websockets: ``python -m tests.benchmarks.crowd``.
+
+Each moves a slider every 2 to 4 seconds, whether or not the last move has been answered; half of the moves go to
+settings that somebody has seen, half to new ones. At the end all move at the same moment, each to a setting of its own.
+Meanwhile others do what nobody should (``faults.py``). The floor app has the same crowd, in a server of its own, before
+and after: on two cores the two would disturb each other. With ``--report`` the load goes on for ten minutes, for the
+memory, and uploads are fuzzed afterwards.
+"""
+
+import argparse
+import asyncio
+import random
+import sys
+import time
+from dataclasses import dataclass, field, replace
+from math import inf
+from pathlib import Path
+
+import psutil
+
+from commod.charts.pareto import CURRENT
+from commod.dashboard.settings import GRIDS, Settings, defaults, in_words, to_link
+from tests.benchmarks.client import Tab, data_of
+from tests.benchmarks.crowd_report import as_text, judge, write
+from tests.benchmarks.faults import misbehave
+from tests.browsing import serve
+
+LABELS = {
+    "lambda_fair": "Fairness (λ_fair)",
+    "lambda_ratio": "Stay near f (λ_ratio)",
+    "lambda_concepts": "Sparse concepts (λ_concepts)",
+}
+# Two of three look at what the app opens with.
+DATA = ("law_school", "law_school", "compas")
+PAUSE = (2.0, 4.0)
+EVERY = 5.0  # seconds between two looks at the memory
+
+
+class Ours:
+    """Where the Explore page says which setting it shows."""
+
+    script = "app.py"
+    sliders = tuple(LABELS)
+    chances = (3, 1, 1)
+
+    @staticmethod
+    def words(setting):
+        return in_words(setting)
+
+    @staticmethod
+    def shown(chart):
+        if not chart.id.endswith("-pareto"):
+            return None
+        table = data_of(chart)
+        return table["settings"][table["kind"].to_pylist().index(CURRENT)].as_py()
+
+
+class Floor:
+    """The same of the app with one slider, one chart and no computing."""
+
+    script = "tests/benchmarks/floor_app.py"
+    sliders = ("lambda_fair",)
+    chances = (1,)
+
+    @staticmethod
+    def words(setting):
+        return f"{setting.lambda_fair:g}"
+
+    @staticmethod
+    def shown(chart):
+        return f"{data_of(chart)['x'][0].as_py():g}"
+
+
+@dataclass
+class Move:
+    """A slider moved, and when it was answered."""
+
+    setting: Settings
+    seen: bool  # somebody had been shown this setting when it was asked for
+    sent: float
+    run: int  # runs of the script begun before
+    answered: float = inf  # the chart with the new point is there; never, if the next move came first
+    finished: float = inf
+
+    @property
+    def wait(self):
+        return self.answered - self.sent
+
+
+@dataclass
+class Crowd:
+    """What all people of a run share, and what was observed."""
+
+    app: type
+    started: float = 0.0
+    asked: set = field(default_factory=set)
+    answered: set = field(default_factory=set)
+    people: list = field(default_factory=list)
+    memory: list = field(default_factory=list)  # (seconds, bytes, threads)
+    faults: list = field(default_factory=list)
+    rush: list = field(default_factory=list)  # the moves that all made at one moment
+    newcomer: float = inf  # seconds for a new setting when all is over
+    idle: float = inf  # share of a core that the server uses when all are gone
+
+    def moves(self, until=inf):
+        """All moves but the last, which is the rush."""
+        return [m for person in self.people for m in person.moves[:-1] if m.sent - self.started <= until]
+
+
+class Person:
+    """One session: moves sliders and notes what comes back."""
+
+    def __init__(self, crowd, address, number):
+        self.crowd, self.rng = crowd, random.Random(number)
+        self.here = defaults(DATA[number % len(DATA)])
+        query = f"data={self.here.data}" if crowd.app is Ours else ""
+        self.tab = Tab(address, query=query, on_element=self._note)
+        self.moves = []
+        self.first = inf  # seconds to the first chart
+        self.opened = 0.0
+        self.places = []  # each n of "n before you"
+        self.lost = False  # the connection was gone before we hung up
+
+    async def open(self):
+        self.opened = time.monotonic()
+        await self.tab.open()
+        wanted = [LABELS[name] for name in self.crowd.app.sliders]
+        await self.tab.until(lambda: self.first < inf and all(label in self.tab.widgets for label in wanted), 120)
+
+    async def live(self, until):
+        """Move a slider every few seconds."""
+        while True:
+            pause = self.rng.uniform(*PAUSE)
+            if time.monotonic() + pause > until or self.tab.closed:
+                return
+            await asyncio.sleep(pause)
+            await self.move(seen=self.rng.random() < 0.5)
+
+    async def move(self, seen):
+        """Move one slider, to a setting seen before or to a new one; to the other kind if there is none."""
+        setting = self._choose(seen) or self._choose(not seen)
+        name = next(name for name in LABELS if getattr(setting, name) != getattr(self.here, name))
+        self.here = setting
+        known = setting in self.crowd.answered
+        self.crowd.asked.add(setting)
+        self.moves.append(Move(setting, known, time.monotonic(), self.tab.runs))
+        await self.tab.rerun({LABELS[name]: [f"{getattr(setting, name):g}"]})
+
+    def _choose(self, seen):
+        names = list(self.crowd.app.sliders)
+        weights = list(self.crowd.app.chances)
+        while names:
+            name = self.rng.choices(names, weights)[0]
+            weights.pop(names.index(name))
+            names.remove(name)
+            others = [replace(self.here, **{name: v}) for v in GRIDS[name] if v != getattr(self.here, name)]
+            if seen:
+                others = [s for s in others if s in self.crowd.answered]
+            elif self.crowd.app is Ours:
+                others = [s for s in others if s not in self.crowd.asked]
+            if others:
+                return self.rng.choice(others)
+        return None
+
+    def _note(self, kind, element):
+        now = time.monotonic()
+        if kind == "progress" and "before you" in element.text:
+            self.places.append(int(element.text.split(" before")[0].rsplit(" ", 1)[1]))
+        elif kind == "finished" and self.moves and self.moves[-1].answered < inf:
+            self.moves[-1].finished = min(self.moves[-1].finished, now)
+        elif kind == "vega_lite_chart" and (shown := self.crowd.app.shown(element)):
+            if not self.moves:
+                self.first = min(self.first, now - self.opened)
+                self.crowd.answered.add(self.here)
+                return
+            last = self.moves[-1]
+            if last.answered == inf and self.tab.runs > last.run and shown == self.crowd.app.words(last.setting):
+                last.answered = now
+                self.crowd.answered.add(last.setting)
+
+    def at_the_end(self):
+        """Whether the last setting was answered, by the chart and, in our app, in the address."""
+        if not self.moves or self.moves[-1].answered == inf:
+            return False
+        return self.crowd.app is not Ours or self.tab.link() == to_link(self.here)
+
+
+def server_of(address):
+    """The process behind an address: a child of ours."""
+    port = address.rsplit(":", 1)[1]
+    return next(p for p in psutil.Process().children() if port in p.cmdline())
+
+
+def resident(process):
+    """Bytes that a process and its children hold in memory, and its threads."""
+    family = [process, *process.children(recursive=True)]
+    return sum(p.memory_info().rss for p in family), process.num_threads()
+
+
+async def watch(crowd, process):
+    """Note the memory every few seconds."""
+    while True:
+        crowd.memory.append((time.monotonic() - crowd.started, *resident(process)))
+        await asyncio.sleep(EVERY)
+
+
+async def load(app, address, sessions, seconds, *, trouble=False, visit=True, patience=60.0):
+    """A crowd for some seconds; what was observed."""
+    crowd = Crowd(app)
+    process = server_of(address)
+    if visit:
+        # One visitor first, until the page is complete: a server that has just started compiles for some seconds.
+        visitor = await Tab(address).open()
+        await visitor.until(lambda: visitor.finished > 0, 180)
+        await visitor.close()
+    crowd.people = [Person(crowd, address, number) for number in range(sessions)]
+    crowd.started = time.monotonic()
+    watching = asyncio.create_task(watch(crowd, process))
+    misbehaving = asyncio.create_task(misbehave(address, crowd)) if trouble else None
+    until = crowd.started + seconds
+
+    async def live(person):
+        await person.open()
+        await person.live(until)
+
+    await asyncio.gather(*(live(person) for person in crowd.people))
+    await asyncio.sleep(max(0.0, until + PAUSE[0] - time.monotonic()))
+    if misbehaving is not None:
+        misbehaving.cancel()
+        await asyncio.gather(misbehaving, return_exceptions=True)
+    await asyncio.gather(*(person.move(seen=False) for person in crowd.people))
+    crowd.rush = [person.moves[-1] for person in crowd.people]
+    await asyncio.gather(*(person.tab.until(person.at_the_end, patience) for person in crowd.people))
+    crowd.memory.append((time.monotonic() - crowd.started, *resident(process)))
+    watching.cancel()
+    for person in crowd.people:
+        person.lost = person.tab.closed
+    if trouble:
+        await aftermath(crowd, address, process)
+    await asyncio.gather(*(person.tab.close() for person in crowd.people if not person.tab.closed))
+    return crowd
+
+
+async def aftermath(crowd, address, process):
+    """Whether every place at work is free again: how long a newcomer waits, and what the server does when all rest."""
+    await asyncio.gather(*(p.tab.until(lambda p=p: p.moves[-1].finished < inf, 60) for p in crowd.people))
+    newcomer = Person(crowd, address, len(crowd.people))
+    await newcomer.open()
+    await newcomer.move(seen=False)
+    await newcomer.tab.until(lambda: newcomer.moves[-1].finished < inf, 60)
+    crowd.newcomer = newcomer.moves[-1].wait
+    await newcomer.tab.close()
+    process.cpu_percent()
+    await asyncio.sleep(3)
+    crowd.idle = process.cpu_percent() / 100
+
+
+def run(app, sessions, seconds, **options):
+    with serve(app.script) as address:
+        return asyncio.run(load(app, address, sessions, seconds, **options))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--sessions", type=int, default=30)
+    parser.add_argument("--seconds", type=float, default=120, help="of load in which waits are measured")
+    parser.add_argument("--floor-seconds", type=float, default=40, help="half before and half after")
+    parser.add_argument(
+        "--memory-seconds", type=float, help="go on with the load until then, for the memory (with --report: 600)"
+    )
+    parser.add_argument("--report", type=Path, help="write the figures into this file (Markdown)")
+    parser.add_argument("--inputs", type=int, help="uploads to fuzz afterwards (with --report: 10000)")
+    parser.add_argument("--no-faults", action="store_true", help="nobody misbehaves")
+    arguments = parser.parse_args()
+    memory_seconds = arguments.memory_seconds or (600 if arguments.report else 0)
+    inputs = arguments.inputs if arguments.inputs is not None else (10_000 if arguments.report else 0)
+
+    half = arguments.floor_seconds / 2
+    floor = [run(Floor, arguments.sessions, half)]
+    ours = run(Ours, arguments.sessions, max(arguments.seconds, memory_seconds), trouble=not arguments.no_faults)
+    floor.append(run(Floor, arguments.sessions, half))
+    verdict = judge(floor, ours, arguments.seconds, inputs)
+    print(as_text(verdict))
+    if arguments.report:
+        write(arguments.report, verdict)
+    sys.exit(0 if verdict.met else 1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,250 @@
+"""What a crowd's run has to say: each requirement beside what was measured, as text and as Markdown."""
+
+import datetime
+import os
+import platform
+import statistics
+import subprocess
+import sys
+from collections import Counter
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from math import inf, isfinite
+from pathlib import Path
+
+MOST_SEEN = 3.0  # times the floor app's median
+MOST_NEW = 4.0  # seconds
+MOST_MEMORY = 1.3
+MINUTE = 60.0
+MOST_NEWCOMER = 4.0  # seconds for a new setting when all is over
+MOST_IDLE = 0.2  # of a core, when nobody moves
+PACKAGES = ("streamlit", "websockets", "numpy", "scikit-learn", "pandas", "pyarrow", "shap")
+
+
+@dataclass
+class Requirement:
+    """One line of the table."""
+
+    name: str
+    asked: str
+    measured: str
+    met: bool
+
+
+@dataclass
+class Verdict:
+    """All lines, and the tables behind them."""
+
+    requirements: list[Requirement] = field(default_factory=list)
+    waits: list[tuple] = field(default_factory=list)
+    faults: list[tuple] = field(default_factory=list)
+    inputs: list[tuple] = field(default_factory=list)
+    memory: list[tuple] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def met(self):
+        return all(requirement.met for requirement in self.requirements)
+
+
+def milliseconds(seconds):
+    return f"{1e3 * seconds:,.0f} ms" if isfinite(seconds) else "never"
+
+
+def middle(moves):
+    """Median wait. A move that the next one overtook counts as never answered: nobody saw its picture."""
+    return statistics.median(move.wait for move in moves) if moves else inf
+
+
+def quantile(moves, share):
+    waits = sorted(move.wait for move in moves)
+    return waits[min(len(waits) - 1, int(share * len(waits)))] if waits else inf
+
+
+def _waits(name, moves):
+    answered = [move for move in moves if isfinite(move.wait)]
+    finished = [move.finished - move.sent for move in moves if isfinite(move.finished)]
+    return (
+        name,
+        len(moves),
+        len(moves) - len(answered),
+        milliseconds(middle(moves)),
+        milliseconds(quantile(moves, 0.95)),
+        milliseconds(max((move.wait for move in answered), default=inf)),
+        milliseconds(statistics.median(finished) if finished else inf),
+    )
+
+
+def judge(floor, ours, seconds, inputs=0):
+    """Hold a run against what was asked for."""
+    verdict = Verdict()
+    require = verdict.requirements
+    people, sessions = ours.people, len(ours.people)
+    moves = ours.moves(seconds)
+    seen, new = [m for m in moves if m.seen], [m for m in moves if not m.seen]
+    on_floor = [move for crowd in floor for move in crowd.moves()]
+
+    problems = [problem for person in people for problem in person.tab.problems]
+    require.append(Requirement("errors", "none", _most_common(problems) or "none", not problems))
+    lost = sum(person.lost for person in people)
+    require.append(Requirement("sessions lost", "none", f"{lost} of {sessions}" if lost else "none", not lost))
+    final = sum(person.at_the_end() for person in people)
+    require.append(
+        Requirement("final settings answered", "all", f"{final} of {sessions}", final == sessions and sessions > 0)
+    )
+    base, ratio = middle(on_floor), middle(seen) / middle(on_floor)
+    text = f"{ratio:.1f}× ({milliseconds(middle(seen))} against {milliseconds(base)})"
+    require.append(
+        Requirement("settings seen before, median", f"≤ {MOST_SEEN:g}× the floor app's", text, ratio <= MOST_SEEN)
+    )
+    require.append(
+        Requirement("new settings, median wait", f"≤ {MOST_NEW:g} s", f"{middle(new):.2f} s", middle(new) <= MOST_NEW)
+    )
+    _judge_memory(verdict, ours)
+    places = [place for person in people for place in person.places]
+    told = sum(bool(person.places) for person in people)
+    text = f"to {told} of {sessions} sessions, with n up to {max(places, default=0)}"
+    require.append(Requirement("the page says “n before you”", "while waiting", text, bool(places)))
+    if ours.faults:
+        _judge_faults(verdict, ours)
+    if inputs:
+        _try_inputs(verdict, inputs)
+
+    verdict.waits = [
+        _waits("floor app", on_floor),
+        _waits("ours, seen before", seen),
+        _waits("ours, new", new),
+        _waits("ours, all at one moment", ours.rush),
+    ]
+    later = [move for move in ours.moves() if move not in moves] if len(ours.moves()) > len(moves) else []
+    if later:
+        verdict.waits.insert(3, _waits("ours, seen before, later", [m for m in later if m.seen]))
+        verdict.waits.insert(4, _waits("ours, new, later", [m for m in later if not m.seen]))
+    firsts = [person.first for person in people]
+    verdict.notes.append(
+        f"{sessions} sessions, all opened at one moment: first chart after {milliseconds(statistics.median(firsts))} "
+        f"(median), {milliseconds(max(firsts))} at the most. {len(ours.asked):,} different settings were asked for."
+    )
+    return verdict
+
+
+def _judge_memory(verdict, ours):
+    after = [sample for sample in ours.memory if sample[0] >= MINUTE]
+    step = MINUTE if ours.memory[-1][0] > 4 * MINUTE else MINUTE / 2
+    due = 0.0
+    for seconds, held, threads in ours.memory:
+        if seconds >= due or seconds == ours.memory[-1][0]:
+            verdict.memory.append((f"{seconds:.0f} s", f"{held / 2**20:,.0f} MiB", threads))
+            due += step
+    if not after:
+        verdict.notes.append("The run was shorter than a minute: nothing is said about memory.")
+        return
+    first, last = after[0], after[-1]
+    growth = last[1] / first[1]
+    text = f"{growth:.2f}× ({first[1] / 2**20:,.0f} MiB after 1 minute, {last[1] / 2**20:,.0f} after {last[0]:.0f} s)"
+    verdict.requirements.append(
+        Requirement("memory at the end", f"≤ {MOST_MEMORY:g}× that after 1 minute", text, growth <= MOST_MEMORY)
+    )
+
+
+def _judge_faults(verdict, ours):
+    kinds = Counter(fault.kind for fault in ours.faults)
+    failed = [fault for fault in ours.faults if fault.trouble]
+    for kind, tried in kinds.items():
+        trouble = _most_common([fault.trouble for fault in failed if fault.kind == kind])
+        verdict.faults.append((kind, tried, tried - sum(f.kind == kind for f in failed), trouble))
+    text = f"{len(ours.faults) - len(failed)} of {len(ours.faults)}"
+    verdict.requirements.append(Requirement("faults survived", "all", text, not failed))
+    free = ours.newcomer <= MOST_NEWCOMER and ours.idle <= MOST_IDLE
+    text = f"a newcomer's new setting took {milliseconds(ours.newcomer)}; at rest {ours.idle:.0%} of a core is used"
+    verdict.requirements.append(Requirement("places at work are free afterwards", "all", text, free))
+
+
+def _try_inputs(verdict, cases):
+    """Fuzz uploads in a process of their own."""
+    code = (
+        "from tests.fuzzing import fuzz_uploads\n"
+        f"for kind, n in fuzz_uploads({cases}).most_common():\n"
+        "    print(n, kind if isinstance(kind, str) else ': '.join(kind))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=Path(__file__).parents[2])
+    if done.returncode:
+        last = (done.stderr.strip().splitlines() or ["no word"])[-1]
+        verdict.requirements.append(Requirement("inputs tried", f"{cases:,} without a fault", last, False))
+        return
+    verdict.inputs = [tuple(line.split(" ", 1)[::-1]) for line in done.stdout.splitlines()]
+    text = f"{cases:,} files, none with an uncaught exception"
+    verdict.requirements.append(Requirement("inputs tried", f"{cases:,} without a fault", text, True))
+
+
+def _most_common(texts):
+    return "; ".join(f"{n}× {text}" for text, n in Counter(texts).most_common(5))
+
+
+def machine():
+    """The machine and the versions, in two lines."""
+    model = next(
+        (
+            line.split(":")[1].strip()
+            for line in Path("/proc/cpuinfo").read_text().splitlines()
+            if line.startswith("model name")
+        ),
+        platform.machine(),
+    )
+    cores = len(os.sched_getaffinity(0))
+    packages = ", ".join(f"{name} {version(name)}" for name in PACKAGES)
+    return f"{cores} cores ({model}), {platform.system()}; Python {platform.python_version()}, {packages}"
+
+
+WAITS = ("", "moves", "overtaken by the next", "median", "95 %", "longest answered", "script at its end, median")
+REQUIREMENTS = ("", "asked for", "measured", "")
+FAULTS = ("what was done", "times", "survived", "trouble")
+INPUTS = ("kind of input", "tried")
+MEMORY = ("after", "held by the server", "threads")
+
+
+def _lines(verdict):
+    return [(r.name, r.asked, r.measured, "met" if r.met else "MISSED") for r in verdict.requirements]
+
+
+def as_text(verdict):
+    """For the terminal."""
+    parts = [_columns(REQUIREMENTS, _lines(verdict)), _columns(WAITS, verdict.waits)]
+    parts += [_columns(FAULTS, verdict.faults)] if verdict.faults else []
+    parts += [_columns(MEMORY, verdict.memory), *verdict.notes]
+    return "\n\n".join(parts)
+
+
+def _columns(head, rows):
+    rows = [tuple(str(cell) for cell in row) for row in (head, *rows)]
+    widths = [max(len(row[i]) for row in rows) for i in range(len(head))]
+    return "\n".join("  ".join(f"{c:{w}}" for c, w in zip(row, widths, strict=True)).rstrip() for row in rows)
+
+
+def write(path, verdict):
+    """For the repository."""
+    today = datetime.date.today().isoformat()
+    missed = [r.name for r in verdict.requirements if not r.met]
+    parts = [
+        "# A crowd at the app, measured",
+        f"{today}, {machine()}. Written by `python -m tests.benchmarks.crowd --report`; the floor app (one slider, one "
+        "chart, no computing) had the same crowd on the same machine before and after, in a server of its own.",
+        "**Missed:** " + ", ".join(missed) if missed else "Everything that was asked for is met.",
+        "## Load held",
+        _markdown(REQUIREMENTS, _lines(verdict)),
+        "Send to the new point's chart, over the websocket. A median counts moves that were overtaken by the session's "
+        "next move as never answered.",
+        _markdown(WAITS, verdict.waits),
+        *verdict.notes,
+    ]
+    if verdict.faults:
+        parts += ["## Faults survived", _markdown(FAULTS, verdict.faults)]
+    if verdict.inputs:
+        parts += ["## Inputs tried", _markdown(INPUTS, verdict.inputs)]
+    parts += ["## Memory over time", _markdown(MEMORY, verdict.memory)]
+    path.write_text("\n\n".join(parts) + "\n")
+
+
+def _markdown(head, rows):
+    rows = [head, ("---",) * len(head), *rows]
+    return "\n".join("| " + " | ".join(str(cell).replace("|", "\\|") for cell in row) + " |" for row in rows)

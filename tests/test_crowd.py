@@ -1,0 +1,50 @@
+"""A few people at once, over websockets, against the real app; thirty are in ``tests/benchmarks/crowd.py``."""
+
+import asyncio
+import itertools
+import random
+
+import pytest
+
+from tests.benchmarks import crowd, faults
+from tests.browsing import serve
+
+pytestmark = pytest.mark.xdist_group("browser")  # one server at a time
+
+
+@pytest.fixture(scope="module")
+def address():
+    with serve(environment={"COMMOD_WARM_UP": "0"}) as running:
+        yield running
+
+
+def test_everyone_is_answered_and_no_session_is_lost(address):
+    seen = asyncio.run(crowd.load(crowd.Ours, address, sessions=4, seconds=8, visit=False))
+    assert [person.tab.problems for person in seen.people] == [[]] * 4
+    assert [person.at_the_end() for person in seen.people] == [True] * 4
+    assert not any(person.lost for person in seen.people)
+    assert len(seen.moves()) >= 4
+
+
+@pytest.mark.parametrize("kind", ["gone in mid-training", "random bytes as a message", "broken file uploaded"])
+def test_a_fault_of_one_session_is_its_own(address, kind):
+    assert asyncio.run(faults.KINDS[kind](address, random.Random(0))) == ""
+
+
+def test_two_sliders_moved_in_one_message_both_move(address):
+    async def move():
+        tab = await faults.Stranger(address).open()
+        await tab.until(lambda: tab.finished > 0, 60)
+        done = tab.finished
+        await tab.rerun({"Fairness (λ_fair)": ["2"], "Stay near f (λ_ratio)": ["0.3"]})
+        await tab.until(lambda: tab.finished > done, 60)
+        await tab.close()
+        return tab.link()
+
+    link = asyncio.run(move())
+    assert (link["lambda_fair"], link["lambda_ratio"]) == ("2", "0.3")
+
+
+@pytest.mark.parametrize("changes", [{"Data set": faults.HOSTILE}, {"Seed of the split": 2**40}], ids=str)
+def test_a_forged_value_is_not_taken(address, changes):
+    assert asyncio.run(faults.hostile_value(address, None, itertools.cycle([changes]))) == ""
