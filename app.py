@@ -11,7 +11,7 @@ from commod.dashboard.work import Ticket
 
 def explore_page():
     """Sliders, the trade-off, who changes, and why."""
-    layout.page("app.py")
+    layout.page("app.py", links_later=True)
     st.title("What does it cost to make this model fairer?")
     st.markdown(
         "**f** is the model in use, **g** a corrected copy of it. Move the sliders to trade accuracy for fairness."
@@ -23,8 +23,10 @@ def explore_page():
     target.arrive()
     settings = session.current()
     begun = compute.begin(settings)
-    if isinstance(begun, Ticket):
-        controls.sidebar()  # while it trains
+    trains = isinstance(begun, Ticket)
+    if trains:
+        layout.links()
+        controls.sidebar()
     with head:
         controls.notices()
         result = explore.train(settings, begun)
@@ -33,17 +35,18 @@ def explore_page():
     with left:
         draw_sweep = explore.pareto(result)
     layout.breathe()
-    if not isinstance(begun, Ticket):
-        controls.sidebar()
-
-    with head:
-        st.markdown(explore.verdict(result))
-        explore.figures(result)
-    with right:
-        explore.changes(result)
-        controls.share(result.settings)
-        searching = target.form(settings, result)
-    explore.concepts(result)
+    with layout.one_by_one():
+        if not trains:
+            layout.links()
+            controls.sidebar()
+        with head:
+            st.markdown(explore.verdict(result))
+            explore.figures(result)
+        with right:
+            explore.changes(result)
+            controls.share(result.settings)
+            searching = target.form(settings, result)
+        explore.concepts(result)
     explore.tree(result, settings.depth)
     session.keep_link()
     # What may take a while comes last: the page above is complete without it.

@@ -167,20 +167,27 @@ def _points(result: FitResult, sweep: pd.DataFrame | None) -> tuple[pd.DataFrame
     models = {replace(s, k=here.k): s for s in session.tried() if s.scene() == here.scene()}
     known = [s for model, s in models.items() if model != here]
     columns = ["kind", "fairness", "accuracy", "change_rate", "settings", "id", "order", "line"]
-    rows: list[tuple[Any, ...]] = []
-    if sweep is not None:
-        names = [FAIRNESS_FIGURES[here.fairness], "accuracy", "change_rate", "settings", "best"]
-        for *shown, best in sweep[names].itertuples(index=False, name=None):
-            rows.append((SWEEP, *shown, -1, shown[0], "frontier" if best else ""))
-    path = list(result.path[["fairness", "accuracy", "change_rate", "lambda_fair"]].itertuples(index=False, name=None))
-    for *shown, value in path:
-        rows.append((PATH, *shown, in_words(replace(here, lambda_fair=value)), -1, value, "path"))
+    behind, above = result.keep(f"points_{sweep is not None}", lambda: _fixed_points(result, sweep))
+    rows = list(behind)
     for i, s in enumerate(known):
         shown = session.tried()[s]
         rows.append((TRIED, shown["fairness"], shown["accuracy"], shown["change_rate"], in_words(s), i, 0, ""))
-    rows.append((CURRENT, *path[-1][:3], in_words(here), -1, 0, ""))
-    rows.append((DEPLOYED, *path[0][:3], "unchanged", -1, 0, ""))
-    return pd.DataFrame(rows, columns=columns), known
+    return pd.DataFrame(rows + above, columns=columns), known
+
+
+def _fixed_points(result: FitResult, sweep: pd.DataFrame | None) -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]]:
+    """Rows that are the same for all sessions, behind the points tried before and above them."""
+    here = result.settings
+    behind: list[tuple[Any, ...]] = []
+    if sweep is not None:
+        names = [FAIRNESS_FIGURES[here.fairness], "accuracy", "change_rate", "settings", "best"]
+        for *shown, best in sweep[names].itertuples(index=False, name=None):
+            behind.append((SWEEP, *shown, -1, shown[0], "frontier" if best else ""))
+    path = list(result.path[["fairness", "accuracy", "change_rate", "lambda_fair"]].itertuples(index=False, name=None))
+    for *shown, value in path:
+        behind.append((PATH, *shown, in_words(replace(here, lambda_fair=value)), -1, value, "path"))
+    above = [(CURRENT, *path[-1][:3], in_words(here), -1, 0, ""), (DEPLOYED, *path[0][:3], "unchanged", -1, 0, "")]
+    return behind, above
 
 
 def pareto(result: FitResult) -> Any:
@@ -342,7 +349,8 @@ def concepts(result: FitResult) -> None:
         "The score of f is multiplied by r; below 0 the decision changes. A concept “takes back” a decision by "
         "lowering r. k only decides how finely the same model is read."
     )
-    st.html(concept_cards(result.loadings, result.concepts, result.task.spec.people))
+    people = result.task.spec.people
+    st.html(result.keep("cards", lambda: concept_cards(result.loadings, result.concepts, people)))
 
 
 def tree(result: FitResult, depth: int) -> None:
@@ -355,7 +363,7 @@ def tree(result: FitResult, depth: int) -> None:
     wide, narrow = st.columns([3, 2], gap="large")
     with wide:
         controls.slider("depth")
-        st.html(tree_list(found))
+        st.html(result.keep(f"tree_{depth}", lambda: tree_list(found)))
     with narrow:
         st.metric("F1 of the tree on test", f"{found.f1:.2f}", help=tip("f1"))
         frame = found.f1_by_depth.assign(shown=found.f1_by_depth["depth"] == depth)
@@ -371,6 +379,15 @@ def tree(result: FitResult, depth: int) -> None:
         )
 
 
+def _accounts(features: pd.DataFrame) -> pd.DataFrame:
+    ranked = features[["label"]].assign(rank=range(len(features)))
+    own = ranked.assign(account=ACCOUNTS[0], value=features["commod"], low=0.0, high=0.0)
+    posthoc = ranked.assign(
+        account=ACCOUNTS[1], value=features["shap"], low=features["shap_low"], high=features["shap_high"]
+    )
+    return pd.concat([own, posthoc], ignore_index=True)
+
+
 def shap(result: FitResult) -> None:
     """SHAP beside COMMOD's own account; loads last."""
     st.header("Post hoc or built in: SHAP beside COMMOD")
@@ -383,12 +400,7 @@ def shap(result: FitResult) -> None:
     comparison = compute.shap(result, place)
     skeleton.empty()
     features = comparison.features
-    ranked = features[["label"]].assign(rank=range(len(features)))
-    own = ranked.assign(account=ACCOUNTS[0], value=features["commod"], low=0.0, high=0.0)
-    posthoc = ranked.assign(
-        account=ACCOUNTS[1], value=features["shap"], low=features["shap_low"], high=features["shap_high"]
-    )
-    frame = pd.concat([own, posthoc], ignore_index=True)
+    frame = result.keep("accounts", lambda: _accounts(features))
     wide, narrow = st.columns([3, 2], gap="large")
     with wide:
         columns = {

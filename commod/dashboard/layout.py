@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import lru_cache
+from io import BytesIO
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -16,10 +20,13 @@ from commod.dashboard.serving import TO_TOP
 from commod.dashboard.settings import sound_data
 from commod.datasets import damaged_files
 
-__all__ = ["PAGES", "back_to_the_top", "breathe", "page"]
+__all__ = ["PAGES", "back_to_the_top", "breathe", "links", "one_by_one", "page"]
 
 # Long enough for the browser to draw what it has been sent, short enough not to be felt.
 BREATH = 0.06
+# Seconds after which a page in line looks whether it is still wanted.
+MOST_PATIENCE = 0.1
+_rest_of_a_page = Lock()
 
 # Script to its name and icon, in the order of the links.
 PAGES = {
@@ -52,8 +59,8 @@ _STYLE = """
 """
 
 
-def page(script: str) -> None:
-    """Set a page up: title, width, and the links to the other pages."""
+def page(script: str, *, links_later: bool = False) -> None:
+    """Set a page up: title, width, and the links to the other pages, unless the page draws them itself."""
     st.set_page_config(page_title=f"{PAGES[script][0]} · COMMOD Explorer", page_icon=_icon(), layout="wide")
     compute.start()
     if not sound_data():
@@ -62,6 +69,12 @@ def page(script: str) -> None:
             st.markdown(plain(sentence))
         st.stop()
     session.enter(script)
+    if not links_later:
+        links()
+
+
+def links() -> None:
+    """The links to all pages, at the top of the sidebar."""
     with st.sidebar:
         st.html(f"{_STYLE}<strong>COMMOD Explorer</strong>")
         # In two columns, so that the sliders stay on the first screen.
@@ -77,7 +90,9 @@ def _icon() -> Any:
     icon = np.full((32, 32, 3), 255, dtype=np.uint8)
     icon[(rows - 10) ** 2 + (columns - 9) ** 2 < 40] = (0, 114, 178)
     icon[(rows - 21) ** 2 + (columns - 22) ** 2 < 70] = (213, 94, 0)
-    return Image.fromarray(icon)
+    file = BytesIO()
+    Image.fromarray(icon).save(file, "PNG")
+    return file.getvalue()
 
 
 def back_to_the_top(turn: int) -> None:
@@ -88,3 +103,18 @@ def back_to_the_top(turn: int) -> None:
 def breathe() -> None:
     """Hold the script back while the browser draws: it does so only when no more messages come in."""
     time.sleep(BREATH)
+
+
+@contextmanager
+def one_by_one() -> Iterator[None]:
+    """Draw the rest of a page, one session after the other.
+
+    Python has one interpreter for all threads. If thirty pages are drawn at once, each takes as long as all of them; if
+    what is below the first picture stands in line, the first pictures come at once. Nothing in here may wait.
+    """
+    while not _rest_of_a_page.acquire(timeout=MOST_PATIENCE):
+        compute.stop_if_stale()
+    try:
+        yield
+    finally:
+        _rest_of_a_page.release()

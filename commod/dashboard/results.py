@@ -6,7 +6,7 @@ import time
 import warnings
 from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from threading import Lock
 from typing import Any
@@ -52,7 +52,15 @@ class FitResult:
     changed_train: np.ndarray
     changed_test: np.ndarray
 
+    kept: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)  # see `keep`
+
     # The rest is made when it is first drawn, behind the point in the Pareto view, and then kept.
+
+    def keep(self, name: str, make: Callable[[], Any]) -> Any:
+        """What `make` gives, made once: a page of a model is drawn by many."""
+        if name not in self.kept:
+            self.kept[name] = make()
+        return self.kept[name]
 
     @cached_property
     def decisions(self) -> np.ndarray:

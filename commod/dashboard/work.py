@@ -16,6 +16,10 @@ Report = Callable[[float], None]
 Work = Callable[[Report], Any]
 
 
+# Seconds for which a job in the background makes way, each time it reports.
+REST = 0.3
+
+
 class Abandoned(Exception):  # noqa: N818 - not an error: nobody wants the result any more
     """Raised inside a job that nobody waits for, to end it."""
 
@@ -96,7 +100,8 @@ class WorkQueue:
     """Threads that take jobs in order, a bounded cache of results, and a count of who waits for what.
 
     Jobs in the background (sweeps, SHAP) are taken only when no other waits, and never on the last free thread, so
-    that a slider never waits for one. Jobs for later (what stands further down a page) come after those that are not.
+    that a slider never waits for one; while others are at work they rest wherever they report, for `REST` at most, as
+    Python has one interpreter for all. Jobs for later (what stands further down a page) come after those that are not.
 
     Parameters
     ----------
@@ -199,6 +204,8 @@ class WorkQueue:
     def _reporter(self, job: _Job) -> Report:
         def report(share: float) -> None:
             job.progress = min(1.0, max(0.0, share))
+            if job.background:
+                self._make_way()
             if job.waiting == 0:
                 with self._lock:
                     # Nobody may join a job that is about to end without a result.
@@ -207,6 +214,15 @@ class WorkQueue:
                         raise Abandoned
 
         return report
+
+    def _make_way(self) -> None:
+        """Rest while there is work that somebody waits for with a slider in hand."""
+
+        def quiet() -> bool:
+            return all(job.background for job in self._waiting) and all(job.background for job in self._running)
+
+        with self._lock:
+            self._lock.wait_for(quiet, timeout=REST)
 
     def _before(self, job: _Job) -> int:
         with self._lock:
