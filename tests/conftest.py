@@ -5,3 +5,19 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 # SHAP takes ten seconds to compile: only where a test runs it.
 os.environ.setdefault("COMMOD_WARM_UP", "0")
+
+
+# Files that take longest, in this order: they are begun first, so that none is left over for one process at the end.
+LONGEST = (
+    "test_browser.py",
+    "test_behaviour.py",
+    "test_grid.py",
+    "test_pages.py",
+    "test_interface.py",
+    "test_paper.py",
+)
+
+
+def pytest_collection_modifyitems(items):
+    """Begin with what takes longest."""
+    items.sort(key=lambda item: LONGEST.index(item.path.name) if item.path.name in LONGEST else len(LONGEST))

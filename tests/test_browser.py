@@ -17,7 +17,7 @@ from tests.browsing import ROOT, chromium, chromium_path, metric, query, serve, 
 from tests.keyboard import walk
 from tests.screenshots import SIZES, address_of
 
-pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
+pytestmark = pytest.mark.browser
 
 if chromium_path() is None:
     if os.environ.get("COMMOD_REQUIRE_BROWSER"):
@@ -201,6 +201,7 @@ def test_compare_draws_what_the_command_line_writes(open_page, tmp_path):
     assert shown == pytest.approx([float(fairness), float(accuracy), float(changed)], abs=5e-4)
 
 
+@pytest.mark.slow
 def test_compare_takes_a_clicked_model_to_the_match_and_on_to_explore(open_page):
     page = open_page("compare?methods=commod,lpp,oracle_roc")
     before = page.get_by_text("COMMOD changes").last.inner_text()
@@ -263,7 +264,7 @@ def test_a_cold_deep_link_shows_the_right_page_and_navigation(browser, script):
 
 def test_the_sidebar_shows_the_setting_on_every_page(open_page):
     page = open_page("?data=compas&fairness=equalized_odds&lambda_fair=2.5&k=3")
-    for name in ("Who changed", "What if", "Take home", "Explore"):
+    for name in ("What if", "Explore"):
         page.get_by_role("link", name=name, exact=True).click()
         page.wait_for_function("name => document.title.startsWith(name)", arg=name)
         settled(page)
@@ -359,7 +360,7 @@ def test_the_keyboard_changes_the_view_and_goes_back_to_a_setting_tried_before(o
 
 # Wide and light, but for the pages that take longest or have least on them, and the first page on a phone at night. All
 # else is in the slow tests.
-LATER = ("pages/compare.py", "pages/paper.py", "pages/data.py", "pages/take_home.py")
+LATER = ("pages/limits.py", "pages/compare.py", "pages/paper.py", "pages/data.py", "pages/take_home.py")
 DEFAULT = {(script, "wide", False) for script in PAGES if script not in LATER}
 DEFAULT.add(("app.py", "narrow", True))
 LOOKS = [

@@ -9,8 +9,6 @@ import pytest
 from tests.benchmarks import crowd, faults
 from tests.browsing import serve
 
-pytestmark = pytest.mark.xdist_group("browser")  # one server at a time
-
 
 @pytest.fixture(scope="module")
 def address():

@@ -15,8 +15,6 @@ from commod.dashboard.layout import PAGES
 from tests.browsing import ROOT, chromium, chromium_path, serve, settled
 from tests.wire import Wire
 
-pytestmark = pytest.mark.xdist_group("server")
-
 SECRET = "swordfish-5f2c9e"
 # The app itself, in which some splits go wrong: 13 a section of the page, 14 trains until nobody waits, 15 to 17 fail.
 FAULTS = """

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from commod.dashboard import limits, runs_file, sweeps, what_if
 from commod.dashboard.layout import PAGES
-from commod.dashboard.lesson import page as lesson
+from commod.dashboard.lesson import progress as lesson
 from commod.dashboard.settings import GRIDS, NAMES, access_from_link, from_link
 from commod.datasets import TASKS
 from tests.dashboard.driving import run
@@ -41,7 +41,7 @@ def test_the_parts_of_a_link_are_valid_whatever_it_holds(link):
     for run_of_link in (read := runs_file.read_link(link.get("runs", "")))[0]:
         assert run_of_link.settings.data in TASKS
     assert len(read[0]) <= runs_file.MOST_RUNS
-    progress = lesson._from_link(link)
+    progress = lesson.from_link(link)
     assert 0 <= progress.step < 100
     assert all(isinstance(answer, str) or math.isfinite(answer) for answer in progress.answers.values())
     for grid in (limits.BUDGETS, *limits.LEVELS.values()):

@@ -27,8 +27,6 @@ from tests.dashboard.driving import figure as tile
 from tests.dashboard.driving import fine, run, slider
 
 LESSON = "pages/lesson.py"
-# One process trains them once for all these tests.
-pytestmark = pytest.mark.xdist_group("lesson")
 
 
 class Once:

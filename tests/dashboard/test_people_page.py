@@ -175,7 +175,7 @@ def test_the_worse_decision_may_be_the_positive_one_and_small_groups_say_so(monk
 @pytest.mark.parametrize("text", ["$50 to $60", "a*b_c", ":red[x]", "[x](http://y)", "<b>", "`x`", "# x"])
 def test_words_of_the_data_are_no_markdown(text):
     escaped = plain(text)
-    assert escaped.replace("\\", "") == text
+    assert escaped.replace("\\", "").replace("\u2060", "") == text  # but for a joiner that nobody sees
     for i, sign in enumerate(escaped):
         if sign in "$*_[]<>`#:":
             assert escaped[i - 1] == "\\"

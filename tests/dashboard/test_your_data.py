@@ -42,9 +42,9 @@ def test_the_example_is_guessed_and_used(app):
 
 @pytest.mark.parametrize("page", [page for page in PAGES if page != PAGE])
 def test_every_page_works_on_own_data(app, page):
-    app.query_params["methods"] = "commod,adv_debias" if page == "pages/compare.py" else "commod"
+    app.query_params["methods"] = "commod,lpp" if page == "pages/compare.py" else "commod"
     fine(app.switch_page(page).run())
-    if page not in ("pages/paper.py", "pages/data.py"):  # which have no sidebar of their own
+    if page not in ("pages/paper.py", "pages/data.py", "pages/lesson.py"):  # which have no sidebar of their own
         assert app.selectbox(key="set_data").value == name_of(app)
         assert app.selectbox(key="set_f").value == "scores"  # of a model that we never see
     if page == "pages/data.py":

@@ -14,9 +14,6 @@ from commod.experiments.grid import Job
 from commod.experiments.sweep import Cell
 from tests.browsing import ROOT
 
-# One process for all: what the tests share is made once.
-pytestmark = pytest.mark.xdist_group("grid")
-
 DP, EO = "demographic_parity", "equalized_odds"
 
 

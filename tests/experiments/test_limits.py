@@ -1,22 +1,26 @@
 """The limits of a scene: no model, not even one that is told the group, gets beyond them."""
 
+from functools import lru_cache
+
 import pytest
 
 from commod.experiments import prepare, sweep_method
 from commod.experiments.limits import best_within, limits_of, price_of
 from commod.experiments.scene import FAIRNESS_FIGURES
 
-# One process for all: what the tests share is made once.
-pytestmark = pytest.mark.xdist_group("limits")
-
 CRITERIA = ("demographic_parity", "equalized_odds")
 
 
-@pytest.fixture(scope="module", params=CRITERIA)
-def case(request):
+@lru_cache
+def made(fairness):
     scene = prepare("law_school")
-    sweeps = {name: sweep_method(scene, name, request.param) for name in ("oracle_lpp", "oracle", "commod")}
-    return scene, request.param, limits_of(scene, request.param), sweeps
+    sweeps = {name: sweep_method(scene, name, fairness) for name in ("oracle_lpp", "oracle", "commod")}
+    return scene, fairness, limits_of(scene, fairness), sweeps
+
+
+@pytest.fixture(params=CRITERIA)
+def case(request):
+    return made(request.param)
 
 
 def test_no_model_gets_beyond_the_bound(case):

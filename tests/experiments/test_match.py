@@ -10,7 +10,6 @@ from commod.metrics.concepts import concept_redundancy, concept_size
 from commod.models.competitors import METHODS
 
 DP = "demographic_parity"
-pytestmark = pytest.mark.xdist_group("match")
 
 
 @pytest.fixture(scope="module")

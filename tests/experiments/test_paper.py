@@ -11,7 +11,6 @@ from commod.experiments.results import read_result, results_directory, write_res
 from commod.experiments.segments import PAPER_SEGMENTS
 
 DP = "demographic_parity"
-pytestmark = pytest.mark.xdist_group("paper")
 
 
 def rows(changes, method="commod", split=0, p_rule=0.6, accuracy=0.74):

@@ -11,9 +11,6 @@ from commod.datasets import Split
 from commod.experiments import prepare, target
 from commod.experiments.target import LAMBDA_GRIDS, find_settings
 
-# One process for all: what the tests share is made once.
-pytestmark = pytest.mark.xdist_group("target")
-
 
 @pytest.fixture(scope="module")
 def short():

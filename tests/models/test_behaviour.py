@@ -23,8 +23,7 @@ def coarse_fits(name, fairness, seed):
     return [fit(case(name, seed), lambda_fair=float(lam), fairness=fairness) for lam in COARSE]
 
 
-@pytest.mark.xdist_group("slider")  # in one process: the fits are shared
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", [pytest.param(s, marks=pytest.mark.slow if s > 1 else ()) for s in range(5)])
 @pytest.mark.parametrize("fairness", CRITERIA)
 @pytest.mark.parametrize("name", MOST_CHANGES)
 class TestAlongTheSlider:
