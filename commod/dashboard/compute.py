@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import logging
 import os
+import sys
 import time
 from collections.abc import Hashable
 from functools import lru_cache
@@ -24,7 +25,7 @@ from commod.dashboard.results import (
 )
 from commod.dashboard.settings import Settings
 from commod.dashboard.work import Report, Ticket, Work, WorkQueue
-from commod.datasets import damaged_files, forget_task
+from commod.datasets import damaged_files, forget_task, load_task
 from commod.experiments import Sweep, prepare
 from commod.experiments.limits import Limits, limits_of, price_of
 from commod.experiments.match import Match, match_models
@@ -61,6 +62,10 @@ PATIENCE = 0.5
 # A training that is done within this is waited for before anything is drawn.
 MOMENT = 0.15
 POLL = 0.02
+# With more rows a training is mostly numpy's work, which leaves the interpreter to others.
+HEAVY = 20_000
+# Seconds after which a thread at work lets another one have its turn.
+SWITCH = 0.0005
 # Once a wait is shown: how often it is looked at, and by how much the bar must have grown to be drawn anew.
 SLOW_POLL = 0.1
 STEP = 0.05
@@ -69,7 +74,7 @@ STEP = 0.05
 @st.cache_resource(show_spinner=False)
 def queue() -> WorkQueue:
     """The one queue of this server."""
-    return WorkQueue()
+    return WorkQueue(abreast=1)
 
 
 def _leave(tickets: list[Ticket]) -> None:
@@ -100,6 +105,8 @@ def start() -> None:
         gc.freeze()
 
     name_damaged_files()
+    # A page gives the interpreter up with every message it sends, and would get it back from a training after 5 ms.
+    sys.setswitchinterval(SWITCH)
     gc.collect()
     gc.freeze()
     if os.environ.get("COMMOD_WARM_UP") != "0":
@@ -164,7 +171,8 @@ def begin(settings: Settings) -> FitResult | Ticket:
     found: FitResult | None = queue().peek(key)
     if found is not None:
         return found
-    ticket = queue().submit(key, lambda report: fit_result(model, report))
+    heavy = len(load_task(settings.data).y) > HEAVY
+    ticket = queue().submit(key, lambda report: fit_result(model, report), heavy=heavy)
     started = time.monotonic()
     while time.monotonic() - started < MOMENT:
         if ticket.wait(POLL):

@@ -25,7 +25,7 @@ __all__ = ["PAGES", "back_to_the_top", "breathe", "links", "one_by_one", "page"]
 # Long enough for the browser to draw what it has been sent, short enough not to be felt.
 BREATH = 0.06
 # Seconds after which a page in line looks whether it is still wanted.
-MOST_PATIENCE = 0.1
+MOST_PATIENCE = 0.02
 _rest_of_a_page = Lock()
 
 # Script to its name and icon, in the order of the links.

@@ -33,10 +33,11 @@ def _weight(result: Any) -> int:
 
 
 class _Job:
-    def __init__(self, key: Hashable, work: Work, *, background: bool, later: bool) -> None:
+    def __init__(self, key: Hashable, work: Work, *, background: bool, later: bool, heavy: bool = False) -> None:
         self.key = key
         self.work = work
         self.background = background
+        self.heavy = heavy
         self.rank = 2 if background else int(later)  # the smallest is taken first
         self.waiting = 0
         self.done = Event()
@@ -107,14 +108,25 @@ class WorkQueue:
     ----------
     workers : int, optional
         Jobs at a time; default, the cores of the machine.
+    abreast : int, optional
+        Jobs at a time that are not in the background, but for heavy ones; default, all. Small ones spend their time in
+        Python, where two take as long side by side as one after the other, and keep the pages from being drawn.
     keep : int
         Results kept; the one not used for longest goes first.
     keep_bytes : int
         What they may weigh together. A result says its weight as ``nbytes``; one that does not counts as `LIGHT`.
     """
 
-    def __init__(self, workers: int | None = None, keep: int = 1024, keep_bytes: int = 192 * 2**20) -> None:
+    def __init__(
+        self,
+        workers: int | None = None,
+        *,
+        abreast: int | None = None,
+        keep: int = 1024,
+        keep_bytes: int = 192 * 2**20,
+    ) -> None:
         self.workers = workers or len(os.sched_getaffinity(0))
+        self.abreast = abreast or self.workers
         self.keep, self.keep_bytes = keep, keep_bytes
         self.finished = 0  # jobs run to their end, for tests and reports
         self.abandoned = 0
@@ -143,12 +155,14 @@ class WorkQueue:
             for job in [job for key, job in self._jobs.items() if concerns(key)]:
                 job.forgotten = True
 
-    def submit(self, key: Hashable, work: Work, *, background: bool = False, later: bool = False) -> Ticket:
+    def submit(
+        self, key: Hashable, work: Work, *, background: bool = False, later: bool = False, heavy: bool = False
+    ) -> Ticket:
         """Take a place for the result of `key`; work that is wanted already is shared."""
         with self._lock:
             job = self._jobs.get(key)
             if job is None:
-                job = _Job(key, work, background=background, later=later)
+                job = _Job(key, work, background=background, later=later, heavy=heavy)
                 if key in self._results:
                     self._results.move_to_end(key)
                     job.result, job.progress = self._results[key], 1.0
@@ -161,10 +175,13 @@ class WorkQueue:
             return Ticket(self, job)
 
     def _next(self) -> _Job | None:
-        job = min(self._waiting, key=lambda job: job.rank, default=None)  # the first of the smallest rank
+        light = sum(not (other.background or other.heavy) for other in self._running)
+        free = [job for job in self._waiting if job.background or job.heavy or light < self.abreast]
+        job = min(free, key=lambda job: job.rank, default=None)  # the first of the smallest rank
         if job is not None and job.background:
             busy = sum(other.background for other in self._running)
-            return job if busy < max(1, self.workers - 1) else None
+            others_wait = any(not other.background for other in self._waiting)
+            return None if others_wait or busy >= max(1, self.workers - 1) else job
         return job
 
     def _serve(self) -> None:
