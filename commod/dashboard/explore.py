@@ -400,7 +400,7 @@ def shap(result: FitResult) -> None:
     comparison = compute.shap(result, place)
     skeleton.empty()
     features = comparison.features
-    frame = result.keep("accounts", lambda: _accounts(features))
+    frame = _accounts(features)
     wide, narrow = st.columns([3, 2], gap="large")
     with wide:
         columns = {
