@@ -172,8 +172,8 @@ def test_a_fault_tells_nothing_and_harms_nobody_else(address, seed):
     gives_nothing_away(broken.text)
     if seed > 13:
         assert "for a reason of ours" in broken.text
-    assert bystander.read()
-    assert "Whose decisions change" in bystander.text
+    # The first run may end early, to be begun anew with what came in meanwhile.
+    assert any(bystander.read() and "Whose decisions change" in bystander.text for _ in range(3))
     for wire in (bystander, broken):
         wire.close()
 

@@ -347,6 +347,9 @@ def _checked(frame: pd.DataFrame, notices: list[str]) -> ReadTable:
 def _plain_objects(values: pd.Series) -> pd.Series:
     """Decimals and dates as numbers and texts."""
     try:
-        return values.astype(float)
+        try:
+            return values.astype(float)
+        except OverflowError:  # a whole number of hundreds of digits: infinite, which is told later
+            return values.map(lambda value: float(str(value)), na_action="ignore").astype(float)
     except (TypeError, ValueError):
         return values.where(values.isna(), values.astype(str)).replace({np.nan: None})

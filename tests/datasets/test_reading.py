@@ -193,3 +193,13 @@ def test_a_parquet_file_with_a_damaged_byte(place, byte, cut):
     broken[place] = byte
     outcome_of(bytes(broken))
     outcome_of(bytes(broken[:cut]) or b"x")
+
+
+def test_a_whole_number_of_hundreds_of_digits():
+    huge = "9" * 400
+    numbers = read_table(f"a,b,c\n1,x,k\n{huge},y,l\n".encode()).frame["a"]
+    assert numbers.dtype == float
+    assert numbers[0] == 1
+    assert not np.isfinite(numbers[1])
+    mixed = read_table(f"a,b,c\n{huge},x,k\nword,y,l\n".encode()).frame["a"]
+    assert mixed.tolist() == [huge, "word"]
