@@ -313,7 +313,7 @@ def _features(frame: pd.DataFrame, choice: Choice) -> tuple[pd.DataFrame, list[s
             levels = levels.where(~rare, OTHER)
         if choice.missing == "fill" and levels.isna().any():
             told.append(f"{int(levels.isna().sum()):,} missing in “{_short(name)}” become a level of their own.")
-            levels = levels.fillna(MISSING)
+            levels = levels.astype(object).where(levels.notna(), MISSING)  # be it text or, all of it missing, numbers
         columns[name] = levels.astype("category")
     return pd.DataFrame(columns), told
 
