@@ -95,8 +95,9 @@ def held() -> list[Ticket]:
 def start() -> None:
     """Once per server, after the imports: freeze what is loaded, and let SHAP compile in the background.
 
-    Streamlit collects garbage after every rerun, and walking all of pandas and scikit-learn takes longer than the
-    rerun; frozen objects are not walked. With COMMOD_WARM_UP=0 in the environment SHAP compiles when it is needed.
+    Walking all of pandas and scikit-learn for garbage takes longer than a run of a page; frozen objects are not walked
+    (and Streamlit's own walk after every run is off, see .streamlit/config.toml). With COMMOD_WARM_UP=0 in the
+    environment SHAP compiles when it is needed.
     """
 
     def compile_shap() -> None:

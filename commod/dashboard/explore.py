@@ -20,8 +20,10 @@ from commod.dashboard.settings import VIEWS, Settings, in_words
 from commod.dashboard.tables import Table, fold
 from commod.dashboard.work import Ticket
 from commod.experiments.scene import FAIRNESS_FIGURES
+from commod.explain import ChangeTree
 
 __all__ = [
+    "cards",
     "changes",
     "concepts",
     "current_model",
@@ -349,8 +351,14 @@ def concepts(result: FitResult) -> None:
         "The score of f is multiplied by r; below 0 the decision changes. A concept “takes back” a decision by "
         "lowering r. k only decides how finely the same model is read."
     )
+    st.html(cards(result))
+
+
+def cards(result: FitResult) -> str:
+    """A card for each concept, as HTML."""
     people = result.task.spec.people
-    st.html(result.keep("cards", lambda: concept_cards(result.loadings, result.concepts, people)))
+    made: str = result.keep("cards", lambda: concept_cards(result.loadings, result.concepts, people))
+    return made
 
 
 def tree(result: FitResult, depth: int) -> None:
@@ -363,7 +371,7 @@ def tree(result: FitResult, depth: int) -> None:
     wide, narrow = st.columns([3, 2], gap="large")
     with wide:
         controls.slider("depth")
-        st.html(result.keep(f"tree_{depth}", lambda: tree_list(found)))
+        st.html(tree_of(result, found, depth))
     with narrow:
         st.metric("F1 of the tree on test", f"{found.f1:.2f}", help=tip("f1"))
         frame = found.f1_by_depth.assign(shown=found.f1_by_depth["depth"] == depth)
@@ -377,6 +385,12 @@ def tree(result: FitResult, depth: int) -> None:
             caption="Learnt on the training part, counted on test. A high F1 with few questions means that the changes "
             f"are easy to describe.{why}",
         )
+
+
+def tree_of(result: FitResult, found: ChangeTree, depth: int) -> str:
+    """The tree as HTML."""
+    made: str = result.keep(f"tree_{depth}", lambda: tree_list(found))
+    return made
 
 
 def _accounts(features: pd.DataFrame) -> pd.DataFrame:

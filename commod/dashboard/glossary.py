@@ -10,6 +10,8 @@ from functools import lru_cache
 from html import escape
 from pathlib import Path
 
+from commod.dashboard.markup import bold
+
 __all__ = ["Word", "chapters", "explained", "tip", "unexplained", "word"]
 
 
@@ -75,8 +77,7 @@ def explained(paragraphs: Sequence[str]) -> str:
 
     said = []
     for text in paragraphs:
-        marked = re.sub(r"\*\*(.+?)\*\*", r"<strong>\1</strong>", escape(text, quote=False))
-        said.append(f'<p class="cx-said">{_WORD.sub(one, marked)}</p>')
+        said.append(f'<p class="cx-said">{_WORD.sub(one, bold(text))}</p>')
     return _STYLE + "".join(said)
 
 

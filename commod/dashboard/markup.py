@@ -17,7 +17,7 @@ from commod.charts import MethodStyle, palette
 from commod.explain import ChangeTree
 from commod.explain.concepts import in_percent
 
-__all__ = ["concept_cards", "legend_of", "no_formula", "plain", "table_of", "tree_list"]
+__all__ = ["bold", "concept_cards", "legend_of", "no_formula", "plain", "table_of", "tree_list"]
 
 MOST_BARS = 8
 
@@ -160,6 +160,11 @@ def plain(text: object) -> str:
     """A text from the data as it stands, whatever Markdown would make of it (“$50,000 to $60,000” is a formula)."""
     unlinked = _LINKS.sub("\u2060", str(text))
     return re.sub(r"([\\`*_\[\]$~:#<>|!])", r"\\\1", unlinked)
+
+
+def bold(text: str) -> str:
+    """A text of ours as HTML, with what stands between two pairs of asterisks in bold."""
+    return re.sub(r"\*\*(.+?)\*\*", r"<strong>\1</strong>", escape(text, quote=False))
 
 
 def no_formula(value: Any) -> Any:

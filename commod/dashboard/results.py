@@ -47,7 +47,7 @@ class FitResult:
     scene: Scene
     g: Commod
     seconds: float
-    path: pd.DataFrame  # λ_fair, fairness, accuracy, change_rate on test, from f to g
+    path: pd.DataFrame  # λ_fair, fairness, p_rule, dm, accuracy, change_rate on test, from f to g
     ratio_test: np.ndarray
     changed_train: np.ndarray
     changed_test: np.ndarray
@@ -181,8 +181,7 @@ def _path(g: Commod, scene: Scene, fairness: str) -> pd.DataFrame:
             {
                 "lambda_fair": float(lambda_fair),
                 "fairness": figures[FAIRNESS_FIGURES[fairness]],
-                "accuracy": figures["accuracy"],
-                "change_rate": figures["change_rate"],
+                **{name: figures[name] for name in ("p_rule", "dm", "accuracy", "change_rate")},
             }
         )
     return pd.DataFrame(rows)

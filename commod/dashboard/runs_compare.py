@@ -17,7 +17,7 @@ from commod.charts.compare import DEPLOYED, DEPLOYED_STYLE
 from commod.dashboard import compute, controls, explore, runs, session
 from commod.dashboard.drawing import draw
 from commod.dashboard.glossary import tip
-from commod.dashboard.markup import concept_cards, legend_of, plain, table_of, tree_list
+from commod.dashboard.markup import legend_of, plain, table_of
 from commod.dashboard.results import FitResult
 from commod.dashboard.runs_file import Run
 from commod.dashboard.settings import FAIRNESS, NAMES, base_models_of, in_words
@@ -309,8 +309,7 @@ def concepts(shown: Sequence[Shown]) -> None:
     parts = []
     for one in shown:
         result = one.result
-        cards = concept_cards(result.loadings, result.concepts, result.task.spec.people)
-        parts.append((one.title, f"r starts at {result.g.intercept_:.2f}", cards))
+        parts.append((one.title, f"r starts at {result.g.intercept_:.2f}", explore.cards(result)))
     _beside(parts)
 
 
@@ -325,7 +324,7 @@ def trees(shown: Sequence[Shown]) -> None:
             parts.append((one.title, "No decision changes, so there is nothing for a tree to find.", ""))
             continue
         found = compute.tree(one.result, depth)
-        parts.append((one.title, f"F1 of the tree on test: {found.f1:.2f}", tree_list(found)))
+        parts.append((one.title, f"F1 of the tree on test: {found.f1:.2f}", explore.tree_of(one.result, found, depth)))
     _beside(parts)
     st.caption(
         "Learnt on the training part, counted on test. F1 of 1: the tree finds all changed decisions, no others."

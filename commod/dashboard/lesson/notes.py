@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 from html import escape
 
@@ -11,7 +10,7 @@ from commod.dashboard.document import facts, html_document, listed
 from commod.dashboard.glossary import unexplained
 from commod.dashboard.lesson.parts import Answer, Stage
 from commod.dashboard.lesson.steps import STEPS
-from commod.dashboard.markup import table_of
+from commod.dashboard.markup import bold, table_of
 from commod.dashboard.results import FitResult, fit_result, shap_comparison
 from commod.dashboard.settings import FAIRNESS, NAMES, Settings, in_words
 from commod.explain import ShapComparison
@@ -71,8 +70,7 @@ def notes_html() -> str:
 
 
 def _paragraphs(*texts: str) -> str:
-    said = (re.sub(r"\*\*(.+?)\*\*", r"<strong>\1</strong>", escape(unexplained(text), quote=False)) for text in texts)
-    return "".join(f"<p>{text}</p>" for text in said)
+    return "".join(f"<p>{bold(unexplained(text))}</p>" for text in texts)
 
 
 def _step(at: Stage) -> str:

@@ -154,13 +154,16 @@ def _said(step: Step, question: Question, said: float | str) -> None:
         progress().seen.discard(STEPS.index(step))
         progress().staged = None
 
-    shown = _option(question, said) if isinstance(said, str) else f"{said:g} {question.unit}"
+    shown = question.in_words(_guess(question, said))
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.markdown(f"{question.text} **Your guess: {shown}.**")
         st.button("Guess again", icon=":material/undo:", type="tertiary", on_click=again)
 
 
-def _option(question: Question, said: str) -> str:
+def _guess(question: Question, said: float | str) -> float | str:
+    """A guess as it was made: options are kept as letters."""
+    if not isinstance(said, str):
+        return said
     place = "abcdefgh".index(said)
     return question.options[place] if place < len(question.options) else "none of these"
 
@@ -191,7 +194,7 @@ def _move(step: Step) -> None:
 def _check(at: Stage, answer: Answer, question: Question, said: float | str) -> None:
     """What the model says, what is seen in it, and what to talk about."""
     step = at.step
-    right, word = check(answer, _option(question, said) if isinstance(said, str) else said)
+    right, word = check(answer, _guess(question, said))
     box = st.success if right else st.info
     box(f"{answer.words} {word}", icon=":material/check_circle:" if right else ":material/lightbulb:")
     if not step.free:
@@ -302,9 +305,8 @@ def _summary(at: Stage) -> None:
         step = STEPS[place]
         there = Stage(step, at.models)
         question, answer = step.question(there), step.answer(there)
-        shown = _option(question, said) if isinstance(said, str) else f"{said:g} {question.unit}"
-        found = answer.value if isinstance(answer.value, str) else f"{answer.value:g} {question.unit}"
-        rows.append([f"{place + 1}. {step.title}", shown, found])
+        told = (question.in_words(value) for value in (_guess(question, said), answer.value))
+        rows.append([f"{place + 1}. {step.title}", *told])
     st.subheader("Your hour")
     st.html(table_of(dict.fromkeys(("Step", "You said", "The model said"), ""), rows, caption="Your hour", text=(1, 2)))
 

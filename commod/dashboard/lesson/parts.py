@@ -59,6 +59,10 @@ class Question:
     most: int = 0
     options: tuple[str, ...] = ()
 
+    def in_words(self, said: float | str) -> str:
+        """A guess or an answer as it is read."""
+        return said if isinstance(said, str) else f"{said:g} {self.unit}"
+
 
 @dataclass(frozen=True)
 class Answer:
@@ -85,7 +89,7 @@ class Step:
         What it is called, and how long a class takes over it.
     start : Settings
         What the sliders show when the step is opened.
-    goal : dict
+    goal : tuple of (name, value)
         What the learner sets after the guess; the check is made there.
     free : tuple of str
         Sliders to play with once the answer is known.
@@ -100,7 +104,7 @@ class Step:
     talk : tuple of str
         To be talked about.
     teacher : str
-        What the step is for, and what usually happens.
+        What the step is for, and how to lead it.
     pages : tuple of str
         Where to look further.
     """
@@ -231,19 +235,14 @@ def conflict_paths(at: Stage) -> pd.DataFrame:
 
     Columns ``criterion, lambda_fair, p_rule, dm``.
     """
-    rows = []
-    for fairness, label in (("demographic_parity", DP), ("equalized_odds", EO)):
-        result = at.instead(fairness=fairness)
-        for value, rescaler in zip(result.g.path_["lambda_fair"], result.g.path_rescalers_, strict=True):
-            after = (rescaler(result.scene.encoded_test) * result.scene.logit_test > 0).astype(int)
-            figures = result.scene.figures(after)
-            rows.append((label, float(value), figures["p_rule"], figures["dm"]))
-    start = at.before  # lies between two points of the path
-    rows.append((DP, start.settings.lambda_fair, figure(start, "p_rule"), figure(start, "dm")))
-    rows.append((TRUTH, np.nan, label_rule(start), 0.0))
-    return pd.DataFrame(rows, columns=["criterion", "lambda_fair", "p_rule", "dm"]).sort_values(
-        ["criterion", "lambda_fair"], ignore_index=True
-    )
+    paths = [
+        at.instead(fairness="demographic_parity").path.assign(criterion=DP),
+        at.before.path.tail(1).assign(criterion=DP),  # lies between two points of the path above
+        at.instead(fairness="equalized_odds").path.assign(criterion=EO),
+        pd.DataFrame({"criterion": [TRUTH], "lambda_fair": [np.nan], "p_rule": [label_rule(at.before)], "dm": [0.0]}),
+    ]
+    columns = ["criterion", "lambda_fair", "p_rule", "dm"]
+    return pd.concat([path[columns] for path in paths]).sort_values(columns[:2], ignore_index=True)
 
 
 def label_rule(result: FitResult) -> float:
