@@ -25,8 +25,8 @@ from commod.datasets import (
 )
 from commod.datasets.example import example_table
 from commod.datasets.own import MOST_VALUES, as_text
-from commod.datasets.reading import MOST_BYTES, MOST_COLUMNS, MOST_ROWS
 from commod.models.base_models import BASE_MODELS
+from commod.uploads.limits import MOST_BYTES, MOST_COLUMNS, MOST_ROWS
 
 __all__ = ["bring", "choose", "in_use", "what_it_is"]
 

@@ -12,8 +12,9 @@ from commod.datasets.load import (
     task_names,
 )
 from commod.datasets.own import Choice, ChoiceError, OwnTask, find_leaks, guess_columns, make_task
-from commod.datasets.reading import ReadTable, TableError, read_table
 from commod.datasets.task import Feature, Split, Task, TaskSpec
+from commod.uploads.limits import TableError
+from commod.uploads.reading import ReadTable, read_table
 
 __all__ = [
     "TASKS",

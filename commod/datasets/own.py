@@ -8,8 +8,8 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
-from commod.datasets.reading import short
 from commod.datasets.task import MOST_TRAINING, Feature, Task, TaskSpec
+from commod.uploads.limits import short
 
 __all__ = ["Choice", "ChoiceError", "OwnTask", "find_leaks", "guess_columns", "make_task"]
 

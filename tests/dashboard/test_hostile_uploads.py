@@ -6,8 +6,8 @@ from commod.dashboard.layout import PAGES
 from commod.datasets.example import example_table
 from tests.dashboard.driving import fine, run
 from tests.dashboard.hostile import MARKUP, PICTURE, let_through
-from tests.datasets.test_reading import WRONG
 from tests.fuzzing import NASTY, readable
+from tests.uploads.test_reading import WRONG
 
 PAGE = "pages/your_data.py"
 BROKEN = {case: content for case, (content, _) in WRONG.items() if len(content) < 10_000_000}

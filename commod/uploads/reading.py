@@ -10,22 +10,12 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-import pyarrow.parquet as pq
 
-from commod.datasets.parquet_pages import unpacked_size
+from commod.uploads.limits import MOST_BYTES, MOST_COLUMNS, MOST_TEXT, TableError, check_names, check_size, short
+from commod.uploads.parquet import damaged, unpack_apart
 
-__all__ = ["MOST_BYTES", "MOST_CELLS", "MOST_COLUMNS", "MOST_ROWS", "ReadTable", "TableError", "read_table", "short"]
+__all__ = ["ReadTable", "read_table"]
 
-MOST_BYTES = 50 * 1024 * 1024
-MOST_ROWS = 300_000
-MOST_COLUMNS = 200
-MOST_CELLS = 20_000_000
-# What a Parquet file may hold once it is unpacked, the description at its end, the parts it may be cut into, and the
-# longest text of a cell.
-MOST_UNPACKED = 256 * 1024**2
-MOST_FOOTER = 2 * 1024**2
-MOST_GROUPS = 2_000
-MOST_TEXT = 2_000
 DELIMITERS = ",;\t|"
 
 # How files begin that are often renamed.
@@ -47,10 +37,6 @@ _BEGINNINGS = (
     (b"\x80\x04\x95", "a Python pickle, which is never opened here"),
     (b"\x80\x05\x95", "a Python pickle, which is never opened here"),
 )
-
-
-class TableError(ValueError):
-    """What is wrong with a file, in a sentence that says what to do."""
 
 
 @dataclass(frozen=True)
@@ -130,7 +116,7 @@ def _read_csv(text: str) -> tuple[pd.DataFrame, list[str]]:
     delimiter = max(DELIMITERS, key=first.count)
     n_columns = first.count(delimiter) + 1
     whole = text.rstrip("\r\n")
-    _check_size(max(whole.count("\n"), whole.count("\r")), n_columns)  # without the row of names
+    check_size(max(whole.count("\n"), whole.count("\r")), n_columns)  # without the row of names
     no_names = TableError("The first row is no row of column names: save the table anew as CSV in UTF-8.")
     try:
         header = next(csv.reader([first], delimiter=delimiter), [])
@@ -142,7 +128,7 @@ def _read_csv(text: str) -> tuple[pd.DataFrame, list[str]]:
     if len(names) > 1 and all(re.fullmatch(r"-?[\d.]+([eE]-?\d+)?|", name) for name in names):
         shown = ", ".join(short(name) for name in names[:4])
         raise TableError(f"The first row ({shown} …) looks like data, not names: put a row of column names above.")
-    _check_names(names)
+    check_names(names)
     too_many_cells = TableError("The rows have more cells than the first row has names: give every column a name.")
     if _cells_of_first_row(text, delimiter) > len(names):
         raise too_many_cells
@@ -208,104 +194,18 @@ def _with_decimal_commas(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
 
 
 def _read_parquet(content: bytes) -> pd.DataFrame:
-    damaged = TableError("The Parquet file is damaged or cut off: write it anew.")
-    in_parts = TableError("The Parquet file is cut into too many parts: write it anew, with large row groups.")
-    footer = int.from_bytes(content[-8:-4], "little")
-    if footer > len(content) or content[-4:] != b"PAR1":
-        raise damaged
-    if footer > MOST_FOOTER:
-        raise in_parts
+    table = unpack_apart(content)
     try:
-        file = pq.ParquetFile(io.BytesIO(content), thrift_container_size_limit=10_000)
-        meta, schema = file.metadata, file.schema_arrow
-    except (pa.ArrowException, OSError, ValueError):
-        raise damaged from None
-    _check_size(meta.num_rows, len(schema.names))
-    if meta.num_row_groups > MOST_GROUPS:
-        raise in_parts
-    _check_names(list(schema.names))
-    for entry in schema:
-        if not _is_plain(entry.type):
-            raise TableError(
-                f"Column “{short(entry.name)}” holds {short(entry.type)} and not one value a cell: leave it out or "
-                "spread it over several columns."
-            )
-    try:
-        unpacked = unpacked_size(content, meta, MOST_UNPACKED)
-    except (ValueError, IndexError, pa.ArrowException, OSError):
-        raise damaged from None
-    if unpacked > MOST_UNPACKED:
-        raise TableError(
-            f"The file unpacks to more than {MOST_UNPACKED // 2**20} MB: that is refused. Write fewer rows or shorter "
-            "texts."
-        )
-    texts = [entry.name for entry in schema if pa.types.is_string(entry.type) or pa.types.is_large_string(entry.type)]
-    try:
-        # Texts stay as a dictionary: a text repeated in every row is held once, however long it is.
-        table = pq.read_table(io.BytesIO(content), read_dictionary=texts, use_threads=False)
-        for place, entry in enumerate(table.schema):
-            if pa.types.is_decimal(entry.type):
-                table = table.set_column(place, entry.name, table.column(place).cast(pa.float64()))
-        frame = table.to_pandas(ignore_metadata=True, strings_to_categorical=True, date_as_object=False)
-    except (pa.ArrowException, OSError, ValueError, MemoryError, OverflowError):
-        raise damaged from None
-    return frame
-
-
-def _is_plain(kind: pa.DataType) -> bool:
-    if pa.types.is_dictionary(kind):
-        return _is_plain(kind.value_type)
-    tests = (
-        pa.types.is_integer,
-        pa.types.is_floating,
-        pa.types.is_boolean,
-        pa.types.is_string,
-        pa.types.is_large_string,
-        pa.types.is_decimal,
-        pa.types.is_date,
-        pa.types.is_timestamp,
-    )
-    return any(test(kind) for test in tests)
+        return table.to_pandas(ignore_metadata=True, strings_to_categorical=True, date_as_object=False)
+    except (pa.ArrowException, ValueError, MemoryError, OverflowError):
+        raise damaged() from None
 
 
 # ---- what both are checked for ----
 
 
-def _check_size(rows: int, columns: int) -> None:
-    if columns > MOST_COLUMNS:
-        raise TableError(
-            f"The table has {columns:,} columns; at most {MOST_COLUMNS} can be used: leave out those that are not "
-            "needed."
-        )
-    if rows > MOST_ROWS:
-        raise TableError(
-            f"The table has {rows:,} rows; at most {MOST_ROWS:,} can be used: upload a random sample of them."
-        )
-    if rows * columns > MOST_CELLS:
-        raise TableError(
-            f"The table has {rows * columns / 1e6:,.0f} million cells; at most {MOST_CELLS // 10**6} million can be "
-            "used: upload a sample of its rows, or leave out columns that are not needed."
-        )
-
-
-def short(text: object, most: int = 40) -> str:
-    """The beginning of a text, for a sentence; what cannot be printed is shown as �."""
-    shown = "".join(letter if letter.isprintable() else "�" for letter in str(text)[: most + 1])
-    return shown if len(shown) <= most else shown[:most] + "…"
-
-
-def _check_names(names: list[str]) -> None:
-    if any(not name for name in names):
-        raise TableError(f"Column {names.index('') + 1} has no name: give every column one.")
-    twice = sorted({name for name in names if names.count(name) > 1})
-    if twice:
-        raise TableError(f"Two columns are called “{short(twice[0])}”: give every column a name of its own.")
-    if any(len(name) > 200 for name in names):
-        raise TableError("A column has a name of more than 200 letters: is the first row really a row of names?")
-
-
 def _checked(frame: pd.DataFrame, notices: list[str]) -> ReadTable:
-    _check_size(len(frame), len(frame.columns))
+    check_size(len(frame), len(frame.columns))
     if len(frame) == 0:
         raise TableError("The file has column names but no rows: add a row for each person.")
     if len(frame.columns) < 3:

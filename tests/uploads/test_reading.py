@@ -14,8 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from commod.datasets import TableError, guess_columns, read_table
-from commod.datasets.parquet_pages import unpacked_size
-from commod.datasets.reading import MOST_BYTES
+from commod.uploads.limits import MOST_BYTES
 from tests.fuzzing import swollen_page
 
 
@@ -140,17 +139,6 @@ def test_what_cannot_be_printed_is_shown_so():
     assert "“a�[31m”" in str(caught.value)
 
 
-@pytest.mark.parametrize("version", ["1.0", "2.0"])
-@pytest.mark.parametrize("compression", ["none", "snappy", "zstd", "gzip"])
-def test_pages_are_as_large_as_an_honest_footer_says(compression, version):
-    target = io.BytesIO()
-    table = pa.table({"n": np.arange(30_000), "t": [f"t{i % 50}" for i in range(30_000)], "x": np.zeros(30_000)})
-    pq.write_table(table, target, compression=compression, data_page_version=version, row_group_size=20_000)
-    meta = pq.ParquetFile(target).metadata
-    claimed = sum(meta.row_group(i).total_byte_size for i in range(meta.num_row_groups))
-    assert 0.95 * claimed <= unpacked_size(target.getvalue(), meta, 10**9) <= claimed
-
-
 def test_dates_and_decimals_of_parquet_become_texts_and_numbers():
     frame = pd.DataFrame({"day": pd.to_datetime(["2020-01-01", "2021-05-05"]), "n": [1, 2], "t": ["a", None]})
     target = io.BytesIO()
@@ -186,7 +174,7 @@ def test_any_text(content):
 PARQUET = parquet(a=[1, 2, 3], b=["x", "y", None], c=[0.5, 1.5, 2.5])
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(st.integers(4, len(PARQUET) - 1), st.integers(0, 255), st.integers(0, len(PARQUET)))
 def test_a_parquet_file_with_a_damaged_byte(place, byte, cut):
     broken = bytearray(PARQUET)
