@@ -11,41 +11,45 @@ from commod.dashboard.work import Ticket
 
 def explore_page():
     """Sliders, the trade-off, who changes, and why."""
-    layout.page("app.py", links_later=True)
-    st.title("What does it cost to make this model fairer?")
-    st.markdown(
-        "**f** is the model in use, **g** a corrected copy of it. Move the sliders to trade accuracy for fairness."
-    )
-    head = st.container()
-    left, right = st.columns([4, 3], gap="medium")
-
-    # The new point first, and the rest of the page behind it: a page of this size takes the browser a while.
-    target.arrive()
-    settings = session.current()
-    begun = compute.begin(settings)
-    trains = isinstance(begun, Ticket)
+    with layout.first():
+        layout.page("app.py", links_later=True)
+        st.title("What does it cost to make this model fairer?")
+        st.markdown(
+            "**f** is the model in use, **g** a corrected copy of it. Move the sliders to trade accuracy for fairness."
+        )
+        head = st.container()
+        left, right = st.columns([4, 3], gap="medium")
+        # The new point first, and the rest of the page behind it: a page of this size takes the browser a while.
+        target.arrive()
+        settings = session.current()
+    trained = compute.begin(settings)
+    trains = isinstance(trained, Ticket)
     if trains:
         layout.links()
         controls.sidebar()
     with head:
         controls.notices()
-        result = explore.train(settings, begun)
+        result = explore.train(settings, trained)
     if result is None:
         st.stop()
-    with left:
+    with layout.first(), left:
         draw_sweep = explore.pareto(result)
+    explained = compute.begin_to_explain(result)
     layout.breathe()
-    with layout.one_by_one():
-        if not trains:
+    compute.explain(result, explained)
+    if not trains:
+        with layout.one_by_one():
             layout.links()
             controls.sidebar()
-        with head:
-            st.markdown(explore.verdict(result))
-            explore.figures(result)
-        with right:
-            explore.changes(result)
-            controls.share(result.settings)
-            searching = target.form(settings, result)
+    with layout.one_by_one(), head:
+        st.markdown(explore.verdict(result))
+        explore.figures(result)
+    with layout.one_by_one(), right:
+        explore.changes(result)
+        controls.share(result.settings)
+    with layout.one_by_one(), right:
+        searching = target.form(settings, result)
+    with layout.one_by_one():
         explore.concepts(result)
     explore.tree(result, settings.depth)
     session.keep_link()
@@ -59,4 +63,4 @@ if __name__ == "__main__":
     explore_page()
 else:
     compute.name_damaged_files()
-    server = st.App(__file__, middleware=serving.middleware())
+    server = st.App(__file__, lifespan=serving.at_once, middleware=serving.middleware(compute.stir))

@@ -14,23 +14,25 @@ from typing import Any
 
 import streamlit as st
 
+from commod.dashboard.apart import Hands
 from commod.dashboard.drawing import forget_specifications
 from commod.dashboard.results import (
     FitResult,
+    explained,
     fit_result,
     forget_climbs,
     shap_comparison,
     sweep,
+    target,
     tree_of_changes,
 )
 from commod.dashboard.settings import Settings
 from commod.dashboard.work import Report, Ticket, Work, WorkQueue
-from commod.datasets import damaged_files, forget_task, load_task
+from commod.datasets import TASKS, damaged_files, forget_task, load_task
 from commod.experiments import Sweep, prepare
 from commod.experiments.limits import Limits, limits_of, price_of
 from commod.experiments.match import Match, match_models
 from commod.experiments.scene import forget_scenes
-from commod.experiments.target import Target, find_settings
 from commod.explain import ChangeTree
 from commod.explain.shap_comparison import warm_up
 
@@ -38,6 +40,8 @@ __all__ = [
     "begin",
     "begin_sweep",
     "begin_target",
+    "begin_to_explain",
+    "explain",
     "figures_of_base",
     "finish",
     "forget",
@@ -52,6 +56,7 @@ __all__ = [
     "queue",
     "shap",
     "start",
+    "stir",
     "stop_if_stale",
     "tree",
     "wait_for_frontier",
@@ -61,20 +66,44 @@ __all__ = [
 PATIENCE = 0.5
 # A training that is done within this is waited for before anything is drawn.
 MOMENT = 0.15
-POLL = 0.02
+# How often a wait is looked at, beside every message from a browser (see `stir`).
+POLL = 0.05
 # With more rows a training is mostly numpy's work, which leaves the interpreter to others.
 HEAVY = 20_000
 # Seconds after which a thread at work lets another one have its turn.
-SWITCH = 0.0005
-# Once a wait is shown: how often it is looked at, and by how much the bar must have grown to be drawn anew.
-SLOW_POLL = 0.1
+SWITCH = float(os.environ.get("SW", "0.0005"))
+# The same once a wait is shown, and by how much the bar must have grown to be drawn anew.
+SLOW_POLL = 0.2
 STEP = 0.05
+
+
+@st.cache_resource(show_spinner=False)
+def hands() -> Hands:
+    """The processes that compute for this server: COMMOD_HANDS in the environment, else one for two cores."""
+    return Hands(_foreground())
+
+
+def _foreground() -> int:
+    asked = os.environ.get("COMMOD_HANDS", "")
+    return int(asked) if asked.isdecimal() else max(1, len(os.sched_getaffinity(0)) // 2)
 
 
 @st.cache_resource(show_spinner=False)
 def queue() -> WorkQueue:
     """The one queue of this server."""
-    return WorkQueue(abreast=1)
+    return WorkQueue(abreast=max(1, _foreground()))
+
+
+def _apart(scene: tuple[str, str, str, int], function: Any, *arguments: Any, background: bool = False) -> Work:
+    """Work for the queue: ``function(*arguments, report)``, in another process but for what somebody has uploaded."""
+    data, _, f, seed = scene
+
+    def work(report: Report) -> Any:
+        if data not in TASKS:
+            return function(*arguments, report)
+        return hands().compute((data, f, seed), function, *arguments, report=report, background=background)
+
+    return work
 
 
 def _leave(tickets: list[Ticket]) -> None:
@@ -93,7 +122,7 @@ def held() -> list[Ticket]:
 
 @st.cache_resource(show_spinner=False)
 def start() -> None:
-    """Once per server, after the imports: freeze what is loaded, and let SHAP compile in the background.
+    """Once per server, after the imports: freeze what is loaded, start the processes, let SHAP compile.
 
     Walking all of pandas and scikit-learn for garbage takes longer than a run of a page; frozen objects are not walked
     (and Streamlit's own walk after every run is off, see .streamlit/config.toml). With COMMOD_WARM_UP=0 in the
@@ -106,6 +135,7 @@ def start() -> None:
         gc.freeze()
 
     name_damaged_files()
+    hands()
     # A page gives the interpreter up with every message it sends, and would get it back from a training after 5 ms.
     sys.setswitchinterval(SWITCH)
     gc.collect()
@@ -128,6 +158,11 @@ def forget(data: str) -> None:
     forget_scenes()
     forget_climbs()
     forget_specifications()
+
+
+def stir() -> None:
+    """Have every script that waits look whether it is still wanted."""
+    queue().stir()
 
 
 def stop_if_stale() -> None:
@@ -173,7 +208,7 @@ def begin(settings: Settings) -> FitResult | Ticket:
     if found is not None:
         return found
     heavy = len(load_task(settings.data).y) > HEAVY
-    ticket = queue().submit(key, lambda report: fit_result(model, report), heavy=heavy)
+    ticket = queue().submit(key, _apart(model.scene(), fit_result, model), heavy=heavy)
     started = time.monotonic()
     while time.monotonic() - started < MOMENT:
         if ticket.wait(POLL):
@@ -206,28 +241,16 @@ def known_sweep(method: str, scene: tuple[str, str, str, int]) -> Sweep | None:
 
 def begin_sweep(method: str, scene: tuple[str, str, str, int]) -> Ticket:
     """A place for a sweep in the queue, where it is computed in the background."""
-    return queue().submit(("sweep", method, scene), lambda report: sweep(method, scene, report), background=True)
+    work = _apart(scene, sweep, method, scene, background=True)
+    return queue().submit(("sweep", method, scene), work, background=True)
 
 
 def begin_target(settings: Settings, min_fairness: float, max_change: float) -> Ticket:
     """A place in the queue for a search for the setting that meets two limits."""
-    data, fairness, f, seed = settings.scene()
-    concepts = settings.lambda_concepts
-
-    def work(report: Report) -> Target:
-        scene = prepare(data, f, seed)
-        return find_settings(
-            scene.task,
-            scene.f,
-            fairness,
-            min_fairness=min_fairness,
-            max_change=max_change,
-            seed=seed,
-            lambda_concepts=concepts,
-            report=report,
-        )
-
-    return queue().submit(("target", settings.scene(), min_fairness, max_change, concepts), work, background=True)
+    asked = (settings.scene(), min_fairness, max_change, settings.lambda_concepts)
+    return queue().submit(
+        ("target", *asked), _apart(settings.scene(), target, *asked, background=True), background=True
+    )
 
 
 def match(settings: Settings, sweeps: dict[str, Sweep], chosen: int) -> Match:
@@ -261,13 +284,28 @@ def figures_of_base(settings: Settings) -> dict[str, float]:
     return scene.figures(scene.decisions_test)
 
 
+def begin_to_explain(result: FitResult) -> Ticket | None:
+    """A place in the queue, behind all trainings, for what is said about a model; None if it has been."""
+    if result.is_explained:
+        return None
+    work = _apart(result.settings.scene(), explained, result)
+    return queue().submit(("explained", result.settings), work, later=True)
+
+
+def explain(result: FitResult, begun: Ticket | None) -> None:
+    """Wait for what was begun."""
+    if begun is not None:
+        result.fill(_await(begun, None, ""))
+
+
 def tree(result: FitResult, depth: int) -> ChangeTree:
     """The tree of the changes at one depth."""
     key = ("tree", result.settings, depth)
-    return once(key, lambda _: tree_of_changes(result, depth), later=True)
+    return once(key, _apart(result.settings.scene(), tree_of_changes, result, depth), later=True)
 
 
 def shap(result: FitResult, place: Any) -> Any:
     """The SHAP comparison, computed in the background."""
     key = ("shap", result.settings)
-    return once(key, lambda report: shap_comparison(result, report), place, "SHAP", background=True)
+    work = _apart(result.settings.scene(), shap_comparison, result, background=True)
+    return once(key, work, place, "SHAP", background=True)

@@ -7,11 +7,17 @@ from functools import lru_cache
 from typing import Any
 
 import pandas as pd
+import pyarrow as pa
 import streamlit as st
 
 from commod.dashboard.tables import Table, fold
 
-__all__ = ["draw", "forget_specifications"]
+__all__ = ["draw", "forget_specifications", "packed"]
+
+
+def packed(frame: pd.DataFrame) -> pa.Table:
+    """A frame as it is sent: to be kept where it is drawn more than once, since packing it takes a millisecond."""
+    return pa.Table.from_pandas(frame, preserve_index=False)
 
 
 @lru_cache(maxsize=64)
@@ -24,7 +30,7 @@ def _specification(plot: Callable[..., Any], options: tuple[tuple[str, Any], ...
 
 def draw(
     plot: Callable[..., Any],
-    frame: pd.DataFrame,
+    frame: pd.DataFrame | pa.Table,
     *,
     alt: str,
     table: Table | str,
@@ -55,7 +61,7 @@ def draw(
     if caption:
         st.caption(caption)
     if isinstance(table, Table):
-        fold(table, frame)
+        fold(table, frame if isinstance(frame, pd.DataFrame) else frame.to_pandas)
     return chart
 
 

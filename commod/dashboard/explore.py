@@ -6,15 +6,16 @@ from dataclasses import replace
 from typing import Any
 
 import pandas as pd
+import pyarrow as pa
 import streamlit as st
 
 from commod.charts import plot_changes, plot_contributions, plot_f1_by_depth, plot_pareto
 from commod.charts.bars import ACCOUNTS
 from commod.charts.pareto import CURRENT, DEPLOYED, PATH, SWEEP, TRIED
 from commod.dashboard import compute, controls, session
-from commod.dashboard.drawing import draw
+from commod.dashboard.drawing import draw, packed
 from commod.dashboard.glossary import tip
-from commod.dashboard.markup import concept_cards, plain, tree_list
+from commod.dashboard.markup import plain, tree_list
 from commod.dashboard.results import FitResult
 from commod.dashboard.settings import VIEWS, Settings, in_words
 from commod.dashboard.tables import Table, fold
@@ -23,7 +24,6 @@ from commod.experiments.scene import FAIRNESS_FIGURES
 from commod.explain import ChangeTree
 
 __all__ = [
-    "cards",
     "changes",
     "concepts",
     "current_model",
@@ -162,22 +162,40 @@ def _with_interval(name: str, low: str, high: str) -> str:
     return f"{tip(name)} {tip('interval_of', low=low, high=high)}"
 
 
-def _points(result: FitResult, sweep: pd.DataFrame | None) -> tuple[pd.DataFrame, list[Settings]]:
+# Columns of the Pareto view.
+_COLUMNS = {
+    "kind": pa.string(),
+    "fairness": pa.float64(),
+    "accuracy": pa.float64(),
+    "change_rate": pa.float64(),
+    "settings": pa.string(),
+    "id": pa.int64(),
+    "order": pa.float64(),
+    "line": pa.string(),
+}
+
+
+def _rows(rows: list[tuple[Any, ...]]) -> pa.Table:
+    columns = zip(*rows, strict=True) if rows else [()] * len(_COLUMNS)
+    arrays = [pa.array(column, kind) for column, kind in zip(columns, _COLUMNS.values(), strict=True)]
+    return pa.Table.from_arrays(arrays, names=list(_COLUMNS))
+
+
+def _points(result: FitResult, sweep: pd.DataFrame | None) -> tuple[pa.Table, list[Settings]]:
     """Rows of the Pareto view, and the settings behind the points tried before (their ``id`` is the place)."""
     here = result.settings
     # k is a reading of the model, not another model: one point for all of them.
     models = {replace(s, k=here.k): s for s in session.tried() if s.scene() == here.scene()}
     known = [s for model, s in models.items() if model != here]
-    columns = ["kind", "fairness", "accuracy", "change_rate", "settings", "id", "order", "line"]
     behind, above = result.keep(f"points_{sweep is not None}", lambda: _fixed_points(result, sweep))
-    rows = list(behind)
+    rows = []
     for i, s in enumerate(known):
         shown = session.tried()[s]
         rows.append((TRIED, shown["fairness"], shown["accuracy"], shown["change_rate"], in_words(s), i, 0, ""))
-    return pd.DataFrame(rows + above, columns=columns), known
+    return pa.concat_tables([behind, _rows(rows), above]).combine_chunks(), known
 
 
-def _fixed_points(result: FitResult, sweep: pd.DataFrame | None) -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]]:
+def _fixed_points(result: FitResult, sweep: pd.DataFrame | None) -> tuple[pa.Table, pa.Table]:
     """Rows that are the same for all sessions, behind the points tried before and above them."""
     here = result.settings
     behind: list[tuple[Any, ...]] = []
@@ -189,7 +207,7 @@ def _fixed_points(result: FitResult, sweep: pd.DataFrame | None) -> tuple[list[t
     for *shown, value in path:
         behind.append((PATH, *shown, in_words(replace(here, lambda_fair=value)), -1, value, "path"))
     above = [(CURRENT, *path[-1][:3], in_words(here), -1, 0, ""), (DEPLOYED, *path[0][:3], "unchanged", -1, 0, "")]
-    return behind, above
+    return _rows(behind), _rows(above)
 
 
 def pareto(result: FitResult) -> Any:
@@ -249,7 +267,7 @@ def pareto(result: FitResult) -> Any:
             "accuracy": ("Accuracy on test", ".1%"),
             "change_rate": ("Decisions changed", ".1%"),
         }
-        points = Table(POINTS, "points_table", columns, lambda: _points(result, sweep)[0].iloc[::-1])
+        points = Table(POINTS, "points_table", columns, lambda: _points(result, sweep)[0].to_pandas().iloc[::-1])
         fold(points, result.path, place=table, above=lambda: _choose_tried(_points(result, sweep)[1]))
 
     return finish
@@ -284,6 +302,21 @@ def changes(result: FitResult) -> None:
     """Who moved, in which direction."""
     st.header("Whose decisions change")
     better, worse = directions(result)
+    data, words = result.keep("changes", lambda: _changes_of(result))
+    draw(
+        plot_changes,
+        data,
+        alt="Decisions changed by group and direction.",
+        table=_changes_table(result),
+        caption=f"On test. {words}.",
+        better=better[0],
+        worse=worse[0],
+    )
+
+
+def _changes_of(result: FitResult) -> tuple[pa.Table, str]:
+    """Rows of the chart of the changes, and the same in words."""
+    better, worse = directions(result)
     rows, words = [], []
     for rank, (code, row) in enumerate(result.changes.iterrows()):
         name = result.task.groups[int(code)]
@@ -302,15 +335,7 @@ def changes(result: FitResult) -> None:
         words.append(
             f"{plain(name)}: {row[better[1]]:,.0f} better off, {row[worse[1]]:,.0f} worse off, of {row['count']:,.0f}"
         )
-    draw(
-        plot_changes,
-        pd.DataFrame(rows),
-        alt="Decisions changed by group and direction.",
-        table=_changes_table(result),
-        caption=f"On test. {'; '.join(words)}.",
-        better=better[0],
-        worse=worse[0],
-    )
+    return packed(pd.DataFrame(rows)), "; ".join(words)
 
 
 def _changes_table(result: FitResult) -> Table:
@@ -351,14 +376,7 @@ def concepts(result: FitResult) -> None:
         "The score of f is multiplied by r; below 0 the decision changes. A concept “takes back” a decision by "
         "lowering r. k only decides how finely the same model is read."
     )
-    st.html(cards(result))
-
-
-def cards(result: FitResult) -> str:
-    """A card for each concept, as HTML."""
-    people = result.task.spec.people
-    made: str = result.keep("cards", lambda: concept_cards(result.loadings, result.concepts, people))
-    return made
+    st.html(result.cards)
 
 
 def tree(result: FitResult, depth: int) -> None:
@@ -374,7 +392,9 @@ def tree(result: FitResult, depth: int) -> None:
         st.html(tree_of(result, found, depth))
     with narrow:
         st.metric("F1 of the tree on test", f"{found.f1:.2f}", help=tip("f1"))
-        frame = found.f1_by_depth.assign(shown=found.f1_by_depth["depth"] == depth)
+        frame = result.keep(
+            f"f1_{depth}", lambda: packed(found.f1_by_depth.assign(shown=found.f1_by_depth["depth"] == depth))
+        )
         why = " No leaf is mostly “changed”: allow more questions." if found.f1 == 0 else ""
         columns = {"depth": ("Depth (questions)", ""), "f1": ("F1 on test", ".3f"), "leaves": ("Leaves", ",")}
         draw(
@@ -405,7 +425,7 @@ def _accounts(features: pd.DataFrame) -> pd.DataFrame:
 def shap(result: FitResult) -> None:
     """SHAP beside COMMOD's own account; loads last."""
     st.header("Post hoc or built in: SHAP beside COMMOD")
-    if not result.loadings["loading"].any():
+    if not result.keep("attributes", lambda: bool(result.loadings["loading"].any())):
         st.info("The score does not change at this setting, so there is nothing to attribute.", icon=":material/info:")
         return
     place = st.empty()
@@ -414,7 +434,7 @@ def shap(result: FitResult) -> None:
     comparison = compute.shap(result, place)
     skeleton.empty()
     features = comparison.features
-    frame = _accounts(features)
+    frame = result.keep("accounts", lambda: packed(_accounts(features)))
     wide, narrow = st.columns([3, 2], gap="large")
     with wide:
         columns = {

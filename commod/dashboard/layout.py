@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import lru_cache
 from io import BytesIO
-from threading import Lock
+from threading import Condition, Lock
 from typing import Any
 
 import numpy as np
@@ -20,13 +20,17 @@ from commod.dashboard.serving import TO_TOP
 from commod.dashboard.settings import sound_data
 from commod.datasets import damaged_files
 
-__all__ = ["PAGES", "back_to_the_top", "breathe", "links", "one_by_one", "page"]
+__all__ = ["PAGES", "back_to_the_top", "breathe", "first", "links", "one_by_one", "page"]
 
 # Long enough for the browser to draw what it has been sent, short enough not to be felt.
 BREATH = 0.06
 # Seconds after which a page in line looks whether it is still wanted.
 MOST_PATIENCE = 0.02
+# Seconds for which the rest of a page makes way to first pictures, at the most.
+LONGEST_WAY = 0.25
 _rest_of_a_page = Lock()
+_turns = Condition()
+_first_pictures = 0  # that are being drawn
 
 # Script to its name and icon, in the order of the links.
 PAGES = {
@@ -106,8 +110,23 @@ def breathe() -> None:
 
 
 @contextmanager
+def first() -> Iterator[None]:
+    """Draw what somebody with a slider in hand is looking at; nothing in here may wait."""
+    global _first_pictures
+    with _turns:
+        _first_pictures += 1
+    try:
+        yield
+    finally:
+        with _turns:
+            _first_pictures -= 1
+            if not _first_pictures:
+                _turns.notify_all()
+
+
+@contextmanager
 def one_by_one() -> Iterator[None]:
-    """Draw the rest of a page, one session after the other.
+    """Draw the rest of a page, one session after the other, and after the first pictures of all.
 
     Python has one interpreter for all threads. If thirty pages are drawn at once, each takes as long as all of them; if
     what is below the first picture stands in line, the first pictures come at once. Nothing in here may wait.
@@ -115,6 +134,12 @@ def one_by_one() -> Iterator[None]:
     while not _rest_of_a_page.acquire(timeout=MOST_PATIENCE):
         compute.stop_if_stale()
     try:
+        patient_until = time.monotonic() + LONGEST_WAY
+        while time.monotonic() < patient_until:
+            with _turns:
+                if _turns.wait_for(lambda: not _first_pictures, MOST_PATIENCE):
+                    break
+            compute.stop_if_stale()
         yield
     finally:
         _rest_of_a_page.release()

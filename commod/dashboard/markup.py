@@ -84,7 +84,11 @@ _STYLE = f"""
 def concept_cards(loadings: pd.DataFrame, concepts: pd.DataFrame, people: str) -> str:
     """One card per concept: its weight, its features as signed bars, the share changed, and a sentence."""
     used = concepts[concepts["features"] > 0]
-    cards = [_card(name, row, loadings[loadings["concept"] == name], people) for name, row in used.iterrows()]
+    bars: dict[object, list[tuple[str, float]]] = {}
+    for concept, label, loading in zip(loadings["concept"], loadings["label"], loadings["loading"], strict=True):
+        bars.setdefault(concept, []).append((label, float(loading)))
+    rows = used.astype(object).to_dict("index")
+    cards = [_card(name, row, bars.get(name, []), people) for name, row in rows.items()]
     left = len(concepts) - len(used)
     note = ""
     if left:
@@ -93,11 +97,11 @@ def concept_cards(loadings: pd.DataFrame, concepts: pd.DataFrame, people: str) -
     return f'{_STYLE}<div class="cx-grid" data-testid="concepts">{"".join(cards)}</div>{note}'
 
 
-def _card(name: object, row: pd.Series, loadings: pd.DataFrame, people: str) -> str:
+def _card(name: object, row: Mapping[Any, Any], loadings: Sequence[tuple[str, float]], people: str) -> str:
     head = f"<h3>{escape(str(name))}: weight in r {row['weight']:+.3f}</h3>".replace("-", "−")
-    shown = loadings.head(MOST_BARS)
-    largest = float(shown["loading"].abs().max())
-    bars = "".join(_bar(item.label, float(item.loading), largest) for item in shown.itertuples())
+    shown = loadings[:MOST_BARS]
+    largest = max(abs(loading) for _, loading in shown)
+    bars = "".join(_bar(label, loading, largest) for label, loading in shown)
     left = len(loadings) - len(shown)
     more = f'<p class="cx-note">and {left} smaller one{"s" if left > 1 else ""}</p>' if left else ""
     rows = [

@@ -6,7 +6,7 @@ import time
 import warnings
 from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from threading import Lock
 from typing import Any
@@ -15,10 +15,12 @@ import numpy as np
 import pandas as pd
 from sklearn.exceptions import ConvergenceWarning
 
+from commod.dashboard.markup import concept_cards
 from commod.dashboard.settings import Settings
 from commod.datasets import Task
 from commod.experiments import Scene, Sweep, prepare, sweep_method
 from commod.experiments.scene import FAIRNESS_FIGURES
+from commod.experiments.target import Target, find_settings
 from commod.explain import (
     ChangeTree,
     ShapComparison,
@@ -30,11 +32,22 @@ from commod.explain import (
 from commod.metrics import change_table, compare_decisions
 from commod.models import Climb, Commod
 
-__all__ = ["FitResult", "fit_result", "forget_climbs", "shap_comparison", "sweep", "tree_of_changes"]
+__all__ = [
+    "FitResult",
+    "explained",
+    "fit_result",
+    "forget_climbs",
+    "shap_comparison",
+    "sweep",
+    "target",
+    "tree_of_changes",
+]
 
 Report = Callable[[float], None]
 # Bytes of a fit's frames and of its estimator, whatever the number of rows.
 FRAMES = 96 * 2**10
+# Parts of a fit that take a while to make.
+EXPLAINED = ("figures", "changes", "loadings", "concepts", "cards")
 # Bytes that all lines of the λ_fair slider may hold together.
 MOST_CLIMBED = 96 * 2**20
 
@@ -62,6 +75,10 @@ class FitResult:
             self.kept[name] = make()
         return self.kept[name]
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Without what can be made again."""
+        return {entry.name: getattr(self, entry.name) for entry in fields(self)} | {"kept": {}}
+
     @cached_property
     def decisions(self) -> np.ndarray:
         """Of g on test."""
@@ -87,6 +104,20 @@ class FitResult:
         values = self.scene.encoded_test @ self.g.concepts_.to_numpy()
         activations = pd.DataFrame(values, columns=self.g.concepts_.columns)
         return explain_concepts(self.g, self.task, activations, self.scene.decisions_test, self.decisions)
+
+    @cached_property
+    def cards(self) -> str:
+        """A card for each concept, as HTML."""
+        return concept_cards(self.loadings, self.concepts, self.task.spec.people)
+
+    @property
+    def is_explained(self) -> bool:
+        """Whether all of these have been made."""
+        return all(name in self.__dict__ for name in EXPLAINED)
+
+    def fill(self, made: dict[str, Any]) -> None:
+        """Take over what `explained` has made elsewhere."""
+        self.__dict__.update(made)
 
     @property
     def nbytes(self) -> int:
@@ -193,8 +224,39 @@ def sweep(method: str, scene: tuple[str, str, str, int], report: Report | None =
     return sweep_method(prepare(data, f, seed), method, fairness, report)
 
 
-def tree_of_changes(result: FitResult, depth: int) -> ChangeTree:
+def target(
+    scene: tuple[str, str, str, int],
+    min_fairness: float,
+    max_change: float,
+    lambda_concepts: float,
+    report: Report | None = None,
+) -> Target:
+    """The setting on a scene that meets two limits."""
+    data, fairness, f, seed = scene
+    prepared = prepare(data, f, seed)
+    return find_settings(
+        prepared.task,
+        prepared.f,
+        fairness,
+        min_fairness=min_fairness,
+        max_change=max_change,
+        seed=seed,
+        lambda_concepts=lambda_concepts,
+        report=report,
+    )
+
+
+def explained(result: FitResult, report: Report | None = None) -> dict[str, Any]:
+    """What is said about a fit below the Pareto view, for `FitResult.fill`."""
+    if report is not None:
+        report(0.0)
+    return {name: getattr(result, name) for name in EXPLAINED}
+
+
+def tree_of_changes(result: FitResult, depth: int, report: Report | None = None) -> ChangeTree:
     """The tree of `explain_tree`, fitted on the training rows and read out on the test rows."""
+    if report is not None:
+        report(0.0)  # the last chance to end it
     scene = result.scene
     return explain_tree(
         result.task,

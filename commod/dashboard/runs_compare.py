@@ -309,7 +309,7 @@ def concepts(shown: Sequence[Shown]) -> None:
     parts = []
     for one in shown:
         result = one.result
-        parts.append((one.title, f"r starts at {result.g.intercept_:.2f}", explore.cards(result)))
+        parts.append((one.title, f"r starts at {result.g.intercept_:.2f}", result.cards))
     _beside(parts)
 
 

@@ -1,25 +1,35 @@
-"""What the server says with every answer: nobody may frame the app, guess types, or bring in code from elsewhere."""
+"""What the server says with every answer (nobody may frame the app or bring in code from elsewhere), and how soon."""
 
 from __future__ import annotations
 
+import asyncio
+import os
 import re
+import socket
 from base64 import b64encode
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
+from stat import S_ISSOCK
 from typing import Any
 
 import streamlit
 from starlette.datastructures import MutableHeaders
 from starlette.middleware import Middleware
 
-__all__ = ["TO_TOP", "headers", "middleware"]
+__all__ = ["TO_TOP", "at_once", "headers", "middleware"]
 
 # The one script of ours: the top of the page comes into sight, and its heading is read out.
 TO_TOP = (
     "{ const main = document.querySelector('[data-testid=\"stMain\"]'), heading = main && main.querySelector('h1');"
     "if (heading) { heading.tabIndex = -1; heading.focus({preventScroll: true}); main.scrollTo(0, 0); } }"
 )
+
+
+# Seconds in which Streamlit has read a message.
+SOON = 0.002
 
 
 @lru_cache(maxsize=1)
@@ -70,6 +80,59 @@ class SecurityHeaders:
         await self.app(scope, receive, send_with_headers if scope["type"] == "http" else send)
 
 
-def middleware() -> list[Middleware]:
-    """For `streamlit.App`."""
-    return [Middleware(SecurityHeaders)]
+class Stir:
+    """ASGI middleware that tells of every message from a browser, once Streamlit has read it.
+
+    A script that waits finds out that another run of it is wanted only where it touches the session: this is when.
+    """
+
+    def __init__(self, app: Any, stir: Callable[[], None]) -> None:
+        self.app, self.stir = app, stir
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        async def receive_and_stir() -> Any:
+            message = await receive()
+            asyncio.get_running_loop().call_later(SOON, self.stir)
+            return message
+
+        await self.app(scope, receive_and_stir if scope["type"] == "websocket" else receive, send)
+
+
+def middleware(stir: Callable[[], None]) -> list[Middleware]:
+    """For `streamlit.App`; `stir` is called soon after every message from a browser."""
+    return [Middleware(SecurityHeaders), Middleware(Stir, stir=stir)]
+
+
+@asynccontextmanager
+async def at_once(_: Any) -> AsyncIterator[None]:
+    """For `streamlit.App`, while the server runs: small messages are sent at once.
+
+    asyncio asks for that on sockets that were made for TCP by name; Streamlit's is not, so the system would hold a
+    message back until the browser has acknowledged the one before, which it takes 40 ms to do. What is set on a socket
+    that listens holds for the connections that it accepts.
+    """
+    for number in _open_files():
+        if not S_ISSOCK(os.fstat(number).st_mode):
+            continue
+        with socket.socket(fileno=os.dup(number)) as found:
+            tcp = found.family in (socket.AF_INET, socket.AF_INET6) and found.type == socket.SOCK_STREAM
+            if tcp and found.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN):
+                found.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    yield
+
+
+def _open_files() -> list[int]:
+    """Numbers of the files that this process has open, where the system lists them."""
+    try:
+        listed = [int(name) for name in os.listdir("/dev/fd")]
+    except OSError:  # Windows
+        return []
+    return [number for number in listed if _is_open(number)]
+
+
+def _is_open(number: int) -> bool:
+    try:
+        os.fstat(number)
+    except OSError:  # the list itself, closed by now
+        return False
+    return True

@@ -100,13 +100,14 @@ class _State:
 
 
 def _state() -> _State:
-    if _STATE not in st.session_state:
+    found: _State | None = st.session_state.get(_STATE)
+    if found is None:
         link = dict(st.query_params)
         settings, notices = from_link(link, own.name if (own := own_data()) else None)
         access, unknown = access_from_link(link)
         carried = {name: link[name] for name in CARRIED if name in link}
-        st.session_state[_STATE] = _State(settings, access, [*notices, *unknown], carried)
-    return st.session_state[_STATE]
+        found = st.session_state[_STATE] = _State(settings, access, [*notices, *unknown], carried)
+    return found
 
 
 def own_data() -> OwnData | None:

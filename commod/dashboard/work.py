@@ -41,10 +41,21 @@ class _Job:
         self.rank = 2 if background else int(later)  # the smallest is taken first
         self.waiting = 0
         self.done = Event()
+        self.bells: set[Event] = set()  # of those who wait: rung when it is done, and when they should look around
         self.progress = 0.0
         self.result: Any = None
         self.error: BaseException | None = None
         self.forgotten = False  # whether its result may not be kept
+
+    def ring(self) -> None:
+        """Wake all who wait for it."""
+        for bell in tuple(self.bells):
+            bell.set()
+
+    def end(self) -> None:
+        """It is done, whatever came of it."""
+        self.done.set()
+        self.ring()
 
 
 class Ticket:
@@ -54,11 +65,14 @@ class Ticket:
         self._queue = queue
         self._job = job
         self._held = True
+        self._bell = Event()
+        job.bells.add(self._bell)
 
     def leave(self) -> None:
         """Give the place up; work that nobody waits for any more ends."""
         if self._held:
             self._held = False
+            self._job.bells.discard(self._bell)
             self._queue._leave(self._job)
 
     def __enter__(self) -> Ticket:
@@ -74,8 +88,11 @@ class Ticket:
         self.leave()
 
     def wait(self, seconds: float) -> bool:
-        """Wait until the job is done, at most `seconds`; true if it is."""
-        return self._job.done.wait(seconds)
+        """Wait until the job is done, at most `seconds` and only until `WorkQueue.stir`; true if it is done."""
+        if not self._job.done.is_set():
+            self._bell.wait(seconds)
+            self._bell.clear()
+        return self._job.done.is_set()
 
     @property
     def before(self) -> int:
@@ -155,6 +172,12 @@ class WorkQueue:
             for job in [job for key, job in self._jobs.items() if concerns(key)]:
                 job.forgotten = True
 
+    def stir(self) -> None:
+        """Wake all who wait: one of them may be wanted elsewhere."""
+        with self._lock:
+            for job in self._jobs.values():
+                job.ring()
+
     def submit(
         self, key: Hashable, work: Work, *, background: bool = False, later: bool = False, heavy: bool = False
     ) -> Ticket:
@@ -180,8 +203,7 @@ class WorkQueue:
         job = min(free, key=lambda job: job.rank, default=None)  # the first of the smallest rank
         if job is not None and job.background:
             busy = sum(other.background for other in self._running)
-            others_wait = any(not other.background for other in self._waiting)
-            return None if others_wait or busy >= max(1, self.workers - 1) else job
+            return None if busy >= max(1, self.workers - 1) else job
         return job
 
     def _serve(self) -> None:
@@ -210,7 +232,7 @@ class WorkQueue:
                 elif isinstance(error, Abandoned):
                     self.abandoned += 1
                 self._lock.notify_all()
-            job.done.set()
+            job.end()
 
     def _keep(self, key: Hashable, result: Any) -> None:
         self._bytes += _weight(result) - (_weight(self._results.pop(key)) if key in self._results else 0)
@@ -256,4 +278,4 @@ class WorkQueue:
                 self._jobs.pop(job.key, None)
                 self.abandoned += 1
                 job.error = Abandoned()  # whoever comes back to its ticket must not wait for ever
-                job.done.set()
+                job.end()

@@ -25,7 +25,12 @@ class DataFileError(ValueError):
 
 def data_directory() -> Path:
     """Folder with the data files: ``$COMMOD_DATA`` or ``data/`` beside the package."""
-    return Path(os.environ.get("COMMOD_DATA") or Path(__file__).parents[2] / "data")
+    return _folder(os.environ.get("COMMOD_DATA", ""))
+
+
+@lru_cache(maxsize=8)
+def _folder(asked: str) -> Path:
+    return Path(asked) if asked else Path(__file__).parents[2] / "data"
 
 
 def task_names() -> list[str]:

@@ -117,7 +117,7 @@ def _unpack(content: bytes) -> pa.Table:
         # Texts stay as a dictionary: a text repeated in every row is held once, however long it is.
         table = pq.read_table(io.BytesIO(content), read_dictionary=texts, use_threads=False)
         for place, entry in enumerate(table.schema):
-            if pa.types.is_decimal(entry.type):
+            if pa.types.is_decimal(entry.type) or pa.types.is_float16(entry.type):
                 table = table.set_column(place, entry.name, table.column(place).cast(pa.float64()))
         table.validate(full=True)  # the server is to trust what it gets
     except (pa.ArrowException, OSError, ValueError, MemoryError, OverflowError):

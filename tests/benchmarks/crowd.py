@@ -204,6 +204,18 @@ async def watch(crowd, process):
         await asyncio.sleep(EVERY)
 
 
+async def at_rest(process, patience=60):
+    """Wait until a server and its processes have started and do nothing."""
+    family = [process, *process.children(recursive=True)]
+    for member in family:
+        member.cpu_percent()
+    until = time.monotonic() + patience
+    while time.monotonic() < until:
+        await asyncio.sleep(1)
+        if sum(member.cpu_percent() for member in family) < 5:
+            return
+
+
 async def load(app, address, sessions, seconds, *, trouble=False, visit=True, patience=60.0):
     """A crowd for some seconds; what was observed."""
     crowd = Crowd(app)
@@ -213,6 +225,7 @@ async def load(app, address, sessions, seconds, *, trouble=False, visit=True, pa
         visitor = await Tab(address).open()
         await visitor.until(lambda: visitor.finished > 0, 180)
         await visitor.close()
+        await at_rest(process)
     crowd.people = [Person(crowd, address, number) for number in range(sessions)]
     crowd.started = time.monotonic()
     watching = asyncio.create_task(watch(crowd, process))
@@ -256,7 +269,7 @@ async def aftermath(crowd, address, process):
 
 
 def run(app, sessions, seconds, **options):
-    with serve(app.script) as address:
+    with serve(app.script, environment={"COMMOD_HANDS": ""}) as address:  # as many processes as it takes by itself
         return asyncio.run(load(app, address, sessions, seconds, **options))
 
 
