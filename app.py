@@ -40,12 +40,14 @@ def explore_page():
     if not trains:
         with layout.one_by_one():
             layout.links()
+        with layout.one_by_one():
             controls.sidebar()
     with layout.one_by_one(), head:
         st.markdown(explore.verdict(result))
         explore.figures(result)
     with layout.one_by_one(), right:
         explore.changes(result)
+    with layout.one_by_one(), right:
         controls.share(result.settings)
     with layout.one_by_one(), right:
         searching = target.form(settings, result)
@@ -63,4 +65,4 @@ if __name__ == "__main__":
     explore_page()
 else:
     compute.name_damaged_files()
-    server = st.App(__file__, lifespan=serving.at_once, middleware=serving.middleware(compute.stir))
+    server = st.App(__file__, lifespan=serving.at_once, middleware=serving.middleware(layout.stir))

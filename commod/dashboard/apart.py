@@ -29,11 +29,11 @@ __all__ = ["Hand", "Hands"]
 
 Report = Callable[[float], None]
 # Seconds between two looks at a hand at work, and between two words of it.
-LOOK = 0.03
+LOOK, WORD = 0.05, 0.15
 # Seconds before a hand that was lost is replaced: what ended it may end the next.
 PAUSE = 20.0
-# What is done in the background gives way to all else on the machine.
-NICE = 15
+# Pages are drawn before anything is computed, and what is done in the background gives way to all else.
+NICE, NICEST = 5, 19
 
 
 class _Stopped(Exception):  # noqa: N818 - not an error: nobody wants the result any more
@@ -233,13 +233,13 @@ def _serve(wire: Connection[Any, Any]) -> None:
         number, key, content = wire.recv()
         if key is None:  # stop something that has ended already
             continue
-        last = 0.0
+        last = time.monotonic()
 
         def report(share: float, number: int = number) -> None:
             nonlocal last
             if wire.poll() and wire.recv()[0] == number:
                 raise _Stopped
-            if time.monotonic() - last > LOOK:
+            if time.monotonic() - last > WORD:
                 last = time.monotonic()
                 wire.send(("progress", share))
 
@@ -265,8 +265,11 @@ def _packed_error(error: Exception, scene: Scene) -> bytes:
 
 def _main() -> None:
     wire: Connection[Any, Any] = Connection(int(sys.argv[1]))
-    if sys.argv[2] == "1":
-        os.nice(NICE)
+    background = sys.argv[2] == "1"
+    os.nice(NICEST if background else NICE)
+    if background:
+        with suppress(AttributeError, OSError):  # where the system has such a thing, only time that nobody wants
+            os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
         warm_up()
     with suppress(EOFError, OSError):
         wire.send("ready")

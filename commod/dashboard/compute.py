@@ -13,6 +13,7 @@ from threading import Thread
 from typing import Any
 
 import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from commod.dashboard.apart import Hands
 from commod.dashboard.drawing import forget_specifications
@@ -54,9 +55,9 @@ __all__ = [
     "once",
     "price",
     "queue",
+    "session_id",
     "shap",
     "start",
-    "stir",
     "stop_if_stale",
     "tree",
     "wait_for_frontier",
@@ -66,12 +67,12 @@ __all__ = [
 PATIENCE = 0.5
 # A training that is done within this is waited for before anything is drawn.
 MOMENT = 0.15
-# How often a wait is looked at, beside every message from a browser (see `stir`).
+# How often a wait is looked at, beside every message from a browser (see `WorkQueue.stir`).
 POLL = 0.05
 # With more rows a training is mostly numpy's work, which leaves the interpreter to others.
 HEAVY = 20_000
 # Seconds after which a thread at work lets another one have its turn.
-SWITCH = float(os.environ.get("SW", "0.0005"))
+SWITCH = 0.001
 # The same once a wait is shown, and by how much the bar must have grown to be drawn anew.
 SLOW_POLL = 0.2
 STEP = 0.05
@@ -104,6 +105,17 @@ def _apart(scene: tuple[str, str, str, int], function: Any, *arguments: Any, bac
         return hands().compute((data, f, seed), function, *arguments, report=report, background=background)
 
     return work
+
+
+def _submit(key: Hashable, work: Work, **how: bool) -> Ticket:
+    """A place in the queue for this session."""
+    return queue().submit(key, work, owner=session_id(), **how)
+
+
+def session_id() -> str | None:
+    """Of the session whose script this is."""
+    here = get_script_run_ctx()
+    return here.session_id if here else None
 
 
 def _leave(tickets: list[Ticket]) -> None:
@@ -160,11 +172,6 @@ def forget(data: str) -> None:
     forget_specifications()
 
 
-def stir() -> None:
-    """Have every script that waits look whether it is still wanted."""
-    queue().stir()
-
-
 def stop_if_stale() -> None:
     """End this run of the script if another has been asked for: Streamlit stops it where it touches the session."""
     st.session_state.get("touch")
@@ -197,7 +204,7 @@ def once(
     found = queue().peek(key)
     if found is not None:
         return found
-    return _await(queue().submit(key, work, background=background, later=later), place, what)
+    return _await(_submit(key, work, background=background, later=later), place, what)
 
 
 def begin(settings: Settings) -> FitResult | Ticket:
@@ -208,7 +215,7 @@ def begin(settings: Settings) -> FitResult | Ticket:
     if found is not None:
         return found
     heavy = len(load_task(settings.data).y) > HEAVY
-    ticket = queue().submit(key, _apart(model.scene(), fit_result, model), heavy=heavy)
+    ticket = _submit(key, _apart(model.scene(), fit_result, model), heavy=heavy)
     started = time.monotonic()
     while time.monotonic() - started < MOMENT:
         if ticket.wait(POLL):
@@ -242,15 +249,13 @@ def known_sweep(method: str, scene: tuple[str, str, str, int]) -> Sweep | None:
 def begin_sweep(method: str, scene: tuple[str, str, str, int]) -> Ticket:
     """A place for a sweep in the queue, where it is computed in the background."""
     work = _apart(scene, sweep, method, scene, background=True)
-    return queue().submit(("sweep", method, scene), work, background=True)
+    return _submit(("sweep", method, scene), work, background=True)
 
 
 def begin_target(settings: Settings, min_fairness: float, max_change: float) -> Ticket:
     """A place in the queue for a search for the setting that meets two limits."""
     asked = (settings.scene(), min_fairness, max_change, settings.lambda_concepts)
-    return queue().submit(
-        ("target", *asked), _apart(settings.scene(), target, *asked, background=True), background=True
-    )
+    return _submit(("target", *asked), _apart(settings.scene(), target, *asked, background=True), background=True)
 
 
 def match(settings: Settings, sweeps: dict[str, Sweep], chosen: int) -> Match:
@@ -289,7 +294,7 @@ def begin_to_explain(result: FitResult) -> Ticket | None:
     if result.is_explained:
         return None
     work = _apart(result.settings.scene(), explained, result)
-    return queue().submit(("explained", result.settings), work, later=True)
+    return _submit(("explained", result.settings), work, later=True)
 
 
 def explain(result: FitResult, begun: Ticket | None) -> None:

@@ -103,11 +103,16 @@ def notices() -> None:
 def share(settings: Settings) -> None:
     """Link and code of the current model."""
     with st.container(horizontal=True, gap="small"):
-        with st.popover("Share this setting", icon=":material/share:"):
-            query = urlencode(to_link(session.current()))
-            st.caption("The address of this page holds the complete setting: whoever opens it sees the same picture.")
-            st.code(f"{(st.context.url or '').split('?')[0]}?{query}", language=None, wrap_lines=True)
-        with st.popover("Copy as Python", icon=":material/code:"):
-            st.caption("The same model with the library:")
-            st.code(to_python(settings), language=None, wrap_lines=True)
+        # Filled when they are opened: all of it at every move of a slider would cost more than the charts.
+        with st.popover("Share this setting", icon=":material/share:", key="share", on_change="rerun") as shared:
+            if shared.open:
+                query = urlencode(to_link(session.current()))
+                st.caption(
+                    "The address of this page holds the complete setting: whoever opens it sees the same picture."
+                )
+                st.code(f"{(st.context.url or '').split('?')[0]}?{query}", language=None, wrap_lines=True)
+        with st.popover("Copy as Python", icon=":material/code:", key="python", on_change="rerun") as copied:
+            if copied.open:
+                st.caption("The same model with the library:")
+                st.code(to_python(settings), language=None, wrap_lines=True)
         runs.pin_popover(settings)

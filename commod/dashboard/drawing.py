@@ -12,12 +12,7 @@ import streamlit as st
 
 from commod.dashboard.tables import Table, fold
 
-__all__ = ["draw", "forget_specifications", "packed"]
-
-
-def packed(frame: pd.DataFrame) -> pa.Table:
-    """A frame as it is sent: to be kept where it is drawn more than once, since packing it takes a millisecond."""
-    return pa.Table.from_pandas(frame, preserve_index=False)
+__all__ = ["draw", "forget_specifications"]
 
 
 @lru_cache(maxsize=64)
@@ -41,6 +36,8 @@ def draw(
     **options: Any,
 ) -> Any:
     """Draw ``plot(frame, **options)`` at `place`, and the table of its values behind it.
+
+    A frame takes a millisecond to be packed; what is drawn more than once is better kept as a table of Arrow's.
 
     Parameters
     ----------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -12,8 +13,8 @@ import streamlit as st
 from commod.charts import plot_changes, plot_contributions, plot_f1_by_depth, plot_pareto
 from commod.charts.bars import ACCOUNTS
 from commod.charts.pareto import CURRENT, DEPLOYED, PATH, SWEEP, TRIED
-from commod.dashboard import compute, controls, session
-from commod.dashboard.drawing import draw, packed
+from commod.dashboard import compute, controls, layout, session
+from commod.dashboard.drawing import draw
 from commod.dashboard.glossary import tip
 from commod.dashboard.markup import plain, tree_list
 from commod.dashboard.results import FitResult
@@ -86,6 +87,11 @@ def current_model() -> FitResult:
 
 def verdict(result: FitResult) -> str:
     """The picture in one sentence, honest about noise."""
+    said: str = result.keep("verdict", lambda: _verdict(result))
+    return said
+
+
+def _verdict(result: FitResult) -> str:
     name = FAIRNESS_FIGURES[result.settings.fairness]
     title = "P-Rule" if name == "p_rule" else "disparate mistreatment"
     row, accuracy = result.figures.loc[name], result.figures.loc["accuracy"]
@@ -113,49 +119,57 @@ def verdict(result: FitResult) -> str:
 
 def figures(result: FitResult) -> None:
     """Accuracy, fairness, changes: value, difference to f, interval."""
-    frame = result.figures
-    name = FAIRNESS_FIGURES[result.settings.fairness]
-    fair = frame.loc[name]
-    cells = st.columns(4, gap="small")
-    _figure(cells[0], "Accuracy", frame.loc["accuracy"], "accuracy", percent=True)
-    better = "normal" if name == "p_rule" else "inverse"
-    _figure(cells[1], "P-Rule" if name == "p_rule" else "Disparate mistreatment", fair, name, color=better)
-    _figure(cells[2], "Decisions changed", frame.loc["change_rate"], "change_rate", percent=True, color=None)
-    row = frame.loc["change_rate"]
-    cells[3].metric(
-        "Changed per 1,000",
-        f"{1000 * row['g']:.0f}",
-        f"{1000 * row['g']:+.0f}",
-        delta_color="off",
-        delta_arrow="off",
-        help=_with_interval("per_1000", f"{1000 * row['g_low']:.0f}", f"{1000 * row['g_high']:.0f}"),
-        border=True,
-        delta_description=f"[{1000 * row['g_low']:.0f}, {1000 * row['g_high']:.0f}]",
-    )
+    for cell, tile in zip(st.columns(4, gap="small"), result.keep("tiles", lambda: _tiles(result)), strict=True):
+        cell.metric(**tile)
     st.caption(
         "On test. Below each figure: the difference to f (in grey where it may be chance, or is neither good nor bad), "
         "and in [ ] the figure's 95 % interval."
     )
 
 
-def _figure(cell: Any, label: str, row: pd.Series, name: str, *, percent: bool = False, color: Any = "normal") -> None:
+def _tiles(result: FitResult) -> list[dict[str, Any]]:
+    """What `metric` shows of a model."""
+    figures = result.figures.to_dict("index")
+    name = FAIRNESS_FIGURES[result.settings.fairness]
+    fair, changed = figures[name], figures["change_rate"]
+    better = "normal" if name == "p_rule" else "inverse"
+    low, high = f"{1000 * changed['g_low']:.0f}", f"{1000 * changed['g_high']:.0f}"
+    return [
+        _tile("Accuracy", figures["accuracy"], "accuracy", percent=True),
+        _tile("P-Rule" if name == "p_rule" else "Disparate mistreatment", fair, name, color=better),
+        _tile("Decisions changed", changed, "change_rate", percent=True, color=None),
+        {
+            "label": "Changed per 1,000",
+            "value": f"{1000 * changed['g']:.0f}",
+            "delta": f"{1000 * changed['g']:+.0f}",
+            "delta_color": "off",
+            "delta_arrow": "off",
+            "help": _with_interval("per_1000", low, high),
+            "border": True,
+            "delta_description": f"[{low}, {high}]",
+        },
+    ]
+
+
+def _tile(
+    label: str, row: Mapping[Any, float], name: str, *, percent: bool = False, color: Any = "normal"
+) -> dict[str, Any]:
     """One tile; `color` says which direction is good, None that neither is."""
 
     def show(value: float, sign: str = "") -> str:
         return f"{value:{sign}.1%}" if percent else f"{value:{sign}.3f}"
 
-    difference = f"{100 * row['difference']:+.1f} points" if percent else show(row["difference"], "+")
     chance = row["difference_low"] <= 0 <= row["difference_high"]
-    cell.metric(
-        label,
-        show(row["g"]),
-        difference,
-        delta_color="off" if chance or color is None else color,
-        delta_arrow="off" if chance or color is None else "auto",
-        help=_with_interval(name, show(row["g_low"]), show(row["g_high"])),
-        border=True,
-        delta_description=f"[{show(row['g_low'])}, {show(row['g_high'])}]".replace("%", ""),
-    )
+    return {
+        "label": label,
+        "value": show(row["g"]),
+        "delta": f"{100 * row['difference']:+.1f} points" if percent else show(row["difference"], "+"),
+        "delta_color": "off" if chance or color is None else color,
+        "delta_arrow": "off" if chance or color is None else "auto",
+        "help": _with_interval(name, show(row["g_low"]), show(row["g_high"])),
+        "border": True,
+        "delta_description": f"[{show(row['g_low'])}, {show(row['g_high'])}]".replace("%", ""),
+    }
 
 
 def _with_interval(name: str, low: str, high: str) -> str:
@@ -173,6 +187,14 @@ _COLUMNS = {
     "order": pa.float64(),
     "line": pa.string(),
 }
+
+
+FIGURES = ("accuracy", "change_rate")
+
+
+def _values(frame: pd.DataFrame, *columns: str) -> Iterator[tuple[Any, ...]]:
+    """Rows of some columns; for a few rows pandas' own ways take milliseconds."""
+    return zip(*(frame[column].tolist() for column in columns), strict=True)
 
 
 def _rows(rows: list[tuple[Any, ...]]) -> pa.Table:
@@ -200,10 +222,9 @@ def _fixed_points(result: FitResult, sweep: pd.DataFrame | None) -> tuple[pa.Tab
     here = result.settings
     behind: list[tuple[Any, ...]] = []
     if sweep is not None:
-        names = [FAIRNESS_FIGURES[here.fairness], "accuracy", "change_rate", "settings", "best"]
-        for *shown, best in sweep[names].itertuples(index=False, name=None):
+        for *shown, best in _values(sweep, FAIRNESS_FIGURES[here.fairness], *FIGURES, "settings", "best"):
             behind.append((SWEEP, *shown, -1, shown[0], "frontier" if best else ""))
-    path = list(result.path[["fairness", "accuracy", "change_rate", "lambda_fair"]].itertuples(index=False, name=None))
+    path = list(_values(result.path, "fairness", *FIGURES, "lambda_fair"))
     for *shown, value in path:
         behind.append((PATH, *shown, in_words(replace(here, lambda_fair=value)), -1, value, "path"))
     above = [(CURRENT, *path[-1][:3], in_words(here), -1, 0, ""), (DEPLOYED, *path[0][:3], "unchanged", -1, 0, "")]
@@ -317,25 +338,19 @@ def changes(result: FitResult) -> None:
 def _changes_of(result: FitResult) -> tuple[pa.Table, str]:
     """Rows of the chart of the changes, and the same in words."""
     better, worse = directions(result)
-    rows, words = [], []
-    for rank, (code, row) in enumerate(result.changes.iterrows()):
+    rows: dict[str, list[Any]] = {"group": [], "rank": [], "direction": [], "count": [], "share": [], "place": []}
+    words = []
+    for rank, (code, row) in enumerate(result.changes.to_dict("index").items()):
         name = result.task.groups[int(code)]
         group = f"{name}|{row['changed']:,.0f} of {row['count']:,.0f}"
         for place, (label, part) in enumerate((better, worse)):
-            rows.append(
-                {
-                    "group": group,
-                    "rank": rank,
-                    "direction": label,
-                    "count": int(row[part]),
-                    "share": row[f"{part}_rate"],
-                    "place": place,
-                }
-            )
+            cells = (group, rank, label, int(row[part]), row[f"{part}_rate"], place)
+            for column, cell in zip(rows.values(), cells, strict=True):
+                column.append(cell)
         words.append(
             f"{plain(name)}: {row[better[1]]:,.0f} better off, {row[worse[1]]:,.0f} worse off, of {row['count']:,.0f}"
         )
-    return packed(pd.DataFrame(rows)), "; ".join(words)
+    return pa.table(rows), "; ".join(words)
 
 
 def _changes_table(result: FitResult) -> Table:
@@ -386,25 +401,24 @@ def tree(result: FitResult, depth: int) -> None:
         st.info("No decision changes at this setting, so there is nothing for a tree to find.", icon=":material/info:")
         return
     found = compute.tree(result, depth)
-    wide, narrow = st.columns([3, 2], gap="large")
-    with wide:
-        controls.slider("depth")
-        st.html(tree_of(result, found, depth))
-    with narrow:
-        st.metric("F1 of the tree on test", f"{found.f1:.2f}", help=tip("f1"))
-        frame = result.keep(
-            f"f1_{depth}", lambda: packed(found.f1_by_depth.assign(shown=found.f1_by_depth["depth"] == depth))
-        )
-        why = " No leaf is mostly “changed”: allow more questions." if found.f1 == 0 else ""
-        columns = {"depth": ("Depth (questions)", ""), "f1": ("F1 on test", ".3f"), "leaves": ("Leaves", ",")}
-        draw(
-            plot_f1_by_depth,
-            frame,
-            alt="F1 of the tree by its depth.",
-            table=Table("F1 by depth as a table", "depths_table", columns),
-            caption="Learnt on the training part, counted on test. A high F1 with few questions means that the changes "
-            f"are easy to describe.{why}",
-        )
+    with layout.one_by_one():
+        wide, narrow = st.columns([3, 2], gap="large")
+        with wide:
+            controls.slider("depth")
+            st.html(tree_of(result, found, depth))
+        with narrow:
+            st.metric("F1 of the tree on test", f"{found.f1:.2f}", help=tip("f1"))
+            frame = result.keep(f"f1_{depth}", lambda: _depths(found, depth))
+            why = " No leaf is mostly “changed”: allow more questions." if found.f1 == 0 else ""
+            columns = {"depth": ("Depth (questions)", ""), "f1": ("F1 on test", ".3f"), "leaves": ("Leaves", ",")}
+            draw(
+                plot_f1_by_depth,
+                frame,
+                alt="F1 of the tree by its depth.",
+                table=Table("F1 by depth as a table", "depths_table", columns),
+                caption="Learnt on the training part, counted on test. A high F1 with few questions means that the "
+                f"changes are easy to describe.{why}",
+            )
 
 
 def tree_of(result: FitResult, found: ChangeTree, depth: int) -> str:
@@ -413,13 +427,26 @@ def tree_of(result: FitResult, found: ChangeTree, depth: int) -> str:
     return made
 
 
-def _accounts(features: pd.DataFrame) -> pd.DataFrame:
-    ranked = features[["label"]].assign(rank=range(len(features)))
-    own = ranked.assign(account=ACCOUNTS[0], value=features["commod"], low=0.0, high=0.0)
-    posthoc = ranked.assign(
-        account=ACCOUNTS[1], value=features["shap"], low=features["shap_low"], high=features["shap_high"]
+def _depths(found: ChangeTree, depth: int) -> pa.Table:
+    """Rows of the chart of F1 by depth."""
+    columns = found.f1_by_depth.to_dict("list")
+    return pa.table(columns | {"shown": [tried == depth for tried in columns["depth"]]})
+
+
+def _accounts(features: pd.DataFrame) -> pa.Table:
+    """Rows of the chart of both accounts."""
+    columns = features.to_dict("list")
+    n, none = len(features), [0.0] * len(features)
+    return pa.table(
+        {
+            "label": columns["label"] * 2,
+            "rank": [*range(n)] * 2,
+            "account": [ACCOUNTS[0]] * n + [ACCOUNTS[1]] * n,
+            "value": columns["commod"] + columns["shap"],
+            "low": none + columns["shap_low"],
+            "high": none + columns["shap_high"],
+        }
     )
-    return pd.concat([own, posthoc], ignore_index=True)
 
 
 def shap(result: FitResult) -> None:
@@ -432,38 +459,41 @@ def shap(result: FitResult) -> None:
     skeleton = st.empty()
     skeleton.skeleton(height=320)
     comparison = compute.shap(result, place)
-    skeleton.empty()
-    features = comparison.features
-    frame = result.keep("accounts", lambda: packed(_accounts(features)))
-    wide, narrow = st.columns([3, 2], gap="large")
-    with wide:
-        columns = {
-            "label": ("Feature", ""),
-            "commod": ("COMMOD's own (logit)", ".3f"),
-            "shap": ("SHAP (logit)", ".3f"),
-            "shap_low": ("SHAP, least of its redraws", ".3f"),
-            "shap_high": ("SHAP, most", ".3f"),
-        }
-        draw(
-            plot_contributions,
-            frame,
-            alt="Mean contribution to the change in score by feature.",
-            table=Table("Contributions as a table", "contributions_table", columns, lambda: features),
-        )
-    with narrow:
-        st.metric(
-            "Rank agreement of the two",
-            f"{comparison.agreement:.2f}",
-            help=tip("agreement"),
-        )
-        st.metric(
-            "SHAP's top five that stay",
-            f"{comparison.top_kept:.0%}",
-            help=f"{tip('top_kept')} " + tip("redrawn", background=comparison.background, redraws=comparison.redraws),
-        )
-        faster = comparison.shap_seconds / max(comparison.commod_seconds, 1e-9)
-        st.markdown(
-            f"SHAP took **{comparison.shap_seconds * 1e3:,.0f} ms** for {comparison.rows} people, COMMOD's own account "
-            f"**{comparison.commod_seconds * 1e3:,.0f} ms** ({faster:,.0f} times less): it is read from the model."
-        )
-        st.caption("Thin lines: how far SHAP's bar moves when its background sample is redrawn.")
+    with layout.one_by_one():
+        skeleton.empty()
+        features = comparison.features
+        frame = result.keep("accounts", lambda: _accounts(features))
+        wide, narrow = st.columns([3, 2], gap="large")
+        with wide:
+            columns = {
+                "label": ("Feature", ""),
+                "commod": ("COMMOD's own (logit)", ".3f"),
+                "shap": ("SHAP (logit)", ".3f"),
+                "shap_low": ("SHAP, least of its redraws", ".3f"),
+                "shap_high": ("SHAP, most", ".3f"),
+            }
+            draw(
+                plot_contributions,
+                frame,
+                alt="Mean contribution to the change in score by feature.",
+                table=Table("Contributions as a table", "contributions_table", columns, lambda: features),
+            )
+        with narrow:
+            st.metric(
+                "Rank agreement of the two",
+                f"{comparison.agreement:.2f}",
+                help=tip("agreement"),
+            )
+            st.metric(
+                "SHAP's top five that stay",
+                f"{comparison.top_kept:.0%}",
+                help=f"{tip('top_kept')} "
+                + tip("redrawn", background=comparison.background, redraws=comparison.redraws),
+            )
+            faster = comparison.shap_seconds / max(comparison.commod_seconds, 1e-9)
+            st.markdown(
+                f"SHAP took **{comparison.shap_seconds * 1e3:,.0f} ms** for {comparison.rows} people, COMMOD's own "
+                f"account **{comparison.commod_seconds * 1e3:,.0f} ms** ({faster:,.0f} times less): it is read from "
+                "the model."
+            )
+            st.caption("Thin lines: how far SHAP's bar moves when its background sample is redrawn.")

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import lru_cache
 from io import BytesIO
-from threading import Condition, Lock
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,7 @@ from commod.dashboard.serving import TO_TOP
 from commod.dashboard.settings import sound_data
 from commod.datasets import damaged_files
 
-__all__ = ["PAGES", "back_to_the_top", "breathe", "first", "links", "one_by_one", "page"]
+__all__ = ["PAGES", "back_to_the_top", "breathe", "first", "links", "one_by_one", "page", "stir"]
 
 # Long enough for the browser to draw what it has been sent, short enough not to be felt.
 BREATH = 0.06
@@ -28,9 +28,13 @@ BREATH = 0.06
 MOST_PATIENCE = 0.02
 # Seconds for which the rest of a page makes way to first pictures, at the most.
 LONGEST_WAY = 0.25
+# A message from a browser becomes a picture that is being drawn within this; how often it is looked for.
+ON_ITS_WAY = 0.012
+GLANCE = 0.004
 _rest_of_a_page = Lock()
-_turns = Condition()
+_turns = Lock()
 _first_pictures = 0  # that are being drawn
+_expected_until = 0.0  # a message has come in that asks for one
 
 # Script to its name and icon, in the order of the links.
 PAGES = {
@@ -109,6 +113,16 @@ def breathe() -> None:
     time.sleep(BREATH)
 
 
+def stir(session_id: str) -> None:
+    """To be called with every message from the browser of a session.
+
+    Its script, if it waits, looks whether it is still wanted, and the rest of other pages makes way for what comes now.
+    """
+    global _expected_until
+    _expected_until = time.monotonic() + ON_ITS_WAY
+    compute.queue().stir(session_id)
+
+
 @contextmanager
 def first() -> Iterator[None]:
     """Draw what somebody with a slider in hand is looking at; nothing in here may wait."""
@@ -120,26 +134,22 @@ def first() -> Iterator[None]:
     finally:
         with _turns:
             _first_pictures -= 1
-            if not _first_pictures:
-                _turns.notify_all()
 
 
 @contextmanager
 def one_by_one() -> Iterator[None]:
-    """Draw the rest of a page, one session after the other, and after the first pictures of all.
+    """Draw a part of the rest of a page, one session after the other, and after the first pictures of all.
 
     Python has one interpreter for all threads. If thirty pages are drawn at once, each takes as long as all of them; if
-    what is below the first picture stands in line, the first pictures come at once. Nothing in here may wait.
+    what is below the first picture stands in line, the first pictures come at once. Nothing in here may wait, and a
+    part should take a few milliseconds.
     """
+    patient_until = time.monotonic() + LONGEST_WAY
+    while time.monotonic() < patient_until and (_first_pictures or time.monotonic() < _expected_until):
+        time.sleep(GLANCE)
     while not _rest_of_a_page.acquire(timeout=MOST_PATIENCE):
         compute.stop_if_stale()
     try:
-        patient_until = time.monotonic() + LONGEST_WAY
-        while time.monotonic() < patient_until:
-            with _turns:
-                if _turns.wait_for(lambda: not _first_pictures, MOST_PATIENCE):
-                    break
-            compute.stop_if_stale()
         yield
     finally:
         _rest_of_a_page.release()

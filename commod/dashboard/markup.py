@@ -111,7 +111,7 @@ def _card(name: object, row: Mapping[Any, Any], loadings: Sequence[tuple[str, fl
     cells = "".join(
         f"<tr><th scope='row'>{label}</th><td>{in_percent(float(share))}</td></tr>"
         for label, share in rows
-        if share is not pd.NA
+        if not pd.isna(share)
     )
     table = f'<table class="cx-table"><tbody>{cells}</tbody></table>'
     return (

@@ -260,7 +260,9 @@ def pin_popover(settings: Settings) -> None:
     """A button beside the model of `settings` that gives it a name and keeps it, looked at as it is now."""
     settings = replace(settings, depth=session.current().depth, view=session.current().view)
     session.carry(**link())
-    with st.popover("Pin this model", icon=":material/push_pin:"):
+    with st.popover("Pin this model", icon=":material/push_pin:", key="pin_here", on_change="rerun") as opened:
+        if not opened.open:
+            return
         here = shelf()
         same = here.find(settings)
         if same is not None:

@@ -18,6 +18,7 @@ from typing import Any
 import streamlit
 from starlette.datastructures import MutableHeaders
 from starlette.middleware import Middleware
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 __all__ = ["TO_TOP", "at_once", "headers", "middleware"]
 
@@ -26,10 +27,6 @@ TO_TOP = (
     "{ const main = document.querySelector('[data-testid=\"stMain\"]'), heading = main && main.querySelector('h1');"
     "if (heading) { heading.tabIndex = -1; heading.focus({preventScroll: true}); main.scrollTo(0, 0); } }"
 )
-
-
-# Seconds in which Streamlit has read a message.
-SOON = 0.002
 
 
 @lru_cache(maxsize=1)
@@ -81,25 +78,38 @@ class SecurityHeaders:
 
 
 class Stir:
-    """ASGI middleware that tells of every message from a browser, once Streamlit has read it.
+    """ASGI middleware that tells of every message from a browser, once Streamlit has read it: in its own step.
 
     A script that waits finds out that another run of it is wanted only where it touches the session: this is when.
+    Which session a connection belongs to is said in the first message that Streamlit sends for a run.
     """
 
-    def __init__(self, app: Any, stir: Callable[[], None]) -> None:
+    def __init__(self, app: Any, stir: Callable[[str], None]) -> None:
         self.app, self.stir = app, stir
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] != "websocket":
+            await self.app(scope, receive, send)
+            return
+        session_id = ""
+
         async def receive_and_stir() -> Any:
             message = await receive()
-            asyncio.get_running_loop().call_later(SOON, self.stir)
+            if session_id:
+                asyncio.get_running_loop().call_soon(self.stir, session_id)
             return message
 
-        await self.app(scope, receive_and_stir if scope["type"] == "websocket" else receive, send)
+        async def send_and_read(message: Any) -> None:
+            nonlocal session_id
+            if not session_id and message.get("bytes"):
+                session_id = ForwardMsg.FromString(message["bytes"]).new_session.initialize.session_id
+            await send(message)
+
+        await self.app(scope, receive_and_stir, send_and_read)
 
 
-def middleware(stir: Callable[[], None]) -> list[Middleware]:
-    """For `streamlit.App`; `stir` is called soon after every message from a browser."""
+def middleware(stir: Callable[[str], None]) -> list[Middleware]:
+    """For `streamlit.App`; `stir` is called soon after every message from the browser of a session."""
     return [Middleware(SecurityHeaders), Middleware(Stir, stir=stir)]
 
 

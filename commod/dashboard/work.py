@@ -41,38 +41,34 @@ class _Job:
         self.rank = 2 if background else int(later)  # the smallest is taken first
         self.waiting = 0
         self.done = Event()
-        self.bells: set[Event] = set()  # of those who wait: rung when it is done, and when they should look around
+        self.bells: dict[Event, Hashable] = {}  # of those who wait, and who they are
         self.progress = 0.0
         self.result: Any = None
         self.error: BaseException | None = None
         self.forgotten = False  # whether its result may not be kept
 
-    def ring(self) -> None:
-        """Wake all who wait for it."""
-        for bell in tuple(self.bells):
-            bell.set()
-
     def end(self) -> None:
         """It is done, whatever came of it."""
         self.done.set()
-        self.ring()
+        for bell in tuple(self.bells):
+            bell.set()
 
 
 class Ticket:
     """A session's place in the queue; given up when it is left (as a context manager) or forgotten."""
 
-    def __init__(self, queue: WorkQueue, job: _Job) -> None:
+    def __init__(self, queue: WorkQueue, job: _Job, owner: Hashable) -> None:
         self._queue = queue
         self._job = job
         self._held = True
         self._bell = Event()
-        job.bells.add(self._bell)
+        job.bells[self._bell] = owner
 
     def leave(self) -> None:
         """Give the place up; work that nobody waits for any more ends."""
         if self._held:
             self._held = False
-            self._job.bells.discard(self._bell)
+            self._job.bells.pop(self._bell, None)
             self._queue._leave(self._job)
 
     def __enter__(self) -> Ticket:
@@ -172,14 +168,23 @@ class WorkQueue:
             for job in [job for key, job in self._jobs.items() if concerns(key)]:
                 job.forgotten = True
 
-    def stir(self) -> None:
-        """Wake all who wait: one of them may be wanted elsewhere."""
+    def stir(self, owner: Hashable) -> None:
+        """Wake the owner of a place who waits: it may be wanted elsewhere."""
         with self._lock:
             for job in self._jobs.values():
-                job.ring()
+                for bell, who in tuple(job.bells.items()):
+                    if who == owner:
+                        bell.set()
 
     def submit(
-        self, key: Hashable, work: Work, *, background: bool = False, later: bool = False, heavy: bool = False
+        self,
+        key: Hashable,
+        work: Work,
+        *,
+        background: bool = False,
+        later: bool = False,
+        heavy: bool = False,
+        owner: Hashable = None,
     ) -> Ticket:
         """Take a place for the result of `key`; work that is wanted already is shared."""
         with self._lock:
@@ -195,7 +200,7 @@ class WorkQueue:
                     self._waiting.append(job)
                     self._lock.notify_all()
             job.waiting += 1
-            return Ticket(self, job)
+            return Ticket(self, job, owner)
 
     def _next(self) -> _Job | None:
         light = sum(not (other.background or other.heavy) for other in self._running)

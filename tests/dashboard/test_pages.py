@@ -105,6 +105,9 @@ def test_the_link_holds_the_complete_setting():
 def test_the_link_to_share_is_that_of_this_setting_and_not_of_the_last():
     app = run()
     slider(app, "lambda_fair").set_value(1.75).run()
+    assert not app.code  # filled when they are opened
+    app.session_state["share"] = app.session_state["python"] = True
+    app.run()
     shared = dict(parse_qsl(app.code[0].value.split("?")[1]))
     assert shared == dict(app.query_params)
     assert shared["lambda_fair"] == "1.75"

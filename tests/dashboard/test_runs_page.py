@@ -46,7 +46,8 @@ def saved(app):
 
 def test_a_model_is_pinned_on_explore_and_found_among_the_runs():
     app = fine(run(data="german", lambda_fair="1.5", depth="5"))
-    name_field(app).set_value("Gentle $x$ <b>")
+    app.session_state["pin_here"] = True
+    name_field(app.run()).set_value("Gentle $x$ <b>")
     press(app, "Pin this model")
     assert "Saved as “Gentle \\$x\\$ \\<b\\>”." in words(app)
     assert not [b for b in app.button if b.label == "Pin this model"]
@@ -216,7 +217,8 @@ def test_a_full_shelf():
     link = "~".join(f"{i}*german*seed-{i}" for i in range(MOST_RUNS))
     # Not to train them all: the page is left at the first of them.
     app = run(runs=link, data="german", seed="90")
-    assert "There is room for 24 runs" in words(fine(app))
+    app.session_state["pin_here"] = True
+    assert "There is room for 24 runs" in words(fine(app.run()))
 
 
 def upload(app, content, name="runs.json"):
