@@ -12,7 +12,7 @@ from tests.browsing import serve
 
 @pytest.fixture(scope="module")
 def address():
-    with serve(environment={"COMMOD_WARM_UP": "0"}) as running:
+    with serve(environment={"COMMOD_HANDS": "1"}) as running:  # as outside of the tests
         yield running
 
 

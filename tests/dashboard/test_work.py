@@ -182,3 +182,25 @@ def test_results_are_kept_up_to_a_weight():
     queue.forget(lambda key: key == "b")
     take(queue.submit("d", lambda report: memoryview(bytes(500))))
     assert queue.peek("c") is not None
+
+
+def test_who_is_wanted_elsewhere_is_woken_and_nobody_else(gate):
+    queue = WorkQueue(workers=1)
+    mine, theirs = queue.submit("k", gate.work(), owner="me"), queue.submit("k", gate.work(), owner="you")
+    woken = []
+
+    def wait(ticket, name):
+        assert not ticket.wait(5)
+        woken.append(name)
+
+    threads = [threading.Thread(target=wait, args=both) for both in ((mine, "me"), (theirs, "you"))]
+    for thread in threads:
+        thread.start()
+    gate.started.wait(1)
+    queue.stir("me")
+    threads[0].join(2)
+    assert woken == ["me"]
+    queue.stir("you")
+    threads[1].join(2)
+    gate.open.set()
+    assert take(mine) == take(theirs) == "done"

@@ -148,6 +148,12 @@ def test_dates_and_decimals_of_parquet_become_texts_and_numbers():
     assert read["t"].isna().tolist() == [False, True]
 
 
+def test_short_floats_of_parquet_become_numbers():
+    short = pa.array(np.array([1.5, -2.0], dtype=np.float16))
+    read = read_table(parquet(a=short, b=["x", "y"], c=short.dictionary_encode())).frame
+    assert read["a"].tolist() == read["c"].tolist() == [1.5, -2.0]
+
+
 def outcome_of(content):
     """A table or a sentence; anything else is a fault."""
     try:
@@ -174,7 +180,7 @@ def test_any_text(content):
 PARQUET = parquet(a=[1, 2, 3], b=["x", "y", None], c=[0.5, 1.5, 2.5])
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(st.integers(4, len(PARQUET) - 1), st.integers(0, 255), st.integers(0, len(PARQUET)))
 def test_a_parquet_file_with_a_damaged_byte(place, byte, cut):
     broken = bytearray(PARQUET)

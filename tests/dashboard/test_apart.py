@@ -1,0 +1,142 @@
+"""Computing in a process of its own: the same digits, errors that come back, work that can be stopped, and its end."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import psutil
+import pytest
+
+from commod.dashboard import apart, compute
+from commod.dashboard.results import explained, fit_result, sweep, tree_of_changes
+from commod.dashboard.settings import defaults
+from commod.experiments import prepare
+from tests.browsing import ROOT
+
+SETTINGS = replace(defaults("law_school"), lambda_fair=2.0)
+SCENE = (SETTINGS.data, SETTINGS.f, SETTINGS.seed)
+
+
+def silent(_):
+    pass
+
+
+def wait_for(condition, seconds=60):
+    until = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < until, "it took too long"
+        time.sleep(0.05)
+
+
+@pytest.fixture(scope="module")
+def hand():
+    made = apart.Hand()
+    wait_for(lambda: made.ready)
+    yield made
+    made.close()
+
+
+def compute_in(hand, function, *arguments, report=silent):
+    assert hand.take()
+    return hand.compute(SCENE, function, arguments, report)
+
+
+def test_a_model_trained_elsewhere_is_the_same_to_the_last_digit(hand):
+    there, here = compute_in(hand, fit_result, SETTINGS), fit_result(SETTINGS)
+    assert np.array_equal(there.g.coef_, here.g.coef_)
+    assert np.array_equal(there.ratio_test, here.ratio_test)
+    pd.testing.assert_frame_equal(there.path, here.path, check_exact=True)
+    assert there.scene is prepare(*SCENE)  # neither the rows nor f were sent
+    assert there.g.base_model_ is there.scene.f
+    tree, same = compute_in(hand, tree_of_changes, there, 3), tree_of_changes(here, 3)
+    pd.testing.assert_frame_equal(tree.nodes, same.nodes, check_exact=True)
+    there.fill(compute_in(hand, explained, there))
+    assert there.is_explained
+    assert there.cards == here.cards
+    pd.testing.assert_frame_equal(there.figures, here.figures, check_exact=True)
+
+
+def test_an_error_comes_back(hand):
+    with pytest.raises(KeyError, match="nonsense"):
+        compute_in(hand, sweep, "nonsense", SETTINGS.scene())
+
+
+def test_work_that_nobody_wants_ends_and_the_hand_is_free_again(hand):
+    class EnoughError(Exception):
+        pass
+
+    def report(_):
+        raise EnoughError
+
+    started = time.monotonic()
+    with pytest.raises(EnoughError):
+        compute_in(hand, sweep, "commod", SETTINGS.scene(), report=report)
+    assert time.monotonic() - started < 5
+    settings = replace(SETTINGS, lambda_fair=1.0)
+    assert np.array_equal(compute_in(hand, fit_result, settings).g.coef_, fit_result(settings).g.coef_)
+
+
+def test_progress_is_reported(hand):
+    shares = []
+    compute_in(hand, sweep, "commod", SETTINGS.scene(), report=shares.append)
+    assert shares == sorted(shares)
+    assert max(shares) > 0.2
+
+
+def hands_with(*members):
+    hands = apart.Hands(0)
+    hands._hands.extend(members)
+    return hands
+
+
+def test_while_a_hand_is_busy_it_is_computed_here(hand):
+    assert hand.take()
+    try:
+        result = hands_with(hand).compute(SCENE, fit_result, SETTINGS, report=silent)
+    finally:
+        hand._lock.release()
+    assert result.settings == SETTINGS
+
+
+def test_a_hand_that_is_killed_costs_nothing_and_is_replaced(hand, monkeypatch):
+    monkeypatch.setattr(apart, "PAUSE", 0.0)
+    killed = hand._process.pid
+
+    def report(_):
+        if hand._process.pid == killed:
+            os.kill(killed, signal.SIGKILL)
+
+    result = hands_with(hand).compute(SCENE, fit_result, replace(SETTINGS, seed=1), report=report)
+    assert np.array_equal(result.g.coef_, fit_result(replace(SETTINGS, seed=1)).g.coef_)
+    os.kill(hand._process.pid, 0)  # there is another
+    assert hand._process.pid != killed
+    wait_for(lambda: hand.ready)
+    assert compute_in(hand, fit_result, SETTINGS).settings == SETTINGS
+
+
+def test_it_ends_with_the_server_however_that_ends():
+    source = (
+        "from commod.dashboard.apart import Hand; import time; print(Hand()._process.pid, flush=True); time.sleep(60)"
+    )
+    with subprocess.Popen([sys.executable, "-c", source], cwd=ROOT, stdout=subprocess.PIPE, text=True) as server:
+        pid = int(server.stdout.readline())
+        assert psutil.pid_exists(pid)
+        server.kill()
+    wait_for(lambda: not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE)
+
+
+def test_uploaded_data_never_leave_the_server(monkeypatch):
+    monkeypatch.setattr(compute, "hands", lambda: pytest.fail("handed over"))
+    work = compute._apart(("own_0123", "demographic_parity", "scores", 0), lambda settings, report: settings, "here")
+    assert work(silent) == "here"
+
+
+@pytest.mark.parametrize(("asked", "hands"), [("3", 3), ("0", 0), ("", None), ("many", None), ("-1", None)])
+def test_how_many_there_are_can_be_asked_for(monkeypatch, asked, hands):
+    monkeypatch.setenv("COMMOD_HANDS", asked)
+    assert compute._foreground() == (max(1, len(os.sched_getaffinity(0)) // 2) if hands is None else hands)
