@@ -462,7 +462,7 @@ def shap(result: FitResult) -> None:
     with layout.one_by_one():
         skeleton.empty()
         features = comparison.features
-        frame = result.keep("accounts", lambda: _accounts(features))
+        frame = _accounts(features)
         wide, narrow = st.columns([3, 2], gap="large")
         with wide:
             columns = {

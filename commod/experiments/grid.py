@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import product
@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from joblib import Parallel, delayed, parallel_config
+from joblib import Parallel, delayed
 
 from commod.experiments.measure import MEASURES, row_of
 from commod.experiments.scene import prepare
@@ -153,13 +153,13 @@ def _run_job(job: Job, measures: tuple[str, ...]) -> tuple[Job, dict[str, dict[s
 
 
 @contextmanager
-def _parallel(backend: str, n_jobs: int, scheduler: str | None) -> Iterator[Parallel]:
+def _parallel(backend: str, n_jobs: int, scheduler: str | None) -> Iterator[Callable[[Iterable[Any]], Iterable[Any]]]:
     """Something that runs jobs and yields their results as they come in."""
     if backend != "dask":
         yield Parallel(n_jobs=1 if backend == "serial" else n_jobs, return_as="generator_unordered")
         return
     try:
-        from dask.distributed import Client, LocalCluster
+        from dask.distributed import Client, LocalCluster, as_completed
     except ImportError:
         raise ValueError(
             "The backend dask needs Dask, which is an optional extra: pip install 'distributed' (or install this "
@@ -176,8 +176,15 @@ def _parallel(backend: str, n_jobs: int, scheduler: str | None) -> Iterator[Para
             f"There is no Dask scheduler at {scheduler}: start one with 'dask scheduler' and workers with 'dask worker "
             "ADDRESS', or leave --scheduler out."
         ) from None
-    with client, parallel_config(backend="dask"):
-        yield Parallel(return_as="generator_unordered")
+
+    def run(calls: Iterable[Any]) -> Iterator[Any]:
+        # Not through joblib: on a cluster of one thread it would compute here, and wait for what it sends away below.
+        submitted = [client.submit(function, *some, pure=False, **named) for function, some, named in calls]
+        for done in as_completed(submitted):
+            yield done.result()
+
+    with client:
+        yield run
     if scheduler is None:
         cluster.close()
 
