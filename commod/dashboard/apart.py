@@ -89,7 +89,6 @@ class Hand:
     def _start(self) -> None:
         ours, theirs = socket.socketpair()
         with theirs:
-            os.set_inheritable(theirs.fileno(), True)
             paths = [str(Path(__file__).parents[2]), os.environ.get("PYTHONPATH", "")]
             environment = os.environ | {
                 "PYTHONPATH": os.pathsep.join(path for path in paths if path),

@@ -13,6 +13,7 @@ from threading import Thread
 from typing import Any
 
 import streamlit as st
+from joblib import cpu_count
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from commod.dashboard.apart import Hands
@@ -80,13 +81,13 @@ STEP = 0.05
 
 @st.cache_resource(show_spinner=False)
 def hands() -> Hands:
-    """The processes that compute for this server: COMMOD_HANDS in the environment, else one for two cores."""
+    """The processes that compute for this server: as many as COMMOD_HANDS says, else one for two cores."""
     return Hands(_foreground())
 
 
 def _foreground() -> int:
     asked = os.environ.get("COMMOD_HANDS", "")
-    return int(asked) if asked.isdecimal() else max(1, len(os.sched_getaffinity(0)) // 2)
+    return int(asked) if asked.isdecimal() else max(1, cpu_count() // 2)
 
 
 @st.cache_resource(show_spinner=False)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from threading import Condition, Event, Thread
 from types import TracebackType
 from typing import Any
+
+from joblib import cpu_count
 
 __all__ = ["Abandoned", "Ticket", "WorkQueue"]
 
@@ -113,14 +114,15 @@ class Ticket:
 class WorkQueue:
     """Threads that take jobs in order, a bounded cache of results, and a count of who waits for what.
 
-    Jobs in the background (sweeps, SHAP) are taken only when no other waits, and never on the last free thread, so
-    that a slider never waits for one; while others are at work they rest wherever they report, for `REST` at most, as
-    Python has one interpreter for all. Jobs for later (what stands further down a page) come after those that are not.
+    Jobs in the background (sweeps, SHAP) are taken only when no other can be, and never on the last free thread, so
+    that a slider never waits for one; while others are at work they rest wherever they report, for `REST` at most: one
+    that is computed in this process shares its interpreter. Jobs for later (what stands further down a page) come after
+    those that are not.
 
     Parameters
     ----------
     workers : int, optional
-        Jobs at a time; default, the cores of the machine.
+        Jobs at a time; default, the cores that this process may use.
     abreast : int, optional
         Jobs at a time that are not in the background, but for heavy ones; default, all. Small ones spend their time in
         Python, where two take as long side by side as one after the other, and keep the pages from being drawn.
@@ -138,7 +140,7 @@ class WorkQueue:
         keep: int = 1024,
         keep_bytes: int = 192 * 2**20,
     ) -> None:
-        self.workers = workers or len(os.sched_getaffinity(0))
+        self.workers = workers or cpu_count()
         self.abreast = abreast or self.workers
         self.keep, self.keep_bytes = keep, keep_bytes
         self.finished = 0  # jobs run to their end, for tests and reports

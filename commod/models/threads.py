@@ -18,8 +18,8 @@ _limit = None
 
 
 @lru_cache(maxsize=1)
-def _controller() -> ThreadpoolController:
-    return ThreadpoolController()  # scanning the loaded libraries takes milliseconds: once
+def _blas() -> ThreadpoolController:
+    return ThreadpoolController().select(user_api="blas")  # scanning the loaded libraries takes milliseconds: once
 
 
 @contextmanager
@@ -36,8 +36,9 @@ def single_threaded() -> Iterator[None]:
         torch.set_num_threads(1)
     with _lock:
         _inside += 1
-        if _inside == 1:
-            _limit = _controller().limit(limits=1, user_api="blas")
+        # Where there is one anyway, nothing is set: others may be in the middle of a product of matrices.
+        if _inside == 1 and any(library.num_threads > 1 for library in _blas().lib_controllers):
+            _limit = _blas().limit(limits=1)
     try:
         yield
     finally:

@@ -12,6 +12,7 @@ import io
 import os
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 from threading import Semaphore
 
@@ -147,9 +148,14 @@ def _bound() -> None:
         import resource
     except ImportError:  # Windows
         return
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    resource.setrlimit(resource.RLIMIT_CPU, (MOST_SECONDS, MOST_SECONDS))
-    resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
+    limits = {
+        resource.RLIMIT_CORE: 0,
+        resource.RLIMIT_CPU: MOST_SECONDS,
+        resource.RLIMIT_AS: MOST_MEMORY,
+    }
+    for kind, most in limits.items():
+        with suppress(ValueError, OSError):  # macOS knows the last one by name only
+            resource.setrlimit(kind, (most, most))
 
 
 def _main() -> None:

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import psutil
 import pytest
+from joblib import cpu_count
 
 from commod.dashboard import apart, compute
 from commod.dashboard.results import explained, fit_result, sweep, tree_of_changes
@@ -139,4 +140,4 @@ def test_uploaded_data_never_leave_the_server(monkeypatch):
 @pytest.mark.parametrize(("asked", "hands"), [("3", 3), ("0", 0), ("", None), ("many", None), ("-1", None)])
 def test_how_many_there_are_can_be_asked_for(monkeypatch, asked, hands):
     monkeypatch.setenv("COMMOD_HANDS", asked)
-    assert compute._foreground() == (max(1, len(os.sched_getaffinity(0)) // 2) if hands is None else hands)
+    assert compute._foreground() == (max(1, cpu_count() // 2) if hands is None else hands)
