@@ -22,12 +22,12 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
+from commod.dashboard.work import Report
 from commod.experiments import Scene, prepare
 from commod.explain.shap_comparison import warm_up
 
 __all__ = ["Hand", "Hands"]
 
-Report = Callable[[float], None]
 # Seconds between two looks at a hand at work, and between two words of it.
 LOOK, WORD = 0.05, 0.15
 # Seconds before a hand that was lost is replaced: what ended it may end the next.

@@ -17,6 +17,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from commod.dashboard.markup import concept_cards
 from commod.dashboard.settings import Settings
+from commod.dashboard.work import Report
 from commod.datasets import Task
 from commod.experiments import Scene, Sweep, prepare, sweep_method
 from commod.experiments.scene import FAIRNESS_FIGURES
@@ -43,7 +44,6 @@ __all__ = [
     "tree_of_changes",
 ]
 
-Report = Callable[[float], None]
 # Bytes of a fit's frames and of its estimator, whatever the number of rows.
 FRAMES = 96 * 2**10
 # Parts of a fit that take a while to make.
