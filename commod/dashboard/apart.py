@@ -213,15 +213,6 @@ class Hands:
                     return hand.compute(scene, function, arguments, report)
         return function(*arguments, report)
 
-    def ready(self) -> bool:
-        """Whether all of them are."""
-        return all(hand.ready for hand in self._hands)
-
-    def close(self) -> None:
-        """End all of them."""
-        for hand in self._hands:
-            hand.close()
-
 
 # ---- in the process ----
 

@@ -56,7 +56,6 @@ __all__ = [
     "once",
     "price",
     "queue",
-    "session_id",
     "shap",
     "start",
     "stop_if_stale",
@@ -70,13 +69,13 @@ PATIENCE = 0.5
 MOMENT = 0.15
 # How often a wait is looked at, beside every message from a browser (see `WorkQueue.stir`).
 POLL = 0.05
+# The same once a wait is shown, and by how much the bar must have grown to be drawn anew.
+SLOW_POLL = 0.2
+STEP = 0.05
 # With more rows a training is mostly numpy's work, which leaves the interpreter to others.
 HEAVY = 20_000
 # Seconds after which a thread at work lets another one have its turn.
 SWITCH = 0.001
-# The same once a wait is shown, and by how much the bar must have grown to be drawn anew.
-SLOW_POLL = 0.2
-STEP = 0.05
 
 
 @st.cache_resource(show_spinner=False)
@@ -110,10 +109,10 @@ def _apart(scene: tuple[str, str, str, int], function: Any, *arguments: Any, bac
 
 def _submit(key: Hashable, work: Work, **how: bool) -> Ticket:
     """A place in the queue for this session."""
-    return queue().submit(key, work, owner=session_id(), **how)
+    return queue().submit(key, work, owner=_session_id(), **how)
 
 
-def session_id() -> str | None:
+def _session_id() -> str | None:
     """Of the session whose script this is."""
     here = get_script_run_ctx()
     return here.session_id if here else None

@@ -8,7 +8,7 @@ import re
 import socket
 from base64 import b64encode
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
@@ -121,9 +121,7 @@ async def at_once(_: Any) -> AsyncIterator[None]:
     message back until the browser has acknowledged the one before, which it takes 40 ms to do. What is set on a socket
     that listens holds for the connections that it accepts.
     """
-    for number in _open_files():
-        if not S_ISSOCK(os.fstat(number).st_mode):
-            continue
+    for number in _open_sockets():
         with socket.socket(fileno=os.dup(number)) as found:
             tcp = found.family in (socket.AF_INET, socket.AF_INET6) and found.type == socket.SOCK_STREAM
             if tcp and found.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN):
@@ -131,18 +129,12 @@ async def at_once(_: Any) -> AsyncIterator[None]:
     yield
 
 
-def _open_files() -> list[int]:
-    """Numbers of the files that this process has open, where the system lists them."""
-    try:
-        listed = [int(name) for name in os.listdir("/dev/fd")]
-    except OSError:  # Windows
-        return []
-    return [number for number in listed if _is_open(number)]
-
-
-def _is_open(number: int) -> bool:
-    try:
-        os.fstat(number)
-    except OSError:  # the list itself, closed by now
-        return False
-    return True
+def _open_sockets() -> list[int]:
+    """Numbers of the sockets that this process has open, where the system lists them."""
+    found = []
+    with suppress(OSError):  # Windows has no such list
+        for number in map(int, os.listdir("/dev/fd")):
+            with suppress(OSError):  # the list itself, closed by now
+                if S_ISSOCK(os.fstat(number).st_mode):
+                    found.append(number)
+    return found
