@@ -38,7 +38,7 @@ def serve(script="app.py", environment=None):
         port = probe.getsockname()[1]
     command = [sys.executable, "-m", "streamlit", "run", str(ROOT / script), "--server.address", "127.0.0.1"]
     command += ["--server.port", str(port), "--server.headless", "true"]
-    quick = {"OMP_NUM_THREADS": "1", "COMMOD_WARM_UP": "0", "COMMOD_HANDS": "0"}  # to start
+    quick = {"OMP_NUM_THREADS": "1", "COMMOD_WARM_UP": "0", "COMMOD_PROCESSES": "0"}  # to start
     env = {**os.environ, "PYTHONPATH": str(ROOT), **quick, **(environment or {})}
     server = subprocess.Popen(command, cwd=ROOT, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     address = f"http://127.0.0.1:{port}"

@@ -5,7 +5,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 # SHAP takes ten seconds to compile: only where a test runs it.
 os.environ.setdefault("COMMOD_WARM_UP", "0")
-os.environ.setdefault("COMMOD_HANDS", "0")  # processes that compute apart have tests of their own
+os.environ.setdefault("COMMOD_PROCESSES", "0")  # processes that compute apart have tests of their own
 
 
 # Files that take longest, in this order: they are begun first, so that none is left over for one process at the end.

@@ -25,10 +25,10 @@ def case(name: str, seed: int = 0, base_model: str = "logistic_regression") -> C
     return Case(task, train, test, train_base_model(task, train, base_model))
 
 
-def fit(case: Case, callback=None, climb=None, **settings) -> Commod:
-    """Fit COMMOD; with a `climb` for several fits along λ_fair, quicker and the same to the last digit."""
+def fit(case: Case, callback=None, warm_start=None, **settings) -> Commod:
+    """Fit COMMOD; with a `warm_start` for several fits along λ_fair, quicker and the same to the last digit."""
     model = Commod(case.f, **settings)
-    given = {"sensitive_features": case.train.sensitive, "callback": callback, "climb": climb}
+    given = {"sensitive_features": case.train.sensitive, "callback": callback, "warm_start": warm_start}
     return model.fit(case.train.X, case.train.y, **given)
 
 

@@ -25,14 +25,14 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
 from commod import Commod
-from commod.dashboard.your_data import GOOD, MOST_VALUES
+from commod.dashboard.pages.your_data import GOOD, MAX_VALUES
 from commod.datasets import Choice, ChoiceError, TableError, find_leaks, guess_columns, make_task, read_table
 from commod.datasets.example import example_table
 from commod.datasets.own import as_text
 
 # A file may take so long, and all of them together so much memory.
-MOST_SECONDS = 10.0
-MOST_MEGABYTES = 1500
+MAX_SECONDS = 10.0
+MAX_MEGABYTES = 1500
 # One in so many tasks is trained on.
 FITS = 60
 ROOT = Path(__file__).parents[1]
@@ -408,7 +408,7 @@ def readable(sentence):
 
 def choice_of(frame, guesses, rng):
     """What the page proposes for a table, or nothing; now and then something that nobody would choose."""
-    few = [str(column) for column in frame.columns if 2 <= guesses.loc[column, "values"] <= MOST_VALUES]
+    few = [str(column) for column in frame.columns if 2 <= guesses.loc[column, "values"] <= MAX_VALUES]
     if len(few) < 2:
         return None
     target = "hired" if "hired" in few and rng.random() < 0.9 else rng.choice(few)
@@ -479,12 +479,12 @@ def fuzz_uploads(cases, seed=0):
             error.add_note(f"case {number} of seed {seed}: {kind}, beginning {content[:200]!r}")
             raise
         took = time.thread_time() - started
-        assert took < MOST_SECONDS, f"case {number} of seed {seed} ({kind}) took {took:.0f} s"
+        assert took < MAX_SECONDS, f"case {number} of seed {seed} ({kind}) took {took:.0f} s"
         tasks += outcome.startswith("a task")
         count["tried", kind] += 1
         count["became", outcome] += 1
     grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
-    assert grown < MOST_MEGABYTES, f"the memory grew by {grown:.0f} MB"
+    assert grown < MAX_MEGABYTES, f"the memory grew by {grown:.0f} MB"
     return count
 
 

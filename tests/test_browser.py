@@ -11,7 +11,7 @@ from itertools import product
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
-from commod.dashboard.layout import PAGES
+from commod.dashboard.views.frame import PAGES
 from commod.datasets.example import example_table
 from tests.browsing import ROOT, chromium, chromium_path, metric, query, serve, settled
 from tests.keyboard import walk
@@ -141,8 +141,8 @@ def test_a_link_opens_the_same_picture_elsewhere_and_survives_reload_and_page_ch
     page.reload()
     settled(page)
     assert [metric(page, name) for name in ("Accuracy", "P-Rule", "Decisions changed")] == figures
-    page.get_by_role("link", name="Words", exact=True).click()
-    page.get_by_role("heading", name="What they do not tell").wait_for()
+    page.get_by_role("link", name="Glossary", exact=True).click()
+    page.get_by_role("heading", name="What figures do not tell").wait_for()
     page.get_by_role("link", name="Explore").click()
     page.get_by_role("heading", name="Whose decisions change").wait_for()
     settled(page)

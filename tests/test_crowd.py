@@ -12,7 +12,7 @@ from tests.browsing import serve
 
 @pytest.fixture(scope="module")
 def address():
-    with serve(environment={"COMMOD_HANDS": "1"}) as running:  # as outside of the tests
+    with serve(environment={"COMMOD_PROCESSES": "1"}) as running:  # as outside of the tests
         yield running
 
 

@@ -10,8 +10,8 @@ from urllib.parse import quote
 import pytest
 from websockets.exceptions import InvalidStatus
 
-from commod.dashboard import serving
-from commod.dashboard.layout import PAGES
+from commod.dashboard.server import headers as security
+from commod.dashboard.views.frame import PAGES
 from tests.browsing import ROOT, chromium, chromium_path, serve, settled
 from tests.wire import Wire
 
@@ -20,10 +20,11 @@ SECRET = "swordfish-5f2c9e"
 FAULTS = """
 import os, time
 from pathlib import Path
-from commod.dashboard import compute as _compute, explore as _explore, session as _session
+from commod.dashboard.jobs import tasks as _compute
+from commod.dashboard.pages.explore import page as _explore
 
 if not hasattr(_compute, "sound_fit"):
-    _compute.sound_fit, _explore.sound_changes = _compute.fit_result, _explore.changes
+    _compute.sound_fit, _explore.sound_changes = _compute.fit_result, _explore.draw_changes
 
     def _fit(settings, report):
         if settings.seed == 14:
@@ -45,8 +46,8 @@ if not hasattr(_compute, "sound_fit"):
             raise RuntimeError(os.environ["FAKE_SECRET"] + __file__)
         return _explore.sound_changes(result)
 
-    _compute.fit_result, _explore.changes = _fit, _changes
-    _explore.shap = _compute.wait_for_frontier = lambda _: None  # which take their time
+    _compute.fit_result, _explore.draw_changes = _fit, _changes
+    _explore.draw_shap = _compute.wait_for_frontier = lambda _: None  # which take their time
 """
 
 
@@ -90,7 +91,7 @@ def gives_nothing_away(text):
 def test_every_answer_has_the_headers(address, path):
     _, headers, content = get(f"{address}/{path}")
     found = {name.lower(): value for name, value in headers.items()}
-    for name, value in serving.headers().items():
+    for name, value in security.headers().items():
         assert found[name.lower()] == value
     gives_nothing_away(content.decode("utf-8", "replace"))
 
@@ -100,7 +101,7 @@ def test_it_is_healthy(address):
 
 
 def test_scripts_come_from_the_server_alone(address):
-    policy = serving.headers()["Content-Security-Policy"]
+    policy = security.headers()["Content-Security-Policy"]
     assert "script-src 'self' 'unsafe-eval' 'sha256-" in policy
     assert "unsafe-inline" not in policy.split("script-src")[1].split(";")[0]
 

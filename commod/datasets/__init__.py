@@ -8,7 +8,9 @@ from commod.datasets.load import (
     damaged_files,
     data_directory,
     forget_task,
+    is_known,
     load_task,
+    on_forget,
     task_names,
 )
 from commod.datasets.own import Choice, ChoiceError, OwnTask, find_leaks, guess_columns, make_task
@@ -35,8 +37,10 @@ __all__ = [
     "find_leaks",
     "forget_task",
     "guess_columns",
+    "is_known",
     "load_task",
     "make_task",
+    "on_forget",
     "read_table",
     "task_names",
 ]

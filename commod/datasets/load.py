@@ -6,6 +6,7 @@ import hashlib
 import io
 import json
 import os
+from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
 
@@ -14,7 +15,17 @@ import pandas as pd
 from commod.datasets.declared import TASKS
 from commod.datasets.task import Task
 
-__all__ = ["DataFileError", "add_task", "damaged_files", "data_directory", "forget_task", "load_task", "task_names"]
+__all__ = [
+    "DataFileError",
+    "add_task",
+    "damaged_files",
+    "data_directory",
+    "forget_task",
+    "is_known",
+    "load_task",
+    "on_forget",
+    "task_names",
+]
 
 CHECKSUMS = "checksums.json"
 
@@ -79,9 +90,25 @@ def add_task(task: Task) -> None:
     _own[task.name] = task
 
 
+# Whoever keeps something that was made of a task.
+_keepers: list[Callable[[str], None]] = []
+
+
+def on_forget(let_go: Callable[[str], None]) -> None:
+    """Have ``let_go(name)`` called whenever a task that was added is forgotten."""
+    _keepers.append(let_go)
+
+
 def forget_task(name: str) -> None:
-    """Forget a task that was added."""
-    _own.pop(name, None)
+    """Forget a task that was added, and have everybody let go of what was made of it."""
+    if _own.pop(name, None) is not None:
+        for let_go in _keepers:
+            let_go(name)
+
+
+def is_known(name: str) -> bool:
+    """Whether `load_task` finds a task of this name."""
+    return name in _own or name in TASKS
 
 
 def damaged_files() -> dict[str, str]:

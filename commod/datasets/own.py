@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
-from commod.datasets.task import MOST_TRAINING, Feature, Task, TaskSpec
+from commod.datasets.task import MAX_TRAINING, Feature, Task, TaskSpec
 from commod.uploads.limits import short
 
 __all__ = ["Choice", "ChoiceError", "OwnTask", "find_leaks", "guess_columns", "make_task"]
@@ -16,10 +16,10 @@ __all__ = ["Choice", "ChoiceError", "OwnTask", "find_leaks", "guess_columns", "m
 Kind = Literal["number", "category", "leave out"]
 
 # A category with more levels than this keeps the most common ones; the rest become OTHER.
-MOST_LEVELS = 30
+MAX_LEVELS = 30
 OTHER, MISSING = "other", "missing"
 # An outcome or a sensitive attribute has at most this many values to choose from.
-MOST_VALUES = 50
+MAX_VALUES = 50
 # Numbers beyond this, and infinity, count as missing: the square of one has to be a number, too.
 LARGEST = 1e100
 # Each group needs so many rows of each label, or nothing can be trained and held out.
@@ -110,9 +110,9 @@ def _guess(values: pd.Series) -> dict[str, Any]:
         odd = _short(present[numbers.loc[present.index].isna()].iloc[0]) if wrong else ""
         why = f"numbers; {wrong:,} cells are none (“{odd}”) and count as missing" if wrong else "numbers"
         return {"kind": "number", "why": why, **found}
-    if different > max(MOST_LEVELS, 0.2 * len(present)):
+    if different > max(MAX_LEVELS, 0.2 * len(present)):
         return {"kind": "leave out", "why": "nearly as many texts as rows: names or notes, it seems", **found}
-    why = "texts" if different <= MOST_LEVELS else f"texts; all but the {MOST_LEVELS - 1} most common become “{OTHER}”"
+    why = "texts" if different <= MAX_LEVELS else f"texts; all but the {MAX_LEVELS - 1} most common become “{OTHER}”"
     return {"kind": "category", "why": why, **found}
 
 
@@ -201,8 +201,8 @@ def make_task(frame: pd.DataFrame, choice: Choice, *, name: str = "own") -> OwnT
     )
     if scores is not None:
         X = X.assign(**{choice.scores: scores.loc[index].to_numpy(dtype=float)})
-    if 0.7 * len(X) > MOST_TRAINING:
-        done.append(f"g learns from {MOST_TRAINING:,} of the training rows, drawn at random; f from all of them.")
+    if 0.7 * len(X) > MAX_TRAINING:
+        done.append(f"g learns from {MAX_TRAINING:,} of the training rows, drawn at random; f from all of them.")
     about = f"{choice.title}, uploaded in this session: {len(X):,} rows, {len(spec.features)} features, in memory only."
     sheet = "\n\n".join([about, *done])  # no markup: names of files and columns may hold anything
     task = Task(spec=spec, X=X, y=y, sensitive=s, datasheet=sheet, recipe=_recipe(choice))
@@ -236,9 +236,9 @@ def _check_columns(frame: pd.DataFrame, choice: Choice) -> None:
         if values < 2:
             what = "class" if role == "outcome" else "group"
             raise ChoiceError(f"“{_short(column)}” has one {what} only: choose a column with two or more as {role}.")
-        if values > MOST_VALUES:
+        if values > MAX_VALUES:
             raise ChoiceError(
-                f"“{_short(column)}” has {values:,} different values; the {role} can have at most {MOST_VALUES}: "
+                f"“{_short(column)}” has {values:,} different values; the {role} can have at most {MAX_VALUES}: "
                 "choose another column, or cut it into classes first."
             )
     if choice.favourable not in set(as_text(frame[choice.target]).dropna()):
@@ -306,8 +306,8 @@ def _features(frame: pd.DataFrame, choice: Choice) -> tuple[pd.DataFrame, list[s
             continue
         levels = as_text(frame[name])
         common = levels.value_counts()
-        if len(common) > MOST_LEVELS:
-            kept = set(common.index[: MOST_LEVELS - 1])
+        if len(common) > MAX_LEVELS:
+            kept = set(common.index[: MAX_LEVELS - 1])
             rare = levels.notna() & ~levels.isin(kept)
             told.append(f"{len(common) - len(kept):,} rare levels of “{_short(name)}” become “{OTHER}”.")
             levels = levels.where(~rare, OTHER)

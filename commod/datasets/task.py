@@ -14,10 +14,10 @@ from sklearn.pipeline import Pipeline
 
 from commod.datasets.encoding import TabularEncoder
 
-__all__ = ["MOST_TRAINING", "Feature", "Split", "Task", "TaskSpec"]
+__all__ = ["MAX_TRAINING", "Feature", "Split", "Task", "TaskSpec"]
 
 # An edit has few weights: more rows than this make it slower, not better.
-MOST_TRAINING = 40_000
+MAX_TRAINING = 40_000
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ class Split:
     def __len__(self) -> int:
         return len(self.y)
 
-    def sample(self, most: int = MOST_TRAINING, seed: int = 0) -> Split:
+    def sample(self, most: int = MAX_TRAINING, seed: int = 0) -> Split:
         """At most so many rows, drawn at random and left in order; all of them if there are no more."""
         if len(self) <= most:
             return self

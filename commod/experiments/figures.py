@@ -14,7 +14,7 @@ from commod.experiments.printed import FIGURE2
 from commod.experiments.scene import FAIRNESS_FIGURES, Scene, prepare
 from commod.experiments.sweep import Cell, Shared, fit_cell, lines_of
 from commod.explain import explain_concepts, explain_loadings
-from commod.models import Climb, Commod
+from commod.models import Commod, WarmStart
 from commod.models.competitors import make_method
 
 __all__ = ["calibration", "example_with_two_concepts", "matched", "posthoc_trees", "tree_f1_by_depth"]
@@ -124,10 +124,10 @@ def example_with_two_concepts(split: int = 0) -> pd.DataFrame:
 def _nearest_model(scene: Scene) -> tuple[Commod, dict[str, float]]:
     """The COMMOD model with two concepts whose P-Rule on test is nearest to the printed one."""
     best: tuple[Commod, dict[str, float]] | None = None
-    climb = Climb()  # all differ in λ_fair only
+    warm_start = WarmStart()  # all differ in λ_fair only
     for value in np.arange(1.0, 6.01, 0.25):
         g = Commod(scene.f, lambda_fair=float(value), lambda_ratio=0.05, lambda_concepts=0.2, n_concepts=2)
-        g.fit(scene.train.X, scene.train.y, sensitive_features=scene.train.sensitive, climb=climb)
+        g.fit(scene.train.X, scene.train.y, sensitive_features=scene.train.sensitive, warm_start=warm_start)
         figures = scene.figures(g.predict(scene.test.X).astype(int))
         if best is None or abs(figures["p_rule"] - FIGURE2["p_rule"]) < abs(best[1]["p_rule"] - FIGURE2["p_rule"]):
             best = g, figures

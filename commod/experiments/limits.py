@@ -15,10 +15,10 @@ from commod.theory import best_accuracy, fails_from, mistreatment_curve, p_rule_
 __all__ = ["Limits", "best_within", "is_fair", "limits_of", "price_of"]
 
 # Of a curve that is drawn, and of a price that is computed.
-MOST_POINTS = 400
+MAX_POINTS = 400
 PRICE_POINTS = 40
 # The table behind the price of equalized odds grows with the square of this.
-MOST_FLIPS_EO = 1200
+MAX_FLIPS_EO = 1200
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ def price_of(scene: Scene, fairness: str, limit: float, most: float) -> pd.DataF
     test, decided = scene.test, scene.decisions_test
     flips = int(most * len(test))
     if fairness == "equalized_odds":
-        flips = min(flips, MOST_FLIPS_EO)
+        flips = min(flips, MAX_FLIPS_EO)
     curve = _curve(scene, fairness, flips)
     fair = is_fair(curve["fairness"], fairness, limit)
     # From the fewest flips that are fair enough on.

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from dataclasses import dataclass
-from functools import lru_cache
 from threading import Lock
 
 import numpy as np
 
-from commod.datasets import Split, TabularEncoder, Task, load_task
+from commod.datasets import Split, TabularEncoder, Task, is_known, load_task, on_forget
 from commod.metrics.report import figures_of_counts
 from commod.models.base_models import GIVEN_SCORES, train_base_model
 from commod.models.base_scores import BaseModel, base_logits
 
-__all__ = ["FAIRNESS_FIGURES", "Scene", "forget_scenes", "prepare"]
+__all__ = ["FAIRNESS_FIGURES", "Scene", "SceneKey", "prepare"]
 
 # The figure that measures a criterion.
 FAIRNESS_FIGURES = {"demographic_parity": "p_rule", "equalized_odds": "dm"}
@@ -59,16 +59,39 @@ class Scene:
         return figures | {"change_rate": float(np.mean(decisions != self.decisions_test))}
 
 
-_preparing = Lock()
+# Data set, base model and seed of a scene.
+SceneKey = tuple[str, str, int]
+MAX_SCENES = 16
+_scenes: OrderedDict[SceneKey, Scene] = OrderedDict()  # the one not used for longest first
+_preparing: dict[SceneKey, Lock] = {}  # one lock a scene: who wants another does not wait for this one's f to train
+_guard = Lock()  # of both; held for a moment only
 
 
 def prepare(data: str, base_model: str = "logistic_regression", seed: int = 0) -> Scene:
     """Split and f of a scene; trained once, kept for a few scenes."""
-    with _preparing:
-        return _prepare(data, base_model, seed)
+    key = (data, base_model, seed)
+    with _guard:
+        if key in _scenes:
+            _scenes.move_to_end(key)
+            return _scenes[key]
+        preparing = _preparing.setdefault(key, Lock())
+    with preparing:
+        with _guard:
+            if key in _scenes:  # somebody else has made it meanwhile
+                return _scenes[key]
+        scene = None
+        try:
+            scene = _prepare(data, base_model, seed)
+            return scene
+        finally:
+            with _guard:
+                _preparing.pop(key, None)
+                if scene is not None and is_known(data):  # it may have been forgotten meanwhile
+                    _scenes[key] = scene
+                while len(_scenes) > MAX_SCENES:
+                    _scenes.popitem(last=False)
 
 
-@lru_cache(maxsize=16)
 def _prepare(data: str, base_model: str, seed: int) -> Scene:
     task = load_task(data)
     given = base_model == GIVEN_SCORES
@@ -95,7 +118,11 @@ def _prepare(data: str, base_model: str, seed: int) -> Scene:
     )
 
 
-def forget_scenes() -> None:
-    """Forget all scenes that are kept: one of them is of data that must go, and the others are soon made again."""
-    with _preparing:
-        _prepare.cache_clear()
+def _forget_scenes(data: str) -> None:
+    """Forget the scenes of a data set that must go."""
+    with _guard:
+        for key in [key for key in _scenes if key[0] == data]:
+            del _scenes[key]
+
+
+on_forget(_forget_scenes)

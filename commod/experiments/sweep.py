@@ -15,7 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 from commod.datasets import Task
 from commod.experiments.scene import FAIRNESS_FIGURES, Scene
 from commod.metrics.pareto import undominated
-from commod.models import Climb
+from commod.models import WarmStart
 from commod.models.competitors import METHODS, make_method
 from commod.models.competitors.membership import Membership
 
@@ -116,7 +116,7 @@ class Shared:
     """What the models of a line have in common, made when it is first needed."""
 
     def __init__(self) -> None:
-        self.climb = Climb()
+        self.warm_start = WarmStart()
         self.membership: Membership | None = None
 
     def settings(self, method: str, scene: Scene) -> dict[str, Any]:
@@ -140,7 +140,7 @@ def fit_cell(scene: Scene, cell: Cell, fairness: str, shared: Shared) -> Model:
         train, test = (replace(rows, X=scene.task.features(rows.X)) for rows in (train, test))
     arguments: dict[str, Any] = {"base_scores": scene.scores_train} if method.edits else {}
     if cell.method == "commod":
-        arguments["climb"] = shared.climb
+        arguments["warm_start"] = shared.warm_start
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # a point that may be improved on is a point all the same
         model.fit(train.X, train.y, sensitive_features=train.sensitive, **arguments)

@@ -2,8 +2,8 @@
 
 Candidates are judged on people that neither f nor g was trained on, by cross-validation within the training rows: f is
 trained anew in each fold where it can be, so that its scores there are those of a model on strangers. The test rows are
-not touched. The whole line of λ_fair costs little more than its last point (`Climb`), so a grid with one refinement is
-both quicker and easier to repeat than a sampler.
+not touched. The whole line of λ_fair costs little more than its last point (`WarmStart`), so a grid with one refinement
+is both quicker and easier to repeat than a sampler.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from commod.experiments.scene import FAIRNESS_FIGURES
 from commod.experiments.sweep import concept_settings
 from commod.metrics.counts import Counts, change_counts
 from commod.metrics.report import bootstrap_counts, figures_of_counts
-from commod.models import Climb, Commod
+from commod.models import Commod, WarmStart
 from commod.models.base_models import train_base_model
 from commod.models.base_scores import BaseModel, base_logits
 from commod.models.validation import check_choice
@@ -251,7 +251,7 @@ class _Search:
         self.folds = _folds(train, f)
         self.tried: dict[Lambdas, dict[str, float]] = {}
         self.draws: dict[Lambdas, tuple[np.ndarray, np.ndarray]] = {}  # fairness and change rate on new people
-        self._climbs: dict[tuple[float, float], list[Climb]] = {}
+        self._warm_starts: dict[tuple[float, float], list[WarmStart]] = {}
 
     def try_all(self, lambdas: Iterable[Lambdas], told: Callable[[], None]) -> None:
         for each in lambdas:
@@ -261,10 +261,10 @@ class _Search:
 
     def _try(self, lambdas: Lambdas) -> None:
         _, ratio, concepts = lambdas
-        climbs = self._climbs.setdefault((ratio, concepts), [Climb() for _ in self.folds])
+        warm_starts = self._warm_starts.setdefault((ratio, concepts), [WarmStart() for _ in self.folds])
         parts = []
-        for fold, climb in zip(self.folds, climbs, strict=True):
-            g = _commod(fold.f, self.criterion, lambdas, 1, fold.fit, fold.scores, climb)
+        for fold, warm_start in zip(self.folds, warm_starts, strict=True):
+            g = _commod(fold.f, self.criterion, lambdas, 1, fold.fit, fold.scores, warm_start)
             decided = (g.decision_function(fold.held.X) > 0).astype(int)
             parts.append(change_counts(fold.held.y, fold.decided, decided, fold.held.sensitive)[0])
         counts = np.sum(parts, axis=0)
@@ -327,7 +327,7 @@ class _Search:
         model = None
         if met:
             scores = _probabilities(self.f, self.train.X)
-            model = _commod(self.f, self.criterion, chosen, k, self.train, scores, Climb())
+            model = _commod(self.f, self.criterion, chosen, k, self.train, scores, WarmStart())
         rows = [{**_arguments(each, k), **found} for each, found in self.tried.items()]
         return Target(
             least,
@@ -388,12 +388,12 @@ def _probabilities(f: BaseModel, X: pd.DataFrame) -> np.ndarray:
 
 
 def _commod(
-    f: BaseModel, criterion: str, lambdas: Lambdas, k: int, rows: Split, scores: np.ndarray, climb: Climb
+    f: BaseModel, criterion: str, lambdas: Lambdas, k: int, rows: Split, scores: np.ndarray, warm_start: WarmStart
 ) -> Commod:
     g = Commod(f, fairness=criterion, **_arguments(lambdas, k))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # it is judged by its decisions
-        return g.fit(rows.X, rows.y, sensitive_features=rows.sensitive, base_scores=scores, climb=climb)
+        return g.fit(rows.X, rows.y, sensitive_features=rows.sensitive, base_scores=scores, warm_start=warm_start)
 
 
 def _change_rate(counts: Counts) -> np.ndarray:

@@ -18,7 +18,7 @@ from commod.models.estimator import Commod
 
 __all__ = [
     "FEW",
-    "MOST_LEVELS",
+    "MAX_LEVELS",
     "Segments",
     "explain_outcomes",
     "explain_people",
@@ -30,7 +30,7 @@ __all__ = [
 
 # Of fewer people than this nothing is said: with 29 of whom 3 changed, the 95 % interval goes from 4 % to 26 %.
 FEW = 30
-MOST_LEVELS = 12
+MAX_LEVELS = 12
 SHARES = ("changed", "better", "worse")
 
 
@@ -184,7 +184,7 @@ class Segments:
     ranked, small : int
         Segments with enough people, and segments with somebody in them but too few.
     cut : dict
-        Labels of categories with more than `MOST_LEVELS` levels, and how many levels were left out.
+        Labels of categories with more than `MAX_LEVELS` levels, and how many levels were left out.
     """
 
     table: pd.DataFrame
@@ -198,7 +198,7 @@ def explain_segments(task: Task, X: pd.DataFrame, sensitive: Any, before: Any, a
     """Count changes in every group, level and quarter, and in all their intersections of two.
 
     A number is cut at its quartiles on these rows; where quartiles coincide there are fewer parts, and values that are
-    equal are never parted. A category gives its `MOST_LEVELS` most frequent levels. What holds everybody is no segment,
+    equal are never parted. A category gives its `MAX_LEVELS` most frequent levels. What holds everybody is no segment,
     and an intersection that holds the same people as one of its two parts is not counted again.
     """
     f, g = as_binary(before, "before"), as_binary(after, "after")
@@ -286,7 +286,7 @@ def _levels(values: pd.Series, prefix: str) -> tuple[NDArray[np.int64], NDArray[
     counts = np.bincount(codes[codes >= 0], minlength=len(levels))
     names = np.asarray([str(level) for level in levels], dtype=object)
     # By name where they are equally frequent, so that the order of the rows does not matter.
-    order = np.lexsort((names, -counts))[:MOST_LEVELS]
+    order = np.lexsort((names, -counts))[:MAX_LEVELS]
     places = np.full(len(levels) + 1, len(order), dtype=np.int64)  # the last one is for −1, a missing value
     places[order] = np.arange(len(order))
     return places[codes], np.asarray([f"{prefix}{name}" for name in names[order]], dtype=object)

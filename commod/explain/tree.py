@@ -17,7 +17,7 @@ __all__ = ["DEPTHS", "ChangeTree", "explain_tree"]
 
 DEPTHS = range(1, 7)
 # A tree of six questions needs no more rows than this, and takes seconds with more.
-MOST_ROWS = 10_000
+MAX_ROWS = 10_000
 
 
 @dataclass(frozen=True)
@@ -61,8 +61,8 @@ def explain_tree(
     if depth not in DEPTHS:
         raise ValueError(f"depth must be a whole number from {DEPTHS[0]} to {DEPTHS[-1]}, got {depth!r}.")
     fitting, rows = encoder.raw(task.features(X_fit)), encoder.raw(task.features(X))
-    if len(fitting) > MOST_ROWS:
-        drawn = np.sort(np.random.default_rng(0).permutation(len(fitting))[:MOST_ROWS])
+    if len(fitting) > MAX_ROWS:
+        drawn = np.sort(np.random.default_rng(0).permutation(len(fitting))[:MAX_ROWS])
         fitting, changed_fit = fitting[drawn], changed_fit[drawn]
     trees, table = {}, []
     for d in DEPTHS:

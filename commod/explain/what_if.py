@@ -27,8 +27,8 @@ __all__ = [
 ]
 
 # Values tried at once on either side of a number; where there are more, the search narrows down in rounds.
-MOST_VALUES = 400
-MOST_DECIMALS = 4
+MAX_VALUES = 400
+MAX_DECIMALS = 4
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ def feature_ranges(X: pd.DataFrame, *, leave_out: object = None) -> dict[str, Fe
 
 def _range_of_numbers(column: str, distinct: np.ndarray, sd: float) -> FeatureRange:
     low, high = float(distinct[0]), float(distinct[-1])
-    for decimals in range(MOST_DECIMALS + 1):
+    for decimals in range(MAX_DECIMALS + 1):
         scaled = distinct * 10**decimals
         if np.allclose(scaled, np.round(scaled), rtol=0, atol=1e-6):
             break
@@ -328,7 +328,7 @@ class _Side:
         count = self.sign * (end - self.inner)
         if self.done or count <= 0:
             return np.array([])
-        steps = np.unique(np.linspace(1, count, min(count, MOST_VALUES)).round().astype(int))
+        steps = np.unique(np.linspace(1, count, min(count, MAX_VALUES)).round().astype(int))
         return np.round((self.inner + self.sign * steps) * self.known.step, self.known.decimals)
 
     def narrow(self, values: np.ndarray, counts: np.ndarray, decided: np.ndarray) -> None:

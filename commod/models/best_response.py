@@ -22,14 +22,14 @@ from commod.models.rescaler import LinearRescaler
 from commod.models.solution import PathPoint, Solution, StepCallback, Terms
 from commod.models.training import LossWeights, TrainingData, ratio_form
 
-__all__ = ["LADDER", "Climb", "LinearProblem", "rungs_below", "solve_linear"]
+__all__ = ["LADDER", "LinearProblem", "WarmStart", "rungs_below", "solve_linear"]
 
 # λ_fair values that every fit passes on its way up; part of the definition of the result.
 LADDER = (0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.5, 8.0)
 # A rung only leads to the next: it is solved until a step promises less than this.
 RUNG_TOL = 1e-5
 MAX_STEPS = 100
-# With more rows than this the ladder is climbed on a fixed random sample of as many, and only the target is solved on
+# With more rows than this the ladder is solved on a fixed random sample of as many, and only the target is solved on
 # all rows: a few Newton steps instead of dozens.
 CLIMB_ROWS = 8192
 # Keeps the weights unique where features are linearly dependent (the levels of a category are) and nothing else
@@ -95,10 +95,10 @@ class _Point:
     stopped: bool = False
 
 
-class Climb:
+class WarmStart:
     """The way up the ladder on one data set at one setting of everything but λ_fair, remembered rung by rung.
 
-    Every fit passes the same rungs, so a second λ_fair need not climb them again. Pass one (empty) object to several
+    Every fit passes the same rungs, so a second λ_fair need not solve them again. Pass one (empty) object to several
     fits that differ in λ_fair only (or in the number of concepts, which plays no part here); each then gives exactly
     what it would give alone. An object that does not match the data or the setting is filled anew. What depends on the
     rows alone (their encoding) is kept as long as the same object is passed as X, which must not be changed meanwhile.
@@ -117,7 +117,7 @@ class Climb:
         return known[1]
 
     def prepare(self, data: TrainingData, weights: LossWeights, ratio_norm: Any) -> None:
-        """Make ready for a fit: keep what was climbed if it was on these data at this setting."""
+        """Make ready for a fit: keep what was solved if it was on these data at this setting."""
         if self._made_for is not None:
             known, at, norm = self._made_for
             same_setting = replace(at, fair=0.0) == replace(weights, fair=0.0) and np.array_equal(norm, ratio_norm)
@@ -125,7 +125,7 @@ class Climb:
                 return
         form = ratio_form(ratio_norm, data)
         self.problem = LinearProblem(data.sorted_for(weights.by_label), weights, form)
-        self.slope = self.problem  # what the ladder is climbed on
+        self.slope = self.problem  # what the ladder is solved on
         if len(data.y) > CLIMB_ROWS:
             sample = np.sort(np.random.default_rng(0).permutation(len(data.y))[:CLIMB_ROWS])
             self.slope = LinearProblem(data.take(sample).sorted_for(weights.by_label), weights, form)
@@ -140,7 +140,7 @@ def solve_linear(
     *,
     tol: float = 1e-9,
     callback: StepCallback | None = None,
-    climb: Climb | None = None,
+    warm_start: WarmStart | None = None,
 ) -> Solution:
     """Solve at each rung of the ladder below λ_fair and at λ_fair itself, from r ≡ 1 upwards.
 
@@ -154,17 +154,17 @@ def solve_linear(
     callback : callable
         Called after every Newton step with the number of the stage, the number of stages and the loss terms; a true
         answer stops the solver where it is.
-    climb : Climb
-        What earlier fits on these data have climbed.
+    warm_start : WarmStart
+        What earlier fits on these data have solved.
     """
-    climb = climb or Climb()
-    climb.prepare(data, weights, ratio_norm)
-    problem, slope, known = climb.problem, climb.slope, climb.rungs
+    warm_start = warm_start or WarmStart()
+    warm_start.prepare(data, weights, ratio_norm)
+    problem, slope, known = warm_start.problem, warm_start.slope, warm_start.rungs
     solution = Solution(pull=problem.pull)
     start = tuple(fit.phi for fit in problem.start.fits)
     point = _Point(problem.identity, start, problem.terms(problem.start, problem.identity, 0.0))
     _append(solution, point)
-    # (problem, λ_fair, tolerance): up the ladder, and the target once more on all rows if the climb was on a sample.
+    # (problem, λ_fair, tolerance): up the ladder, and the target once more on all rows if the ladder was on a sample.
     stages = [(slope, rung, RUNG_TOL) for rung in rungs_below(weights.fair)]
     if stages and slope is problem:
         stages[-1] = (problem, weights.fair, tol)
@@ -213,7 +213,7 @@ def _newton(
 ) -> _Point:
     """Proximal Newton with backtracking at one λ_fair."""
     theta = start.theta
-    # Evaluated anew also where the last stage had it: a climb resumed from memory then goes on to the last digit alike.
+    # Evaluated anew also where the last stage had it: a path resumed from memory then goes on to the last digit alike.
     state = problem.objective.evaluate(theta @ problem.A, start.phis)
     terms = problem.terms(state, theta, lambda_fair)
 

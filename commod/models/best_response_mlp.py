@@ -27,7 +27,7 @@ def solve_mlp(
     random_state: int = 0,
     callback: StepCallback | None = None,
 ) -> Solution:
-    """Climb the same ladder as `solve_linear`, with L-BFGS on the network's weights at each rung.
+    """WarmStart the same ladder as `solve_linear`, with L-BFGS on the network's weights at each rung.
 
     The network has no concepts, so the concept weights of the loss play no part. Its hidden layer starts at random
     from `random_state`; its output layer at r ≡ 1.

@@ -15,7 +15,7 @@ from commod.datasets.encoding import TabularEncoder
 from commod.metrics.report import figures_of_counts
 from commod.models.adversary import Array, sigmoid
 from commod.models.base_scores import BaseModel
-from commod.models.best_response import Climb, solve_linear
+from commod.models.best_response import WarmStart, solve_linear
 from commod.models.classifier import EditedModel
 from commod.models.concepts import feature_distances, group_features, orient, unit_concepts
 from commod.models.rescaler import LinearRescaler
@@ -170,7 +170,7 @@ class Commod(EditedModel):
         sensitive_features: Any = None,
         base_scores: Any = None,
         callback: StepCallback | None = None,
-        climb: Climb | None = None,
+        warm_start: WarmStart | None = None,
     ) -> Commod:
         """Learn the ratio.
 
@@ -187,7 +187,7 @@ class Commod(EditedModel):
         callback : callable, optional
             ``callback(step, n_steps, terms)`` after every step; if it returns something true, training stops there
             and the model reached so far is kept. An exception it raises leaves this object as it was.
-        climb : commod.models.Climb, optional
+        warm_start : commod.models.WarmStart, optional
             One object for several fits on the same rows that differ in `lambda_fair` (or `n_concepts`) only: each then
             starts where the last one has been, with the same result to the last digit. Default solver only.
         """
@@ -203,15 +203,19 @@ class Commod(EditedModel):
                 stacklevel=2,
             )
             weights = LossWeights(0.0, weights.ratio, weights.sparsity, weights.diversity, weights.by_label)
-        climb = Climb() if climb is None else climb
+        warm_start = WarmStart() if warm_start is None else warm_start
         left_out = base_model if isinstance(base_model, str) else ""
-        encoder, encoded = climb.derive(f"encoding without {left_out}", X, lambda: self._encoding(frame, base_model))
+        encoder, encoded = warm_start.derive(
+            f"encoding without {left_out}", X, lambda: self._encoding(frame, base_model)
+        )
         encoded = self._with_score(encoded, logit)
         self._check_settings(encoded.shape)
         data = TrainingData(encoded, logit, labels, sensitive)
         with single_threaded():
-            solution = self._solve(data, weights, callback, climb)
-            distances = climb.derive("distances", encoded, lambda: feature_distances(encoded, self._origins(encoder)))
+            solution = self._solve(data, weights, callback, warm_start)
+            distances = warm_start.derive(
+                "distances", encoded, lambda: feature_distances(encoded, self._origins(encoder))
+            )
             concepts = self._read_concepts(solution, data, distances)
 
         # Nothing above touches a fitted attribute: a fit that fails or is interrupted leaves the old model whole.
@@ -265,13 +269,13 @@ class Commod(EditedModel):
         check_seed(self.random_state)
 
     def _solve(
-        self, data: TrainingData, weights: LossWeights, callback: StepCallback | None, climb: Climb | None
+        self, data: TrainingData, weights: LossWeights, callback: StepCallback | None, warm_start: WarmStart | None
     ) -> Solution:
         options = check_options(self.solver_options, _OPTIONS[self.solver, self.rescaler], self.solver)
         if weights.fair == 0 or (self.solver, self.rescaler) == ("best_response", "linear"):
             # λ_fair = 0 asks for no fairness: g = f, the first point of the path, whatever the solver.
             tol = options.get("tol", 1e-9)
-            return solve_linear(data, weights, self.ratio_norm, tol=tol, callback=callback, climb=climb)
+            return solve_linear(data, weights, self.ratio_norm, tol=tol, callback=callback, warm_start=warm_start)
         options |= {"random_state": int(self.random_state), "callback": callback}
         if self.solver == "best_response":
             from commod.models.best_response_mlp import solve_mlp  # torch takes a second to import

@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 __all__ = [
-    "MOST_BYTES",
-    "MOST_CELLS",
-    "MOST_COLUMNS",
-    "MOST_ROWS",
-    "MOST_TEXT",
+    "MAX_BYTES",
+    "MAX_CELLS",
+    "MAX_COLUMNS",
+    "MAX_ROWS",
+    "MAX_TEXT",
     "TableError",
     "check_names",
     "check_size",
     "short",
 ]
 
-MOST_BYTES = 50 * 1024 * 1024
-MOST_ROWS = 300_000
-MOST_COLUMNS = 200
-MOST_CELLS = 20_000_000
+MAX_BYTES = 50 * 1024 * 1024
+MAX_ROWS = 300_000
+MAX_COLUMNS = 200
+MAX_CELLS = 20_000_000
 # The longest text of a cell.
-MOST_TEXT = 2_000
+MAX_TEXT = 2_000
 
 
 class TableError(ValueError):
@@ -28,18 +28,18 @@ class TableError(ValueError):
 
 def check_size(rows: int, columns: int) -> None:
     """Refuse a table that is too large."""
-    if columns > MOST_COLUMNS:
+    if columns > MAX_COLUMNS:
         raise TableError(
-            f"The table has {columns:,} columns; at most {MOST_COLUMNS} can be used: leave out those that are not "
+            f"The table has {columns:,} columns; at most {MAX_COLUMNS} can be used: leave out those that are not "
             "needed."
         )
-    if rows > MOST_ROWS:
+    if rows > MAX_ROWS:
         raise TableError(
-            f"The table has {rows:,} rows; at most {MOST_ROWS:,} can be used: upload a random sample of them."
+            f"The table has {rows:,} rows; at most {MAX_ROWS:,} can be used: upload a random sample of them."
         )
-    if rows * columns > MOST_CELLS:
+    if rows * columns > MAX_CELLS:
         raise TableError(
-            f"The table has {rows * columns / 1e6:,.0f} million cells; at most {MOST_CELLS // 10**6} million can be "
+            f"The table has {rows * columns / 1e6:,.0f} million cells; at most {MAX_CELLS // 10**6} million can be "
             "used: upload a sample of its rows, or leave out columns that are not needed."
         )
 

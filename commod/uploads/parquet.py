@@ -25,13 +25,13 @@ from commod.uploads.parquet_pages import unpacked_size
 __all__ = ["damaged", "unpack_apart"]
 
 # What a file may hold once it is unpacked, the description at its end, and the parts it may be cut into.
-MOST_UNPACKED = 256 * 1024**2
-MOST_FOOTER = 2 * 1024**2
-MOST_GROUPS = 2_000
+MAX_UNPACKED = 256 * 1024**2
+MAX_FOOTER = 2 * 1024**2
+MAX_GROUPS = 2_000
 # What the process may take: memory, seconds of a core, and seconds on the clock of a machine that has much to do.
-MOST_MEMORY = 4 * 1024**3
-MOST_SECONDS = 30
-MOST_WAIT = 120
+MAX_MEMORY = 4 * 1024**3
+MAX_SECONDS = 30
+MAX_WAIT = 120
 # So many are unpacked at a time; each takes some hundred megabytes.
 _ABREAST = Semaphore(2)
 _TABLE, _SENTENCE = b"T", b"S"
@@ -59,7 +59,7 @@ def unpack_apart(content: bytes) -> pa.Table:
     footer = int.from_bytes(content[-8:-4], "little")
     if footer > len(content) or content[-4:] != b"PAR1":
         raise damaged()
-    if footer > MOST_FOOTER:
+    if footer > MAX_FOOTER:
         raise _in_parts()
     environment = {name: os.environ[name] for name in _NEEDED if name in os.environ}
     with _ABREAST:
@@ -70,7 +70,7 @@ def unpack_apart(content: bytes) -> pa.Table:
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
                 env=environment | {"PYTHONPATH": str(Path(__file__).parents[2]), "PYTHONSAFEPATH": "1"},
-                timeout=MOST_WAIT,
+                timeout=MAX_WAIT,
                 check=False,
             )
         except subprocess.TimeoutExpired:
@@ -95,7 +95,7 @@ def _unpack(content: bytes) -> pa.Table:
     except (pa.ArrowException, OSError, ValueError):
         raise damaged() from None
     check_size(meta.num_rows, len(schema.names))
-    if meta.num_row_groups > MOST_GROUPS:
+    if meta.num_row_groups > MAX_GROUPS:
         raise _in_parts()
     check_names(list(schema.names))
     for entry in schema:
@@ -105,12 +105,12 @@ def _unpack(content: bytes) -> pa.Table:
                 "spread it over several columns."
             )
     try:
-        unpacked = unpacked_size(content, meta, MOST_UNPACKED)
+        unpacked = unpacked_size(content, meta, MAX_UNPACKED)
     except (ValueError, IndexError, pa.ArrowException, OSError):
         raise damaged() from None
-    if unpacked > MOST_UNPACKED:
+    if unpacked > MAX_UNPACKED:
         raise TableError(
-            f"The file unpacks to more than {MOST_UNPACKED // 2**20} MB: that is refused. Write fewer rows or shorter "
+            f"The file unpacks to more than {MAX_UNPACKED // 2**20} MB: that is refused. Write fewer rows or shorter "
             "texts."
         )
     texts = [entry.name for entry in schema if pa.types.is_string(entry.type) or pa.types.is_large_string(entry.type)]
@@ -150,8 +150,8 @@ def _bound() -> None:
         return
     limits = {
         resource.RLIMIT_CORE: 0,
-        resource.RLIMIT_CPU: MOST_SECONDS,
-        resource.RLIMIT_AS: MOST_MEMORY,
+        resource.RLIMIT_CPU: MAX_SECONDS,
+        resource.RLIMIT_AS: MAX_MEMORY,
     }
     for kind, most in limits.items():
         with suppress(ValueError, OSError):  # macOS knows the last one by name only

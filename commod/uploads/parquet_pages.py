@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["MOST_PAGES", "unpacked_size"]
+__all__ = ["MAX_PAGES", "unpacked_size"]
 
 # A page holds some thousand values; a file of many more pages than this was made to be slow.
-MOST_PAGES = 50_000
+MAX_PAGES = 50_000
 # Structs in a page's header are two deep.
 _DEEPEST = 8
 _UNPACKED, _PACKED = 2, 3  # fields of PageHeader
@@ -28,7 +28,7 @@ def unpacked_size(content: bytes, metadata: Any, most: int) -> int:
     Raises
     ------
     ValueError, IndexError
-        If pages are not where they should be, or there are more than `MOST_PAGES`.
+        If pages are not where they should be, or there are more than `MAX_PAGES`.
     """
     total = pages = 0
     for group in range(metadata.num_row_groups):
@@ -42,7 +42,7 @@ def unpacked_size(content: bytes, metadata: Any, most: int) -> int:
                 raise ValueError("a column lies outside of the file")
             while place < end:
                 unpacked, packed, place = _header(content, place)
-                if unpacked < 0 or packed < 0 or pages == MOST_PAGES:
+                if unpacked < 0 or packed < 0 or pages == MAX_PAGES:
                     raise ValueError("a page of no size, or too many pages")
                 place += packed
                 total += unpacked

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from commod.uploads.limits import MOST_BYTES, MOST_COLUMNS, MOST_TEXT, TableError, check_names, check_size, short
+from commod.uploads.limits import MAX_BYTES, MAX_COLUMNS, MAX_TEXT, TableError, check_names, check_size, short
 from commod.uploads.parquet import damaged, unpack_apart
 
 __all__ = ["ReadTable", "read_table"]
@@ -64,9 +64,9 @@ def read_table(content: bytes, name: str = "file") -> ReadTable:
     """
     if not content.strip():
         raise TableError("The file is empty: choose one with a row of column names and a row for each person.")
-    if len(content) > MOST_BYTES:
+    if len(content) > MAX_BYTES:
         raise TableError(
-            f"The file has {len(content) / 2**20:,.0f} MB; at most {MOST_BYTES // 2**20} MB can be used: take a sample "
+            f"The file has {len(content) / 2**20:,.0f} MB; at most {MAX_BYTES // 2**20} MB can be used: take a sample "
             "of its rows, or save it as Parquet."
         )
     if content[:4] == b"PAR1":
@@ -160,8 +160,8 @@ def _cells_of_first_row(text: str, delimiter: str) -> int:
     next(lines, None)
     most = 0
     for line in lines:
-        if line.group().count(delimiter) > MOST_COLUMNS * MOST_TEXT:
-            return MOST_COLUMNS * MOST_TEXT
+        if line.group().count(delimiter) > MAX_COLUMNS * MAX_TEXT:
+            return MAX_COLUMNS * MAX_TEXT
         try:
             most = max(most, len(next(csv.reader([line.group()], delimiter=delimiter), [])))
         except csv.Error:  # a very long cell, which is told as such
@@ -228,9 +228,9 @@ def _checked(frame: pd.DataFrame, notices: list[str]) -> ReadTable:
         if not pd.api.types.is_numeric_dtype(values.dtype):
             distinct = values.cat.categories if isinstance(values.dtype, pd.CategoricalDtype) else values.dropna()
             texts = pd.Series(distinct).astype(str)
-            if len(texts) and int(texts.str.len().max()) > MOST_TEXT:
+            if len(texts) and int(texts.str.len().max()) > MAX_TEXT:
                 raise TableError(
-                    f"Column “{short(name)}” holds texts of more than {MOST_TEXT:,} letters: leave it out, or give it "
+                    f"Column “{short(name)}” holds texts of more than {MAX_TEXT:,} letters: leave it out, or give it "
                     "short levels."
                 )
             if texts.str.match(r"^[=@]|^[+-][A-Za-z(]").any():

@@ -16,7 +16,7 @@ from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed
 
 # Messages kept for this many finished runs since they were last used, as the browser does (global.maxCachedMessageAge).
-MOST_AGE = 2
+MAX_AGE = 2
 
 
 class Tab:
@@ -143,7 +143,7 @@ class Tab:
             if message.script_finished == ForwardMsg.FINISHED_SUCCESSFULLY:
                 self.finished += 1
                 self.on_element("finished", None)
-                self._kept = {key: kept for key, kept in self._kept.items() if self.finished - kept[1] <= MOST_AGE}
+                self._kept = {key: kept for key, kept in self._kept.items() if self.finished - kept[1] <= MAX_AGE}
             elif message.script_finished == ForwardMsg.FINISHED_WITH_COMPILE_ERROR:
                 self.problems.append("the script does not compile")
 

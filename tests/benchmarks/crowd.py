@@ -19,7 +19,7 @@ from pathlib import Path
 import psutil
 
 from commod.charts.pareto import CURRENT
-from commod.dashboard.settings import GRIDS, Settings, defaults, in_words, to_link
+from commod.dashboard.state.settings import GRIDS, Settings, defaults, in_words, to_link
 from tests.benchmarks.client import Tab, data_of
 from tests.benchmarks.crowd_report import as_text, judge, write
 from tests.benchmarks.faults import misbehave
@@ -269,7 +269,7 @@ async def aftermath(crowd, address, process):
 
 
 def run(app, sessions, seconds, **options):
-    with serve(app.script, environment={"COMMOD_HANDS": ""}) as address:  # as many processes as it takes by itself
+    with serve(app.script, environment={"COMMOD_PROCESSES": ""}) as address:  # as many processes as it takes by itself
         return asyncio.run(load(app, address, sessions, seconds, **options))
 
 

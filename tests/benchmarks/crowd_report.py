@@ -12,12 +12,12 @@ from importlib.metadata import version
 from math import inf, isfinite
 from pathlib import Path
 
-MOST_SEEN = 3.0  # times the floor app's median
-MOST_NEW = 4.0  # seconds
-MOST_MEMORY = 1.3
+MAX_SEEN = 3.0  # times the floor app's median
+MAX_NEW = 4.0  # seconds
+MAX_MEMORY = 1.3
 MINUTE = 60.0
-MOST_NEWCOMER = 4.0  # seconds for a new setting when all is over
-MOST_IDLE = 0.2  # of a core, when nobody moves
+MAX_NEWCOMER = 4.0  # seconds for a new setting when all is over
+MAX_IDLE = 0.2  # of a core, when nobody moves
 PACKAGES = ("streamlit", "websockets", "numpy", "scikit-learn", "pandas", "pyarrow", "shap")
 
 
@@ -95,10 +95,10 @@ def judge(floor, ours, seconds, inputs=0):
     base, ratio = middle(on_floor), middle(seen) / middle(on_floor)
     text = f"{ratio:.1f}× ({milliseconds(middle(seen))} against {milliseconds(base)})"
     require.append(
-        Requirement("settings seen before, median", f"≤ {MOST_SEEN:g}× the floor app's", text, ratio <= MOST_SEEN)
+        Requirement("settings seen before, median", f"≤ {MAX_SEEN:g}× the floor app's", text, ratio <= MAX_SEEN)
     )
     require.append(
-        Requirement("new settings, median wait", f"≤ {MOST_NEW:g} s", f"{middle(new):.2f} s", middle(new) <= MOST_NEW)
+        Requirement("new settings, median wait", f"≤ {MAX_NEW:g} s", f"{middle(new):.2f} s", middle(new) <= MAX_NEW)
     )
     _judge_memory(verdict, ours)
     places = [place for person in people for place in person.places]
@@ -143,7 +143,7 @@ def _judge_memory(verdict, ours):
     growth = last[1] / first[1]
     text = f"{growth:.2f}× ({first[1] / 2**20:,.0f} MiB after 1 minute, {last[1] / 2**20:,.0f} after {last[0]:.0f} s)"
     verdict.requirements.append(
-        Requirement("memory at the end", f"≤ {MOST_MEMORY:g}× that after 1 minute", text, growth <= MOST_MEMORY)
+        Requirement("memory at the end", f"≤ {MAX_MEMORY:g}× that after 1 minute", text, growth <= MAX_MEMORY)
     )
 
 
@@ -155,7 +155,7 @@ def _judge_faults(verdict, ours):
         verdict.faults.append((kind, tried, tried - sum(f.kind == kind for f in failed), trouble))
     text = f"{len(ours.faults) - len(failed)} of {len(ours.faults)}"
     verdict.requirements.append(Requirement("faults survived", "all", text, not failed))
-    free = ours.newcomer <= MOST_NEWCOMER and ours.idle <= MOST_IDLE
+    free = ours.newcomer <= MAX_NEWCOMER and ours.idle <= MAX_IDLE
     text = f"a newcomer's new setting took {milliseconds(ours.newcomer)}; at rest {ours.idle:.0%} of a core is used"
     verdict.requirements.append(Requirement("places at work are free afterwards", "all", text, free))
 

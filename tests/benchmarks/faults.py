@@ -9,7 +9,7 @@ from urllib.parse import urlencode, urlsplit
 
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 
-from commod.dashboard.settings import GRIDS, Settings, to_link
+from commod.dashboard.state.settings import GRIDS, Settings, to_link
 from tests.benchmarks.client import Tab
 
 PAUSE = 2.5

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from commod.dashboard.settings import GRIDS
+from commod.dashboard.state.settings import GRIDS
 
 
 @st.cache_resource

@@ -70,7 +70,7 @@ def main():
     places = half[::2] + half[1::2][::-1]
     with (
         serve("tests/benchmarks/floor_app.py") as floor,
-        serve(environment={"COMMOD_WARM_UP": "1", "COMMOD_HANDS": ""}) as ours,
+        serve(environment={"COMMOD_WARM_UP": "1", "COMMOD_PROCESSES": ""}) as ours,
         chromium() as browser,
     ):
         base, again = measure(browser, floor, FLOOR, places)

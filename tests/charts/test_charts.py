@@ -117,7 +117,7 @@ def test_a_click_chooses_in_the_trade_off_only():
 
 
 def test_methods_that_meet_in_one_picture_can_be_told_apart():
-    from commod.dashboard.sweeps import styles_of
+    from commod.dashboard.views.methods import styles_of
     from commod.models.competitors import available_methods
 
     for criterion in ("demographic_parity", "equalized_odds"):

@@ -4,7 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from commod.dashboard import compute, explore
+from commod.dashboard.jobs import tasks as compute
+from commod.dashboard.pages.explore import page as explore
+from commod.dashboard.pages.lesson import page as lesson
 from commod.models.competitors import METHODS
 
 
@@ -12,7 +14,8 @@ from commod.models.competitors import METHODS
 def without_shap(request, monkeypatch):
     """SHAP takes a second: all tests but its own go without."""
     if "with_shap" not in request.keywords:
-        monkeypatch.setattr(explore, "shap", lambda result: None)
+        for page in (explore, lesson):
+            monkeypatch.setattr(page, "draw_shap", lambda result: None)
 
 
 @pytest.fixture(autouse=True)

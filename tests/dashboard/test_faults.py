@@ -7,10 +7,12 @@ import time
 
 import pytest
 
-from commod.dashboard import compute, explore, session
-from commod.dashboard.layout import PAGES
-from commod.dashboard.settings import from_link
-from commod.dashboard.work import Abandoned, WorkQueue
+from commod.dashboard.jobs import tasks as compute
+from commod.dashboard.jobs.queue import Abandoned, WorkQueue
+from commod.dashboard.pages.explore import page as explore
+from commod.dashboard.state import own_data
+from commod.dashboard.state.settings import from_link
+from commod.dashboard.views.frame import PAGES
 from commod.datasets import damaged_files, data_directory, load_task
 from commod.datasets.example import example_table
 from commod.datasets.load import CHECKSUMS
@@ -105,7 +107,7 @@ def test_a_training_that_fails_in_one_session_harms_no_other(monkeypatch, wrong)
 def test_a_section_that_fails_harms_no_other_session(monkeypatch):
     other = fine(run())
     with monkeypatch.context() as patched:
-        patched.setattr(explore, "changes", lambda result: 1 / 0)
+        patched.setattr(explore, "draw_changes", lambda result: 1 / 0)
         broken = run()
         assert len(broken.exception) == 1
     fine(slider(other, "lambda_fair").set_value(2.0).run())
@@ -145,9 +147,9 @@ def test_two_sessions_never_see_each_others_data(pages):
 
 
 def test_uploaded_data_go_when_their_session_was_closed_and_does_not_come_back(monkeypatch):
-    monkeypatch.setattr(session.st, "get_option", lambda name: 0.2)
-    gone, back = session.OwnData(load_task("german")), session.OwnData(load_task("german"))
-    session._closed([gone, back])
+    monkeypatch.setattr(own_data.st, "get_option", lambda name: 0.2)
+    gone, back = own_data.OwnData(load_task("german")), own_data.OwnData(load_task("german"))
+    own_data._closed([gone, back])
     time.sleep(0.1)
     back.seen = time.monotonic()
     time.sleep(0.4)

@@ -7,10 +7,12 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from commod.dashboard import limits, runs_file, sweeps, what_if
-from commod.dashboard.layout import PAGES
-from commod.dashboard.lesson import progress as lesson
-from commod.dashboard.settings import GRIDS, NAMES, access_from_link, from_link
+from commod.dashboard.pages import limits, what_if
+from commod.dashboard.pages.lesson import progress as lesson
+from commod.dashboard.state import runs_file
+from commod.dashboard.state.settings import GRIDS, NAMES, access_from_link, from_link
+from commod.dashboard.views import methods as sweeps
+from commod.dashboard.views.frame import PAGES
 from commod.datasets import TASKS
 from tests.dashboard.driving import run
 from tests.dashboard.hostile import MARKUP, PICTURE, let_through, texts
@@ -40,7 +42,7 @@ def test_the_parts_of_a_link_are_valid_whatever_it_holds(link):
     assert access.live is None or access.live <= set(NAMES)
     for run_of_link in (read := runs_file.read_link(link.get("runs", "")))[0]:
         assert run_of_link.settings.data in TASKS
-    assert len(read[0]) <= runs_file.MOST_RUNS
+    assert len(read[0]) <= runs_file.MAX_RUNS
     progress = lesson.from_link(link)
     assert 0 <= progress.step < 100
     assert all(isinstance(answer, str) or math.isfinite(answer) for answer in progress.answers.values())

@@ -5,8 +5,8 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from commod import load_task
-from commod.dashboard.results import fit_result
-from commod.dashboard.settings import GRIDS, Settings
+from commod.dashboard.jobs.results import fit_result
+from commod.dashboard.state.settings import GRIDS, Settings
 from commod.datasets import Split
 from commod.experiments import prepare, target
 from commod.experiments.target import LAMBDA_GRIDS, find_settings

@@ -12,7 +12,7 @@ from commod.datasets.task import Feature, Split
 from commod.explain import explain_tree
 from commod.explain.people import (
     FEW,
-    MOST_LEVELS,
+    MAX_LEVELS,
     explain_outcomes,
     explain_people,
     explain_segments,
@@ -254,7 +254,7 @@ def test_many_levels_are_cut_to_the_most_frequent():
     zeros = np.zeros(len(levels), dtype=int)
     found = explain_segments(task, rows.X, rows.sensitive, zeros, zeros)
     shown = found.table.loc[found.table["first"].str.startswith("Kind"), "first"].tolist()
-    assert shown == [f"Kind: l{i:02d}" for i in range(MOST_LEVELS)]
+    assert shown == [f"Kind: l{i:02d}" for i in range(MAX_LEVELS)]
     assert found.cut == {"Kind": 8}
 
 

@@ -105,7 +105,7 @@ def test_a_long_range_is_searched_in_rounds(fitted, monkeypatch):
     c, g, ranges = fitted
     x = c.test.X.iloc[[people(c, g)[0]]]
     whole = explain_edits(g, c.task, x, ranges=ranges)
-    monkeypatch.setattr(what_if, "MOST_VALUES", 7)
+    monkeypatch.setattr(what_if, "MAX_VALUES", 7)
     pd.testing.assert_frame_equal(explain_edits(g, c.task, x, ranges=ranges), whole)
 
 

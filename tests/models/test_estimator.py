@@ -19,7 +19,7 @@ from sklearn.svm import SVC, LinearSVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from commod import Commod, evaluate
-from commod.models import Climb
+from commod.models import WarmStart
 from tests.fitting import case, fit
 
 # Each exception with its reason; a check that comes to pass must leave this list (strict xfail).
@@ -369,10 +369,10 @@ class TestPathHistoryCallback:
 
 class TestClimb:
     def test_resumed_fits_are_the_same_to_the_last_digit(self):
-        c, climb = case("compas"), Climb()
+        c, warm_start = case("compas"), WarmStart()
         for lambda_fair, k in ((4.0, 2), (1.0, 2), (2.75, 5), (4.0, 3), (0.0, 2)):
             model = Commod(c.f, lambda_fair=lambda_fair, n_concepts=k)
-            resumed = model.fit(c.train.X, c.train.y, sensitive_features=c.train.sensitive, climb=climb)
+            resumed = model.fit(c.train.X, c.train.y, sensitive_features=c.train.sensitive, warm_start=warm_start)
             alone = fit(c, lambda_fair=lambda_fair, n_concepts=k)
             pd.testing.assert_frame_equal(resumed.concepts_, alone.concepts_, check_exact=True)
             pd.testing.assert_frame_equal(resumed.path_, alone.path_, check_exact=True)
@@ -381,17 +381,17 @@ class TestClimb:
     def test_another_setting_or_other_rows_are_climbed_anew(self, small):
         X, y, s = small
         f = LogisticRegression().fit(X, y)
-        climb = Climb()
+        warm_start = WarmStart()
         for settings in ({}, {"lambda_ratio": 0.3}, {"fairness": "equalized_odds"}, {"ratio_norm": "fisher"}):
-            resumed = Commod(f, **settings).fit(X, y, sensitive_features=s, climb=climb)
+            resumed = Commod(f, **settings).fit(X, y, sensitive_features=s, warm_start=warm_start)
             alone = Commod(f, **settings).fit(X, y, sensitive_features=s)
             np.testing.assert_array_equal(resumed.coef_, alone.coef_)
-        fewer = Commod(f).fit(X[:300], y[:300], sensitive_features=s[:300], climb=climb)
+        fewer = Commod(f).fit(X[:300], y[:300], sensitive_features=s[:300], warm_start=warm_start)
         alone = Commod(f).fit(X[:300], y[:300], sensitive_features=s[:300])
         np.testing.assert_array_equal(fewer.coef_, alone.coef_)
 
     def test_an_interrupted_climb_can_be_resumed(self):
-        c, climb = case("law_school"), Climb()
+        c, warm_start = case("law_school"), WarmStart()
 
         def interrupt(step, n_steps, terms):
             if step == 3:
@@ -399,8 +399,10 @@ class TestClimb:
 
         model = Commod(c.f, lambda_fair=3.0)
         with pytest.raises(KeyboardInterrupt):
-            model.fit(c.train.X, c.train.y, sensitive_features=c.train.sensitive, climb=climb, callback=interrupt)
-        model.fit(c.train.X, c.train.y, sensitive_features=c.train.sensitive, climb=climb)
+            model.fit(
+                c.train.X, c.train.y, sensitive_features=c.train.sensitive, warm_start=warm_start, callback=interrupt
+            )
+        model.fit(c.train.X, c.train.y, sensitive_features=c.train.sensitive, warm_start=warm_start)
         np.testing.assert_array_equal(model.coef_, fit(c, lambda_fair=3.0).coef_)
 
 

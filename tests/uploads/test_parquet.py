@@ -73,7 +73,7 @@ def test_a_reader_that_fails_in_any_way_is_a_damaged_file(monkeypatch, source):
 
 def test_a_reader_that_takes_too_long_is_ended(monkeypatch):
     child(monkeypatch, "import time; time.sleep(60)")
-    monkeypatch.setattr(parquet, "MOST_WAIT", 0.2)
+    monkeypatch.setattr(parquet, "MAX_WAIT", 0.2)
     with pytest.raises(TableError, match="takes too long to unpack"):
         parquet.unpack_apart(PEOPLE)
 
@@ -89,10 +89,10 @@ def test_the_reader_knows_nothing_of_the_server(monkeypatch):
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such bounds")
 @pytest.mark.parametrize(
-    ("greed", "bound"), [("bytearray(8 * 2**30)", "MOST_MEMORY"), ("while True: pass", "MOST_SECONDS")]
+    ("greed", "bound"), [("bytearray(8 * 2**30)", "MAX_MEMORY"), ("while True: pass", "MAX_SECONDS")]
 )
 def test_the_reader_has_bounds(monkeypatch, greed, bound):
-    small = {"MOST_MEMORY": 2**30, "MOST_SECONDS": 1}[bound]
+    small = {"MAX_MEMORY": 2**30, "MAX_SECONDS": 1}[bound]
     source = f"from commod.uploads import parquet\nparquet.{bound} = {small}\nparquet._bound()\n{greed}\nprint('done')"
     done = subprocess.run([sys.executable, "-c", source], capture_output=True, timeout=60, check=False)
     assert done.returncode != 0

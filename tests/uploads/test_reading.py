@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from commod.datasets import TableError, guess_columns, read_table
-from commod.uploads.limits import MOST_BYTES
+from commod.uploads.limits import MAX_BYTES
 from tests.fuzzing import swollen_page
 
 
@@ -54,7 +54,7 @@ WRONG = {
     "too few columns": (b"a,b\n1,2\n", "2 column(s); an outcome"),
     "2,000 columns": (",".join(f"c{i}" for i in range(2000)).encode() + b"\n", "2,000 columns; at most 200"),
     "a million rows": (b"a,b,c\n" + b"1,2,3\n" * 1_000_000, "1,000,000 rows; at most 300,000"),
-    "too large": (b"a,b,c\n" + b"1,2,3\n" * (MOST_BYTES // 6 + 1), "50 MB"),
+    "too large": (b"a,b,c\n" + b"1,2,3\n" * (MAX_BYTES // 6 + 1), "50 MB"),
     "a ragged row": (b"a,b,c\n1,2,3\n4,5,6,7\n", "Line 3 has 4 cells where the first row has 3 names"),
     "an open quote": (b'a,b,c\n1,"2,3\n4,5,6\n', "opened and never closed"),
     "a picture": (b"\x89PNG\r\n\x1a\n" + bytes(100), "is a PNG picture, whatever its name says"),

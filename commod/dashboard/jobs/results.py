@@ -1,0 +1,283 @@
+"""What the Explore page shows of one fit, computed without Streamlit."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass, field, fields
+from functools import cached_property
+from threading import Lock
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sklearn.exceptions import ConvergenceWarning
+
+from commod.dashboard.jobs.queue import Report
+from commod.dashboard.state.settings import Settings
+from commod.dashboard.text.markup import concept_cards
+from commod.dashboard.text.verdicts import verdict
+from commod.datasets import Task
+from commod.experiments import Scene, Sweep, prepare, sweep_method
+from commod.experiments.scene import FAIRNESS_FIGURES
+from commod.experiments.target import Target, find_settings
+from commod.explain import (
+    ChangeTree,
+    ShapComparison,
+    explain_concepts,
+    explain_loadings,
+    explain_tree,
+    explain_with_shap,
+)
+from commod.metrics import change_table, compare_decisions
+from commod.models import Commod, WarmStart
+
+__all__ = [
+    "FitResult",
+    "explained",
+    "fit_result",
+    "forget_warm_starts",
+    "shap_comparison",
+    "sweep",
+    "target",
+    "tree_of_changes",
+]
+
+# Bytes of a fit's frames and of its estimator, whatever the number of rows.
+FRAMES = 96 * 2**10
+# Parts of a fit that take a while to make.
+EXPLAINED = ("figures", "changes", "loadings", "concepts", "cards")
+# Bytes that all lines of the λ_fair slider may hold together.
+MAX_WARM_START_BYTES = 96 * 2**20
+
+
+@dataclass(frozen=True)
+class FitResult:
+    """One fit and every frame drawn from it."""
+
+    settings: Settings
+    scene: Scene
+    g: Commod
+    seconds: float
+    path: pd.DataFrame  # λ_fair, fairness, p_rule, dm, accuracy, change_rate on test, from f to g
+    ratio_test: np.ndarray
+    changed_train: np.ndarray
+    changed_test: np.ndarray
+
+    kept: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)  # see `keep`
+
+    # The rest is made when it is first drawn, behind the point in the Pareto view, and then kept.
+
+    def keep(self, name: str, make: Callable[[], Any]) -> Any:
+        """What `make` gives, made once: a page of a model is drawn by many."""
+        if name not in self.kept:
+            self.kept[name] = make()
+        return self.kept[name]
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without what can be made again."""
+        return {entry.name: getattr(self, entry.name) for entry in fields(self)} | {"kept": {}}
+
+    @cached_property
+    def decisions(self) -> np.ndarray:
+        """Of g on test."""
+        return (self.ratio_test * self.scene.logit_test > 0).astype(int)
+
+    @cached_property
+    def figures(self) -> pd.DataFrame:
+        """Figures of f and g on test, with intervals."""
+        test = self.scene.test
+        return compare_decisions(test.y, self.scene.decisions_test, self.decisions, sensitive_features=test.sensitive)
+
+    @cached_property
+    def changes(self) -> pd.DataFrame:
+        """Changes by group and direction, on test."""
+        return change_table(self.scene.decisions_test, self.decisions, sensitive_features=self.scene.test.sensitive)
+
+    @cached_property
+    def loadings(self) -> pd.DataFrame:
+        return explain_loadings(self.g, self.task)
+
+    @cached_property
+    def concepts(self) -> pd.DataFrame:
+        values = self.scene.encoded_test @ self.g.concepts_.to_numpy()
+        activations = pd.DataFrame(values, columns=self.g.concepts_.columns)
+        return explain_concepts(self.g, self.task, activations, self.scene.decisions_test, self.decisions)
+
+    @cached_property
+    def cards(self) -> str:
+        """A card for each concept, as HTML."""
+        return concept_cards(self.loadings, self.concepts, self.task.spec.people)
+
+    @cached_property
+    def verdict(self) -> str:
+        """The picture in one sentence."""
+        return verdict(
+            self.task.spec, self.settings.fairness, self.figures, self.changes, smallest_ratio=self.smallest_ratio
+        )
+
+    @property
+    def is_explained(self) -> bool:
+        """Whether all of these have been made."""
+        return all(name in self.__dict__ for name in EXPLAINED)
+
+    def fill(self, made: dict[str, Any]) -> None:
+        """Take over what `explained` has made elsewhere."""
+        self.__dict__.update(made)
+
+    @property
+    def nbytes(self) -> int:
+        """About what it holds beside the scene, for whoever keeps many."""
+        return self.ratio_test.nbytes + self.changed_train.nbytes + self.changed_test.nbytes + FRAMES
+
+    @property
+    def smallest_ratio(self) -> float:
+        return float(self.ratio_test.min())
+
+    @property
+    def task(self) -> Task:
+        return self.scene.task
+
+    @property
+    def converged(self) -> bool:
+        return bool(self.g.converged_)
+
+
+_warm_starts: OrderedDict[tuple[Any, ...], tuple[WarmStart, int]] = OrderedDict()
+_warm_lock = Lock()
+
+
+def _warm_start(scene: Scene, settings: Settings) -> WarmStart:
+    """What has been solved on one line of the λ_fair slider: the next fit on it costs a quarter.
+
+    For as many lines as fit into memory, those of the small data sets above all, since each holds its rows four times
+    over; the one not used for longest goes first.
+    """
+    line = (settings.scene(), settings.lambda_ratio, settings.lambda_concepts)
+    with _warm_lock:
+        if line not in _warm_starts:
+            _warm_starts[line] = (WarmStart(), 4 * scene.encoded_train.nbytes)
+        _warm_starts.move_to_end(line)
+        while len(_warm_starts) > 1 and sum(held for _, held in _warm_starts.values()) > MAX_WARM_START_BYTES:
+            _warm_starts.popitem(last=False)
+        return _warm_starts[line][0]
+
+
+def forget_warm_starts(data: str) -> None:
+    """Drop all that has been solved on a data set: it holds the data."""
+    with _warm_lock:
+        for line in [line for line in _warm_starts if line[0][0] == data]:
+            del _warm_starts[line]
+
+
+def _train(scene: Scene, settings: Settings, report: Report | None, warm_start: WarmStart | None = None) -> Commod:
+    """Fit COMMOD at `settings`, reporting the share done."""
+
+    def progress(step: int, n_steps: int, _: Any) -> None:
+        if report is not None:
+            report(step / (n_steps + 1))
+
+    train = scene.train
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # the page tells it from converged_
+        return Commod(scene.f, **settings.commod_arguments()).fit(
+            train.X,
+            train.y,
+            sensitive_features=train.sensitive,
+            base_scores=scene.scores_train,
+            callback=progress,
+            warm_start=warm_start,
+        )
+
+
+def fit_result(settings: Settings, report: Report | None = None) -> FitResult:
+    """Train COMMOD at `settings`."""
+    scene = prepare(settings.data, settings.f, settings.seed)
+    started = time.perf_counter()
+    g = _train(scene, settings, report, _warm_start(scene, settings))
+    seconds = time.perf_counter() - started
+    ratio, ratio_train = g.rescaler_(scene.encoded_test), g.rescaler_(scene.encoded_train)
+    return FitResult(
+        settings=settings.model(),
+        scene=scene,
+        g=g,
+        seconds=seconds,
+        path=_path(g, scene, settings.fairness),
+        ratio_test=ratio,
+        changed_train=(ratio_train < 0) & (scene.scores_train != 0.5),
+        changed_test=(ratio < 0) & (scene.logit_test != 0),
+    )
+
+
+def _path(g: Commod, scene: Scene, fairness: str) -> pd.DataFrame:
+    """Test figures at each point of the solver's path."""
+    rows = []
+    for lambda_fair, rescaler in zip(g.path_["lambda_fair"], g.path_rescalers_, strict=True):
+        after = (rescaler(scene.encoded_test) * scene.logit_test > 0).astype(int)
+        figures = scene.figures(after)
+        rows.append(
+            {
+                "lambda_fair": float(lambda_fair),
+                "fairness": figures[FAIRNESS_FIGURES[fairness]],
+                **{name: figures[name] for name in ("p_rule", "dm", "accuracy", "change_rate")},
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def sweep(method: str, scene: tuple[str, str, str, int], report: Report | None = None) -> Sweep:
+    """All models of a method on a scene (data, criterion, f, split)."""
+    data, fairness, f, seed = scene
+    return sweep_method(prepare(data, f, seed), method, fairness, report)
+
+
+def target(
+    scene: tuple[str, str, str, int],
+    min_fairness: float,
+    max_change: float,
+    lambda_concepts: float,
+    report: Report | None = None,
+) -> Target:
+    """The setting on a scene that meets two limits."""
+    data, fairness, f, seed = scene
+    prepared = prepare(data, f, seed)
+    return find_settings(
+        prepared.task,
+        prepared.f,
+        fairness,
+        min_fairness=min_fairness,
+        max_change=max_change,
+        seed=seed,
+        lambda_concepts=lambda_concepts,
+        report=report,
+    )
+
+
+def explained(result: FitResult, report: Report | None = None) -> dict[str, Any]:
+    """What is said about a fit below the Pareto view, for `FitResult.fill`."""
+    if report is not None:
+        report(0.0)
+    return {name: getattr(result, name) for name in EXPLAINED}
+
+
+def tree_of_changes(result: FitResult, depth: int, report: Report | None = None) -> ChangeTree:
+    """The tree of `explain_tree`, fitted on the training rows and read out on the test rows."""
+    if report is not None:
+        report(0.0)  # the last chance to end it
+    scene = result.scene
+    return explain_tree(
+        result.task,
+        result.g.encoder_,
+        scene.train.X,
+        result.changed_train,
+        scene.test.X,
+        result.changed_test,
+        depth,
+    )
+
+
+def shap_comparison(result: FitResult, report: Report | None = None) -> ShapComparison:
+    """SHAP beside COMMOD on the test rows."""
+    return explain_with_shap(result.g, result.task, result.scene.test.X, callback=report)

@@ -1,0 +1,1 @@
+"""One folder or file a page."""

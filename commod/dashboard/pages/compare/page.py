@@ -1,0 +1,62 @@
+"""Compare: every method of the paper on one scene, and models of equal fairness and accuracy side by side."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from commod.dashboard.pages.compare import match as matching
+from commod.dashboard.pages.compare import sections as compare
+from commod.dashboard.state import session
+from commod.dashboard.text.markup import escape_markdown
+from commod.dashboard.views import controls
+from commod.dashboard.views import frame as layout
+from commod.dashboard.views import methods as sweeps
+from commod.experiments import Sweep
+
+__all__ = ["show"]
+
+
+def show() -> None:
+    """The page, from top to bottom."""
+    layout.page("pages/compare.py")
+    st.title("Who gets there with the fewest changes?")
+    settings = session.current()
+    here = escape_markdown(compare.scene_in_words(settings))
+    st.markdown(
+        "Each method is trained over the whole range of its knob, on the same people and the same **f**. "
+        f"Compare them where they are equally fair and equally accurate. Here: {here}."
+    )
+    controls.scene_sidebar()
+    controls.notices()
+    names = sweeps.choose_methods(settings)
+    session.keep_link(**sweeps.link())
+    if not names:
+        st.info("Choose at least one method.", icon=":material/info:")
+        compare.methods_table()
+        st.stop()
+
+    progress = st.empty()
+    st.header("Fairness against accuracy")
+    chart = st.empty()
+    st.header("How many decisions change, at equal fairness")
+    source = compare.choose_segments(settings, names)
+    parts = st.empty()
+    below = st.empty()
+
+    def paint(found: dict[str, Sweep]) -> None:
+        """Draw what there is; what belongs to another scene goes."""
+        compare.tradeoff(settings, found, chart)
+        compare.segments(settings, found, parts, source)
+
+    found = sweeps.collect(settings, names, progress, paint, stale=(chart, parts, below))
+    if found:
+        chosen = sweeps.chosen_model(settings, found["commod"]) if "commod" in found else None
+        compare.tradeoff(settings, found, chart, chosen=chosen, final=True)
+        compare.segments(settings, found, parts, source, chosen=chosen, final=True)
+        with below.container():
+            charts = matching.match(settings, found, chosen)
+            matching.open_in_explore(settings, found, chosen)
+            st.header("Take it away")
+            compare.downloads(settings, found, source, chosen, charts)
+        session.keep_link(**sweeps.link())
+    compare.methods_table()

@@ -1,0 +1,171 @@
+"""The trade-off: fairness and accuracy of everything tried."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+import streamlit as st
+
+from commod.charts import plot_pareto
+from commod.charts.pareto import CURRENT, DEPLOYED, PATH, SWEEP, TRIED
+from commod.dashboard.jobs import tasks as compute
+from commod.dashboard.jobs.results import FitResult
+from commod.dashboard.state import session
+from commod.dashboard.state.settings import VIEWS, Settings, in_words
+from commod.dashboard.text.figures import FAIRNESS_TITLES
+from commod.dashboard.views.chart import draw
+from commod.dashboard.views.table import Table, fold
+from commod.experiments.scene import FAIRNESS_FIGURES
+
+__all__ = [
+    "draw_pareto",
+]
+
+
+POINTS = "All points as a table"
+
+# Columns of the Pareto view.
+_COLUMNS = {
+    "kind": pa.string(),
+    "fairness": pa.float64(),
+    "accuracy": pa.float64(),
+    "change_rate": pa.float64(),
+    "settings": pa.string(),
+    "id": pa.int64(),
+    "order": pa.float64(),
+    "line": pa.string(),
+}
+
+
+FIGURES = ("accuracy", "change_rate")
+
+
+def _values(frame: pd.DataFrame, *columns: str) -> Iterator[tuple[Any, ...]]:
+    """Rows of some columns; for a few rows pandas' own ways take milliseconds."""
+    return zip(*(frame[column].tolist() for column in columns), strict=True)
+
+
+def _rows(rows: list[tuple[Any, ...]]) -> pa.Table:
+    columns = zip(*rows, strict=True) if rows else [()] * len(_COLUMNS)
+    arrays = [pa.array(column, kind) for column, kind in zip(columns, _COLUMNS.values(), strict=True)]
+    return pa.Table.from_arrays(arrays, names=list(_COLUMNS))
+
+
+def _points(result: FitResult, sweep: pd.DataFrame | None) -> tuple[pa.Table, list[Settings]]:
+    """Rows of the Pareto view, and the settings behind the points tried before (their ``id`` is the place)."""
+    here = result.settings
+    # k is a reading of the model, not another model: one point for all of them.
+    models = {replace(s, k=here.k): s for s in session.tried() if s.scene() == here.scene()}
+    known = [s for model, s in models.items() if model != here]
+    behind, above = result.keep(f"points_{sweep is not None}", lambda: _fixed_points(result, sweep))
+    rows = []
+    for i, s in enumerate(known):
+        shown = session.tried()[s]
+        rows.append((TRIED, shown["fairness"], shown["accuracy"], shown["change_rate"], in_words(s), i, 0, ""))
+    return pa.concat_tables([behind, _rows(rows), above]).combine_chunks(), known
+
+
+def _fixed_points(result: FitResult, sweep: pd.DataFrame | None) -> tuple[pa.Table, pa.Table]:
+    """Rows that are the same for all sessions, behind the points tried before and above them."""
+    here = result.settings
+    behind: list[tuple[Any, ...]] = []
+    if sweep is not None:
+        for *shown, best in _values(sweep, FAIRNESS_FIGURES[here.fairness], *FIGURES, "settings", "best"):
+            behind.append((SWEEP, *shown, -1, shown[0], "frontier" if best else ""))
+    path = list(_values(result.path, "fairness", *FIGURES, "lambda_fair"))
+    for *shown, value in path:
+        behind.append((PATH, *shown, in_words(replace(here, lambda_fair=value)), -1, value, "path"))
+    above = [(CURRENT, *path[-1][:3], in_words(here), -1, 0, ""), (DEPLOYED, *path[0][:3], "unchanged", -1, 0, "")]
+    return _rows(behind), _rows(above)
+
+
+def draw_pareto(result: FitResult) -> Any:
+    """Fairness and accuracy of everything tried; returns what waits for the sweep, to be called last."""
+    st.header("What fairness costs")
+    view = st.segmented_control(
+        "View of the trade-off",
+        list(VIEWS),
+        format_func=VIEWS.__getitem__,
+        key=session.widget_key("view"),
+        on_change=session.change,
+        args=("view",),
+        label_visibility="collapsed",
+    )
+    place = st.empty()
+    settings = result.settings
+
+    def paint(sweep: pd.DataFrame | None) -> None:
+        frame, known = _points(result, sweep)
+        name = FAIRNESS_FIGURES[settings.fairness]
+
+        def clicked() -> None:
+            picked = st.session_state["pareto"]["selection"].get("pick") or []
+            place_of = int(picked[0]["id"]) if picked else -1
+            if 0 <= place_of < len(known):
+                _go_back(known[place_of])
+
+        draw(
+            plot_pareto,
+            frame,
+            alt="Trade-off of fairness, accuracy and changes: f, this setting and others tried.",
+            table=POINTS,
+            place=place,
+            key="pareto",
+            on_select=clicked,
+            view=view or session.current().view,
+            fairness_title=FAIRNESS_TITLES[name],
+        )
+
+    sweep = compute.known_frontier(settings)
+    paint(sweep)
+    squares = (
+        " Click a square to go back to that setting, or choose it with the table." if len(session.tried()) > 1 else ""
+    )
+    grey = "Grey: a sweep over λ_fair and λ_ratio, its frontier as a line."
+    st.caption((grey if sweep is not None else "A sweep over λ_fair and λ_ratio is being computed …") + squares)
+    table = st.empty()
+
+    def finish() -> None:
+        if sweep is None:
+            compute.wait_for_frontier(settings)
+            st.rerun()  # all the rest is in the cache by now
+        columns = {
+            "kind": ("Model", ""),
+            "settings": ("Setting", ""),
+            "fairness": (FAIRNESS_TITLES[FAIRNESS_FIGURES[settings.fairness]], ".3f"),
+            "accuracy": ("Accuracy on test", ".1%"),
+            "change_rate": ("Decisions changed", ".1%"),
+        }
+        points = Table(POINTS, "points_table", columns, lambda: _points(result, sweep)[0].to_pandas().iloc[::-1])
+        fold(points, result.path, place=table, above=lambda: _choose_tried(_points(result, sweep)[1]))
+
+    return finish
+
+
+def _go_back(there: Settings) -> None:
+    session.go_to(replace(there, depth=session.current().depth, view=session.current().view))
+
+
+def _choose_tried(known: list[Settings]) -> None:
+    """What a click on a square does, for the keyboard."""
+
+    def take() -> None:
+        there = st.session_state["tried_before"]
+        st.session_state["tried_before"] = None
+        if there is not None:
+            _go_back(there)
+
+    if known:
+        st.selectbox(
+            "Go back to a setting tried before",
+            known[::-1],
+            index=None,
+            format_func=in_words,
+            key="tried_before",
+            on_change=take,
+            placeholder="Choose one",
+        )

@@ -1,0 +1,31 @@
+"""Link and code of the current model, and a name for it."""
+
+from __future__ import annotations
+
+from urllib.parse import urlencode
+
+import streamlit as st
+
+from commod.dashboard.state import session
+from commod.dashboard.state.settings import Settings, to_link, to_python
+from commod.dashboard.views.pin import pin_popover
+
+__all__ = ["share"]
+
+
+def share(settings: Settings) -> None:
+    """Link and code of the current model."""
+    with st.container(horizontal=True, gap="small"):
+        # Filled when they are opened: all of it at every move of a slider would cost more than the charts.
+        with st.popover("Share this setting", icon=":material/share:", key="share", on_change="rerun") as shared:
+            if shared.open:
+                query = urlencode(to_link(session.current()))
+                st.caption(
+                    "The address of this page holds the complete setting: whoever opens it sees the same picture."
+                )
+                st.code(f"{(st.context.url or '').split('?')[0]}?{query}", language=None, wrap_lines=True)
+        with st.popover("Copy as Python", icon=":material/code:", key="python", on_change="rerun") as copied:
+            if copied.open:
+                st.caption("The same model with the library:")
+                st.code(to_python(settings), language=None, wrap_lines=True)
+        pin_popover(settings)

@@ -1,0 +1,228 @@
+"""Name a target instead of moving sliders: the search runs in the background, and the sliders jump to what it finds."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+from typing import Any
+
+import streamlit as st
+
+from commod.dashboard.jobs import tasks as compute
+from commod.dashboard.jobs.queue import Abandoned, Ticket
+from commod.dashboard.jobs.results import FitResult
+from commod.dashboard.state import session
+from commod.dashboard.state.settings import Settings
+from commod.dashboard.text.glossary import tip
+from commod.experiments.scene import FAIRNESS_FIGURES
+from commod.experiments.target import Target
+
+__all__ = ["arrive", "form", "wait"]
+
+_STATE = "held_target"
+# What the fields hold at first: something that can be had.
+USUAL = {
+    ("law_school", "demographic_parity"): (0.55, 14.0),
+    ("law_school", "equalized_odds"): (0.55, 10.0),
+    ("compas", "demographic_parity"): (0.65, 12.0),
+    ("compas", "equalized_odds"): (0.3, 12.0),
+}
+POLL = 0.1
+
+
+@dataclass
+class _State:
+    """The search of this session: running, arrived, or told."""
+
+    ticket: Ticket | None = None
+    asked_at: Settings | None = None
+    found: Target | None = None
+    jump: Settings | None = None  # where the sliders go at the start of the next run
+    told_at: Settings | None = None  # the answer stands while this is the setting (or, if none was found, its scene)
+    failure: str = ""
+
+
+def _state() -> _State:
+    if _STATE not in st.session_state:
+        st.session_state[_STATE] = _State()
+    state: _State = st.session_state[_STATE]
+    return state
+
+
+def _keys(settings: Settings) -> tuple[str, str]:
+    return f"target_fairness_{settings.data}_{settings.fairness}", f"target_change_{settings.data}_{settings.fairness}"
+
+
+def _kept() -> dict[str, float]:
+    """What was last in the fields, also after a visit to another page."""
+    kept: dict[str, float] = st.session_state.setdefault("held_target_fields", {})
+    return kept
+
+
+def _keep(key: str) -> None:
+    _kept()[key] = st.session_state[key]
+
+
+def _find() -> None:
+    """Callback of the button."""
+    settings = session.current()
+    fair, change = (st.session_state[key] for key in _keys(settings))
+    least = fair if settings.fairness == "demographic_parity" else 1.0 - fair
+    _drop()
+    state = _state()
+    state.asked_at = settings
+    ticket = compute.begin_target(settings, round(float(least), 4), round(float(change) / 100, 4))
+    compute.held()[:] = [ticket]
+    state.ticket = ticket
+
+
+def _drop() -> None:
+    """End a search that nobody waits for any more, and forget what was told."""
+    state = _state()
+    if state.ticket is not None:
+        state.ticket.leave()
+    st.session_state[_STATE] = _State()
+
+
+def arrive() -> None:
+    """To be called before any widget is drawn: jump to what was found, as one step that can be undone."""
+    state = _state()
+    if state.jump is not None:
+        session.go_to(state.jump)
+        state.told_at, state.jump = state.jump, None
+    elif state.asked_at is not None and state.asked_at.scene() != session.current().scene():
+        _drop()  # another data set or criterion: the question was of the old one
+
+
+def form(settings: Settings, result: FitResult) -> Any:
+    """Two fields, a button and the answer; returns the place of the progress.
+
+    Nothing where a teacher's link has frozen a slider that the search would move.
+    """
+    state = _state()
+    if not session.access().allows("lambda_fair", "lambda_ratio", "lambda_concepts"):
+        _drop()
+        return None
+    is_dp = settings.fairness == "demographic_parity"
+    usual = USUAL.get((settings.data, settings.fairness), (0.8, 10.0) if is_dp else (0.2, 10.0))
+    keys = _keys(settings)
+    for key, value in zip(keys, usual, strict=True):
+        st.session_state.setdefault(key, _kept().get(key, value))
+    with st.container(border=True):
+        st.markdown("**Or name a target**, and let the sliders be set for you.")
+        left, right = st.columns(2, gap="small")
+        left.number_input(
+            "P-Rule, at least" if is_dp else "Mistreatment, at most",
+            0.0,
+            1.0,
+            step=0.05,
+            format="%.2f",
+            key=keys[0],
+            on_change=_keep,
+            args=(keys[0],),
+        )
+        right.number_input(
+            "Changed, at most (%)",
+            0.0,
+            100.0,
+            step=1.0,
+            format="%.1f",
+            key=keys[1],
+            on_change=_keep,
+            args=(keys[1],),
+        )
+        searching = state.ticket is not None
+        button = st.empty()  # one place for both: the old one is gone at once
+        if searching:
+            button.button("Stop the search", icon=":material/stop_circle:", on_click=_drop)
+        else:
+            button.button(
+                "Find the setting",
+                icon=":material/search:",
+                on_click=_find,
+                help=tip("target"),
+            )
+        place = st.empty()
+        if searching:
+            place.progress(0.0, text="Searching …")
+        else:
+            _answer(settings, result)
+        return place
+
+
+def wait(place: Any) -> None:
+    """To be called last: wait for a running search, then let the page be drawn anew with what it found."""
+    state = _state()
+    ticket = state.ticket
+    if ticket is None:
+        return
+    while not ticket.wait(POLL):
+        compute.stop_if_stale()
+        before = ticket.before
+        place.progress(ticket.progress, text=f"Searching: {before} before you" if before else "Searching …")
+        time.sleep(POLL)
+    state.ticket = None
+    try:
+        state.found = ticket.result()
+    except Abandoned:  # the browser was gone for a while, and nobody waited
+        _drop()
+        st.rerun()
+    except Exception as error:
+        state.failure = str(error) if isinstance(error, ValueError) else "a fault of ours, not of yours"
+        st.rerun()
+    ticket.leave()
+    here = session.current()
+    state.told_at = here
+    if state.found.settings is not None:
+        state.jump = _as_settings(here, state.found.settings)
+    st.rerun()
+
+
+def _as_settings(here: Settings, found: dict[str, Any]) -> Settings:
+    return replace(here, **{name: found[name] for name in ("lambda_fair", "lambda_ratio", "lambda_concepts")})
+
+
+def _answer(settings: Settings, result: FitResult) -> None:
+    """What the search said, while it is about what is shown."""
+    state = _state()
+    if state.failure:
+        st.error(f"The search failed: {state.failure}.", icon=":material/error:")
+        return
+    found = state.found
+    if found is None or state.told_at is None:
+        return
+    if found.met:
+        if settings.model() != state.told_at.model():
+            return
+        holds, words = _on_test(found, result)
+        tell = st.success if holds else st.warning
+        tell(f"{found.answer} {words} Undo brings the old setting back.", icon=":material/flag:")
+        return
+    st.warning(found.answer, icon=":material/flag:")
+    st.caption(f"The setting shown here. {_on_test(found, result)[1]}")
+    with st.container(horizontal=True, gap="small"):
+        for label, near in (
+            (f"Fairest with at most {found.max_change:.1%}", found.fairest),
+            ("Fewest changes that are as fair", found.gentlest),
+        ):
+            if near is not None:
+                there = _as_settings(settings, near[1])
+                st.button(label, on_click=session.go_to, args=(there,), disabled=there == settings)
+        st.button("Close", on_click=_drop, icon=":material/close:")
+
+
+def _on_test(found: Target, result: FitResult) -> tuple[bool, str]:
+    """Whether the limits hold on the test part, and that in words."""
+    figure = FAIRNESS_FIGURES[found.criterion]
+    row, changed = result.figures.loc[figure], float(result.figures.loc["change_rate", "g"])
+    value = float(row["g"])
+    fair = value >= found.min_fairness if figure == "p_rule" else value <= 1.0 - found.min_fairness
+    few = changed <= found.max_change
+    name = "P-Rule" if figure == "p_rule" else "mistreatment"
+    verdict = {
+        (True, True): "both limits hold",
+        (False, True): f"the limit on {name} is missed",
+        (True, False): "the limit on changes is missed",
+        (False, False): "both limits are missed",
+    }[bool(fair), few]
+    return bool(fair and few), f"On test: {name} {value:.3f}, {changed:.1%} changed: {verdict}."

@@ -1,0 +1,227 @@
+"""The table of the page Who changed: the people one by one, to be sorted, filtered and taken away."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import Any
+from zlib import crc32
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from commod.dashboard.jobs import tasks as compute
+from commod.dashboard.jobs.results import FitResult
+from commod.dashboard.text.glossary import tip
+from commod.dashboard.text.markup import escape_markdown, no_formula
+from commod.datasets import Task
+from commod.explain.people import explain_people, leaf_words
+
+__all__ = ["filtered", "headings", "people", "to_csv"]
+
+# As many are sent to the browser; the download has all.
+MAX_ROWS = 5000
+DIRECTIONS = {True: "better", False: "worse"}
+
+
+def _people(result: FitResult, depth: int) -> pd.DataFrame:
+    scene = result.scene
+    tree = compute.tree(result, depth)
+
+    def work(_: object) -> pd.DataFrame:
+        frame = explain_people(
+            result.g,
+            result.task,
+            scene.test,
+            encoded=scene.encoded_test,
+            logit=scene.logit_test,
+            ratio=result.ratio_test,
+            before=scene.decisions_test,
+            after=result.decisions,
+            leaf=tree.ends,
+        )
+        frame.index = scene.test.X.index.get_indexer(frame.index)  # as on the page What if
+        return frame.assign(leaf=frame["leaf"].map(leaf_words(tree)))
+
+    return compute.once(("people", result.settings, depth), work)
+
+
+def people(result: FitResult, depth: int) -> None:
+    """The changed people, to be sorted, filtered and taken away."""
+    st.header("The people, one by one")
+    frame = _people(result, depth)
+    shown = filtered(frame, **_ask(frame, result.task))
+    whole = "" if len(shown) <= MAX_ROWS else f" The first {MAX_ROWS:,} are shown; the download has all."
+    st.markdown(f"**{len(shown):,} of {len(frame):,}** changed {escape_markdown(result.task.spec.people)}.{whole}")
+    if shown.empty:
+        st.info("Nobody who changed is like that. Take a filter away.", icon=":material/filter_alt_off:")
+        return
+    shown = shown.assign(better=shown["better"].map(DIRECTIONS))
+    names = headings(frame, result.task)
+    st.dataframe(
+        shown.head(MAX_ROWS).reset_index(names="number"),
+        alt="The people whose decision changed, with scores, concepts, leaf and features",
+        hide_index=True,
+        height=430,
+        column_config={"number": st.column_config.Column("No.", help=tip("number")), **_config(frame, names)},
+    )
+    st.caption(
+        f"Click a heading to sort. r times the logit of f's score is that of g's; r = {result.g.intercept_:.2f} plus "
+        f"what each concept adds. The leaf is that of the tree on the Explore page (at most {depth} questions)."
+    )
+    st.download_button(
+        "Download these people (CSV)",
+        lambda: to_csv(shown, names),
+        file_name=f"changed-{re.sub('[^A-Za-z0-9_-]', '', result.task.name) or 'people'}.csv",
+        mime="text/csv",
+        icon=":material/download:",
+        on_click="ignore",
+    )
+
+
+def headings(frame: pd.DataFrame, task: Task) -> dict[str, str]:
+    """Readable heading of each column."""
+    fixed = {
+        "group": "Group",
+        "better": "Now",
+        "decision": "Decision now",
+        "label": "Label",
+        "f": "Score of f",
+        "r": "r",
+        "g": "Score of g",
+        "leaf": "Leaf of the tree",
+    }
+    names: dict[str, str] = {}
+    for column in frame.columns:
+        kind, _, rest = str(column).partition(":")
+        names[column] = {"concept": f"{rest} adds to r", "feature": task.names.get(rest, rest)}.get(kind) or fixed[kind]
+    return names
+
+
+def _config(frame: pd.DataFrame, names: dict[str, str]) -> dict[str, Any]:
+    number, text = st.column_config.NumberColumn, st.column_config.TextColumn
+    helps = {"better": tip("better"), "label": tip("label"), "f": tip("score"), "g": tip("score"), "r": tip("ratio")}
+    config: dict[str, Any] = {}
+    for column, name in names.items():
+        if column in ("f", "g", "r") or column.startswith("concept:"):
+            config[column] = number(name, format="%.3f", help=helps.get(column))
+        elif column == "leaf":
+            config[column] = text(name, width="large")
+        elif pd.api.types.is_numeric_dtype(frame[column].dtype) and column != "better":
+            config[column] = number(name)
+        else:
+            config[column] = text(name, help=helps.get(column))
+    return config
+
+
+def _key(name: str, *options: object) -> str:
+    """Key of a filter that starts anew when there is something else to choose from."""
+    return f"people_{name}_{crc32(repr(options).encode()):08x}"
+
+
+def _choose(place: Any, label: str, name: str, options: list[Any], words: Any = str) -> list[Any]:
+    return list(
+        place.multiselect(
+            label, options, format_func=words, key=_key(name, options), placeholder="All", select_all=False
+        )
+    )
+
+
+def _ask(frame: pd.DataFrame, task: Task) -> dict[str, Any]:
+    """The filters, each empty at first."""
+    spec = task.spec
+    cells = st.columns(3, gap="small")
+    asked: dict[str, Any] = {}
+    present = set(frame["group"])
+    asked["groups"] = _choose(cells[0], "Group", "group", [name for name in spec.groups if name in present])
+    words = {
+        True: f"better: now “{spec.outcomes[spec.favourable]}”",
+        False: f"worse: now “{spec.outcomes[1 - spec.favourable]}”",
+    }
+    ways = [way for way in (True, False) if (frame["better"] == way).any()]
+    asked["directions"] = _choose(cells[1], "Direction", "direction", ways, words.__getitem__)
+    features = {feature.name: feature for feature in spec.features}
+    name = cells[2].selectbox(
+        "Feature",
+        list(features),
+        index=None,
+        format_func=lambda chosen: features[chosen].title,
+        key=_key("feature", *features),
+        placeholder="Any",
+    )
+    sizes = frame["leaf"].value_counts()
+    asked["leaves"] = _choose(
+        st, "Leaf of the tree", "leaf", list(sizes.index), lambda leaf: f"{leaf} ({sizes.get(leaf, 0):,} changed)"
+    )
+    asked["feature"] = name
+    if name is not None:
+        values = frame[f"feature:{name}"]
+        numbers = features[name].kind == "number" and pd.api.types.is_numeric_dtype(values.dtype)
+        asked["values"] = _range(features[name].title, name, values) if numbers else _values(features[name], values)
+    return asked
+
+
+def _values(feature: Any, values: pd.Series) -> list[Any]:
+    return _choose(st, feature.title, f"values_{feature.name}", sorted(values.dropna().unique(), key=str))
+
+
+def _range(title: str, name: str, values: pd.Series) -> tuple[float, float] | None:
+    """A slider over what there is, its ends rounded outwards so that nobody is lost to rounding."""
+    least, most = float(values.min()), float(values.max())
+    if not most > least or max(abs(least), abs(most)) > 1e15:  # a browser counts up to some 9e15
+        st.caption(f"{escape_markdown(title)}: {least:g} to {most:g} for all who changed, no range to choose.")
+        return None
+    whole = bool((values == values.round()).all())
+    step = max(10.0 ** math.floor(math.log10((most - least) / 40)), 1.0 if whole else 0.0)
+    digits = max(0, -math.floor(math.log10(step)))
+    low, high = math.floor(least / step) * step, math.ceil(most / step) * step
+    kind = int if whole else float  # a slider wants all of one kind
+    low, high, step = kind(round(low, digits)), kind(round(high, digits)), kind(step)
+    chosen: tuple[float, float] = st.slider(
+        title,
+        low,
+        high,
+        value=(low, high),
+        step=step,
+        key=_key(f"range_{name}", low, high),
+        format="%d" if whole else f"%.{digits}f",
+    )
+    return chosen
+
+
+def filtered(
+    frame: pd.DataFrame,
+    *,
+    groups: list[str] | None = None,
+    directions: list[bool] | None = None,
+    leaves: list[str] | None = None,
+    feature: str | None = None,
+    values: Any = None,
+) -> pd.DataFrame:
+    """The people who meet all that is asked; what is empty asks nothing.
+
+    `values` are levels of a category (list), or the ends of a range, both included (tuple).
+    """
+    keep = np.ones(len(frame), dtype=bool)
+    for column, wanted in (("group", groups), ("better", directions), ("leaf", leaves)):
+        if wanted:
+            keep &= frame[column].isin(wanted).to_numpy()
+    if feature is not None and values:
+        column = frame[f"feature:{feature}"]
+        inside = column.between(*values) if isinstance(values, tuple) else column.isin(values)
+        keep &= inside.to_numpy()
+    return frame[keep]
+
+
+def to_csv(frame: pd.DataFrame, names: dict[str, str]) -> bytes:
+    """A table as CSV that a spreadsheet reads as text and numbers: no cell of it starts a formula."""
+    safe = {
+        column: frame[column] if pd.api.types.is_numeric_dtype(frame[column].dtype) else frame[column].map(no_formula)
+        for column in frame.columns
+    }
+    table = pd.DataFrame(safe, index=frame.index)
+    table.index = pd.Index([no_formula(value) for value in frame.index], name="Number")
+    header = [no_formula(names.get(column, column)) for column in frame.columns]
+    # With a mark at the start, so that spreadsheets read ≤ and “ ” as what they are.
+    return b"\xef\xbb\xbf" + table.to_csv(header=header, lineterminator="\r\n").encode()

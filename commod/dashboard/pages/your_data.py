@@ -1,0 +1,368 @@
+"""The sections of the page on which a session brings its own data: read, chosen, used, forgotten."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from commod.dashboard.state import session
+from commod.dashboard.state.own_data import own_data
+from commod.dashboard.text.glossary import tip
+from commod.dashboard.text.markup import escape_markdown, table_of
+from commod.dashboard.views import frame as layout
+from commod.datasets import (
+    Choice,
+    ChoiceError,
+    ReadTable,
+    TableError,
+    find_leaks,
+    guess_columns,
+    load_task,
+    make_task,
+    read_table,
+)
+from commod.datasets.example import example_table
+from commod.datasets.own import MAX_VALUES, as_text
+from commod.models.base_models import BASE_MODELS
+from commod.uploads.limits import MAX_BYTES, MAX_COLUMNS, MAX_ROWS
+
+__all__ = ["bring", "choose", "in_use", "what_it_is"]
+
+_STATE = "held_your_data"
+TRAINED_HERE = ""
+# Names under which outcomes and sensitive attributes often go.
+OUTCOMES = re.compile(r"^(y|target|label|outcome|class|hired|default|approved|accepted|pass\w*|recid\w*|income)$", re.I)
+SENSITIVE = re.compile(r"(sex|gender|race|ethnic|group|nationality|religion|minority|disab)", re.I)
+GOOD = {"1", "yes", "true", "y", "good", "pass", "approved", "hired", "ja", "oui", "si", "sí", "sim", "да", "是"}
+SCORES = re.compile(r"(score|prob|pred)", re.I)
+
+
+@dataclass
+class Draft:
+    """A file that was read and what has been chosen of it so far; in this session's memory only."""
+
+    name: str = ""
+    table: ReadTable | None = None
+    guesses: pd.DataFrame | None = None
+    problem: str = ""
+    chosen: dict[str, Any] = field(default_factory=dict)
+    told: list[str] = field(default_factory=list)  # what was done to the data in use
+    leaks: list[str] = field(default_factory=list)
+    uploads: int = 0  # a new number is a new, empty uploader
+    forgotten: str = ""  # what was forgotten just now
+
+
+def _draft() -> Draft:
+    if _STATE not in st.session_state:
+        st.session_state[_STATE] = Draft()
+    found: Draft = st.session_state[_STATE]
+    return found
+
+
+# ---- bring a file ----
+
+
+def bring() -> None:
+    """Upload, or the example."""
+    st.markdown(
+        f"CSV or Parquet, up to {MAX_BYTES // 2**20} MB, {MAX_ROWS:,} rows and {MAX_COLUMNS} columns: a row of "
+        "column names, then one row for each person. The data stay in the memory of this session, are never written to "
+        "disk, and no other session can see them."
+    )
+    left, right = st.columns([3, 2], gap="medium")
+    with left:
+        st.file_uploader(
+            "Your file",
+            type=["csv", "tsv", "txt", "parquet"],
+            key=f"upload_{_draft().uploads}",
+            on_change=_take_upload,
+        )
+    with right, st.container(border=True):
+        st.markdown("**Nothing at hand?** An invented table of applicants, with the scores of a model:")
+        with st.container(horizontal=True, gap="small"):
+            st.download_button(
+                "Example file",
+                lambda: example_table().to_csv(index=False).encode(),
+                "applicants.csv",
+                "text/csv",
+                icon=":material/download:",
+                on_click="ignore",
+            )
+            st.button("Open it here", on_click=_take_example, icon=":material/table:")
+    if _draft().forgotten:
+        shown = load_task(session.current().data).spec.title
+        st.success(
+            f"{escape_markdown(_draft().forgotten)} and all that was made of it is forgotten; "
+            f"the pages show {escape_markdown(shown)}.",
+            icon=":material/delete:",
+        )
+    if _draft().problem:
+        st.error(escape_markdown(_draft().problem), icon=":material/error:")
+
+
+def _take_upload() -> None:
+    uploaded = st.session_state.get(f"upload_{_draft().uploads}")
+    if uploaded is not None:
+        _read(uploaded.getvalue(), uploaded.name)
+
+
+def _take_example() -> None:
+    _read(example_table().to_csv(index=False).encode(), "applicants.csv")
+
+
+def _read(content: bytes, name: str) -> None:
+    """Read a file into a new draft; one that cannot be read leaves the old draft as it is."""
+    try:
+        table = read_table(content, name)
+    except TableError as error:
+        _draft().problem = f"{name[:60]}: {error}"
+        return
+    except Exception:  # whatever a file does to its reader, the page goes on
+        _draft().problem = f"{name[:60]}: this file could not be read. Save the table anew as CSV in UTF-8."
+        return
+    old = _draft()
+    st.session_state[_STATE] = Draft(
+        name[:60], table, guess_columns(table.frame), told=old.told, leaks=old.leaks, uploads=old.uploads
+    )
+    for key in [key for key in st.session_state if str(key).startswith("own_")]:
+        del st.session_state[key]
+
+
+# ---- say what is what ----
+
+
+def choose() -> None:
+    """What each column is, and the button that makes a task of it."""
+    draft = _draft()
+    if draft.table is None or draft.guesses is None:
+        return
+    frame, guesses = draft.table.frame, draft.guesses
+    st.header(f"What is what in {escape_markdown(draft.name)}")
+    for notice in draft.table.notices:
+        st.warning(escape_markdown(notice), icon=":material/info:")
+    st.caption(f"{len(frame):,} rows, {len(frame.columns)} columns.")
+    with st.expander("The columns, and what they seem to be", expanded=len(frame.columns) <= 12):
+        _columns_table(guesses)
+    columns = [str(column) for column in frame.columns]
+    few = [column for column in columns if 2 <= guesses.loc[column, "values"] <= MAX_VALUES]
+    if len(few) < 2:
+        st.error(
+            "An outcome and a sensitive attribute need two values or more, and at most "
+            f"{MAX_VALUES}; this table has {len(few)} such column(s). Add them, or cut a column into classes.",
+            icon=":material/error:",
+        )
+        return
+    left, right = st.columns(2, gap="large")
+    with left:
+        target = _select("Outcome (target)", few, "target", _likely(few, OUTCOMES, guesses))
+        values = _values(frame, target)
+        good = _select("The favourable outcome", values, f"favourable_{target}", _likely_good(values))
+    with right:
+        others = [column for column in few if column != target]
+        sensitive = _select("Sensitive attribute", others, "sensitive", _likely(others, SENSITIVE, guesses))
+        groups = _values(frame, sensitive)
+        first = _select("First group", groups, f"group0_{sensitive}", groups[0])
+        rest = [group for group in groups if group != first]
+        second = _select("Second group", rest, f"group1_{sensitive}_{first}", rest[0])
+    possible = _possible_scores(frame, guesses, (target, sensitive))
+    scores = _select(
+        "The model f",
+        [TRAINED_HERE, *possible],
+        f"scores_{target}_{sensitive}",
+        next((column for column in possible if SCORES.search(column)), TRAINED_HERE),
+        names=lambda column: (
+            f"its scores are in “{column}”"
+            if column
+            else f"is trained here ({', '.join(title.lower() for title, _ in BASE_MODELS.values())})"
+        ),
+        help=tip("given_scores"),
+    )
+    taken = {target, sensitive, scores}
+    free = [column for column in columns if column not in taken]
+    kinds = _kinds(free, guesses)
+    missing: Any = st.radio(
+        "Missing values of features",
+        ["fill", "drop"],
+        format_func={"fill": "Fill in: median of a number, a level of its own", "drop": "Leave those rows out"}.get,
+        horizontal=True,
+        key=_kept("missing", "fill"),
+        on_change=_keep,
+        args=("missing",),
+    )
+    choice = Choice(target, good, sensitive, (first, second), kinds, scores, missing, draft.name)
+    st.button("Use these data", type="primary", icon=":material/check:", on_click=_use, args=(frame, choice))
+
+
+def _columns_table(guesses: pd.DataFrame) -> None:
+    rows = [
+        [str(name), row["kind"], row["why"], f"{row['values']:,}", f"{row['missing']:,}", row["examples"]]
+        for name, row in guesses.iterrows()
+    ]
+    headings = {"Column": "", "Use as": "", "Why": "", "Different values": "", "Missing": "rows", "Examples": ""}
+    st.html(table_of(headings, rows, caption="The columns of the file", text=(1, 2, 5)))
+
+
+def _kept(name: str, default: Any) -> str:
+    """Key of a widget whose value outlives a visit to another page."""
+    key = f"own_{name}"
+    if key not in st.session_state:
+        st.session_state[key] = _draft().chosen.get(name, default)
+    return key
+
+
+def _keep(name: str) -> None:
+    _draft().chosen[name] = st.session_state[f"own_{name}"]
+
+
+def _select(
+    label: str, options: list[str], name: str, default: str, *, names: Any = str, help: str | None = None
+) -> str:
+    key = _kept(name, default)
+    if st.session_state[key] not in options:
+        st.session_state[key] = default
+    return str(st.selectbox(label, options, key=key, format_func=names, on_change=_keep, args=(name,), help=help))
+
+
+def _values(frame: pd.DataFrame, column: str) -> list[str]:
+    """Values of a column as text, the most common first."""
+    return [str(value) for value in as_text(frame[column]).value_counts().index]
+
+
+def _likely(columns: list[str], pattern: re.Pattern[str], guesses: pd.DataFrame) -> str:
+    named = [column for column in columns if pattern.search(column)]
+    two = [column for column in named or columns if guesses.loc[column, "values"] == 2]
+    return (two or named or columns)[-1 if pattern is OUTCOMES else 0]
+
+
+def _likely_good(values: list[str]) -> str:
+    good = [value for value in values if value.lower() in GOOD]
+    return (good or values)[0]
+
+
+def _possible_scores(frame: pd.DataFrame, guesses: pd.DataFrame, taken: tuple[str, str]) -> list[str]:
+    """Columns of numbers between 0 and 1, with more than two values."""
+    found = []
+    for column in frame.columns:
+        if column in taken or guesses.loc[column, "kind"] != "number" or guesses.loc[column, "values"] < 3:
+            continue
+        numbers = pd.to_numeric(frame[column].astype(object), errors="coerce")
+        if numbers.min() >= 0 and numbers.max() <= 1:
+            found.append(str(column))
+    return found
+
+
+def _kinds(free: list[str], guesses: pd.DataFrame) -> dict[str, Any]:
+    """Features: columns as numbers and as categories; what is in neither is left out."""
+    left, right = st.columns(2, gap="large")
+    picked: dict[str, list[str]] = {}
+    for place, kind, label in ((left, "number", "Features: numbers"), (right, "category", "Features: categories")):
+        name = f"features_{kind}"
+        guessed = [column for column in free if guesses.loc[column, "kind"] == kind]
+        key = _kept(name, guessed)
+        st.session_state[key] = [column for column in st.session_state[key] if column in free]
+        picked[kind] = place.multiselect(label, free, key=key, on_change=_keep_kind, args=(kind,))
+    left_out = [column for column in free if column not in picked["number"] and column not in picked["category"]]
+    if left_out:
+        more = f" and {len(left_out) - 8} more" if len(left_out) > 8 else ""
+        st.caption(f"Left out: {', '.join(escape_markdown(column) for column in left_out[:8])}{more}.")
+    return dict.fromkeys(picked["number"], "number") | dict.fromkeys(picked["category"], "category")
+
+
+def _keep_kind(kind: str) -> None:
+    """What is chosen as the one is no longer the other."""
+    other = "category" if kind == "number" else "number"
+    chosen = st.session_state[f"own_features_{kind}"]
+    key = f"own_features_{other}"
+    st.session_state[key] = [column for column in st.session_state[key] if column not in chosen]
+    _keep(f"features_{kind}")
+    _keep(f"features_{other}")
+
+
+def _use(frame: pd.DataFrame, choice: Choice) -> None:
+    draft = _draft()
+    try:
+        own = make_task(frame, choice)
+    except ChoiceError as error:
+        draft.problem = str(error)
+        return
+    draft.problem, draft.told, draft.leaks = "", list(own.done), find_leaks(own)
+    session.use_own(own.task)
+
+
+# ---- what is in use ----
+
+
+def in_use() -> None:
+    """The data this session works on, what was done to them, and the button that forgets them."""
+    own = own_data()
+    if own is None:
+        return
+    draft, task = _draft(), own.task
+    st.header(f"In use: {escape_markdown(task.spec.title)}")
+    st.success("All pages work on these data now.", icon=":material/check:")
+    cells = st.container(horizontal=True, gap="small")
+    for code, group in enumerate(task.groups):
+        rows = task.sensitive == code
+        rate = f"{task.y[rows].mean():.1%}: {escape_markdown(task.spec.outcomes[1])}"
+        cells.metric(
+            f"{escape_markdown(task.spec.sensitive)}: {escape_markdown(group)}",
+            f"{rows.sum():,}",
+            rate,
+            delta_color="off",
+            delta_arrow="off",
+            border=True,
+        )
+    for sentence in draft.leaks:
+        st.warning(escape_markdown(sentence), icon=":material/warning:")
+    if draft.told:
+        st.markdown("\n".join(f"- {escape_markdown(sentence)}" for sentence in draft.told))
+    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+        st.page_link("app.py", label="Explore these data", icon=":material/tune:")
+        st.button("Forget these data", on_click=_forget, icon=":material/delete:")
+
+
+def _forget() -> None:
+    own, uploads = own_data(), _draft().uploads
+    session.forget_own()
+    st.session_state[_STATE] = Draft(uploads=uploads + 1, forgotten=own.task.spec.title if own else "")
+    for key in [key for key in st.session_state if str(key).startswith(("own_", "upload_"))]:
+        del st.session_state[key]
+
+
+def what_it_is() -> None:
+    """For whoever wonders what is asked for."""
+    with st.expander("What is needed, and what happens to it"):
+        st.markdown(
+            """
+- **Outcome**: what was decided or what happened, in two classes; say which one is good for a person.
+- **Sensitive attribute**: whose two groups are to be treated alike. It is used to train g and to measure, never as a
+  feature.
+- **The model f**: trained here on 70 % of the rows, or, if you have a model already, a column with its probabilities of
+  the favourable outcome. Then f itself is not needed: g is f's score times a ratio of the features.
+- **Missing values** are filled in or their rows left out, as you say, and the page tells how many.
+- Nothing that is uploaded is executed, unpickled or written to disk. Reloading the page in the browser or closing it
+  ends the session, and the data with it, ten minutes later at the latest.
+"""
+        )
+
+
+# ---- the page ----
+
+
+def show() -> None:
+    """The page, from top to bottom."""
+    layout.page("pages/your_data.py")
+    st.title("Use your own data")
+    if not session.access().allows("data"):
+        st.info("The link you came with has set the data set, so no other can be brought.", icon=":material/lock:")
+        session.keep_link()
+        st.stop()
+    in_use()
+    bring()
+    choose()
+    what_it_is()
+    session.keep_link()

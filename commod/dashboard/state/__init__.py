@@ -1,0 +1,1 @@
+"""What a session holds: the setting, its link, undo, uploaded data, saved runs."""

@@ -1,0 +1,362 @@
+"""Saved runs without Streamlit: their names, the one small file that holds them, and their part of a link.
+
+The file is JSON::
+
+    {"format": "commod-runs", "version": 1, "library": "0.1.0",
+     "runs": [{"name": "…", "settings": {"data": "law_school", …}, "figures": {"f": {…}, "g": {…}}}]}
+
+``settings`` holds every field of `Settings`; ``figures`` may be null. What is read comes from anybody: whatever it
+holds, it gives runs that are valid, and a sentence for each one that is not.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields, replace
+from typing import Any, NoReturn
+from urllib.parse import unquote
+
+import pandas as pd
+
+from commod import __version__
+from commod.dashboard.state.settings import GRIDS, NAMES, OWN_PREFIX, Settings, defaults, from_link, to_link
+from commod.datasets import TASKS, damaged_files, load_task
+from commod.models.base_models import BASE_MODELS
+
+__all__ = [
+    "MAX_BYTES",
+    "MAX_RUNS",
+    "Claim",
+    "Figures",
+    "Run",
+    "RunsFileError",
+    "clean_name",
+    "default_name",
+    "differing_figures",
+    "key_figures",
+    "read_link",
+    "read_runs",
+    "unique_name",
+    "write_link",
+    "write_runs",
+]
+
+MAX_RUNS = 24
+MAX_NAME = 60
+MAX_BYTES = 2**20
+MAX_LINK = 16_000  # characters; 24 runs with long names need half of it
+MAX_SENTENCES = 5  # about single runs; the rest are counted
+FORMAT, VERSION = "commod-runs", 1
+# Equal to the last digit is too much to ask of another machine.
+TOLERANCE = 1e-9
+KEY_FIGURES = {"f": ("accuracy", "p_rule", "dm"), "g": ("accuracy", "p_rule", "dm", "change_rate")}
+FIGURE_NAMES = {
+    "accuracy": "accuracy",
+    "p_rule": "P-Rule",
+    "dm": "disparate mistreatment",
+    "change_rate": "share of decisions changed",
+}
+
+# Model (f, g) to figure to value; None where a figure is not defined.
+Figures = dict[str, dict[str, float | None]]
+
+
+class RunsFileError(ValueError):
+    """A file that holds no runs for us; the message says why and what to do."""
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What a file says of a run: its figures, and the version of the library that counted them."""
+
+    figures: Figures
+    library: str
+
+
+@dataclass(frozen=True)
+class Run:
+    """A model with a name."""
+
+    name: str
+    settings: Settings
+    claim: Claim | None = None
+
+    @property
+    def is_own(self) -> bool:
+        """Whether it is about uploaded data, which stay in their session."""
+        return self.settings.data.startswith(OWN_PREFIX)
+
+
+# ---- names ----
+
+
+def clean_name(text: str) -> str:
+    """A name in one line of at most 60 characters, without what cannot be seen; may be empty."""
+    joiners = "\u200c\u200d"  # letters and emoji need them
+    kept = "".join(c if c.isprintable() or c in joiners else " " for c in text[: 20 * MAX_NAME])
+    name = " ".join(kept.split())[:MAX_NAME].strip()
+    return name if name.strip(joiners + " ") else ""
+
+
+def unique_name(name: str, taken: Collection[str]) -> str:
+    """`name`, or "name (2)" and so on if it is taken; a name that is empty becomes "Run"."""
+    name = clean_name(name) or "Run"
+    found, number = name, 1
+    while found in taken:
+        number += 1
+        end = f" ({number})"
+        found = name[: MAX_NAME - len(end)].rstrip() + end
+    return found
+
+
+def default_name(settings: Settings) -> str:
+    """What a run is called if nobody says: the data set, λ_fair, and whatever else is not as usual."""
+    usual = defaults(settings.data)
+    parts = [f"λ_fair {settings.lambda_fair:g}"]
+    for name in ("lambda_ratio", "lambda_concepts", "k", "seed"):
+        if getattr(settings, name) != getattr(usual, name):
+            parts.append(f"{'split' if name == 'seed' else NAMES[name]} {getattr(settings, name):g}")
+    if settings.f != usual.f:
+        parts.append(BASE_MODELS[settings.f][0] if settings.f in BASE_MODELS else "given scores")
+    if settings.fairness != usual.fairness:
+        parts.append("EO" if settings.fairness == "equalized_odds" else "DP")
+    return clean_name(f"{load_task(settings.data).spec.title}: {', '.join(parts)}")
+
+
+# ---- figures ----
+
+
+def key_figures(frame: pd.DataFrame) -> Figures:
+    """The figures of f and g that go into a file, out of those of a fit."""
+    return {
+        model: {name: _or_none(float(frame.loc[name, model])) for name in names} for model, names in KEY_FIGURES.items()
+    }
+
+
+def _or_none(value: float) -> float | None:
+    return value if math.isfinite(value) else None
+
+
+def differing_figures(claimed: Figures, here: Figures) -> list[str]:
+    """Which figures of a file are not those found here, in words."""
+    found = []
+    for model, names in KEY_FIGURES.items():
+        for name in names:
+            said, is_here = claimed[model][name], here[model][name]
+            if said is None and is_here is None:
+                continue
+            if said is None or is_here is None or abs(said - is_here) > TOLERANCE:
+                found.append(
+                    f"{FIGURE_NAMES[name]} of {model} is {_shown(said)} in the file and {_shown(is_here)} here"
+                )
+    return found
+
+
+def _shown(value: float | None) -> str:
+    return "not defined" if value is None else f"{value:.6g}"
+
+
+# ---- the file ----
+
+
+def write_runs(runs: Sequence[Run], figures: Mapping[Settings, Figures]) -> str:
+    """The file of `runs`, those on uploaded data left out; `figures` by model, null for one that is not there."""
+    content = {
+        "format": FORMAT,
+        "version": VERSION,
+        "library": __version__,
+        "runs": [
+            {"name": run.name, "settings": asdict(run.settings), "figures": figures.get(run.settings.model())}
+            for run in runs
+            if not run.is_own
+        ],
+    }
+    return json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def read_runs(content: bytes) -> tuple[list[Run], list[str]]:
+    """The runs of a file, and a sentence for each that was not taken, or not as it stands.
+
+    Raises
+    ------
+    RunsFileError
+        If nothing of the file can be used.
+    """
+    document = _parse(content)
+    if not isinstance(document, dict) or document.get("format") != FORMAT:
+        raise RunsFileError("This file does not hold saved runs. Choose one that was downloaded from this page.")
+    version = document.get("version")
+    if not isinstance(version, float) or version != VERSION:
+        later = isinstance(version, float) and version > VERSION
+        why = "was written by a later version of this app" if later else "does not say in which version it is written"
+        raise RunsFileError(f"This file {why}; this app reads version {VERSION}. Download the runs again here.")
+    entries = document.get("runs")
+    if not isinstance(entries, list) or not entries:
+        raise RunsFileError("There are no runs in this file. Pin a model or two before downloading it.")
+    library = document.get("library")
+    library = clean_name(library)[:20] if isinstance(library, str) else ""
+    runs: list[Run] = []
+    problems: list[str] = []
+    for place, entry in enumerate(entries[:MAX_RUNS], start=1):
+        run, said = _read_run(entry, place, library)
+        if run is not None:
+            runs.append(replace(run, name=unique_name(run.name, {other.name for other in runs})))
+        problems += said
+    problems = _shortened(problems)
+    if len(entries) > MAX_RUNS:
+        problems.append(
+            f"The file holds {len(entries):,} runs and there is room for {MAX_RUNS}: the first {MAX_RUNS} were read."
+        )
+    return runs, problems
+
+
+def _parse(content: bytes) -> Any:
+    if len(content) > MAX_BYTES:
+        raise RunsFileError(
+            f"This file has {len(content) / 2**20:.1f} MB; saved runs have a few kilobytes, and at most "
+            f"{MAX_BYTES // 2**20} MB is read. Choose a file that was downloaded from this page."
+        )
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise RunsFileError("This file is not text in UTF-8. Choose the JSON file as it was downloaded.") from None
+
+    def refuse(constant: str) -> NoReturn:
+        raise RunsFileError(f"This file holds {constant} where a number belongs. Download the runs again.")
+
+    try:
+        # Whole numbers, too, become floats: one of a million digits is then infinite, and refused like it.
+        return json.loads(text, parse_int=float, parse_constant=refuse)
+    except json.JSONDecodeError as error:
+        raise RunsFileError(
+            f"This file is not JSON (line {error.lineno}, column {error.colno}). Choose the file as it was downloaded."
+        ) from None
+    except RecursionError:
+        raise RunsFileError("This file is nested too deeply to hold saved runs. Choose one from this page.") from None
+
+
+def _read_run(entry: Any, place: int, library: str) -> tuple[Run | None, list[str]]:
+    """One run of a file."""
+    if not isinstance(entry, dict):
+        return None, [f"Run {place} of the file is not taken: it is not a run, which has a name and settings."]
+    name = entry.get("name")
+    if not isinstance(name, str):
+        return None, [f"Run {place} of the file is not taken: its name is {'missing' if name is None else 'no text'}."]
+    name = clean_name(name) or f"Run {place}"
+    settings = entry.get("settings")
+    reason = _wrong_with(settings) if isinstance(settings, dict) else "its settings are missing."
+    if reason or not isinstance(settings, dict):
+        return None, [f"“{name}” is not taken: {reason}"]
+    read, notices = from_link(
+        {key: value if isinstance(value, str) else repr(value) for key, value in settings.items()}
+    )
+    said = [f"“{name}”: {notice.replace('The link asks', 'the file asks', 1)}" for notice in notices]
+    figures = None if entry.get("figures") is None else _read_figures(entry["figures"])
+    if figures is None and entry.get("figures") is not None:
+        said.append(f"“{name}” is taken, but its figures in the file cannot be read; they are counted anew.")
+    # Figures of a setting that is not on the sliders are those of another model.
+    claim = Claim(figures, library) if figures is not None and not notices else None
+    return Run(name, read, claim), said
+
+
+def _wrong_with(settings: dict[str, Any]) -> str:
+    """Why settings of a file cannot be used, or nothing; numbers beside their grid are the reader's affair."""
+    known = [field.name for field in fields(Settings)]
+    missing = [NAMES[name] for name in known if name not in settings]
+    if missing:
+        return f"its settings lack {', '.join(missing)}."
+    unknown = [clean_name(str(name))[:20] for name in settings if name not in known]
+    if unknown:
+        return f"its settings hold “{unknown[0]}”, which this version does not know."
+    for name in known:
+        value = settings[name]
+        if name in GRIDS and (not isinstance(value, float) or not math.isfinite(value)):
+            return f"its {NAMES[name]} is not a number."
+        if name not in GRIDS and not isinstance(value, str):
+            return f"its {NAMES[name]} is not text."
+    return _wrong_data(settings["data"]) or _wrong_choice(settings)
+
+
+def _wrong_data(data: str) -> str:
+    if data.startswith(OWN_PREFIX):
+        return "it is about uploaded data, which stay in the session of whoever uploaded them."
+    if data not in TASKS:
+        return f"there is no data set “{clean_name(data)[:20]}” here; there are {', '.join(TASKS)}."
+    return damaged_files().get(data, "")
+
+
+def _wrong_choice(settings: Mapping[str, Any]) -> str:
+    """A criterion, base model or view that is not known: another in its place would be another model."""
+    choices = {name: settings[name] for name in ("data", "fairness", "f", "view")}
+    taken = from_link(choices)[0]
+    for name, value in choices.items():
+        if getattr(taken, name) != value:
+            return f"its {NAMES[name]} “{clean_name(value)[:20]}” is not known here."
+    return ""
+
+
+def _read_figures(value: Any) -> Figures | None:
+    try:
+        read = {model: {name: value[model][name] for name in names} for model, names in KEY_FIGURES.items()}
+    except (KeyError, TypeError):
+        return None
+    numbers = [number for model in read.values() for number in model.values()]
+    if all(number is None or (isinstance(number, float) and math.isfinite(number)) for number in numbers):
+        return read
+    return None
+
+
+def _shortened(problems: list[str]) -> list[str]:
+    if len(problems) <= MAX_SENTENCES:
+        return problems
+    left = len(problems) - MAX_SENTENCES
+    return [*problems[:MAX_SENTENCES], f"And {left:,} more of this kind."]
+
+
+# ---- the link ----
+
+# Between runs, and between the parts of a run: characters that an address leaves as they are.
+_RUNS, _PARTS = "~", "*"
+
+
+def write_link(runs: Sequence[Run]) -> str:
+    """Runs as one query parameter: of each the name, the data set, and what is not as usual on it."""
+    return _RUNS.join(_write_one(run) for run in runs if not run.is_own)
+
+
+def _write_one(run: Run) -> str:
+    usual, here = to_link(defaults(run.settings.data)), to_link(run.settings)
+    name = run.name.replace("%", "%25").replace(_RUNS, "%7E").replace(_PARTS, "%2A")
+    differs = [f"{key}-{value}" for key, value in here.items() if key != "data" and value != usual[key]]
+    return _PARTS.join([name, run.settings.data, *differs])
+
+
+def read_link(text: str) -> tuple[list[Run], list[str]]:
+    """Runs of a link, and a sentence for each that was not taken, or not as it stands."""
+    runs: list[Run] = []
+    problems: list[str] = []
+    entries = [entry for entry in text[:MAX_LINK].split(_RUNS) if entry]
+    if len(text) > MAX_LINK:
+        entries = entries[:-1]  # which may be cut in the middle
+    for place, entry in enumerate(entries[:MAX_RUNS], start=1):
+        coded, *parts = entry.split(_PARTS)
+        name = unique_name(clean_name(unquote(coded)) or f"Run {place}", {run.name for run in runs})
+        data = parts[0] if parts else ""
+        reason = _wrong_data(data) if data else "the link does not say on which data."
+        if reason:
+            problems.append(f"“{name}” of the link is not taken: {reason}")
+            continue
+        asked = {key: value for key, _, value in (part.partition("-") for part in parts[1:])}
+        known = {field.name for field in fields(Settings)} - {"data"}
+        unknown = [clean_name(key)[:20] for key in asked if key not in known]
+        if unknown:
+            problems.append(f"“{name}”: the link holds “{unknown[0]}”, which is no setting; it is left out.")
+        settings, notices = from_link({"data": data} | {key: asked[key] for key in asked if key in known})
+        problems += [f"“{name}”: {notice[0].lower()}{notice[1:]}" for notice in notices]
+        runs.append(Run(name, settings))
+    problems = _shortened(problems)
+    if len(entries) > MAX_RUNS or len(text) > MAX_LINK:
+        problems.append(f"The link is too long: the first {min(len(entries), MAX_RUNS)} of its runs were read.")
+    return runs, problems

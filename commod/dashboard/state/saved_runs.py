@@ -1,0 +1,251 @@
+"""Saved runs of one session: pinned with a name, renamed, removed and put back, imported."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import streamlit as st
+
+from commod.dashboard.state import session
+from commod.dashboard.state.own_data import own_data
+from commod.dashboard.state.runs_file import (
+    MAX_RUNS,
+    Figures,
+    Run,
+    RunsFileError,
+    clean_name,
+    default_name,
+    read_link,
+    read_runs,
+    unique_name,
+    write_link,
+)
+from commod.dashboard.state.settings import OWN_PREFIX, Settings
+
+__all__ = [
+    "MAX_COMPARED",
+    "Shelf",
+    "compare",
+    "full",
+    "link",
+    "pin",
+    "put_back",
+    "remove",
+    "rename",
+    "shelf",
+    "take_upload",
+    "told",
+]
+
+MAX_COMPARED = 4
+_STATE = "held_runs"
+# What the last action did. A widget's key, so to speak: it does not outlive the page.
+_DONE = "runs_done"
+
+
+@dataclass
+class Shelf:
+    """The runs of a session, oldest first."""
+
+    runs: list[Run] = field(default_factory=list)
+    compared: list[str] | None = None  # names; None: the newest
+    figures: dict[Settings, Figures] = field(default_factory=dict)  # of models that were trained here
+    removed: list[tuple[int, Run]] = field(default_factory=list)  # place and run, the last one last
+    notices: list[str] = field(default_factory=list)  # told until the next action
+    uploads: int = 0  # a new number is a new, empty uploader
+
+    def find(self, settings: Settings) -> Run | None:
+        """The run of the same model, however it is looked at."""
+        return next((run for run in self.runs if run.settings.model() == settings.model()), None)
+
+    def names(self) -> list[str]:
+        """All names, oldest first."""
+        return [run.name for run in self.runs]
+
+    def chosen(self) -> list[Run]:
+        """The runs to be compared."""
+        if self.compared is None:
+            return self.runs[-MAX_COMPARED:]
+        return [run for run in self.runs if run.name in self.compared][:MAX_COMPARED]
+
+    def add(self, run: Run, place: int | None = None) -> Run:
+        """Take a run in, under a name that no other has; there must be room."""
+        run = replace(run, name=unique_name(run.name, self.names()))
+        self.runs.insert(len(self.runs) if place is None else place, run)
+        model = run.settings.model()
+        self.removed = [(at, other) for at, other in self.removed if other.settings.model() != model]
+        if self.compared is not None and len(self.chosen()) < MAX_COMPARED:
+            self.compared.append(run.name)
+        return run
+
+
+def shelf() -> Shelf:
+    """The session's runs, read from the link when they are first asked for."""
+    if _STATE not in st.session_state:
+        found = Shelf()
+        read, found.notices = read_link(session.carried().get("runs", ""))
+        for run in read:
+            same = found.find(run.settings)
+            if same is None:
+                found.add(run)
+            else:
+                found.notices.append(f"“{run.name}” of the link is the same model as “{same.name}”: it is left out.")
+        found.compared = _compared_in(session.carried().get("compare", ""), found)
+        st.session_state[_STATE] = found
+    here: Shelf = st.session_state[_STATE]
+    _drop_forgotten(here)
+    return here
+
+
+def _compared_in(text: str, found: Shelf) -> list[str] | None:
+    """Names behind the places in a link, "1,3"."""
+    if not text:
+        return None
+    places = [int(part) - 1 if part.isascii() and part.isdigit() and len(part) < 4 else -1 for part in text.split(",")]
+    names = [found.runs[place].name for place in places if 0 <= place < len(found.runs)]
+    if len(names) < len(places) or len(names) > MAX_COMPARED:
+        found.notices.append(
+            f"The link asks to compare runs that it does not hold, or more than {MAX_COMPARED}: "
+            + ("what it holds is shown." if names else "the newest are shown.")
+        )
+    return names[:MAX_COMPARED] or None
+
+
+def _drop_forgotten(here: Shelf) -> None:
+    """Uploaded data that are forgotten take their runs with them."""
+    own = own_data()
+    name = own.name if own else None
+
+    def gone(settings: Settings) -> bool:
+        return settings.data.startswith(OWN_PREFIX) and settings.data != name
+
+    lost = [run.name for run in here.runs if gone(run.settings)]
+    if lost:
+        here.runs = [run for run in here.runs if not gone(run.settings)]
+        count = "1 run" if len(lost) == 1 else f"{len(lost)} runs"
+        here.notices.append(f"{count} on uploaded data went with the data: {', '.join(f'“{name}”' for name in lost)}.")
+    here.removed = [(place, run) for place, run in here.removed if not gone(run.settings)]
+    here.figures = {settings: figures for settings, figures in here.figures.items() if not gone(settings)}
+
+
+def link() -> dict[str, str]:
+    """What of the runs goes into the address: all but those on uploaded data, and which are compared."""
+    here = shelf()
+    public = [run.name for run in here.runs if not run.is_own]
+    places = [str(public.index(run.name) + 1) for run in here.chosen() if not run.is_own] if here.compared else []
+    return {"runs": write_link(here.runs) if public else "", "compare": ",".join(places)}
+
+
+# ---- actions: called before the page is drawn ----
+
+
+def _say(sentence: str, *, bad: bool = False) -> None:
+    shelf().notices = []
+    st.session_state[_DONE] = (sentence, bad, session.current())
+
+
+def pin(settings: Settings, key: str) -> None:
+    """Keep a model under the name in the widget `key`."""
+    here = shelf()
+    same = here.find(settings)
+    if same is not None:
+        _say(f"This model is saved already, as “{same.name}”. It can be renamed below.")
+    elif len(here.runs) >= MAX_RUNS:
+        _say(full(), bad=True)
+    else:
+        run = here.add(Run(clean_name(st.session_state.get(key, "")) or default_name(settings), settings))
+        st.session_state["runs_one"] = run.name
+        _say(f"Pinned as “{run.name}”.")
+
+
+def full() -> str:
+    """Said where there is no room for another run."""
+    return f"There is room for {MAX_RUNS} runs, and all of it is taken: remove one on the page “Saved runs” first."
+
+
+def rename(old: str, key: str) -> None:
+    """Give a run the name in the widget `key`."""
+    here = shelf()
+    wanted = clean_name(st.session_state.get(key, ""))
+    if not wanted:
+        _say(f"A name needs a letter or a digit: “{old}” keeps its name.", bad=True)
+        return
+    new = unique_name(wanted, [name for name in here.names() if name != old])
+    if new == old:
+        taken = wanted != old
+        _say(f"“{wanted}” is another run: “{old}” keeps its name." if taken else f"“{old}” keeps its name.", bad=taken)
+        return
+    here.runs = [replace(run, name=new) if run.name == old else run for run in here.runs]
+    if here.compared is not None:
+        here.compared = [new if name == old else name for name in here.compared]
+    st.session_state["runs_one"] = new
+    _say(f"“{old}” is now called “{new}”.")
+
+
+def remove(name: str) -> None:
+    """Take a run away; `put_back` undoes it."""
+    here = shelf()
+    place = here.names().index(name)
+    here.removed = [*here.removed, (place, here.runs.pop(place))][-MAX_RUNS:]
+    if here.compared is not None:
+        here.compared = [other for other in here.compared if other != name] or None
+    _say(f"“{name}” is removed.")
+
+
+def put_back() -> None:
+    """Undo the last removal."""
+    here = shelf()
+    if len(here.runs) >= MAX_RUNS:
+        _say(full(), bad=True)
+        return
+    place, run = here.removed[-1]
+    back = here.add(run, min(place, len(here.runs)))
+    st.session_state["runs_one"] = back.name
+    _say(f"“{back.name}” is back.")
+
+
+def take_upload() -> None:
+    """Take in the runs of the file that was uploaded."""
+    here = shelf()
+    uploaded = st.session_state.get(f"runs_upload_{here.uploads}")
+    if uploaded is None:
+        return
+    here.uploads += 1
+    name = clean_name(uploaded.name)[:40]
+    try:
+        read, problems = read_runs(uploaded.getvalue())
+    except RunsFileError as error:
+        _say(f"{name}: {error}", bad=True)
+        return
+    taken, left = [], 0
+    for run in read:
+        same = here.find(run.settings)
+        if same is not None:
+            problems.append(f"“{run.name}” is saved already, as “{same.name}”.")
+        elif len(here.runs) >= MAX_RUNS:
+            left += 1
+        else:
+            taken.append(here.add(run).name)
+    if left:
+        problems.append(f"{left} more did not fit. {full()}")
+    if taken:
+        here.compared = None  # the newest, which have just come
+    count = "1 run" if len(taken) == 1 else f"{len(taken)} runs"
+    _say(f"{count if taken else 'Nothing'} was taken from {name}.".replace("runs was", "runs were"), bad=not taken)
+    here.notices = problems
+
+
+def compare(names: list[str]) -> None:
+    """Callback: compare these runs, if they are not too many."""
+    here = shelf()
+    if len(names) > MAX_COMPARED:
+        _say(f"At most {MAX_COMPARED} runs are compared: take one away before adding another.", bad=True)
+    else:
+        here.compared = names
+        st.session_state.pop(_DONE, None)
+
+
+def told() -> tuple[str, bool]:
+    """What the last action did and whether it went wrong; nothing of a model that has been left."""
+    sentence, bad, at = st.session_state.get(_DONE, ("", False, None))
+    return (sentence, bad) if at == session.current() else ("", False)

@@ -1,0 +1,1 @@
+"""Words without Streamlit: figures and criteria, verdicts, the glossary, HTML and escaping."""

@@ -1,0 +1,60 @@
+"""One fit in one sentence, and the words for changes that favour a person and for those that do not."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from commod.datasets import TaskSpec
+from commod.experiments.scene import FAIRNESS_FIGURES
+
+__all__ = ["directions", "verdict"]
+
+
+def directions(spec: TaskSpec) -> tuple[tuple[str, str], tuple[str, str]]:
+    """Words and column of the changes that favour a person, and of those that do not."""
+    names = ("lowered", "raised")
+    good, bad = spec.favourable, 1 - spec.favourable
+    return (
+        (f"better: now “{spec.outcomes[good]}”", names[good]),
+        (f"worse: now “{spec.outcomes[bad]}”", names[bad]),
+    )
+
+
+def verdict(
+    spec: TaskSpec, fairness: str, figures: pd.DataFrame, changes: pd.DataFrame, *, smallest_ratio: float
+) -> str:
+    """The picture in one sentence, honest about noise.
+
+    Parameters
+    ----------
+    spec : TaskSpec
+    fairness : str
+        The criterion.
+    figures, changes : DataFrame
+        Of `compare_decisions` and of `change_table`, on test.
+    smallest_ratio : float
+        The smallest r on test: told while no decision changes.
+    """
+    name = FAIRNESS_FIGURES[fairness]
+    title = "P-Rule" if name == "p_rule" else "disparate mistreatment"
+    row, accuracy = figures.loc[name], figures.loc["accuracy"]
+    changed, total = int(changes["changed"].sum()), int(changes["count"].sum())
+    people = spec.people
+    if changed == 0:
+        return (
+            f"No decision changes yet: the smallest ratio r among {total:,} {people} is {smallest_ratio:.2f}, "
+            "and a decision changes where r falls below 0. Move λ_fair to the right."
+        )
+    gain = row["difference"] if name == "p_rule" else -row["difference"]
+    if row["difference_low"] <= 0 <= row["difference_high"]:
+        moved = f"moves from {row['f']:.2f} to {row['g']:.2f}, a difference that may be chance on {total:,} {people},"
+    else:
+        moved = f"{'improves' if gain > 0 else 'worsens'} from {row['f']:.2f} to {row['g']:.2f}"
+    cost = 100 * accuracy["difference"]
+    price = f"{abs(cost):.1f} points of accuracy {'lost' if cost < 0 else 'gained'}"
+    (_, better), (_, worse) = directions(spec)
+    helped, harmed = int(changes[better].sum()), int(changes[worse].sum())
+    return (
+        f"{title[0].upper() + title[1:]} {moved} by changing {changed:,} of {total:,} decisions, with {price}: "
+        f"{helped:,} {people} get the better decision, {harmed:,} the worse one."
+    )

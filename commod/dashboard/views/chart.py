@@ -1,0 +1,67 @@
+"""Altair charts on a page at the price of their data: each specification is built once and cached as a dict."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+import streamlit as st
+
+from commod.dashboard.views.table import Table, fold
+from commod.datasets import on_forget
+
+__all__ = ["draw"]
+
+
+@lru_cache(maxsize=64)
+def _specification(plot: Callable[..., Any], options: tuple[tuple[str, Any], ...]) -> dict[str, Any]:
+    spec = plot(pd.DataFrame(), **dict(options)).to_dict()
+    spec.pop("data", None)
+    spec.pop("datasets", None)
+    return spec
+
+
+def draw(
+    plot: Callable[..., Any],
+    frame: pd.DataFrame | pa.Table,
+    *,
+    alt: str,
+    table: Table | str,
+    caption: str = "",
+    place: Any = st,
+    key: str | None = None,
+    on_select: Any = "ignore",
+    **options: Any,
+) -> Any:
+    """Draw ``plot(frame, **options)`` at `place`, and the table of its values behind it.
+
+    A frame takes a millisecond to be packed; what is drawn more than once is better kept as a table of Arrow's.
+
+    Parameters
+    ----------
+    alt : str
+        What the chart shows, for those who cannot see it; where its values are is added. It must not depend on the
+        data: it is part of the specification, and only while that stays the same does the browser move the marks
+        instead of building the chart anew.
+    table : Table or str
+        The table with the chart's values: it is folded up below. Or the title of a table that is drawn elsewhere on the
+        page, in sight or by `commod.dashboard.tables.fold`.
+    caption : str
+        Text between chart and table.
+    """
+    spec = _specification(plot, tuple(sorted(options.items())))
+    title = table if isinstance(table, str) else table.title
+    whole = f"{alt} Values in the table “{title}”."
+    chart = place.vega_lite_chart(frame, spec, key=key, on_select=on_select, alt=whole, width="stretch")
+    if caption:
+        st.caption(caption)
+    if isinstance(table, Table):
+        fold(table, frame if isinstance(frame, pd.DataFrame) else frame.to_pandas)
+    return chart
+
+
+# Some hold the names of groups.
+on_forget(lambda _: _specification.cache_clear())

@@ -1,0 +1,252 @@
+"""Which methods the Compare page draws, and waiting for their sweeps."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from typing import Any
+
+import streamlit as st
+
+from commod.charts import MethodStyle, palette
+from commod.charts.compare import SHAPES
+from commod.dashboard.jobs import tasks as compute
+from commod.dashboard.state.settings import Settings
+from commod.dashboard.text.glossary import tip
+from commod.dashboard.text.markup import escape_markdown
+from commod.experiments import Sweep
+from commod.models.competitors import METHODS, available_methods
+
+__all__ = [
+    "Page",
+    "choose_methods",
+    "choose_model",
+    "chosen_model",
+    "collect",
+    "label_of",
+    "link",
+    "state",
+    "styles_of",
+]
+
+# What the paper compares; the others are one click away.
+PAPER_METHODS = ("commod", "adv_debias", "frappe", "lpp", "oracle_lpp", "oracle_roc", "hardt")
+_STATE = "held_compare"
+POLL = 0.1
+
+
+@dataclass
+class Page:
+    """What this session has chosen on the page; the scene is shared with the other pages."""
+
+    methods: list[str] | None = None  # None: what is usual on the page
+    model: tuple[float, float] | None = None  # λ_fair and λ_ratio of the COMMOD model to be matched
+    segments: int = 0  # which definition of the segments
+    scene: tuple[str, str, str, int] | None = None  # that `model` was chosen on
+    stopped: bool = False
+    unknown: list[str] = field(default_factory=list)  # of the link
+
+
+def state() -> Page:
+    """The session's choices, read from the link when the page is first seen."""
+    if _STATE not in st.session_state:
+        page = Page()
+        if "methods" in st.query_params:
+            asked = [name for name in st.query_params["methods"].split(",") if name]
+            known = [name for name in asked if name in METHODS and METHODS[name].is_written]
+            page.unknown = [name for name in asked if name not in known]
+            page.methods = known if known or not asked else None
+        page.model = _model_in(st.query_params.get("model", ""))
+        which = st.query_params.get("segments", "0")
+        page.segments = int(which) if which in tuple("01234") else 0
+        st.session_state[_STATE] = page
+    found: Page = st.session_state[_STATE]
+    return found
+
+
+def _model_in(text: str) -> tuple[float, float] | None:
+    """λ_fair and λ_ratio in a link, "3,0.05"."""
+    try:
+        fair, ratio = (float(part) for part in text[:40].split(","))
+    except ValueError:
+        return None
+    return (fair, ratio) if math.isfinite(fair) and math.isfinite(ratio) else None
+
+
+def link() -> dict[str, str]:
+    """What of the page goes into the address."""
+    page = state()
+    more = {} if page.methods is None else {"methods": ",".join(page.methods)}
+    if page.segments:
+        more["segments"] = str(page.segments)
+    return more if page.model is None else more | {"model": f"{page.model[0]:g},{page.model[1]:g}"}
+
+
+def chosen_model(settings: Settings, sweep: Sweep) -> int:
+    """Place of the COMMOD model to be matched: as chosen on this scene, else the sliders' one, else mid-frontier."""
+    page = state()
+    if page.scene not in (None, settings.scene()):
+        page.model = None
+    page.scene = settings.scene()
+    for wanted in (page.model, (settings.lambda_fair, settings.lambda_ratio)):
+        for place, model in enumerate(sweep.models):
+            if wanted == (model.cell.value, dict(model.cell.others)["lambda_ratio"]):
+                choose_model(sweep, place)
+                return place
+    frontier = sweep.points.index[sweep.points["best"]]
+    place = int(frontier[len(frontier) // 2])
+    choose_model(sweep, place)
+    return place
+
+
+def choose_model(sweep: Sweep, place: int) -> None:
+    """Remember which model of COMMOD's sweep is to be matched."""
+    cell = sweep.models[place].cell
+    state().model = (cell.value, dict(cell.others)["lambda_ratio"])
+
+
+# ---- which methods ----
+
+
+def choose_methods(settings: Settings, usual: Sequence[str] = PAPER_METHODS) -> list[str]:
+    """The methods to be drawn, those that are defined for the criterion; `usual` if the session has chosen none."""
+    page = state()
+    defined = available_methods(settings.fairness)
+    asked = list(usual) if page.methods is None else page.methods
+    wanted = [name for name in asked if name in defined]
+    key = f"methods_{settings.fairness}_{len(usual)}"
+    if key not in st.session_state:
+        st.session_state[key] = wanted
+
+    def take() -> None:
+        page.methods, page.stopped, page.unknown = list(st.session_state[key]), False, []
+
+    picked = st.pills(
+        "Methods",
+        defined,
+        selection_mode="multi",
+        format_func=label_of,
+        key=key,
+        on_change=take,
+        help=tip("needs_group"),
+    )
+    if page.unknown:
+        unknown = escape_markdown(", ".join(name[:20] for name in page.unknown[:5]))
+        st.warning(f"The link asks for methods that are not known: {unknown}.", icon=":material/link_off:")
+    undefined = [METHODS[name].title for name in asked if name not in defined]
+    if undefined:
+        st.caption(f"Not defined for this criterion: {', '.join(undefined)}.")
+    return [name for name in defined if name in picked]
+
+
+def label_of(name: str) -> str:
+    """Title of a method, marked if it must know the group."""
+    return METHODS[name].title + (" ○" if METHODS[name].needs_sensitive else "")
+
+
+def styles_of(names: Any) -> tuple[MethodStyle, ...]:
+    """How methods are drawn, in the registry's order."""
+    return tuple(_style(name) for name in METHODS if name in names)
+
+
+def _style(name: str) -> MethodStyle:
+    """How a method is drawn, whatever else is."""
+    method = METHODS[name]
+    peers = [key for key, other in METHODS.items() if other.needs_sensitive == method.needs_sensitive]
+    shape = SHAPES[peers.index(name) % len(SHAPES)]
+    return MethodStyle(label_of(name), palette.METHODS[name], shape, method.needs_sensitive)
+
+
+# ---- sweeping ----
+
+
+def collect(
+    settings: Settings,
+    names: list[str],
+    place: Any,
+    paint: Callable[[dict[str, Sweep]], None],
+    stale: Sequence[Any] = (),
+) -> dict[str, Sweep]:
+    """Sweep the methods, a progress bar each, and return what there is for the caller to draw.
+
+    `paint` is called whenever a method is done and another is missing; `stale` are places that are emptied if anything
+    has to be waited for. Leaving the page, changing the scene or pressing Stop ends sweeps that nobody else waits for;
+    what is done stays.
+    """
+    scene, page = settings.scene(), state()
+    found = {name: sweep for name in names if (sweep := compute.known_sweep(name, scene)) is not None}
+    # The quick ones first: the picture fills while the slow ones are at work.
+    missing = sorted((name for name in names if name not in found), key=lambda name: METHODS[name].slow)
+    if not missing:
+        return found
+    for old in stale:  # what was drawn before may be of another scene
+        old.empty()
+    if page.stopped:
+        _offer_to_go_on(place, len(found), len(names))
+        return found
+    if found:
+        paint(found)
+    with place.container(border=True), ExitStack() as places_in_queue:
+        head = st.container(horizontal=True, vertical_alignment="center")
+        told = head.empty()
+        head.button("Stop", icon=":material/stop_circle:", on_click=_stop)
+        columns = st.columns(2, gap="medium")
+        bars = {name: columns[i % 2].empty() for i, name in enumerate(missing)}
+        tickets = {name: places_in_queue.enter_context(compute.begin_sweep(name, scene)) for name in missing}
+        shown: dict[str, tuple[float, int]] = {}
+        failed: list[str] = []
+        started: dict[str, float] = {}
+        while tickets:
+            told.markdown(
+                f"**{len(names) - len(tickets)} of {len(names)} methods are done.** The picture grows as they come in."
+            )
+            done = [name for name, ticket in tickets.items() if ticket.wait(0.0)]
+            for name in done:
+                bars[name].empty()
+                try:
+                    found[name] = tickets.pop(name).result()
+                except Exception as error:
+                    reason = escape_markdown(error) if isinstance(error, ValueError) else "a fault of ours"
+                    failed.append(f"{METHODS[name].title} could not be swept: {reason}")
+            if done and found and tickets:  # the last one is for the caller to draw
+                paint(found)
+            for name, ticket in tickets.items():
+                now = (round(ticket.progress, 2), ticket.before)
+                if now[0] > 0:
+                    started.setdefault(name, time.monotonic())
+                if shown.get(name) != now:
+                    shown[name] = now
+                    words = _words(ticket.progress, ticket.before, started.get(name))
+                    bars[name].progress(ticket.progress, text=f"{METHODS[name].title}: {words}")
+            compute.stop_if_stale()
+            time.sleep(POLL)
+    place.empty()
+    for sentence in failed:
+        st.warning(sentence, icon=":material/warning:")
+    return {name: found[name] for name in names if name in found}  # in the registry's order, not that of arrival
+
+
+def _words(share: float, before: int, started: float | None) -> str:
+    if before:
+        return f"waiting, {before} before it"
+    if share < 0.1 or started is None:
+        return f"{share:.0%}"
+    seconds = (time.monotonic() - started) * (1.0 - share) / share
+    return f"{share:.0%}, about {seconds:.0f} s left"
+
+
+def _stop() -> None:
+    state().stopped = True
+
+
+def _go_on() -> None:
+    state().stopped = False
+
+
+def _offer_to_go_on(place: Any, done: int, total: int) -> None:
+    with place.container(border=True, horizontal=True, vertical_alignment="center"):
+        st.markdown(f"Stopped: {done} of {total} methods are drawn.")
+        st.button("Go on", icon=":material/play_arrow:", on_click=_go_on)

@@ -1,0 +1,67 @@
+"""A model is given a name and kept among the saved runs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import streamlit as st
+
+from commod.dashboard.state import session
+from commod.dashboard.state.runs_file import (
+    MAX_NAME,
+    MAX_RUNS,
+    default_name,
+)
+from commod.dashboard.state.saved_runs import full, link, pin, shelf
+from commod.dashboard.state.settings import Settings, in_words
+from commod.dashboard.text.glossary import tip
+from commod.dashboard.text.markup import escape_markdown
+from commod.datasets import load_task
+
+__all__ = ["pin_here", "pin_popover"]
+
+
+def pin_popover(settings: Settings) -> None:
+    """A button beside the model of `settings` that gives it a name and keeps it, looked at as it is now."""
+    settings = replace(settings, depth=session.current().depth, view=session.current().view)
+    session.carry(**link())
+    with st.popover("Pin this model", icon=":material/push_pin:", key="pin_here", on_change="rerun") as opened:
+        if not opened.open:
+            return
+        here = shelf()
+        same = here.find(settings)
+        if same is not None:
+            st.markdown(f"Saved as “{escape_markdown(same.name)}”.")
+        elif len(here.runs) >= MAX_RUNS:
+            st.markdown(full())
+        else:
+            st.caption("Keep it under a name, to compare it with others.")
+            _form(settings)
+        if here.runs:
+            st.page_link("pages/runs.py", label=f"Saved runs ({len(here.runs)})", icon=":material/push_pin:")
+
+
+def pin_here(settings: Settings) -> None:
+    """The same on the page of the runs."""
+    here = shelf()
+    same = here.find(settings)
+    model = f"{escape_markdown(load_task(settings.data).spec.title)}, {in_words(settings)}"
+    if same is not None:
+        st.caption(
+            f"The model of the sliders ({model}) is saved as “{escape_markdown(same.name)}”. Move them to pin another."
+        )
+    elif len(here.runs) >= MAX_RUNS:
+        st.info(full(), icon=":material/inventory_2:")
+    else:
+        with st.container(border=True):
+            st.markdown(f"**The model of the sliders:** {model}")
+            _form(settings)
+
+
+def _form(settings: Settings) -> None:
+    """Name and button; another model has another name, and a field of its own."""
+    usual = default_name(settings)
+    key = f"pin_name_{usual}"
+    with st.form("pin", border=False), st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        st.text_input("Name", usual, max_chars=MAX_NAME, key=key, help=tip("run_name", most=MAX_NAME))
+        st.form_submit_button("Pin this model", icon=":material/push_pin:", on_click=pin, args=(settings, key))

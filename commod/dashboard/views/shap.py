@@ -1,0 +1,86 @@
+"""SHAP beside COMMOD's own account."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pyarrow as pa
+import streamlit as st
+
+from commod.charts import plot_contributions
+from commod.charts.bars import ACCOUNTS
+from commod.dashboard.jobs import tasks as compute
+from commod.dashboard.jobs.results import FitResult
+from commod.dashboard.server.paint_order import deferred_paint
+from commod.dashboard.text.glossary import tip
+from commod.dashboard.views.chart import draw
+from commod.dashboard.views.table import Table
+
+__all__ = [
+    "draw_shap",
+]
+
+
+def _accounts(features: pd.DataFrame) -> pa.Table:
+    """Rows of the chart of both accounts."""
+    columns = features.to_dict("list")
+    n, none = len(features), [0.0] * len(features)
+    return pa.table(
+        {
+            "label": columns["label"] * 2,
+            "rank": [*range(n)] * 2,
+            "account": [ACCOUNTS[0]] * n + [ACCOUNTS[1]] * n,
+            "value": columns["commod"] + columns["shap"],
+            "low": none + columns["shap_low"],
+            "high": none + columns["shap_high"],
+        }
+    )
+
+
+def draw_shap(result: FitResult) -> None:
+    """SHAP beside COMMOD's own account; loads last."""
+    st.header("Post hoc or built in: SHAP beside COMMOD")
+    if not result.keep("attributes", lambda: bool(result.loadings["loading"].any())):
+        st.info("The score does not change at this setting, so there is nothing to attribute.", icon=":material/info:")
+        return
+    place = st.empty()
+    skeleton = st.empty()
+    skeleton.skeleton(height=320)
+    comparison = compute.shap(result, place)
+    with deferred_paint():
+        skeleton.empty()
+        features = comparison.features
+        frame = _accounts(features)
+        wide, narrow = st.columns([3, 2], gap="large")
+        with wide:
+            columns = {
+                "label": ("Feature", ""),
+                "commod": ("COMMOD's own (logit)", ".3f"),
+                "shap": ("SHAP (logit)", ".3f"),
+                "shap_low": ("SHAP, least of its redraws", ".3f"),
+                "shap_high": ("SHAP, most", ".3f"),
+            }
+            draw(
+                plot_contributions,
+                frame,
+                alt="Mean contribution to the change in score by feature.",
+                table=Table("Contributions as a table", "contributions_table", columns, lambda: features),
+            )
+        with narrow:
+            st.metric(
+                "Rank agreement of the two",
+                f"{comparison.agreement:.2f}",
+                help=tip("agreement"),
+            )
+            st.metric(
+                "SHAP's top five that stay",
+                f"{comparison.top_kept:.0%}",
+                help=f"{tip('top_kept')} "
+                + tip("redrawn", background=comparison.background, redraws=comparison.redraws),
+            )
+            faster = comparison.shap_seconds / max(comparison.commod_seconds, 1e-9)
+            st.markdown(
+                f"SHAP took **{comparison.shap_seconds * 1e3:,.0f} ms** for {comparison.rows} people, COMMOD's own "
+                f"account **{comparison.commod_seconds * 1e3:,.0f} ms** ({faster:,.0f} times less): it is read from "
+                "the model."
+            )
+            st.caption("Thin lines: how far SHAP's bar moves when its background sample is redrawn.")

@@ -1,0 +1,92 @@
+"""The table behind a chart: its values as text, in a fold that costs next to nothing while it is closed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from commod.dashboard.text.markup import no_formula, table_of
+
+__all__ = ["MAX_ROWS", "Table", "fold", "show"]
+
+# As many are drawn; where there are more, all can be taken away.
+MAX_ROWS = 200
+
+
+@dataclass(frozen=True)
+class Table:
+    """What the table behind a chart shows.
+
+    Parameters
+    ----------
+    title : str
+        Of the fold and of the table; the chart names it to those who cannot see it, so it must not depend on the data.
+    key : str
+        True in the session's state where the fold is open.
+    columns : mapping
+        Column of the data to its heading and the format of its numbers (empty for words). Where the format has no unit,
+        the heading has one.
+    frame : callable, optional
+        Makes the rows; called only when the fold is open. Without it they are those of the chart.
+    """
+
+    title: str
+    key: str
+    columns: Mapping[str, tuple[str, str]]
+    frame: Callable[[], pd.DataFrame] | None = None
+
+
+def fold(
+    table: Table,
+    frame: pd.DataFrame | Callable[[], pd.DataFrame],
+    *,
+    place: Any = st,
+    above: Callable[[], None] | None = None,
+) -> None:
+    """Add the fold at `place`, with what `above` draws over the table. Its key can be used once in a run.
+
+    `frame` holds the chart's rows, or makes them when the fold is open.
+    """
+    with place.expander(table.title, key=table.key, on_change="rerun") as opened:
+        if opened.open:  # a closed one would be filled all the same, at every move of a slider
+            if above is not None:
+                above()
+            rows = table.frame or frame
+            show(table, rows if isinstance(rows, pd.DataFrame) else rows())
+
+
+def show(table: Table, frame: pd.DataFrame) -> None:
+    """The rows as text, and all of them as a file where there are too many."""
+    columns = [(frame[name], form) for name, (_, form) in table.columns.items()]
+    cells = [[_in_words(value, form) for value in values.head(MAX_ROWS)] for values, form in columns]
+    headings = dict.fromkeys((heading for heading, _ in table.columns.values()), "")
+    words = {i for i, (_, form) in enumerate(columns) if not form}
+    st.html(table_of(headings, list(zip(*cells, strict=True)), caption=table.title, text=words, tall=True))
+    if len(frame) > MAX_ROWS:
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            st.caption(f"The first {MAX_ROWS} of {len(frame):,} rows.", width="content")
+            st.download_button(
+                "All rows as CSV",
+                lambda: _to_csv(table, frame),
+                f"{table.key}.csv",
+                "text/csv",
+                key=f"{table.key}_csv",
+                icon=":material/download:",
+                on_click="ignore",
+            )
+
+
+def _in_words(value: Any, form: str) -> str:
+    if pd.isna(value):
+        return "–"
+    return format(value, form).replace("-", "−") if form else str(value)
+
+
+def _to_csv(table: Table, frame: pd.DataFrame) -> bytes:
+    whole = frame[list(table.columns)].map(no_formula)
+    whole.columns = pd.Index([heading for heading, _ in table.columns.values()])
+    return b"\xef\xbb\xbf" + whole.to_csv(index=False).encode()

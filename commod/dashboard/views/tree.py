@@ -1,0 +1,61 @@
+"""Where decisions changed, as a tree of questions."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import streamlit as st
+
+from commod.charts import plot_f1_by_depth
+from commod.dashboard.jobs import tasks as compute
+from commod.dashboard.jobs.results import FitResult
+from commod.dashboard.server.paint_order import deferred_paint
+from commod.dashboard.text.glossary import tip
+from commod.dashboard.text.markup import tree_list
+from commod.dashboard.views import controls
+from commod.dashboard.views.chart import draw
+from commod.dashboard.views.table import Table
+from commod.explain import ChangeTree
+
+__all__ = [
+    "draw_tree",
+    "tree_of",
+]
+
+
+def draw_tree(result: FitResult, depth: int) -> None:
+    """Where decisions changed, as questions."""
+    st.header("Where: a tree of the changes")
+    if not result.changed_train.any():
+        st.info("No decision changes at this setting, so there is nothing for a tree to find.", icon=":material/info:")
+        return
+    found = compute.tree(result, depth)
+    with deferred_paint():
+        wide, narrow = st.columns([3, 2], gap="large")
+        with wide:
+            controls.slider("depth")
+            st.html(tree_of(result, found, depth))
+        with narrow:
+            st.metric("F1 of the tree on test", f"{found.f1:.2f}", help=tip("f1"))
+            frame = result.keep(f"f1_{depth}", lambda: _depths(found, depth))
+            why = " No leaf is mostly “changed”: allow more questions." if found.f1 == 0 else ""
+            columns = {"depth": ("Depth (questions)", ""), "f1": ("F1 on test", ".3f"), "leaves": ("Leaves", ",")}
+            draw(
+                plot_f1_by_depth,
+                frame,
+                alt="F1 of the tree by its depth.",
+                table=Table("F1 by depth as a table", "depths_table", columns),
+                caption="Learnt on the training part, counted on test. A high F1 with few questions means that the "
+                f"changes are easy to describe.{why}",
+            )
+
+
+def tree_of(result: FitResult, found: ChangeTree, depth: int) -> str:
+    """The tree as HTML."""
+    made: str = result.keep(f"tree_{depth}", lambda: tree_list(found))
+    return made
+
+
+def _depths(found: ChangeTree, depth: int) -> pa.Table:
+    """Rows of the chart of F1 by depth."""
+    columns = found.f1_by_depth.to_dict("list")
+    return pa.table(columns | {"shown": [tried == depth for tried in columns["depth"]]})

@@ -1,0 +1,145 @@
+"""Computing in a process of its own: the same digits, errors that come back, work that can be stopped, and its end."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import psutil
+import pytest
+from joblib import cpu_count
+
+from commod.dashboard.jobs import processes as apart
+from commod.dashboard.jobs import tasks as compute
+from commod.dashboard.jobs.results import explained, fit_result, sweep, tree_of_changes
+from commod.dashboard.state.settings import defaults
+from commod.experiments import prepare
+from tests.browsing import ROOT
+
+SETTINGS = replace(defaults("law_school"), lambda_fair=2.0)
+SCENE = (SETTINGS.data, SETTINGS.f, SETTINGS.seed)
+
+
+def silent(_):
+    pass
+
+
+def wait_for(condition, seconds=60):
+    until = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < until, "it took too long"
+        time.sleep(0.05)
+
+
+@pytest.fixture(scope="module")
+def process():
+    made = apart.WorkerProcess()
+    wait_for(lambda: made.ready)
+    yield made
+    made.close()
+
+
+def compute_in(process, function, *arguments, report=silent):
+    assert process.take()
+    return process.compute(SCENE, function, arguments, report)
+
+
+def test_a_model_trained_elsewhere_is_the_same_to_the_last_digit(process):
+    there, here = compute_in(process, fit_result, SETTINGS), fit_result(SETTINGS)
+    assert np.array_equal(there.g.coef_, here.g.coef_)
+    assert np.array_equal(there.ratio_test, here.ratio_test)
+    pd.testing.assert_frame_equal(there.path, here.path, check_exact=True)
+    assert there.scene is prepare(*SCENE)  # neither the rows nor f were sent
+    assert there.g.base_model_ is there.scene.f
+    tree, same = compute_in(process, tree_of_changes, there, 3), tree_of_changes(here, 3)
+    pd.testing.assert_frame_equal(tree.nodes, same.nodes, check_exact=True)
+    there.fill(compute_in(process, explained, there))
+    assert there.is_explained
+    assert there.cards == here.cards
+    pd.testing.assert_frame_equal(there.figures, here.figures, check_exact=True)
+
+
+def test_an_error_comes_back(process):
+    with pytest.raises(KeyError, match="nonsense"):
+        compute_in(process, sweep, "nonsense", SETTINGS.scene())
+
+
+def test_work_that_nobody_wants_ends_and_the_process_is_free_again(process):
+    class EnoughError(Exception):
+        pass
+
+    def report(_):
+        raise EnoughError
+
+    started = time.monotonic()
+    with pytest.raises(EnoughError):
+        compute_in(process, sweep, "commod", SETTINGS.scene(), report=report)
+    assert time.monotonic() - started < 5
+    settings = replace(SETTINGS, lambda_fair=1.0)
+    assert np.array_equal(compute_in(process, fit_result, settings).g.coef_, fit_result(settings).g.coef_)
+
+
+def test_progress_is_reported(process):
+    shares = []
+    compute_in(process, sweep, "commod", SETTINGS.scene(), report=shares.append)
+    assert shares == sorted(shares)
+    assert max(shares) > 0.2
+
+
+def pool_with(*members):
+    pool = apart.ProcessPool(0)
+    pool._processes.extend(members)
+    return pool
+
+
+def test_while_a_process_is_busy_it_is_computed_here(process):
+    assert process.take()
+    try:
+        result = pool_with(process).compute(SCENE, fit_result, SETTINGS, report=silent)
+    finally:
+        process._lock.release()
+    assert result.settings == SETTINGS
+
+
+def test_a_process_that_is_killed_costs_nothing_and_is_replaced(process, monkeypatch):
+    monkeypatch.setattr(apart, "PAUSE", 0.0)
+    killed = process._process.pid
+
+    def report(_):
+        if process._process.pid == killed:
+            os.kill(killed, signal.SIGKILL)
+
+    result = pool_with(process).compute(SCENE, fit_result, replace(SETTINGS, seed=1), report=report)
+    assert np.array_equal(result.g.coef_, fit_result(replace(SETTINGS, seed=1)).g.coef_)
+    os.kill(process._process.pid, 0)  # there is another
+    assert process._process.pid != killed
+    wait_for(lambda: process.ready)
+    assert compute_in(process, fit_result, SETTINGS).settings == SETTINGS
+
+
+def test_it_ends_with_the_server_however_that_ends():
+    source = (
+        "from commod.dashboard.jobs.processes import WorkerProcess; import time; "
+        "print(WorkerProcess()._process.pid, flush=True); time.sleep(60)"
+    )
+    with subprocess.Popen([sys.executable, "-c", source], cwd=ROOT, stdout=subprocess.PIPE, text=True) as server:
+        pid = int(server.stdout.readline())
+        assert psutil.pid_exists(pid)
+        server.kill()
+    wait_for(lambda: not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE)
+
+
+def test_uploaded_data_never_leave_the_server(monkeypatch):
+    monkeypatch.setattr(compute, "process_pool", lambda: pytest.fail("handed over"))
+    work = compute._apart(("own_0123", "demographic_parity", "scores", 0), lambda settings, report: settings, "here")
+    assert work(silent) == "here"
+
+
+@pytest.mark.parametrize(("asked", "processes"), [("3", 3), ("0", 0), ("", None), ("many", None), ("-1", None)])
+def test_how_many_there_are_can_be_asked_for(monkeypatch, asked, processes):
+    monkeypatch.setenv("COMMOD_PROCESSES", asked)
+    assert compute._foreground() == (max(1, cpu_count() // 2) if processes is None else processes)

@@ -1,0 +1,310 @@
+"""The lesson: what it says is so, a guess comes before the slider, and nothing that was answered is lost."""
+
+import re
+
+import pytest
+
+from commod.dashboard.jobs.results import fit_result, shap_comparison
+from commod.dashboard.pages.lesson.notes import notes_html
+from commod.dashboard.pages.lesson.parts import (
+    DP,
+    EO,
+    TRUTH,
+    Answer,
+    Stage,
+    check,
+    conflict_paths,
+    figure,
+    group_table,
+    mistaken,
+)
+from commod.dashboard.pages.lesson.progress import from_link
+from commod.dashboard.pages.lesson.steps import COMPAS, LAW, STEPS
+from commod.dashboard.state.settings import CONTROLS
+from commod.dashboard.text import glossary
+from commod.dashboard.views.frame import PAGES
+from tests.dashboard.driving import figure as tile
+from tests.dashboard.driving import fine, run, slider
+
+LESSON = "pages/lesson.py"
+
+
+class Once:
+    def __init__(self):
+        self.kept = {}
+
+    def fit(self, settings):
+        if settings not in self.kept:
+            self.kept[settings] = fit_result(settings)
+        return self.kept[settings]
+
+    def shap(self, settings):
+        return shap_comparison(self.fit(settings))
+
+
+@pytest.fixture(scope="module")
+def stages():
+    models = Once()
+    return {step.name: Stage(step, models) for step in STEPS}
+
+
+def press(app, label):
+    return fine(next(b for b in app.button if b.label == label).click().run())
+
+
+def guess(app, value):
+    if app.radio:
+        app.radio[0].set_value(value)
+    else:
+        app.number_input[0].set_value(value)
+    return press(app, "This is my guess")
+
+
+def boxes(app):
+    return [box.value for box in [*app.info, *app.success]]
+
+
+# ---- what is said ----
+
+
+def test_an_hour_in_six_to_eight_steps():
+    assert 6 <= len(STEPS) <= 8
+    assert 50 <= sum(step.minutes for step in STEPS) <= 65
+    for step in STEPS:
+        assert {name for name, _ in step.goal} | set(step.free) <= set(CONTROLS)
+        assert set(step.pages) <= set(PAGES)
+
+
+@pytest.mark.with_shap
+@pytest.mark.parametrize("name", [step.name for step in STEPS])
+def test_every_step_can_be_told_and_its_words_are_in_the_glossary(stages, name):
+    at = stages[name]
+    question, answer = at.step.question(at), at.step.answer(at)
+    for text in [*at.step.text(at), question.text, answer.words, *at.step.told(at)]:
+        assert "nan" not in text.lower().split()
+        assert "[[" not in glossary.unexplained(text)
+    assert (answer.value in question.options) if question.options else 0 <= answer.value <= question.most
+
+
+def test_nothing_changes_at_first_and_then_group_0_gains(stages):
+    at = stages["fairness"]
+    assert not at.instead(lambda_fair=1.0).changed_test.any()
+    assert at.after.changes.loc[0, "raised"] - at.after.changes.loc[0, "lowered"] == at.step.answer(at).value
+    assert figure(at.after, "p_rule") > figure(at.before, "p_rule") + 0.2
+
+
+def test_f_widens_the_gap_of_the_labels(stages):
+    table = group_table(stages["groups"].before)
+    assert table["positive"][0] / table["positive"][1] < table["base_rate"][0] / table["base_rate"][1]
+
+
+def test_a_stronger_brake_leaves_people_out(stages):
+    at = stages["near"]
+    few, many = at.after.changed_test, at.before.changed_test
+    assert few.sum() < many.sum()
+    assert not (few & ~many).any()
+
+
+def test_the_cheapest_fairness_is_to_treat_more_people_badly(stages):
+    at = stages["cheap"]
+    assert at.step.answer(at).value > 0.8 * at.after.changed_test.sum()
+    assert "more Caucasian defendants**" in at.step.told(at)[0]
+    more, fewer = map(int, re.findall(r"takes (\d+) worse .*? or (\d+) better", at.step.told(at)[1])[0])
+    assert more < fewer
+    table, level = group_table(at.after), figure(at.after, "p_rule")
+    rate0, rate1 = table["positive"]
+    assert (rate1 + more / table["people"][1]) / rate0 >= level - 1e-9
+    assert (rate1 + (more - 1) / table["people"][1]) / rate0 < level
+    assert rate1 / (rate0 - fewer / table["people"][0]) >= level - 1e-9
+
+
+def test_the_two_kinds_of_fair_part(stages):
+    at = stages["conflict"]
+    start = at.instead(lambda_fair=0.0)
+    assert figure(at.before, "dm") < figure(start, "dm")
+    assert figure(at.before, "p_rule") > figure(start, "p_rule")
+    assert at.step.answer(at).value == "rises again"
+    assert figure(at.after, "p_rule") > figure(at.before, "p_rule")
+    frame = conflict_paths(at)
+    assert set(frame["criterion"]) == {DP, EO, TRUTH}
+    line = frame[frame["criterion"] == DP].set_index("lambda_fair")
+    asked = line.loc[at.step.start.lambda_fair]  # the point of the question is in the picture
+    assert asked[["p_rule", "dm"]].tolist() == pytest.approx([figure(at.before, "p_rule"), figure(at.before, "dm")])
+    last = line.iloc[-1]
+    assert last[["p_rule", "dm"]].tolist() == pytest.approx([figure(at.after, "p_rule"), figure(at.after, "dm")])
+    truth = frame[frame["criterion"] == TRUTH].iloc[0]
+    assert truth["dm"] == 0
+    assert truth["p_rule"] < figure(at.after, "p_rule")
+
+
+def test_the_concept_is_a_stand_in_for_the_group(stages):
+    at = stages["concept"]
+    told = " ".join(at.step.told(at))
+    among, all_of_them = map(int, re.findall(r"(\d+) % are Caucasian, of all defendants (\d+) %", told)[0])
+    assert among > all_of_them + 15
+
+
+@pytest.mark.parametrize(
+    ("value", "said", "right", "word"),
+    [
+        (70, 70, True, "just what"),
+        (70, 60, True, "close"),
+        (70, 20, False, "50 too few"),
+        (70, 300, False, "230 too many"),
+        ("rises again", "rises again", True, "That is"),
+        ("rises again", "falls further", False, "You said: falls further"),
+        ("rises again", "stays the same", True, "right, too"),
+    ],
+)
+def test_checking_a_guess(value, said, right, word):
+    found, words = check(Answer(value, "", near=15, also=("stays the same",)), said)
+    assert found == right
+    assert word in words
+
+
+# ---- the page ----
+
+
+def test_a_guess_before_the_slider_and_the_check_after_it():
+    app = fine(run(LESSON, step="fairness"))
+    assert app.title[0].value == "2. Buy some fairness"
+    assert not app.select_slider
+    assert not boxes(app)
+    app = press(app, "This is my guess")
+    assert "Guess first" in app.warning[0].value
+    app = guess(app, 999)
+    assert app.warning[0].value == "A number from 0 to 365, please."
+    app = guess(app, 20)
+    assert slider(app, "lambda_fair").value == 0.0
+    assert not boxes(app)  # nothing is told before it is moved
+    slider(app, "lambda_fair").set_value(2.0).run()
+    assert not boxes(app)
+    assert tile(app, "P-Rule")  # on the way the figures are there
+    assert not [b.label for b in app.button if b.label.endswith("✓")]
+    fine(slider(app, "lambda_fair").set_value(3.0).run())
+    assert boxes(app) == [
+        "**70 more**: of 75 Non-White students it is now said that they will pass, and of 5 no longer. "
+        "You said 20: 50 too few."
+    ]
+    fine(slider(app, "lambda_fair").set_value(1.0).run())
+    assert boxes(app)  # who has the answer may play on
+    assert tile(app, "Changed per 1,000") == "0"
+    fine(slider(app, "lambda_fair").set_value(3.0).run())
+    shown = tile(app, "P-Rule")
+    explore = fine(app.switch_page("app.py").run())
+    assert tile(explore, "P-Rule") == shown  # the live app, at the same setting
+    assert explore.query_params["answers"] == ",20"
+    back = fine(explore.switch_page(LESSON).run())
+    assert boxes(back)
+
+
+def test_progress_is_in_the_link_and_a_step_can_be_left_and_found_again():
+    app = guess(fine(run(LESSON)), 40)
+    assert boxes(app)
+    app = press(app, "Next: Buy some fairness")
+    app = guess(app, 65)
+    app = press(app, "Set it to 3 for me")
+    assert "close" in boxes(app)[0]
+    link = dict(app.query_params)
+    other = fine(run(LESSON, **link))
+    assert other.title[0].value == app.title[0].value
+    assert boxes(other) == boxes(app)
+    assert [b.label for b in other.button if b.label.endswith("✓")] == [
+        "1. What f does, and to whom ✓",
+        "2. Buy some fairness ✓",
+    ]
+    other = press(other, "Back")
+    assert boxes(other)[0].endswith("You said 40: 25 too many.")
+    other = press(other, "Guess again")
+    assert not boxes(other)
+
+
+def test_choices_and_the_conflict():
+    app = guess(fine(run(LESSON, step="5")), "stays the same")
+    app = press(app, "Set it to 10 for me")
+    assert "rises again" in boxes(app)[0]
+    assert boxes(app)[0].endswith("that is right, too.")
+    assert app.query_params["answers"] == ",,,,b"
+
+
+def test_the_hour_ends_with_all_guesses():
+    app = guess(fine(run(LESSON, step="8", answers="40,,,,c")), 16)
+    table = next(html.proto.body for html in app.get("html") if "Your hour" in html.proto.body)
+    assert table.count("<tr>") == 4
+    for shown in ("40 of 100", "15 of 100", "rises again", "16 of 117"):
+        assert shown in table
+
+
+def test_what_is_wrong_by_the_label_adds_up(stages):
+    at = stages["blind"]
+    better, worse = mistaken(at.before)
+    lost = figure(at.before, "accuracy", "f") - figure(at.before, "accuracy")
+    right = at.step.answer(at).value
+    assert right + better + worse == at.before.changed_test.sum()
+    assert better + worse - right == round(lost * len(at.before.changed_test))
+
+
+def test_k_reads_more_finely_and_changes_nobody():
+    app = guess(fine(run(LESSON, step="concept")), 67)
+    assert "just what you said" in boxes(app)[0]
+    fine(slider(app, "k").set_value(2).run())
+    assert "just what you said" in boxes(app)[0]
+
+
+def test_a_teachers_link_freezes_and_the_button_still_moves():
+    app = guess(fine(run(LESSON, step="near", controls="k")), 50)
+    assert slider(app, "lambda_ratio").disabled
+    app = press(app, "Set it to 0.3 for me")
+    assert boxes(app)
+    assert app.query_params["controls"] == "k"
+
+
+@pytest.mark.parametrize(
+    ("link", "step", "answers"),
+    [
+        ({}, 0, {}),
+        ({"step": "3"}, 2, {}),
+        ({"step": "cheap", "answers": "1,,c,4e9,-3,nan,inf,x,5,5,5"}, 3, {0: 1.0, 2: "c"}),
+        ({"step": "<script>"}, 0, {}),
+        ({"step": "٣"}, 0, {}),
+        ({"step": "9" * 5000, "answers": "9" * 5000}, 0, {}),
+    ],
+)
+def test_whatever_the_link_holds(link, step, answers):
+    found = from_link(link)
+    assert (found.step, found.answers) == (step, answers)
+
+
+def test_an_edited_answer_of_the_wrong_kind_is_asked_again():
+    app = fine(run(LESSON, step="fairness", answers=",b"))
+    assert app.number_input
+    app = fine(run(LESSON, step="conflict", answers=",,,,h"))
+    assert not app.exception
+
+
+def test_a_model_that_fails_is_told_and_the_answers_stay(monkeypatch):
+    from commod.dashboard.jobs import tasks as compute
+
+    app = guess(fine(run(LESSON)), 40)
+    monkeypatch.setattr(compute, "begin", lambda settings: 1 / 0)
+    app = app.run()
+    assert not app.exception
+    assert "could not be trained" in app.error[0].value
+    assert app.query_params["answers"] == "40"
+
+
+# ---- for teachers ----
+
+
+@pytest.mark.with_shap
+def test_the_notes_hold_what_the_models_say(stages):
+    text = notes_html()
+    assert "[[" not in text
+    assert "<script" not in text
+    for name, at in stages.items():
+        answer = at.step.answer(at)
+        assert re.sub(r"\*\*(.+?)\*\*", r"<strong>\1</strong>", answer.words) in text, name
+        assert f"{figure(at.after, 'p_rule'):.2f}" in text
+    assert text == notes_html()
+    assert LAW.data in text.lower().replace(" ", "_")
+    assert COMPAS.data in text.lower()

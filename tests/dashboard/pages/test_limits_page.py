@@ -1,0 +1,131 @@
+"""The Limits page, and the target on the Explore page."""
+
+import pytest
+
+from commod.dashboard.pages.explore import target
+from commod.experiments import target as search
+from tests.dashboard.driving import fine, run, slider, words
+
+LIMITS = "pages/limits.py"
+
+
+@pytest.fixture(autouse=True)
+def short_search(monkeypatch):
+    monkeypatch.setattr(search, "COARSE_FAIR", (0.0, 2.0, 5.0))
+    monkeypatch.setattr(search, "COARSE_RATIO", (0.05,))
+    monkeypatch.setattr(search, "_around", lambda lambdas: [])
+
+
+def level(app):
+    return next(s for s in app.select_slider if s.key and s.key.startswith("limits_level"))
+
+
+def test_the_limits_are_read_out():
+    app = fine(run(LIMITS, methods="commod"))
+    assert "With 5% of the decisions changed (68 of 1,376), nobody can do better than a P-Rule of **0.567**" in words(
+        app
+    )
+    assert "f starts at 0.253" in words(app)
+    assert "COMMOD, which is not told the group, reaches **0." in words(app)
+    assert "A P-Rule of 0.8 or more takes at least **8.6%** (119 people)" in words(app)
+    assert "**Switching point** K_s = " in words(app)
+    assert "**Proposition 4.4** as printed" in words(app)
+
+
+def test_both_sliders_move_the_sentence_and_stay_in_the_link():
+    app = run(LIMITS, methods="commod")
+    fine(app.select_slider(key="limits_budget").set_value(0.1).run())
+    assert "With 10% of the decisions changed (137 of 1,376)" in words(app)
+    fine(level(app).set_value(0.6).run())
+    assert "A P-Rule of 0.6 or more takes at least" in words(app)
+    assert app.query_params["budget"] == "0.1"
+    assert app.query_params["level"] == "0.6"
+    again = fine(run(LIMITS, methods="commod", budget="0.1", level="0.6"))
+    assert words(again) == words(app)
+
+
+def test_limits_under_equalized_odds():
+    app = fine(run(LIMITS, methods="commod,oracle_lpp", data="compas", fairness="equalized_odds"))
+    assert "nobody can do better than mistreatment of **0.000**" in words(app)
+    assert "**Proposition 4.5** as printed" in words(app)
+
+
+def test_limits_without_a_method_still_has_the_bound():
+    app = fine(run(LIMITS, methods="oracle_lpp"))
+    assert "nobody can do better" in words(app)
+    assert "COMMOD, which" not in words(app)
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"budget": "nan", "level": "<b>"}, {"budget": "1e999"}, {"budget": "-3", "level": ""}]
+)
+def test_limits_with_a_hostile_link(wrong):
+    fine(run(LIMITS, methods="commod", **wrong))
+
+
+def ask(app, fairness, change):
+    app.number_input(key="target_fairness_law_school_demographic_parity").set_value(fairness)
+    app.number_input(key="target_change_law_school_demographic_parity").set_value(change)
+    return next(b for b in app.button if b.label == "Find the setting").click().run()
+
+
+def test_a_target_sets_the_sliders_and_undo_brings_the_old_back():
+    app = run()
+    fine(ask(app, 0.4, 20.0))
+    assert "Found: a P-Rule of at least 0.4 with at most 20.0% changed" in app.success[0].value
+    assert "On test: P-Rule 0." in app.success[0].value
+    found = (slider(app, "lambda_fair").value, slider(app, "lambda_ratio").value)
+    assert found in {(2.0, 0.05), (5.0, 0.05)}
+    fine(next(b for b in app.button if b.label == "Undo").click().run())
+    assert slider(app, "lambda_fair").value == 3.0
+    assert not app.success
+    fine(next(b for b in app.button if b.label == "Redo").click().run())
+    assert (slider(app, "lambda_fair").value, slider(app, "lambda_ratio").value) == found
+    assert app.success
+
+
+def test_a_wish_that_cannot_be_met_is_answered_and_offers_the_nearest():
+    app = run()
+    fine(ask(app, 0.8, 8.0))
+    assert (
+        "Cannot be promised with 90% confidence: a P-Rule of at least 0.8 with at most 8.0% changed"
+        in app.warning[0].value
+    )
+    assert slider(app, "lambda_fair").value == 3.0  # nothing moved
+    near = next(b for b in app.button if b.label == "Fairest with at most 8.0%")
+    fine(near.click().run())
+    assert slider(app, "lambda_fair").value == 2.0
+    assert app.warning  # the answer stands until it is closed
+    fine(next(b for b in app.button if b.label == "Close").click().run())
+    assert not app.warning
+
+
+def test_another_data_set_drops_the_answer():
+    app = run()
+    ask(app, 0.8, 8.0)
+    fine(app.selectbox(key="set_data").set_value("german").run())
+    assert not app.warning
+
+
+@pytest.mark.parametrize(
+    ("error", "says"), [(ValueError("too few"), "too few"), (RuntimeError("x"), "a fault of ours")]
+)
+def test_a_search_that_fails_says_so_and_nothing_is_lost(monkeypatch, error, says):
+    def fails(*arguments, **more):
+        raise error
+
+    app = run()
+    monkeypatch.setattr("commod.dashboard.jobs.results.find_settings", fails)
+    ask(app, 0.33, 7.0)
+    assert not app.exception
+    assert says in app.error[0].value
+    assert slider(app, "lambda_fair").value == 3.0
+
+
+def test_a_search_can_be_stopped(monkeypatch):
+    app = run()
+    monkeypatch.setattr(target, "wait", lambda place: None)  # as if the script were still waiting
+    ask(app, 0.41, 9.0)
+    stop = next(b for b in app.button if b.label == "Stop the search")
+    fine(stop.click().run())
+    assert any(b.label == "Find the setting" for b in app.button)

@@ -1,0 +1,364 @@
+"""Every page and every widget, headless, with Streamlit's own test harness."""
+
+import threading
+from urllib.parse import parse_qsl
+
+import pytest
+
+from commod.dashboard.jobs import tasks as compute
+from commod.dashboard.pages.explore import page as explore
+from commod.dashboard.state.settings import GRIDS, defaults
+from commod.datasets import TASKS
+from tests.dashboard.driving import figure, fine, run, run_compare, slider, words
+
+
+def test_first_sight():
+    app = fine(run())
+    assert app.title[0].value.startswith("What does it cost")
+    assert figure(app, "P-Rule") == "0.569"
+    assert figure(app, "Accuracy") == "73.0%"
+    assert figure(app, "Changed per 1,000") == "85"
+    assert "improves from 0.25 to 0.57" in words(app)
+    assert not app.warning
+    for name in ("lambda_fair", "lambda_ratio", "lambda_concepts", "k", "depth"):
+        assert slider(app, name).help
+
+
+@pytest.mark.parametrize("data", list(TASKS))
+def test_every_data_set_opens(data):
+    app = fine(run(data=data))
+    assert app.selectbox(key="set_data").value == data
+    assert len(app.metric) >= 4
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "label"),
+    [
+        ("lambda_fair", 2.0, "P-Rule"),
+        ("lambda_ratio", 0.3, "P-Rule"),
+        ("lambda_concepts", 1.0, "P-Rule"),
+    ],
+)
+def test_a_slider_changes_the_model(name, value, label):
+    app = run()
+    before = figure(app, label)
+    fine(slider(app, name).set_value(value).run())
+    assert figure(app, label) != before
+    assert app.query_params[name] == f"{value:g}"
+
+
+def test_k_changes_the_reading_and_not_the_model():
+    app = run()
+    before = figure(app, "P-Rule")
+    fine(slider(app, "k").set_value(5).run())
+    assert figure(app, "P-Rule") == before
+
+
+def test_the_other_controls():
+    app = run()
+    fine(app.selectbox(key="set_fairness").set_value("equalized_odds").run())
+    assert figure(app, "Disparate mistreatment")
+    fine(app.selectbox(key="set_f").set_value("random_forest").run())
+    fine(app.number_input(key="set_seed").set_value(7).run())
+    assert app.query_params["seed"] == "7"
+    fine(slider(app, "depth").set_value(5).run())
+    fine(app.selectbox(key="set_data").set_value("compas").run())
+    assert slider(app, "k").value == defaults("compas").k
+    assert slider(app, "depth").value == 5
+
+
+def test_undo_redo_reset():
+    app = run()
+
+    def press(label):
+        return fine(next(b for b in app.button if b.label == label).click().run())
+
+    start = figure(app, "P-Rule")
+    slider(app, "lambda_fair").set_value(1.5).run()
+    moved = figure(app, "P-Rule")
+    slider(app, "lambda_ratio").set_value(0.01).run()
+    press("Undo")
+    assert figure(app, "P-Rule") == moved
+    assert slider(app, "lambda_ratio").value == 0.05
+    press("Undo")
+    assert figure(app, "P-Rule") == start
+    assert slider(app, "lambda_fair").value == 3.0
+    press("Redo")
+    assert figure(app, "P-Rule") == moved
+    press("Reset")
+    assert figure(app, "P-Rule") == start
+    press("Undo")
+    assert figure(app, "P-Rule") == moved
+    assert next(b for b in app.button if b.label == "Redo").disabled is False
+
+
+def test_the_link_holds_the_complete_setting():
+    app = run()
+    slider(app, "lambda_fair").set_value(2.25).run()
+    slider(app, "k").set_value(3).run()
+    link = dict(app.query_params)
+    other = fine(run(**link))
+    assert [m.value for m in other.metric] == [m.value for m in app.metric]
+    assert slider(other, "lambda_fair").value == 2.25
+    assert set(link) == {"data", "fairness", "f", "view", *GRIDS}
+
+
+def test_the_link_to_share_is_that_of_this_setting_and_not_of_the_last():
+    app = run()
+    slider(app, "lambda_fair").set_value(1.75).run()
+    assert not app.code  # filled when they are opened
+    app.session_state["share"] = app.session_state["python"] = True
+    app.run()
+    shared = dict(parse_qsl(app.code[0].value.split("?")[1]))
+    assert shared == dict(app.query_params)
+    assert shared["lambda_fair"] == "1.75"
+    assert "lambda_fair=1.75" in app.code[1].value
+
+
+@pytest.mark.parametrize(("data", "helped", "harmed"), [("law_school", 97, 20), ("compas", 4, 50)])
+def test_who_is_better_and_who_is_worse_off_depends_on_the_favourable_outcome(data, helped, harmed):
+    app = run(data=data)
+    assert f"{helped} " in words(app)
+    assert f"get the better decision, {harmed} the worse one" in words(app)
+
+
+def test_both_views_of_the_trade_off():
+    for view in ("fairness", "changes"):
+        app = fine(run(view=view))
+        assert app.query_params["view"] == view
+
+
+def test_the_data_page_opens_at_the_data_set_in_use():
+    app = run(data="compas").switch_page("pages/data.py").run()
+    assert app.selectbox[0].value == "compas"
+
+
+def test_a_bad_link_opens_with_a_notice():
+    app = fine(run(data="moon", lambda_fair="<script>"))
+    assert len(app.warning) == 2
+    assert "“moon”" in app.warning[0].value
+    assert figure(app, "P-Rule") == "0.569"
+    slider(app, "lambda_fair").set_value(2.0).run()
+    assert not app.warning
+
+
+def test_no_change_is_said_in_words():
+    app = fine(run(lambda_fair="0"))
+    assert "No decision changes yet" in words(app)
+    assert any("nothing for a tree" in info.value for info in app.info)
+
+
+@pytest.mark.parametrize("error", [ValueError("k is too large."), RuntimeError("secret path /srv/app")])
+def test_a_failed_training_keeps_the_last_picture(monkeypatch, error):
+    app = run()
+    before = figure(app, "P-Rule")
+
+    def fail(*_):
+        raise error
+
+    monkeypatch.setattr(compute, "fit_result", fail)
+    slider(app, "lambda_fair").set_value(9.0).run()
+    assert not app.exception
+    assert len(app.error) == 1
+    assert "secret" not in app.error[0].value
+    assert figure(app, "P-Rule") == before
+    monkeypatch.undo()
+    monkeypatch.setattr(explore, "draw_shap", lambda result: None)
+    fine(slider(app, "lambda_fair").set_value(2.0).run())
+
+
+def test_a_first_training_that_fails_still_offers_the_controls(monkeypatch):
+    def fail(*_):
+        raise ValueError("no.")
+
+    monkeypatch.setattr(compute, "fit_result", fail)
+    app = run(lambda_fair="8", seed="77")
+    assert not app.exception
+    assert len(app.error) == 1
+    assert slider(app, "lambda_fair").value == 8.0
+
+
+def test_convergence_trouble_is_a_plain_warning(monkeypatch):
+    made = compute.fit_result
+
+    def troubled(*arguments):
+        result = made(*arguments)
+        result.g.converged_ = False
+        return result
+
+    monkeypatch.setattr(compute, "fit_result", troubled)
+    app = fine(run(lambda_fair="5.5", seed="66"))
+    assert any("did not settle" in warning.value for warning in app.warning)
+
+
+def test_two_sessions_with_equal_settings_train_once(monkeypatch):
+    made, count, lock = compute.fit_result, [], threading.Lock()
+
+    def counted(*arguments):
+        with lock:
+            count.append(arguments[0])
+        return made(*arguments)
+
+    monkeypatch.setattr(compute, "fit_result", counted)
+    for _ in range(2):
+        fine(run(lambda_fair="1.25", seed="55"))
+    assert len(count) == 1
+
+
+@pytest.mark.with_shap
+@pytest.mark.parametrize("f", ["logistic_regression", "gradient_boosting"])
+def test_shap_beside_commod(f):
+    app = fine(run(f=f))
+    assert -1 <= float(figure(app, "Rank agreement of the two")) <= 1
+    assert figure(app, "SHAP's top five that stay").endswith("%")
+
+
+def test_data_page():
+    app = fine(run().switch_page("pages/data.py").run())
+    assert app.metric[0].label == "Non-White"
+    fine(app.selectbox[0].set_value("compas").run())
+    assert app.metric[0].label == "Not Caucasian"
+    assert any("ProPublica" in text.value for text in app.markdown)
+
+
+@pytest.fixture(scope="module")
+def compared():
+    """The Compare page with methods that are quick."""
+    return fine(run_compare(methods="commod,fst,oracle_roc"))
+
+
+def table(app, place):
+    return [element.proto.body for element in app.main.get("html") if "<table" in element.proto.body][place]
+
+
+def test_compare_draws_and_matches(compared):
+    app = compared
+    assert app.title[0].value == "Who gets there with the fewest changes?"
+    assert "With a P-Rule of 0.80 or more, without being told the group: most accurate is" in words(app)
+    assert "COMMOD changes **117** decisions here." in words(app)
+    assert "Oracle ROC ○" in table(app, 0)
+    assert "λ_fair 3, λ_ratio 0.05" in table(app, 1)
+    assert "not yet" in table(app, 2)
+    assert app.query_params["methods"] == "commod,fst,oracle_roc"
+
+
+def test_compare_of_another_model(compared):
+    box = next(box for box in compared.selectbox if box.label.startswith("COMMOD model"))
+    app = fine(box.select_index(len(box.options) - 1).run())
+    assert "λ_fair 10, λ_ratio 0" in table(app, 1)
+    assert app.query_params["model"]
+    again = run_compare(**dict(app.query_params))
+    assert table(again, 1) == table(app, 1)
+
+
+def test_compare_without_methods_or_rivals():
+    app = run_compare(methods="fst")
+    assert any("Choose COMMOD and at least one other" in info.value for info in fine(app).info)
+    app = fine(app.pills[0].set_value([]).run())
+    assert any("Choose at least one method." in info.value for info in app.info)
+
+
+def test_compare_with_a_hostile_link():
+    app = fine(run_compare(methods="lpp,<script>,mnb,,", model="9" * 40))
+    assert any(r"\<script\>, mnb" in warning.value for warning in app.warning)
+    assert app.pills[0].value == ["lpp"]
+
+
+def test_compare_under_equalized_odds_offers_what_is_defined_for_it():
+    app = run_compare(fairness="equalized_odds", methods="commod,oracle_roc,oracle_lpp,fst")
+    assert app.pills[0].value == ["commod", "oracle_lpp", "fst"]
+    assert any("Not defined for this criterion: Oracle ROC." in caption.value for caption in app.caption)
+    assert "half the mistreatment of f" in words(fine(app))
+
+
+def test_compare_names_a_method_that_fails_and_draws_the_others(monkeypatch):
+    made = compute.sweep
+
+    def fail(method, *arguments):
+        if method == "lpp":
+            raise RuntimeError("secret path /srv/app")
+        return made(method, *arguments)
+
+    monkeypatch.setattr(compute, "sweep", fail)
+    app = run_compare(methods="lpp,oracle_roc", seed="31")
+    assert not app.exception
+    assert [warning.value for warning in app.warning] == ["LPP could not be swept: a fault of ours"]
+    assert "Oracle ROC" in words(app) + table(app, 0)
+
+
+def test_compare_keeps_segments_and_model_in_the_link():
+    app = run_compare(methods="commod,fst", segments="1", model="8,0.05")
+    box = next(box for box in fine(app).selectbox if box.label == "Segments of fairness")
+    assert "LPP" in box.value
+    assert "Table 1" not in words(app)
+    assert "λ_fair 8, λ_ratio 0.05" in table(app, 1)
+    assert app.query_params["segments"] == "1"
+    assert app.query_params["model"] == "8,0.05"
+
+
+def test_compare_on_another_scene_forgets_the_model_and_follows_the_sliders():
+    app = run_compare(methods="commod,fst", model="8,0.05")
+    app = fine(app.number_input(key="set_seed").set_value(3).run())
+    assert "λ_fair 3, λ_ratio 0.05" in table(app, 1)
+    assert app.query_params["model"] == "3,0.05"
+
+
+def test_compare_of_no_method_stays_so():
+    app = run_compare(methods="")
+    assert app.pills[0].value == []
+
+
+def test_a_criterion_that_was_chosen_survives_another_data_set():
+    app = run(fairness="equalized_odds", seed="3")
+    app.selectbox(key="set_data").set_value("german").run()
+    assert app.query_params["fairness"] == "equalized_odds"
+    assert app.query_params["seed"] == "3"
+    app = run()
+    app.selectbox(key="set_data").set_value("law_school_full").run()
+    assert app.query_params["fairness"] == "equalized_odds"  # its own default
+
+
+def test_the_data_page_keeps_the_link():
+    app = run(data="compas").switch_page("pages/data.py").run()
+    assert app.query_params["data"] == "compas"
+
+
+@pytest.fixture(scope="module")
+def printed():
+    return fine(run("pages/paper.py"))
+
+
+def test_the_paper_page_puts_printed_numbers_beside_ours(printed):
+    assert printed.title[0].value == "The paper, recomputed"
+    assert "COMMOD is at or below the printed number in **" in words(printed)
+    assert "paper 0.18: " in table(printed, 0)
+    assert [heading.value.split(":")[0] for heading in printed.header][:3] == ["Table 1", "Figure 2", "Figure 3"]
+    assert not printed.warning
+
+
+def test_the_paper_page_on_compas_and_for_equalized_odds(printed):
+    app = fine(printed.selectbox(key="paper_data").set_value("compas").run())
+    assert "paper 0.20: " in table(app, 0)
+    again = fine(run("pages/paper.py", **dict(app.query_params)))
+    assert table(again, 0) == table(app, 0)
+    app = fine(app.selectbox(key="paper_criterion").set_value("equalized_odds").run())
+    assert "paper" not in table(app, 0)
+    assert "Among the methods that need no group" in words(app)
+
+
+def test_the_paper_page_says_how_to_make_a_result_that_is_missing(monkeypatch, tmp_path):
+    from commod.dashboard.pages import paper
+    from commod.experiments.results import write_result
+
+    whole = paper._result("table1")
+    monkeypatch.setattr(paper, "results_directory", lambda: tmp_path)
+    paper._result.cache_clear()
+    app = run("pages/paper.py")
+    assert not app.exception
+    assert any("make it with 'python -m commod paper table1'" in warning.value for warning in app.warning)
+    write_result(whole[0][whole[0]["dataset"] == "compas"], tmp_path / "table1.parquet", {"splits": 5})
+    paper._result.cache_clear()
+    app = run("pages/paper.py")
+    paper._result.cache_clear()
+    assert not app.exception
+    assert any("made without Law School (balanced)" in warning.value for warning in app.warning)

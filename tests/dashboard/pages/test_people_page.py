@@ -1,0 +1,224 @@
+"""The page Who changed."""
+
+import csv
+import io
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from commod.dashboard.jobs import tasks as compute
+from commod.dashboard.jobs.results import fit_result
+from commod.dashboard.pages.people import sections as people
+from commod.dashboard.pages.people import table as people_table
+from commod.dashboard.state.settings import defaults
+from commod.dashboard.text.markup import escape_markdown
+from commod.dashboard.views.table import MAX_ROWS
+from commod.datasets import load_task
+from tests.dashboard.driving import figure, fine, run, tables, words
+
+PEOPLE = "pages/people.py"
+
+
+@pytest.fixture(scope="module")
+def law():
+    return fit_result(defaults("law_school").model())
+
+
+@pytest.fixture
+def downloads(monkeypatch):
+    """What the page would hand out, by file name."""
+    found = {}
+    monkeypatch.setattr(
+        people_table.st, "download_button", lambda label, data, file_name, **more: found.update({file_name: data})
+    )
+    return found
+
+
+def widget(app, kind, label):
+    return next(w for w in getattr(app, kind) if w.label == label)
+
+
+def listed(app):
+    """The table of the people: the only one that is open."""
+    (table,) = app.dataframe
+    return table.value
+
+
+def test_group_sizes_come_first_and_are_those_of_the_explore_page(law):
+    app = fine(run(PEOPLE))
+    assert [m.label for m in app.metric] == ["Non-White", "White", "Everyone on test"]
+    counts = law.changes["count"]
+    assert [figure(app, name) for name in ("Non-White", "White")] == [f"{counts[i]:,}" for i in (0, 1)]
+    changed = int(law.changed_test.sum())
+    assert f"by changing {changed:,} of 1,376 decisions" in law.verdict
+    assert f"**{changed:,} of 1,376 students** get another decision" in words(app)
+    assert f"{changed:,} changed" in app.metric[2].delta
+    assert len(listed(app)) == changed
+    better = int(law.changes["raised"].sum())
+    assert f"**{better}** the better one, “passes the bar”" in words(app)
+
+
+def test_true_and_false_positives_in_people(law):
+    app = fine(run(PEOPLE))
+    y, s = law.scene.test.y.to_numpy(), law.scene.test.sensitive.to_numpy()
+    for group in (0, 1):
+        for label, kind in ((1, "rightly"), (0, "wrongly")):
+            here = (y == label) & (s == group)
+            before, after = law.scene.decisions_test[here].sum(), law.decisions[here].sum()
+            name = law.task.spec.outcomes[label]
+            assert (
+                f"Of {here.sum():,} labelled “{name}”, {before:,} were {kind} decided “passes the bar” before, "
+                f"{after:,} are now (**{after - before:+,}**".replace("-", "−")
+            ) in words(app)
+    table = next(h.proto.body for h in app.get("html") if "cx-wide" in h.proto.body)
+    assert "passes the bar (true positives)" in table
+
+
+def test_segments_are_ranked_and_their_number_is_told():
+    app = fine(run(PEOPLE))
+    assert "segments were looked at" in words(app)
+    assert "extreme partly by chance" in words(app)
+    assert "more have fewer than 30 people" in words(app)
+    app.session_state["segments_table"] = True
+    fine(app.run())
+
+    def listed_segments():
+        names = ["segment", "count", "changed", "better", "worse", "share", "low", "high"]
+        return pd.DataFrame(tables(app)["All segments as a table"], columns=names)
+
+    def share_of(rows, part):
+        people = rows["count"].str.replace(",", "").astype(int)
+        return [f"{int(n) / m:.1%}" if m >= 30 else "–" for n, m in zip(rows[part], people, strict=True)]
+
+    everyone = listed_segments()
+    assert len(everyone) == MAX_ROWS
+    assert "The first 200 of " in " ".join(caption.value for caption in app.caption)
+    assert everyone["share"].tolist() == share_of(everyone, "changed")
+    assert everyone["share"].str.rstrip("%").astype(float).is_monotonic_decreasing
+    fine(app.button_group(key="people_parts").set_value("one").run())
+    one = listed_segments()
+    assert {"White", "Non-White", "Study mode: part-time"} <= set(one["segment"])
+    assert len(one) < len(everyone)
+    assert not one["segment"].str.contains(" · ").any()
+    fine(app.button_group(key="people_rank").set_value("worse").run())
+    worse = listed_segments()
+    assert worse["share"].tolist() == share_of(worse, "worse")
+
+
+def test_people_are_filtered_by_group_direction_leaf_and_feature(downloads):
+    app = fine(run(PEOPLE))
+    everyone = listed(app)
+    fine(widget(app, "multiselect", "Group").set_value(["White"]).run())
+    white = listed(app)
+    assert len(white) == (everyone["group"] == "White").sum() > 0
+    fine(widget(app, "multiselect", "Direction").set_value([True]).run())
+    better = listed(app)
+    assert len(better) == ((everyone["group"] == "White") & (everyone["better"] == "better")).sum() > 0
+    assert set(better["decision"]) == {"passes the bar"}
+    leaf = better["leaf"].iloc[0]
+    fine(widget(app, "multiselect", "Leaf of the tree").set_value([leaf]).run())
+    assert set(listed(app)["leaf"]) == {leaf}
+    for filter_ in app.multiselect:
+        filter_.set_value([])
+    fine(widget(app, "selectbox", "Feature").set_value("study").run())
+    fine(widget(app, "multiselect", "Study mode").set_value(["part-time"]).run())
+    assert len(listed(app)) == (everyone["feature:study"] == "part-time").sum() > 0
+    fine(widget(app, "selectbox", "Feature").set_value("zgpa").run())
+    slider = widget(app, "slider", "Cumulative grades (sd)")
+    assert len(listed(app)) == len(everyone)  # the ends leave nobody out
+    low, high = slider.value
+    fine(slider.set_value((low, 0.0)).run())
+    assert len(listed(app)) == (everyone["feature:zgpa"] <= 0).sum() < len(everyone)
+    assert f"**{len(listed(app)):,} of {len(everyone):,}** changed students" in words(app)
+    rows = list(csv.DictReader(io.StringIO(downloads["changed-law_school.csv"]().decode("utf-8-sig"))))
+    assert [int(row["Number"]) for row in rows] == listed(app)["number"].tolist()  # what is shown, as it is shown
+    assert float(rows[0]["r"]) == listed(app)["r"].iloc[0]
+    assert rows[0]["Group"] in ("White", "Non-White")
+    assert rows[0]["LSAT score (points)"] == str(listed(app)["feature:lsat"].iloc[0])
+    slider = widget(app, "slider", "Cumulative grades (sd)")
+    fine(slider.set_value((high, high)).run())
+    assert everyone["feature:zgpa"].max() < high
+    assert not app.dataframe
+    assert "Take a filter away" in app.info[0].value
+
+
+def test_the_sum_behind_r_and_the_leaf_are_those_of_the_model(law):
+    table = listed(fine(run(PEOPLE, depth="2")))
+    parts = table.filter(like="concept:").sum(axis=1) + law.g.intercept_
+    np.testing.assert_allclose(parts, table["r"], atol=1e-9)
+    assert (table["r"] < 0).all()
+    assert ((table["f"] > 0.5) != (table["g"] > 0.5)).all()
+    nodes = compute.tree(law, 2).nodes
+    leaves = nodes[nodes["leaf"] & (nodes["changed"] > 0)]
+    assert sorted(table["leaf"].value_counts()) == sorted(leaves["changed"])
+
+
+def test_where_nobody_changes_it_says_so():
+    app = fine(run(PEOPLE, lambda_fair="0"))
+    assert "No decision changes yet" in words(app)
+    assert "nobody to list" in app.info[0].value
+    assert not app.dataframe
+    assert "**no change**" in words(app)
+
+
+def test_the_worse_decision_may_be_the_positive_one_and_small_groups_say_so(monkeypatch):
+    app = fine(run(PEOPLE, data="compas"))
+    assert "the worse one, “charged again”" in words(app)
+    assert any("an error against a person" in c.value for c in app.caption)
+    assert any("Charge: the 12 most frequent levels" in c.value for c in app.caption)
+    monkeypatch.setattr(people, "FEW", 60)
+    app = fine(run(PEOPLE, data="german"))
+    assert "nothing can be said about this group" in app.warning[0].value
+    assert "“25 or younger” has 57 applicants" in app.warning[0].value
+    assert "These are fewer than" in words(app)  # 24 of them are bad risks
+
+
+@pytest.mark.parametrize("text", ["$50 to $60", "a*b_c", ":red[x]", "[x](http://y)", "<b>", "`x`", "# x"])
+def test_words_of_the_data_are_no_markdown(text):
+    escaped = escape_markdown(text)
+    assert escaped.replace("\\", "").replace("\u2060", "") == text  # but for a joiner that nobody sees
+    for i, sign in enumerate(escaped):
+        if sign in "$*_[]<>`#:":
+            assert escaped[i - 1] == "\\"
+
+
+def test_csv_holds_no_formula():
+    frame = pd.DataFrame(
+        {
+            "group": ["=1+1", "+2", "-3", "@x", " =4", "\t=5", "plain", 'quote"d, and\nlines'],
+            "r": [-1.0, -2.5, 0, 1, 2, 3, 4, 5],
+            "feature:=x": pd.Categorical(["=a", "b"] * 4),
+        },
+        index=["-1", *range(1, 8)],
+    )
+    raw = people_table.to_csv(frame, {"group": "Group", "r": "r", "feature:=x": "=cmd|' /C calc'!A0"})
+    header, *rows = csv.reader(io.StringIO(raw.decode("utf-8-sig"), newline=""))
+    assert header == ["Number", "Group", "r", "'=cmd|' /C calc'!A0"]
+    assert [row[1] for row in rows] == ["'=1+1", "'+2", "'-3", "'@x", "' =4", "'\t=5", "plain", 'quote"d, and\nlines']
+    assert [float(row[2]) for row in rows] == frame["r"].tolist()  # numbers stay numbers
+    assert rows[0][3] == "'=a"
+    assert rows[0][0] == "'-1"
+
+
+def test_filters_that_ask_nothing_keep_everyone():
+    frame = pd.DataFrame({"group": ["a", "b"], "better": [True, False], "leaf": ["x", "y"], "feature:n": [1.0, 2.0]})
+    assert len(people_table.filtered(frame)) == 2
+    assert len(people_table.filtered(frame, groups=[], directions=[], leaves=[], feature="n", values=None)) == 2
+    assert len(people_table.filtered(frame, feature="n", values=(1.0, 1.0))) == 1
+    assert len(people_table.filtered(frame, directions=[False])) == 1
+    assert len(people_table.filtered(frame, groups=["a"], leaves=["y"])) == 0
+
+
+def test_headings_are_readable():
+    frame = pd.DataFrame(columns=["group", "better", "f", "concept:Concept 1", "leaf", "feature:lsat", "feature:sex"])
+    names = people_table.headings(frame, load_task("law_school"))
+    assert list(names.values()) == [
+        "Group",
+        "Now",
+        "Score of f",
+        "Concept 1 adds to r",
+        "Leaf of the tree",
+        "LSAT score (points)",
+        "Sex",
+    ]

@@ -1,0 +1,288 @@
+"""The page of saved runs: pinned, compared, renamed, removed and put back, opened, exported and imported."""
+
+import json
+import re
+from dataclasses import replace
+
+import pytest
+
+from commod.dashboard.jobs import tasks as compute
+from commod.dashboard.state.runs_file import MAX_RUNS, Run, write_runs
+from commod.dashboard.state.settings import defaults
+from tests.dashboard.driving import figure, fine, run, slider, words
+
+PAGE = "pages/runs.py"
+# Of one scene, and quick.
+PAIR = "Strong*german~Weak*german*lambda_fair-2"
+
+
+def press(app, label):
+    return fine(next(b for b in app.button if b.label == label).click().run())
+
+
+def name_field(app):
+    return next(field for field in app.text_input if field.label == "Name")
+
+
+def told(app):
+    """What the page says of the last action, of the link and of the file, as it is read."""
+    return [m.value.replace("\\", "") for m in (*app.success, *app.error, *app.warning)]
+
+
+def html(app, start):
+    """The piece of the page whose table is called `start`, or the one that begins so."""
+    return next(e.proto.body for e in app.main.get("html") if start in e.proto.body)
+
+
+def cells(app, caption):
+    """Rows of a table as text."""
+    rows = re.findall(r"<tr>(.*?)</tr>", html(app, f'aria-label="{caption}'), re.S)
+    return [re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row, re.S) for row in rows]
+
+
+def saved(app):
+    return [run.name for run in app.session_state["held_runs"].runs]
+
+
+def test_a_model_is_pinned_on_explore_and_found_among_the_runs():
+    app = fine(run(data="german", lambda_fair="1.5", depth="5"))
+    app.session_state["pin_here"] = True
+    name_field(app.run()).set_value("Gentle $x$ <b>")
+    press(app, "Pin this model")
+    assert "Saved as “Gentle \\$x\\$ \\<b\\>”." in words(app)
+    assert not [b for b in app.button if b.label == "Pin this model"]
+    slider(app, "lambda_fair").set_value(3.0).run()
+    assert name_field(app).value == "German credit: λ_fair 3"
+    p_rule = figure(app, "P-Rule")
+    press(app, "Pin this model")
+    app = fine(app.switch_page(PAGE).run())
+    assert saved(app) == ["Gentle $x$ <b>", "German credit: λ_fair 3"]
+    assert app.query_params["runs"] == (
+        "Gentle $x$ <b>*german*lambda_fair-1.5*depth-5~German credit: λ_fair 3*german*lambda_fair-3*depth-5"
+    )
+    assert cells(app, "All saved runs")[2][3] == p_rule
+    assert "Gentle $x$ &lt;b&gt;" in html(app, "All saved runs")
+    assert "<b>" not in "".join(e.proto.body for e in app.main.get("html"))
+    again = fine(run(PAGE, **dict(app.query_params)))
+    assert cells(again, "All saved runs") == cells(app, "All saved runs")
+
+
+def test_the_page_without_runs_offers_to_pin_and_says_when_it_is_there():
+    app = fine(run(PAGE, data="german"))
+    assert "Pin a model here or on the Explore page" in words(app)
+    name_field(app).set_value("   ")
+    press(app, "Pin this model")
+    assert told(app) == ["Pinned as “German credit: λ_fair 5”."]
+    slider(app, "depth").set_value(5).run()  # another look at the same model
+    assert any("is saved as “German credit" in caption.value for caption in app.caption)
+
+
+@pytest.fixture(scope="module")
+def mixed():
+    """Two of a scene, another base model, another criterion on another split, and a fifth that is not compared."""
+    link = (
+        "Old*german*k-5~A*german~B*german*lambda_fair-2~Tree*german*f-random_forest~EO*german*fairness-equalized_odds"
+    )
+    return fine(run(PAGE, runs=link + "*seed-3"))
+
+
+def test_four_side_by_side(mixed):
+    assert mixed.pills[0].value == ["A", "B", "Tree", "EO"]
+    settings = cells(mixed, "Settings of the runs")
+    assert settings[0] == ["Setting", "A: A", "B: B", "C: Tree", "D: EO"]
+    assert ["λ_fair (differs)", "5", "2", "5", "5"] in settings
+    assert ["λ_ratio", "0.05", "0.05", "0.05", "0.05"] in settings
+    assert len(mixed.get("vega_lite_chart")) == 1
+    text = mixed.info[0].value
+    assert "different splits" in text
+    assert "different base models" in text
+    assert "different criteria" in text
+    assert html(mixed, "cx-beside").count("<section>") == 4
+    assert html(mixed, 'data-testid="tree"').count('data-testid="tree"') == 4
+
+
+def test_figures_are_those_of_the_fit(mixed):
+    result = compute.finish(compute.begin(replace(defaults("german"), lambda_fair=2.0)), None)
+    row = result.figures.loc["accuracy"]
+    shown = {line[0]: line[2] for line in cells(mixed, "Figures of the runs on test")}
+    assert shown["Accuracy of g"] == f"{row['g']:.1%}\n[{100 * row['g_low']:.1f},\u00a0{100 * row['g_high']:.1f}]"
+    assert shown["P-Rule of f"].startswith(f"{result.figures.loc['p_rule', 'f']:.3f}\n")
+    raised = result.changes.iloc[0]
+    assert shown["25 or younger: now “good risk”"].startswith(
+        f"{raised['raised']:.0f}\u00a0of\u00a0{raised['count']:.0f}\n"
+    )
+    kept = cells(mixed, "All saved runs")
+    assert all("…" not in cell for line in kept for cell in line)  # also of the one that is not compared
+
+
+def test_overlap_of_the_same_people_and_why_there_is_none(mixed):
+    rows = cells(mixed, "Changed people in common")
+    assert [row[0] for row in rows] == ["Run", "A: A", "B: B", "C: Tree"]
+    a, b = (compute.finish(compute.begin(s), None).changed_test for s in (defaults("german"), weak()))
+    both, either = (a & b).sum(), (a | b).sum()
+    assert rows[1][2] == rows[2][1] == f"{both / either:.0%}\n{both}\u00a0of\u00a0{either}"
+    assert rows[1][1] == f"{a.sum()}\u00a0changed"
+    captions = " ".join(caption.value.replace("\\", "") for caption in mixed.caption)
+    assert "D: EO is about other people (German credit, split 3)" in captions
+    assert "own f" in captions
+
+
+def weak():
+    return replace(defaults("german"), lambda_fair=2.0)
+
+
+def test_choosing_what_is_compared_goes_into_the_link():
+    app = fine(run(PAGE, runs=PAIR + "~k*german*k-5", compare="1,3"))
+    assert app.pills[0].value == ["Strong", "k"]
+    assert any("k is a reading" in caption.value for caption in app.caption)
+    app.pills[0].set_value(["Weak"]).run()
+    assert fine(app).query_params["compare"] == "2"
+    assert not [h for h in app.header if "same people" in h.value]
+    app.pills[0].set_value([]).run()
+    assert any("Choose up to four" in info.value for info in fine(app).info)
+
+
+def test_a_fifth_is_too_many():
+    app = run(PAGE, runs="~".join(f"{k}*german*k-{k}" for k in range(1, 6)))
+    before = app.pills[0].value
+    app.pills[0].set_value([*before, "1"]).run()
+    assert told(app) == ["At most 4 runs are compared: take one away before adding another."]
+    assert app.pills[0].value == before == ["2", "3", "4", "5"]
+
+
+def test_rename_remove_put_back_and_open():
+    app = fine(run(PAGE, runs=PAIR))
+    app.selectbox(key="runs_one").set_value("Strong").run()
+    app.text_input(key="rename_0_Strong").set_value("Weak")
+    press(app, "Rename it")
+    assert told(app) == ["“Strong” is now called “Weak (2)”."]
+    app.text_input(key="rename_0_Weak (2)").set_value(" \u202e ")
+    next(b for b in app.button if b.label == "Rename it").click().run()
+    assert "keeps its name" in told(app)[0]
+    press(app, "Remove")
+    assert saved(app) == ["Weak"]
+    press(app, "Remove")
+    assert "runs" not in app.query_params
+    press(app, "Put “Weak” back")
+    press(app, "Put “Weak (2)” back")
+    assert saved(app) == ["Weak (2)", "Weak"]
+    app.selectbox(key="runs_one").set_value("Weak").run()
+    press(app, "Open in Explore")
+    assert app.title[0].value.startswith("What does it cost")
+    assert slider(app, "lambda_fair").value == 2.0
+    assert app.query_params["data"] == "german"
+
+
+@pytest.mark.parametrize(
+    ("link", "compare", "sentence"),
+    [
+        ("<script>*law_school*k-x~b*moon", "", "“<script>”: the link asks for k"),
+        (PAIR, "7,x", "compare runs that it does not hold"),
+        (f"{PAIR}~again*german", "", "“again” of the link is the same model as “Strong”"),
+        ("~" * 50 + "*" * 50, "-1", "does not say on which data"),
+        ("\u202e%00%ff*german", "1", ""),
+    ],
+)
+def test_a_hostile_link_gives_sentences(link, compare, sentence):
+    app = fine(run(PAGE, runs=link, compare=compare))
+    assert sentence in " ".join(told(app))
+    assert "<script>" not in "".join(e.proto.body for e in app.main.get("html"))
+
+
+def test_a_run_that_fails_does_not_take_the_others_down(monkeypatch):
+    made = compute.fit_result
+
+    def fail(settings, *more):
+        if settings.lambda_fair == 7.0:
+            raise RuntimeError("secret path /srv/app")
+        return made(settings, *more)
+
+    monkeypatch.setattr(compute, "fit_result", fail)
+    app = run(PAGE, runs=f"Bad*german*lambda_fair-7~{PAIR}")
+    assert not app.exception
+    assert [e.value for e in app.error] == [
+        "“Bad” could not be trained\\: for a reason of ours, not of yours. The others are shown."
+    ]
+    assert cells(app, "Settings of the runs")[0] == ["Setting", "B: Strong", "C: Weak"]
+    assert cells(app, "All saved runs")[1][3] == "…"
+
+
+def test_a_name_that_is_an_address_does_not_become_a_link():
+    app = fine(run(PAGE, data="german", runs="www.evil.example http://a.b x@y.z*german"))
+    said = " ".join(text.value for text in (*app.main.markdown, *app.caption))
+    assert "www\u2060.evil.example http\u2060\\://a.b x\u2060@y.z" in said
+
+
+def test_a_full_shelf():
+    link = "~".join(f"{i}*german*seed-{i}" for i in range(MAX_RUNS))
+    # Not to train them all: the page is left at the first of them.
+    app = run(runs=link, data="german", seed="90")
+    app.session_state["pin_here"] = True
+    assert "There is room for 24 runs" in words(fine(app.run()))
+
+
+def upload(app, content, name="runs.json"):
+    return app.file_uploader[0].upload(name, content, "application/json").run()
+
+
+def exported(*runs, figures=None):
+    return write_runs(runs, figures or {}).encode()
+
+
+def test_import_joins_what_is_there():
+    app = fine(run(PAGE, runs="Weak*german*lambda_fair-2"))
+    content = exported(Run("Weak", defaults("german")), Run("Same", weak()))
+    upload(app, content)
+    assert told(app) == ["1 run was taken from runs.json.", "“Same” is saved already, as “Weak”."]
+    assert saved(fine(app)) == ["Weak", "Weak (2)"]
+    upload(app, b"[1, 2")
+    assert told(app) == [
+        "runs.json: This file is not JSON (line 1, column 6). Choose the file as it was downloaded.",
+    ]
+    assert saved(app) == ["Weak", "Weak (2)"]
+
+
+def test_figures_of_another_version_are_told():
+    figures = compute.finish(compute.begin(weak()), None).figures
+    here = {m: {n: float(figures.loc[n, m]) for n in ("accuracy", "p_rule", "dm")} for m in "fg"}
+    here["g"]["change_rate"] = float(figures.loc["change_rate", "g"])
+    app = fine(upload(run(PAGE), exported(Run("W", weak()), figures={weak().model(): here})))
+    assert not app.warning
+    here["g"]["p_rule"] += 1e-6
+    content = exported(Run("W", weak()), figures={weak().model(): here})
+    app = fine(upload(run(PAGE), content.replace(b'"library": "0.1.0"', b'"library": "0.0.9"')))
+    (warning,) = told(app)[1:]
+    assert warning.startswith("The file of “W” was made by another version (commod 0.0.9): P-Rule of g is ")
+
+
+def test_the_export_holds_figures_of_all():
+    app = fine(run(PAGE, runs=PAIR, compare="1"))
+    state = app.session_state["held_runs"]
+    content = json.loads(write_runs(state.runs, state.figures))
+    assert [each["name"] for each in content["runs"]] == ["Strong", "Weak"]
+    expected = compute.finish(compute.begin(weak()), None).figures
+    assert content["runs"][1]["figures"]["g"]["p_rule"] == expected.loc["p_rule", "g"]
+    assert [b.label for b in app.get("download_button")] == ["Export as JSON"]
+
+
+def test_runs_on_uploaded_data_stay_in_the_session_and_go_with_the_data():
+    app = run("pages/your_data.py")
+    press(app, "Open it here")
+    press(app, "Use these data")
+    app = fine(app.switch_page(PAGE).run())
+    press(app, "Pin this model")
+    assert "stay in this session" in app.info[0].value
+    assert "runs" not in app.query_params
+    assert not app.get("download_button")
+    app = fine(app.switch_page("pages/your_data.py").run())
+    press(app, "Forget these data")
+    app = fine(app.switch_page(PAGE).run())
+    assert not saved(app)
+    assert told(app) == ["1 run on uploaded data went with the data: “applicants.csv: λ_fair 3”."]
+
+
+def test_a_teachers_link_keeps_its_controls():
+    app = fine(run(PAGE, data="german", controls="k", runs=PAIR))
+    assert next(b for b in app.button if b.label == "Open in Explore").disabled  # λ_fair is not theirs to move
+    fine(app.selectbox(key="runs_one").set_value("Strong").run())
+    assert not next(b for b in app.button if b.label == "Open in Explore").disabled

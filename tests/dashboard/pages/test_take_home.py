@@ -1,0 +1,262 @@
+"""What is taken home, opened and checked: the report, the predictions, the model, the code; and the page."""
+
+import hashlib
+import io
+import json
+import re
+from dataclasses import replace
+from functools import cache
+from html.parser import HTMLParser
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from commod.dashboard.jobs.results import fit_result, tree_of_changes
+from commod.dashboard.pages.take_home import files as take_home
+from commod.dashboard.pages.take_home.report import _shown, file_name, model_json, predictions_csv, report_html
+from commod.dashboard.state.settings import defaults, to_python
+from commod.experiments.limits import limits_of
+from tests.dashboard.driving import fine, run, slider, words
+
+PAGE = "pages/take_home.py"
+HOSTILE = "<script>alert(1)</script>&\"'</style><img src=x onerror=alert(1)>"
+
+
+@cache
+def fitted(name="law_school"):
+    return fit_result(defaults(name))
+
+
+def report(result, date="1 May 2026", fingerprint="abc", code=None):
+    tree = tree_of_changes(result, 3) if result.changed_train.any() else None
+    limits = limits_of(result.scene, result.settings.fairness)
+    code = to_python(result.settings) if code is None else code
+    return report_html(result, tree, limits, code=code, date=date, fingerprint=fingerprint)
+
+
+class Reader(HTMLParser):
+    """Tags, attributes and texts of a page; tags that are opened must be closed in order."""
+
+    VOID = frozenset(["meta", "br", "img", "input", "link"])
+
+    def __init__(self, page):
+        super().__init__()
+        self.tags, self.attributes, self.texts, self.open, self.ids = [], [], [], [], []
+        self.feed(page)
+        self.close()
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        self.attributes += [(tag, name, value) for name, value in attrs]
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.tags.append(tag)
+        self.attributes += [(tag, name, value) for name, value in attrs]
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.texts.append(data)
+
+    @property
+    def text(self):
+        return " ".join(" ".join(self.texts).split())
+
+
+def check_self_contained(read):
+    assert not read.open
+    assert not {"script", "iframe", "object", "embed", "link", "img", "form", "base", "image", "use"} & set(read.tags)
+    for tag, name, value in read.attributes:
+        assert not name.startswith("on"), (tag, name)
+        assert name not in ("src", "srcset", "action", "formaction", "poster", "background", "data")
+        if name.endswith("href"):
+            assert value.startswith("#"), value
+    ids = [value for _, name, value in read.attributes if name == "id"]
+    assert len(ids) == len(set(ids))
+    assert {value[1:] for _, name, value in read.attributes if name == "href"} <= set(ids)
+    styles = " ".join(read.texts)
+    assert "@import" not in styles
+    assert not re.search(r"url\((?!#)", styles)
+
+
+@pytest.mark.parametrize("name", ["law_school", "compas"])
+def test_the_report_shows_all_figures_and_needs_nothing_else(name):
+    result = fitted(name)
+    page = report(result)
+    read = Reader(page)
+    check_self_contained(read)
+    assert read.tags.count("svg") == 2
+    assert read.tags.count("section") == 10
+    text = read.text
+    for figure, row in result.figures.iterrows():
+        percent = "rate" in figure or figure == "accuracy"
+        low, high = (_shown(row[f"g_{end}"], percent).replace("%", "") for end in ("low", "high"))
+        assert f"{_shown(row['g'], percent)} [{low}, {high}]" in text, figure
+        if "change" not in figure and figure not in ("raised_rate", "lowered_rate"):
+            assert f"{_shown(row['f'], percent)} [" in text, figure
+    assert result.verdict in text
+    for code, row in result.changes.iterrows():
+        assert (
+            f"{result.task.groups[code]} {row['count']:,.0f} {row['changed']:,.0f} ({row['change_rate']:.1%})" in text
+        )
+    for sentence in result.concepts["sentence"]:
+        assert sentence in text
+    for node in tree_of_changes(result, 3).nodes.itertuples():
+        assert node.rule[1:] in text
+        assert f"{node.changed:,} of {node.count:,} changed" in text
+    limits = limits_of(result.scene, result.settings.fairness)
+    rate = result.figures.loc["change_rate", "g"]
+    assert f"{rate:.1%} of the decisions changed, nobody can do better than a P-Rule of {limits.at(rate):.3f}" in text
+    assert "Licence None found for the data." in text
+    assert "abc" in text
+    assert to_python(result.settings) in "".join(read.texts)
+    assert len(page.encode()) < 1.5 * take_home.REPORT_SIZE
+
+
+def test_the_same_model_and_date_give_the_same_bytes():
+    result = fitted()
+    first = report(result)
+    assert first == report(fit_result(result.settings))
+    assert first.replace("1 May 2026", "2 May 2026") == report(result, date="2 May 2026")
+
+
+def test_the_report_where_nothing_changes_and_where_the_worse_outcome_is_positive():
+    nothing = report(fit_result(replace(defaults("law_school"), lambda_fair=0.0)))
+    assert "No decision changes at this setting" in nothing
+    check_self_contained(Reader(nothing))
+    settings = replace(defaults("compas"), fairness="equalized_odds", f="gradient_boosting")
+    text = Reader(report(fit_result(settings))).text
+    assert "nobody can do better than a disparate mistreatment of" in text
+    assert "the group with the higher rate is the one harmed" in text
+    assert "Gradient boosting" in text
+
+
+def hostile(result):
+    """The same fit on a task whose every text is an attack."""
+    task = result.task
+    spec = task.spec
+    features = tuple(replace(f, label=HOSTILE + f.name, unit=HOSTILE) for f in spec.features)
+    spec = replace(
+        spec,
+        title=HOSTILE,
+        features=features,
+        target_label=HOSTILE,
+        outcomes=(HOSTILE + "0", HOSTILE + "1"),
+        sensitive=HOSTILE,
+        groups=("=cmd|' /C calc'!A0", HOSTILE),
+        filter=HOSTILE,
+        people=HOSTILE,
+    )
+    datasheet = f"| Origin | `{HOSTILE}` |\n| Licence | **{HOSTILE}** |\n\n**Caveats.** {HOSTILE}\n"
+    return replace(result, scene=replace(result.scene, task=replace(task, spec=spec, datasheet=datasheet)))
+
+
+def test_hostile_names_reach_no_html():
+    page = report(hostile(fitted()), date=HOSTILE, fingerprint=HOSTILE, code=HOSTILE)
+    assert "<script" not in page
+    assert "<img" not in page
+    read = Reader(page)
+    check_self_contained(read)
+    assert HOSTILE in read.text
+    assert page.count("</style>") == 1
+
+
+def test_data_without_a_datasheet_and_scores_in_a_column():
+    result = fitted()
+    scene = replace(result.scene, f="my <b> score", task=replace(result.task, datasheet=""))
+    text = Reader(report(replace(result, scene=scene))).text
+    assert "No datasheet: the table was brought by the user." in text
+    assert "scores in the column “my <b> score”" in text
+    assert "test rows, which g was not trained on" in text
+
+
+def test_predictions_read_back_are_those_of_the_models():
+    result = fitted("compas")
+    text = predictions_csv(result)
+    frame = pd.read_csv(io.StringIO(text))
+    test = result.scene.test
+    np.testing.assert_array_equal(frame["row"], test.X.index)
+    np.testing.assert_array_equal(frame["group"], np.array(result.task.groups)[test.sensitive])
+    np.testing.assert_array_equal(frame["label"], test.y)
+    np.testing.assert_array_equal(frame["g_decision"], result.g.predict(test.X))
+    np.testing.assert_array_equal(frame["f_decision"], result.scene.f.predict(test.X))
+    np.testing.assert_array_equal(frame["changed"], frame["f_decision"] != frame["g_decision"])
+    np.testing.assert_allclose(frame["g_score"], result.g.predict_proba(test.X)[:, 1], rtol=0, atol=1e-12)
+    np.testing.assert_allclose(frame["f_score"], result.scene.f.predict_proba(test.X)[:, 1], rtol=0, atol=1e-12)
+    np.testing.assert_allclose(frame["r"], result.g.ratio(test.X), rtol=0, atol=1e-12)
+    assert frame["changed"].sum() == result.changes["changed"].sum()
+
+
+def test_predictions_hold_no_formula():
+    result = hostile(fitted())
+    index = pd.Index(["@SUM(1)", *(f"-{i}" for i in range(len(result.scene.test) - 1))])
+    test = replace(result.scene.test, X=result.scene.test.X.set_axis(index))
+    frame = pd.read_csv(io.StringIO(predictions_csv(replace(result, scene=replace(result.scene, test=test)))))
+    assert not frame["row"].str.match(r"[=+\-@\t\r]").any()
+    assert set(frame["group"]) == {"'=cmd|' /C calc'!A0", HOSTILE}
+
+
+def test_every_export_opens(capsys, tmp_path, monkeypatch):
+    result = fitted()
+    offered = take_home.exports(result, 3)
+    made = {export.title: export.make() for export in offered}
+    assert list(made) == ["Report", "Predictions", "Recipe", "Model", "Loader"]
+    for export in offered:
+        assert re.fullmatch(r"[a-z_]+\.(html|csv|py|json)", export.name)
+        if export.title != "Report":
+            assert export.size == take_home._size(len(made[export.title]))
+    X = result.scene.test.X
+    # the model, with the loader that came along
+    (tmp_path / take_home.LOADER).write_bytes(made["Loader"])
+    (tmp_path / file_name(result, "model", "json")).write_bytes(made["Model"])
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    usage = {}
+    exec(compile(take_home._usage(result), "usage", "exec"), usage)
+    printed = capsys.readouterr().out
+    np.testing.assert_allclose(usage["g"].predict_proba(X), result.g.predict_proba(X), rtol=0, atol=1e-9)
+    assert printed.startswith(f"[{result.g.predict(X.iloc[[0]])[0]}]")
+    assert json.loads(made["Model"])["about"]["data"] == "Law School (balanced)"
+    # the code, which prints the figures of the report
+    copied = {}
+    exec(compile(made["Recipe"], "copied", "exec"), copied)
+    figures = copied["evaluate"](copied["task"], copied["f"], copied["g"], copied["test"])
+    for name in ("accuracy", "p_rule", "change_rate"):
+        assert figures.loc[name, "g"] == pytest.approx(result.figures.loc[name, "g"], abs=1e-12)
+    # the report names the file
+    assert hashlib.sha256(made["Model"]).hexdigest() in made["Report"].decode()
+
+
+def test_names_of_files_are_safe():
+    def named(title):
+        result = fitted()
+        task = replace(result.task, spec=replace(result.task.spec, title=title))
+        scene = replace(result.scene, task=task)
+        return replace(result, scene=scene, settings=replace(result.settings, data="own-0123"))
+
+    assert file_name(named("../../etc/passwd\n%00<b>"), "model", "json") == "commod_etc_passwd_00_b_model.json"
+    assert file_name(named("é"), "x", "py") == "commod_data_x.py"
+    assert file_name(fitted(), "x", "py") == "commod_law_school_x.py"
+
+
+def test_the_page_offers_five_files_for_the_model_of_the_sliders():
+    app = fine(run(PAGE))
+    labels = ["Report as HTML", "Predictions as CSV", "Recipe as Python", "Model as JSON", "Loader as Python"]
+    assert [button.label for button in app.get("download_button")] == labels
+    assert f"({take_home._size(len(model_json(fitted())))})" in words(app)
+    code = " ".join(block.value for block in app.main.code)
+    assert "lambda_fair=3.0" in code
+    assert "from commod_portable import load" in code
+    assert app.query_params["data"] in ("law_school", ["law_school"])
+    fine(slider(app, "lambda_fair").set_value(1.0).run())
+    assert "lambda_fair=1.0" in " ".join(block.value for block in app.main.code)
+
+
+def test_the_page_with_another_base_model_and_a_bad_link():
+    app = fine(run(PAGE, data="german", f="gradient_boosting", lambda_fair="nan"))
+    assert app.warning
+    assert "f included" in words(app)

@@ -1,0 +1,175 @@
+"""The What if page, headless."""
+
+import numpy as np
+import pytest
+
+from commod.dashboard.pages import what_if
+from tests.dashboard.driving import figure, fine, run, words
+
+PAGE = "pages/what_if.py"
+G = "g's score for “passes the bar”"
+F = "f's score for “passes the bar”"
+
+
+@pytest.fixture(autouse=True)
+def without_shap(request, monkeypatch):
+    if "with_shap" not in request.keywords:
+        monkeypatch.setattr(what_if, "shap", lambda result, person: None)
+
+
+def lsat(app):
+    return app.slider(key="what_if_law_school_lsat")
+
+
+def press(app, key):
+    return fine(app.button(key=key).click().run())
+
+
+def scores(app):
+    return figure(app, F), figure(app, "Ratio r"), figure(app, G)
+
+
+def test_the_page_opens_with_someone_who_changed():
+    app = fine(run(PAGE))
+    assert not app.warning
+    assert app.query_params["person"] == "13"
+    assert "**f** says “fails the bar”, **g** says “passes the bar”: **changed for the better**." in words(app)
+    assert app.button(key="what_if_reset").disabled
+    assert len(app.slider) + len(app.number_input) - 2 + len(app.selectbox) - 4 == 8  # a widget for each feature
+    for kind in (app.slider, app.selectbox, app.number_input, app.button):
+        assert all(widget.label for widget in kind)
+
+
+def test_an_edit_moves_g_and_reset_puts_the_person_back():
+    app = run(PAGE)
+    before = scores(app)
+    fine(lsat(app).set_value(40.0).run())
+    after = scores(app)
+    assert all(a != b for a, b in zip(before, after, strict=True))
+    assert "**g** says “fails the bar”: **unchanged**" in words(app)
+    assert "As recorded, before the edit of LSAT score: f says “fails the bar”, g says “passes the bar”" in words(app)
+    assert lsat(app).label == "**LSAT score (points): was 28** :material/edit:"
+    fine(app.selectbox(key="what_if_law_school_sex").set_value("female").run())
+    assert "the edit of LSAT score, Sex" in words(app)
+    press(app, "what_if_reset")
+    assert scores(app) == before
+    assert lsat(app).value == 28.0
+    assert lsat(app).label == "LSAT score (points)"
+
+
+def test_a_value_set_back_by_hand_is_no_edit():
+    app = run(PAGE)
+    lsat(app).set_value(40.0).run()
+    fine(lsat(app).set_value(28.0).run())
+    assert app.button(key="what_if_reset").disabled
+
+
+def test_what_would_undo_the_change_does():
+    app = run(PAGE)
+    assert "**LSAT score** 28 → **35** (+7 points, 1.2 sd): g then says “fails the bar” too." in words(app)
+    press(app, "what_if_try_lsat")
+    assert lsat(app).value == 35.0
+    assert "**unchanged**" in words(app)
+    assert "**LSAT score** 35 → **34.9** (−0.1 points, 0.02 sd): g then says “passes the bar”, f does not." in words(
+        app
+    )
+    press(app, "what_if_try_lsat")
+    assert "**changed for the better**" in words(app)
+
+
+def test_another_person_by_list_by_number_and_at_random():
+    app = run(PAGE)
+    lsat(app).set_value(40.0).run()
+    fine(app.number_input(key="what_if_person").set_value(3).run())
+    assert app.query_params["person"] == "3"
+    assert app.selectbox(key="what_if_pick").value == 3
+    assert app.button(key="what_if_reset").disabled  # switching resets
+    listed = app.selectbox(key="what_if_pick").options
+    assert listed[0] == "No. 3: passes the bar"
+    assert listed[1] == "No. 13: now passes the bar"
+    fine(app.selectbox(key="what_if_pick").set_value(13).run())
+    assert app.number_input(key="what_if_person").value == 13
+    press(app, "what_if_random")
+    assert app.query_params["person"] != "13"
+    assert "changed for the" in words(app)
+    fine(app.button_group(key="what_if_among").set_value("all").run())
+    assert len(app.selectbox(key="what_if_pick").options) in (500, 501)
+
+
+def test_the_nearest_to_a_description():
+    app = run(PAGE)
+    lsat(app).set_value(40.0).run()
+    press(app, "what_if_nearest")
+    person = int(app.query_params["person"])
+    assert person != 13
+    assert f"Number {person} is nearest to number 13 as edited: " in app.info[0].value
+    fine(app.number_input(key="what_if_person").set_value(13).run())
+    assert not app.info
+
+
+def test_the_link_brings_the_person_back():
+    app = fine(run(PAGE, person="17"))
+    assert app.number_input(key="what_if_person").value == 17
+    assert app.query_params["person"] == "17"
+
+
+@pytest.mark.parametrize("wrong", ["-1", "1376", "nan", "<b>17</b>", "", "9" * 500, "²"])
+def test_a_hostile_link_falls_back_and_says_so(wrong):
+    app = fine(run(PAGE, person=wrong))
+    assert "The link names nobody of this test part (its numbers are 0 to 1,375): number 13" in app.warning[0].value
+    assert app.query_params["person"] == "13"
+    fine(app.number_input(key="what_if_person").set_value(3).run())
+    assert not app.warning
+
+
+@pytest.mark.parametrize("data", ["compas", "german"])
+def test_other_data_begin_anew(data):
+    app = run(PAGE)
+    lsat(app).set_value(40.0).run()
+    fine(app.selectbox(key="set_data").set_value(data).run())
+    assert "As recorded" not in words(app)
+    assert "changed for the" in words(app)
+    for button in [b for b in app.button if b.label == "Try it"][:1]:
+        fine(button.click().run())
+        assert "**unchanged**" in words(app)
+
+
+def test_the_model_may_change_and_the_person_stays():
+    app = run(PAGE, person="17")
+    lsat(app).set_value(40.0).run()
+    fine(app.select_slider(key="set_lambda_fair").set_value(0.0).run())
+    assert (figure(app, "Ratio r"), lsat(app).value, app.query_params["person"]) == ("1.00", 40.0, "17")
+    assert any("No edit of a single feature" in info.value for info in app.info)
+    assert app.button(key="what_if_random").disabled
+
+
+@pytest.mark.with_shap
+def test_shap_beside_it():
+    app = fine(run(PAGE))
+    assert app.header[-1].value == "SHAP's account beside it"
+    fine(app.select_slider(key="set_lambda_fair").set_value(0.0).run())
+    assert "nothing to attribute" in app.info[-1].value
+
+
+def test_scores_that_come_with_the_data_are_said_to_be_kept(monkeypatch):
+    from dataclasses import replace
+
+    from commod import Commod
+    from commod.dashboard.jobs.results import fit_result
+    from commod.dashboard.state.settings import Settings
+    from commod.dashboard.views import model
+
+    result = fit_result(Settings())
+    scene = result.scene
+    train, test = (part.X.assign(score=scene.f.predict_proba(part.X)[:, 1]) for part in (scene.train, scene.test))
+    g = Commod("score", lambda_fair=3.0).fit(train, scene.train.y, sensitive_features=scene.train.sensitive)
+    task = replace(scene.task, X=scene.task.X.assign(score=0.5))
+    scene = replace(scene, f="score", task=task, test=replace(scene.test, X=test))
+    kept = replace(result, scene=scene, g=g, ratio_test=np.asarray(g.ratio(test)))
+    monkeypatch.setattr(model, "train", lambda settings, begun: kept)
+    app = fine(run(PAGE, seed="91"))
+    assert any("score of f is kept as it was" in caption.value for caption in app.caption)
+    before = scores(app)
+    fine(lsat(app).set_value(12.0).run())
+    assert scores(app)[0] == before[0]
+    assert scores(app)[1:] != before[1:]

@@ -1,0 +1,229 @@
+"""The file and the link of saved runs: what is written is read again, and whatever else is read gets a sentence."""
+
+import json
+import math
+from contextlib import suppress
+from dataclasses import asdict, replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from commod.dashboard.state.runs_file import (
+    KEY_FIGURES,
+    MAX_BYTES,
+    MAX_RUNS,
+    Claim,
+    Run,
+    RunsFileError,
+    clean_name,
+    default_name,
+    differing_figures,
+    read_link,
+    read_runs,
+    unique_name,
+    write_link,
+    write_runs,
+)
+from commod.dashboard.state.settings import FAIRNESS, GRIDS, VIEWS, Settings, defaults
+from commod.datasets import TASKS
+from commod.models.base_models import BASE_MODELS
+
+FIGURES = {model: dict.fromkeys(names, 0.5) for model, names in KEY_FIGURES.items()}
+HOSTILE = "<script>alert(1)</script>"
+
+
+def some_settings():
+    numbers = {name: st.sampled_from(grid) for name, grid in GRIDS.items()}
+    choices = {"data": TASKS, "fairness": FAIRNESS, "f": BASE_MODELS, "view": VIEWS}
+    return st.builds(Settings, **numbers, **{name: st.sampled_from(list(known)) for name, known in choices.items()})
+
+
+def named(pairs):
+    runs = []
+    for name, each in pairs:
+        runs.append(Run(unique_name(name, {run.name for run in runs}), each))
+    return runs
+
+
+some_runs = st.lists(st.tuples(st.text(), some_settings()), min_size=1, max_size=MAX_RUNS).map(named)
+
+
+@settings(max_examples=40, deadline=None)
+@given(some_runs)
+def test_what_is_exported_is_imported_again(runs):
+    assert read_runs(write_runs(runs, {}).encode()) == (runs, [])
+    assert read_link(write_link(runs)) == (runs, [])
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.text(max_size=300), st.lists(st.sampled_from(["~", "*", "law_school", "k-3", "f-", "%", "own-x"])))
+def test_any_link_gives_runs_and_sentences(text, parts):
+    for link in (text, "".join(parts), "a*law_school*" + text):
+        runs, problems = read_link(link)
+        assert all(run.settings.data in TASKS and run.name == clean_name(run.name) != "" for run in runs)
+        assert all(isinstance(problem, str) for problem in problems)
+
+
+anything = st.recursive(
+    st.none() | st.booleans() | st.floats() | st.integers() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@settings(max_examples=80, deadline=None)
+@given(anything, st.sampled_from([(), ("runs",), ("runs", 0), ("runs", 0, "settings"), ("runs", 0, "figures")]))
+def test_any_json_gives_runs_or_a_sentence(value, path):
+    whole = document()
+    place = whole
+    for step in path[:-1]:
+        place = place[step]
+    if path:
+        place[path[-1]] = value
+    else:
+        whole = value
+    with suppress(RunsFileError):  # and nothing else
+        read_runs(json.dumps(whole).encode())
+
+
+def document(**changes):
+    """A good file of one run, its settings changed."""
+    return {
+        "format": "commod-runs",
+        "version": 1,
+        "library": "0.1.0",
+        "runs": [{"name": "A", "settings": asdict(Settings()) | changes, "figures": FIGURES}],
+    }
+
+
+def entry(**changes):
+    return document() | {"runs": [document()["runs"][0] | changes]}
+
+
+def test_figures_come_along():
+    run = Run("A", Settings())
+    content = write_runs([run], {run.settings.model(): FIGURES})
+    (read,), problems = read_runs(content.encode())
+    assert not problems
+    assert read.claim == Claim(FIGURES, "0.1.0")
+    assert json.loads(content)["runs"][0]["figures"] == FIGURES
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        (b"\xff\xfe\x00", "not text in UTF-8"),
+        (b"", "not JSON (line 1, column 1)"),
+        (b"{,}", "not JSON"),
+        (b"[" * 200_000, "nested too deeply"),
+        (b"[]", "does not hold saved runs"),
+        (b'{"format": "other"}', "does not hold saved runs"),
+        (b'{"format": "commod-runs"}', "does not say in which version"),
+        (b'{"format": "commod-runs", "version": true}', "does not say in which version"),
+        (b'{"format": "commod-runs", "version": 2}', "a later version of this app"),
+        (b'{"format": "commod-runs", "version": 1}', "no runs in this file"),
+        (b'{"format": "commod-runs", "version": 1, "runs": []}', "no runs in this file"),
+        (b'{"format": "commod-runs", "version": NaN}', "holds NaN where a number belongs"),
+        (b" " * (MAX_BYTES + 1), "at most 1 MB"),
+    ],
+)
+def test_a_file_that_is_no_use_says_why(content, sentence):
+    with pytest.raises(RunsFileError) as caught:
+        read_runs(content)
+    assert sentence in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("file", "sentence"),
+    [
+        (document() | {"runs": ["A"]}, "Run 1 of the file is not taken: it is not a run"),
+        (entry(name=3), "its name is no text"),
+        (entry(name=None), "its name is missing"),
+        (entry(settings=None), "“A” is not taken: its settings are missing."),
+        (entry(settings={"data": "compas"}), "its settings lack fairness criterion, base model"),
+        (document(colour="red"), "its settings hold “colour”"),
+        (document(data="moon"), "there is no data set “moon” here; there are law_school"),
+        (document(data="own-abc"), "about uploaded data"),
+        (document(f="oracle"), "its base model “oracle” is not known"),
+        (document(fairness=HOSTILE), "its fairness criterion “<script>alert(1)</sc” is not known"),
+        (document(k="2"), "its k is not a number"),
+        (document(k=True), "its k is not a number"),
+        (document(k=10**400), "its k is not a number"),
+        (document(data=3), "its data set is not text"),
+    ],
+)
+def test_a_run_that_is_no_use_is_named_and_the_others_are_taken(file, sentence):
+    good = document(lambda_fair=1.5)["runs"][0] | {"name": "good"}
+    runs, (problem,) = read_runs(json.dumps(file | {"runs": [*file["runs"], good]}).encode())
+    assert sentence in problem
+    assert [run.name for run in runs] == ["good"]
+
+
+def test_a_number_of_many_digits_is_refused_like_an_infinite_one():
+    content = json.dumps(document()).replace('"seed": 0', f'"seed": {"9" * 6000}').encode()
+    assert read_runs(content)[1] == ["“A” is not taken: its seed of the split is not a number."]
+
+
+def test_a_number_beside_its_grid_is_moved_and_its_figures_are_left_aside():
+    (run,), (problem,) = read_runs(json.dumps(document(lambda_fair=2.3)).encode())
+    assert run == Run("A", replace(Settings(), lambda_fair=2.25))
+    assert problem == "“A”: the file asks for λ_fair = “2.3”, which is not on its slider: 2.25 is used."
+
+
+@pytest.mark.parametrize("figures", [3, {}, {"f": {}, "g": {}}, {"f": FIGURES["f"], "g": FIGURES["g"] | {"dm": "x"}}])
+def test_figures_that_cannot_be_read_are_counted_anew(figures):
+    (run,), (problem,) = read_runs(json.dumps(entry(figures=figures)).encode())
+    assert run.claim is None
+    assert "counted anew" in problem
+
+
+def test_many_runs_and_many_problems_are_counted():
+    file = document() | {"runs": [{"name": "A"}] * 20 + document()["runs"] * 20}
+    runs, problems = read_runs(json.dumps(file).encode())
+    assert [run.name for run in runs] == ["A", "A (2)", "A (3)", "A (4)"]
+    assert len(problems) == 7
+    assert problems[5] == "And 15 more of this kind."
+    assert problems[6] == "The file holds 40 runs and there is room for 24: the first 24 were read."
+
+
+def test_names():
+    assert clean_name("  a\n\tb\u202e\ud800 ") == "a b"
+    assert clean_name("\u200d\u200d \n") == ""
+    assert len(clean_name("x" * 100_000)) == 60
+    assert unique_name("A", ["A", "A (2)"]) == "A (3)"
+    assert unique_name("x" * 60, ["x" * 60]) == "x" * 56 + " (2)"
+    assert unique_name("", []) == "Run"
+    assert default_name(defaults("compas")) == "COMPAS: λ_fair 4"
+    other = replace(defaults("compas"), seed=3, k=2, f="random_forest", fairness="equalized_odds")
+    assert default_name(other) == "COMPAS: λ_fair 4, k 2, split 3, Random forest, EO"
+
+
+def test_the_link_is_short_and_leaves_uploaded_data_out():
+    runs = [Run("a~b*c%d", replace(defaults("compas"), k=7)), Run("mine", Settings(data="own-1")), Run("x", Settings())]
+    assert write_link(runs) == "a%7Eb%2Ac%25d*compas*k-7~x*law_school"
+    assert '"mine"' not in write_runs(runs, {})
+
+
+def test_a_bad_link_gives_sentences():
+    runs, problems = read_link(f"{HOSTILE}*law_school*k-x*colour-red~b~c*moon~d*own-1~*german*lambda_fair-nan")
+    assert [run.name for run in runs] == [HOSTILE, "Run 5"]
+    assert runs[0].settings == defaults("law_school")
+    assert problems[0] == f"“{HOSTILE}”: the link holds “colour”, which is no setting; it is left out."
+    assert problems[1] == f"“{HOSTILE}”: the link asks for k = “x”, which is not known: 2 is used."
+    assert problems[2] == "“b” of the link is not taken: the link does not say on which data."
+    assert "no data set “moon”" in problems[3]
+    assert "about uploaded data" in problems[4]
+    runs, problems = read_link("a*german~" * 5000)
+    assert len(runs) == MAX_RUNS
+    assert "too long" in problems[-1]
+
+
+def test_figures_that_differ_are_named():
+    here = {"f": FIGURES["f"] | {"dm": None}, "g": FIGURES["g"] | {"p_rule": 0.5 + 1e-12, "accuracy": 0.75}}
+    assert differing_figures(FIGURES, FIGURES) == []
+    assert differing_figures(FIGURES, here) == [
+        "disparate mistreatment of f is 0.5 in the file and not defined here",
+        "accuracy of g is 0.5 in the file and 0.75 here",
+    ]
+    assert math.isclose(here["g"]["p_rule"], 0.5)
