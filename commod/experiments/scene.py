@@ -9,7 +9,7 @@ from threading import Lock
 import numpy as np
 
 from commod.datasets import Split, TabularEncoder, Task, is_known, load_task, on_forget
-from commod.metrics.report import figures_of_counts
+from commod.metrics.figures import figures_of_counts
 from commod.models.base_models import GIVEN_SCORES, train_base_model
 from commod.models.base_scores import BaseModel, base_logits
 

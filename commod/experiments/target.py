@@ -24,7 +24,8 @@ from commod.datasets import Split, Task
 from commod.experiments.scene import FAIRNESS_FIGURES
 from commod.experiments.sweep import concept_settings
 from commod.metrics.counts import Counts, change_counts
-from commod.metrics.report import bootstrap_counts, figures_of_counts
+from commod.metrics.figures import figures_of_counts
+from commod.metrics.report import bootstrap_counts
 from commod.models import Commod, WarmStart
 from commod.models.base_models import train_base_model
 from commod.models.base_scores import BaseModel, base_logits

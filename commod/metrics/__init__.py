@@ -10,9 +10,14 @@ from commod.metrics.fairness import (
     group_table,
     p_rule,
 )
+from commod.metrics.figures import CRITERIA, FIGURES, Criterion, Figure
 from commod.metrics.report import compare_decisions
 
 __all__ = [
+    "CRITERIA",
+    "FIGURES",
+    "Criterion",
+    "Figure",
     "accuracy",
     "calibration_table",
     "change_rate",

@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from commod.datasets.encoding import TabularEncoder
-from commod.metrics.report import figures_of_counts
+from commod.metrics.figures import figures_of_counts
 from commod.models.adversary import Array, sigmoid
 from commod.models.base_scores import BaseModel
 from commod.models.best_response import WarmStart, solve_linear

@@ -26,8 +26,6 @@ from commod.dashboard.jobs.queue import Report
 from commod.experiments import Scene, prepare
 from commod.explain.shap_comparison import warm_up
 
-__all__ = ["ProcessPool", "WorkerProcess"]
-
 # Seconds between two looks at a process at work, and between two words of it.
 LOOK, WORD = 0.05, 0.15
 # Seconds before a process that was lost is replaced: what ended it may end the next.

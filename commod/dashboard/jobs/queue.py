@@ -10,8 +10,6 @@ from typing import Any
 
 from joblib import cpu_count
 
-__all__ = ["Abandoned", "Ticket", "WorkQueue"]
-
 # Called by a job with the share done, as often as it can; raises `Abandoned` once nobody waits for the job.
 Report = Callable[[float], None]
 Work = Callable[[Report], Any]

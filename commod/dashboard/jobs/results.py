@@ -34,17 +34,6 @@ from commod.explain import (
 from commod.metrics import change_table, compare_decisions
 from commod.models import Commod, WarmStart
 
-__all__ = [
-    "FitResult",
-    "explained",
-    "fit_result",
-    "forget_warm_starts",
-    "shap_comparison",
-    "sweep",
-    "target",
-    "tree_of_changes",
-]
-
 # Bytes of a fit's frames and of its estimator, whatever the number of rows.
 FRAMES = 96 * 2**10
 # Parts of a fit that take a while to make.

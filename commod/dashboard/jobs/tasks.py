@@ -36,30 +36,6 @@ from commod.experiments.match import Match, match_models
 from commod.explain import ChangeTree
 from commod.explain.shap_comparison import warm_up
 
-__all__ = [
-    "begin",
-    "begin_sweep",
-    "begin_target",
-    "begin_to_explain",
-    "explain",
-    "figures_of_base",
-    "finish",
-    "held",
-    "known_frontier",
-    "known_sweep",
-    "limits",
-    "match",
-    "name_damaged_files",
-    "once",
-    "price",
-    "queue",
-    "shap",
-    "start",
-    "stop_if_stale",
-    "tree",
-    "wait_for_frontier",
-]
-
 # A wait that is shorter than this needs no progress bar.
 PATIENCE = 0.5
 # A training that is done within this is waited for before anything is drawn.

@@ -11,8 +11,6 @@ from commod.dashboard.text.markup import escape_markdown
 from commod.dashboard.views import frame as layout
 from commod.datasets import load_task
 
-__all__ = ["show"]
-
 
 def show() -> None:
     """The page, from top to bottom."""

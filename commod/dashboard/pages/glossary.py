@@ -8,8 +8,6 @@ from commod.dashboard.state import session
 from commod.dashboard.text import glossary
 from commod.dashboard.views import frame as layout
 
-__all__ = ["show"]
-
 
 def show() -> None:
     """The page, from top to bottom."""

@@ -31,8 +31,6 @@ from commod.experiments.limits import MAX_POINTS, Limits, best_within, is_fair
 from commod.experiments.scene import FAIRNESS_FIGURES
 from commod.metrics.pareto import undominated
 
-__all__ = ["QUICK", "Asked", "ask", "link", "price", "propositions", "region", "sentence"]
-
 # Drawn if nothing else is chosen: COMMOD, and what takes a few seconds.
 QUICK = ("commod", "lpp", "oracle_lpp", "oracle")
 BUDGETS = tuple(i / 100 for i in range(1, 31))

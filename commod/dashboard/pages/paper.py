@@ -29,18 +29,6 @@ from commod.experiments.segments import PAPER_SEGMENTS, Segments, in_segments, q
 from commod.experiments.sweep import as_points
 from commod.models.competitors import METHODS
 
-__all__ = [
-    "architectures",
-    "calibration",
-    "concepts",
-    "example",
-    "posthoc",
-    "sensitivity",
-    "tables",
-    "trees",
-    "versions",
-]
-
 DP = "demographic_parity"
 OWN_QUARTILES = "quartiles of our own AdvDebias"
 MARKS = {"better": "▼ better", "equal": "= equal", "worse": "▲ worse", "": ""}

@@ -34,8 +34,6 @@ from commod.explain.what_if import (
     score_rows,
 )
 
-__all__ = ["Person", "choose", "edit", "edits", "link", "readout", "shap", "waterfall"]
-
 _STATE = "held_what_if"
 MAX_LISTED = 500
 MAX_EDITS = 5

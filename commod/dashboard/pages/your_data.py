@@ -30,8 +30,6 @@ from commod.datasets.own import MAX_VALUES, as_text
 from commod.models.base_models import BASE_MODELS
 from commod.uploads.limits import MAX_BYTES, MAX_COLUMNS, MAX_ROWS
 
-__all__ = ["bring", "choose", "in_use", "what_it_is"]
-
 _STATE = "held_your_data"
 TRAINED_HERE = ""
 # Names under which outcomes and sensitive attributes often go.

@@ -12,8 +12,6 @@ from typing import Any
 import streamlit
 from starlette.datastructures import MutableHeaders
 
-__all__ = ["TO_TOP", "SecurityHeaders", "headers"]
-
 # The one script of ours: the top of the page comes into sight, and its heading is read out.
 TO_TOP = (
     "{ const main = document.querySelector('[data-testid=\"stMain\"]'), heading = main && main.querySelector('h1');"

@@ -13,8 +13,6 @@ from threading import Lock
 
 from commod.dashboard.jobs import tasks as compute
 
-__all__ = ["deferred_paint", "first_paint", "let_browser_draw", "wake"]
-
 # Long enough for the browser to draw what it has been sent, short enough not to be felt.
 BREATH = 0.06
 # Seconds after which a page in line looks whether it is still wanted.

@@ -9,8 +9,6 @@ from contextlib import asynccontextmanager, suppress
 from stat import S_ISSOCK
 from typing import Any
 
-__all__ = ["send_at_once"]
-
 
 @asynccontextmanager
 async def send_at_once(_: Any) -> AsyncIterator[None]:

@@ -12,8 +12,6 @@ from commod.dashboard.server.headers import SecurityHeaders
 from commod.dashboard.server.sockets import send_at_once
 from commod.dashboard.server.wake import WakeOnMessage
 
-__all__ = ["server_options"]
-
 
 def server_options() -> dict[str, Any]:
     """Keyword arguments of `streamlit.App`."""

@@ -8,8 +8,6 @@ from typing import Any
 
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
-__all__ = ["WakeOnMessage"]
-
 
 class WakeOnMessage:
     """ASGI middleware that tells of every message from a browser, once Streamlit has read it: in its own step.

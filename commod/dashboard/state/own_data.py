@@ -13,8 +13,6 @@ import streamlit as st
 from commod.dashboard.state.settings import OWN_PREFIX
 from commod.datasets import Task, add_task, forget_task
 
-__all__ = ["HELD", "OwnData", "forget_when_closed", "hold", "own_data", "release"]
-
 # How the keys of what outlives a page begin, here and in the modules that keep a state. All other keys are widgets'.
 HELD = "held_"
 _OWN = HELD + "own_data"

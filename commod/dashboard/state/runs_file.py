@@ -25,24 +25,6 @@ from commod.dashboard.state.settings import GRIDS, NAMES, OWN_PREFIX, Settings, 
 from commod.datasets import TASKS, damaged_files, load_task
 from commod.models.base_models import BASE_MODELS
 
-__all__ = [
-    "MAX_BYTES",
-    "MAX_RUNS",
-    "Claim",
-    "Figures",
-    "Run",
-    "RunsFileError",
-    "clean_name",
-    "default_name",
-    "differing_figures",
-    "key_figures",
-    "read_link",
-    "read_runs",
-    "unique_name",
-    "write_link",
-    "write_runs",
-]
-
 MAX_RUNS = 24
 MAX_NAME = 60
 MAX_BYTES = 2**20

@@ -22,21 +22,6 @@ from commod.dashboard.state.runs_file import (
 )
 from commod.dashboard.state.settings import OWN_PREFIX, Settings
 
-__all__ = [
-    "MAX_COMPARED",
-    "Shelf",
-    "compare",
-    "full",
-    "link",
-    "pin",
-    "put_back",
-    "remove",
-    "rename",
-    "shelf",
-    "take_upload",
-    "told",
-]
-
 MAX_COMPARED = 4
 _STATE = "held_runs"
 # What the last action did. A widget's key, so to speak: it does not outlive the page.

@@ -25,32 +25,6 @@ from commod.dashboard.state.settings import (
 )
 from commod.datasets import Task
 
-__all__ = [
-    "access",
-    "can_go_to",
-    "can_redo",
-    "can_undo",
-    "carried",
-    "carry",
-    "change",
-    "current",
-    "data_sets",
-    "enter",
-    "forget_own",
-    "go_to",
-    "keep_link",
-    "last_good",
-    "link_notices",
-    "redo",
-    "remember",
-    "reset",
-    "stage",
-    "tried",
-    "undo",
-    "use_own",
-    "widget_key",
-]
-
 _STATE = HELD + "explore"
 _PAGE = HELD + "page"
 # Of a lesson and of saved runs: they stay in the address on every page.

@@ -13,25 +13,6 @@ from commod.experiments.sweep import concept_settings
 from commod.experiments.target import LAMBDA_GRIDS
 from commod.models.base_models import BASE_MODELS, GIVEN_SCORES
 
-__all__ = [
-    "CONTROLS",
-    "FAIRNESS",
-    "GRIDS",
-    "OWN_PREFIX",
-    "VIEWS",
-    "Access",
-    "Settings",
-    "access_from_link",
-    "base_models_of",
-    "defaults",
-    "first_data",
-    "from_link",
-    "in_words",
-    "sound_data",
-    "to_link",
-    "to_python",
-]
-
 # How the names of uploaded data begin.
 OWN_PREFIX = "own-"
 

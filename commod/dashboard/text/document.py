@@ -9,8 +9,6 @@ import re
 from collections.abc import Mapping, Sequence
 from html import escape
 
-__all__ = ["facts", "html_document", "listed"]
-
 
 def html_document(kicker: str, title: str, lead: str, sections: Mapping[str, str]) -> str:
     """A document with its contents in front.

@@ -2,6 +2,4 @@
 
 from __future__ import annotations
 
-__all__ = ["FAIRNESS_TITLES"]
-
 FAIRNESS_TITLES = {"p_rule": "P-Rule (1 is fair)", "dm": "Disparate mistreatment (0 is fair)"}

@@ -12,8 +12,6 @@ from pathlib import Path
 
 from commod.dashboard.text.markup import bold
 
-__all__ = ["Word", "chapters", "explained", "tip", "unexplained", "word"]
-
 
 @dataclass(frozen=True)
 class Word:

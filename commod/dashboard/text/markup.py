@@ -17,8 +17,6 @@ from commod.charts import MethodStyle, palette
 from commod.explain import ChangeTree
 from commod.explain.concepts import in_percent
 
-__all__ = ["bold", "concept_cards", "escape_markdown", "legend_of", "no_formula", "table_of", "tree_list"]
-
 MAX_BARS = 8
 
 _STYLE = f"""

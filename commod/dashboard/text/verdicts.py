@@ -7,8 +7,6 @@ import pandas as pd
 from commod.datasets import TaskSpec
 from commod.experiments.scene import FAIRNESS_FIGURES
 
-__all__ = ["directions", "verdict"]
-
 
 def directions(spec: TaskSpec) -> tuple[tuple[str, str], tuple[str, str]]:
     """Words and column of the changes that favour a person, and of those that do not."""

@@ -15,10 +15,6 @@ from commod.dashboard.text.verdicts import directions
 from commod.dashboard.views.chart import draw
 from commod.dashboard.views.table import Table
 
-__all__ = [
-    "draw_changes",
-]
-
 
 def draw_changes(result: FitResult) -> None:
     """Who moved, in which direction."""

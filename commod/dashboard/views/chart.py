@@ -13,8 +13,6 @@ import streamlit as st
 from commod.dashboard.views.table import Table, fold
 from commod.datasets import on_forget
 
-__all__ = ["draw"]
-
 
 @lru_cache(maxsize=64)
 def _specification(plot: Callable[..., Any], options: tuple[tuple[str, Any], ...]) -> dict[str, Any]:

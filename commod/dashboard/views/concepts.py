@@ -6,10 +6,6 @@ import streamlit as st
 
 from commod.dashboard.jobs.results import FitResult
 
-__all__ = [
-    "draw_concepts",
-]
-
 
 def draw_concepts(result: FitResult) -> None:
     """The concepts behind r."""

@@ -12,8 +12,6 @@ from commod.dashboard.text.glossary import tip
 from commod.dashboard.text.markup import escape_markdown
 from commod.datasets import damaged_files, load_task
 
-__all__ = ["notices", "scene_sidebar", "sidebar", "slider"]
-
 SLIDERS = {
     "lambda_fair": "Fairness (λ_fair)",
     "lambda_ratio": "Stay near f (λ_ratio)",

@@ -17,8 +17,6 @@ from commod.dashboard.state.settings import sound_data
 from commod.dashboard.text.markup import escape_markdown
 from commod.datasets import damaged_files
 
-__all__ = ["PAGES", "back_to_the_top", "links", "page"]
-
 # Script to its name and icon, in the order of the links.
 PAGES = {
     "app.py": ("Explore", ":material/tune:"),

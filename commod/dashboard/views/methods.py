@@ -20,18 +20,6 @@ from commod.dashboard.text.markup import escape_markdown
 from commod.experiments import Sweep
 from commod.models.competitors import METHODS, available_methods
 
-__all__ = [
-    "Page",
-    "choose_methods",
-    "choose_model",
-    "chosen_model",
-    "collect",
-    "label_of",
-    "link",
-    "state",
-    "styles_of",
-]
-
 # What the paper compares; the others are one click away.
 PAPER_METHODS = ("commod", "adv_debias", "frappe", "lpp", "oracle_lpp", "oracle_roc", "hardt")
 _STATE = "held_compare"

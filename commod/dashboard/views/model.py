@@ -12,11 +12,6 @@ from commod.dashboard.state.settings import Settings
 from commod.dashboard.text.markup import escape_markdown
 from commod.dashboard.views import controls
 
-__all__ = [
-    "current_model",
-    "train",
-]
-
 
 def train(settings: Settings, begun: FitResult | Ticket) -> FitResult | None:
     """The fit of `settings`, or, if it fails, one sentence and the last good one."""

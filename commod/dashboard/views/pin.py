@@ -18,8 +18,6 @@ from commod.dashboard.text.glossary import tip
 from commod.dashboard.text.markup import escape_markdown
 from commod.datasets import load_task
 
-__all__ = ["pin_here", "pin_popover"]
-
 
 def pin_popover(settings: Settings) -> None:
     """A button beside the model of `settings` that gives it a name and keeps it, looked at as it is now."""

@@ -15,10 +15,6 @@ from commod.dashboard.text.glossary import tip
 from commod.dashboard.views.chart import draw
 from commod.dashboard.views.table import Table
 
-__all__ = [
-    "draw_shap",
-]
-
 
 def _accounts(features: pd.DataFrame) -> pa.Table:
     """Rows of the chart of both accounts."""

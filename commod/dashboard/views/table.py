@@ -11,8 +11,6 @@ import streamlit as st
 
 from commod.dashboard.text.markup import no_formula, table_of
 
-__all__ = ["MAX_ROWS", "Table", "fold", "show"]
-
 # As many are drawn; where there are more, all can be taken away.
 MAX_ROWS = 200
 

@@ -11,10 +11,6 @@ from commod.dashboard.jobs.results import FitResult
 from commod.dashboard.text.glossary import tip
 from commod.experiments.scene import FAIRNESS_FIGURES
 
-__all__ = [
-    "draw_figures",
-]
-
 
 def draw_figures(result: FitResult) -> None:
     """Accuracy, fairness, changes: value, difference to f, interval."""

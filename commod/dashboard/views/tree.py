@@ -16,11 +16,6 @@ from commod.dashboard.views.chart import draw
 from commod.dashboard.views.table import Table
 from commod.explain import ChangeTree
 
-__all__ = [
-    "draw_tree",
-    "tree_of",
-]
-
 
 def draw_tree(result: FitResult, depth: int) -> None:
     """Where decisions changed, as questions."""

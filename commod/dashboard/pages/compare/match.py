@@ -27,8 +27,6 @@ from commod.experiments.sweep import fairness_gain
 from commod.explain.concepts import in_percent
 from commod.models.competitors import METHODS
 
-__all__ = ["match", "open_in_explore"]
-
 MATCHED = "Models matched"
 # Of the table behind `plot_calibration`.
 SCORES = {

@@ -13,8 +13,6 @@ from commod.dashboard.views import frame as layout
 from commod.dashboard.views import methods as sweeps
 from commod.experiments import Sweep
 
-__all__ = ["show"]
-
 
 def show() -> None:
     """The page, from top to bottom."""

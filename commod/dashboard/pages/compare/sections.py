@@ -35,9 +35,6 @@ from commod.explain.concepts import in_percent
 from commod.metrics.pareto import undominated
 from commod.models.competitors import METHODS, overview
 
-__all__ = ["choose_segments", "downloads", "methods_table", "read_out", "scene_in_words", "segments", "tradeoff"]
-
-
 # ---- the trade-off ----
 
 

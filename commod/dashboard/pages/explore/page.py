@@ -20,8 +20,6 @@ from commod.dashboard.views.shap import draw_shap
 from commod.dashboard.views.tiles import draw_figures
 from commod.dashboard.views.tree import draw_tree
 
-__all__ = ["show"]
-
 
 def show() -> None:
     """The page: the new point first, and the rest behind it, since a page of this size takes the browser a while."""

@@ -21,11 +21,6 @@ from commod.dashboard.views.chart import draw
 from commod.dashboard.views.table import Table, fold
 from commod.experiments.scene import FAIRNESS_FIGURES
 
-__all__ = [
-    "draw_pareto",
-]
-
-
 POINTS = "All points as a table"
 
 # Columns of the Pareto view.

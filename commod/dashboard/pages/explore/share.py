@@ -10,8 +10,6 @@ from commod.dashboard.state import session
 from commod.dashboard.state.settings import Settings, to_link, to_python
 from commod.dashboard.views.pin import pin_popover
 
-__all__ = ["share"]
-
 
 def share(settings: Settings) -> None:
     """Link and code of the current model."""

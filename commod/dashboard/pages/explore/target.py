@@ -17,8 +17,6 @@ from commod.dashboard.text.glossary import tip
 from commod.experiments.scene import FAIRNESS_FIGURES
 from commod.experiments.target import Target
 
-__all__ = ["arrive", "form", "wait"]
-
 _STATE = "held_target"
 # What the fields hold at first: something that can be had.
 USUAL = {

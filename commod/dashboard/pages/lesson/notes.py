@@ -15,8 +15,6 @@ from commod.dashboard.text.glossary import unexplained
 from commod.dashboard.text.markup import bold, table_of
 from commod.explain import ShapComparison
 
-__all__ = ["notes_html"]
-
 _FIGURES = {
     "p_rule": ("P-Rule", ".2f"),
     "dm": ("Mistreatment", ".2f"),

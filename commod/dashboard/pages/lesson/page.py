@@ -43,8 +43,6 @@ from commod.dashboard.views.table import Table
 from commod.dashboard.views.tiles import draw_figures
 from commod.explain import ShapComparison
 
-__all__ = ["for_teachers", "head", "overview", "turn_pages", "work_through"]
-
 
 class _Queued:
     """Models from the app's queue, where each is trained once for everybody."""

@@ -15,27 +15,6 @@ from commod.dashboard.jobs.results import FitResult
 from commod.dashboard.state.settings import Settings
 from commod.explain import ShapComparison
 
-__all__ = [
-    "DP",
-    "EO",
-    "TRUTH",
-    "Answer",
-    "Models",
-    "Question",
-    "Stage",
-    "Step",
-    "check",
-    "conflict_paths",
-    "figure",
-    "group_table",
-    "label_rule",
-    "level_share",
-    "losses",
-    "mistaken",
-    "one_sided",
-    "strongest_concept",
-]
-
 # What is drawn of the conflict of two criteria.
 DP, EO, TRUTH = "Trained for demographic parity", "Trained for equalized odds", "Always right"
 

@@ -11,8 +11,6 @@ from commod.dashboard.pages.lesson.parts import Step
 from commod.dashboard.pages.lesson.steps import STEPS
 from commod.dashboard.state import session
 
-__all__ = ["Progress", "arrived", "carry", "from_link", "progress", "stage", "turn"]
-
 _STATE = "held_lesson"
 _PLACES = {step.name: place for place, step in enumerate(STEPS)}
 

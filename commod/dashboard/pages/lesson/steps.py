@@ -25,8 +25,6 @@ from commod.dashboard.pages.lesson.parts import (
 )
 from commod.dashboard.state.settings import defaults
 
-__all__ = ["STEPS"]
-
 LAW = replace(defaults("law_school"), lambda_fair=0.0)
 COMPAS = replace(defaults("compas"), lambda_fair=0.0)
 # Below this, two figures of mistreatment are called the same.

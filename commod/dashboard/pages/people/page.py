@@ -10,8 +10,6 @@ from commod.dashboard.state import session
 from commod.dashboard.views import frame as layout
 from commod.dashboard.views.model import current_model
 
-__all__ = ["show"]
-
 
 def show() -> None:
     """The page, from top to bottom."""

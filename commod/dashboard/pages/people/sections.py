@@ -25,8 +25,6 @@ from commod.explain.people import (
     rank_segments,
 )
 
-__all__ = ["groups", "outcomes", "segments", "verdict"]
-
 OUTCOMES = "True and false positives of each group before and now"
 TOP = 15
 RANKED_BY = {"changed": "Changed", "better": "Better off", "worse": "Worse off"}

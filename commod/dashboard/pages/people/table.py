@@ -18,8 +18,6 @@ from commod.dashboard.text.markup import escape_markdown, no_formula
 from commod.datasets import Task
 from commod.explain.people import explain_people, leaf_words
 
-__all__ = ["filtered", "headings", "people", "to_csv"]
-
 # As many are sent to the browser; the download has all.
 MAX_ROWS = 5000
 DIRECTIONS = {True: "better", False: "worse"}

@@ -30,8 +30,6 @@ from commod.dashboard.views.tree import tree_of
 from commod.experiments.scene import FAIRNESS_FIGURES
 from commod.explain.people import wilson_interval
 
-__all__ = ["Shown", "choose", "comparable", "concepts", "figures", "overlap", "picture", "settings", "train", "trees"]
-
 FIGURES = "Figures of the runs on test"
 MAX_HEADING = 28
 # How the compared runs are drawn; the names are in the legend, so that the chart is the same for all.

@@ -11,8 +11,6 @@ from commod.dashboard.views import controls
 from commod.dashboard.views import frame as layout
 from commod.dashboard.views.pin import pin_here
 
-__all__ = ["show"]
-
 
 def show() -> None:
     """The page, from top to bottom."""

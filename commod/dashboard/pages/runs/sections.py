@@ -24,18 +24,6 @@ from commod.dashboard.text.glossary import tip
 from commod.dashboard.text.markup import escape_markdown, table_of
 from commod.datasets import load_task
 
-__all__ = [
-    "check",
-    "keep_figures",
-    "manage",
-    "overview",
-    "put_back",
-    "take_along",
-    "tell",
-    "train_rest",
-    "why_not_trained",
-]
-
 FILE_NAME = "commod-runs.json"
 
 # ---- the list ----

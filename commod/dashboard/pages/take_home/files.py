@@ -18,8 +18,6 @@ from commod.dashboard.pages.take_home.report import file_name, model_json, predi
 from commod.dashboard.state.settings import Settings, in_words, to_python
 from commod.experiments.limits import limits_of
 
-__all__ = ["Export", "exports", "files", "how_to"]
-
 LOADER = "commod_portable.py"
 # Of a report, in bytes, as measured over the data sets: it is made when it is asked for.
 REPORT_SIZE = 50_000

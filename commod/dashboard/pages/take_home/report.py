@@ -31,8 +31,6 @@ from commod.models.adversary import sigmoid
 from commod.models.base_models import BASE_MODELS
 from commod.models.export import portable_json
 
-__all__ = ["base_model_in_words", "file_name", "model_json", "predictions_csv", "report_html"]
-
 CHART_WIDTH = 340
 # Fewer people than this in a group and label: the report warns of it.
 FEW = 50

@@ -1,0 +1,350 @@
+"""Every figure of a model, declared once: its name, its formula, how it is written, and which direction is better.
+
+Tiles, tables, the report, saved runs, the command line and the glossary read this table. A new figure is one entry and
+its formula.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from commod.metrics.counts import Counts
+from commod.metrics.fairness import (
+    Values,
+    accuracy_of_counts,
+    gap,
+    p_rule_of_rates,
+    positive_rates,
+    rates_given_label,
+)
+
+__all__ = [
+    "CRITERIA",
+    "FIGURES",
+    "Criterion",
+    "Figure",
+    "figure_of",
+    "figures_of_changes",
+    "figures_of_counts",
+    "key_figures",
+    "title_of",
+]
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure of a model, or of the change from f to g.
+
+    Parameters
+    ----------
+    name : str
+        Its row in `compare_decisions`.
+    title : str
+        As it is written in full, capitalised.
+    meaning : str
+        In a sentence or two: its tooltip, and its entry in the glossary.
+    formula : callable
+        From counts to values over their leading axes: ``(..., groups, label, prediction)`` for a figure of one model,
+        ``(..., groups, label, f, g)`` for one of the change. By group it gives one more axis, that of the groups.
+    direction : {1, -1, 0}
+        Whether more of it is better, less of it, or neither.
+    percent : bool
+        Whether it is a share, written in percent; its differences are in points.
+    of_change : bool
+        Whether it belongs to the pair (f, g) and not to one model. For f it is 0.
+    by_group : str
+        If there is one for each group: how their rows begin (``positive_rate`` for ``positive_rate_0, …``). Then
+        `title` has a gap ``{group}``. Any title may have ``{positive}`` and ``{negative}``, the names of the outcomes.
+    needs_labels : bool
+        Whether every group must have rows of either label; where one has not, the figure is left out.
+    key : bool
+        Whether it stands in tiles, in saved runs and in the teacher's notes, too, or in full tables only.
+    short : str
+        Its title where there is little room; default, the title.
+    fair : str
+        The value at which it is fair, as it is written behind the title; empty if that does not apply.
+    more : str
+        What the glossary adds to the meaning.
+    """
+
+    name: str
+    title: str
+    meaning: str
+    formula: Callable[[Counts], Values]
+    direction: Literal[1, -1, 0] = 0
+    percent: bool = False
+    of_change: bool = False
+    by_group: str = ""
+    needs_labels: bool = False
+    key: bool = False
+    short: str = ""
+    fair: str = ""
+    more: str = ""
+
+    @property
+    def short_title(self) -> str:
+        return self.short or self.title
+
+    @property
+    def in_sentence(self) -> str:
+        """The title as it stands within a sentence."""
+        return self.title if self.title[1:2].isupper() or "-" in self.title else self.title[0].lower() + self.title[1:]
+
+    @property
+    def axis_title(self) -> str:
+        """The title with the value at which it is fair."""
+        return f"{self.title} ({self.fair} is fair)" if self.fair else self.title
+
+    def is_better(self, value: float, than: float) -> bool:
+        """Whether a value is better than another; where neither direction is better, never."""
+        return self.direction * (value - than) > 0
+
+    def show(self, value: float) -> str:
+        """A value as it is written everywhere: ``71.9%`` or ``0.569``."""
+        return _minus(f"{value:.1%}" if self.percent else f"{value:.3f}")
+
+    def show_difference(self, value: float) -> str:
+        """A difference of two values: ``+1.2 points`` or ``+0.123``."""
+        return _minus(f"{100 * value:+.1f} points" if self.percent else f"{value:+.3f}")
+
+    def show_interval(self, low: float, high: float, *, difference: bool = False) -> str:
+        """An interval in brackets; its unit is that of the value in front of it."""
+        show = self.show_difference if difference else self.show
+        return f"[{show(low)}, {show(high)}]".replace("%", "").replace(" points", "")
+
+
+def _minus(text: str) -> str:
+    return text.replace("-", "−")
+
+
+def _delta(label: int) -> Callable[[Counts], Values]:
+    return lambda counts: gap(rates_given_label(counts, label))
+
+
+def _raised(counts: Counts) -> Values:
+    """Decisions that went from 0 to 1, shape (..., groups)."""
+    return counts[..., 0, 1].sum(axis=-1)
+
+
+def _lowered(counts: Counts) -> Values:
+    return counts[..., 1, 0].sum(axis=-1)
+
+
+def _share_of_all(part: Callable[[Counts], Values]) -> Callable[[Counts], Values]:
+    return lambda counts: part(counts).sum(axis=-1) / counts.sum(axis=(-4, -3, -2, -1))
+
+
+def _changed(counts: Counts) -> Values:
+    return _raised(counts) + _lowered(counts)
+
+
+# In the order of tables.
+FIGURES: dict[str, Figure] = {
+    figure.name: figure
+    for figure in (
+        Figure(
+            "accuracy",
+            "Accuracy",
+            "Share of right decisions on the test part.",
+            accuracy_of_counts,
+            direction=1,
+            percent=True,
+            key=True,
+        ),
+        Figure(
+            "p_rule",
+            "P-Rule",
+            "The smaller of the two groups' rates of positive decisions over the larger. 1 is fair.",
+            lambda counts: p_rule_of_rates(positive_rates(counts)),
+            direction=1,
+            key=True,
+            fair="1",
+            more="It measures demographic parity.",
+        ),
+        Figure(
+            "demographic_parity_difference",
+            "Difference of the rates of positive decisions",
+            "The larger of the groups' rates of positive decisions minus the smaller. 0 is fair.",
+            lambda counts: gap(positive_rates(counts)),
+            direction=-1,
+            fair="0",
+        ),
+        Figure(
+            "dm",
+            "Disparate mistreatment",
+            "Difference of the groups' true positive rates plus that of their false positive rates. 0 is fair, and "
+            "less cannot be: on few people the interval lies high.",
+            lambda counts: _delta(1)(counts) + _delta(0)(counts),
+            direction=-1,
+            needs_labels=True,
+            key=True,
+            short="Mistreatment",
+            fair="0",
+            more="It measures equalized odds. Other tools call the larger of the two, in place of their sum, the "
+            "equalized odds difference.",
+        ),
+        Figure(
+            "delta_tpr",
+            "… of which true positive rates",
+            "Difference of the groups' true positive rates. 0 is fair.",
+            _delta(1),
+            direction=-1,
+            needs_labels=True,
+            fair="0",
+        ),
+        Figure(
+            "delta_fpr",
+            "… of which false positive rates",
+            "Difference of the groups' false positive rates. 0 is fair.",
+            _delta(0),
+            direction=-1,
+            needs_labels=True,
+            fair="0",
+        ),
+        Figure(
+            "positive_rate",
+            "Decided “{positive}”: {group}",
+            "Share of a group that gets the positive decision.",
+            positive_rates,
+            percent=True,
+            by_group="positive_rate",
+        ),
+        Figure(
+            "change_rate",
+            "Decisions changed",
+            "Share of test decisions in which g differs from f.",
+            _share_of_all(_changed),
+            percent=True,
+            of_change=True,
+            key=True,
+            short="Changed",
+        ),
+        Figure(
+            "raised_rate",
+            "… changed to “{positive}”",
+            "Share of decisions that went to the positive one.",
+            _share_of_all(_raised),
+            percent=True,
+            of_change=True,
+        ),
+        Figure(
+            "lowered_rate",
+            "… changed to “{negative}”",
+            "Share of decisions that went to the negative one.",
+            _share_of_all(_lowered),
+            percent=True,
+            of_change=True,
+        ),
+        Figure(
+            "change_rate_of_group",
+            "… changed: {group}",
+            "Share of a group whose decision changed.",
+            lambda counts: _changed(counts) / counts.sum(axis=(-3, -2, -1)),
+            percent=True,
+            of_change=True,
+            by_group="change_rate",
+        ),
+    )
+}
+
+
+@dataclass(frozen=True)
+class Criterion:
+    """What it means to be fair, and the figure that measures it.
+
+    Parameters
+    ----------
+    name, title, short : str
+        As an argument, in full, and in two letters.
+    figure_name : str
+    noun : str
+        The figure as it stands in a sentence: "a P-Rule of 0.8".
+    by_label : bool
+        Whether people of equal label are compared, or all.
+    """
+
+    name: str
+    title: str
+    short: str
+    figure_name: str
+    noun: str
+    by_label: bool
+
+    @property
+    def figure(self) -> Figure:
+        return FIGURES[self.figure_name]
+
+    @property
+    def upward(self) -> bool:
+        """Whether a larger figure is fairer."""
+        return self.figure.direction > 0
+
+    def is_met(self, values: Any, limit: float) -> Any:
+        """Whether values of the figure (a number or an array) are at least as fair as `limit`."""
+        return values >= limit if self.upward else values <= limit
+
+    def gain(self, values: Any) -> Any:
+        """Values of the figure, turned so that more is fairer."""
+        return values if self.upward else -values
+
+    def wish(self, limit: float) -> str:
+        """A limit in words: "a P-Rule of 0.8 or more"."""
+        return f"{self.noun} of {limit:g} or {'more' if self.upward else 'less'}"
+
+
+CRITERIA: dict[str, Criterion] = {
+    criterion.name: criterion
+    for criterion in (
+        Criterion("demographic_parity", "Demographic parity", "DP", "p_rule", "a P-Rule", by_label=False),
+        Criterion("equalized_odds", "Equalized odds", "EO", "dm", "mistreatment", by_label=True),
+    )
+}
+
+
+def key_figures() -> list[Figure]:
+    """Figures that stand wherever a model is summed up, in the order of tables."""
+    return [figure for figure in FIGURES.values() if figure.key]
+
+
+def figure_of(row: str) -> tuple[Figure, int | None]:
+    """The figure behind a row of `compare_decisions`, and the number of its group, if it is one of a group."""
+    if row in FIGURES and not FIGURES[row].by_group:
+        return FIGURES[row], None
+    prefix, _, group = row.rpartition("_")
+    for figure in FIGURES.values():
+        if figure.by_group and figure.by_group == prefix and group.isdecimal():
+            return figure, int(group)
+    raise KeyError(f"There is no figure {row!r}.")
+
+
+def title_of(row: str, groups: Sequence[str], outcomes: tuple[str, str]) -> str:
+    """The title of a row of `compare_decisions`, its gaps filled in."""
+    figure, group = figure_of(row)
+    negative, positive = outcomes
+    name = "" if group is None else groups[group]
+    return figure.title.format(group=name, positive=positive, negative=negative)
+
+
+def figures_of_counts(counts: Counts) -> dict[str, Values]:
+    """Figures of one model from (..., groups, label, prediction); one that needs an empty cell is left out."""
+    return _compute(counts, (counts.sum(axis=-1) > 0).all(), of_change=False)
+
+
+def figures_of_changes(counts: Counts) -> dict[str, Values]:
+    """Figures of a change from (..., groups, label, f, g)."""
+    return _compute(counts, (counts.sum(axis=(-2, -1)) > 0).all(), of_change=True)
+
+
+def _compute(counts: Counts, all_labels: Any, *, of_change: bool) -> dict[str, Values]:
+    found: dict[str, Values] = {}
+    for figure in FIGURES.values():
+        if figure.of_change != of_change or (figure.needs_labels and not all_labels):
+            continue
+        values = figure.formula(counts)
+        if figure.by_group:
+            found |= {f"{figure.by_group}_{i}": values[..., i] for i in range(values.shape[-1])}
+        else:
+            found[figure.name] = values
+    return found
