@@ -17,7 +17,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from commod.dashboard.jobs.queue import Report
 from commod.dashboard.state.settings import Settings
-from commod.dashboard.text.markup import concept_cards
+from commod.dashboard.text.html import concept_cards
 from commod.dashboard.text.verdicts import verdict
 from commod.datasets import Task
 from commod.experiments import Scene, Sweep, prepare, sweep_method

@@ -7,7 +7,7 @@ import re
 import streamlit as st
 
 from commod.dashboard.state import session
-from commod.dashboard.text.markup import escape_markdown
+from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.views import frame as layout
 from commod.datasets import load_task
 

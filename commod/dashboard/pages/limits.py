@@ -18,7 +18,7 @@ from commod.dashboard.state import session
 from commod.dashboard.state.settings import Settings, in_words
 from commod.dashboard.text.figures import FAIRNESS_TITLES
 from commod.dashboard.text.glossary import tip
-from commod.dashboard.text.markup import legend_of, table_of
+from commod.dashboard.text.html import html_legend, html_table
 from commod.dashboard.views import controls
 from commod.dashboard.views import frame as layout
 from commod.dashboard.views import methods as sweeps
@@ -237,7 +237,7 @@ def region(
     own = " Orange line: the fairest COMMOD model with at most so many changes." if "commod" in sweeps else ""
     with place.container():
         st.markdown(sentence(settings, limits, sweeps, budget, level))
-        st.html(legend_of((BOUND_STYLE, *styles_of(sweeps), CURRENT_STYLE, DEPLOYED_STYLE)))
+        st.html(html_legend((BOUND_STYLE, *styles_of(sweeps), CURRENT_STYLE, DEPLOYED_STYLE)))
         wide, narrow = st.columns([3, 2], gap="medium")
         with wide:
             draw(
@@ -271,7 +271,9 @@ def _best_table(settings: Settings, limits: Limits, sweeps: dict[str, Sweep], bu
         changed = f"{best['change_rate']:.1%}" if best["change_rate"] > 0 else "0, as f"
         rows.append([label_of(name), f"{figure:.3f}", changed, f"{best['accuracy']:.1%}"])
     headings = {"Method": "", title.split(" (")[0]: title, "Changed": tip("change_rate"), "Accuracy": tip("accuracy")}
-    st.html(table_of(headings, rows, caption=f"The fairest models with at most {budget:.0%} of the decisions changed"))
+    st.html(
+        html_table(headings, rows, caption=f"The fairest models with at most {budget:.0%} of the decisions changed")
+    )
 
 
 def price(

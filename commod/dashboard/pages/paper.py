@@ -14,7 +14,7 @@ from commod.dashboard.pages.compare.match import SCORES
 from commod.dashboard.state import session
 from commod.dashboard.state.settings import FAIRNESS
 from commod.dashboard.text.figures import FAIRNESS_TITLES
-from commod.dashboard.text.markup import legend_of, table_of
+from commod.dashboard.text.html import html_legend, html_table
 from commod.dashboard.views import frame as layout
 from commod.dashboard.views.chart import draw
 from commod.dashboard.views.methods import label_of, styles_of
@@ -104,7 +104,7 @@ def tables(data: str, criterion: str) -> None:
                 marked.add((i, j))
         rows.append(row)
     headings = {"Method": "", **{f"Q{f} fairness, Q{a} accuracy": "" for f, a in shown}}
-    st.html(table_of(headings, rows, caption="Change rates", marked=marked))
+    st.html(html_table(headings, rows, caption="Change rates", marked=marked))
     st.caption(
         "Mean share of decisions changed over the splits with a model there, its 95 % interval, and how many those "
         "are, beside the print. Better: fewer changes than printed; equal: the printed number lies in our interval; "
@@ -170,7 +170,7 @@ def _pictures(models: pd.DataFrame, data: str, criterion: str, cuts: Segments) -
         "change_rate": ("Decisions changed", ".1%"),
     }
     st.subheader("Figure 7: fairness against accuracy")
-    st.html(legend_of(styles))
+    st.html(html_legend(styles))
     draw(
         plot_methods,
         frame,
@@ -241,7 +241,7 @@ def example() -> None:
             ]
         )
     names_ = ("Concept", "Weight in r", "Its five largest features", "Changed, of those who show it most", "of others")
-    st.html(table_of(dict.fromkeys(names_, ""), rows, caption="Concepts", text={2}))
+    st.html(html_table(dict.fromkeys(names_, ""), rows, caption="Concepts", text={2}))
     st.caption(
         "The paper prints concepts about age and one crime category, with shares of 1.0 and 0.0, and 0.0 and 0.08."
     )
@@ -343,7 +343,7 @@ def sensitivity() -> None:
         for row in table.itertuples()
     ]
     headings = ("Data set", "Range of λ_fair", "Regressed", "R², ours", "R², paper", "Verdict")
-    st.html(table_of(dict.fromkeys(headings, ""), rows, caption="Regressions", text={1, 2, 5}))
+    st.html(html_table(dict.fromkeys(headings, ""), rows, caption="Regressions", text={1, 2, 5}))
     st.caption(
         "Each figure of g on P-Rule and accuracy of f, λ_ratio and λ_fair, over splits and a grid. Ours acts at larger "
         "λ_fair than the paper's (its adversary is solved, not trained): below 1.5 few decisions change, so both "

@@ -15,8 +15,9 @@ from commod.dashboard.jobs import tasks as compute
 from commod.dashboard.jobs.queue import Report
 from commod.dashboard.jobs.results import FitResult
 from commod.dashboard.state import session
+from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.glossary import tip
-from commod.dashboard.text.markup import escape_markdown, legend_of
+from commod.dashboard.text.html import html_legend
 from commod.dashboard.views import frame as layout
 from commod.dashboard.views.chart import draw
 from commod.dashboard.views.model import current_model
@@ -343,7 +344,7 @@ def waterfall(result: FitResult, person: Person) -> None:
     spec = result.task.spec
     frame = explain_sum(result.g, result.task, person.edited)
     options: dict[str, Any] = {"outcomes": spec.outcomes, "favourable": spec.favourable}
-    st.html(legend_of(term_styles(spec.outcomes, spec.favourable)))
+    st.html(html_legend(term_styles(spec.outcomes, spec.favourable)))
     ratio = f"{person.now['ratio']:.2f}".replace("-", "−")
     draw(
         plot_waterfall,

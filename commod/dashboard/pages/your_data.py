@@ -11,8 +11,9 @@ import streamlit as st
 
 from commod.dashboard.state import session
 from commod.dashboard.state.own_data import own_data
+from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.glossary import tip
-from commod.dashboard.text.markup import escape_markdown, table_of
+from commod.dashboard.text.html import html_table
 from commod.dashboard.views import frame as layout
 from commod.datasets import (
     Choice,
@@ -201,7 +202,7 @@ def _columns_table(guesses: pd.DataFrame) -> None:
         for name, row in guesses.iterrows()
     ]
     headings = {"Column": "", "Use as": "", "Why": "", "Different values": "", "Missing": "rows", "Examples": ""}
-    st.html(table_of(headings, rows, caption="The columns of the file", text=(1, 2, 5)))
+    st.html(html_table(headings, rows, caption="The columns of the file", text=(1, 2, 5)))
 
 
 def _kept(name: str, default: Any) -> str:

@@ -10,7 +10,7 @@ from functools import lru_cache
 from html import escape
 from pathlib import Path
 
-from commod.dashboard.text.markup import bold
+from commod.dashboard.text.escape import bold
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ _STYLE = """
 """
 
 
-def explained(paragraphs: Sequence[str]) -> str:
+def with_tooltips(paragraphs: Sequence[str]) -> str:
     """Paragraphs as HTML in which ``[[name]]`` is a word with its explanation, to be pointed at or tabbed to."""
 
     def one(match: re.Match[str]) -> str:
@@ -79,6 +79,6 @@ def explained(paragraphs: Sequence[str]) -> str:
     return _STYLE + "".join(said)
 
 
-def unexplained(text: str) -> str:
+def without_tooltips(text: str) -> str:
     """The text with words as they are read."""
     return _WORD.sub(lambda match: match[2] or word(match[1]).title, text)

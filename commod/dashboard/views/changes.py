@@ -10,7 +10,7 @@ import streamlit as st
 
 from commod.charts import plot_changes
 from commod.dashboard.jobs.results import FitResult
-from commod.dashboard.text.markup import escape_markdown
+from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.verdicts import directions
 from commod.dashboard.views.chart import draw
 from commod.dashboard.views.table import Table

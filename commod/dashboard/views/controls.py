@@ -8,8 +8,8 @@ import streamlit as st
 
 from commod.dashboard.state import session
 from commod.dashboard.state.settings import FAIRNESS, GRIDS, base_models_of
+from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.glossary import tip
-from commod.dashboard.text.markup import escape_markdown
 from commod.datasets import damaged_files, load_task
 
 SLIDERS = {

@@ -14,7 +14,7 @@ from commod.dashboard.jobs import tasks as compute
 from commod.dashboard.server.headers import TO_TOP
 from commod.dashboard.state import session
 from commod.dashboard.state.settings import sound_data
-from commod.dashboard.text.markup import escape_markdown
+from commod.dashboard.text.escape import escape_markdown
 from commod.datasets import damaged_files
 
 # Script to its name and icon, in the order of the links.

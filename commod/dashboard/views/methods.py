@@ -15,8 +15,8 @@ from commod.charts import MethodStyle, palette
 from commod.charts.compare import SHAPES
 from commod.dashboard.jobs import tasks as compute
 from commod.dashboard.state.settings import Settings
+from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.glossary import tip
-from commod.dashboard.text.markup import escape_markdown
 from commod.experiments import Sweep
 from commod.models.competitors import METHODS, available_methods
 

@@ -9,7 +9,7 @@ from commod.dashboard.jobs.queue import Ticket
 from commod.dashboard.jobs.results import FitResult
 from commod.dashboard.state import session
 from commod.dashboard.state.settings import Settings
-from commod.dashboard.text.markup import escape_markdown
+from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.views import controls
 
 

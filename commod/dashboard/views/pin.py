@@ -14,8 +14,8 @@ from commod.dashboard.state.runs_file import (
 )
 from commod.dashboard.state.saved_runs import full, link, pin, shelf
 from commod.dashboard.state.settings import Settings, in_words
+from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.glossary import tip
-from commod.dashboard.text.markup import escape_markdown
 from commod.datasets import load_task
 
 

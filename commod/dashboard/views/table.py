@@ -9,7 +9,8 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from commod.dashboard.text.markup import no_formula, table_of
+from commod.dashboard.text.escape import no_formula
+from commod.dashboard.text.html import html_table
 
 # As many are drawn; where there are more, all can be taken away.
 MAX_ROWS = 200
@@ -63,7 +64,7 @@ def show(table: Table, frame: pd.DataFrame) -> None:
     cells = [[_in_words(value, form) for value in values.head(MAX_ROWS)] for values, form in columns]
     headings = dict.fromkeys((heading for heading, _ in table.columns.values()), "")
     words = {i for i, (_, form) in enumerate(columns) if not form}
-    st.html(table_of(headings, list(zip(*cells, strict=True)), caption=table.title, text=words, tall=True))
+    st.html(html_table(headings, list(zip(*cells, strict=True)), caption=table.title, text=words, tall=True))
     if len(frame) > MAX_ROWS:
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             st.caption(f"The first {MAX_ROWS} of {len(frame):,} rows.", width="content")

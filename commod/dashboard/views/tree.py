@@ -10,7 +10,7 @@ from commod.dashboard.jobs import tasks as compute
 from commod.dashboard.jobs.results import FitResult
 from commod.dashboard.server.paint_order import deferred_paint
 from commod.dashboard.text.glossary import tip
-from commod.dashboard.text.markup import tree_list
+from commod.dashboard.text.html import tree_list
 from commod.dashboard.views import controls
 from commod.dashboard.views.chart import draw
 from commod.dashboard.views.table import Table

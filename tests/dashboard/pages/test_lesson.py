@@ -82,7 +82,7 @@ def test_every_step_can_be_told_and_its_words_are_in_the_glossary(stages, name):
     question, answer = at.step.question(at), at.step.answer(at)
     for text in [*at.step.text(at), question.text, answer.words, *at.step.told(at)]:
         assert "nan" not in text.lower().split()
-        assert "[[" not in glossary.unexplained(text)
+        assert "[[" not in glossary.without_tooltips(text)
     assert (answer.value in question.options) if question.options else 0 <= answer.value <= question.most
 
 

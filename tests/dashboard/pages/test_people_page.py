@@ -12,7 +12,7 @@ from commod.dashboard.jobs.results import fit_result
 from commod.dashboard.pages.people import sections as people
 from commod.dashboard.pages.people import table as people_table
 from commod.dashboard.state.settings import defaults
-from commod.dashboard.text.markup import escape_markdown
+from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.views.table import MAX_ROWS
 from commod.datasets import load_task
 from tests.dashboard.driving import figure, fine, run, tables, words

@@ -15,7 +15,7 @@ from commod.dashboard.jobs import tasks as compute
 from commod.dashboard.state import session
 from commod.dashboard.state.settings import Settings, defaults
 from commod.dashboard.text.glossary import tip
-from commod.dashboard.text.markup import table_of
+from commod.dashboard.text.html import html_table
 from commod.dashboard.views.chart import draw
 from commod.dashboard.views.methods import choose_model, label_of, state, styles_of
 from commod.dashboard.views.table import Table
@@ -203,7 +203,7 @@ def _match_table(table: pd.DataFrame, settings: Settings) -> None:
     }
     near = [bool(value) for value in table["comparable"]]
     marked = {(i, 0) for i, value in enumerate(near) if value}
-    st.html(table_of(headings, rows, caption=MATCHED, marked=marked, text={12}))
+    st.html(html_table(headings, rows, caption=MATCHED, marked=marked, text={12}))
     st.caption(
         "Shaded: near COMMOD's fairness and accuracy. *Same people*: of those changed by COMMOD or this method, "
         "changed by both. *Tree F1*: how well a tree of so many questions, one after the other, tells who changed (1: "

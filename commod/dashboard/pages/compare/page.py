@@ -7,7 +7,7 @@ import streamlit as st
 from commod.dashboard.pages.compare import match as matching
 from commod.dashboard.pages.compare import sections as compare
 from commod.dashboard.state import session
-from commod.dashboard.text.markup import escape_markdown
+from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.views import controls
 from commod.dashboard.views import frame as layout
 from commod.dashboard.views import methods as sweeps

@@ -16,7 +16,7 @@ from commod.dashboard.jobs import tasks as compute
 from commod.dashboard.state.settings import FAIRNESS, Settings, base_models_of
 from commod.dashboard.text.figures import FAIRNESS_TITLES
 from commod.dashboard.text.glossary import tip
-from commod.dashboard.text.markup import legend_of, table_of
+from commod.dashboard.text.html import html_legend, html_table
 from commod.dashboard.views.chart import draw
 from commod.dashboard.views.methods import choose_model, label_of, state, styles_of
 from commod.dashboard.views.table import Table
@@ -99,7 +99,7 @@ def tradeoff(
     less = f" {left_out} models that are far less fair than f, and less accurate, are not drawn." if left_out else ""
     with place.container():
         st.markdown(read_out(settings, sweeps))
-        st.html(legend_of((*styles_of(sweeps), DEPLOYED_STYLE)))
+        st.html(html_legend((*styles_of(sweeps), DEPLOYED_STYLE)))
         draw(
             plot_methods,
             frame,
@@ -221,7 +221,7 @@ def segments(
     frame, axes = _in_segments(settings, sweeps, cuts, chosen)
     shown = _on_axes(frame, axes)
     with place.container():
-        st.html(legend_of(styles_of(sweeps)))
+        st.html(html_legend(styles_of(sweeps)))
         rows = [st.columns(2, gap="medium"), st.columns(2, gap="medium")]
         for q, title in enumerate(_titles(cuts, settings), start=1):
             here = shown[shown["fairness_q"] == q]
@@ -288,7 +288,7 @@ def _cells(frame: pd.DataFrame, sweeps: dict[str, Sweep], cuts: Segments) -> Non
         for j, cell in enumerate(table.columns)
         if name in blind and contested[cell] and round(table.loc[name, cell], 3) == round(lowest[cell], 3)
     }
-    st.html(table_of({"Method": "", **dict.fromkeys(order, "")}, rows, caption="Mean change rates", marked=marked))
+    st.html(html_table({"Method": "", **dict.fromkeys(order, "")}, rows, caption="Mean change rates", marked=marked))
     accuracy = ", ".join(f"{cut:.1%}" for cut in cuts.accuracy)
     st.caption(
         f"Shaded: fewest changes, where two or more methods that need no group meet. Models that change nobody do not "
@@ -385,4 +385,4 @@ def methods_table() -> None:
     names = (
         "Method, Reference, Runs here, Any model, Needs the group, Criterion, Minimises changes, Randomised, Knob, Note"
     )
-    st.html(table_of(dict.fromkeys(names.split(", "), ""), rows, caption="Methods", text={1, 3, 9}))
+    st.html(html_table(dict.fromkeys(names.split(", "), ""), rows, caption="Methods", text={1, 3, 9}))

@@ -11,8 +11,9 @@ from commod.dashboard.pages.lesson.parts import Answer, Stage
 from commod.dashboard.pages.lesson.steps import STEPS
 from commod.dashboard.state.settings import FAIRNESS, NAMES, Settings, in_words
 from commod.dashboard.text.document import facts, html_document, listed
-from commod.dashboard.text.glossary import unexplained
-from commod.dashboard.text.markup import bold, table_of
+from commod.dashboard.text.escape import bold
+from commod.dashboard.text.glossary import without_tooltips
+from commod.dashboard.text.html import html_table
 from commod.explain import ShapComparison
 
 _FIGURES = {
@@ -54,7 +55,7 @@ def notes_html() -> str:
             "?step= and its name; with &controls=lambda_fair,k only these controls can be moved, and with &rest=hidden "
             "the others are not shown.",
         )
-        + table_of({"Step": "", "Minutes": "", "Name in links": ""}, plan, caption="The steps", text={2})
+        + html_table({"Step": "", "Minutes": "", "Name in links": ""}, plan, caption="The steps", text={2})
     }
     for i, step in enumerate(STEPS, start=1):
         sections[f"Step {i}: {step.title}"] = _step(Stage(step, models))
@@ -68,7 +69,7 @@ def notes_html() -> str:
 
 
 def _paragraphs(*texts: str) -> str:
-    return "".join(f"<p>{bold(unexplained(text))}</p>" for text in texts)
+    return "".join(f"<p>{bold(without_tooltips(text))}</p>" for text in texts)
 
 
 def _step(at: Stage) -> str:
@@ -93,7 +94,7 @@ def _step(at: Stage) -> str:
     return (
         facts(about)
         + "<h3>Figures on test, with 95 % intervals</h3>"
-        + table_of(headings, rows, caption=f"Figures of the step {step.title}")
+        + html_table(headings, rows, caption=f"Figures of the step {step.title}")
         + "<h3>What the page says first</h3>"
         + _paragraphs(*step.text(at))
         + "<h3>What the page says after the guess</h3>"

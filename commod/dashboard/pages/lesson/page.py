@@ -31,8 +31,9 @@ from commod.dashboard.pages.lesson.progress import arrived, carry, progress, sta
 from commod.dashboard.pages.lesson.steps import STEPS
 from commod.dashboard.state import session
 from commod.dashboard.state.settings import CONTROLS, NAMES, Access, Settings, in_words, to_link
-from commod.dashboard.text.glossary import explained
-from commod.dashboard.text.markup import escape_markdown, table_of
+from commod.dashboard.text.escape import escape_markdown
+from commod.dashboard.text.glossary import with_tooltips
+from commod.dashboard.text.html import html_table
 from commod.dashboard.views import controls
 from commod.dashboard.views import frame as layout
 from commod.dashboard.views.changes import draw_changes
@@ -112,7 +113,7 @@ def work_through(step: Step) -> None:
 
 
 def _work_through(step: Step, at: Stage) -> None:
-    st.html(explained(step.text(at)))
+    st.html(with_tooltips(step.text(at)))
     question = step.question(at)
     said = progress().answers.get(STEPS.index(step))
     if said is not None and bool(question.options) != isinstance(said, str):
@@ -204,7 +205,7 @@ def _check(at: Stage, answer: Answer, question: Question, said: float | str) -> 
     box(f"{answer.words} {word}", icon=":material/check_circle:" if right else ":material/lightbulb:")
     if not step.free:
         _show(at)
-    st.html(explained(step.told(at)))
+    st.html(with_tooltips(step.told(at)))
     if step.free:
         for name in step.free:
             controls.slider(name)
@@ -246,7 +247,7 @@ def _groups(at: Stage) -> None:
         for row in frame.itertuples()
     ]
     headings = ("Group", "People on test", f"Label: {outcome}", f"f says: {outcome}", "f is wrong")
-    st.html(table_of(dict.fromkeys(headings, ""), rows, caption="What f does to each group"))
+    st.html(html_table(dict.fromkeys(headings, ""), rows, caption="What f does to each group"))
 
 
 def _conflict(at: Stage) -> None:
@@ -313,7 +314,9 @@ def _summary(at: Stage) -> None:
         told = (question.in_words(value) for value in (_guess(question, said), answer.value))
         rows.append([f"{place + 1}. {step.title}", *told])
     st.subheader("Your hour")
-    st.html(table_of(dict.fromkeys(("Step", "You said", "The model said"), ""), rows, caption="Your hour", text=(1, 2)))
+    st.html(
+        html_table(dict.fromkeys(("Step", "You said", "The model said"), ""), rows, caption="Your hour", text=(1, 2))
+    )
 
 
 # ---- below the step ----

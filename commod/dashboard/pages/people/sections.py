@@ -11,8 +11,9 @@ import streamlit as st
 from commod.charts.people import AFTER, BEFORE, plot_outcomes, plot_segment_shares
 from commod.dashboard.jobs import tasks as compute
 from commod.dashboard.jobs.results import FitResult
+from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.glossary import tip
-from commod.dashboard.text.markup import escape_markdown, table_of
+from commod.dashboard.text.html import html_table
 from commod.dashboard.views.chart import draw
 from commod.dashboard.views.table import Table, fold
 from commod.explain.concepts import in_percent
@@ -153,7 +154,7 @@ def _outcome_table(frame: pd.DataFrame, words: tuple[str, str]) -> None:
         ]
         for row in frame.itertuples()
     ]
-    st.html(table_of(headings, rows, caption=OUTCOMES, text=(1,)))
+    st.html(html_table(headings, rows, caption=OUTCOMES, text=(1,)))
 
 
 def _sentence(row: Any, words: tuple[str, str]) -> str:

@@ -13,8 +13,8 @@ import streamlit as st
 
 from commod.dashboard.jobs import tasks as compute
 from commod.dashboard.jobs.results import FitResult
+from commod.dashboard.text.escape import escape_markdown, no_formula
 from commod.dashboard.text.glossary import tip
-from commod.dashboard.text.markup import escape_markdown, no_formula
 from commod.datasets import Task
 from commod.explain.people import explain_people, leaf_words
 

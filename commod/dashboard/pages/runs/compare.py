@@ -21,9 +21,10 @@ from commod.dashboard.pages.runs.sections import keep_figures, why_not_trained
 from commod.dashboard.state import saved_runs, session
 from commod.dashboard.state.runs_file import Run
 from commod.dashboard.state.settings import FAIRNESS, NAMES, base_models_of, in_words
+from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.figures import FAIRNESS_TITLES
 from commod.dashboard.text.glossary import tip
-from commod.dashboard.text.markup import escape_markdown, legend_of, table_of
+from commod.dashboard.text.html import html_legend, html_table
 from commod.dashboard.views import controls
 from commod.dashboard.views.chart import draw
 from commod.dashboard.views.tree import tree_of
@@ -189,7 +190,7 @@ def _draw(group: Sequence[Shown]) -> None:
     start = group[0].result.path.iloc[0]
     rows.append((DEPLOYED, start["fairness"], start["accuracy"], start["change_rate"], "unchanged"))
     frame = pd.DataFrame(rows, columns=["label", "fairness", "accuracy", "change_rate", "settings"])
-    st.html(legend_of([*(_named(one) for one in group), DEPLOYED_STYLE]))
+    st.html(html_legend([*(_named(one) for one in group), DEPLOYED_STYLE]))
     draw(
         plot_methods,
         frame.assign(id=-1, best=True, chosen=frame["label"] != DEPLOYED),
@@ -233,7 +234,7 @@ def settings(shown: Sequence[Shown]) -> None:
         rows.append([title + (" (differs)" if differs else ""), *values])
     marked = {(i, j) for i, row in enumerate(rows) if row[0].endswith("(differs)") for j in range(len(shown) + 1)}
     text = range(1, len(shown) + 1)
-    st.html(table_of(_headings("Setting", shown), rows, caption="Settings of the runs", marked=marked, text=text))
+    st.html(html_table(_headings("Setting", shown), rows, caption="Settings of the runs", marked=marked, text=text))
 
 
 def _setting(one: Shown, name: str) -> str:
@@ -262,7 +263,7 @@ def figures(shown: Sequence[Shown]) -> None:
     cells = (_interval(one.result.figures.loc["change_rate"], "g", percent=True) for one in shown)
     rows.append(["Decisions changed", *cells])
     rows += _group_rows(shown)
-    st.html(table_of(_headings("Figure", shown), rows, caption=FIGURES))
+    st.html(html_table(_headings("Figure", shown), rows, caption=FIGURES))
     st.caption(
         "On test, in [ ] the 95 % interval (bootstrap; for groups Wilson's). P-Rule: 1 is fair; disparate "
         "mistreatment: 0 is fair. Differences whose interval holds 0 may be chance, and say so. The people are drawn "
@@ -390,7 +391,7 @@ def _overlap_table(group: Sequence[Shown]) -> None:
                 cells.append(_shared(one.result.changed_test, other.result.changed_test))
         rows.append([one.short, *cells])
     caption = f"Changed people in common, {first.task.spec.title}, split {first.settings.seed}"
-    st.html(table_of(_headings("Run", group), rows, caption=caption, marked=marked))
+    st.html(html_table(_headings("Run", group), rows, caption=caption, marked=marked))
     of_f = (
         " They start from different base models: a person is changed where g differs from the run's own f."
         if len({one.run.settings.f for one in group}) > 1

@@ -20,8 +20,9 @@ from commod.dashboard.state.runs_file import (
 )
 from commod.dashboard.state.saved_runs import link, shelf
 from commod.dashboard.state.settings import FAIRNESS, base_models_of, in_words, to_link
+from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.glossary import tip
-from commod.dashboard.text.markup import escape_markdown, table_of
+from commod.dashboard.text.html import html_table
 from commod.datasets import load_task
 
 FILE_NAME = "commod-runs.json"
@@ -73,7 +74,7 @@ def overview(place: Any) -> None:
                 *(_number(known.get(name), ".1%", trained=bool(known)) for name in ("accuracy", "change_rate")),
             ]
         )
-    place.html(table_of(headings, rows, caption="All saved runs", text=(1, 2)))
+    place.html(html_table(headings, rows, caption="All saved runs", text=(1, 2)))
 
 
 def _number(value: float | None, form: str, *, trained: bool) -> str:

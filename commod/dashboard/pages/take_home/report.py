@@ -19,9 +19,10 @@ from commod.charts.pareto import CURRENT, DEPLOYED, PATH
 from commod.dashboard.jobs.results import FitResult
 from commod.dashboard.state.settings import FAIRNESS, NAMES, in_words, to_link
 from commod.dashboard.text.document import facts, html_document, listed
+from commod.dashboard.text.escape import no_formula
 from commod.dashboard.text.figures import FAIRNESS_TITLES
 from commod.dashboard.text.glossary import tip
-from commod.dashboard.text.markup import concept_cards, no_formula, table_of, tree_list
+from commod.dashboard.text.html import concept_cards, html_table, tree_list
 from commod.dashboard.text.verdicts import directions
 from commod.datasets import TASKS, Task
 from commod.experiments.limits import Limits
@@ -195,7 +196,7 @@ def _card(result: FitResult, date: str, fingerprint: str) -> str:
         rows.append(row)
     positive = f"of these, label “{high}”"
     headings = {"Group": "", "Training": "", positive: "", "Test": "", f"{positive} ": ""}
-    return facts(known) + "<h3>Groups and their sizes</h3>" + table_of(headings, rows, caption="Sizes of the groups")
+    return facts(known) + "<h3>Groups and their sizes</h3>" + html_table(headings, rows, caption="Sizes of the groups")
 
 
 def _who_is(verb: str, result: FitResult) -> str:
@@ -276,7 +277,7 @@ def _figures(result: FitResult) -> str:
             cells.append(f"{_shown(row[column], percent, sign)}\n{interval}")
         rows.append(cells)
     meanings = [(_FIGURES[name][0], escape(tip(name))) for name in ("accuracy", "p_rule", "dm", "change_rate")]
-    table = table_of({"Figure": "", "f": "", "g": "", "g − f": ""}, rows, caption="Figures of f and g on test")
+    table = html_table({"Figure": "", "f": "", "g": "", "g − f": ""}, rows, caption="Figures of f and g on test")
     note = (
         f"On the {len(result.scene.test):,} test rows, which {_who_is('was', result)} trained on. In [ ] the 95 % "
         "interval (bootstrap within group and label); a difference whose interval holds 0 may be chance."
@@ -322,7 +323,7 @@ def _trade_off(result: FitResult, number: int) -> str:
         )
     headings = {"λ_fair": "", title: "", "Accuracy": "", "Decisions changed": ""}
     alt = "Fairness against accuracy of the models from f to g; values in the table below."
-    return _chart(chart, number, alt, caption) + table_of(headings, rows, caption="The path from f to g")
+    return _chart(chart, number, alt, caption) + html_table(headings, rows, caption="The path from f to g")
 
 
 # ---- who, why, where ----
@@ -345,7 +346,7 @@ def _who(result: FitResult, number: int) -> str:
     alt = "Share of each group whose decision changed, by direction; values in the table below."
     capital = [label[0].upper() + label[1:] for label, _ in (better, worse)]
     headings = {"Group": "", "On test": "", "Changed": "", capital[0]: "", capital[1]: ""}
-    return _chart(chart, number, alt, "On test. Values in the table.") + table_of(
+    return _chart(chart, number, alt, "On test. Values in the table.") + html_table(
         headings, rows, caption="Decisions changed by group and direction"
     )
 

@@ -5,7 +5,6 @@ Every text from data or settings passes through `html.escape`.
 
 from __future__ import annotations
 
-import re
 from base64 import b64encode
 from collections.abc import Collection, Mapping, Sequence
 from html import escape
@@ -154,26 +153,6 @@ def tree_list(tree: ChangeTree) -> str:
     return f'{_STYLE}<ul class="cx-tree" role="list" data-testid="tree">{item(0)}</ul>'
 
 
-# Where a joiner that nobody sees keeps an address from becoming a link, which no backslash does.
-_LINKS = re.compile(r"(?<=www)(?=\.)|(?<=http)(?=s?://)|(?=@)", re.IGNORECASE)
-
-
-def escape_markdown(text: object) -> str:
-    """A text from the data as it stands, whatever Markdown would make of it (“$50,000 to $60,000” is a formula)."""
-    unlinked = _LINKS.sub("\u2060", str(text))
-    return re.sub(r"([\\`*_\[\]$~:#<>|!])", r"\\\1", unlinked)
-
-
-def bold(text: str) -> str:
-    """A text of ours as HTML, with what stands between two pairs of asterisks in bold."""
-    return re.sub(r"\*\*(.+?)\*\*", r"<strong>\1</strong>", escape(text, quote=False))
-
-
-def no_formula(value: Any) -> Any:
-    """A cell of a table that a spreadsheet does not take for a formula; it passes over blanks in front of one."""
-    return f"'{value}" if isinstance(value, str) and value.lstrip().startswith(("=", "+", "-", "@")) else value
-
-
 # A mark of each shape that Vega knows, drawn around the origin.
 _GLYPHS = {
     "circle": "M5 0A5 5 0 1 1 -5 0A5 5 0 1 1 5 0Z",
@@ -189,7 +168,7 @@ _GLYPHS = {
 }
 
 
-def legend_of(styles: Sequence[MethodStyle]) -> str:
+def html_legend(styles: Sequence[MethodStyle]) -> str:
     """What the marks of a chart stand for, in a row that wraps."""
     items = "".join(
         f'<li><img alt="" width="16" height="16" src="{_glyph(style)}">{escape(style.label)}</li>' for style in styles
@@ -207,7 +186,7 @@ def _glyph(style: MethodStyle) -> str:
     return f"data:image/svg+xml;base64,{b64encode(drawing.encode()).decode()}"
 
 
-def table_of(
+def html_table(
     headings: Mapping[str, str],
     rows: Sequence[Sequence[str]],
     *,

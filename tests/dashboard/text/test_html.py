@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from commod.dashboard.text.markup import concept_cards
+from commod.dashboard.text.html import concept_cards
 
 
 def test_a_concept_that_nobody_shows_says_nothing_of_them():
