@@ -70,6 +70,7 @@ from numpy.typing import NDArray
 
 __all__ = ["FORMAT", "Portable", "load"]
 
+# What a file says of its own format; any other is refused.
 FORMAT = "commod-portable/1"
 # Scores of exactly 0 or 1 have no logit: they count as this far from certain.
 CERTAINTY = 1e-6

@@ -1,11 +1,30 @@
-"""The README is true: its commands are those of CI, its ten lines run, its picture is there and small."""
+"""README and docs are true: their commands are those of CI, their Python runs, and what they point to is there."""
 
+import importlib.util
 import re
 
+import pytest
+
 from commod.models.competitors import overview
+from commod.models.export import portable_json
 from tests.browsing import ROOT
 
 README = (ROOT / "README.md").read_text()
+DOCUMENTS = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))]
+METHODS = (ROOT / "docs" / "methods.md").read_text()
+# A block of ```python is run as it stands; ```py is a fragment of a file.
+TEN_LINES = re.search(r"## Ten lines\n\n```python\n(.*?)```", README, re.DOTALL)[1]
+
+
+def by_name(path):
+    return path.name
+
+
+def headings(text):
+    """The anchors of a document's headings, as they are made of them in a link."""
+    outside = re.sub(r"```.*?```", "", text, flags=re.DOTALL)
+    titles = re.findall(r"^#+ (.*)$", outside, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
 
 
 def test_ci_runs_the_command_of_the_readme():
@@ -17,28 +36,70 @@ def test_ci_runs_the_command_of_the_readme():
     assert ".venv/bin/streamlit run app.py" in README
 
 
+def test_the_readme_is_short():
+    assert len(README.splitlines()) <= 130
+
+
+@pytest.fixture(scope="module")
+def after_ten_lines():
+    """The names that the README's ten lines leave behind."""
+    names = {}
+    exec(compile(TEN_LINES, "README", "exec"), names)
+    return names
+
+
 def test_the_ten_lines_run(capsys):
-    code = re.search(r"## Ten lines\n\n```python\n(.*?)```", README, re.DOTALL)[1]
-    exec(compile(code, "README", "exec"), {})
+    exec(compile(TEN_LINES, "README", "exec"), {})
     assert "p_rule" in capsys.readouterr().out
 
 
-def test_the_lines_on_other_methods_run():
-    ten = re.search(r"## Ten lines\n\n```python\n(.*?)```", README, re.DOTALL)[1].split("g = Commod")[0]
-    code = re.search(r"## The other methods\n.*?```python\n(.*?)```", README, re.DOTALL)[1]
-    exec(compile(ten + code, "README", "exec"), {})
+@pytest.mark.parametrize("path", DOCUMENTS[1:], ids=by_name)
+def test_python_in_the_docs_runs(path, after_ten_lines, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "model.json").write_text(portable_json(after_ten_lines["g"]))
+    names = dict(after_ten_lines)
+    for code in re.findall(r"```python\n(.*?)```", path.read_text(), re.DOTALL):
+        exec(compile(code, path.name, "exec"), names)
+
+
+def test_the_lines_on_other_methods_and_on_targets_are_among_them():
+    for section in ("The other methods", "Limits and targets"):
+        assert re.search(rf"## {section}\n.*?```python\n(.*?)```", METHODS, re.DOTALL)
 
 
 def test_counts_of_methods_are_true():
     runs = overview()["runs"].eq("yes")
-    assert f"{runs.sum()} of its {len(runs)} rows run here" in README
+    assert f"{runs.sum()} of its {len(runs)} rows run here" in METHODS
 
 
-def test_picture_and_links_exist_and_no_placeholder_is_left():
-    for target in re.findall(r"\]\(([^)]+)\)", README):
-        assert (ROOT / target).exists(), target
+def test_picture_is_small_and_no_placeholder_is_left():
+    assert "](docs/explore.png)" in README
     assert (ROOT / "docs" / "explore.png").stat().st_size < 300_000
-    assert not re.findall(r"@[A-Z_]+@", README)
+    for path in DOCUMENTS:
+        assert not re.findall(r"@[A-Z_]+@|TODO|FIXME", path.read_text()), path.name
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=by_name)
+def test_every_link_leads_somewhere(path):
+    for target in re.findall(r"\]\(([^)\s]+)\)", path.read_text()):
+        if target.startswith("https://"):
+            continue
+        name, _, anchor = target.partition("#")
+        found = path.parent / name if name else path
+        assert found.exists(), target
+        if anchor:
+            assert anchor in headings(found.read_text()), target
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=by_name)
+def test_every_module_and_file_that_is_named_exists(path):
+    text = path.read_text()
+    for module in re.findall(r"python -m ([\w.]+)", text):
+        assert importlib.util.find_spec(module), module
+    for name in re.findall(r"`((?:commod|tests|pages|docs|data|examples|\.streamlit)/[\w./-]*)`", text):
+        assert (ROOT / name).exists(), name
+    for test_file in re.findall(r"pytest [^`\n]*?(tests/[\w/.]+)", text):
+        assert (ROOT / test_file).exists(), test_file
 
 
 def test_every_pin_is_exact():

@@ -33,6 +33,7 @@ _LAW_SCHOOL = TaskSpec(
     people="students",
 )
 
+# The declarations by name.
 TASKS: dict[str, TaskSpec] = {
     spec.name: spec
     for spec in (

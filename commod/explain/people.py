@@ -30,6 +30,7 @@ __all__ = [
 
 # Of fewer people than this nothing is said: with 29 of whom 3 changed, the 95 % interval goes from 4 % to 26 %.
 FEW = 30
+# Of a category, so many of its most frequent levels become segments.
 MAX_LEVELS = 12
 SHARES = ("changed", "better", "worse")
 

@@ -140,7 +140,7 @@ def _changed(counts: Counts) -> Values:
     return _raised(counts) + _lowered(counts)
 
 
-# In the order of tables.
+# Every figure by name, in the order of tables.
 FIGURES: dict[str, Figure] = {
     figure.name: figure
     for figure in (
@@ -294,6 +294,7 @@ class Criterion:
         return f"{self.noun} of {limit:g} or {'more' if self.upward else 'less'}"
 
 
+# Every criterion of fairness by name.
 CRITERIA: dict[str, Criterion] = {
     criterion.name: criterion
     for criterion in (

@@ -72,6 +72,7 @@ _FRAPPE = Knob(
 )
 _BONUSES = (0.0, 0.05, 0.1, 0.2)
 
+# Every method by name, COMMOD first.
 METHODS: dict[str, Method] = {
     "commod": Method(
         "COMMOD",

@@ -1,0 +1,32 @@
+"""The examples run as their docstrings say, are short, and print what a reader can check."""
+
+import re
+import subprocess
+import sys
+
+import pytest
+
+from tests.browsing import ROOT
+
+EXAMPLES = sorted(path.stem for path in (ROOT / "examples").glob("*.py"))
+PRINTED = {
+    "quick_start": [r"accuracy +f 0\.\d+ +g 0\.\d+ \[0\.\d+, 0\.\d+\]", r"\d+ of 1376 decisions changed"],
+    "only_scores": [r"g: P-Rule 0\.[89]\d+", r"decides the same about everybody: True"],
+    "dask_sweep": [r"12 of them are finished", r"13 models trained here have the same digits"],
+}
+
+
+def test_all_are_tried():
+    assert set(PRINTED) == set(EXAMPLES)
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_an_example_is_short_and_runs(name):
+    text = (ROOT / "examples" / f"{name}.py").read_text()
+    assert len(text.splitlines()) < 50
+    assert f"python -m examples.{name}" in " ".join(text.split())
+    command = [sys.executable, "-m", f"examples.{name}"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    for pattern in PRINTED[name]:
+        assert re.search(pattern, done.stdout), done.stdout
