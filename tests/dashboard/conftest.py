@@ -6,7 +6,7 @@ import pytest
 
 from commod.dashboard.jobs import tasks as compute
 from commod.dashboard.pages.explore import page as explore
-from commod.dashboard.pages.lesson import page as lesson
+from commod.dashboard.pages.lesson import pictures as lesson
 from commod.models.competitors import METHODS
 
 

@@ -7,7 +7,8 @@ from html import escape
 
 from commod import __version__
 from commod.dashboard.jobs.results import FitResult, fit_result, shap_comparison
-from commod.dashboard.pages.lesson.parts import Answer, Stage
+from commod.dashboard.pages.lesson import script
+from commod.dashboard.pages.lesson.stage import Stage
 from commod.dashboard.pages.lesson.steps import STEPS
 from commod.dashboard.state.settings import FAIRNESS, NAMES, Settings, in_words
 from commod.dashboard.text.document import facts, html_document, listed
@@ -73,7 +74,7 @@ def _paragraphs(*texts: str) -> str:
 
 
 def _step(at: Stage) -> str:
-    step, question, answer = at.step, at.step.question(at), at.step.answer(at)
+    step, question, answer = at.step, script.question(at), script.answer(at)
     moves = [f"{NAMES[name]} to {value:g}" for name, value in step.goal] + [
         f"{NAMES[name]}, at will" for name in step.free
     ]
@@ -96,15 +97,15 @@ def _step(at: Stage) -> str:
         + "<h3>Figures on test, with 95 % intervals</h3>"
         + html_table(headings, rows, caption=f"Figures of the step {step.title}")
         + "<h3>What the page says first</h3>"
-        + _paragraphs(*step.text(at))
+        + _paragraphs(*script.text(at))
         + "<h3>What the page says after the guess</h3>"
-        + _paragraphs(*step.told(at))
+        + _paragraphs(*script.told(at))
         + "<h3>To talk about</h3>"
         + listed(step.talk)
     )
 
 
-def _allowed(answer: Answer) -> str:
+def _allowed(answer: script.Answer) -> str:
     return f" A guess within {answer.near:g} is called close." if answer.near else ""
 
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 
 import streamlit as st
 
-from commod.dashboard.pages.lesson.parts import Step
-from commod.dashboard.pages.lesson.steps import STEPS
+from commod.dashboard.pages.lesson.script import LETTERS
+from commod.dashboard.pages.lesson.steps import STEPS, Step
 from commod.dashboard.state import session
 
 _STATE = "held_lesson"
@@ -57,7 +57,7 @@ def from_link(link: dict[str, str]) -> Progress:
 
 
 def _answer_from(text: str) -> float | str | None:
-    if len(text) == 1 and text in "abcdefgh":
+    if len(text) == 1 and text in LETTERS:
         return text
     try:
         number = float(text)

@@ -1,0 +1,257 @@
+"""The figures that the texts of the lesson name, read from trained models.
+
+Without Streamlit: the Lesson page and the teacher's notes say the same. ``{before.changed}`` in steps.toml is the entry
+``changed`` of `MODEL`, of the model before the move; `names_at` lists what else can stand there. A figure is computed,
+and its model trained, when a text asks for it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from commod.dashboard.jobs.results import FitResult
+from commod.dashboard.pages.lesson.stage import Stage
+from commod.dashboard.text.verdicts import directions
+from commod.explain import ShapComparison
+from commod.metrics.figures import FIGURES
+
+# Below this, two figures of mistreatment are called the same.
+SAME = 0.01
+
+
+class Facts:
+    """Named figures of something that is made, and figures that are computed, when they are first asked for."""
+
+    def __init__(self, names: Mapping[str, Callable[[Any], Any]], make: Callable[[], Any]) -> None:
+        self._names = names
+        self._make = make
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_") or name not in self._names:
+            raise AttributeError(f"There is no figure {name!r} for a text.")
+        value = self.__dict__[name] = self._names[name](self._make())
+        return value
+
+
+# ---- of one model, on test ----
+
+
+def figure(model: FitResult, name: str, column: str = "g") -> float:
+    """A figure of g, or of f."""
+    return float(model.figures.loc[name, column])
+
+
+def group_table(model: FitResult) -> pd.DataFrame:
+    """Each group: ``group, people, base_rate, positive, wrong`` (rates of 1 and of wrong decisions by f)."""
+    test, decisions = model.scene.test, model.scene.decisions_test
+    sensitive, y = test.sensitive.to_numpy(), test.y.to_numpy()
+    rows = []
+    for code, name in enumerate(model.task.groups):
+        of = sensitive == code
+        rows.append((name, int(of.sum()), y[of].mean(), decisions[of].mean(), (decisions[of] != y[of]).mean()))
+    return pd.DataFrame(rows, columns=["group", "people", "base_rate", "positive", "wrong"])
+
+
+def _groups(model: FitResult) -> list[Any]:
+    """Each group with its rates in percent, and its changes in people."""
+    frame = group_table(model)
+    frame = frame.assign(
+        name=frame["group"],
+        name_lower=frame["group"].str.lower(),
+        share=100 * frame["people"] / frame["people"].sum(),
+        positives=(frame["positive"] * frame["people"]).round().astype(int),
+        gained=model.changes["raised"] - model.changes["lowered"],
+        **100 * frame[["base_rate", "positive"]],
+    )
+    return list(frame.join(model.changes[["changed", "raised", "lowered"]]).itertuples())
+
+
+def _by_rate(model: FitResult) -> list[Any]:
+    """The groups, that of which f decides 1 less often first."""
+    return sorted(_groups(model), key=lambda group: group.positive)
+
+
+def one_sided(model: FitResult) -> tuple[int, int]:
+    """How many flips reach g's P-Rule: only new positives in the group with fewer, only fewer in the other one."""
+    level = figure(model, "p_rule")
+    low, high = (group_table(model).loc[group.Index] for group in _by_rate(model))
+    more = math.ceil(low["people"] * (level * high["positive"] - low["positive"]))
+    fewer = math.ceil(high["people"] * (high["positive"] - low["positive"] / level))
+    return more, fewer
+
+
+def _changed(model: FitResult) -> int:
+    return int(model.changed_test.sum())
+
+
+def _in_direction(model: FitResult, place: int) -> int:
+    """How many changes favour whom they concern (0), or do not (1)."""
+    _, column = directions(model.task.spec)[place]
+    return int(model.changes[column].sum())
+
+
+def mistaken(model: FitResult) -> tuple[int, int]:
+    """Changed decisions that are wrong now, by the label: in favour of the person, and against."""
+    wrong = model.changed_test & (model.decisions != model.scene.test.y.to_numpy())
+    better = model.decisions == model.task.spec.favourable
+    return int((wrong & better).sum()), int((wrong & ~better).sum())
+
+
+def label_rule(model: FitResult) -> float:
+    """P-Rule of the labels themselves."""
+    rates = group_table(model)["base_rate"]
+    return float(rates.min() / rates.max())
+
+
+def _features_used(model: FitResult) -> int:
+    """How many features have a weight in r."""
+    loadings = model.loadings
+    return int(loadings.loc[loadings["loading"] != 0, "feature"].str.partition("=")[0].nunique())
+
+
+def _concept(model: FitResult) -> SimpleNamespace:
+    """The concept whose people change most."""
+    used = model.concepts[model.concepts["features"] > 0]
+    name = used["changed_activated"].astype(float).idxmax()
+    row, loadings = used.loc[name], model.loadings[model.loadings["concept"] == name]
+    first = loadings.iloc[0]
+    return SimpleNamespace(
+        name=name,
+        parts=", ".join(f"“{label}”" for label in loadings.loc[loadings["loading"] > 0, "label"].head(3)),
+        activated=row["activated"],
+        changed=100 * float(row["changed_activated"]),
+        changed_others=100 * float(row["changed_others"]),
+        first=first["label"],
+        second_group=_second_group(model, str(first["feature"])),
+    )
+
+
+def _second_group(model: FitResult, feature: str) -> float | None:
+    """Percent of the second group among the people of one level; None if it is no level, or nobody has it."""
+    column, found, level = feature.partition("=")
+    if not found:
+        return None
+    test = model.scene.test
+    of = (test.X[column].astype(str) == level).to_numpy()
+    return 100 * float((test.sensitive.to_numpy() == 1)[of].mean()) if of.any() else None
+
+
+# Shares are in percent; what has no unit in its name is counted in people.
+MODEL: dict[str, Callable[[FitResult], Any]] = {
+    # Figures of f and of g, and the ends of the intervals of g's: {before.g.p_rule}.
+    **{of: lambda model, of=of: model.figures[of] for of in ("f", "g", "g_low", "g_high")},  # type: ignore[misc]
+    "people": lambda model: model.task.spec.people,  # what they are called
+    "n": lambda model: len(model.changed_test),
+    "changed": _changed,
+    "changed_fourfold": lambda model: 4 * _changed(model),  # more than anybody would guess
+    "change_rate": lambda model: 100 * model.changed_test.mean(),
+    "better": lambda model: _in_direction(model, 0),
+    "worse": lambda model: _in_direction(model, 1),
+    "accuracy_lost": lambda model: -100 * model.figures.loc["accuracy", "difference"],
+    "groups": _groups,
+    "low": lambda model: _by_rate(model)[0],
+    "high": lambda model: _by_rate(model)[1],
+    "to_raise_low": lambda model: one_sided(model)[0],
+    "to_lower_high": lambda model: one_sided(model)[1],
+    "p_rule_of_labels": label_rule,
+    "mistaken": lambda model: sum(mistaken(model)),
+    "mistaken_better": lambda model: mistaken(model)[0],
+    "mistaken_worse": lambda model: mistaken(model)[1],
+    "mended": lambda model: _changed(model) - sum(mistaken(model)),
+    "features": lambda model: len(model.task.spec.features),
+    "features_used": _features_used,
+    "concept": _concept,
+}
+
+
+# ---- of the move from one model to another ----
+
+
+def _kept(at: Stage) -> str:
+    """How many of those who are changed after the move were so before."""
+    same = int((at.after.changed_test & at.before.changed_test).sum())
+    return "All" if same == _changed(at.after) else f"{same} of the"
+
+
+def _mistreatment(at: Stage) -> int:
+    """0 if it falls, 1 if it stays the same, 2 if it rises: the place of an option."""
+    before, after = (figure(model, "dm") for model in (at.before, at.after))
+    return 0 if after < before - SAME else 2 if after > before + SAME else 1
+
+
+def _may_be_same(at: Stage) -> str:
+    """The place of "stays the same", too, where the difference may be chance."""
+    return "1" if figure(at.after, "dm", "g_low") <= figure(at.before, "dm") <= figure(at.after, "dm", "g_high") else ""
+
+
+def _began_better(at: Stage) -> bool:
+    """Whether the first model is better by both figures than the one that is trained for equalized odds."""
+    return all(FIGURES[name].is_better(figure(at.before, name), figure(at.other, name)) for name in ("dm", "p_rule"))
+
+
+MOVE: dict[str, Callable[[Stage], Any]] = {
+    "fewer": lambda at: _changed(at.before) - _changed(at.after),
+    "kept": _kept,
+    "mistreatment": _mistreatment,
+    "mistreatment_may_be": _may_be_same,
+    "began_better": _began_better,
+}
+
+
+# ---- of SHAP ----
+
+
+def _disputed(shap: ShapComparison) -> SimpleNamespace:
+    """The feature that SHAP ranks highest above where the model has it."""
+    features = shap.features
+    ranks, own = (features[name].rank(ascending=False) for name in ("shap", "commod"))
+    most = (own - ranks).idxmax()
+    return SimpleNamespace(label=features.loc[most, "label"], rank=ranks[most], own_rank=own[most])
+
+
+SHAP: dict[str, Callable[[ShapComparison], Any]] = {
+    "named": lambda shap: int((shap.features["shap"] > 1e-6).sum()),
+    "disputed": _disputed,
+    "agreement": lambda shap: shap.agreement,
+    "redraws": lambda shap: shap.redraws,
+}
+
+
+def names_at(at: Stage) -> dict[str, Any]:
+    """What the texts of a step can name."""
+    return {
+        "start": at.step.start,
+        "end": at.step.end,
+        "before": Facts(MODEL, lambda: at.before),
+        "after": Facts(MODEL, lambda: at.after),
+        "other": Facts(MODEL, lambda: at.other),
+        "move": Facts(MOVE, lambda: at),
+        "shap": Facts(SHAP, lambda: at.shap),
+    }
+
+
+# ---- the picture of two criteria ----
+
+# Its lines and its point.
+DP, EO, TRUTH = "Trained for demographic parity", "Trained for equalized odds", "Always right"
+
+
+def conflict_paths(at: Stage) -> pd.DataFrame:
+    """P-Rule and mistreatment along λ_fair for both criteria, and of the labels themselves.
+
+    Columns ``criterion, lambda_fair, p_rule, dm``.
+    """
+    paths = [
+        at.after.path.assign(criterion=DP),
+        at.before.path.tail(1).assign(criterion=DP),  # lies between two points of the path above
+        at.other.path.assign(criterion=EO),
+        pd.DataFrame({"criterion": [TRUTH], "lambda_fair": [np.nan], "p_rule": [label_rule(at.before)], "dm": [0.0]}),
+    ]
+    columns = ["criterion", "lambda_fair", "p_rule", "dm"]
+    return pd.concat([path[columns] for path in paths]).sort_values(columns[:2], ignore_index=True)

@@ -1,0 +1,55 @@
+"""What the lesson offers to teachers: links that open a step with some controls only, and the notes."""
+
+from __future__ import annotations
+
+from urllib.parse import urlencode
+
+import streamlit as st
+
+from commod.dashboard.pages.lesson.notes import notes_html
+from commod.dashboard.pages.lesson.progress import progress
+from commod.dashboard.pages.lesson.steps import STEPS
+from commod.dashboard.state.settings import CONTROLS, NAMES, Access, to_link
+
+
+def draw_teachers_corner() -> None:
+    """Links and notes, folded up."""
+    with st.expander("For teachers: links and notes", icon=":material/school:"):
+        left, right = st.columns(2, gap="large")
+        with left:
+            first = st.selectbox(
+                "Open at step",
+                range(len(STEPS)),
+                index=progress().step,
+                format_func=lambda i: f"{i + 1}. {STEPS[i].title}",
+            )
+            live = st.multiselect(
+                "Controls that can be moved",
+                CONTROLS,
+                default=["lambda_fair", "lambda_ratio", "k"],
+                format_func=NAMES.__getitem__,
+            )
+            hidden = st.toggle("Hide the others (else they are shown, but do not move)")
+        step, access = STEPS[first], Access(frozenset(live), hidden).to_link()
+        links = {
+            "A link to this step of the lesson": ("lesson", {"step": step.name}),
+            "The same, with these controls only": ("lesson", {"step": step.name} | access),
+            "The Explore page where this step ends, with these controls only": ("", to_link(step.end) | access),
+        }
+        address = (st.context.url or "").split("?")[0].removesuffix("lesson").rstrip("/")
+        with right:
+            for title, (page, parameters) in links.items():
+                st.markdown(title)
+                st.code(f"{address}/{page}?{urlencode(parameters, safe=',')}", language=None, wrap_lines=True)
+        st.download_button(
+            "Teacher's notes with the expected figures",
+            lambda: notes_html().encode(),
+            "commod_teachers_notes.html",
+            "text/html",
+            icon=":material/download:",
+            on_click="ignore",
+        )
+        st.caption(
+            "The notes are written by the models when you ask for them, which takes a few seconds. A link freezes "
+            "controls for a class that wants to be led; it is no lock: whoever edits the address has them back."
+        )
