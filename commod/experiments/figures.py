@@ -11,9 +11,10 @@ from sklearn.tree import DecisionTreeRegressor
 from commod.experiments.match import nearest
 from commod.experiments.measure import calibration_of, score_move
 from commod.experiments.printed import FIGURE2
-from commod.experiments.scene import FAIRNESS_FIGURES, Scene, prepare
+from commod.experiments.scene import Scene, prepare
 from commod.experiments.sweep import Cell, Shared, fit_cell, lines_of
 from commod.explain import explain_concepts, explain_loadings
+from commod.metrics.figures import CRITERIA
 from commod.models import Commod, WarmStart
 from commod.models.competitors import make_method
 
@@ -23,11 +24,13 @@ DP = "demographic_parity"
 # Fairness at which models are matched: in the middle of what the paper's segments hold.
 TARGETS = {("law_school", DP): 0.7, ("compas", DP): 0.77}
 POSTHOC_DEPTHS = (1, 2, 3, 4, 5, 6, 8, 10)
+# In the files of the results, whatever else is declared.
+COLUMNS = ("p_rule", "accuracy", "change_rate")
 
 
 def matched(models: pd.DataFrame, data: str, split: int, methods: tuple[str, ...], criterion: str = DP) -> pd.DataFrame:
     """For one split, the COMMOD model nearest to the target fairness, and of other methods the one nearest to that."""
-    figure = FAIRNESS_FIGURES[criterion]
+    figure = CRITERIA[criterion].figure_name
     here = models[(models["dataset"] == data) & (models["split"] == split) & (models["fairness"] == criterion)]
     here = here[here["error"] == ""].reset_index(drop=True)
     spread = (float(here[figure].std()), float(here["accuracy"].std()))
@@ -45,7 +48,7 @@ def tree_f1_by_depth(models: pd.DataFrame, data: str) -> pd.DataFrame:
     rows: list[dict[str, Any]] = []
     for split in sorted(models.loc[models["dataset"] == data, "split"].unique()):
         for row in matched(models, data, int(split), ("frappe", "adv_debias")).to_dict("records"):
-            about = {name: row[name] for name in ("split", "method", "settings", "p_rule", "accuracy", "change_rate")}
+            about = {name: row[name] for name in ("split", "method", "settings", *COLUMNS)}
             rows += [about | {"depth": depth, "f1": row[f"tree_f1_{depth}"]} for depth in range(1, 7)]
     return pd.DataFrame(rows)
 
@@ -82,7 +85,7 @@ def posthoc_trees(models: pd.DataFrame, data: str = "law_school") -> pd.DataFram
         scene = prepare(data, seed=int(split))
         own, rival = matched(models, data, int(split), ("frappe",)).to_dict("records")
         for name, row in (("COMMOD", own), ("FRAPPE", rival)):
-            figures = {figure: row[figure] for figure in ("p_rule", "accuracy", "change_rate")}
+            figures = {figure: row[figure] for figure in COLUMNS}
             rows.append({"split": split, "model": name, "depth": 0, **figures})
         frappe = make_method("frappe", scene.f, rival["value"], random_state=int(rival["seed"]))
         frappe.fit(scene.train.X, scene.train.y, sensitive_features=scene.train.sensitive)
@@ -90,7 +93,7 @@ def posthoc_trees(models: pd.DataFrame, data: str = "law_school") -> pd.DataFram
         for depth in POSTHOC_DEPTHS:
             tree = DecisionTreeRegressor(max_depth=depth, random_state=0).fit(scene.encoded_train, correction)
             decided = (scene.logit_test + tree.predict(scene.encoded_test) > 0).astype(int)
-            figures = {name: scene.figures(decided)[name] for name in ("p_rule", "accuracy", "change_rate")}
+            figures = {figure: scene.figures(decided)[figure] for figure in COLUMNS}
             rows.append({"split": split, "model": "FRAPPE + tree", "depth": depth, **figures})
     return pd.DataFrame(rows)
 
@@ -106,7 +109,7 @@ def example_with_two_concepts(split: int = 0) -> pd.DataFrame:
     rows: list[tuple[str, str, str, float]] = [
         ("figure", "", "p_rule_f", of_f["p_rule"]),
         ("figure", "", "accuracy_f", of_f["accuracy"]),
-        *(("figure", "", name, figures[name]) for name in ("p_rule", "accuracy", "change_rate")),
+        *(("figure", "", name, figures[name]) for name in COLUMNS),
         ("figure", "", "lambda_fair", float(g.lambda_fair)),
     ]
     activations = g.concept_activations(scene.test.X)

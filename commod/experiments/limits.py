@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from commod.experiments.scene import FAIRNESS_FIGURES, Scene
+from commod.experiments.scene import Scene
 from commod.experiments.sweep import fairness_gain
-from commod.theory import best_accuracy, fails_from, mistreatment_curve, p_rule_curve, switching_point
+from commod.metrics.figures import CRITERIA
+from commod.theory import best_accuracy, best_curve, fails_from, switching_point
 
-__all__ = ["Limits", "best_within", "is_fair", "limits_of", "price_of"]
+__all__ = ["Limits", "best_within", "limits_of", "price_of"]
 
 # Of a curve that is drawn, and of a price that is computed.
 MAX_POINTS = 400
@@ -31,7 +31,7 @@ class Limits:
         ``changes, change_rate, fairness``: the best P-Rule, or the lowest mistreatment, that so many flips can reach.
     fair_from : int or None
         The fewest flips with which the fairest decisions there are can be reached, rounding aside (P-Rule above 0.99,
-        mistreatment below 0.01).
+        mistreatment below 0.01: `Criterion.nearly_fair`).
     switching_point : int or None
         K_s of the paper; for demographic parity.
     printed_fails_from : int or None
@@ -55,30 +55,24 @@ def limits_of(scene: Scene, fairness: str, most: float = 0.4) -> Limits:
     """The bound on the test rows, up to a share `most` of decisions changed."""
     test, decided = scene.test, scene.decisions_test
     flips = int(most * len(test))
-    is_dp = fairness == "demographic_parity"
+    criterion = CRITERIA[fairness]
     curve = _curve(scene, fairness, flips)
-    fair = (curve["fairness"] > 0.99) if is_dp else (curve["fairness"] < 0.01)
+    fair = criterion.gain(curve["fairness"]) > criterion.gain(criterion.nearly_fair)
     return Limits(
         curve,
         int(curve["changes"][fair].iloc[0]) if fair.any() else None,
-        switching_point(decided, sensitive_features=test.sensitive) if is_dp else None,
+        None if criterion.by_label else switching_point(decided, sensitive_features=test.sensitive),
         fails_from(test.y, decided, sensitive_features=test.sensitive, fairness=fairness, max_changes=flips),
         len(test),
     )
 
 
 def _curve(scene: Scene, fairness: str, flips: int) -> pd.DataFrame:
-    test, decided = scene.test, scene.decisions_test
-    if fairness == "demographic_parity":
-        curve = p_rule_curve(decided, sensitive_features=test.sensitive, max_changes=flips)
-    else:
-        curve = mistreatment_curve(test.y, decided, sensitive_features=test.sensitive, max_changes=flips)
-    return curve.rename(columns={FAIRNESS_FIGURES[fairness]: "fairness"})[["changes", "change_rate", "fairness"]]
-
-
-def is_fair(figures: Any, fairness: str, limit: float) -> Any:
-    """Whether a P-Rule is at least, or mistreatment at most, the limit; of one figure or of many."""
-    return figures >= limit if fairness == "demographic_parity" else figures <= limit
+    test = scene.test
+    curve = best_curve(
+        test.y, scene.decisions_test, fairness=fairness, sensitive_features=test.sensitive, max_changes=flips
+    )
+    return curve.rename(columns={CRITERIA[fairness].figure_name: "fairness"})[["changes", "change_rate", "fairness"]]
 
 
 def best_within(points: pd.DataFrame, fairness: str, change_rate: float) -> pd.Series | None:
@@ -95,16 +89,17 @@ def price_of(scene: Scene, fairness: str, limit: float, most: float) -> pd.DataF
     """
     test, decided = scene.test, scene.decisions_test
     flips = int(most * len(test))
-    if fairness == "equalized_odds":
+    criterion = CRITERIA[fairness]
+    if criterion.by_label:
         flips = min(flips, MAX_FLIPS_EO)
     curve = _curve(scene, fairness, flips)
-    fair = is_fair(curve["fairness"], fairness, limit)
+    fair = criterion.is_met(curve["fairness"], limit)
     # From the fewest flips that are fair enough on.
     first = int(curve["changes"][fair].iloc[0]) if fair.any() else flips
     changes = np.unique(np.linspace(first, flips, PRICE_POINTS).round().astype(int))
     frames = []
     for known, scores in (("labels", None), ("scores", scene.scores_test)):
-        if known == "scores" and fairness == "equalized_odds":
+        if known == "scores" and criterion.by_label:
             continue
         table = best_accuracy(
             test.y,

@@ -2,27 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
 from commod.experiments.measure import calibration_of, concept_figures, score_move, tree_f1
-from commod.experiments.scene import FAIRNESS_FIGURES, Scene
+from commod.experiments.scene import Scene
 from commod.experiments.sweep import Model, Sweep
+from commod.metrics.figures import CRITERIA, key_figures
 from commod.models.competitors import METHODS
 
 __all__ = ["NEAR_ACCURACY", "Match", "match_models", "near_fairness", "nearest"]
 
 # A rival further away than this in fairness or accuracy is not comparable: differences may be due to either.
 NEAR_ACCURACY = 0.02
-NEAR_P_RULE = 0.05
+# The same by criterion, given the figure of f.
+NEAR_FAIRNESS: dict[str, Callable[[float], float]] = {
+    "demographic_parity": lambda of_f: 0.05,
+    "equalized_odds": lambda of_f: max(0.02, 0.1 * of_f),
+}
 
 
 def near_fairness(fairness: str, of_f: float) -> float:
     """How far apart two models may be in fairness: 0.05 of P-Rule; of mistreatment, a tenth of f's, at least 0.02."""
-    return NEAR_P_RULE if fairness == "demographic_parity" else max(0.02, 0.1 * of_f)
+    return NEAR_FAIRNESS[fairness](of_f)
 
 
 @dataclass(frozen=True)
@@ -51,7 +56,7 @@ class Match:
 
 def nearest(points: pd.DataFrame, target: pd.Series, fairness: str, spread: tuple[float, float]) -> int:
     """Position in `points` of the model nearest to `target` in fairness and accuracy, each in units of its spread."""
-    figure = FAIRNESS_FIGURES[fairness]
+    figure = CRITERIA[fairness].figure_name
     distance = ((points[figure] - target[figure]) / spread[0]) ** 2
     distance += ((points["accuracy"] - target["accuracy"]) / spread[1]) ** 2
     return int(np.argmin(distance.to_numpy()))
@@ -72,7 +77,7 @@ def match_models(
     depth : int
         Of the tree that describes the changes.
     """
-    figure = FAIRNESS_FIGURES[fairness]
+    figure = CRITERIA[fairness].figure_name
     points = pd.concat([sweep.points for sweep in sweeps.values()])
     spread = (max(points[figure].std(), 1e-9), max(points["accuracy"].std(), 1e-9))
     target = sweeps[method].points.iloc[chosen]
@@ -93,7 +98,7 @@ def match_models(
                 "title": row["title"],
                 "needs_sensitive": row["needs_sensitive"],
                 "settings": row["settings"],
-                **{key: row[key] for key in ("p_rule", "dm", "accuracy", "change_rate")},
+                **{key.name: row[key.name] for key in key_figures()},
                 "changed": int(changed[name].sum()),
                 **_who(scene, models[name]),
                 "tree_f1": tree_f1(scene, models[name])[depth],

@@ -9,7 +9,7 @@ from threading import Lock
 import numpy as np
 
 from commod.datasets import Split, TabularEncoder, Task, is_known, load_task, on_forget
-from commod.metrics.figures import figures_of_counts
+from commod.metrics.figures import key_figures_of
 from commod.models.base_models import GIVEN_SCORES, train_base_model
 from commod.models.base_scores import BaseModel, base_logits
 
@@ -52,11 +52,9 @@ class Scene:
         return (self.scores_train > 0.5).astype(int)
 
     def figures(self, decisions: np.ndarray) -> dict[str, float]:
-        """Accuracy, P-Rule, disparate mistreatment and change rate of decisions on the test rows."""
-        counts = np.bincount(self.cell_test * 2 + decisions, minlength=8).reshape(2, 2, 2).astype(float)
-        of_counts = figures_of_counts(counts)
-        figures = {name: float(of_counts[name]) for name in ("accuracy", "p_rule", "dm")}
-        return figures | {"change_rate": float(np.mean(decisions != self.decisions_test))}
+        """The key figures of decisions on the test rows."""
+        cell = self.cell_test * 4 + self.decisions_test * 2 + decisions
+        return key_figures_of(np.bincount(cell, minlength=16).reshape(2, 2, 2, 2).astype(float))
 
 
 # Data set, base model and seed of a scene.

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from commod.experiments.scene import FAIRNESS_FIGURES
 from commod.experiments.sweep import fairness_gain
+from commod.metrics.figures import CRITERIA
 
 __all__ = ["PAPER_MAIN", "PAPER_SEGMENTS", "Segments", "cell_table", "in_segments", "quartiles_of"]
 
@@ -24,7 +24,7 @@ class Segments:
     def fairness_range(self, q: int, criterion: str) -> str:
         """Segment q (1 to 4) of fairness in words."""
         cuts = [f"{cut:.2f}" for cut in self.fairness]
-        first, last = ("below", "and above") if criterion == "demographic_parity" else ("above", "and below")
+        first, last = ("below", "and above") if CRITERIA[criterion].upward else ("above", "and below")
         return {1: f"{first} {cuts[0]}", 4: f"{cuts[2]} {last}"}.get(q) or f"{cuts[q - 2]} to {cuts[q - 1]}"
 
 
@@ -51,10 +51,9 @@ def quartiles_of(points: pd.DataFrame, criterion: str, source: str) -> Segments:
 
 def in_segments(points: pd.DataFrame, segments: Segments, criterion: str) -> pd.DataFrame:
     """The points with their segments, ``fairness_q`` and ``accuracy_q``, 1 to 4."""
-    sign = 1.0 if criterion == "demographic_parity" else -1.0
-    gain = sign * points[FAIRNESS_FIGURES[criterion]].to_numpy()
+    cuts = CRITERIA[criterion].gain(np.asarray(segments.fairness))
     # A value on a cut belongs to the fairer segment, and to the more accurate one, as printed.
-    fairness = np.searchsorted(sign * np.asarray(segments.fairness), gain, side="right")
+    fairness = np.searchsorted(cuts, fairness_gain(points, criterion), side="right")
     accuracy = np.searchsorted(np.asarray(segments.accuracy), points["accuracy"], side="right")
     return points.assign(fairness_q=fairness + 1, accuracy_q=accuracy + 1)
 

@@ -13,7 +13,8 @@ import pandas as pd
 from sklearn.exceptions import ConvergenceWarning
 
 from commod.datasets import Task
-from commod.experiments.scene import FAIRNESS_FIGURES, Scene
+from commod.experiments.scene import Scene
+from commod.metrics.figures import CRITERIA, key_figures
 from commod.metrics.pareto import undominated
 from commod.models import WarmStart
 from commod.models.competitors import METHODS, make_method
@@ -43,10 +44,8 @@ _CONCEPT_SETTINGS: dict[str, dict[str, Any]] = {
     "adult": {"lambda_concepts": 0.1, "n_concepts": 3},
     "german": {"lambda_concepts": 0.1, "n_concepts": 3},
 }
-POINT_COLUMNS = (
-    "method title needs_sensitive fairness dataset base_model split knob value settings seed "
-    "accuracy p_rule dm change_rate best"
-).split()
+# Of a point, before its figures.
+ABOUT_POINT = "method title needs_sensitive fairness dataset base_model split knob value settings seed".split()
 # Short names of constructor arguments, as they stand beside a point.
 SYMBOLS = {"lambda_ratio": "λ_ratio", "lambda_concepts": "λ_concepts"}
 
@@ -173,9 +172,9 @@ def _fit_line(scene: Scene, line: Sequence[Cell], fairness: str, report: Report 
 def as_points(rows: pd.DataFrame) -> pd.DataFrame:
     """Rows of one criterion on one scene as points: what they are called, and whether another of the method beats them.
 
-    Columns ``method, title, needs_sensitive, fairness, dataset, base_model, split, knob, value, settings, seed,
-    accuracy, p_rule, dm, change_rate`` (on test) and ``best``: no other model of the same method is fairer and at least
-    as accurate, or the other way round.
+    Columns ``method, title, needs_sensitive, fairness, dataset, base_model, split, knob, value, settings, seed``, the
+    key figures on test (``accuracy, p_rule, dm, change_rate``; of those declared, the ones that the rows have) and
+    ``best``: no other model of the same method is fairer and at least as accurate, or the other way round.
     """
     methods = [METHODS[name] for name in rows["method"]]
     points = rows.assign(
@@ -187,13 +186,15 @@ def as_points(rows: pd.DataFrame) -> pd.DataFrame:
     for _, group in points.groupby("method"):
         gain = fairness_gain(group, str(group["fairness"].iloc[0]))
         points.loc[group.index, "best"] = undominated(gain, group["accuracy"])
-    return points[POINT_COLUMNS]
+    figures = [figure.name for figure in key_figures() if figure.name in points]
+    return points[[*ABOUT_POINT, *figures, "best"]]
 
 
 def fairness_gain(points: pd.DataFrame, fairness: str) -> pd.Series:
     """The fairness of points as a number that is to be large."""
-    figure = points[FAIRNESS_FIGURES[fairness]]
-    return figure if fairness == "demographic_parity" else -figure
+    criterion = CRITERIA[fairness]
+    gain: pd.Series = criterion.gain(points[criterion.figure_name])
+    return gain
 
 
 def sweep_method(scene: Scene, method: str, fairness: str, report: Report | None = None) -> Sweep:

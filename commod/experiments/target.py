@@ -21,16 +21,15 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import StratifiedKFold
 
 from commod.datasets import Split, Task
-from commod.experiments.scene import FAIRNESS_FIGURES
 from commod.experiments.sweep import concept_settings
 from commod.metrics.counts import Counts, change_counts
-from commod.metrics.figures import figures_of_counts
+from commod.metrics.figures import CRITERIA, FIGURES
 from commod.metrics.report import bootstrap_counts
 from commod.models import Commod, WarmStart
 from commod.models.base_models import train_base_model
 from commod.models.base_scores import BaseModel, base_logits
 from commod.models.validation import check_choice
-from commod.theory import mistreatment_curve, p_rule_curve
+from commod.theory import best_curve
 
 __all__ = ["LAMBDA_GRIDS", "Target", "find_settings"]
 
@@ -125,17 +124,14 @@ class Target:
 
 def _fair_words(criterion: str, fairness: float) -> str:
     """A limit; rounded down, so that what is promised is not more than it is."""
-    if _is_dp(criterion):
-        return f"a P-Rule of at least {math.floor(fairness * 1000 + 1e-6) / 1000:g}"
-    return f"mistreatment of at most {math.ceil((1 - fairness) * 1000 - 1e-6) / 1000:g}"
+    asked = CRITERIA[criterion]
+    limit = asked.share(math.floor(fairness * 1000 + 1e-6) / 1000)
+    return f"{asked.noun} of {asked.side} {limit:g}"
 
 
 def _value_words(criterion: str, fairness: float) -> str:
-    return f"a P-Rule of {fairness:.3f}" if _is_dp(criterion) else f"mistreatment of {1 - fairness:.3f}"
-
-
-def _is_dp(criterion: str) -> bool:
-    return criterion == "demographic_parity"
+    asked = CRITERIA[criterion]
+    return f"{asked.noun} of {asked.figure.show(asked.share(fairness))}"
 
 
 def find_settings(
@@ -175,7 +171,7 @@ def find_settings(
     report : callable, optional
         Called with the share done; what it raises ends the search.
     """
-    check_choice("criterion", criterion, tuple(FAIRNESS_FIGURES))
+    check_choice("criterion", criterion, tuple(CRITERIA))
     _check_share("min_fairness", min_fairness)
     _check_share("max_change", max_change)
     if not 0.5 <= confidence < 1.0:
@@ -270,20 +266,20 @@ class _Search:
             parts.append(change_counts(fold.held.y, fold.decided, decided, fold.held.sensitive)[0])
         counts = np.sum(parts, axis=0)
         drawn = np.concatenate([_on_new_people(part, self.new_people) for part in parts])
-        fairness, changed = self._fairness(drawn), _change_rate(drawn)
+        fairness, changed = self._fairness(drawn), FIGURES["change_rate"].formula(drawn)
         self.draws[lambdas] = fairness, changed
         least, most, _ = self.asked
         self.tried[lambdas] = {
-            "accuracy": float(figures_of_counts(counts.sum(axis=-2))["accuracy"]),
+            "accuracy": float(FIGURES["accuracy"].formula(counts.sum(axis=-2))),
             "fairness": float(self._fairness(counts)),
-            "change_rate": float(_change_rate(counts)),
+            "change_rate": float(FIGURES["change_rate"].formula(counts)),
             "chance": float(np.mean((fairness >= least) & (changed <= most))),
         }
 
     def _fairness(self, counts: Counts) -> np.ndarray:
         """To be large: P-Rule, or 1 − DM."""
-        figure = figures_of_counts(counts.sum(axis=-2))[FAIRNESS_FIGURES[self.criterion]]
-        return figure if _is_dp(self.criterion) else 1.0 - figure
+        criterion = CRITERIA[self.criterion]
+        return np.asarray(criterion.share(criterion.figure.formula(counts.sum(axis=-2))))
 
     def meeting(self) -> list[Lambdas]:
         """Settings that meet both limits, the most accurate first; of equals, the one that changes least."""
@@ -347,10 +343,9 @@ class _Search:
     def _bound(self) -> float:
         decided = (base_logits(self.f, self.train.X) > 0).astype(int)
         flips = int(self.asked[1] * len(decided))
-        limit: dict[str, Any] = {"sensitive_features": self.train.sensitive, "max_changes": flips}
-        if _is_dp(self.criterion):
-            return float(p_rule_curve(decided, **limit)["p_rule"].iloc[-1])
-        return 1.0 - float(mistreatment_curve(self.train.y, decided, **limit)["dm"].iloc[-1])
+        groups, criterion = self.train.sensitive, CRITERIA[self.criterion]
+        best = best_curve(self.train.y, decided, fairness=criterion.name, sensitive_features=groups, max_changes=flips)
+        return float(criterion.share(best[criterion.figure_name].iloc[-1]))
 
 
 def _if_finite(value: float, settings: dict[str, Any]) -> tuple[float, dict[str, Any]] | None:
@@ -395,11 +390,6 @@ def _commod(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # it is judged by its decisions
         return g.fit(rows.X, rows.y, sensitive_features=rows.sensitive, base_scores=scores, warm_start=warm_start)
-
-
-def _change_rate(counts: Counts) -> np.ndarray:
-    changed = counts[..., 0, 1] + counts[..., 1, 0]
-    return np.asarray(changed.sum(axis=(-2, -1)) / counts.sum(axis=(-4, -3, -2, -1)))
 
 
 def _on_new_people(counts: Counts, sizes: np.ndarray) -> Counts:

@@ -43,9 +43,9 @@ def rates_given_label(counts: Counts, label: int) -> Values:
 
 
 def p_rule_of_rates(rates: Values) -> Values:
-    """Smallest over largest rate; 1 where all rates are 0."""
+    """Smallest over largest rate; 1 where all rates are 0, NaN where one does not exist."""
     low, high = rates.min(axis=-1), rates.max(axis=-1)
-    return np.where(high > 0, low / np.where(high > 0, high, 1.0), 1.0)
+    return np.where(high == 0, 1.0, low / np.where(high == 0, 1.0, high))
 
 
 def gap(rates: Values) -> Values:

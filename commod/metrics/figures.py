@@ -10,6 +10,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+import numpy as np
+
 from commod.metrics.counts import Counts
 from commod.metrics.fairness import (
     Values,
@@ -29,6 +31,7 @@ __all__ = [
     "figures_of_changes",
     "figures_of_counts",
     "key_figures",
+    "key_figures_of",
     "title_of",
 ]
 
@@ -60,7 +63,8 @@ class Figure:
     needs_labels : bool
         Whether every group must have rows of either label; where one has not, the figure is left out.
     key : bool
-        Whether it stands in tiles, in saved runs and in the teacher's notes, too, or in full tables only.
+        Whether it stands in tiles, in saved runs and in the teacher's notes, too, or in full tables only. Such a figure
+        is one number: it has no `by_group`.
     short : str
         Its title where there is little room; default, the title.
     fair : str
@@ -83,6 +87,10 @@ class Figure:
     fair: str = ""
     more: str = ""
 
+    def __post_init__(self) -> None:
+        if self.key and self.by_group:
+            raise ValueError(f"The figure {self.name!r} is one for each group: it cannot be a key figure.")
+
     @property
     def short_title(self) -> str:
         return self.short or self.title
@@ -90,12 +98,22 @@ class Figure:
     @property
     def in_sentence(self) -> str:
         """The title as it stands within a sentence."""
-        return self.title if self.title[1:2].isupper() or "-" in self.title else self.title[0].lower() + self.title[1:]
+        return _in_sentence(self.title)
+
+    @property
+    def short_in_sentence(self) -> str:
+        """The short title as it stands within a sentence."""
+        return _in_sentence(self.short_title)
 
     @property
     def axis_title(self) -> str:
         """The title with the value at which it is fair."""
         return f"{self.title} ({self.fair} is fair)" if self.fair else self.title
+
+    @property
+    def format(self) -> str:
+        """For `format` and for charts; `show` also writes a minus as such."""
+        return ".1%" if self.percent else ".3f"
 
     def is_better(self, value: float, than: float) -> bool:
         """Whether a value is better than another; where neither direction is better, never."""
@@ -103,7 +121,7 @@ class Figure:
 
     def show(self, value: float) -> str:
         """A value as it is written everywhere: ``71.9%`` or ``0.569``."""
-        return _minus(f"{value:.1%}" if self.percent else f"{value:.3f}")
+        return _minus(f"{value:{self.format}}")
 
     def show_difference(self, value: float) -> str:
         """A difference of two values: ``+1.2 points`` or ``+0.123``."""
@@ -113,6 +131,10 @@ class Figure:
         """An interval in brackets; its unit is that of the value in front of it."""
         show = self.show_difference if difference else self.show
         return f"[{show(low)}, {show(high)}]".replace("%", "").replace(" points", "")
+
+
+def _in_sentence(title: str) -> str:
+    return title if title[1:2].isupper() or "-" in title else title[0].lower() + title[1:]
 
 
 def _minus(text: str) -> str:
@@ -263,6 +285,8 @@ class Criterion:
         The figure as it stands in a sentence: "a P-Rule of 0.8".
     by_label : bool
         Whether people of equal label are compared, or all.
+    nearly_fair : float
+        Beyond this value of the figure decisions are called fair: whole people seldom add up to equal rates.
     """
 
     name: str
@@ -271,10 +295,17 @@ class Criterion:
     figure_name: str
     noun: str
     by_label: bool
+    nearly_fair: float
 
     @property
     def figure(self) -> Figure:
         return FIGURES[self.figure_name]
+
+    @property
+    def key_figures(self) -> list[Figure]:
+        """The key figures of a model that is to meet this criterion: without those of the other criteria."""
+        others = {other.figure_name for other in CRITERIA.values()} - {self.figure_name}
+        return [figure for figure in key_figures() if figure.name not in others]
 
     @property
     def upward(self) -> bool:
@@ -289,6 +320,15 @@ class Criterion:
         """Values of the figure, turned so that more is fairer."""
         return values if self.upward else -values
 
+    def share(self, values: Any) -> Any:
+        """Values of the figure, turned so that 1 is fair and less is less fair (1 − mistreatment); the same back."""
+        return values if self.upward else 1.0 - values
+
+    @property
+    def side(self) -> str:
+        """On which side of a limit values are fair: "at least" or "at most"."""
+        return "at least" if self.upward else "at most"
+
     def wish(self, limit: float) -> str:
         """A limit in words: "a P-Rule of 0.8 or more"."""
         return f"{self.noun} of {limit:g} or {'more' if self.upward else 'less'}"
@@ -298,8 +338,10 @@ class Criterion:
 CRITERIA: dict[str, Criterion] = {
     criterion.name: criterion
     for criterion in (
-        Criterion("demographic_parity", "Demographic parity", "DP", "p_rule", "a P-Rule", by_label=False),
-        Criterion("equalized_odds", "Equalized odds", "EO", "dm", "mistreatment", by_label=True),
+        Criterion(
+            "demographic_parity", "Demographic parity", "DP", "p_rule", "a P-Rule", by_label=False, nearly_fair=0.99
+        ),
+        Criterion("equalized_odds", "Equalized odds", "EO", "dm", "mistreatment", by_label=True, nearly_fair=0.01),
     )
 }
 
@@ -336,6 +378,13 @@ def figures_of_counts(counts: Counts) -> dict[str, Values]:
 def figures_of_changes(counts: Counts) -> dict[str, Values]:
     """Figures of a change from (..., groups, label, f, g)."""
     return _compute(counts, (counts.sum(axis=(-2, -1)) > 0).all(), of_change=True)
+
+
+def key_figures_of(counts: Counts) -> dict[str, float]:
+    """The key figures of g from counts (groups, label, f, g) as plain numbers; NaN for one that needs an empty cell."""
+    of_g = counts.sum(axis=-2)
+    with np.errstate(invalid="ignore"):  # 0 / 0
+        return {figure.name: float(figure.formula(counts if figure.of_change else of_g)) for figure in key_figures()}
 
 
 def _compute(counts: Counts, all_labels: Any, *, of_change: bool) -> dict[str, Values]:

@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from commod.datasets.encoding import TabularEncoder
-from commod.metrics.figures import figures_of_counts
+from commod.metrics.figures import CRITERIA, key_figures_of
 from commod.models.adversary import Array, sigmoid
 from commod.models.base_scores import BaseModel
 from commod.models.best_response import WarmStart, solve_linear
@@ -103,8 +103,8 @@ class Commod(EditedModel):
         The same r by feature: concepts_ @ concept_weights_.
     intercept_ : float
     path_ : DataFrame
-        Points passed from g = f to the target: λ_fair, loss terms, and accuracy, p_rule, dm and change_rate on the
-        training rows.
+        Points passed from g = f to the target: λ_fair, loss terms, and the key figures on the training rows:
+        accuracy, p_rule, dm, change_rate and what else is declared one.
     history_ : DataFrame
         Each loss term after every step.
     converged_ : bool
@@ -234,14 +234,14 @@ class Commod(EditedModel):
         return self
 
     def _loss_weights(self) -> LossWeights:
-        check_choice("fairness", self.fairness, ("demographic_parity", "equalized_odds"))
+        check_choice("fairness", self.fairness, tuple(CRITERIA))
         concepts = check_weight("lambda_concepts", self.lambda_concepts)
         return LossWeights(
             fair=check_weight("lambda_fair", self.lambda_fair),
             ratio=check_weight("lambda_ratio", self.lambda_ratio),
             sparsity=concepts * check_weight("sparsity_weight", self.sparsity_weight),
             diversity=concepts * check_weight("diversity_weight", self.diversity_weight),
-            by_label=self.fairness == "equalized_odds",
+            by_label=CRITERIA[self.fairness].by_label,
         )
 
     def _check_settings(self, shape: tuple[int, int]) -> None:
@@ -435,12 +435,7 @@ class Commod(EditedModel):
 
 
 def _train_figures(z: Array, data: TrainingData) -> dict[str, float]:
-    """Accuracy, fairness and change rate of the scores z on the training rows."""
-    decided = (z > 0).astype(int)
+    """The key figures of the scores z on the training rows."""
     s, y = data.sensitive.astype(int), data.y.astype(int)
-    counts = np.bincount(s * 4 + y * 2 + decided, minlength=8).reshape(2, 2, 2).astype(float)
-    figures = {"accuracy": float(np.mean(decided == y)), "change_rate": float(np.mean((z > 0) != (data.logit > 0)))}
-    if (counts.sum(axis=-1) > 0).all():
-        of_counts = figures_of_counts(counts)
-        figures |= {name: float(of_counts[name]) for name in ("p_rule", "dm")}
-    return figures
+    cell = s * 8 + y * 4 + (data.logit > 0) * 2 + (z > 0)
+    return key_figures_of(np.bincount(cell, minlength=16).reshape(2, 2, 2, 2).astype(float))

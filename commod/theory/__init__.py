@@ -1,13 +1,14 @@
 """What can be done at all: limits of fairness by few changes, exact, and the rule that is optimal in theory."""
 
 from commod.theory.accuracy import best_accuracy
-from commod.theory.flips import mistreatment_curve, p_rule_curve, switching_point
+from commod.theory.flips import best_curve, mistreatment_curve, p_rule_curve, switching_point
 from commod.theory.printed import fails_from
 from commod.theory.synthetic import World, make_world
 
 __all__ = [
     "World",
     "best_accuracy",
+    "best_curve",
     "fails_from",
     "make_world",
     "mistreatment_curve",

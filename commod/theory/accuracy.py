@@ -19,6 +19,7 @@ import numpy as np
 import pandas as pd
 
 from commod.metrics.counts import as_binary, codes_of_groups
+from commod.metrics.figures import CRITERIA
 from commod.models.validation import check_choice
 from commod.theory.flips import Ints, Values, check_cells, two_group_counts
 
@@ -59,7 +60,7 @@ def best_accuracy(
     DataFrame
         ``changes, change_rate, accuracy``; accuracy is missing where K flips cannot reach the limit.
     """
-    check_choice("fairness", fairness, ("demographic_parity", "equalized_odds"))
+    check_choice("fairness", fairness, tuple(CRITERIA))
     asked = np.asarray(list(changes))
     if len(asked) and ((asked != np.floor(asked)).any() or asked.min() < 0):
         raise ValueError("changes must be whole numbers of flips, 0 or more.")
@@ -69,7 +70,7 @@ def best_accuracy(
     people = int(counts.sum())
     start = float(counts[:, 0, 0].sum() + counts[:, 1, 1].sum())
     budgets = np.minimum(asked, people).astype(np.int64)
-    if fairness == "equalized_odds":
+    if CRITERIA[fairness].by_label:
         if scores is not None:
             raise ValueError("Mistreatment is defined by the labels: leave scores out for equalized odds.")
         check_cells(counts)
@@ -85,7 +86,7 @@ def best_accuracy(
         start = float(np.maximum(probability, 1 - probability).sum())
         gains = _in_foresight(counts, decisions, probability, codes_of_groups(sensitive_features)[0], budgets, limit)
     accuracy = np.where(np.isfinite(gains), (start + np.where(np.isfinite(gains), gains, 0.0)) / people, np.nan)
-    if fairness == "demographic_parity" and limit > 1:
+    if CRITERIA[fairness].upward and limit > 1:
         accuracy = np.full(len(budgets), np.nan)  # no P-Rule is above 1
     return pd.DataFrame({"changes": asked, "change_rate": asked / people, "accuracy": accuracy})
 

@@ -17,8 +17,10 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from commod.metrics.counts import as_binary, confusion_counts
+from commod.metrics.figures import FIGURES
+from commod.models.validation import check_choice
 
-__all__ = ["check_cells", "mistreatment_curve", "p_rule_curve", "switching_point", "two_group_counts"]
+__all__ = ["best_curve", "check_cells", "mistreatment_curve", "p_rule_curve", "switching_point", "two_group_counts"]
 
 Ints = NDArray[np.int64]
 Values = NDArray[np.float64]
@@ -39,7 +41,7 @@ def check_cells(counts: Ints) -> None:
     """Raise if a group (of counts by group, label and decision) has no row of some label."""
     if (counts.sum(axis=2) == 0).any():
         raise ValueError(
-            "Disparate mistreatment compares the groups under each label, and one group has no row of some label: "
+            f"{FIGURES['dm'].title} compares the groups under each label, and one group has no row of some label: "
             "choose other groups, or ask for demographic parity."
         )
 
@@ -222,3 +224,18 @@ def _bends(values: Values) -> Ints:
     """Places where a curve is not straight, its ends among them."""
     inside = np.flatnonzero(np.abs(np.diff(values, 2)) > 1e-13) + 1
     return np.unique(np.r_[0, inside, len(values) - 1])
+
+
+# By criterion; demographic parity does not look at the labels.
+_CURVES: dict[str, Callable[..., pd.DataFrame]] = {
+    "demographic_parity": lambda y_true, y_pred, **limit: p_rule_curve(y_pred, **limit),
+    "equalized_odds": mistreatment_curve,
+}
+
+
+def best_curve(
+    y_true: Any, y_pred: Any, *, fairness: str, sensitive_features: Any, max_changes: int | None = None
+) -> pd.DataFrame:
+    """The best that at most K flips can do for a criterion, for every K: `p_rule_curve` or `mistreatment_curve`."""
+    check_choice("fairness", fairness, tuple(_CURVES))
+    return _CURVES[fairness](y_true, y_pred, sensitive_features=sensitive_features, max_changes=max_changes)

@@ -9,14 +9,15 @@ Both are right in the regime they have in mind, few flips and enough people to f
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from commod.metrics.counts import as_binary
-from commod.models.validation import check_choice
-from commod.theory.flips import check_cells, mistreatment_curve, p_rule_curve, two_group_counts
+from commod.metrics.figures import CRITERIA
+from commod.theory.flips import best_curve, check_cells, two_group_counts
 
 __all__ = ["fails_from", "mistreatment_as_printed", "p_rule_as_printed"]
 
@@ -59,15 +60,19 @@ def mistreatment_as_printed(y_true: Any, y_pred: Any, *, sensitive_features: Any
     return pd.DataFrame({"changes": changes, "dm": dm})
 
 
+# By criterion, as the exact curves in `commod.theory.flips`.
+_AS_PRINTED: dict[str, Callable[..., pd.DataFrame]] = {
+    "demographic_parity": lambda y_true, y_pred, **limit: p_rule_as_printed(y_pred, **limit),
+    "equalized_odds": mistreatment_as_printed,
+}
+
+
 def fails_from(y_true: Any, y_pred: Any, *, sensitive_features: Any, fairness: str, max_changes: int) -> int | None:
     """The smallest K at which the printed proposition is not the best there is; None if there is none so far."""
-    check_choice("fairness", fairness, ("demographic_parity", "equalized_odds"))
     limit: dict[str, Any] = {"sensitive_features": sensitive_features, "max_changes": max_changes}
-    if fairness == "demographic_parity":
-        exact = p_rule_curve(y_pred, **limit)["p_rule"]
-        worse = exact - p_rule_as_printed(y_pred, **limit)["p_rule"].iloc[: len(exact)]
-    else:
-        exact = mistreatment_curve(y_true, y_pred, **limit)["dm"]
-        worse = mistreatment_as_printed(y_true, y_pred, **limit)["dm"].iloc[: len(exact)] - exact
-    places = np.flatnonzero(worse.to_numpy() > 1e-9)
+    exact = best_curve(y_true, y_pred, fairness=fairness, **limit)
+    criterion = CRITERIA[fairness]
+    printed = _AS_PRINTED[fairness](y_true, y_pred, **limit)[criterion.figure_name].iloc[: len(exact)]
+    lost = criterion.gain(exact[criterion.figure_name] - printed)
+    places = np.flatnonzero(lost.to_numpy() > 1e-9)
     return int(places[0]) if len(places) else None

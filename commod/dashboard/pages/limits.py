@@ -27,8 +27,9 @@ from commod.dashboard.views.methods import label_of, styles_of
 from commod.dashboard.views.model import train
 from commod.dashboard.views.table import Table
 from commod.experiments import Sweep, points_of
-from commod.experiments.limits import MAX_POINTS, Limits, best_within, is_fair
+from commod.experiments.limits import MAX_POINTS, Limits, best_within
 from commod.experiments.scene import FAIRNESS_FIGURES
+from commod.metrics.figures import CRITERIA
 from commod.metrics.pareto import undominated
 
 # Drawn if nothing else is chosen: COMMOD, and what takes a few seconds.
@@ -139,7 +140,7 @@ def sentence(settings: Settings, limits: Limits, sweeps: dict[str, Sweep], budge
             f" COMMOD, which is not told the group, reaches **{figure:.3f}** "
             f"(with {best['change_rate']:.1%} changed, accuracy {best['accuracy']:.1%})."
         )
-    reached = is_fair(limits.curve["fairness"], settings.fairness, level)
+    reached = CRITERIA[settings.fairness].is_met(limits.curve["fairness"], level)
     wish = _wish(settings, level)
     wish = wish[0].upper() + wish[1:]
     if not reached.any():
@@ -150,7 +151,7 @@ def sentence(settings: Settings, limits: Limits, sweeps: dict[str, Sweep], budge
     words += f" {wish} takes at least **{row['change_rate']:.1%}** ({row['changes']:,.0f} people)"
     if "commod" in sweeps:
         points = sweeps["commod"].points
-        fair = points[is_fair(points[FAIRNESS_FIGURES[settings.fairness]], settings.fairness, level)]
+        fair = points[CRITERIA[settings.fairness].is_met(points[FAIRNESS_FIGURES[settings.fairness]], level)]
         own = "does not get there" if fair.empty else f"needs {fair['change_rate'].min():.1%}"
         words += f"; COMMOD {own}"
     return f"{words}."
@@ -290,12 +291,12 @@ def price(
     most = _end(limits, models, budget)
     asked = _wish(settings, level)
     st.header(f"The price of {asked}")
-    if is_fair(limits.at(0.0), settings.fairness, level):
+    if CRITERIA[settings.fairness].is_met(limits.at(0.0), level):
         st.info("f is that fair already: nothing has to change.", icon=":material/info:")
         return
     curves = compute.price(settings, level, most)
     models = models.assign(difference=models["accuracy"] - result.path["accuracy"].iloc[0])
-    models = models[is_fair(models["fairness"], settings.fairness, level) & (models["change_rate"] <= most)]
+    models = models[CRITERIA[settings.fairness].is_met(models["fairness"], level) & (models["change_rate"] <= most)]
     if curves.empty:
         st.info(f"With {most:.0%} of the decisions changed, {asked} cannot be reached.", icon=":material/info:")
         return

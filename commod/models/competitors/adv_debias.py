@@ -12,9 +12,9 @@ from sklearn.utils.validation import check_is_fitted
 from torch import Tensor
 
 from commod.datasets.encoding import TabularEncoder
+from commod.metrics.figures import CRITERIA
 from commod.models.adversary import Array, sigmoid
 from commod.models.classifier import TabularClassifier
-from commod.models.competitors.base import CRITERIA
 from commod.models.threads import single_threaded
 from commod.models.validation import check_choice, check_count, check_seed, check_weight
 
@@ -81,7 +81,7 @@ class AdvDebias(TabularClassifier):
 
     def fit(self, X: Any, y: Any, *, sensitive_features: Any = None) -> AdvDebias:
         """Train predictor and adversary; without `sensitive_features` the predictor alone, with a warning."""
-        check_choice("fairness", self.fairness, CRITERIA)
+        check_choice("fairness", self.fairness, tuple(CRITERIA))
         check_seed(self.random_state)
         given = self._given(X, y, sensitive_features)
         encoder = TabularEncoder()
@@ -104,7 +104,7 @@ class AdvDebias(TabularClassifier):
         if lost > 255:
             raise ValueError(f"dropout is a share below 1 (0.996 at most), got {self.dropout!r}.")
         epochs, batch_size = check_count("epochs", self.epochs), check_count("batch_size", self.batch_size)
-        by_label = self.fairness == "equalized_odds"
+        by_label = CRITERIA[self.fairness].by_label
         x, labels = _tensor(X), _tensor(y)
         groups = None if sensitive is None else _tensor(sensitive)
         # All that is random comes from a generator of our own: others may train beside us.

@@ -11,6 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from commod.datasets.encoding import TabularEncoder
+from commod.metrics.figures import CRITERIA
 from commod.models.adversary import Array, sigmoid
 from commod.models.base_scores import BaseModel
 from commod.models.classifier import EditedModel
@@ -18,7 +19,6 @@ from commod.models.threads import single_threaded
 from commod.models.validation import check_choice, check_seed
 
 __all__ = [
-    "CRITERIA",
     "Competitor",
     "GroupAware",
     "GroupAwareScored",
@@ -26,8 +26,6 @@ __all__ = [
     "Scored",
     "chance_of_rows",
 ]
-
-CRITERIA = ("demographic_parity", "equalized_odds")
 
 
 @dataclass(frozen=True)
@@ -67,7 +65,7 @@ class Competitor(EditedModel):
 
     fairness: str
     random_state: int
-    criteria: ClassVar[tuple[str, ...]] = CRITERIA
+    criteria: ClassVar[tuple[str, ...]] = tuple(CRITERIA)
 
     def fit(self, X: Any, y: Any, *, sensitive_features: Any = None, base_scores: Any = None) -> Competitor:
         """Learn from training rows.
@@ -224,11 +222,11 @@ class GroupAwareScored(GroupAware):
 
 
 def _check_cells(sensitive: Array, labels: Array, fairness: str) -> None:
-    """Equalized odds compares the groups within each label: each needs rows of both."""
-    if fairness == "equalized_odds" and len(np.unique(2 * sensitive + labels)) < 4:
+    """A criterion that compares the groups within each label needs rows of both labels in each."""
+    if CRITERIA[fairness].by_label and len(np.unique(2 * sensitive + labels)) < 4:
         raise ValueError(
-            "Equalized odds compares the groups under each label, and one group has no row of some label: each group "
-            "needs rows of both labels. Merge groups, or ask for demographic parity."
+            f"{CRITERIA[fairness].title} compares the groups under each label, and one group has no row of some label: "
+            "each group needs rows of both labels. Merge groups, or ask for demographic parity."
         )
 
 

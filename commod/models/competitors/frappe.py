@@ -9,6 +9,7 @@ import pandas as pd
 import torch
 from scipy.optimize import minimize
 
+from commod.metrics.figures import CRITERIA
 from commod.models.adversary import Array, cross_entropy
 from commod.models.base_scores import BaseModel
 from commod.models.competitors.base import Rows, Scored
@@ -90,9 +91,8 @@ class Frappe(Scored):
         assert rows.sensitive is not None
         network = self._network(rows.X.shape[1])
         f, groups, X = rows.score, rows.sensitive == 1, torch.from_numpy(rows.X)
-        strata = [np.ones(len(y), dtype=bool)]
-        if self.fairness == "equalized_odds":
-            strata = [y == label for label in (0, 1)]
+        by_label = CRITERIA[self.fairness].by_label
+        strata = [y == label for label in (0, 1)] if by_label else [np.ones(len(y), dtype=bool)]
         pairs = [(np.flatnonzero(stratum & ~groups), np.flatnonzero(stratum & groups)) for stratum in strata]
         parameters = list(network.parameters())
 

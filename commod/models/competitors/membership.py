@@ -10,6 +10,7 @@ from sklearn.calibration import CalibratedClassifierCV
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
 
+from commod.metrics.figures import CRITERIA
 from commod.models.adversary import Array
 
 __all__ = ["Membership", "densities", "fitted_membership", "known_membership"]
@@ -70,4 +71,4 @@ def densities(joint: Array, fairness: str) -> Array:
     Demographic parity: P(s | x), one condition. Equalized odds: P(s, y | x), one condition per label. Divided by its
     mean, it weighs the rows so that mean(weight·ŷ) is the group's positive rate (under that label).
     """
-    return joint.sum(axis=2)[:, None, :] if fairness == "demographic_parity" else joint.transpose(0, 2, 1)
+    return joint.transpose(0, 2, 1) if CRITERIA[fairness].by_label else joint.sum(axis=2)[:, None, :]

@@ -9,6 +9,7 @@ from typing import Any
 
 import pandas as pd
 
+from commod.metrics.figures import CRITERIA
 from commod.models.base_scores import BaseModel
 from commod.models.validation import check_choice
 
@@ -295,7 +296,7 @@ METHODS: dict[str, Method] = {
 
 def available_methods(fairness: str) -> list[str]:
     """Names of the methods that run and can be made to meet a criterion."""
-    check_choice("fairness", fairness, (DP, EO))
+    check_choice("fairness", fairness, tuple(CRITERIA))
     return [name for name, method in METHODS.items() if method.is_written and fairness in method.criteria]
 
 
@@ -340,7 +341,6 @@ def overview() -> pd.DataFrame:
     Columns ``method, reference, runs`` ("yes" or "not yet"), ``model_agnostic, needs_sensitive, criteria,
     minimises_changes, randomised, knob, note``.
     """
-    short = {DP: "DP", EO: "EO"}
     rows = [
         {
             "method": method.title,
@@ -348,7 +348,7 @@ def overview() -> pd.DataFrame:
             "runs": "yes" if method.is_written else "not yet",
             "model_agnostic": method.model_agnostic if method.edits else "trains its own",
             "needs_sensitive": method.needs_sensitive,
-            "criteria": ", ".join(short[c] for c in method.criteria) or "other",
+            "criteria": ", ".join(CRITERIA[name].short for name in method.criteria) or "other",
             "minimises_changes": method.minimises_changes,
             "randomised": method.randomised,
             "knob": method.knob.label if method.knob else "",
