@@ -12,7 +12,8 @@ from typing import Any
 
 import pandas as pd
 
-from commod.datasets import data_directory, load_task, task_names
+from commod.datasets import Task, data_directory, load_task, task_names
+from commod.metrics.figures import CRITERIA, Figure, figure_of, key_figures, title_of
 from commod.models import Commod, evaluate, figures_of
 from commod.models.base_models import BASE_MODELS, train_base_model
 from commod.models.competitors import overview
@@ -49,9 +50,7 @@ def _parser() -> argparse.ArgumentParser:
 
     target = commands.add_parser("target", help="find the setting that is fair enough and changes few enough decisions")
     target.add_argument("dataset", help=f"one of {', '.join(task_names())}")
-    target.add_argument(
-        "--min-fairness", type=float, default=0.8, help="least P-Rule, or 1 - mistreatment (default 0.8)"
-    )
+    target.add_argument("--min-fairness", type=float, default=0.8, help=f"least {_any_fairness()} (default 0.8)")
     target.add_argument("--max-change", type=float, default=0.08, help="largest share of changes (default 0.08)")
     target.add_argument("--confidence", type=float, default=0.9, help="that both hold on new people (default 0.9)")
     _add_scene(target)
@@ -92,11 +91,16 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _add_scene(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--fairness", default="demographic_parity", help="demographic_parity (default) or equalized_odds"
-    )
+    usual, *others = CRITERIA
+    parser.add_argument("--fairness", default=usual, help=f"{usual} (default) or {' or '.join(others)}")
     parser.add_argument("--base-model", default="logistic_regression", help=f"f: one of {', '.join(BASE_MODELS)}")
     parser.add_argument("--seed", type=int, default=0, help="seed of the train/test split (default 0)")
+
+
+def _any_fairness() -> str:
+    """What fairness is measured by, so that 1 is fair: "P-Rule, or 1 - mistreatment"."""
+    names = [("" if each.upward else "1 - ") + each.figure.short_in_sentence for each in CRITERIA.values()]
+    return ", or ".join(names)
 
 
 def _fit(arguments: argparse.Namespace) -> int:
@@ -128,9 +132,10 @@ def _fit(arguments: argparse.Namespace) -> int:
         print(json.dumps(report))
         return 0
     print(
-        f"{task.spec.title}, {arguments.fairness.replace('_', ' ')}, split {arguments.seed}; fitted in {seconds:.2f} s"
+        f"{task.spec.title}, {CRITERIA[arguments.fairness].title.lower()}, split {arguments.seed}; "
+        f"fitted in {seconds:.2f} s"
     )
-    print(_readable(frame))
+    print(_readable(frame, task))
     weights = g.concept_weights_
     print("\nConcepts (unit directions in standardised features; weight in r in brackets)")
     for name in g.concepts_.columns:
@@ -142,12 +147,27 @@ def _fit(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _readable(frame: pd.DataFrame) -> str:
-    lines = [f"{'':32}{'f':>24}{'g':>24}{'difference':>26}"]
-    for name, row in frame.iterrows():
-        cells = [f"{row[c]:.3f} [{row[c + '_low']:.3f}, {row[c + '_high']:.3f}]" for c in ("f", "g", "difference")]
-        lines.append(f"{name:32}{cells[0]:>24}{cells[1]:>24}{cells[2]:>26}")
-    return "\n".join(lines)
+def _readable(frame: pd.DataFrame, task: Task) -> str:
+    """Figures as text: what each is called, its values with their intervals, and its name in --json and in frames."""
+    titles = [title_of(str(name), task.groups, task.spec.outcomes) for name in frame.index]
+    width = max(len(title) for title in titles) + 2
+    lines = [f"{'':{width}}{'f':>22}{'g':>22}{'difference':>30}  name"]
+    for title, (name, row) in zip(titles, frame.iterrows(), strict=True):
+        figure, _ = figure_of(str(name))
+        cells = [_with_interval(figure, row, column) for column in ("f", "g", "difference")]
+        lines.append(f"{title:{width}}{cells[0]:>22}{cells[1]:>22}{cells[2]:>30}  {name}")
+    return _plain("\n".join(lines))
+
+
+def _with_interval(figure: Figure, row: pd.Series, column: str) -> str:
+    apart = column == "difference"
+    value = (figure.show_difference if apart else figure.show)(row[column])
+    return f"{value} {figure.show_interval(row[f'{column}_low'], row[f'{column}_high'], difference=apart)}"
+
+
+def _plain(text: str) -> str:
+    """With the hyphen for a minus, which every terminal can print and other programs can read."""
+    return text.replace("−", "-")
 
 
 def _target(arguments: argparse.Namespace) -> int:
@@ -169,13 +189,13 @@ def _target(arguments: argparse.Namespace) -> int:
     if found.settings is None:
         return 1
     print(", ".join(f"{name}={value!r}" for name, value in found.settings.items()))
-    print(_readable(evaluate(task, f, found.model, test).loc[["accuracy", "p_rule", "dm", "change_rate"]]))
+    frame = evaluate(task, f, found.model, test)
+    print(_readable(frame.loc[[figure.name for figure in key_figures() if figure.name in frame.index]], task))
     return 0
 
 
 def _compare(arguments: argparse.Namespace) -> int:
     from commod.experiments import compare
-    from commod.experiments.scene import FAIRNESS_FIGURES
 
     out: Path | None = arguments.out
     if out is not None and not out.absolute().parent.is_dir():
@@ -195,11 +215,13 @@ def _compare(arguments: argparse.Namespace) -> int:
         print(file=sys.stderr)
     if out is not None:
         points.to_csv(out, index=False)
-    figure = FAIRNESS_FIGURES[arguments.fairness]
-    print(f"{'method':26}{'models':>8}{'accuracy':>18}{figure:>18}{'changed':>18}   (least to most, on test)")
+    figures = CRITERIA[arguments.fairness].key_figures
+    headings = "".join(f"{figure.short_title:>18}" for figure in figures)
+    print(f"{'method':26}{'models':>8}{headings}   (least to most, on test)")
     for title, rows in points.groupby("title", sort=False):
-        spans = [f"{rows[name].min():.3f} to {rows[name].max():.3f}" for name in ("accuracy", figure, "change_rate")]
-        print(f"{title:26}{len(rows):>8}{spans[0]:>18}{spans[1]:>18}{spans[2]:>18}")
+        values = [(figure, rows[figure.name]) for figure in figures]
+        spans = [f"{figure.show(column.min())} to {figure.show(column.max())}" for figure, column in values]
+        print(_plain(f"{title:26}{len(rows):>8}" + "".join(f"{span:>18}" for span in spans)))
     written = "" if out is None else f"; all points in {out}"
     print(f"{len(points)} models in {time.perf_counter() - started:.0f} s{written}")
     return 0
