@@ -23,15 +23,10 @@ from threading import Lock
 from typing import Any
 
 from commod.dashboard.jobs.queue import Report
+from commod.dashboard.jobs.scheduling import LOOK, NICE, NICEST, RESTART_PAUSE, TELL, uses
 from commod.experiments import Scene, prepare
+from commod.experiments.scene import SceneKey
 from commod.explain.shap_comparison import warm_up
-
-# Seconds between two looks at a process at work, and between two words of it.
-LOOK, WORD = 0.05, 0.15
-# Seconds before a process that was lost is replaced: what ended it may end the next.
-PAUSE = 20.0
-# Pages are drawn before anything is computed, and what is done in the background gives way to all else.
-NICE, NICEST = 5, 19
 
 
 class _Stopped(Exception):  # noqa: N818 - not an error: nobody wants the result any more
@@ -117,7 +112,7 @@ class WorkerProcess:
 
     def _lose(self) -> None:
         self._ready = False
-        if time.monotonic() - self._lost < PAUSE:
+        if time.monotonic() - self._lost < RESTART_PAUSE:
             return
         self._lost = time.monotonic()
         self.close()
@@ -139,7 +134,7 @@ class WorkerProcess:
         return False
 
     def compute(
-        self, scene: tuple[str, str, int], function: Callable[..., Any], arguments: tuple[Any, ...], report: Report
+        self, scene: SceneKey, function: Callable[..., Any], arguments: tuple[Any, ...], report: Report
     ) -> Any:
         """``function(*arguments, report)``, after `take`; the process is free again when this ends.
 
@@ -182,33 +177,34 @@ class WorkerProcess:
 
 
 class ProcessPool:
-    """The processes of a server: some for what people wait for with a slider in process, and one for the background.
+    """The processes of a server: some for what people wait for with a slider in hand, and some for the background.
 
     Parameters
     ----------
     foreground : int
         How many for the former; with none, all is computed here.
+    background : int
     """
 
-    def __init__(self, foreground: int) -> None:
-        foreground = foreground if os.name == "posix" else 0
-        self._processes = [WorkerProcess() for _ in range(foreground)]
-        if foreground:
-            self._processes.append(WorkerProcess(background=True))
+    def __init__(self, foreground: int, background: int = 1) -> None:
+        if os.name != "posix" or foreground == 0:
+            foreground = background = 0
+        self.workers = [WorkerProcess() for _ in range(foreground)]
+        self.workers += [WorkerProcess(background=True) for _ in range(background)]
 
     def compute(
         self,
-        scene: tuple[str, str, int],
+        scene: SceneKey,
         function: Callable[..., Any],
         *arguments: Any,
         report: Report,
         background: bool = False,
     ) -> Any:
         """``function(*arguments, report)`` in a process that is free, else here."""
-        for process in self._processes:
-            if process.background == background and process.take():
+        for worker in self.workers:
+            if worker.background == background and worker.take():
                 with suppress(ConnectionError):
-                    return process.compute(scene, function, arguments, report)
+                    return worker.compute(scene, function, arguments, report)
         return function(*arguments, report)
 
 
@@ -227,7 +223,7 @@ def _serve(wire: Connection[Any, Any]) -> None:
             nonlocal last
             if wire.poll() and wire.recv()[0] == number:
                 raise _Stopped
-            if time.monotonic() - last > WORD:
+            if time.monotonic() - last > TELL:
                 last = time.monotonic()
                 wire.send(("progress", share))
 
@@ -254,10 +250,12 @@ def _packed_error(error: Exception, scene: Scene) -> bytes:
 def _main() -> None:
     wire: Connection[Any, Any] = Connection(int(sys.argv[1]))
     background = sys.argv[2] == "1"
-    os.nice(NICEST if background else NICE)
-    if background:
+    if uses("nice"):
+        os.nice(NICEST if background else NICE)
+    if background and uses("idle_class"):
         with suppress(AttributeError, OSError):  # where the system has such a thing, only time that nobody wants
             os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
+    if background:
         warm_up()
     with suppress(EOFError, OSError):
         wire.send("ready")

@@ -1,54 +1,72 @@
-"""One queue for all sessions: as many trainings at a time as there are cores, equal work once, stale work dropped."""
+"""One queue for all sessions: a bounded number of jobs at a time, equal work once, stale work dropped."""
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from collections.abc import Callable, Hashable
-from threading import Condition, Event, Thread
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+from queue import SimpleQueue
+from threading import Condition, Event, Lock, Thread
 from types import TracebackType
 from typing import Any
 
 from joblib import cpu_count
 
+from commod.dashboard.jobs.cache import ResultCache, weight_of
+from commod.dashboard.jobs.scheduling import REST, Priority, uses
+
 # Called by a job with the share done, as often as it can; raises `Abandoned` once nobody waits for the job.
 Report = Callable[[float], None]
-Work = Callable[[Report], Any]
-
-
-# Seconds for which a job in the background makes way, each time it reports.
-REST = 0.3
 
 
 class Abandoned(Exception):  # noqa: N818 - not an error: nobody wants the result any more
     """Raised inside a job that nobody waits for, to end it."""
 
 
-# Bytes of a result that does not say: a few small frames.
-LIGHT = 32 * 2**10
+@dataclass(frozen=True)
+class Stage:
+    """A part of a job with a result of its own.
 
+    Parameters
+    ----------
+    work : callable
+        Called with the results of the stages before it, and with a `Report`.
+    priority : Priority
+    heavy : bool
+        Whether it leaves the interpreter to others: then it is not counted among the small ones.
+    """
 
-def _weight(result: Any) -> int:
-    return int(getattr(result, "nbytes", LIGHT))
+    work: Callable[..., Any]
+    priority: Priority = Priority.TRAIN
+    heavy: bool = False
+
+    @property
+    def rank(self) -> int:
+        """The smallest is taken first."""
+        return int(self.priority) if uses("priorities") else int(self.priority.in_background)
 
 
 class _Job:
-    def __init__(self, key: Hashable, work: Work, *, background: bool, later: bool, heavy: bool = False) -> None:
+    def __init__(self, key: Hashable, stages: Sequence[Stage], done: tuple[Any, ...]) -> None:
         self.key = key
-        self.work = work
-        self.background = background
-        self.heavy = heavy
-        self.rank = 2 if background else int(later)  # the smallest is taken first
+        self.stages = stages
+        self.results = done  # of the stages so far
         self.waiting = 0
-        self.done = Event()
         self.bells: dict[Event, Hashable] = {}  # of those who wait, and who they are
         self.progress = 0.0
-        self.result: Any = None
         self.error: BaseException | None = None
-        self.forgotten = False  # whether its result may not be kept
+        self.forgotten = False  # whether its results may not be kept
 
-    def end(self) -> None:
-        """It is done, whatever came of it."""
-        self.done.set()
+    @property
+    def stage(self) -> Stage:
+        """The next to be worked on, or at work."""
+        return self.stages[min(len(self.results), len(self.stages) - 1)]
+
+    @property
+    def is_over(self) -> bool:
+        return self.error is not None or len(self.results) == len(self.stages)
+
+    def ring(self) -> None:
+        """Tell those who wait that there is something new."""
         for bell in tuple(self.bells):
             bell.set()
 
@@ -79,15 +97,22 @@ class Ticket:
         self.leave()
 
     def __del__(self) -> None:
-        # A script that Streamlit stops between asking and waiting drops its ticket without a word.
-        self.leave()
+        # A script that Streamlit stops between asking and waiting drops its ticket without a word. This may be called
+        # wherever memory is collected, also by a thread that holds the queue's lock: it only leaves a message.
+        if self._held:
+            self._held = False
+            self._queue._forgotten.put((self._job, self._bell))
 
-    def wait(self, seconds: float) -> bool:
-        """Wait until the job is done, at most `seconds` and only until `WorkQueue.wake`; true if it is done."""
-        if not self._job.done.is_set():
+    def has(self, stage: int = -1) -> bool:
+        """Whether a stage is done, the last one by default, or the job has failed."""
+        return self._job.error is not None or len(self._job.results) > stage % len(self._job.stages)
+
+    def wait(self, seconds: float, stage: int = -1) -> bool:
+        """Wait until a stage is done, at most `seconds` and only until `WorkQueue.wake`; true if it is done."""
+        if not self.has(stage):
             self._bell.wait(seconds)
             self._bell.clear()
-        return self._job.done.is_set()
+        return self.has(stage)
 
     @property
     def before(self) -> int:
@@ -96,165 +121,202 @@ class Ticket:
 
     @property
     def progress(self) -> float:
-        """Share done, 0 to 1."""
+        """Share done of the stage at work, 0 to 1."""
         return self._job.progress
 
-    def result(self) -> Any:
-        """What the job returned; its exception is raised here, but none that would end who waits for it."""
-        error = self._job.error
-        if error is not None and not isinstance(error, Exception):
-            raise RuntimeError("The work was cut short.") from error
-        if error is not None:
-            raise error
-        return self._job.result
+    def result(self, stage: int = -1) -> Any:
+        """What a stage returned; its exception is raised here, but none that would end who waits for it."""
+        job, place = self._job, stage % len(self._job.stages)
+        if len(job.results) > place:
+            return job.results[place]
+        if job.error is None:
+            raise RuntimeError("The work is not done: wait for it.")
+        if not isinstance(job.error, Exception):
+            raise RuntimeError("The work was cut short.") from job.error
+        raise job.error
 
 
 class WorkQueue:
-    """Threads that take jobs in order, a bounded cache of results, and a count of who waits for what.
+    """Threads that take jobs in order of priority, a cache of results, and a count of who waits for what.
 
-    Jobs in the background (sweeps, SHAP) are taken only when no other can be, and never on the last free thread, so
-    that a slider never waits for one; while others are at work they rest wherever they report, for `REST` at most: one
-    that is computed in this process shares its interpreter. Jobs for later (what stands further down a page) come after
-    those that are not.
+    A job has one stage or more, each with a result and a priority of its own: a model can be drawn before what is said
+    about it has been worked out. Jobs in the background are taken only when no other can be, and never on the last free
+    thread, so that a slider never waits for one; while others are at work they rest wherever they report, for `REST` at
+    most, since one that is computed in this process shares its interpreter.
 
     Parameters
     ----------
     workers : int, optional
         Jobs at a time; default, the cores that this process may use.
-    abreast : int, optional
-        Jobs at a time that are not in the background, but for heavy ones; default, all. Small ones spend their time in
-        Python, where two take as long side by side as one after the other, and keep the pages from being drawn.
-    keep : int
-        Results kept; the one not used for longest goes first.
-    keep_bytes : int
-        What they may weigh together. A result says its weight as ``nbytes``; one that does not counts as `LIGHT`.
+    small : int, optional
+        Jobs at a time that are neither heavy nor in the background; default, all. They spend their time in Python,
+        where two take as long side by side as one after the other, and keep the pages from being drawn.
+    background : int, optional
+        Jobs in the background at a time; default, all but one.
+    cache : ResultCache, optional
     """
 
     def __init__(
         self,
         workers: int | None = None,
         *,
-        abreast: int | None = None,
-        keep: int = 1024,
-        keep_bytes: int = 192 * 2**20,
+        small: int | None = None,
+        background: int | None = None,
+        cache: ResultCache | None = None,
     ) -> None:
         self.workers = workers or cpu_count()
-        self.abreast = abreast or self.workers
-        self.keep, self.keep_bytes = keep, keep_bytes
-        self.finished = 0  # jobs run to their end, for tests and reports
+        self.small = (small if uses("one_by_one") else None) or self.workers
+        self.background = min(background or self.workers, max(1, self.workers - 1))
+        self.cache = cache or ResultCache()
+        self.finished = 0  # stages worked to their end, for tests and reports
         self.abandoned = 0
-        self._lock = Condition()
-        self._results: OrderedDict[Hashable, Any] = OrderedDict()
-        self._bytes = 0
+        self._changed = Condition(Lock())
         self._jobs: dict[Hashable, _Job] = {}
         self._waiting: list[_Job] = []
         self._running: list[_Job] = []
+        self._forgotten: SimpleQueue[tuple[_Job, Event]] = SimpleQueue()  # places that were dropped without a word
         for number in range(self.workers):
             Thread(target=self._serve, name=f"work-{number}", daemon=True).start()
 
-    def peek(self, key: Hashable) -> Any:
-        """The result of `key` if it is kept, else None."""
-        with self._lock:
-            if key in self._results:
-                self._results.move_to_end(key)
-                return self._results[key]
-            return None
+    # ---- for sessions ----
 
-    def forget(self, concerns: Callable[[Hashable], bool]) -> None:
-        """Drop kept results whose key `concerns` what must go; jobs at work on it drop theirs when they end."""
-        with self._lock:
-            for key in [key for key in self._results if concerns(key)]:
-                self._bytes -= _weight(self._results.pop(key))
-            for job in [job for key, job in self._jobs.items() if concerns(key)]:
-                job.forgotten = True
+    def peek(self, key: Hashable, stage: int = 0) -> Any:
+        """The result of a stage of `key` if it is kept, else None."""
+        results = self.cache.get(key)
+        return results[stage] if results is not None and len(results) > stage else None
+
+    def submit(self, key: Hashable, *stages: Stage, owner: Hashable = None) -> Ticket:
+        """Take a place for the results of `key`; work that is wanted already is shared, and what is kept is not redone."""
+        with self._changed:
+            job = self._jobs.get(key)
+            if job is None:
+                job = _Job(key, stages, self.cache.get(key) or ())
+                if not job.is_over:
+                    self._jobs[key] = job
+                    self._waiting.append(job)
+                    self._changed.notify_all()
+            job.waiting += 1
+            return Ticket(self, job, owner)
 
     def wake(self, owner: Hashable) -> None:
         """Wake the owner of a place who waits: it may be wanted elsewhere."""
-        with self._lock:
+        with self._changed:
             for job in self._jobs.values():
                 for bell, who in tuple(job.bells.items()):
                     if who == owner:
                         bell.set()
 
-    def submit(
-        self,
-        key: Hashable,
-        work: Work,
-        *,
-        background: bool = False,
-        later: bool = False,
-        heavy: bool = False,
-        owner: Hashable = None,
-    ) -> Ticket:
-        """Take a place for the result of `key`; work that is wanted already is shared."""
-        with self._lock:
-            job = self._jobs.get(key)
-            if job is None:
-                job = _Job(key, work, background=background, later=later, heavy=heavy)
-                if key in self._results:
-                    self._results.move_to_end(key)
-                    job.result, job.progress = self._results[key], 1.0
-                    job.done.set()
-                else:
-                    self._jobs[key] = job
-                    self._waiting.append(job)
-                    self._lock.notify_all()
-            job.waiting += 1
-            return Ticket(self, job, owner)
+    def forget(self, concerns: Callable[[Hashable], bool]) -> None:
+        """Drop kept results whose key `concerns` what must go; jobs at work on it drop theirs when they end."""
+        with self._changed:
+            self.cache.forget(concerns)
+            for job in [job for key, job in self._jobs.items() if concerns(key)]:
+                job.forgotten = True
+
+    # ---- for tickets ----
+
+    def _before(self, job: _Job) -> int:
+        with self._changed:
+            self._hear_of_forgotten()
+            if job not in self._waiting:
+                return 0
+            place = self._waiting.index(job)
+            return sum((other.stage.rank, i) < (job.stage.rank, place) for i, other in enumerate(self._waiting))
+
+    def _leave(self, job: _Job) -> None:
+        with self._changed:
+            self._give_up(job)
+
+    def _give_up(self, job: _Job) -> None:
+        """One who waited for a job does no longer. Called under the lock."""
+        job.waiting -= 1
+        if job.waiting == 0 and job in self._waiting:
+            self._waiting.remove(job)
+            self._abandon(job)
+
+    def _abandon(self, job: _Job) -> None:
+        self._close(job)
+        self.abandoned += 1
+        job.error = Abandoned()  # whoever comes back to its ticket must not wait for ever
+        job.ring()
+
+    def _close(self, job: _Job) -> None:
+        """Nobody may join a job that has ended or is about to; another of the same key may have come meanwhile."""
+        if self._jobs.get(job.key) is job:
+            del self._jobs[job.key]
+
+    def _hear_of_forgotten(self) -> None:
+        """Give up the places that were dropped without a word. Called under the lock."""
+        while not self._forgotten.empty():
+            job, bell = self._forgotten.get()
+            job.bells.pop(bell, None)
+            self._give_up(job)
+
+    # ---- at work ----
 
     def _next(self) -> _Job | None:
-        light = sum(not (other.background or other.heavy) for other in self._running)
-        free = [job for job in self._waiting if job.background or job.heavy or light < self.abreast]
-        job = min(free, key=lambda job: job.rank, default=None)  # the first of the smallest rank
-        if job is not None and job.background:
-            busy = sum(other.background for other in self._running)
-            return None if busy >= max(1, self.workers - 1) else job
-        return job
+        self._hear_of_forgotten()
+        at_work = [job.stage for job in self._running]
+        small = sum(not (stage.priority.in_background or stage.heavy) for stage in at_work)
+        background = sum(stage.priority.in_background for stage in at_work)
+
+        def is_free(stage: Stage) -> bool:
+            if stage.priority.in_background:
+                return background < self.background
+            return stage.heavy or small < self.small
+
+        free = [job for job in self._waiting if is_free(job.stage)]
+        return min(free, key=lambda job: job.stage.rank, default=None)  # the first of the smallest rank
 
     def _serve(self) -> None:
         while True:
-            with self._lock:
+            with self._changed:
                 job = self._next()
                 while job is None:
-                    self._lock.wait()
+                    self._changed.wait()
                     job = self._next()
                 self._waiting.remove(job)
                 self._running.append(job)
-            error: BaseException | None = None
-            result = None
+            result, error = None, None
             try:
-                result = job.work(self._reporter(job))
+                result = job.stage.work(*job.results, self._reporter(job))
             except BaseException as caught:  # handed to whoever waits
                 error = caught
-            with self._lock:
+            with self._changed:
                 self._running.remove(job)
-                self._jobs.pop(job.key, None)
-                job.result, job.error, job.progress = result, error, 1.0
-                if error is None:
-                    self.finished += 1
-                    if not job.forgotten:
-                        self._keep(job.key, result)
-                elif isinstance(error, Abandoned):
-                    self.abandoned += 1
-                self._lock.notify_all()
-            job.end()
+                self._hear_of_forgotten()
+                self._end_stage(job, result, error)
+                self._changed.notify_all()
 
-    def _keep(self, key: Hashable, result: Any) -> None:
-        self._bytes += _weight(result) - (_weight(self._results.pop(key)) if key in self._results else 0)
-        self._results[key] = result
-        while len(self._results) > self.keep or (self._bytes > self.keep_bytes and len(self._results) > 1):
-            self._bytes -= _weight(self._results.popitem(last=False)[1])
+    def _end_stage(self, job: _Job, result: Any, error: BaseException | None) -> None:
+        job.progress = 0.0
+        if error is not None:
+            self._close(job)
+            self.abandoned += isinstance(error, Abandoned)
+            job.error = error
+        else:
+            self.finished += 1
+            job.results = (*job.results, result)
+            if not job.forgotten:
+                self.cache.put(job.key, _Results(job.results))
+            if job.is_over:
+                self._close(job)
+            elif job.waiting:
+                self._waiting.append(job)
+            else:
+                self._abandon(job)
+        job.ring()
 
     def _reporter(self, job: _Job) -> Report:
         def report(share: float) -> None:
             job.progress = min(1.0, max(0.0, share))
-            if job.background:
+            if job.stage.priority.in_background and uses("rest"):
                 self._make_way()
-            if job.waiting == 0:
-                with self._lock:
-                    # Nobody may join a job that is about to end without a result.
+            if job.waiting == 0 or not self._forgotten.empty():
+                with self._changed:
+                    self._hear_of_forgotten()
                     if job.waiting == 0:
-                        self._jobs.pop(job.key, None)
+                        self._close(job)
                         raise Abandoned
 
         return report
@@ -262,25 +324,17 @@ class WorkQueue:
     def _make_way(self) -> None:
         """Rest while there is work that somebody waits for with a slider in hand."""
 
-        def quiet() -> bool:
-            return all(job.background for job in self._waiting) and all(job.background for job in self._running)
+        def is_quiet() -> bool:
+            return all(job.stage.priority.in_background for job in (*self._waiting, *self._running))
 
-        with self._lock:
-            self._lock.wait_for(quiet, timeout=REST)
+        with self._changed:
+            self._changed.wait_for(is_quiet, timeout=REST)
 
-    def _before(self, job: _Job) -> int:
-        with self._lock:
-            if job not in self._waiting:
-                return 0
-            place = self._waiting.index(job)
-            return sum((other.rank, i) < (job.rank, place) for i, other in enumerate(self._waiting))
 
-    def _leave(self, job: _Job) -> None:
-        with self._lock:
-            job.waiting -= 1
-            if job.waiting == 0 and job in self._waiting:
-                self._waiting.remove(job)
-                self._jobs.pop(job.key, None)
-                self.abandoned += 1
-                job.error = Abandoned()  # whoever comes back to its ticket must not wait for ever
-                job.end()
+class _Results(tuple[Any, ...]):
+    """Results of the stages of a job so far, as the cache keeps them."""
+
+    @property
+    def nbytes(self) -> int:
+        """Of the first, which the later ones complete."""
+        return weight_of(self[0])

@@ -1,0 +1,91 @@
+"""Every rule about who computes and who draws when, with the reason for it and its constants.
+
+Python runs one thread at a time, and thirty pages share one server. What each piece is worth is measured by
+``python -m tests.benchmarks.ablation``, which switches one off at a time (``COMMOD_WITHOUT=name,name`` in the
+environment); docs/benchmarks.md has the figures.
+"""
+
+from __future__ import annotations
+
+import os
+from enum import IntEnum
+
+PIECES = {
+    "first_paint": "What lies below the first picture of a page waits until nobody's first picture is being drawn.",
+    "deferred_paint": "Parts below the first picture are drawn one session after the other, not all at once.",
+    "browser_pause": "After the first picture the script rests, since the browser draws only when no message comes in.",
+    "wake": "A message from a browser wakes the script of its session, which would else look around every 50 ms.",
+    "moment": "A training that takes a moment is waited for before anything is drawn, so that nothing flickers.",
+    "priorities": "Trainings come before what is said about models, and that before what runs in the background.",
+    "one_by_one": "As many small trainings run at a time as there are processes for them; more would share the server.",
+    "rest": "A job in the background that is computed in the server rests while somebody waits for a training.",
+    "nice": "Processes that compute give way to the server, which draws.",
+    "idle_class": "The background's process gets only time that nobody else wants.",
+    "switch_interval": "A thread at work lets another have its turn after 1 ms in place of 5 ms.",
+    "no_delay": "Small messages are sent at once; the system would hold one back until the last is acknowledged.",
+    "gc_freeze": "What is loaded at the start is never walked for garbage.",
+}
+_without = frozenset(os.environ.get("COMMOD_WITHOUT", "").split(","))
+
+
+def uses(piece: str) -> bool:
+    """Whether a piece is switched on: all are, except in the benchmark that measures them."""
+    if piece not in PIECES:
+        raise KeyError(f"There is no scheduling piece {piece!r}.")
+    return piece not in _without
+
+
+class Priority(IntEnum):
+    """Which jobs are taken first: the smallest."""
+
+    TRAIN = 0  # somebody has a slider in hand
+    EXPLAIN = 1  # what stands below the first picture
+    SEARCH = 2  # somebody has pressed a button and watches a progress bar
+    BACKGROUND = 3  # nobody has asked for it: SHAP, the sweep behind the trade-off
+
+    @property
+    def in_background(self) -> bool:
+        """Whether it makes way for those who have a slider in hand."""
+        return self >= Priority.SEARCH
+
+
+# ---- the queue ----
+
+# Seconds for which a job in the background rests, each time it reports, while others are at work.
+REST = 0.3
+# With more rows a training is mostly numpy's work, which leaves the interpreter to others: it is not counted as small.
+HEAVY_ROWS = 20_000
+
+# ---- processes ----
+
+# Seconds between two looks at a process at work, and between two messages about its progress.
+LOOK, TELL = 0.05, 0.15
+# Seconds before a process that was lost is replaced: what ended it may end the next.
+RESTART_PAUSE = 20.0
+# How far processes give way to the server: those of the foreground, and that of the background.
+NICE, NICEST = 5, 19
+# Seconds after which a thread at work lets another one have its turn: a page gives the interpreter up with every
+# message that it sends, and would get it back from a job in the server after 5 ms.
+SWITCH_INTERVAL = 0.001
+
+# ---- waiting ----
+
+# A training that is done within this is waited for before anything is drawn.
+MOMENT = 0.15
+# A wait that is shorter than this needs no progress bar.
+PATIENCE = 0.5
+# How often a script that waits looks around, beside every message from its browser; the same once a bar is shown.
+POLL, SLOW_POLL = 0.05, 0.2
+# By how much a bar must have grown to be drawn anew.
+STEP = 0.05
+
+# ---- drawing ----
+
+# Long enough for the browser to draw what it has been sent, short enough not to be felt.
+BROWSER_PAUSE = 0.06
+# Seconds after which a page in line looks whether it is still wanted.
+LINE_POLL = 0.02
+# Seconds for which the rest of a page makes way to first pictures, at the most.
+MAX_WAY = 0.25
+# A message from a browser becomes a picture that is being drawn within this; how often it is looked for.
+ON_ITS_WAY, GLANCE = 0.012, 0.004

@@ -1,0 +1,77 @@
+"""The one queue and the one pool of processes of this server, and a session's places in the queue."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import streamlit as st
+from joblib import cpu_count
+
+from commod.dashboard.jobs.processes import ProcessPool
+from commod.dashboard.jobs.queue import Ticket, WorkQueue
+from commod.dashboard.jobs.results import forget_warm_starts
+from commod.dashboard.jobs.tasks import Task
+from commod.dashboard.streamlit_internals import session_id
+from commod.datasets import on_forget
+
+
+def _foreground() -> int:
+    """Processes for those who have a slider in hand: as many as COMMOD_PROCESSES says, else one for two cores."""
+    asked = os.environ.get("COMMOD_PROCESSES", "")
+    return int(asked) if asked.isdecimal() else max(1, cpu_count() // 2)
+
+
+def _background() -> int:
+    """Processes for the background, each of which takes some 300 MB."""
+    return max(1, cpu_count() // 4)
+
+
+@st.cache_resource(show_spinner=False)
+def process_pool() -> ProcessPool:
+    """The processes that compute for this server."""
+    return ProcessPool(_foreground(), _background())
+
+
+@st.cache_resource(show_spinner=False)
+def queue() -> WorkQueue:
+    """The one queue of this server: as many jobs at a time as there are processes for them."""
+    return WorkQueue(small=max(1, _foreground()), background=_background())
+
+
+def get(task: Task, stage: int = -1) -> Any:
+    """The result of a task if it is kept, else None; of one of its stages, the last by default."""
+    return queue().peek(task.key, stage % len(task.steps))
+
+
+def submit(task: Task) -> Ticket:
+    """A place in the queue for this session; if the result is kept, it is there at once."""
+    return queue().submit(task.key, *task.stages(process_pool), owner=session_id())
+
+
+def wake(session: str) -> None:
+    """Wake the script of a session, if it waits: its browser has sent something."""
+    queue().wake(session)
+
+
+def _leave(tickets: list[Ticket]) -> None:
+    for ticket in tickets:
+        ticket.leave()
+
+
+@st.cache_resource(scope="session", show_spinner=False, on_release=_leave)
+def held() -> list[Ticket]:
+    """Places that this session keeps from one run of its script to the next; given up when it is closed.
+
+    Streamlit keeps the state of a closed session for minutes, in case its browser comes back.
+    """
+    return []
+
+
+def forget(data: str) -> None:
+    """Drop everything that was computed on a data set, and nothing else."""
+    queue().forget(lambda key: isinstance(key, tuple) and key[1].data == data)
+    forget_warm_starts(data)
+
+
+on_forget(forget)

@@ -1,0 +1,110 @@
+"""The only place where a script waits for computing: it shows the progress and ends as soon as it is stale."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from threading import local
+from typing import Any, TypeVar
+
+from commod.dashboard.jobs import service
+from commod.dashboard.jobs.queue import Ticket
+from commod.dashboard.jobs.scheduling import MOMENT, PATIENCE, POLL, SLOW_POLL, STEP, uses
+from commod.dashboard.jobs.tasks import Task
+from commod.dashboard.streamlit_internals import stop_if_stale
+
+Name = TypeVar("Name")
+_here = local()
+
+
+@contextmanager
+def no_waiting() -> Iterator[None]:
+    """What is drawn in here has its turn among all sessions: a wait would hold up everybody, and raises."""
+    depth = getattr(_here, "depth", 0)
+    _here.depth = depth + 1
+    try:
+        yield
+    finally:
+        _here.depth = depth
+
+
+def watch(
+    tickets: Mapping[Name, Ticket],
+    look: Callable[[Mapping[Name, Ticket]], float] | None = None,
+    *,
+    stage: int = -1,
+    seconds: float = float("inf"),
+) -> Iterator[Name]:
+    """The name of each ticket, as soon as its stage is done; ends after `seconds` at the latest.
+
+    `look` is called with those that are left, again and again, and says for how many seconds not to look. A run of the
+    script that is no longer wanted ends in here.
+    """
+    if getattr(_here, "depth", 0):
+        raise RuntimeError("Nothing may be waited for while a page has its turn to draw: wait before or after it.")
+    left = dict(tickets)
+    until = time.monotonic() + seconds
+    while True:
+        for name in [name for name, ticket in left.items() if ticket.has(stage)]:
+            del left[name]
+            yield name
+        if not left or time.monotonic() >= until:
+            return
+        pause = look(left) if look else POLL
+        next(iter(left.values())).wait(min(pause, max(0.0, until - time.monotonic())), stage)
+        stop_if_stale()
+
+
+def wait(ticket: Ticket, place: Any = None, what: str = "", *, stage: int = -1) -> Any:
+    """The result of a stage of a job, the last by default; a longer wait is shown at `place`, if there is one."""
+    bar = _Bar(place, what)
+    for _ in watch({what: ticket}, bar.look, stage=stage):
+        pass
+    bar.clear()
+    return ticket.result(stage)
+
+
+def wait_a_moment(ticket: Ticket, stage: int = 0) -> bool:
+    """Wait for what may be done in a moment; whether it is."""
+    for _ in watch({"": ticket}, stage=stage, seconds=MOMENT if uses("moment") else 0.0):
+        pass
+    return ticket.has(stage)
+
+
+def result_of(task: Task, place: Any = None, what: str = "", *, stage: int = -1) -> Any:
+    """What a task gives, computed once for all sessions."""
+    found = service.get(task, stage)
+    if found is not None:
+        return found
+    with service.submit(task) as ticket:
+        return wait(ticket, place, what, stage=stage)
+
+
+class _Bar:
+    """A progress bar for who waits longer than a moment: how many come before, then the share done."""
+
+    def __init__(self, place: Any, what: str) -> None:
+        self._place, self._what = place, what
+        self._patient_until = time.monotonic() + PATIENCE
+        self._drawn: tuple[str, float] | None = None
+
+    def look(self, left: Mapping[str, Ticket]) -> float:
+        if self._place is None or time.monotonic() < self._patient_until:
+            return POLL
+        (ticket,) = left.values()
+        text, share = in_line(self._what, ticket), ticket.progress
+        if self._drawn is None or text != self._drawn[0] or share >= self._drawn[1] + STEP:
+            self._place.progress(share, text=text)
+            self._drawn = (text, share)
+        return SLOW_POLL
+
+    def clear(self) -> None:
+        if self._drawn:
+            self._place.empty()
+
+
+def in_line(what: str, ticket: Ticket) -> str:
+    """What is waited for, and how many come before."""
+    before = ticket.before
+    return f"{what}: {before} before you" if before else f"{what} …"
