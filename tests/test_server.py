@@ -20,7 +20,7 @@ SECRET = "swordfish-5f2c9e"
 FAULTS = """
 import os, time
 from pathlib import Path
-from commod.dashboard.jobs import tasks as _compute
+from commod.dashboard.jobs import results as _compute
 from commod.dashboard.pages.explore import page as _explore
 
 if not hasattr(_compute, "sound_fit"):
@@ -47,7 +47,7 @@ if not hasattr(_compute, "sound_fit"):
         return _explore.sound_changes(result)
 
     _compute.fit_result, _explore.draw_changes = _fit, _changes
-    _explore.draw_shap = _compute.wait_for_frontier = lambda _: None  # which take their time
+    _explore.begin_shap = _explore.begin_sweep = lambda _: None  # which take their time
 """
 
 

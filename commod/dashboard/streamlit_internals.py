@@ -1,5 +1,7 @@
-"""Everything that leans on what Streamlit does not document, in one place. A new version of Streamlit is tried against
-``tests/dashboard/test_streamlit_internals.py``, which says for each piece what breaks if it changes.
+"""Everything that leans on what Streamlit does not document, in one place.
+
+A new version of Streamlit is tried against ``tests/dashboard/test_streamlit_internals.py``, which says for each piece
+what breaks if it changes.
 """
 
 from __future__ import annotations

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from dataclasses import dataclass
 from threading import Lock
+from typing import NamedTuple
 
 import numpy as np
 
@@ -17,6 +18,14 @@ __all__ = ["FAIRNESS_FIGURES", "Scene", "SceneKey", "prepare"]
 
 # The figure that measures a criterion.
 FAIRNESS_FIGURES = {"demographic_parity": "p_rule", "equalized_odds": "dm"}
+
+
+class SceneKey(NamedTuple):
+    """Which scene: its data set, its base model and the seed of its split."""
+
+    data: str
+    base_model: str = "logistic_regression"
+    seed: int = 0
 
 
 @dataclass(frozen=True)
@@ -57,8 +66,6 @@ class Scene:
         return key_figures_of(np.bincount(cell, minlength=16).reshape(2, 2, 2, 2).astype(float))
 
 
-# Data set, base model and seed of a scene.
-SceneKey = tuple[str, str, int]
 MAX_SCENES = 16
 _scenes: OrderedDict[SceneKey, Scene] = OrderedDict()  # the one not used for longest first
 _preparing: dict[SceneKey, Lock] = {}  # one lock a scene: who wants another does not wait for this one's f to train
@@ -67,7 +74,7 @@ _guard = Lock()  # of both; held for a moment only
 
 def prepare(data: str, base_model: str = "logistic_regression", seed: int = 0) -> Scene:
     """Split and f of a scene; trained once, kept for a few scenes."""
-    key = (data, base_model, seed)
+    key = SceneKey(data, base_model, seed)
     with _guard:
         if key in _scenes:
             _scenes.move_to_end(key)
@@ -119,7 +126,7 @@ def _prepare(data: str, base_model: str, seed: int) -> Scene:
 def _forget_scenes(data: str) -> None:
     """Forget the scenes of a data set that must go."""
     with _guard:
-        for key in [key for key in _scenes if key[0] == data]:
+        for key in [key for key in _scenes if key.data == data]:
             del _scenes[key]
 
 

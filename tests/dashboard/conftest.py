@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from commod.dashboard.jobs import tasks as compute
+from commod.dashboard.jobs import service
 from commod.dashboard.pages.explore import page as explore
 from commod.dashboard.pages.lesson import pictures as lesson
 from commod.models.competitors import METHODS
@@ -14,8 +14,8 @@ from commod.models.competitors import METHODS
 def without_shap(request, monkeypatch):
     """SHAP takes a second: all tests but its own go without."""
     if "with_shap" not in request.keywords:
-        for page in (explore, lesson):
-            monkeypatch.setattr(page, "draw_shap", lambda result: None)
+        monkeypatch.setattr(explore, "begin_shap", lambda result: None)
+        monkeypatch.setattr(lesson, "draw_shap", lambda result: None)
 
 
 @pytest.fixture(autouse=True)
@@ -28,6 +28,4 @@ def short_sweeps(request, monkeypatch):
     short = replace(whole, knob=replace(whole.knob, sweep=(0.0, 2.0, 4.0)), others={"lambda_ratio": (0.05,)})
     monkeypatch.setitem(METHODS, "commod", short)
     yield
-    results = compute.queue()._results  # what was made short must not be found by others
-    for key in [key for key in results if key[0] == "sweep"]:
-        del results[key]
+    service.queue().forget(lambda key: key[0] == "sweep")  # what was made short must not be found by others

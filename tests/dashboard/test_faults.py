@@ -7,9 +7,10 @@ import time
 
 import pytest
 
-from commod.dashboard.jobs import tasks as compute
-from commod.dashboard.jobs.queue import Abandoned, WorkQueue
+from commod.dashboard.jobs import results, service
+from commod.dashboard.jobs.queue import Abandoned, Stage, WorkQueue
 from commod.dashboard.pages.explore import page as explore
+from commod.dashboard.server import startup
 from commod.dashboard.state import own_data
 from commod.dashboard.state.settings import from_link
 from commod.dashboard.views.frame import PAGES
@@ -34,11 +35,11 @@ def test_the_queues_threads_survive_any_exception(wrong):
         raise wrong
 
     for place in range(4):
-        with queue.submit(place, fail) as ticket:
+        with queue.submit(place, Stage(fail)) as ticket:
             assert ticket.wait(5)
             with pytest.raises(Exception):  # noqa: B017, PT011 - whatever it is, no BaseException
                 ticket.result()
-    with queue.submit("sound", lambda report: 7) as ticket:
+    with queue.submit("sound", Stage(lambda report: 7)) as ticket:
         assert ticket.wait(5)
         assert ticket.result() == 7
 
@@ -56,9 +57,9 @@ def test_work_of_a_session_that_is_dropped_ends_and_the_next_in_line_begins():
         finally:
             ended.set()
 
-    session_state = {"ticket": queue.submit("endless", endless)}
+    session_state = {"ticket": queue.submit("endless", Stage(endless))}
     assert begun.wait(5)
-    waiting = queue.submit("next", lambda report: "served")
+    waiting = queue.submit("next", Stage(lambda report: "served"))
     assert not waiting.wait(0.05)
     session_state.clear()
     assert ended.wait(5)
@@ -69,10 +70,10 @@ def test_work_of_a_session_that_is_dropped_ends_and_the_next_in_line_begins():
 def test_a_search_is_given_up_when_its_session_is_closed():
     queue = WorkQueue(workers=1)
     tickets = [
-        queue.submit(place, lambda report: [report(0.1) or time.sleep(0.002) for _ in range(5_000)])
+        queue.submit(place, Stage(lambda report: [report(0.1) or time.sleep(0.002) for _ in range(5_000)]))
         for place in range(2)
     ]
-    compute._leave(tickets)  # what Streamlit calls when the connection ends
+    service._leave(tickets)  # what Streamlit calls when the connection ends
     for ticket in tickets:  # the one that ran, and the one that waited
         assert ticket.wait(5)
         with pytest.raises(Abandoned):
@@ -84,14 +85,14 @@ def test_a_search_is_given_up_when_its_session_is_closed():
 
 @pytest.mark.parametrize("wrong", [MemoryError, SystemExit])
 def test_a_training_that_fails_in_one_session_harms_no_other(monkeypatch, wrong):
-    made = compute.fit_result
+    made = results.fit_result
 
     def fail_at_nine(settings, report):
         if settings.lambda_fair == 9.0:
             raise wrong(f"in {ROOT}")
         return made(settings, report)
 
-    monkeypatch.setattr(compute, "fit_result", fail_at_nine)
+    monkeypatch.setattr(results, "fit_result", fail_at_nine)
     one, other = fine(run()), fine(run())
     before = figure(one, "P-Rule")
     slider(one, "lambda_fair").set_value(9.0).run()
@@ -182,9 +183,9 @@ def told(app):
 def test_a_damaged_file_is_named_at_the_start_and_the_others_work(data_copy, caplog):
     flip(data_copy / "compas.parquet")
     assert list(damaged_files()) == ["compas"]
-    compute.name_damaged_files.cache_clear()
+    startup.name_damaged_files.cache_clear()
     with caplog.at_level(logging.ERROR):
-        compute.name_damaged_files()
+        startup.name_damaged_files()
     assert "compas.parquet is damaged" in caplog.text
     assert "python -m commod data rebuild" in caplog.text
     app = fine(run())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterator
 from threading import Lock
 from typing import Any
 
@@ -50,10 +50,10 @@ class ResultCache:
             for key in [key for key in self._kept if concerns(key)]:
                 self._drop(key)
 
-    def keys(self) -> list[Hashable]:
+    def __iter__(self) -> Iterator[Hashable]:
         """Keys of all that is kept, the one not used for longest first."""
         with self._lock:
-            return list(self._kept)
+            return iter(list(self._kept))
 
     def _drop(self, key: Hashable) -> None:
         self._bytes -= weight_of(self._kept.pop(key))

@@ -133,9 +133,7 @@ class WorkerProcess:
         self._lock.release()
         return False
 
-    def compute(
-        self, scene: SceneKey, function: Callable[..., Any], arguments: tuple[Any, ...], report: Report
-    ) -> Any:
+    def compute(self, scene: SceneKey, function: Callable[..., Any], arguments: tuple[Any, ...], report: Report) -> Any:
         """``function(*arguments, report)``, after `take`; the process is free again when this ends.
 
         Raises

@@ -107,6 +107,11 @@ class Ticket:
         """Whether a stage is done, the last one by default, or the job has failed."""
         return self._job.error is not None or len(self._job.results) > stage % len(self._job.stages)
 
+    @property
+    def failed(self) -> bool:
+        """Whether the job has ended without all of its results."""
+        return self._job.error is not None
+
     def wait(self, seconds: float, stage: int = -1) -> bool:
         """Wait until a stage is done, at most `seconds` and only until `WorkQueue.wake`; true if it is done."""
         if not self.has(stage):
@@ -186,7 +191,7 @@ class WorkQueue:
         return results[stage] if results is not None and len(results) > stage else None
 
     def submit(self, key: Hashable, *stages: Stage, owner: Hashable = None) -> Ticket:
-        """Take a place for the results of `key`; work that is wanted already is shared, and what is kept is not redone."""
+        """Take a place for the results of `key`; work in hand is shared, and what is kept is not done again."""
         with self._changed:
             job = self._jobs.get(key)
             if job is None:

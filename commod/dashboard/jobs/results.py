@@ -21,7 +21,9 @@ from commod.dashboard.text.html import concept_cards
 from commod.dashboard.text.verdicts import verdict
 from commod.datasets import Task
 from commod.experiments import Scene, Sweep, prepare, sweep_method
-from commod.experiments.scene import FAIRNESS_FIGURES
+from commod.experiments.limits import Limits, limits_of, price_of
+from commod.experiments.match import Match, match_models
+from commod.experiments.scene import FAIRNESS_FIGURES, SceneKey
 from commod.experiments.target import Target, find_settings
 from commod.explain import (
     ChangeTree,
@@ -31,6 +33,9 @@ from commod.explain import (
     explain_tree,
     explain_with_shap,
 )
+from commod.explain.people import Segments, explain_people, explain_segments, leaf_words
+from commod.explain.shap_comparison import explain_person_with_shap
+from commod.explain.what_if import FeatureRange, edit_row, feature_ranges
 from commod.metrics import change_table, compare_decisions
 from commod.models import Commod, WarmStart
 
@@ -107,14 +112,10 @@ class FitResult:
             self.task.spec, self.settings.fairness, self.figures, self.changes, smallest_ratio=self.smallest_ratio
         )
 
-    @property
-    def is_explained(self) -> bool:
-        """Whether all of these have been made."""
-        return all(name in self.__dict__ for name in EXPLAINED)
-
-    def fill(self, made: dict[str, Any]) -> None:
+    def fill(self, made: dict[str, Any]) -> FitResult:
         """Take over what `explained` has made elsewhere."""
         self.__dict__.update(made)
+        return self
 
     @property
     def nbytes(self) -> int:
@@ -144,7 +145,7 @@ def _warm_start(scene: Scene, settings: Settings) -> WarmStart:
     For as many lines as fit into memory, those of the small data sets above all, since each holds its rows four times
     over; the one not used for longest goes first.
     """
-    line = (settings.scene(), settings.lambda_ratio, settings.lambda_concepts)
+    line = (settings.problem(), settings.lambda_ratio, settings.lambda_concepts)
     with _warm_lock:
         if line not in _warm_starts:
             _warm_starts[line] = (WarmStart(), 4 * scene.encoded_train.nbytes)
@@ -157,7 +158,7 @@ def _warm_start(scene: Scene, settings: Settings) -> WarmStart:
 def forget_warm_starts(data: str) -> None:
     """Drop all that has been solved on a data set: it holds the data."""
     with _warm_lock:
-        for line in [line for line in _warm_starts if line[0][0] == data]:
+        for line in [line for line in _warm_starts if line[0][0].data == data]:
             del _warm_starts[line]
 
 
@@ -183,7 +184,7 @@ def _train(scene: Scene, settings: Settings, report: Report | None, warm_start: 
 
 def fit_result(settings: Settings, report: Report | None = None) -> FitResult:
     """Train COMMOD at `settings`."""
-    scene = prepare(settings.data, settings.f, settings.seed)
+    scene = prepare(*settings.scene())
     started = time.perf_counter()
     g = _train(scene, settings, report, _warm_start(scene, settings))
     seconds = time.perf_counter() - started
@@ -216,32 +217,66 @@ def _path(g: Commod, scene: Scene, fairness: str) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def sweep(method: str, scene: tuple[str, str, str, int], report: Report | None = None) -> Sweep:
-    """All models of a method on a scene (data, criterion, f, split)."""
-    data, fairness, f, seed = scene
-    return sweep_method(prepare(data, f, seed), method, fairness, report)
+# ---- of a scene and a criterion ----
+
+
+def figures_of_base(scene: SceneKey) -> dict[str, float]:
+    """Figures of f on test."""
+    prepared = prepare(*scene)
+    return prepared.figures(prepared.decisions_test)
+
+
+def sweep(scene: SceneKey, fairness: str, method: str, report: Report | None = None) -> Sweep:
+    """All models of a method."""
+    return sweep_method(prepare(*scene), method, fairness, report)
 
 
 def target(
-    scene: tuple[str, str, str, int],
+    scene: SceneKey,
+    fairness: str,
     min_fairness: float,
     max_change: float,
     lambda_concepts: float,
     report: Report | None = None,
 ) -> Target:
-    """The setting on a scene that meets two limits."""
-    data, fairness, f, seed = scene
-    prepared = prepare(data, f, seed)
+    """The setting that meets two limits."""
+    prepared = prepare(*scene)
     return find_settings(
         prepared.task,
         prepared.f,
         fairness,
         min_fairness=min_fairness,
         max_change=max_change,
-        seed=seed,
+        seed=scene.seed,
         lambda_concepts=lambda_concepts,
         report=report,
     )
+
+
+def limits(scene: SceneKey, fairness: str, report: Report | None = None) -> Limits:
+    """The exact bound."""
+    return limits_of(prepare(*scene), fairness)
+
+
+def price(scene: SceneKey, fairness: str, level: float, most: float, report: Report | None = None) -> pd.DataFrame:
+    """The best accuracy at a level of fairness, by changes."""
+    return price_of(prepare(*scene), fairness, level, most)
+
+
+def match(
+    scene: SceneKey, fairness: str, sweeps: dict[str, Sweep], chosen: int, depth: int, report: Report | None = None
+) -> Match:
+    """A COMMOD model beside its rivals'."""
+    return match_models(prepare(*scene), sweeps, fairness, chosen, depth=depth)
+
+
+def feature_ranges_of(scene: SceneKey, report: Report | None = None) -> dict[str, FeatureRange]:
+    """What values each feature can have."""
+    prepared = prepare(*scene)
+    return feature_ranges(prepared.task.X, leave_out=prepared.f)
+
+
+# ---- of a model ----
 
 
 def explained(result: FitResult, report: Report | None = None) -> dict[str, Any]:
@@ -270,3 +305,37 @@ def tree_of_changes(result: FitResult, depth: int, report: Report | None = None)
 def shap_comparison(result: FitResult, report: Report | None = None) -> ShapComparison:
     """SHAP beside COMMOD on the test rows."""
     return explain_with_shap(result.g, result.task, result.scene.test.X, callback=report)
+
+
+def person_shap(
+    result: FitResult, number: int, edits: tuple[tuple[str, Any], ...], report: Report | None = None
+) -> pd.DataFrame:
+    """SHAP of one test person, as edited."""
+    rows = result.scene.test.X
+    edited = edit_row(rows.iloc[[number]], dict(edits))
+    return explain_person_with_shap(result.g, result.task, rows, edited, callback=report)
+
+
+def segments_of_changes(result: FitResult, report: Report | None = None) -> Segments:
+    """Segments of the test people by how much they changed."""
+    test = result.scene.test
+    return explain_segments(result.task, test.X, test.sensitive, result.scene.decisions_test, result.decisions)
+
+
+def people_changed(result: FitResult, depth: int, report: Report | None = None) -> pd.DataFrame:
+    """The test people who changed, numbered as on the page What if, with their leaf of the tree."""
+    scene = result.scene
+    tree = tree_of_changes(result, depth, report)
+    frame = explain_people(
+        result.g,
+        result.task,
+        scene.test,
+        encoded=scene.encoded_test,
+        logit=scene.logit_test,
+        ratio=result.ratio_test,
+        before=scene.decisions_test,
+        after=result.decisions,
+        leaf=tree.ends,
+    )
+    frame.index = scene.test.X.index.get_indexer(frame.index)
+    return frame.assign(leaf=frame["leaf"].map(leaf_words(tree)))

@@ -12,7 +12,7 @@ from typing import Any
 
 from commod.dashboard.jobs import results
 from commod.dashboard.jobs.processes import ProcessPool
-from commod.dashboard.jobs.queue import Report, Stage
+from commod.dashboard.jobs.queue import Stage
 from commod.dashboard.jobs.results import FitResult
 from commod.dashboard.jobs.scheduling import HEAVY_ROWS, Priority
 from commod.dashboard.state.settings import Settings

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from threading import local
 from typing import Any, TypeVar
 
@@ -79,6 +80,47 @@ def result_of(task: Task, place: Any = None, what: str = "", *, stage: int = -1)
         return found
     with service.submit(task) as ticket:
         return wait(ticket, place, what, stage=stage)
+
+
+@dataclass(frozen=True)
+class Pending:
+    """A part of a page that is drawn when its result is there.
+
+    Parameters
+    ----------
+    ticket : Ticket
+        For the result.
+    draw : callable
+        Called with the ticket when it is done.
+    look : callable, optional
+        Called with the ticket while it is not, to show the progress.
+    held : bool
+        Whether the place in the queue outlives this run of the script.
+    """
+
+    ticket: Ticket
+    draw: Callable[[Ticket], None]
+    look: Callable[[Ticket], None] | None = None
+    held: bool = False
+
+
+def draw_pending(*parts: Pending | None) -> None:
+    """Draw the parts that wait for a result, in the order in which the results come; to be called last on a page."""
+    waiting = {place: part for place, part in enumerate(parts) if part is not None}
+
+    def look(left: Mapping[int, Ticket]) -> float:
+        for place, ticket in left.items():
+            show = waiting[place].look
+            if show is not None:
+                show(ticket)
+        return SLOW_POLL
+
+    with ExitStack() as places:
+        for part in waiting.values():
+            if not part.held:
+                places.enter_context(part.ticket)
+        for place in watch({place: part.ticket for place, part in waiting.items()}, look):
+            waiting[place].draw(waiting[place].ticket)
 
 
 class _Bar:

@@ -12,8 +12,10 @@ import streamlit as st
 
 from commod.charts.compare import DEPLOYED_STYLE
 from commod.charts.limits import BOUND_STYLE, CURRENT_STYLE, PRICES, plot_limits, plot_price
-from commod.dashboard.jobs import tasks as compute
+from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.results import FitResult
+from commod.dashboard.jobs.service import get, submit
+from commod.dashboard.jobs.wait import result_of
 from commod.dashboard.state import session
 from commod.dashboard.state.settings import Settings, in_words
 from commod.dashboard.text.figures import FAIRNESS_TITLES
@@ -294,7 +296,7 @@ def price(
     if CRITERIA[settings.fairness].is_met(limits.at(0.0), level):
         st.info("f is that fair already: nothing has to change.", icon=":material/info:")
         return
-    curves = compute.price(settings, level, most)
+    curves = result_of(tasks.price(settings, level, most))
     models = models.assign(difference=models["accuracy"] - result.path["accuracy"].iloc[0])
     models = models[CRITERIA[settings.fairness].is_met(models["fairness"], level) & (models["change_rate"] <= most)]
     if curves.empty:
@@ -404,19 +406,19 @@ def show() -> None:
         "decisions. Then see how near to that limit COMMOD and the others come."
     )
     settings = session.current()
-    begun = compute.begin(settings)
+    training = submit(tasks.fit(settings))
     controls.sidebar()
     controls.notices()
     head = st.container()
-    bound = compute.limits(settings)
+    bound = result_of(tasks.limits(settings), st.empty(), "Counting the limit")
     budget, level = ask(settings, bound)
     names = sweeps.choose_methods(settings, usual=QUICK)
     session.keep_link(**sweeps.link(), **link())
     progress = st.empty()
     picture = st.empty()
     below = st.empty()
-    with head:
-        result = train(settings, begun)
+    with head, training:
+        result = train(settings, training)
     if result is None:
         st.stop()
 
@@ -424,7 +426,7 @@ def show() -> None:
         """Draw what there is."""
         region(settings, bound, found, result, picture, budget, level, final=final)
 
-    if not any(compute.known_sweep(name, settings.scene()) for name in names):
+    if not any(get(tasks.sweep(name, settings)) for name in names):
         paint({})  # the bound is there before any method is
     found = sweeps.collect(settings, names, progress, paint, stale=(below,))
     paint(found, final=True)

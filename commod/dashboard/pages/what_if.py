@@ -11,9 +11,9 @@ import streamlit as st
 
 from commod.charts.bars import ACCOUNTS, plot_contributions
 from commod.charts.waterfall import plot_waterfall, term_styles
-from commod.dashboard.jobs import tasks as compute
-from commod.dashboard.jobs.queue import Report
+from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.results import FitResult
+from commod.dashboard.jobs.wait import result_of
 from commod.dashboard.state import session
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.glossary import tip
@@ -24,13 +24,11 @@ from commod.dashboard.views.model import current_model
 from commod.dashboard.views.table import Table
 from commod.dashboard.views.table import show as show_table
 from commod.datasets import Task
-from commod.explain.shap_comparison import explain_person_with_shap
 from commod.explain.what_if import (
     FeatureRange,
     edit_row,
     explain_edits,
     explain_sum,
-    feature_ranges,
     nearest_person,
     score_rows,
 )
@@ -79,11 +77,7 @@ class Person:
 
 
 def _ranges_of(result: FitResult) -> dict[str, FeatureRange]:
-    data, _, f, seed = result.settings.scene()
-    key = ("what_if_ranges", data, f, seed)
-    found: dict[str, FeatureRange] = compute.once(
-        key, lambda _: feature_ranges(result.task.X, leave_out=result.scene.f)
-    )
+    found: dict[str, FeatureRange] = result_of(tasks.ranges(result))
     return found
 
 
@@ -485,13 +479,8 @@ def _account_rows(frame: pd.DataFrame, constant: float, average: float) -> pd.Da
 
 
 def _shap_values(result: FitResult, person: Person) -> pd.DataFrame:
-    """SHAP of the person as edited, computed in the background."""
-    key = ("what_if_shap", result.settings, person.number, tuple(sorted(person.edits.items())))
-
-    def work(report: Report) -> pd.DataFrame:
-        return explain_person_with_shap(result.g, result.task, result.scene.test.X, person.edited, callback=report)
-
-    found: pd.DataFrame = compute.once(key, work, background=True)
+    """SHAP of the person as edited."""
+    found: pd.DataFrame = result_of(tasks.person_shap(result, person.number, tuple(sorted(person.edits.items()))))
     return found
 
 

@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from base64 import b64encode
 from functools import lru_cache
 from hashlib import sha256
-from pathlib import Path
 from typing import Any
 
-import streamlit
 from starlette.datastructures import MutableHeaders
 
-# The one script of ours: the top of the page comes into sight, and its heading is read out.
-TO_TOP = (
-    "{ const main = document.querySelector('[data-testid=\"stMain\"]'), heading = main && main.querySelector('h1');"
-    "if (heading) { heading.tabIndex = -1; heading.focus({preventScroll: true}); main.scrollTo(0, 0); } }"
-)
+from commod.dashboard.streamlit_internals import TO_TOP, inline_scripts
 
 
 @lru_cache(maxsize=1)
@@ -24,12 +17,11 @@ def headers() -> dict[str, str]:
     """Name to value of the security headers.
 
     Vega compiles its expressions (unsafe-eval), and Streamlit and our own tables bring styles in the page
-    (unsafe-inline); scripts come from this server alone, but for those that stand in Streamlit's own page and the one
-    above.
+    (unsafe-inline); scripts come from this server alone, but for those that stand in Streamlit's own page and one of
+    ours.
     """
-    page = (Path(streamlit.__file__).parent / "static" / "index.html").read_text()
-    inline = [*re.findall(r"<script>(.*?)</script>", page, re.S), TO_TOP]
-    hashes = " ".join(f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'" for text in inline)
+    allowed = [*inline_scripts(), TO_TOP]
+    hashes = " ".join(f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'" for text in allowed)
     policy = {
         "default-src": "'self'",
         "script-src": f"'self' 'unsafe-eval' {hashes}".strip(),

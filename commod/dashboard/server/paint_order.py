@@ -11,26 +11,21 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import Lock
 
-from commod.dashboard.jobs import tasks as compute
+from commod.dashboard.jobs import service
+from commod.dashboard.jobs.scheduling import BROWSER_PAUSE, GLANCE, LINE_POLL, MAX_WAY, ON_ITS_WAY, uses
+from commod.dashboard.jobs.wait import no_waiting
+from commod.dashboard.streamlit_internals import stop_if_stale
 
-# Long enough for the browser to draw what it has been sent, short enough not to be felt.
-BREATH = 0.06
-# Seconds after which a page in line looks whether it is still wanted.
-MAX_PATIENCE = 0.02
-# Seconds for which the rest of a page makes way to first pictures, at the most.
-LONGEST_WAY = 0.25
-# A message from a browser becomes a picture that is being drawn within this; how often it is looked for.
-ON_ITS_WAY = 0.012
-GLANCE = 0.004
 _rest_of_a_page = Lock()
-_turns = Lock()
-_first_paints = 0  # that are being drawn
+_counting = Lock()
+_first_paints = 0  # that are going on
 _expected_until = 0.0  # a message has come in that asks for one
 
 
 def let_browser_draw() -> None:
     """Hold the script back while the browser draws: it does so only when no more messages come in."""
-    time.sleep(BREATH)
+    if uses("browser_pause"):
+        time.sleep(BROWSER_PAUSE)
 
 
 def wake(session_id: str) -> None:
@@ -40,19 +35,21 @@ def wake(session_id: str) -> None:
     """
     global _expected_until
     _expected_until = time.monotonic() + ON_ITS_WAY
-    compute.queue().wake(session_id)
+    if uses("wake"):
+        service.wake(session_id)
 
 
 @contextmanager
 def first_paint() -> Iterator[None]:
-    """Draw what somebody with a slider in hand is looking at; nothing in here may wait."""
+    """Draw what somebody with a slider in hand is looking at; a wait in here raises."""
     global _first_paints
-    with _turns:
+    with _counting:
         _first_paints += 1
     try:
-        yield
+        with no_waiting():
+            yield
     finally:
-        with _turns:
+        with _counting:
             _first_paints -= 1
 
 
@@ -60,16 +57,17 @@ def first_paint() -> Iterator[None]:
 def deferred_paint() -> Iterator[None]:
     """Draw a part of the rest of a page, one session after the other, and after the first pictures of all.
 
-    Python has one interpreter for all threads. If thirty pages are drawn at once, each takes as long as all of them; if
-    what is below the first picture stands in line, the first pictures come at once. Nothing in here may wait, and a
-    part should take a few milliseconds.
+    A part should take a few milliseconds; a wait in here raises.
     """
-    patient_until = time.monotonic() + LONGEST_WAY
+    patient_until = time.monotonic() + (MAX_WAY if uses("first_paint") else 0.0)
     while time.monotonic() < patient_until and (_first_paints or time.monotonic() < _expected_until):
         time.sleep(GLANCE)
-    while not _rest_of_a_page.acquire(timeout=MAX_PATIENCE):
-        compute.stop_if_stale()
+    in_line = uses("deferred_paint")
+    while in_line and not _rest_of_a_page.acquire(timeout=LINE_POLL):
+        stop_if_stale()
     try:
-        yield
+        with no_waiting():
+            yield
     finally:
-        _rest_of_a_page.release()
+        if in_line:
+            _rest_of_a_page.release()

@@ -1,22 +1,67 @@
-"""What `streamlit.App` is told at the start of the server."""
+"""Once per server: what `streamlit.App` is told, what is loaded and frozen, and which data files cannot be used."""
 
 from __future__ import annotations
 
+import gc
+import logging
+import os
+import sys
+from functools import lru_cache
+from threading import Thread
 from typing import Any
 
+import streamlit as st
 from starlette.middleware import Middleware
 
-from commod.dashboard.jobs import tasks as compute
+from commod.dashboard.jobs.scheduling import SWITCH_INTERVAL, uses
+from commod.dashboard.jobs.service import process_pool
 from commod.dashboard.server import paint_order
 from commod.dashboard.server.headers import SecurityHeaders
 from commod.dashboard.server.sockets import send_at_once
 from commod.dashboard.server.wake import WakeOnMessage
+from commod.datasets import damaged_files
+from commod.explain.shap_comparison import warm_up
 
 
 def server_options() -> dict[str, Any]:
     """Keyword arguments of `streamlit.App`."""
-    compute.name_damaged_files()
+    name_damaged_files()
     return {
         "lifespan": send_at_once,
         "middleware": [Middleware(SecurityHeaders), Middleware(WakeOnMessage, wake=paint_order.wake)],
     }
+
+
+@lru_cache(maxsize=1)
+def name_damaged_files() -> None:
+    """Say once in the server's log which data files cannot be used; the pages work on the others."""
+    for sentence in damaged_files().values():
+        logging.getLogger(__name__).error(sentence)
+
+
+@st.cache_resource(show_spinner=False)
+def start() -> None:
+    """After the imports: freeze what is loaded, start the processes, let SHAP compile.
+
+    Walking all of pandas and scikit-learn for garbage takes longer than a run of a page; frozen objects are not walked
+    (and Streamlit's own walk after every run is off, see .streamlit/config.toml). With COMMOD_WARM_UP=0 in the
+    environment SHAP compiles when it is needed.
+    """
+    name_damaged_files()
+    process_pool()
+    if uses("switch_interval"):
+        sys.setswitchinterval(SWITCH_INTERVAL)
+    _freeze()
+    if os.environ.get("COMMOD_WARM_UP") != "0":
+        Thread(target=_compile_shap, name="warm-up", daemon=True).start()
+
+
+def _compile_shap() -> None:
+    warm_up()
+    _freeze()
+
+
+def _freeze() -> None:
+    if uses("gc_freeze"):
+        gc.collect()
+        gc.freeze()

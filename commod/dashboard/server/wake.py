@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable
 from typing import Any
 
-from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from commod.dashboard.streamlit_internals import session_in_message
 
 
 class WakeOnMessage:
@@ -34,7 +34,7 @@ class WakeOnMessage:
         async def send_and_read(message: Any) -> None:
             nonlocal session_id
             if not session_id and message.get("bytes"):
-                session_id = ForwardMsg.FromString(message["bytes"]).new_session.initialize.session_id
+                session_id = session_in_message(message["bytes"])
             await send(message)
 
         await self.app(scope, receive_and_wake, send_and_read)

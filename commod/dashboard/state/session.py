@@ -23,6 +23,7 @@ from commod.dashboard.state.settings import (
     sound_data,
     to_link,
 )
+from commod.dashboard.streamlit_internals import forget_widgets
 from commod.datasets import Task
 
 _STATE = HELD + "explore"
@@ -100,16 +101,10 @@ def link_notices() -> list[str]:
 
 
 def enter(page: str) -> None:
-    """Called first on every page: a widget of another page must not be taken for one of this.
-
-    Streamlit tells widgets of two pages apart even if they have one key, but the key is still there when the page
-    changes: who finds it does not set the value, and the new widget then shows its first option. So all keys of widgets
-    go, and every page sets its own from what the session holds.
-    """
+    """Called first on every page: a widget of another page must not be taken for one of this."""
     forget_when_closed()
     if st.session_state.get(_PAGE) != page:
-        for key in [key for key in st.session_state if not str(key).startswith(HELD)]:
-            del st.session_state[key]
+        forget_widgets(HELD)
         st.session_state[_PAGE] = page
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from commod.datasets import TASKS, damaged_files, load_task
 from commod.datasets.task import MAX_TRAINING
+from commod.experiments.scene import SceneKey
 from commod.experiments.sweep import concept_settings
 from commod.experiments.target import LAMBDA_GRIDS
 from commod.models.base_models import BASE_MODELS, GIVEN_SCORES
@@ -63,9 +64,13 @@ class Settings:
         """The part that decides the model; how it is looked at is set to its default."""
         return replace(self, depth=Settings.depth, view=Settings.view)
 
-    def scene(self) -> tuple[str, str, str, int]:
-        """Data, criterion, f and split: models can be compared in one picture only where these are equal."""
-        return self.data, self.fairness, self.f, self.seed
+    def scene(self) -> SceneKey:
+        """Data, f and split."""
+        return SceneKey(self.data, self.f, self.seed)
+
+    def problem(self) -> tuple[SceneKey, str]:
+        """Scene and criterion: models can be compared in one picture only where these are equal."""
+        return self.scene(), self.fairness
 
     def commod_arguments(self) -> dict[str, Any]:
         """Keyword arguments of `Commod`."""

@@ -10,10 +10,10 @@ import numpy as np
 import streamlit as st
 from PIL import Image
 
-from commod.dashboard.jobs import tasks as compute
-from commod.dashboard.server.headers import TO_TOP
+from commod.dashboard.server.startup import start
 from commod.dashboard.state import session
 from commod.dashboard.state.settings import sound_data
+from commod.dashboard.streamlit_internals import STYLE, TO_TOP
 from commod.dashboard.text.escape import escape_markdown
 from commod.datasets import damaged_files
 
@@ -34,25 +34,10 @@ PAGES = {
 }
 
 
-# For the keyboard: Streamlit only tints links and the buttons over a chart when they are in focus, and hides the button
-# that closes the sidebar from all who cannot point at it. For the eye: its white text on the dark theme's blue is hard
-# to read, and it does not break long words of code in a table.
-_STYLE = """
-<style>
-[data-testid="stSidebar"] [data-testid="stPageLink-NavLink"]:focus-visible,
-[data-testid="stBaseButton-elementToolbar"]:focus-visible,
-[data-testid="stMain"]:focus-visible { outline: 2px solid currentColor; outline-offset: -2px; }
-[data-testid="stSidebar"] [data-testid="stSidebarCollapseButton"] { visibility: visible; }
-[data-testid="stMain"] td code { overflow-wrap: anywhere; white-space: normal; }
-[data-testid="stApp"] button[kind^="primary"]:enabled { color: light-dark(white, black); }
-</style>
-"""
-
-
 def page(script: str, *, links_later: bool = False) -> None:
     """Set a page up: title, width, and the links to the other pages, unless the page draws them itself."""
     st.set_page_config(page_title=f"{PAGES[script][0]} · COMMOD Explorer", page_icon=_icon(), layout="wide")
-    compute.start()
+    start()
     if not sound_data():
         st.error("No data file of this app can be used.", icon=":material/error:")
         for sentence in damaged_files().values():
@@ -66,7 +51,7 @@ def page(script: str, *, links_later: bool = False) -> None:
 def links() -> None:
     """The links to all pages, at the top of the sidebar."""
     with st.sidebar:
-        st.html(f"{_STYLE}<strong>COMMOD Explorer</strong>")
+        st.html(f"{STYLE}<strong>COMMOD Explorer</strong>")
         # In two columns, so that the sliders stay on the first screen.
         columns = st.columns([11, 9], gap="xxsmall")
         for i, (path, (title, mark)) in enumerate(PAGES.items()):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import Any
@@ -13,17 +13,21 @@ import streamlit as st
 
 from commod.charts import MethodStyle, palette
 from commod.charts.compare import SHAPES
-from commod.dashboard.jobs import tasks as compute
+from commod.dashboard.jobs import tasks
+from commod.dashboard.jobs.queue import Ticket
+from commod.dashboard.jobs.scheduling import SLOW_POLL
+from commod.dashboard.jobs.service import get, submit
+from commod.dashboard.jobs.wait import watch
 from commod.dashboard.state.settings import Settings
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.glossary import tip
 from commod.experiments import Sweep
+from commod.experiments.scene import SceneKey
 from commod.models.competitors import METHODS, available_methods
 
 # What the paper compares; the others are one click away.
 PAPER_METHODS = ("commod", "adv_debias", "frappe", "lpp", "oracle_lpp", "oracle_roc", "hardt")
 _STATE = "held_compare"
-POLL = 0.1
 
 
 @dataclass
@@ -33,7 +37,7 @@ class Page:
     methods: list[str] | None = None  # None: what is usual on the page
     model: tuple[float, float] | None = None  # λ_fair and λ_ratio of the COMMOD model to be matched
     segments: int = 0  # which definition of the segments
-    scene: tuple[str, str, str, int] | None = None  # that `model` was chosen on
+    problem: tuple[SceneKey, str] | None = None  # that `model` was chosen on
     stopped: bool = False
     unknown: list[str] = field(default_factory=list)  # of the link
 
@@ -76,9 +80,9 @@ def link() -> dict[str, str]:
 def chosen_model(settings: Settings, sweep: Sweep) -> int:
     """Place of the COMMOD model to be matched: as chosen on this scene, else the sliders' one, else mid-frontier."""
     page = state()
-    if page.scene not in (None, settings.scene()):
+    if page.problem not in (None, settings.problem()):
         page.model = None
-    page.scene = settings.scene()
+    page.problem = settings.problem()
     for wanted in (page.model, (settings.lambda_fair, settings.lambda_ratio)):
         for place, model in enumerate(sweep.models):
             if wanted == (model.cell.value, dict(model.cell.others)["lambda_ratio"]):
@@ -164,8 +168,8 @@ def collect(
     has to be waited for. Leaving the page, changing the scene or pressing Stop ends sweeps that nobody else waits for;
     what is done stays.
     """
-    scene, page = settings.scene(), state()
-    found = {name: sweep for name in names if (sweep := compute.known_sweep(name, scene)) is not None}
+    page = state()
+    found = {name: sweep for name in names if (sweep := get(tasks.sweep(name, settings))) is not None}
     # The quick ones first: the picture fills while the slow ones are at work.
     missing = sorted((name for name in names if name not in found), key=lambda name: METHODS[name].slow)
     if not missing:
@@ -177,53 +181,60 @@ def collect(
         return found
     if found:
         paint(found)
+    failed: list[str] = []
     with place.container(border=True), ExitStack() as places_in_queue:
-        head = st.container(horizontal=True, vertical_alignment="center")
-        told = head.empty()
-        head.button("Stop", icon=":material/stop_circle:", on_click=_stop)
-        columns = st.columns(2, gap="medium")
-        bars = {name: columns[i % 2].empty() for i, name in enumerate(missing)}
-        tickets = {name: places_in_queue.enter_context(compute.begin_sweep(name, scene)) for name in missing}
-        shown: dict[str, tuple[float, int]] = {}
-        failed: list[str] = []
-        started: dict[str, float] = {}
-        while tickets:
-            told.markdown(
-                f"**{len(names) - len(tickets)} of {len(names)} methods are done.** The picture grows as they come in."
-            )
-            done = [name for name, ticket in tickets.items() if ticket.wait(0.0)]
-            for name in done:
-                bars[name].empty()
-                try:
-                    found[name] = tickets.pop(name).result()
-                except Exception as error:
-                    reason = escape_markdown(error) if isinstance(error, ValueError) else "a fault of ours"
-                    failed.append(f"{METHODS[name].title} could not be swept: {reason}")
-            if done and found and tickets:  # the last one is for the caller to draw
+        bars = _Bars(missing, len(names))
+        tickets = {name: places_in_queue.enter_context(submit(tasks.sweep(name, settings))) for name in missing}
+        for name in watch(tickets, bars.look):
+            bars.clear(name)
+            try:
+                found[name] = tickets.pop(name).result()
+            except Exception as error:
+                reason = escape_markdown(error) if isinstance(error, ValueError) else "a fault of ours"
+                failed.append(f"{METHODS[name].title} could not be swept: {reason}")
+            if found and tickets:  # the last one is for the caller to draw
                 paint(found)
-            for name, ticket in tickets.items():
-                now = (round(ticket.progress, 2), ticket.before)
-                if now[0] > 0:
-                    started.setdefault(name, time.monotonic())
-                if shown.get(name) != now:
-                    shown[name] = now
-                    words = _words(ticket.progress, ticket.before, started.get(name))
-                    bars[name].progress(ticket.progress, text=f"{METHODS[name].title}: {words}")
-            compute.stop_if_stale()
-            time.sleep(POLL)
     place.empty()
     for sentence in failed:
         st.warning(sentence, icon=":material/warning:")
     return {name: found[name] for name in names if name in found}  # in the registry's order, not that of arrival
 
 
-def _words(share: float, before: int, started: float | None) -> str:
-    if before:
-        return f"waiting, {before} before it"
-    if share < 0.1 or started is None:
-        return f"{share:.0%}"
-    seconds = (time.monotonic() - started) * (1.0 - share) / share
-    return f"{share:.0%}, about {seconds:.0f} s left"
+class _Bars:
+    """A progress bar for each method that is missing, and a button that stops them all."""
+
+    def __init__(self, missing: Sequence[str], total: int) -> None:
+        head = st.container(horizontal=True, vertical_alignment="center")
+        self._told, self._total = head.empty(), total
+        head.button("Stop", icon=":material/stop_circle:", on_click=_stop)
+        columns = st.columns(2, gap="medium")
+        self._bars = {name: columns[i % 2].empty() for i, name in enumerate(missing)}
+        self._shown: dict[str, tuple[float, int]] = {}
+        self._started: dict[str, float] = {}
+
+    def look(self, left: Mapping[str, Ticket]) -> float:
+        done = self._total - len(left)
+        self._told.markdown(f"**{done} of {self._total} methods are done.** The picture grows as they come in.")
+        for name, ticket in left.items():
+            now = (round(ticket.progress, 2), ticket.before)
+            if now[0] > 0:
+                self._started.setdefault(name, time.monotonic())
+            if self._shown.get(name) != now:
+                self._shown[name] = now
+                text = f"{METHODS[name].title}: {self._words(name, *now)}"
+                self._bars[name].progress(now[0], text=text)
+        return SLOW_POLL
+
+    def clear(self, name: str) -> None:
+        self._bars[name].empty()
+
+    def _words(self, name: str, share: float, before: int) -> str:
+        if before:
+            return f"waiting, {before} before it"
+        if share < 0.1:
+            return f"{share:.0%}"
+        seconds = (time.monotonic() - self._started[name]) * (1.0 - share) / share
+        return f"{share:.0%}, about {seconds:.0f} s left"
 
 
 def _stop() -> None:

@@ -4,23 +4,25 @@ from __future__ import annotations
 
 import streamlit as st
 
-from commod.dashboard.jobs import tasks as compute
+from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.queue import Ticket
 from commod.dashboard.jobs.results import FitResult
+from commod.dashboard.jobs.service import submit
+from commod.dashboard.jobs.wait import wait, wait_a_moment
 from commod.dashboard.state import session
 from commod.dashboard.state.settings import Settings
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.views import controls
 
 
-def train(settings: Settings, begun: FitResult | Ticket) -> FitResult | None:
-    """The fit of `settings`, or, if it fails, one sentence and the last good one."""
+def train(settings: Settings, training: Ticket) -> FitResult | None:
+    """The model of `settings` as soon as it can be drawn, or, if it fails, one sentence and the last good one."""
     place = st.empty()
     first = session.last_good() is None
     if first:
         place.skeleton(height=600)
     try:
-        result = compute.finish(begun, place)
+        result: FitResult = wait(training, place, "Training", stage=0)
     except ValueError as error:
         place.empty()
         st.error(f"This setting could not be trained: {escape_markdown(error)}", icon=":material/error:")
@@ -44,14 +46,22 @@ def train(settings: Settings, begun: FitResult | Ticket) -> FitResult | None:
     return result
 
 
+def explain(training: Ticket) -> None:
+    """Wait for what is said about a model that could be trained."""
+    if not training.failed:
+        wait(training)
+
+
 def current_model() -> FitResult:
     """The model of the sliders, with the sidebar beside it; the page ends here if there is none."""
     settings = session.current()
-    begun = compute.begin(settings)
-    controls.sidebar()
-    controls.notices()
-    result = train(settings, begun)
-    if result is None:
-        session.keep_link()
-        st.stop()
+    with submit(tasks.fit(settings)) as training:
+        wait_a_moment(training)
+        controls.sidebar()
+        controls.notices()
+        result = train(settings, training)
+        if result is None:
+            session.keep_link()
+            st.stop()
+        explain(training)
     return result

@@ -8,12 +8,16 @@ import streamlit as st
 
 from commod.charts import plot_contributions
 from commod.charts.bars import ACCOUNTS
-from commod.dashboard.jobs import tasks as compute
+from commod.dashboard.jobs import tasks
+from commod.dashboard.jobs.queue import Ticket
 from commod.dashboard.jobs.results import FitResult
+from commod.dashboard.jobs.service import submit
+from commod.dashboard.jobs.wait import Pending, draw_pending, in_line
 from commod.dashboard.server.paint_order import deferred_paint
 from commod.dashboard.text.glossary import tip
 from commod.dashboard.views.chart import draw
 from commod.dashboard.views.table import Table
+from commod.explain import ShapComparison
 
 
 def _accounts(features: pd.DataFrame) -> pa.Table:
@@ -33,50 +37,65 @@ def _accounts(features: pd.DataFrame) -> pa.Table:
 
 
 def draw_shap(result: FitResult) -> None:
-    """SHAP beside COMMOD's own account; loads last."""
+    """SHAP beside COMMOD's own account, waited for."""
+    draw_pending(begin_shap(result))
+
+
+def begin_shap(result: FitResult) -> Pending | None:
+    """The section of SHAP, which is drawn when its figures are there."""
     st.header("Post hoc or built in: SHAP beside COMMOD")
     if not result.keep("attributes", lambda: bool(result.loadings["loading"].any())):
         st.info("The score does not change at this setting, so there is nothing to attribute.", icon=":material/info:")
-        return
+        return None
     place = st.empty()
-    skeleton = st.empty()
-    skeleton.skeleton(height=320)
-    comparison = compute.shap(result, place)
-    with deferred_paint():
-        skeleton.empty()
-        features = comparison.features
-        frame = _accounts(features)
-        wide, narrow = st.columns([3, 2], gap="large")
-        with wide:
-            columns = {
-                "label": ("Feature", ""),
-                "commod": ("COMMOD's own (logit)", ".3f"),
-                "shap": ("SHAP (logit)", ".3f"),
-                "shap_low": ("SHAP, least of its redraws", ".3f"),
-                "shap_high": ("SHAP, most", ".3f"),
-            }
-            draw(
-                plot_contributions,
-                frame,
-                alt="Mean contribution to the change in score by feature.",
-                table=Table("Contributions as a table", "contributions_table", columns, lambda: features),
-            )
-        with narrow:
-            st.metric(
-                "Rank agreement of the two",
-                f"{comparison.agreement:.2f}",
-                help=tip("agreement"),
-            )
-            st.metric(
-                "SHAP's top five that stay",
-                f"{comparison.top_kept:.0%}",
-                help=f"{tip('top_kept')} "
-                + tip("redrawn", background=comparison.background, redraws=comparison.redraws),
-            )
-            faster = comparison.shap_seconds / max(comparison.commod_seconds, 1e-9)
-            st.markdown(
-                f"SHAP took **{comparison.shap_seconds * 1e3:,.0f} ms** for {comparison.rows} people, COMMOD's own "
-                f"account **{comparison.commod_seconds * 1e3:,.0f} ms** ({faster:,.0f} times less): it is read from "
-                "the model."
-            )
-            st.caption("Thin lines: how far SHAP's bar moves when its background sample is redrawn.")
+    section = st.container()
+    place.skeleton(height=320)
+
+    def look(ticket: Ticket) -> None:
+        if ticket.before:
+            place.progress(0.0, text=in_line("SHAP", ticket))
+
+    def paint(ticket: Ticket) -> None:
+        with deferred_paint(), section:
+            place.empty()
+            _draw(ticket.result())
+
+    return Pending(submit(tasks.shap(result)), paint, look)
+
+
+def _draw(comparison: ShapComparison) -> None:
+    features = comparison.features
+    frame = _accounts(features)
+    wide, narrow = st.columns([3, 2], gap="large")
+    with wide:
+        columns = {
+            "label": ("Feature", ""),
+            "commod": ("COMMOD's own (logit)", ".3f"),
+            "shap": ("SHAP (logit)", ".3f"),
+            "shap_low": ("SHAP, least of its redraws", ".3f"),
+            "shap_high": ("SHAP, most", ".3f"),
+        }
+        draw(
+            plot_contributions,
+            frame,
+            alt="Mean contribution to the change in score by feature.",
+            table=Table("Contributions as a table", "contributions_table", columns, lambda: features),
+        )
+    with narrow:
+        st.metric(
+            "Rank agreement of the two",
+            f"{comparison.agreement:.2f}",
+            help=tip("agreement"),
+        )
+        st.metric(
+            "SHAP's top five that stay",
+            f"{comparison.top_kept:.0%}",
+            help=f"{tip('top_kept')} " + tip("redrawn", background=comparison.background, redraws=comparison.redraws),
+        )
+        faster = comparison.shap_seconds / max(comparison.commod_seconds, 1e-9)
+        st.markdown(
+            f"SHAP took **{comparison.shap_seconds * 1e3:,.0f} ms** for {comparison.rows} people, COMMOD's own "
+            f"account **{comparison.commod_seconds * 1e3:,.0f} ms** ({faster:,.0f} times less): it is read from "
+            "the model."
+        )
+        st.caption("Thin lines: how far SHAP's bar moves when its background sample is redrawn.")

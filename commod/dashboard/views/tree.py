@@ -6,8 +6,9 @@ import pyarrow as pa
 import streamlit as st
 
 from commod.charts import plot_f1_by_depth
-from commod.dashboard.jobs import tasks as compute
+from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.results import FitResult
+from commod.dashboard.jobs.wait import result_of
 from commod.dashboard.server.paint_order import deferred_paint
 from commod.dashboard.text.glossary import tip
 from commod.dashboard.text.html import tree_list
@@ -23,7 +24,7 @@ def draw_tree(result: FitResult, depth: int) -> None:
     if not result.changed_train.any():
         st.info("No decision changes at this setting, so there is nothing for a tree to find.", icon=":material/info:")
         return
-    found = compute.tree(result, depth)
+    found = result_of(tasks.tree(result, depth))
     with deferred_paint():
         wide, narrow = st.columns([3, 2], gap="large")
         with wide:

@@ -13,15 +13,16 @@ import psutil
 import pytest
 from joblib import cpu_count
 
-from commod.dashboard.jobs import processes as apart
-from commod.dashboard.jobs import tasks as compute
+from commod.dashboard.jobs import processes, service
 from commod.dashboard.jobs.results import explained, fit_result, sweep, tree_of_changes
+from commod.dashboard.jobs.tasks import Step, Task
 from commod.dashboard.state.settings import defaults
 from commod.experiments import prepare
+from commod.experiments.scene import SceneKey
 from tests.browsing import ROOT
 
 SETTINGS = replace(defaults("law_school"), lambda_fair=2.0)
-SCENE = (SETTINGS.data, SETTINGS.f, SETTINGS.seed)
+SCENE = SETTINGS.scene()
 
 
 def silent(_):
@@ -37,7 +38,7 @@ def wait_for(condition, seconds=60):
 
 @pytest.fixture(scope="module")
 def process():
-    made = apart.WorkerProcess()
+    made = processes.WorkerProcess()
     wait_for(lambda: made.ready)
     yield made
     made.close()
@@ -58,14 +59,13 @@ def test_a_model_trained_elsewhere_is_the_same_to_the_last_digit(process):
     tree, same = compute_in(process, tree_of_changes, there, 3), tree_of_changes(here, 3)
     pd.testing.assert_frame_equal(tree.nodes, same.nodes, check_exact=True)
     there.fill(compute_in(process, explained, there))
-    assert there.is_explained
     assert there.cards == here.cards
     pd.testing.assert_frame_equal(there.figures, here.figures, check_exact=True)
 
 
 def test_an_error_comes_back(process):
     with pytest.raises(KeyError, match="nonsense"):
-        compute_in(process, sweep, "nonsense", SETTINGS.scene())
+        compute_in(process, sweep, SCENE, "demographic_parity", "nonsense")
 
 
 def test_work_that_nobody_wants_ends_and_the_process_is_free_again(process):
@@ -77,7 +77,7 @@ def test_work_that_nobody_wants_ends_and_the_process_is_free_again(process):
 
     started = time.monotonic()
     with pytest.raises(EnoughError):
-        compute_in(process, sweep, "commod", SETTINGS.scene(), report=report)
+        compute_in(process, sweep, SCENE, "demographic_parity", "commod", report=report)
     assert time.monotonic() - started < 5
     settings = replace(SETTINGS, lambda_fair=1.0)
     assert np.array_equal(compute_in(process, fit_result, settings).g.coef_, fit_result(settings).g.coef_)
@@ -85,14 +85,14 @@ def test_work_that_nobody_wants_ends_and_the_process_is_free_again(process):
 
 def test_progress_is_reported(process):
     shares = []
-    compute_in(process, sweep, "commod", SETTINGS.scene(), report=shares.append)
+    compute_in(process, sweep, SCENE, "demographic_parity", "commod", report=shares.append)
     assert shares == sorted(shares)
     assert max(shares) > 0.2
 
 
 def pool_with(*members):
-    pool = apart.ProcessPool(0)
-    pool._processes.extend(members)
+    pool = processes.ProcessPool(0)
+    pool.workers.extend(members)
     return pool
 
 
@@ -106,7 +106,7 @@ def test_while_a_process_is_busy_it_is_computed_here(process):
 
 
 def test_a_process_that_is_killed_costs_nothing_and_is_replaced(process, monkeypatch):
-    monkeypatch.setattr(apart, "PAUSE", 0.0)
+    monkeypatch.setattr(processes, "RESTART_PAUSE", 0.0)
     killed = process._process.pid
 
     def report(_):
@@ -133,13 +133,14 @@ def test_it_ends_with_the_server_however_that_ends():
     wait_for(lambda: not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE)
 
 
-def test_uploaded_data_never_leave_the_server(monkeypatch):
-    monkeypatch.setattr(compute, "process_pool", lambda: pytest.fail("handed over"))
-    work = compute._apart(("own_0123", "demographic_parity", "scores", 0), lambda settings, report: settings, "here")
-    assert work(silent) == "here"
+def test_uploaded_data_never_leave_the_server():
+    step = Step(lambda settings, report: settings, ("here",))
+    task = Task("anything", SceneKey("own-0123", "scores", 0), (), (step,))
+    (stage,) = task.stages(lambda: pytest.fail("handed over"))
+    assert stage.work(silent) == "here"
 
 
-@pytest.mark.parametrize(("asked", "processes"), [("3", 3), ("0", 0), ("", None), ("many", None), ("-1", None)])
-def test_how_many_there_are_can_be_asked_for(monkeypatch, asked, processes):
+@pytest.mark.parametrize(("asked", "expected"), [("3", 3), ("0", 0), ("", None), ("many", None), ("-1", None)])
+def test_how_many_there_are_can_be_asked_for(monkeypatch, asked, expected):
     monkeypatch.setenv("COMMOD_PROCESSES", asked)
-    assert compute._foreground() == (max(1, cpu_count() // 2) if processes is None else processes)
+    assert service._foreground() == (max(1, cpu_count() // 2) if expected is None else expected)

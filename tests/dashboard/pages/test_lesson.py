@@ -274,10 +274,10 @@ def test_an_edited_answer_of_the_wrong_kind_is_asked_again():
 
 
 def test_a_model_that_fails_is_told_and_the_answers_stay(monkeypatch):
-    from commod.dashboard.jobs import tasks as compute
+    from commod.dashboard.jobs import tasks
 
     app = guess(fine(run(LESSON)), 40)
-    monkeypatch.setattr(compute, "begin", lambda settings: 1 / 0)
+    monkeypatch.setattr(tasks, "fit", lambda settings: 1 / 0)
     app = app.run()
     assert not app.exception
     assert "could not be trained" in app.error[0].value

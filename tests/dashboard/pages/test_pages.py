@@ -5,7 +5,7 @@ from urllib.parse import parse_qsl
 
 import pytest
 
-from commod.dashboard.jobs import tasks as compute
+from commod.dashboard.jobs import results
 from commod.dashboard.pages.explore import page as explore
 from commod.dashboard.state.settings import GRIDS, defaults
 from commod.datasets import TASKS
@@ -156,14 +156,14 @@ def test_a_failed_training_keeps_the_last_picture(monkeypatch, error):
     def fail(*_):
         raise error
 
-    monkeypatch.setattr(compute, "fit_result", fail)
+    monkeypatch.setattr(results, "fit_result", fail)
     slider(app, "lambda_fair").set_value(9.0).run()
     assert not app.exception
     assert len(app.error) == 1
     assert "secret" not in app.error[0].value
     assert figure(app, "P-Rule") == before
     monkeypatch.undo()
-    monkeypatch.setattr(explore, "draw_shap", lambda result: None)
+    monkeypatch.setattr(explore, "begin_shap", lambda result: None)
     fine(slider(app, "lambda_fair").set_value(2.0).run())
 
 
@@ -171,7 +171,7 @@ def test_a_first_training_that_fails_still_offers_the_controls(monkeypatch):
     def fail(*_):
         raise ValueError("no.")
 
-    monkeypatch.setattr(compute, "fit_result", fail)
+    monkeypatch.setattr(results, "fit_result", fail)
     app = run(lambda_fair="8", seed="77")
     assert not app.exception
     assert len(app.error) == 1
@@ -179,27 +179,27 @@ def test_a_first_training_that_fails_still_offers_the_controls(monkeypatch):
 
 
 def test_convergence_trouble_is_a_plain_warning(monkeypatch):
-    made = compute.fit_result
+    made = results.fit_result
 
     def troubled(*arguments):
         result = made(*arguments)
         result.g.converged_ = False
         return result
 
-    monkeypatch.setattr(compute, "fit_result", troubled)
+    monkeypatch.setattr(results, "fit_result", troubled)
     app = fine(run(lambda_fair="5.5", seed="66"))
     assert any("did not settle" in warning.value for warning in app.warning)
 
 
 def test_two_sessions_with_equal_settings_train_once(monkeypatch):
-    made, count, lock = compute.fit_result, [], threading.Lock()
+    made, count, lock = results.fit_result, [], threading.Lock()
 
     def counted(*arguments):
         with lock:
             count.append(arguments[0])
         return made(*arguments)
 
-    monkeypatch.setattr(compute, "fit_result", counted)
+    monkeypatch.setattr(results, "fit_result", counted)
     for _ in range(2):
         fine(run(lambda_fair="1.25", seed="55"))
     assert len(count) == 1
@@ -272,14 +272,14 @@ def test_compare_under_equalized_odds_offers_what_is_defined_for_it():
 
 
 def test_compare_names_a_method_that_fails_and_draws_the_others(monkeypatch):
-    made = compute.sweep
+    made = results.sweep
 
-    def fail(method, *arguments):
+    def fail(scene, fairness, method, report):
         if method == "lpp":
             raise RuntimeError("secret path /srv/app")
-        return made(method, *arguments)
+        return made(scene, fairness, method, report)
 
-    monkeypatch.setattr(compute, "sweep", fail)
+    monkeypatch.setattr(results, "sweep", fail)
     app = run_compare(methods="lpp,oracle_roc", seed="31")
     assert not app.exception
     assert [warning.value for warning in app.warning] == ["LPP could not be swept: a fault of ours"]

@@ -7,8 +7,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from commod.dashboard.jobs import tasks as compute
+from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.results import fit_result
+from commod.dashboard.jobs.wait import result_of
 from commod.dashboard.pages.people import sections as people
 from commod.dashboard.pages.people import table as people_table
 from commod.dashboard.state.settings import defaults
@@ -149,7 +150,7 @@ def test_the_sum_behind_r_and_the_leaf_are_those_of_the_model(law):
     np.testing.assert_allclose(parts, table["r"], atol=1e-9)
     assert (table["r"] < 0).all()
     assert ((table["f"] > 0.5) != (table["g"] > 0.5)).all()
-    nodes = compute.tree(law, 2).nodes
+    nodes = result_of(tasks.tree(law, 2)).nodes
     leaves = nodes[nodes["leaf"] & (nodes["changed"] > 0)]
     assert sorted(table["leaf"].value_counts()) == sorted(leaves["changed"])
 

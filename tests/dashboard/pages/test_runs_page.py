@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from commod.dashboard.jobs import tasks as compute
+from commod.dashboard.jobs import results, tasks
+from commod.dashboard.jobs.wait import result_of
 from commod.dashboard.state.runs_file import MAX_RUNS, Run, write_runs
 from commod.dashboard.state.settings import defaults
 from tests.dashboard.driving import figure, fine, run, slider, words
@@ -102,7 +103,7 @@ def test_four_side_by_side(mixed):
 
 
 def test_figures_are_those_of_the_fit(mixed):
-    result = compute.finish(compute.begin(replace(defaults("german"), lambda_fair=2.0)), None)
+    result = result_of(tasks.fit(replace(defaults("german"), lambda_fair=2.0)))
     row = result.figures.loc["accuracy"]
     shown = {line[0]: line[2] for line in cells(mixed, "Figures of the runs on test")}
     assert shown["Accuracy of g"] == f"{row['g']:.1%}\n[{100 * row['g_low']:.1f},\u00a0{100 * row['g_high']:.1f}]"
@@ -118,7 +119,7 @@ def test_figures_are_those_of_the_fit(mixed):
 def test_overlap_of_the_same_people_and_why_there_is_none(mixed):
     rows = cells(mixed, "Changed people in common")
     assert [row[0] for row in rows] == ["Run", "A: A", "B: B", "C: Tree"]
-    a, b = (compute.finish(compute.begin(s), None).changed_test for s in (defaults("german"), weak()))
+    a, b = (result_of(tasks.fit(s)).changed_test for s in (defaults("german"), weak()))
     both, either = (a & b).sum(), (a | b).sum()
     assert rows[1][2] == rows[2][1] == f"{both / either:.0%}\n{both}\u00a0of\u00a0{either}"
     assert rows[1][1] == f"{a.sum()}\u00a0changed"
@@ -190,14 +191,14 @@ def test_a_hostile_link_gives_sentences(link, compare, sentence):
 
 
 def test_a_run_that_fails_does_not_take_the_others_down(monkeypatch):
-    made = compute.fit_result
+    made = results.fit_result
 
     def fail(settings, *more):
         if settings.lambda_fair == 7.0:
             raise RuntimeError("secret path /srv/app")
         return made(settings, *more)
 
-    monkeypatch.setattr(compute, "fit_result", fail)
+    monkeypatch.setattr(results, "fit_result", fail)
     app = run(PAGE, runs=f"Bad*german*lambda_fair-7~{PAIR}")
     assert not app.exception
     assert [e.value for e in app.error] == [
@@ -243,7 +244,7 @@ def test_import_joins_what_is_there():
 
 
 def test_figures_of_another_version_are_told():
-    figures = compute.finish(compute.begin(weak()), None).figures
+    figures = result_of(tasks.fit(weak())).figures
     here = {m: {n: float(figures.loc[n, m]) for n in ("accuracy", "p_rule", "dm")} for m in "fg"}
     here["g"]["change_rate"] = float(figures.loc["change_rate", "g"])
     app = fine(upload(run(PAGE), exported(Run("W", weak()), figures={weak().model(): here})))
@@ -260,7 +261,7 @@ def test_the_export_holds_figures_of_all():
     state = app.session_state["held_runs"]
     content = json.loads(write_runs(state.runs, state.figures))
     assert [each["name"] for each in content["runs"]] == ["Strong", "Weak"]
-    expected = compute.finish(compute.begin(weak()), None).figures
+    expected = result_of(tasks.fit(weak())).figures
     assert content["runs"][1]["figures"]["g"]["p_rule"] == expected.loc["p_rule", "g"]
     assert [b.label for b in app.get("download_button")] == ["Export as JSON"]
 

@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from commod.dashboard.jobs import tasks as compute
+from commod.dashboard.jobs import service
 from commod.dashboard.pages import your_data
 from commod.dashboard.state.own_data import OwnData
 from commod.dashboard.views.frame import PAGES
@@ -86,11 +86,11 @@ def test_another_session_gets_nothing_by_the_link(app):
 def test_forgetting_leaves_no_trace(app):
     fine(app.switch_page("app.py").run())
     own = name_of(app)
-    assert any(own in repr(key) for key in compute.queue()._results)
+    assert any(own in repr(key) for key in service.queue().cache)
     fine(app.switch_page(PAGE).run())
     fine(button(app, "Forget these data").click().run())
     assert "held_own_data" not in app.session_state
-    assert not any(own in repr(key) for key in compute.queue()._results)
+    assert not any(own in repr(key) for key in service.queue().cache)
     with pytest.raises(ValueError, match="There is no task"):
         load_task(own)
     fine(app.switch_page("app.py").run())

@@ -9,7 +9,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from commod.dashboard.jobs import tasks as compute
+from commod.dashboard.jobs import results, service
 from commod.dashboard.pages import what_if
 from commod.dashboard.views.frame import PAGES
 from commod.dashboard.views.table import MAX_ROWS, Table, _to_csv
@@ -72,10 +72,12 @@ def quick_shap(monkeypatch):
     features = features.assign(shap_low=features["shap"] - 0.02, shap_high=features["shap"] + 0.03)
     facts = {"agreement": 1.0, "top_kept": 0.9, "background": 50, "redraws": 4, "rows": 100}
     comparison = SimpleNamespace(features=features, shap_seconds=1.0, commod_seconds=0.01, **facts)
-    monkeypatch.setattr(compute, "shap", lambda result, place: comparison)
+    monkeypatch.setattr(results, "shap_comparison", lambda result, report: comparison)
     person = features.set_index(pd.Index(["lsat", "ugpa"]))
     person.attrs["average"] = -0.2
     monkeypatch.setattr(what_if, "_shap_values", lambda result, person_: person)
+    yield
+    service.queue().forget(lambda key: key[0] == "shap")  # it is not SHAP's
 
 
 @pytest.mark.with_shap

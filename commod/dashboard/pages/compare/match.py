@@ -11,7 +11,9 @@ import pandas as pd
 import streamlit as st
 
 from commod.charts import plot_calibration, plot_overlap, plot_who_changed
-from commod.dashboard.jobs import tasks as compute
+from commod.dashboard.jobs import tasks
+from commod.dashboard.jobs.results import figures_of_base
+from commod.dashboard.jobs.wait import result_of
 from commod.dashboard.state import session
 from commod.dashboard.state.settings import Settings, defaults
 from commod.dashboard.text.glossary import tip
@@ -44,7 +46,7 @@ def _choose(settings: Settings, sweep: Sweep, chosen: int) -> None:
     # All that a click can choose, or the keyboard could not; what another model beats comes after the rest.
     shown = points.drop_duplicates([FAIRNESS_FIGURES[settings.fairness], "accuracy", "change_rate"])
     options = sorted({*shown.index, chosen}, key=lambda i: (not points["best"][i], gain[i]))
-    key = f"model_{settings.scene()}"
+    key = f"model_{settings.problem()}"
     st.session_state[key] = chosen
     name = "P-Rule" if settings.fairness == "demographic_parity" else "mistreatment"
     figure = points[FAIRNESS_FIGURES[settings.fairness]]
@@ -80,7 +82,7 @@ def match(settings: Settings, sweeps: dict[str, Sweep], chosen: int | None) -> d
             st.info("Choose COMMOD and at least one other method to match their models.", icon=":material/info:")
         return {}
     _choose(settings, sweeps["commod"], chosen)
-    found: Match = compute.match(settings, sweeps, chosen)
+    found: Match = result_of(tasks.match(settings, sweeps, chosen))
     table = found.table
     st.markdown(_sentence(table, settings))
     _match_table(table, settings)
@@ -135,7 +137,7 @@ def match(settings: Settings, sweeps: dict[str, Sweep], chosen: int | None) -> d
 def _sentence(table: pd.DataFrame, settings: Settings) -> str:
     own = table.iloc[0]
     figure = FAIRNESS_FIGURES[settings.fairness]
-    of_f = compute.figures_of_base(settings)[figure]
+    of_f = figures_of_base(settings.scene())[figure]
     text = f"COMMOD changes **{own['changed']:,}** decisions here. "
     if (own[figure] < of_f) if figure == "p_rule" else (own[figure] > of_f):
         text += f"This model is less fair than f ({own[figure]:.3f} against {of_f:.3f}) on test. "

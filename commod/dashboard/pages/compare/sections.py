@@ -12,7 +12,7 @@ import streamlit as st
 
 from commod.charts import export_chart, plot_methods, plot_segments
 from commod.charts.compare import DEPLOYED, DEPLOYED_STYLE
-from commod.dashboard.jobs import tasks as compute
+from commod.dashboard.jobs.results import figures_of_base
 from commod.dashboard.state.settings import FAIRNESS, Settings, base_models_of
 from commod.dashboard.text.figures import FAIRNESS_TITLES
 from commod.dashboard.text.glossary import tip
@@ -56,7 +56,7 @@ def _frame(settings: Settings, sweeps: dict[str, Sweep], chosen: int | None) -> 
 
 
 def _deployed(settings: Settings) -> pd.DataFrame:
-    figures = compute.figures_of_base(settings)
+    figures = figures_of_base(settings.scene())
     row = {"label": DEPLOYED, "fairness": figures[FAIRNESS_FIGURES[settings.fairness]], "settings": "unchanged"}
     row |= {"accuracy": figures["accuracy"], "change_rate": 0.0, "best": True, "chosen": False, "id": -1}
     return pd.DataFrame([row])
@@ -119,7 +119,7 @@ def tradeoff(
 def read_out(settings: Settings, sweeps: dict[str, Sweep]) -> str:
     """The picture in words, at one level of fairness: who is most accurate, who changes least."""
     figure = FAIRNESS_FIGURES[settings.fairness]
-    start = compute.figures_of_base(settings)[figure]
+    start = figures_of_base(settings.scene())[figure]
     points = points_of(sweeps.values())
     points = points[~points["needs_sensitive"]]
     if figure == "p_rule":
@@ -156,7 +156,7 @@ def choose_segments(settings: Settings, names: list[str]) -> str:
     page = state()
     printed = [cuts.source for cuts in PAPER_SEGMENTS.get((settings.data, settings.fairness), [])]
     options = printed + [name for name in OWN_SEGMENTS if name != OWN_SEGMENTS[0] or "adv_debias" in names]
-    key = f"segments_{settings.scene()}"
+    key = f"segments_{settings.problem()}"
     if key not in st.session_state:
         st.session_state[key] = options[min(page.segments, len(options) - 1)]
     if st.session_state[key] not in options:

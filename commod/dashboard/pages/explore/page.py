@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import streamlit as st
 
-from commod.dashboard.jobs import tasks as compute
-from commod.dashboard.jobs.queue import Ticket
+from commod.dashboard.jobs import tasks
+from commod.dashboard.jobs.service import submit
+from commod.dashboard.jobs.wait import draw_pending, wait_a_moment
 from commod.dashboard.pages.explore import target
-from commod.dashboard.pages.explore.pareto import draw_pareto
+from commod.dashboard.pages.explore.pareto import begin_sweep, draw_pareto
 from commod.dashboard.pages.explore.share import share
 from commod.dashboard.server.paint_order import deferred_paint, first_paint, let_browser_draw
 from commod.dashboard.state import session
-from commod.dashboard.views import controls
-from commod.dashboard.views import frame as layout
+from commod.dashboard.views import controls, frame
 from commod.dashboard.views.changes import draw_changes
 from commod.dashboard.views.concepts import draw_concepts
-from commod.dashboard.views.model import train
-from commod.dashboard.views.shap import draw_shap
+from commod.dashboard.views.model import explain, train
+from commod.dashboard.views.shap import begin_shap
 from commod.dashboard.views.tiles import draw_figures
 from commod.dashboard.views.tree import draw_tree
 
@@ -24,7 +24,7 @@ from commod.dashboard.views.tree import draw_tree
 def show() -> None:
     """The page: the new point first, and the rest behind it, since a page of this size takes the browser a while."""
     with first_paint():
-        layout.page("app.py", links_later=True)
+        frame.page("app.py", links_later=True)
         st.title("What does it cost to make this model fairer?")
         st.markdown(
             "**f** is the model in use, **g** a corrected copy of it. Move the sliders to trade accuracy for fairness."
@@ -33,24 +33,23 @@ def show() -> None:
         left, right = st.columns([4, 3], gap="medium")
         target.arrive()
         settings = session.current()
-    trained = compute.begin(settings)
-    trains = isinstance(trained, Ticket)
-    if trains:
-        layout.links()
-        controls.sidebar()
-    with head:
-        controls.notices()
-        result = train(settings, trained)
-    if result is None:
-        st.stop()
-    with first_paint(), left:
-        draw_sweep = draw_pareto(result)
-    explained = compute.begin_to_explain(result)
-    let_browser_draw()
-    compute.explain(result, explained)
-    if not trains:
+    with submit(tasks.fit(settings)) as training:
+        quick = wait_a_moment(training)
+        if not quick:
+            frame.links()
+            controls.sidebar()
+        with head:
+            controls.notices()
+            result = train(settings, training)
+        if result is None:
+            st.stop()
+        with first_paint(), left:
+            draw_table = draw_pareto(result)
+        let_browser_draw()
+        explain(training)
+    if quick:
         with deferred_paint():
-            layout.links()
+            frame.links()
         with deferred_paint():
             controls.sidebar()
     with deferred_paint(), head:
@@ -63,10 +62,9 @@ def show() -> None:
     with deferred_paint(), right:
         searching = target.form(settings, result)
     with deferred_paint():
+        draw_table()
         draw_concepts(result)
     draw_tree(result, settings.depth)
     session.keep_link()
     # What may take a while comes last: the page above is complete without it.
-    draw_shap(result)
-    draw_sweep()
-    target.wait(searching)
+    draw_pending(begin_shap(result), begin_sweep(result.settings), target.pending(searching))

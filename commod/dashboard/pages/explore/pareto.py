@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -12,8 +12,10 @@ import streamlit as st
 
 from commod.charts import plot_pareto
 from commod.charts.pareto import CURRENT, DEPLOYED, PATH, SWEEP, TRIED
-from commod.dashboard.jobs import tasks as compute
+from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.results import FitResult
+from commod.dashboard.jobs.service import get, submit
+from commod.dashboard.jobs.wait import Pending
 from commod.dashboard.state import session
 from commod.dashboard.state.settings import VIEWS, Settings, in_words
 from commod.dashboard.text.figures import FAIRNESS_TITLES
@@ -54,7 +56,7 @@ def _points(result: FitResult, sweep: pd.DataFrame | None) -> tuple[pa.Table, li
     """Rows of the Pareto view, and the settings behind the points tried before (their ``id`` is the place)."""
     here = result.settings
     # k is a reading of the model, not another model: one point for all of them.
-    models = {replace(s, k=here.k): s for s in session.tried() if s.scene() == here.scene()}
+    models = {replace(s, k=here.k): s for s in session.tried() if s.problem() == here.problem()}
     known = [s for model, s in models.items() if model != here]
     behind, above = result.keep(f"points_{sweep is not None}", lambda: _fixed_points(result, sweep))
     rows = []
@@ -78,8 +80,8 @@ def _fixed_points(result: FitResult, sweep: pd.DataFrame | None) -> tuple[pa.Tab
     return _rows(behind), _rows(above)
 
 
-def draw_pareto(result: FitResult) -> Any:
-    """Fairness and accuracy of everything tried; returns what waits for the sweep, to be called last."""
+def draw_pareto(result: FitResult) -> Callable[[], None]:
+    """Fairness and accuracy of everything tried; returns what draws the table of it, once there is time."""
     st.header("What fairness costs")
     view = st.segmented_control(
         "View of the trade-off",
@@ -115,7 +117,8 @@ def draw_pareto(result: FitResult) -> Any:
             fairness_title=FAIRNESS_TITLES[name],
         )
 
-    sweep = compute.known_frontier(settings)
+    found = get(tasks.sweep("commod", settings))
+    sweep = None if found is None else found.points
     paint(sweep)
     squares = (
         " Click a square to go back to that setting, or choose it with the table." if len(session.tried()) > 1 else ""
@@ -124,10 +127,7 @@ def draw_pareto(result: FitResult) -> Any:
     st.caption((grey if sweep is not None else "A sweep over λ_fair and λ_ratio is being computed …") + squares)
     table = st.empty()
 
-    def finish() -> None:
-        if sweep is None:
-            compute.wait_for_frontier(settings)
-            st.rerun()  # all the rest is in the cache by now
+    def draw_table() -> None:
         columns = {
             "kind": ("Model", ""),
             "settings": ("Setting", ""),
@@ -138,7 +138,13 @@ def draw_pareto(result: FitResult) -> Any:
         points = Table(POINTS, "points_table", columns, lambda: _points(result, sweep)[0].to_pandas().iloc[::-1])
         fold(points, result.path, place=table, above=lambda: _choose_tried(_points(result, sweep)[1]))
 
-    return finish
+    return draw_table
+
+
+def begin_sweep(settings: Settings) -> Pending | None:
+    """COMMOD's sweep behind the trade-off; when it is there the page is drawn anew, all else being in the cache."""
+    task = tasks.sweep("commod", settings)
+    return None if get(task) is not None else Pending(submit(task), lambda _: st.rerun())
 
 
 def _go_back(there: Settings) -> None:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass, replace
 from typing import Any
 
 import streamlit as st
 
-from commod.dashboard.jobs import tasks as compute
+from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.queue import Abandoned, Ticket
 from commod.dashboard.jobs.results import FitResult
+from commod.dashboard.jobs.service import held, submit
+from commod.dashboard.jobs.wait import Pending, in_line
 from commod.dashboard.state import session
 from commod.dashboard.state.settings import Settings
 from commod.dashboard.text.glossary import tip
@@ -25,7 +26,6 @@ USUAL = {
     ("compas", "demographic_parity"): (0.65, 12.0),
     ("compas", "equalized_odds"): (0.3, 12.0),
 }
-POLL = 0.1
 
 
 @dataclass
@@ -69,9 +69,8 @@ def _find() -> None:
     _drop()
     state = _state()
     state.asked_at = settings
-    ticket = compute.begin_target(settings, round(float(least), 4), round(float(change) / 100, 4))
-    compute.held()[:] = [ticket]
-    state.ticket = ticket
+    state.ticket = submit(tasks.target(settings, round(float(least), 4), round(float(change) / 100, 4)))
+    held()[:] = [state.ticket]
 
 
 def _drop() -> None:
@@ -88,7 +87,7 @@ def arrive() -> None:
     if state.jump is not None:
         session.go_to(state.jump)
         state.told_at, state.jump = state.jump, None
-    elif state.asked_at is not None and state.asked_at.scene() != session.current().scene():
+    elif state.asked_at is not None and state.asked_at.problem() != session.current().problem():
         _drop()  # another data set or criterion: the question was of the old one
 
 
@@ -148,17 +147,20 @@ def form(settings: Settings, result: FitResult) -> Any:
         return place
 
 
-def wait(place: Any) -> None:
-    """To be called last: wait for a running search, then let the page be drawn anew with what it found."""
-    state = _state()
-    ticket = state.ticket
+def pending(place: Any) -> Pending | None:
+    """A running search: its progress, and the page drawn anew with what it found."""
+    ticket = _state().ticket
     if ticket is None:
-        return
-    while not ticket.wait(POLL):
-        compute.stop_if_stale()
-        before = ticket.before
-        place.progress(ticket.progress, text=f"Searching: {before} before you" if before else "Searching …")
-        time.sleep(POLL)
+        return None
+
+    def look(ticket: Ticket) -> None:
+        place.progress(ticket.progress, text=in_line("Searching", ticket))
+
+    return Pending(ticket, _take, look, held=True)
+
+
+def _take(ticket: Ticket) -> None:
+    state = _state()
     state.ticket = None
     try:
         state.found = ticket.result()

@@ -7,8 +7,9 @@ from typing import Any
 
 import streamlit as st
 
-from commod.dashboard.jobs import tasks as compute
+from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.results import FitResult
+from commod.dashboard.jobs.wait import result_of
 from commod.dashboard.pages.lesson import script
 from commod.dashboard.pages.lesson.pictures import draw_figures_on_the_way, draw_pictures
 from commod.dashboard.pages.lesson.progress import Progress, arrived, carry, progress, stage, turn
@@ -32,10 +33,11 @@ class _Queued:
         self._place = place
 
     def fit(self, settings: Settings) -> FitResult:
-        return compute.finish(compute.begin(settings), self._place)
+        found: FitResult = result_of(tasks.fit(settings), self._place, "Training")
+        return found
 
     def shap(self, settings: Settings) -> ShapComparison:
-        found: ShapComparison = compute.shap(self.fit(settings), self._place)
+        found: ShapComparison = result_of(tasks.shap(self.fit(settings)), self._place, "SHAP")
         return found
 
 
@@ -161,7 +163,7 @@ def _move(step: Step) -> None:
         controls.slider(name)
     if arrived(step):
         return
-    elsewhere = here.scene() != step.start.scene()
+    elsewhere = here.problem() != step.start.problem()
     right.button(
         "Back to this step's setting" if elsewhere else f"Set it to {value:g} for me",
         icon=":material/step_over:",

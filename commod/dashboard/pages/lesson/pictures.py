@@ -42,7 +42,7 @@ def draw_figures_on_the_way(at: Stage) -> None:
 def _live(at: Stage) -> FitResult:
     """The model of the sliders, as long as they are on the step's scene: who has the answer may play on."""
     here = session.current()
-    if here.scene() != at.step.end.scene():
+    if here.problem() != at.step.end.problem():
         return at.after
     return at.instead(**{name: getattr(here, name) for name in ("lambda_fair", "lambda_ratio", "lambda_concepts", "k")})
 

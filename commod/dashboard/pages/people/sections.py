@@ -9,8 +9,9 @@ import pandas as pd
 import streamlit as st
 
 from commod.charts.people import AFTER, BEFORE, plot_outcomes, plot_segment_shares
-from commod.dashboard.jobs import tasks as compute
+from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.results import FitResult
+from commod.dashboard.jobs.wait import result_of
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.glossary import tip
 from commod.dashboard.text.html import html_table
@@ -22,7 +23,6 @@ from commod.explain.people import (
     MAX_LEVELS,
     Segments,
     explain_outcomes,
-    explain_segments,
     rank_segments,
 )
 
@@ -204,19 +204,10 @@ def _draw_outcomes(frame: pd.DataFrame, words: tuple[str, str]) -> None:
 # ---- Segments. ----
 
 
-def _segments(result: FitResult) -> Segments:
-    test = result.scene.test
-
-    def work(_: object) -> Segments:
-        return explain_segments(result.task, test.X, test.sensitive, result.scene.decisions_test, result.decisions)
-
-    return compute.once(("segments", result.settings), work)
-
-
 def segments(result: FitResult) -> None:
     """Segments ranked by how much they changed."""
     st.header("Where the change is largest")
-    found = _segments(result)
+    found: Segments = result_of(tasks.segments(result))
     left, right = st.columns(2, gap="medium")
     of = left.segmented_control(
         "Rank by",

@@ -11,44 +11,22 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from commod.dashboard.jobs import tasks as compute
+from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.results import FitResult
+from commod.dashboard.jobs.wait import result_of
 from commod.dashboard.text.escape import escape_markdown, no_formula
 from commod.dashboard.text.glossary import tip
 from commod.datasets import Task
-from commod.explain.people import explain_people, leaf_words
 
 # As many are sent to the browser; the download has all.
 MAX_ROWS = 5000
 DIRECTIONS = {True: "better", False: "worse"}
 
 
-def _people(result: FitResult, depth: int) -> pd.DataFrame:
-    scene = result.scene
-    tree = compute.tree(result, depth)
-
-    def work(_: object) -> pd.DataFrame:
-        frame = explain_people(
-            result.g,
-            result.task,
-            scene.test,
-            encoded=scene.encoded_test,
-            logit=scene.logit_test,
-            ratio=result.ratio_test,
-            before=scene.decisions_test,
-            after=result.decisions,
-            leaf=tree.ends,
-        )
-        frame.index = scene.test.X.index.get_indexer(frame.index)  # as on the page What if
-        return frame.assign(leaf=frame["leaf"].map(leaf_words(tree)))
-
-    return compute.once(("people", result.settings, depth), work)
-
-
 def people(result: FitResult, depth: int) -> None:
     """The changed people, to be sorted, filtered and taken away."""
     st.header("The people, one by one")
-    frame = _people(result, depth)
+    frame: pd.DataFrame = result_of(tasks.people(result, depth))
     shown = filtered(frame, **_ask(frame, result.task))
     whole = "" if len(shown) <= MAX_ROWS else f" The first {MAX_ROWS:,} are shown; the download has all."
     st.markdown(f"**{len(shown):,} of {len(frame):,}** changed {escape_markdown(result.task.spec.people)}.{whole}")

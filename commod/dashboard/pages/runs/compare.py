@@ -14,9 +14,10 @@ import streamlit as st
 
 from commod.charts import MethodStyle, palette, plot_methods
 from commod.charts.compare import DEPLOYED, DEPLOYED_STYLE
-from commod.dashboard.jobs import tasks as compute
-from commod.dashboard.jobs.queue import Ticket
+from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.results import FitResult
+from commod.dashboard.jobs.service import submit
+from commod.dashboard.jobs.wait import result_of, wait
 from commod.dashboard.pages.runs.sections import keep_figures, why_not_trained
 from commod.dashboard.state import saved_runs, session
 from commod.dashboard.state.runs_file import Run
@@ -85,14 +86,10 @@ def train(chosen: Sequence[Run]) -> list[Shown]:
     place = st.empty()
     shown: list[Shown] = []
     with ExitStack() as places_in_queue:
-        begun: list[FitResult | Ticket] = []
-        for run in chosen:
-            begun.append(compute.begin(run.settings))
-            if isinstance(begun[-1], Ticket):
-                places_in_queue.enter_context(begun[-1])
-        for style, run, work in zip("ABCD", chosen, begun, strict=False):
+        begun = [places_in_queue.enter_context(submit(tasks.fit(run.settings))) for run in chosen]
+        for style, run, training in zip("ABCD", chosen, begun, strict=False):
             try:
-                result = compute.finish(work, place)
+                result: FitResult = wait(training, place, "Training")
             except Exception as error:
                 st.error(f"{why_not_trained(run, error)} The others are shown.", icon=":material/error:")
                 continue
@@ -162,7 +159,7 @@ def comparable(shown: Sequence[Shown]) -> None:
 
 def picture(shown: Sequence[Shown]) -> None:
     """Runs that share a scene as points, fairness against accuracy."""
-    groups = [group for group in _together(shown, lambda one: one.run.settings.scene()) if len(group) > 1]
+    groups = [group for group in _together(shown, lambda one: one.run.settings.problem()) if len(group) > 1]
     if not groups:
         if len(shown) > 1:
             st.caption("No two of these runs share data set, split, f and criterion, so there is no picture of them.")
@@ -329,7 +326,7 @@ def trees(shown: Sequence[Shown]) -> None:
         if not one.result.changed_train.any():
             parts.append((one.title, "No decision changes, so there is nothing for a tree to find.", ""))
             continue
-        found = compute.tree(one.result, depth)
+        found = result_of(tasks.tree(one.result, depth))
         parts.append((one.title, f"F1 of the tree on test: {found.f1:.2f}", tree_of(one.result, found, depth)))
     _beside(parts)
     st.caption(

@@ -7,8 +7,9 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from commod.dashboard.jobs import tasks as compute
+from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.results import FitResult
+from commod.dashboard.jobs.wait import result_of
 from commod.dashboard.state import saved_runs, session
 from commod.dashboard.state.runs_file import (
     MAX_BYTES,
@@ -148,7 +149,7 @@ def train_rest(place: Any) -> None:
     for i, run in enumerate(missing, start=1):
         place.progress((i - 1) / len(missing), text=f"Training {i} of {len(missing)} runs that are not compared …")
         try:
-            keep_figures(compute.finish(compute.begin(run.settings), None))
+            keep_figures(result_of(tasks.fit(run.settings)))
         except Exception as error:
             st.warning(why_not_trained(run, error), icon=":material/warning:")
     place.empty()

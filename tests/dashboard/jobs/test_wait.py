@@ -1,0 +1,113 @@
+"""The only wait loop: who waits is shown how long, and nobody waits while it has its turn to draw."""
+
+import threading
+import time
+from types import SimpleNamespace
+
+import pytest
+
+from commod.dashboard.jobs import wait
+from commod.dashboard.jobs.queue import Stage, WorkQueue
+from commod.dashboard.jobs.scheduling import PIECES, Priority, uses
+from commod.dashboard.server.paint_order import deferred_paint, first_paint
+
+
+@pytest.fixture
+def queue():
+    return WorkQueue(workers=2)
+
+
+class Place:
+    """What a script writes its progress to."""
+
+    def __init__(self):
+        self.shown = []
+
+    def progress(self, share, text):
+        self.shown.append(text)
+
+    def empty(self):
+        self.shown.append("")
+
+
+@pytest.mark.parametrize("turn", [first_paint, deferred_paint])
+def test_a_wait_while_a_page_has_its_turn_raises_and_the_next_page_has_its_own(queue, turn):
+    ticket = queue.submit("k", Stage(lambda report: 7))
+    with pytest.raises(RuntimeError, match="Nothing may be waited for"), turn():
+        wait.wait(ticket)
+    assert wait.wait(ticket) == 7
+    with turn():  # the turn was given back
+        pass
+
+
+def test_other_threads_may_wait_while_one_draws(queue):
+    found = []
+    with first_paint():
+        other = threading.Thread(target=lambda: found.append(wait.wait(queue.submit("k", Stage(lambda report: 7)))))
+        other.start()
+        other.join(5)
+    assert found == [7]
+
+
+def test_a_long_wait_is_shown_and_a_short_one_is_not(queue, monkeypatch):
+    place = Place()
+    assert wait.wait(queue.submit("short", Stage(lambda report: 7)), place, "Training") == 7
+    assert place.shown == []
+    monkeypatch.setattr(wait, "PATIENCE", 0.0)
+    go = threading.Event()
+
+    def work(report):
+        report(0.5)
+        go.wait(5)
+        return 8
+
+    threading.Timer(0.3, go.set).start()
+    assert wait.wait(queue.submit("long", Stage(work)), place, "Training") == 8
+    assert place.shown[0] == "Training …"
+    assert place.shown[-1] == ""
+
+
+def test_who_waits_is_told_how_many_come_before():
+    assert wait.in_line("Searching", SimpleNamespace(before=3)) == "Searching: 3 before you"
+    assert wait.in_line("Searching", SimpleNamespace(before=0)) == "Searching …"
+
+
+def test_parts_of_a_page_are_drawn_as_their_results_come_and_all_are_looked_at_meanwhile(queue):
+    go, drawn, looked = threading.Event(), [], set()
+    slow = queue.submit("slow", Stage(lambda report: go.wait(5) and "slow", Priority.BACKGROUND))
+    quick = queue.submit("quick", Stage(lambda report: "quick"))
+
+    def draw(ticket):
+        drawn.append(ticket.result())
+        go.set()
+
+    parts = [wait.Pending(ticket, draw, looked.add) for ticket in (slow, quick)]
+    wait.draw_pending(parts[0], None, parts[1])
+    assert drawn == ["quick", "slow"]
+    assert slow in looked
+
+
+def test_a_place_that_outlives_the_run_is_not_given_up(queue):
+    go = threading.Event()
+    held = queue.submit("k", Stage(lambda report: go.wait(5)))
+
+    class StaleError(Exception):
+        pass
+
+    def stale(ticket):
+        raise StaleError
+
+    with pytest.raises(StaleError):
+        wait.draw_pending(wait.Pending(held, stale, stale, held=True))
+    assert queue.abandoned == 0
+    go.set()
+    until = time.monotonic() + 5
+    while not held.wait(0.1):
+        assert time.monotonic() < until
+    assert held.result() is True
+
+
+def test_every_scheduling_piece_has_its_reason_and_is_on():
+    assert all(reason.endswith(".") and uses(name) for name, reason in PIECES.items())
+    with pytest.raises(KeyError):
+        uses("nonsense")
