@@ -124,7 +124,7 @@ def test_a_search_that_fails_says_so_and_nothing_is_lost(monkeypatch, error, say
 
 def test_a_search_can_be_stopped(monkeypatch):
     app = run()
-    monkeypatch.setattr(target, "wait", lambda place: None)  # as if the script were still waiting
+    monkeypatch.setattr(target, "pending", lambda place: None)  # as if the script were still waiting
     ask(app, 0.41, 9.0)
     stop = next(b for b in app.button if b.label == "Stop the search")
     fine(stop.click().run())

@@ -34,7 +34,7 @@ def show() -> None:
         target.arrive()
         settings = session.current()
     with submit(tasks.fit(settings)) as training:
-        quick = wait_a_moment(training)
+        quick = wait_a_moment(training) and not training.failed
         if not quick:
             frame.links()
             controls.sidebar()
