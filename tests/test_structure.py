@@ -9,7 +9,24 @@ ROOT = Path(__file__).parents[1]
 # A package may import from those before it and from itself. charts is a leaf: it imports nothing of ours.
 ORDER = ["uploads", "datasets", "metrics", "models", "explain", "theory", "experiments", "dashboard"]
 TOP = {"__init__", "__main__", "cli", "portable"}
+# The same for the rooms of the dashboard. What leans on Streamlit's internals lies below all of them.
+ROOMS = ["streamlit_internals", "text", "state", "jobs", "server", "views", "pages"]
+# Text does not know of sessions, so it may not import state, nor lean on Streamlit.
+NOT_FOR_TEXT = {"streamlit_internals"}
+# Run where there is no session: in the queue's threads, in other processes, in a download.
+WITHOUT_STREAMLIT = [
+    "text",
+    "jobs/cache.py",
+    "jobs/processes.py",
+    "jobs/queue.py",
+    "jobs/results.py",
+    "jobs/scheduling.py",
+    "jobs/tasks.py",
+    "pages/lesson/notes.py",
+    "pages/take_home/report.py",
+]
 SOURCES = sorted((ROOT / "commod").rglob("*.py"))
+DASHBOARD = ROOT / "commod" / "dashboard"
 
 
 def imported(path):
@@ -18,7 +35,15 @@ def imported(path):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path}: relative import"
-            yield node.module
+            yield from _modules(node)
+
+
+def _modules(node):
+    """The module, or what is imported from it where that is a module itself."""
+    for alias in node.names:
+        whole = f"{node.module}.{alias.name}"
+        place = ROOT / whole.replace(".", "/")
+        yield whole if place.is_dir() or place.with_suffix(".py").exists() else node.module
 
 
 def package(path):
@@ -36,7 +61,7 @@ def test_imports_go_one_way(path):
             assert module != "commod" or home in TOP | {"dashboard"}, f"{path.name} imports the top-level package"
             continue
         used = module.split(".")[1]
-        if home in TOP or used == home:
+        if home in TOP or used == home or used == "portable":
             continue
         if home == "charts":
             pytest.fail(f"{path.name}: charts is a leaf but imports {module}")
@@ -44,9 +69,65 @@ def test_imports_go_one_way(path):
         assert used in allowed, f"{home}/{path.name} imports {module}"
 
 
-def test_every_package_has_its_place():
+def room(module):
+    """Of the dashboard, or None for what is elsewhere."""
+    parts = module.split(".")
+    return parts[2] if parts[:2] == ["commod", "dashboard"] and len(parts) > 2 else None
+
+
+@pytest.mark.parametrize("path", sorted(DASHBOARD.rglob("*.py")), ids=lambda p: str(p.relative_to(DASHBOARD)))
+def test_rooms_are_entered_one_way(path):
+    here = path.relative_to(DASHBOARD).with_suffix("").parts[0]
+    if here == "__init__":
+        return
+    for module in imported(path):
+        used = room(module)
+        if used is None:
+            continue
+        assert ROOMS.index(used) <= ROOMS.index(here), f"{here}/{path.name} imports {module}"
+        assert not (here == "text" and used in NOT_FOR_TEXT), f"text/{path.name} imports {module}"
+
+
+@pytest.mark.parametrize("path", sorted((DASHBOARD / "pages").rglob("*.py")), ids=lambda p: p.stem)
+def test_no_page_imports_another(path):
+    def page(parts):
+        return parts[0].removesuffix(".py")
+
+    own = page(path.relative_to(DASHBOARD / "pages").parts)
+    for module in imported(path):
+        if module.startswith("commod.dashboard.pages."):
+            assert page(module.split(".")[3:]) == own, f"{path.name} imports {module}"
+
+
+@pytest.mark.parametrize("place", WITHOUT_STREAMLIT)
+def test_what_runs_without_a_session_does_not_load_streamlit(place):
+    """Nor does anything that it imports."""
+    start = DASHBOARD / place
+    todo = {*start.rglob("*.py")} if start.is_dir() else {start}
+    seen = set()
+    assert todo
+    while todo:
+        path = todo.pop()
+        seen.add(path)
+        for module in imported(path):
+            assert module.split(".")[0] != "streamlit", f"{path.relative_to(ROOT)} is loaded by {place}"
+            found = ROOT / (module.replace(".", "/") + ".py")
+            if module.startswith("commod.dashboard.") and found.exists() and found not in seen:
+                todo.add(found)
+
+
+def test_every_package_and_room_has_its_place():
     folders = {p.name for p in (ROOT / "commod").iterdir() if p.is_dir() and any(p.rglob("*.py"))}
     assert folders <= {*ORDER, "charts"}
+    rooms = {p.stem for p in DASHBOARD.iterdir() if p.suffix == ".py" or any(p.rglob("*.py"))}
+    assert rooms <= {*ROOMS, "__init__"}
+
+
+@pytest.mark.parametrize("path", [ROOT / "app.py", *sorted((ROOT / "pages").glob("*.py"))], ids=lambda p: p.stem)
+def test_the_scripts_that_streamlit_runs_only_say_which_page_they_are(path):
+    code = [line for line in path.read_text().split('"""', 2)[2].splitlines() if line.strip()]
+    assert len(code) <= 8
+    assert any(line.startswith("from commod.dashboard.pages.") for line in code)
 
 
 def test_nothing_is_called_utils():
