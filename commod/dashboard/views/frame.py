@@ -29,7 +29,7 @@ PAGES = {
     "pages/paper.py": ("Paper", ":material/article:"),
     "pages/your_data.py": ("Your data", ":material/upload_file:"),
     "pages/take_home.py": ("Take home", ":material/download:"),
-    "pages/data.py": ("Data sheets", ":material/dataset:"),
+    "pages/data.py": ("Data", ":material/dataset:"),
     "pages/glossary.py": ("Glossary", ":material/menu_book:"),
 }
 
