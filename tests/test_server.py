@@ -173,8 +173,8 @@ def test_a_fault_tells_nothing_and_harms_nobody_else(address, seed):
     gives_nothing_away(broken.text)
     if seed > 13:
         assert "for a reason of ours" in broken.text
-    # The first run may end early, to be begun anew with what came in meanwhile.
-    assert any(bystander.read() and "Whose decisions change" in bystander.text for _ in range(3))
+    assert bystander.read()
+    assert "Whose decisions change" in bystander.text
     for wire in (bystander, broken):
         wire.close()
 

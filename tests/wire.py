@@ -1,56 +1,248 @@
-"""A browser tab reduced to its websocket: what it asks for, and every byte that it is sent."""
+"""A browser tab without a browser: Streamlit's websocket protocol, spoken by asyncio so that thirty cost little.
 
+`Tab` is for those who drive many at a time, `Wire` the same for a test that waits for one after the other.
+"""
+
+import asyncio
 import time
-from urllib.parse import urlsplit
+import uuid
+from contextlib import suppress
+from urllib.parse import parse_qsl, urlsplit
 
+import pyarrow as pa
+from streamlit.proto.Alert_pb2 import Alert
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
-from websockets.sync.client import connect
+from streamlit.proto.NumberInput_pb2 import NumberInput
+from streamlit.proto.WidgetStates_pb2 import WidgetState
+from websockets.asyncio.client import connect
+from websockets.exceptions import ConnectionClosed
+
+# Messages kept for this many finished runs since they were last used, as the browser does (global.maxCachedMessageAge).
+MAX_AGE = 2
+
+
+class Tab:
+    """One session: what it was sent, the states of its widgets, and what went wrong.
+
+    `on_element` is called with each new element as it comes in (its kind and its protobuf message), and with
+    ("finished", None) when a run of the script has come to its end.
+    """
+
+    def __init__(self, address, page="", query="", on_element=None, origin=None):
+        self.address, self.page, self.query, self.origin = address, page, query, origin or address
+        self.on_element = on_element or (lambda kind, element: None)
+        self.widgets = {}  # label to the widget's message
+        self.states = {}  # id to its state
+        self.problems = []  # exceptions, error boxes, references to nothing, a connection that ended
+        self.runs = 0  # that have begun
+        self.finished = 0  # that have run to their end
+        self.session_id = ""
+        self.file_urls = None
+        self.closed = False
+        self._kept = {}  # hash to the message and the run in which it was last used
+        self._change = asyncio.Event()
+        self._socket = self._reader = None
+
+    async def open(self):
+        """Connect and ask for the page."""
+        uri = f"ws://{urlsplit(self.address).netloc}/_stcore/stream"
+        self._socket = await connect(
+            uri, subprotocols=["streamlit"], origin=self.origin, max_size=None, open_timeout=60
+        )
+        self._reader = asyncio.create_task(self._read())
+        await self.rerun()
+        return self
+
+    async def rerun(self, changes=None):
+        """Ask for a run of the script, with the widgets of these labels set to these values."""
+        for label, value in (changes or {}).items():
+            widget = self.widgets[label]
+            self.states[widget.id] = state_of(widget, value)
+        message = BackMsg()
+        state = message.rerun_script
+        state.query_string, state.page_name = self.query, self.page
+        state.widget_states.widgets.extend(self.states.values())
+        state.cached_message_hashes.extend(self._kept)
+        state.context_info.url = f"{self.address}/{self.page}"
+        await self.send(message.SerializeToString())
+
+    async def send(self, data):
+        """Send bytes (or, as no browser would, text) as they are."""
+        with suppress(ConnectionClosed):  # the reader tells
+            await self._socket.send(data)
+
+    async def until(self, condition, seconds):
+        """Wait until `condition()` holds or the connection is gone; whether it holds."""
+        deadline = time.monotonic() + seconds
+        while not condition():
+            left = deadline - time.monotonic()
+            if left <= 0 or self.closed:
+                return False
+            self._change.clear()
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._change.wait(), left)
+        return True
+
+    async def ask_for_upload(self, name):
+        """The path to which a file can be put."""
+        self.file_urls = None
+        message = BackMsg()
+        message.file_urls_request.request_id = uuid.uuid4().hex
+        message.file_urls_request.session_id = self.session_id
+        message.file_urls_request.file_names.append(name)
+        await self.send(message.SerializeToString())
+        if not await self.until(lambda: self.file_urls is not None, 30):
+            raise TimeoutError("no place for an upload")
+        return self.file_urls
+
+    async def close(self):
+        """Close the tab as a person does."""
+        self.closed = True
+        await self._socket.close()
+        await self._reader
+
+    async def vanish(self):
+        """Cut the line without a word."""
+        self.closed = True
+        self._socket.transport.abort()
+        await self._reader
+
+    async def _read(self):
+        try:
+            async for data in self._socket:
+                self._take(ForwardMsg.FromString(data))
+                self._change.set()
+        except ConnectionClosed:
+            pass
+        if not self.closed:
+            self.closed = True
+            self.problems.append(f"connection closed by the server ({self._socket.close_code})")
+        self._change.set()
+
+    def _take(self, message):
+        kind = message.WhichOneof("type")
+        if kind == "ref_hash":
+            kept = self._kept.get(message.ref_hash)
+            if kept is None:
+                self.problems.append("reference to a message that is not kept")
+                return
+            kept[1] = self.finished
+            message, kind = kept[0], "delta"
+        elif message.metadata.cacheable:
+            self._kept[message.hash] = [message, self.finished]
+        if kind == "delta":
+            self._take_delta(message.delta)
+        elif kind == "new_session":
+            self.runs += 1
+            self.session_id = message.new_session.initialize.session_id or self.session_id
+        elif kind == "page_info_changed":
+            self.query = message.page_info_changed.query_string
+        elif kind == "file_urls_response":
+            self.file_urls = message.file_urls_response.file_urls[0]
+        elif kind == "script_finished":
+            if message.script_finished == ForwardMsg.FINISHED_SUCCESSFULLY:
+                self.finished += 1
+                self.on_element("finished", None)
+                self._kept = {key: kept for key, kept in self._kept.items() if self.finished - kept[1] <= MAX_AGE}
+            elif message.script_finished == ForwardMsg.FINISHED_WITH_COMPILE_ERROR:
+                self.problems.append("the script does not compile")
+
+    def _take_delta(self, delta):
+        if delta.WhichOneof("type") != "new_element":
+            return
+        kind = delta.new_element.WhichOneof("type")
+        element = getattr(delta.new_element, kind)
+        if kind == "exception":
+            self.problems.append(f"exception: {element.type} {element.message}"[:200])
+        elif kind == "alert" and element.format == Alert.ERROR:
+            self.problems.append(f"error box: {element.body}"[:200])
+        elif kind in ("slider", "selectbox", "number_input"):
+            self.widgets[element.label] = element
+            if element.set_value or element.id not in self.states:
+                self.states[element.id] = state_of(element, shown(kind, element))
+        elif kind == "file_uploader":
+            self.widgets[element.label] = element
+        self.on_element(kind, element)
+
+    def link(self):
+        """What the address says."""
+        return dict(parse_qsl(self.query))
+
+
+class _Recorder(Tab):
+    """A tab that keeps what it is sent, as text."""
+
+    def __init__(self, *arguments, **options):
+        super().__init__(*arguments, **options)
+        self.received = []
+
+    def _take(self, message):
+        self.received.append(message.SerializeToString().decode("utf-8", "replace"))
+        super()._take(message)
 
 
 class Wire:
-    """One session with a server."""
+    """One session with a server, read while somebody waits for it."""
 
     def __init__(self, address, query="", page="", origin=None):
-        self.received = []  # bytes of every message
-        self.session_id = ""
-        host = urlsplit(address).netloc
-        self._connection = connect(
-            f"ws://{host}/_stcore/stream",
-            subprotocols=["streamlit"],
-            origin=origin or address,
-            max_size=None,
-            close_timeout=0.5,
-        )
-        self._socket = self._connection.__enter__()
-        message = BackMsg()
-        message.rerun_script.query_string = query
-        message.rerun_script.page_name = page
-        self._socket.send(message.SerializeToString())
+        self._loop = asyncio.Runner()
+        self._tab = _Recorder(address, page, query, origin=origin)
+        try:
+            self._loop.run(self._tab.open())
+        except BaseException:
+            self._loop.close()
+            raise
 
     def read(self, seconds=60.0):
-        """Receive until the script has run to its end; true if it has."""
-        deadline = time.monotonic() + seconds
-        while time.monotonic() < deadline:
-            try:
-                content = self._socket.recv(timeout=max(0.01, deadline - time.monotonic()))
-            except TimeoutError:
-                return False
-            self.received.append(content)
-            message = ForwardMsg.FromString(content)
-            self.session_id = self.session_id or message.new_session.initialize.session_id
-            if message.WhichOneof("type") == "script_finished":
-                return True
-        return False
+        """Receive until a run of the script has come to its end; true if one has."""
+        before = self._tab.finished
+        return self._loop.run(self._tab.until(lambda: self._tab.finished > before, seconds))
+
+    @property
+    def session_id(self):
+        return self._tab.session_id
 
     @property
     def text(self):
         """All that came in, as text."""
-        return b"".join(self.received).decode("utf-8", "replace")
+        return "".join(self._tab.received)
 
     def cut(self):
         """End the connection without a word, as a browser that is killed."""
-        self._socket.socket.close()
+        self._end(self._tab.vanish())
 
     def close(self):
-        self._connection.__exit__(None, None, None)
+        self._end(self._tab.close())
+
+    def _end(self, how):
+        self._loop.run(how)
+        self._loop.close()
+
+
+def shown(kind, element):
+    """The value with which a widget is drawn."""
+    if kind == "slider":
+        return list(element.raw_value) if element.set_value else [element.options[int(i)] for i in element.default]
+    if kind == "selectbox":
+        return element.raw_value if element.set_value else element.options[element.default]
+    return element.value if element.set_value else element.default
+
+
+def state_of(widget, value):
+    """A widget's state as the browser sends it: by the kind of the value, whatever the widget makes of it."""
+    state = WidgetState(id=widget.id)
+    if isinstance(value, (list, tuple)):
+        state.string_array_value.data.extend(value)
+    elif isinstance(value, str):
+        state.string_value = value
+    elif getattr(widget, "data_type", None) == NumberInput.INT:
+        state.int_value = int(value)
+    else:
+        state.double_value = value
+    return state
+
+
+def data_of(chart):
+    """The data of a chart, as an Arrow table."""
+    return pa.ipc.open_stream(chart.data.data or chart.datasets[0].data.data).read_all()

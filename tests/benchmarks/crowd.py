@@ -20,10 +20,10 @@ import psutil
 
 from commod.charts.pareto import CURRENT
 from commod.dashboard.state.settings import GRIDS, Settings, defaults, in_words, to_link
-from tests.benchmarks.client import Tab, data_of
 from tests.benchmarks.crowd_report import as_text, judge, write
 from tests.benchmarks.faults import misbehave
 from tests.browsing import serve
+from tests.wire import Tab, data_of
 
 LABELS = {
     "lambda_fair": "Fairness (λ_fair)",

@@ -10,7 +10,7 @@ from urllib.parse import urlencode, urlsplit
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 
 from commod.dashboard.state.settings import GRIDS, Settings, to_link
-from tests.benchmarks.client import Tab
+from tests.wire import Tab
 
 PAUSE = 2.5
 PATIENCE = 60.0

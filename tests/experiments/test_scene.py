@@ -108,9 +108,14 @@ def test_two_who_want_one_scene_train_its_f_once(own, others, trainings, monkeyp
 
 def test_an_f_that_cannot_be_trained_keeps_nobody_from_trying_again(own, trainings, monkeypatch):
     name = own("quick")
-    with monkeypatch.context() as patched, pytest.raises(MemoryError):
-        patched.setattr(scene, "train_base_model", lambda *_: (_ for _ in ()).throw(MemoryError))
-        prepare(name)
+
+    def fail(*_):
+        raise MemoryError
+
+    with monkeypatch.context() as patched:
+        patched.setattr(scene, "train_base_model", fail)
+        with pytest.raises(MemoryError):
+            prepare(name)
     assert prepare(name).task.name == name
 
 
