@@ -25,10 +25,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
 from commod import Commod
-from commod.dashboard.pages.your_data import GOOD, MAX_VALUES
 from commod.datasets import Choice, ChoiceError, TableError, find_leaks, guess_columns, make_task, read_table
 from commod.datasets.example import example_table
-from commod.datasets.own import as_text
+from commod.datasets.roles import columns_of_classes, guess_favourable, values_of
 
 # A file may take so long, and all of them together so much memory.
 MAX_SECONDS = 10.0
@@ -408,14 +407,13 @@ def readable(sentence):
 
 def choice_of(frame, guesses, rng):
     """What the page proposes for a table, or nothing; now and then something that nobody would choose."""
-    few = [str(column) for column in frame.columns if 2 <= guesses.loc[column, "values"] <= MAX_VALUES]
+    few = columns_of_classes(guesses)
     if len(few) < 2:
         return None
     target = "hired" if "hired" in few and rng.random() < 0.9 else rng.choice(few)
     others = [column for column in few if column != target]
     sensitive = "group" if "group" in others and rng.random() < 0.9 else rng.choice(others)
-    values = [str(value) for value in as_text(frame[target]).value_counts().index]
-    groups = [str(value) for value in as_text(frame[sensitive]).value_counts().index]
+    values, groups = values_of(frame[target]), values_of(frame[sensitive])
     if not values or len(groups) < 2:
         return None
     kinds = {
@@ -423,7 +421,7 @@ def choice_of(frame, guesses, rng):
         for column, row in guesses.iterrows()
     }
     scores = rng.choice(["", "model_score"]) if "model_score" in frame.columns else ""
-    good = next((value for value in values if value.lower() in GOOD), values[0])
+    good = guess_favourable(values)
     return Choice(target, good, sensitive, (groups[0], groups[1]), kinds, scores, rng.choice(["fill", "drop"]))
 
 

@@ -8,23 +8,20 @@ import streamlit as st
 
 from commod.dashboard.state import session
 from commod.dashboard.text.escape import escape_markdown
-from commod.dashboard.views import frame as layout
+from commod.dashboard.views import frame
+from commod.dashboard.views.group_sizes import draw_group_sizes
 from commod.datasets import load_task
 
 
 def show() -> None:
     """The page, from top to bottom."""
-    layout.page("pages/data.py")
+    frame.page("pages/data.py")
     st.title("Data sheets")
     names = session.data_sets()
     here = names.index(session.current().data)
     name = st.selectbox("Data set", names, index=here, format_func=lambda key: load_task(key).spec.title)
     task = load_task(name)
-    cells = st.container(horizontal=True, gap="small")
-    for code, group in enumerate(task.groups):
-        rows = task.sensitive == code
-        rate = f"{task.y[rows].mean():.1%} of them: {escape_markdown(task.spec.outcomes[1])}"
-        cells.metric(escape_markdown(group), f"{rows.sum():,}", rate, delta_color="off", delta_arrow="off", border=True)
+    draw_group_sizes(task)
     # The headings of a datasheet come below that of the page.
     sheet = re.sub(r"^#", "##", task.datasheet, flags=re.MULTILINE)
     st.markdown(escape_markdown(task.datasheet) if task.recipe else sheet)

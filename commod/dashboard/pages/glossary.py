@@ -6,12 +6,12 @@ import streamlit as st
 
 from commod.dashboard.state import session
 from commod.dashboard.text import glossary
-from commod.dashboard.views import frame as layout
+from commod.dashboard.views import frame
 
 
 def show() -> None:
     """The page, from top to bottom."""
-    layout.page("pages/glossary.py")
+    frame.page("pages/glossary.py")
     st.title("Glossary")
     for chapter, words in glossary.chapters().items():
         st.header(chapter)

@@ -1,9 +1,9 @@
-"""The sections of the page on which a session brings its own data: read, chosen, used, forgotten."""
+"""Your data: a session brings its own table, says what is what in it, uses it on all pages, and forgets it."""
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import pandas as pd
@@ -14,7 +14,8 @@ from commod.dashboard.state.own_data import own_data
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.glossary import tip
 from commod.dashboard.text.html import html_table
-from commod.dashboard.views import frame as layout
+from commod.dashboard.views import frame
+from commod.dashboard.views.group_sizes import draw_group_sizes
 from commod.datasets import (
     Choice,
     ChoiceError,
@@ -27,17 +28,20 @@ from commod.datasets import (
     read_table,
 )
 from commod.datasets.example import example_table
-from commod.datasets.own import MAX_VALUES, as_text
+from commod.datasets.own import MAX_VALUES
+from commod.datasets.roles import (
+    columns_of_classes,
+    guess_favourable,
+    guess_scores,
+    guess_sensitive,
+    guess_target,
+    possible_scores,
+    values_of,
+)
 from commod.models.base_models import BASE_MODELS
 from commod.uploads.limits import MAX_BYTES, MAX_COLUMNS, MAX_ROWS
 
 _STATE = "held_your_data"
-TRAINED_HERE = ""
-# Names under which outcomes and sensitive attributes often go.
-OUTCOMES = re.compile(r"^(y|target|label|outcome|class|hired|default|approved|accepted|pass\w*|recid\w*|income)$", re.I)
-SENSITIVE = re.compile(r"(sex|gender|race|ethnic|group|nationality|religion|minority|disab)", re.I)
-GOOD = {"1", "yes", "true", "y", "good", "pass", "approved", "hired", "ja", "oui", "si", "sí", "sim", "да", "是"}
-SCORES = re.compile(r"(score|prob|pred)", re.I)
 
 
 @dataclass
@@ -46,13 +50,18 @@ class Draft:
 
     name: str = ""
     table: ReadTable | None = None
-    guesses: pd.DataFrame | None = None
     problem: str = ""
     chosen: dict[str, Any] = field(default_factory=dict)
     told: list[str] = field(default_factory=list)  # what was done to the data in use
     leaks: list[str] = field(default_factory=list)
     uploads: int = 0  # a new number is a new, empty uploader
     forgotten: str = ""  # what was forgotten just now
+
+    @cached_property
+    def guesses(self) -> pd.DataFrame:
+        """What each column seems to be."""
+        assert self.table is not None
+        return guess_columns(self.table.frame)
 
 
 def _draft() -> Draft:
@@ -65,7 +74,7 @@ def _draft() -> Draft:
 # ---- bring a file ----
 
 
-def bring() -> None:
+def _bring() -> None:
     """Upload, or the example."""
     st.markdown(
         f"CSV or Parquet, up to {MAX_BYTES // 2**20} MB, {MAX_ROWS:,} rows and {MAX_COLUMNS} columns: a row of "
@@ -124,55 +133,63 @@ def _read(content: bytes, name: str) -> None:
         _draft().problem = f"{name[:60]}: this file could not be read. Save the table anew as CSV in UTF-8."
         return
     old = _draft()
-    st.session_state[_STATE] = Draft(
-        name[:60], table, guess_columns(table.frame), told=old.told, leaks=old.leaks, uploads=old.uploads
-    )
-    for key in [key for key in st.session_state if str(key).startswith("own_")]:
+    st.session_state[_STATE] = Draft(name[:60], table, told=old.told, leaks=old.leaks, uploads=old.uploads)
+    _drop_widgets("own_")
+
+
+def _drop_widgets(*prefixes: str) -> None:
+    """Let widgets begin anew: those of the columns (own_) and the uploader (upload_)."""
+    for key in [key for key in st.session_state if str(key).startswith(prefixes)]:
         del st.session_state[key]
 
 
 # ---- say what is what ----
 
 
-def choose() -> None:
+def _choose() -> None:
     """What each column is, and the button that makes a task of it."""
     draft = _draft()
-    if draft.table is None or draft.guesses is None:
+    if draft.table is None:
         return
-    frame, guesses = draft.table.frame, draft.guesses
+    data = draft.table.frame
     st.header(f"What is what in {escape_markdown(draft.name)}")
     for notice in draft.table.notices:
         st.warning(escape_markdown(notice), icon=":material/info:")
-    st.caption(f"{len(frame):,} rows, {len(frame.columns)} columns.")
-    with st.expander("The columns, and what they seem to be", expanded=len(frame.columns) <= 12):
-        _columns_table(guesses)
-    columns = [str(column) for column in frame.columns]
-    few = [column for column in columns if 2 <= guesses.loc[column, "values"] <= MAX_VALUES]
-    if len(few) < 2:
+    st.caption(f"{len(data):,} rows, {len(data.columns)} columns.")
+    with st.expander("The columns, and what they seem to be", expanded=len(data.columns) <= 12):
+        _columns_table(draft.guesses)
+    classes = columns_of_classes(draft.guesses)
+    if len(classes) < 2:
         st.error(
             "An outcome and a sensitive attribute need two values or more, and at most "
-            f"{MAX_VALUES}; this table has {len(few)} such column(s). Add them, or cut a column into classes.",
+            f"{MAX_VALUES}; this table has {len(classes)} such column(s). Add them, or cut a column into classes.",
             icon=":material/error:",
         )
         return
+    choice = _choice(data, draft.guesses, classes)
+    st.button("Use these data", type="primary", icon=":material/check:", on_click=_use, args=(data, choice))
+
+
+def _choice(data: pd.DataFrame, guesses: pd.DataFrame, classes: list[str]) -> Choice:
+    """The widgets that say what is what, each with our guess at first."""
     left, right = st.columns(2, gap="large")
     with left:
-        target = _select("Outcome (target)", few, "target", _likely(few, OUTCOMES, guesses))
-        values = _values(frame, target)
-        good = _select("The favourable outcome", values, f"favourable_{target}", _likely_good(values))
+        target = _select("Outcome (target)", classes, "target", guess_target(classes, guesses))
+        values = values_of(data[target])
+        good = _select("The favourable outcome", values, f"favourable_{target}", guess_favourable(values))
     with right:
-        others = [column for column in few if column != target]
-        sensitive = _select("Sensitive attribute", others, "sensitive", _likely(others, SENSITIVE, guesses))
-        groups = _values(frame, sensitive)
+        others = [column for column in classes if column != target]
+        sensitive = _select("Sensitive attribute", others, "sensitive", guess_sensitive(others, guesses))
+        groups = values_of(data[sensitive])
         first = _select("First group", groups, f"group0_{sensitive}", groups[0])
         rest = [group for group in groups if group != first]
         second = _select("Second group", rest, f"group1_{sensitive}_{first}", rest[0])
-    possible = _possible_scores(frame, guesses, (target, sensitive))
+    possible = possible_scores(data, guesses, (target, sensitive))
     scores = _select(
         "The model f",
-        [TRAINED_HERE, *possible],
+        ["", *possible],
         f"scores_{target}_{sensitive}",
-        next((column for column in possible if SCORES.search(column)), TRAINED_HERE),
+        guess_scores(possible),
         names=lambda column: (
             f"its scores are in “{column}”"
             if column
@@ -180,8 +197,7 @@ def choose() -> None:
         ),
         help=tip("given_scores"),
     )
-    taken = {target, sensitive, scores}
-    free = [column for column in columns if column not in taken]
+    free = [str(column) for column in data.columns if column not in (target, sensitive, scores)]
     kinds = _kinds(free, guesses)
     missing: Any = st.radio(
         "Missing values of features",
@@ -192,8 +208,7 @@ def choose() -> None:
         on_change=_keep,
         args=("missing",),
     )
-    choice = Choice(target, good, sensitive, (first, second), kinds, scores, missing, draft.name)
-    st.button("Use these data", type="primary", icon=":material/check:", on_click=_use, args=(frame, choice))
+    return Choice(target, good, sensitive, (first, second), kinds, scores, missing, _draft().name)
 
 
 def _columns_table(guesses: pd.DataFrame) -> None:
@@ -226,34 +241,6 @@ def _select(
     return str(st.selectbox(label, options, key=key, format_func=names, on_change=_keep, args=(name,), help=help))
 
 
-def _values(frame: pd.DataFrame, column: str) -> list[str]:
-    """Values of a column as text, the most common first."""
-    return [str(value) for value in as_text(frame[column]).value_counts().index]
-
-
-def _likely(columns: list[str], pattern: re.Pattern[str], guesses: pd.DataFrame) -> str:
-    named = [column for column in columns if pattern.search(column)]
-    two = [column for column in named or columns if guesses.loc[column, "values"] == 2]
-    return (two or named or columns)[-1 if pattern is OUTCOMES else 0]
-
-
-def _likely_good(values: list[str]) -> str:
-    good = [value for value in values if value.lower() in GOOD]
-    return (good or values)[0]
-
-
-def _possible_scores(frame: pd.DataFrame, guesses: pd.DataFrame, taken: tuple[str, str]) -> list[str]:
-    """Columns of numbers between 0 and 1, with more than two values."""
-    found = []
-    for column in frame.columns:
-        if column in taken or guesses.loc[column, "kind"] != "number" or guesses.loc[column, "values"] < 3:
-            continue
-        numbers = pd.to_numeric(frame[column].astype(object), errors="coerce")
-        if numbers.min() >= 0 and numbers.max() <= 1:
-            found.append(str(column))
-    return found
-
-
 def _kinds(free: list[str], guesses: pd.DataFrame) -> dict[str, Any]:
     """Features: columns as numbers and as categories; what is in neither is left out."""
     left, right = st.columns(2, gap="large")
@@ -281,10 +268,10 @@ def _keep_kind(kind: str) -> None:
     _keep(f"features_{other}")
 
 
-def _use(frame: pd.DataFrame, choice: Choice) -> None:
+def _use(data: pd.DataFrame, choice: Choice) -> None:
     draft = _draft()
     try:
-        own = make_task(frame, choice)
+        own = make_task(data, choice)
     except ChoiceError as error:
         draft.problem = str(error)
         return
@@ -295,7 +282,7 @@ def _use(frame: pd.DataFrame, choice: Choice) -> None:
 # ---- what is in use ----
 
 
-def in_use() -> None:
+def _in_use() -> None:
     """The data this session works on, what was done to them, and the button that forgets them."""
     own = own_data()
     if own is None:
@@ -303,18 +290,7 @@ def in_use() -> None:
     draft, task = _draft(), own.task
     st.header(f"In use: {escape_markdown(task.spec.title)}")
     st.success("All pages work on these data now.", icon=":material/check:")
-    cells = st.container(horizontal=True, gap="small")
-    for code, group in enumerate(task.groups):
-        rows = task.sensitive == code
-        rate = f"{task.y[rows].mean():.1%}: {escape_markdown(task.spec.outcomes[1])}"
-        cells.metric(
-            f"{escape_markdown(task.spec.sensitive)}: {escape_markdown(group)}",
-            f"{rows.sum():,}",
-            rate,
-            delta_color="off",
-            delta_arrow="off",
-            border=True,
-        )
+    draw_group_sizes(task, label="{sensitive}: {group}", told="{rate:.1%}: {outcome}")
     for sentence in draft.leaks:
         st.warning(escape_markdown(sentence), icon=":material/warning:")
     if draft.told:
@@ -328,11 +304,10 @@ def _forget() -> None:
     own, uploads = own_data(), _draft().uploads
     session.forget_own()
     st.session_state[_STATE] = Draft(uploads=uploads + 1, forgotten=own.task.spec.title if own else "")
-    for key in [key for key in st.session_state if str(key).startswith(("own_", "upload_"))]:
-        del st.session_state[key]
+    _drop_widgets("own_", "upload_")
 
 
-def what_it_is() -> None:
+def _what_it_is() -> None:
     """For whoever wonders what is asked for."""
     with st.expander("What is needed, and what happens to it"):
         st.markdown(
@@ -354,14 +329,14 @@ def what_it_is() -> None:
 
 def show() -> None:
     """The page, from top to bottom."""
-    layout.page("pages/your_data.py")
+    frame.page("pages/your_data.py")
     st.title("Use your own data")
     if not session.access().allows("data"):
         st.info("The link you came with has set the data set, so no other can be brought.", icon=":material/lock:")
         session.keep_link()
         st.stop()
-    in_use()
-    bring()
-    choose()
-    what_it_is()
+    _in_use()
+    _bring()
+    _choose()
+    _what_it_is()
     session.keep_link()

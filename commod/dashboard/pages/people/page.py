@@ -7,13 +7,13 @@ import streamlit as st
 from commod.dashboard.pages.people import sections as people
 from commod.dashboard.pages.people import table as people_table
 from commod.dashboard.state import session
-from commod.dashboard.views import frame as layout
+from commod.dashboard.views import frame
 from commod.dashboard.views.model import current_model
 
 
 def show() -> None:
     """The page, from top to bottom."""
-    layout.page("pages/people.py")
+    frame.page("pages/people.py")
     st.title("Whose decision changes?")
     st.markdown(
         "**g** decides otherwise than **f** for some people. See how large the groups are, what it did to each of "
