@@ -10,7 +10,7 @@ import pytest
 from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.results import fit_result
 from commod.dashboard.jobs.wait import result_of
-from commod.dashboard.pages.people import sections as people
+from commod.dashboard.pages.people import page as people
 from commod.dashboard.pages.people import table as people_table
 from commod.dashboard.state.settings import defaults
 from commod.dashboard.text.escape import escape_markdown

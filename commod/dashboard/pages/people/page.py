@@ -1,14 +1,22 @@
-"""Who changed: group sizes first, what it did to each group, the segments, and the people one by one."""
+"""Who changed: group sizes first, what it did to each group, the segments, and the people one by one. All on test."""
 
 from __future__ import annotations
 
 import streamlit as st
 
-from commod.dashboard.pages.people import sections as people
-from commod.dashboard.pages.people import table as people_table
+from commod.dashboard.jobs.results import FitResult
+from commod.dashboard.pages.people.outcomes import draw_outcomes
+from commod.dashboard.pages.people.segments import draw_segments
+from commod.dashboard.pages.people.table import people
 from commod.dashboard.state import session
+from commod.dashboard.text.escape import escape_markdown
+from commod.dashboard.text.glossary import tip
+from commod.dashboard.text.verdicts import directions
 from commod.dashboard.views import frame
+from commod.dashboard.views.group_sizes import size_tile
 from commod.dashboard.views.model import current_model
+from commod.explain.concepts import in_percent
+from commod.explain.people import FEW
 
 
 def show() -> None:
@@ -22,11 +30,53 @@ def show() -> None:
     result = current_model()
     session.keep_link()
 
-    st.markdown(people.verdict(result))
-    people.groups(result)
-    people.outcomes(result)
+    st.markdown(_verdict(result))
+    _groups(result)
+    draw_outcomes(result)
     if not result.changes["changed"].any():
         st.info("Nobody's decision changes at this setting, so there is nobody to list.", icon=":material/info:")
         st.stop()
-    people.segments(result)
-    people_table.people(result, session.current().depth)
+    draw_segments(result)
+    people(result, session.current().depth)
+
+
+def _verdict(result: FitResult) -> str:
+    """Who changed, in one sentence."""
+    changed, total = int(result.changes["changed"].sum()), int(result.changes["count"].sum())
+    if changed == 0:
+        return result.verdict
+    spec = result.task.spec
+    better, worse = (int(result.changes[column].sum()) for _, column in directions(spec))
+    good, bad = (escape_markdown(spec.outcomes[i]) for i in (spec.favourable, 1 - spec.favourable))
+    shares = ", ".join(
+        f"{in_percent(row['change_rate'])} of {escape_markdown(result.task.groups[int(code)])}"
+        for code, row in result.changes.iterrows()
+    )
+    return (
+        f"**{changed:,} of {total:,} {escape_markdown(spec.people)}** get another decision ({shares}): "
+        f"**{better:,}** the better one, “{good}”, and **{worse:,}** the worse one, “{bad}”."
+    )
+
+
+def _groups(result: FitResult) -> None:
+    """How many people there are in each group, and how many of them changed."""
+    people = escape_markdown(result.task.spec.people)
+    rows = [(escape_markdown(result.task.groups[int(code)]), row) for code, row in result.changes.iterrows()]
+    total = result.changes[["count", "changed"]].sum()
+    cells = st.columns(len(rows) + 1, gap="small")
+    for cell, (name, row) in zip(cells, [*rows, ("Everyone on test", total)], strict=True):
+        size_tile(
+            cell,
+            name,
+            row["count"],
+            f"{row['changed']:,.0f} changed",
+            delta_description=f"({in_percent(row['changed'] / row['count'])})",
+            help=tip("group_size", people=people),
+        )
+    for name, row in rows:
+        if row["count"] < FEW:
+            st.warning(
+                f"“{name}” has {row['count']:,.0f} {people} on test. With fewer than {FEW}, nothing can be said about "
+                "this group: what is counted below may be chance.",
+                icon=":material/group_off:",
+            )

@@ -1,0 +1,107 @@
+"""Segments of the people, ranked by how much of each has changed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from commod.charts.people import plot_segment_shares
+from commod.dashboard.jobs import tasks
+from commod.dashboard.jobs.results import FitResult
+from commod.dashboard.jobs.wait import result_of
+from commod.dashboard.text.escape import escape_markdown
+from commod.dashboard.views.chart import draw
+from commod.dashboard.views.table import Table, fold
+from commod.explain.concepts import in_percent
+from commod.explain.people import FEW, MAX_LEVELS, Segments, rank_segments
+
+# As many are drawn; the table has all.
+TOP = 15
+RANKED_BY = {"changed": "Changed", "better": "Better off", "worse": "Worse off"}
+AXES = {"changed": "Changed", "better": "Now better off", "worse": "Now worse off"}
+PARTS = {"all": "All", "one": "One attribute", "two": "Two attributes"}
+SEGMENTS = Table(
+    "All segments as a table",
+    "segments_table",
+    {
+        "segment": ("Segment", ""),
+        "count": ("People", ","),
+        "changed": ("Changed", ","),
+        "better": ("Better", ","),
+        "worse": ("Worse", ","),
+        "share": ("Share ranked by", ".1%"),
+        "low": ("95 % from", ".1%"),
+        "high": ("to", ".1%"),
+    },
+)
+
+
+def draw_segments(result: FitResult) -> None:
+    """The first segments in a chart, all of them in a table."""
+    st.header("Where the change is largest")
+    found: Segments = result_of(tasks.segments(result))
+    left, right = st.columns(2, gap="medium")
+    of = _choose(left, "Rank by", RANKED_BY, "people_rank")
+    parts = _choose(right, "Segments of", PARTS, "people_parts")
+    table = found.table
+    if parts != "all":
+        table = table[(table["second"] == "") == (parts == "one")]
+    ranked = rank_segments(table, of)
+    pair = ranked["first"] + " · " + ranked["second"]
+    ranked["segment"] = pair.where(ranked["second"] != "", ranked["first"])
+    enough = ranked[ranked["enough"]]
+    overall = found.total[of] / found.total["count"]
+    small = ""
+    if found.small:
+        small = (
+            f" {found.small:,} more have fewer than {FEW} people; nothing can be said about them, and they are not "
+            "ranked."
+        )
+    st.markdown(
+        f"{found.ranked:,} segments were looked at: groups, levels of categories, numbers cut at their quartiles, and "
+        "all intersections of two. **The first of so many are extreme partly by chance**: read the interval, and "
+        f"expect less of them on other people.{small}"
+    )
+    if enough.empty:
+        st.info(f"No segment has {FEW} people or more.", icon=":material/info:")
+    else:
+        _draw(enough.head(TOP), of, overall)
+    first = f"The first {min(TOP, len(enough))} of {len(enough):,}. " if len(enough) else ""
+    cut = "".join(
+        f" {escape_markdown(name)}: the {MAX_LEVELS} most frequent levels, {left} left out."
+        for name, left in found.cut.items()
+    )
+    st.caption(
+        f"{first}On test. Bar: share of the segment; line: its 95 % interval (Wilson); grey mark: everyone, "
+        f"{in_percent(overall)}.{cut}"
+    )
+    fold(SEGMENTS, ranked)
+
+
+def _choose(place: Any, label: str, options: dict[str, str], key: str) -> str:
+    """One of the options; the first, if what was chosen is clicked away."""
+    usual = next(iter(options))
+    chosen: str | None = place.segmented_control(
+        label, list(options), format_func=options.__getitem__, default=usual, key=key, persist_state="session"
+    )
+    return chosen or usual
+
+
+def _draw(top: pd.DataFrame, of: str, overall: float) -> None:
+    names = [
+        f"{first}|{second}: {part:,} of {count:,}" if second else f"{first}: {part:,} of {count:,}"
+        for first, second, part, count in top[["first", "second", of, "count"]].itertuples(index=False, name=None)
+    ]
+    draw(
+        plot_segment_shares,
+        top[["segment", "count", "share", "low", "high"]].assign(
+            part=top[of], rank=range(len(top)), overall=overall, name=names
+        ),
+        alt="Segments with the largest share of changed decisions, with intervals.",
+        table=SEGMENTS.title,
+        of=of,
+        title=AXES[of],
+        step=38 if (top["second"] == "").all() else 50,
+    )
