@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -51,7 +51,35 @@ class Feature:
 
 @dataclass(frozen=True)
 class TaskSpec:
-    """The declaration of a task: everything about it except its rows."""
+    """The declaration of a task: everything about it except its rows.
+
+    Parameters
+    ----------
+    name, title : str
+        In code and links, and as it is read.
+    features : tuple of Feature
+    target, target_label : str
+        Column of the labels, and what 1 says of a person.
+    outcomes : (str, str)
+        What the decisions 0 and 1 are called.
+    favourable : {0, 1}
+        The decision that a person hopes for.
+    sensitive : str
+        Column of the groups.
+    groups : (str, str)
+        Names of the groups S = 0 and S = 1.
+    filter : str
+        Which rows of the source it has.
+    people : str
+        Who the rows are.
+    scores : str
+        Column of ``X`` that holds f's probabilities, if the data came with them; no feature.
+    suited : mapping
+        Arguments of `Commod` that suit it, see `commod_settings`.
+    targets : mapping
+        Criterion to what the search for a target starts from, something that can be had: the figure, and the share of
+        changes in percent.
+    """
 
     name: str
     title: str
@@ -64,7 +92,16 @@ class TaskSpec:
     groups: tuple[str, str]
     filter: str
     people: str = "people"
-    scores: str = ""  # column of X that holds f's probabilities, if the data came with them; no feature
+    scores: str = ""
+    suited: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    targets: Mapping[str, tuple[float, float]] = field(default_factory=dict, hash=False)
+
+    @property
+    def commod_settings(self) -> dict[str, Any]:
+        """Arguments of `Commod` that go with it: where the app opens; λ_concepts and k also of its sweeps."""
+        # Concepts of many features are easier to read if there are more of them.
+        k = 3 if len(self.features) > 8 else min(2, len(self.features))
+        return {"lambda_concepts": 0.1, "n_concepts": k, **self.suited}
 
 
 @dataclass(frozen=True)

@@ -37,13 +37,6 @@ __all__ = [
 
 Report = Callable[[float], None]
 
-_CONCEPT_SETTINGS: dict[str, dict[str, Any]] = {
-    "law_school": {"lambda_concepts": 0.05, "n_concepts": 2},
-    "law_school_full": {"lambda_concepts": 0.05, "n_concepts": 2},
-    "compas": {"lambda_concepts": 0.2, "n_concepts": 4},
-    "adult": {"lambda_concepts": 0.1, "n_concepts": 3},
-    "german": {"lambda_concepts": 0.1, "n_concepts": 3},
-}
 # Of a point, before its figures.
 ABOUT_POINT = "method title needs_sensitive fairness dataset base_model split knob value settings seed".split()
 # Short names of constructor arguments, as they stand beside a point.
@@ -52,10 +45,7 @@ SYMBOLS = {"lambda_ratio": "λ_ratio", "lambda_concepts": "λ_concepts"}
 
 def concept_settings(task: Task) -> dict[str, Any]:
     """λ_concepts and k of COMMOD that go with a task: of its sweeps, of a target, and of the app's first picture."""
-    # Concepts of many features are easier to read if there are more of them.
-    features = len(task.spec.features)
-    k = 3 if features > 8 else min(2, features)
-    return _CONCEPT_SETTINGS.get(task.name, {"lambda_concepts": 0.1, "n_concepts": k})
+    return {name: task.spec.commod_settings[name] for name in ("lambda_concepts", "n_concepts")}
 
 
 @dataclass(frozen=True)

@@ -308,6 +308,11 @@ class Criterion:
         return [figure for figure in key_figures() if figure.name not in others]
 
     @property
+    def label(self) -> str:
+        """The title with its figure, as it is chosen: "Demographic parity (P-Rule)"."""
+        return f"{self.title} ({self.figure.short_in_sentence})"
+
+    @property
     def upward(self) -> bool:
         """Whether a larger figure is fairer."""
         return self.figure.direction > 0

@@ -19,7 +19,8 @@ from pathlib import Path
 import psutil
 
 from commod.charts.pareto import CURRENT
-from commod.dashboard.state.settings import GRIDS, Settings, defaults, in_words, to_link
+from commod.dashboard.state.link import to_link
+from commod.dashboard.state.settings import GRIDS, Settings, defaults, in_words
 from tests.benchmarks.crowd_report import as_text, judge, write
 from tests.benchmarks.faults import misbehave
 from tests.browsing import serve

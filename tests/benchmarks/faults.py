@@ -9,7 +9,8 @@ from urllib.parse import urlencode, urlsplit
 
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 
-from commod.dashboard.state.settings import GRIDS, Settings, to_link
+from commod.dashboard.state.link import to_link
+from commod.dashboard.state.settings import GRIDS, Settings
 from tests.wire import Tab
 
 PAUSE = 2.5

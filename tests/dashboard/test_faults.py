@@ -12,7 +12,7 @@ from commod.dashboard.jobs.queue import Abandoned, Stage, WorkQueue
 from commod.dashboard.pages.explore import page as explore
 from commod.dashboard.server import startup
 from commod.dashboard.state import own_data
-from commod.dashboard.state.settings import from_link
+from commod.dashboard.state.link import from_link
 from commod.dashboard.views.frame import PAGES
 from commod.datasets import damaged_files, data_directory, load_task
 from commod.datasets.example import example_table

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from commod.dashboard.pages import limits, what_if
 from commod.dashboard.pages.lesson import progress as lesson
-from commod.dashboard.state import runs_file
-from commod.dashboard.state.settings import GRIDS, NAMES, access_from_link, from_link
+from commod.dashboard.state import page_state, runs_file
+from commod.dashboard.state.link import access_from_link, from_link
+from commod.dashboard.state.settings import CONTROLS, GRIDS
 from commod.dashboard.views import methods as sweeps
 from commod.dashboard.views.frame import PAGES
 from commod.datasets import TASKS
@@ -18,7 +19,7 @@ from tests.dashboard.driving import run
 from tests.dashboard.hostile import MARKUP, PICTURE, let_through, texts
 
 PARAMETERS = (
-    *NAMES,
+    *CONTROLS,
     *("methods", "model", "segments", "budget", "level", "person", "runs", "compare", "paper"),
     *("step", "answers", "controls", "rest", "embed", "nonsense"),
 )
@@ -39,7 +40,7 @@ def test_the_parts_of_a_link_are_valid_whatever_it_holds(link):
     assert found.data in TASKS
     assert all(getattr(found, name) in grid for name, grid in GRIDS.items())
     access, unknown = access_from_link(link)
-    assert access.live is None or access.live <= set(NAMES)
+    assert access.live is None or access.live <= set(CONTROLS)
     for run_of_link in (read := runs_file.read_link(link.get("runs", "")))[0]:
         assert run_of_link.settings.data in TASKS
     assert len(read[0]) <= runs_file.MAX_RUNS
@@ -59,7 +60,7 @@ def test_the_parts_of_a_link_are_valid_whatever_it_holds(link):
 @example({"segments": "012", "person": "²"})
 def test_the_states_of_pages_are_valid_whatever_the_link_holds(monkeypatch, link):
     with monkeypatch.context() as patched:
-        for module in (sweeps, what_if):
+        for module in (sweeps, what_if, page_state):
             patched.setattr(module, "st", SimpleNamespace(session_state={}, query_params=link))
         assert sweeps.state().segments in range(5)
         result = SimpleNamespace(settings=SimpleNamespace(data="a", seed=0), changed_test=[0, 1, 0])

@@ -6,7 +6,7 @@ import time
 import warnings
 from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from threading import Lock
 from typing import Any
@@ -145,7 +145,7 @@ def _warm_start(scene: Scene, settings: Settings) -> WarmStart:
     For as many lines as fit into memory, those of the small data sets above all, since each holds its rows four times
     over; the one not used for longest goes first.
     """
-    line = (settings.problem(), settings.lambda_ratio, settings.lambda_concepts)
+    line = (settings.problem(), replace(settings.model(), lambda_fair=0.0, k=1))
     with _warm_lock:
         if line not in _warm_starts:
             _warm_starts[line] = (WarmStart(), 4 * scene.encoded_train.nbytes)

@@ -17,6 +17,7 @@ from commod.dashboard.jobs.results import FitResult
 from commod.dashboard.jobs.service import get, submit
 from commod.dashboard.jobs.wait import result_of
 from commod.dashboard.state import session
+from commod.dashboard.state.page_state import PageState
 from commod.dashboard.state.settings import Settings, in_words
 from commod.dashboard.text.figures import FAIRNESS_TITLES
 from commod.dashboard.text.glossary import tip
@@ -41,7 +42,6 @@ LEVELS = {
     "demographic_parity": (*(i / 100 for i in range(50, 100, 5)), 0.99),
     "equalized_odds": (0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5),
 }
-_STATE = "held_limits"
 
 
 @dataclass
@@ -52,17 +52,14 @@ class Asked:
     levels: dict[str, float] = field(default_factory=dict)  # by criterion; the usual one where there is none
 
 
-def _asked() -> Asked:
-    if _STATE not in st.session_state:
-        asked = Asked()
-        query = st.query_params
-        asked.budget = _nearest(BUDGETS, query.get("budget", "")) or asked.budget
-        fairness = session.current().fairness
-        level = _nearest(LEVELS[fairness], query.get("level", ""))
-        asked.levels = {} if level is None else {fairness: level}
-        st.session_state[_STATE] = asked
-    found: Asked = st.session_state[_STATE]
-    return found
+def _from_link() -> Asked:
+    fairness = session.current().fairness
+    budget = _nearest(BUDGETS, st.query_params.get("budget", ""))
+    level = _nearest(LEVELS[fairness], st.query_params.get("level", ""))
+    return Asked(budget or Asked.budget, {} if level is None else {fairness: level})
+
+
+_asked = PageState("limits", _from_link)
 
 
 def _nearest(grid: tuple[float, ...], text: str) -> float | None:

@@ -12,7 +12,6 @@ import streamlit as st
 from commod.charts import MethodStyle, palette, plot_by_depth, plot_calibration, plot_methods, plot_scatter
 from commod.dashboard.pages.compare.match import SCORES
 from commod.dashboard.state import session
-from commod.dashboard.state.settings import FAIRNESS
 from commod.dashboard.text.figures import FAIRNESS_TITLES
 from commod.dashboard.text.html import html_legend, html_table
 from commod.dashboard.views import frame as layout
@@ -27,6 +26,7 @@ from commod.experiments.results import read_result, results_directory
 from commod.experiments.scene import FAIRNESS_FIGURES
 from commod.experiments.segments import PAPER_SEGMENTS, Segments, in_segments, quartiles_of
 from commod.experiments.sweep import as_points
+from commod.metrics.figures import CRITERIA
 from commod.models.competitors import METHODS
 
 DP = "demographic_parity"
@@ -448,13 +448,15 @@ def choose() -> tuple[str, str]:
     """Data set and criterion of the tables: from the link, else those of the session where the paper has them."""
     here = session.current()
     asked = st.query_params.get("paper", "").split(",")
-    starts = {"paper_data": (here.data, DATASETS, asked[0]), "paper_criterion": (here.fairness, FAIRNESS, asked[-1])}
+    starts = {"paper_data": (here.data, DATASETS, asked[0]), "paper_criterion": (here.fairness, CRITERIA, asked[-1])}
     for key, (usual, known, wanted) in starts.items():
         if key not in st.session_state:
             st.session_state[key] = wanted if wanted in known else usual if usual in known else next(iter(known))
     left, right = st.columns(2, gap="medium")
     data = left.selectbox("Data set", DATASETS, format_func=lambda name: TASKS[name].title, key="paper_data")
-    criterion = right.selectbox("Criterion", list(FAIRNESS), format_func=FAIRNESS.__getitem__, key="paper_criterion")
+    criterion = right.selectbox(
+        "Criterion", list(CRITERIA), format_func=lambda name: CRITERIA[name].label, key="paper_criterion"
+    )
     session.keep_link(paper=f"{data},{criterion}")
     return data, criterion
 

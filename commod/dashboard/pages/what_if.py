@@ -15,6 +15,7 @@ from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.results import FitResult
 from commod.dashboard.jobs.wait import result_of
 from commod.dashboard.state import session
+from commod.dashboard.state.page_state import PageState
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.glossary import tip
 from commod.dashboard.text.html import html_legend
@@ -33,7 +34,6 @@ from commod.explain.what_if import (
     score_rows,
 )
 
-_STATE = "held_what_if"
 MAX_LISTED = 500
 MAX_EDITS = 5
 MAX_BARS = 8
@@ -48,8 +48,8 @@ AMONG = {"changed": "Changed people", "all": "All people"}
 class _State:
     """What this session has chosen on the page. The widgets only mirror it, so it survives a visit to another page."""
 
-    scene: tuple[Any, ...]
-    person: int
+    scene: tuple[Any, ...] = ()
+    person: int = 0
     edits: dict[str, Any] = field(default_factory=dict)
     notice: str = ""
     told: str = ""  # how the person was found
@@ -59,6 +59,9 @@ class _State:
         if person != self.person:
             self.edits = {}
         self.person, self.notice, self.told = person, "", told
+
+
+_state = PageState("what_if", _State)
 
 
 @dataclass(frozen=True)
@@ -84,12 +87,12 @@ def _ranges_of(result: FitResult) -> dict[str, FeatureRange]:
 def _own(result: FitResult) -> _State:
     """The state on this scene; read from the link when the page is entered."""
     scene = (result.settings.data, result.settings.seed)
-    state: _State | None = st.session_state.get(_STATE)
+    state = _state()
     people = len(result.changed_test)
-    if state is None or state.scene != scene or state.person >= people:
+    if state.scene != scene or state.person >= people:
         changed = np.flatnonzero(result.changed_test)
         state = _State(scene, int(changed[0]) if len(changed) else 0)
-        st.session_state[_STATE] = state
+        _state.set(state)
     # Streamlit forgets the widgets of a page that is left: where this one is missing, the page is entered. Later on
     # the address follows the page, and may come in late.
     if "what_if_person" not in st.session_state and "person" in st.query_params:
@@ -106,8 +109,7 @@ def _own(result: FitResult) -> _State:
 
 def link() -> dict[str, str]:
     """What of the page goes into the address."""
-    state: _State = st.session_state[_STATE]
-    return {"person": str(state.person)}
+    return {"person": str(_state().person)}
 
 
 def _mirror(key: str, value: Any) -> str:
@@ -204,7 +206,7 @@ def _shown(known: FeatureRange, value: Any, sign: str = "") -> str:
 
 def edit(result: FitResult) -> Person:
     """A widget for each feature, and the person as edited."""
-    state: _State = st.session_state[_STATE]
+    state = _state()
     ranges = _ranges_of(result)
     recorded = result.scene.test.X.iloc[[state.person]]
     state.edits = {name: value for name, value in state.edits.items() if name in ranges}
@@ -375,7 +377,7 @@ def edits(result: FitResult, person: Person) -> None:
     changed = bool(person.now["changed"])
     st.header("What would undo the change" if changed else "What would change the decision", anchor=False)
     frame = explain_edits(result.g, result.task, person.edited, ranges=_ranges_of(result))
-    state: _State = st.session_state[_STATE]
+    state = _state()
     if frame.empty:
         aim = "makes f and g agree" if changed else "makes g decide otherwise than f"
         st.info(f"No edit of a single feature within the data's range {aim}.", icon=":material/info:")

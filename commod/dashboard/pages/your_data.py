@@ -11,6 +11,7 @@ import streamlit as st
 
 from commod.dashboard.state import session
 from commod.dashboard.state.own_data import own_data
+from commod.dashboard.state.page_state import PageState
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.glossary import tip
 from commod.dashboard.text.html import html_table
@@ -41,8 +42,6 @@ from commod.datasets.roles import (
 from commod.models.base_models import BASE_MODELS
 from commod.uploads.limits import MAX_BYTES, MAX_COLUMNS, MAX_ROWS
 
-_STATE = "held_your_data"
-
 
 @dataclass
 class Draft:
@@ -64,11 +63,7 @@ class Draft:
         return guess_columns(self.table.frame)
 
 
-def _draft() -> Draft:
-    if _STATE not in st.session_state:
-        st.session_state[_STATE] = Draft()
-    found: Draft = st.session_state[_STATE]
-    return found
+_draft = PageState("your_data", Draft)
 
 
 # ---- bring a file ----
@@ -133,7 +128,7 @@ def _read(content: bytes, name: str) -> None:
         _draft().problem = f"{name[:60]}: this file could not be read. Save the table anew as CSV in UTF-8."
         return
     old = _draft()
-    st.session_state[_STATE] = Draft(name[:60], table, told=old.told, leaks=old.leaks, uploads=old.uploads)
+    _draft.set(Draft(name[:60], table, told=old.told, leaks=old.leaks, uploads=old.uploads))
     _drop_widgets("own_")
 
 
@@ -303,7 +298,7 @@ def _in_use() -> None:
 def _forget() -> None:
     own, uploads = own_data(), _draft().uploads
     session.forget_own()
-    st.session_state[_STATE] = Draft(uploads=uploads + 1, forgotten=own.task.spec.title if own else "")
+    _draft.set(Draft(uploads=uploads + 1, forgotten=own.task.spec.title if own else ""))
     _drop_widgets("own_", "upload_")
 
 

@@ -10,11 +10,10 @@ from threading import Thread, Timer
 
 import streamlit as st
 
+from commod.dashboard.state.page_state import HELD
 from commod.dashboard.state.settings import OWN_PREFIX
 from commod.datasets import Task, add_task, forget_task
 
-# How the keys of what outlives a page begin, here and in the modules that keep a state. All other keys are widgets'.
-HELD = "held_"
 _OWN = HELD + "own_data"
 
 

@@ -21,7 +21,8 @@ from urllib.parse import unquote
 import pandas as pd
 
 from commod import __version__
-from commod.dashboard.state.settings import GRIDS, NAMES, OWN_PREFIX, Settings, defaults, from_link, to_link
+from commod.dashboard.state.link import from_link, to_link
+from commod.dashboard.state.settings import CONTROLS, GRIDS, OWN_PREFIX, Settings, defaults
 from commod.datasets import TASKS, damaged_files, load_task
 from commod.models.base_models import BASE_MODELS
 
@@ -99,7 +100,7 @@ def default_name(settings: Settings) -> str:
     parts = [f"λ_fair {settings.lambda_fair:g}"]
     for name in ("lambda_ratio", "lambda_concepts", "k", "seed"):
         if getattr(settings, name) != getattr(usual, name):
-            parts.append(f"{'split' if name == 'seed' else NAMES[name]} {getattr(settings, name):g}")
+            parts.append(f"{'split' if name == 'seed' else CONTROLS[name].name} {getattr(settings, name):g}")
     if settings.f != usual.f:
         parts.append(BASE_MODELS[settings.f][0] if settings.f in BASE_MODELS else "given scores")
     if settings.fairness != usual.fairness:
@@ -246,7 +247,7 @@ def _read_run(entry: Any, place: int, library: str) -> tuple[Run | None, list[st
 def _wrong_with(settings: dict[str, Any]) -> str:
     """Why settings of a file cannot be used, or nothing; numbers beside their grid are the reader's affair."""
     known = [field.name for field in fields(Settings)]
-    missing = [NAMES[name] for name in known if name not in settings]
+    missing = [CONTROLS[name].name for name in known if name not in settings]
     if missing:
         return f"its settings lack {', '.join(missing)}."
     unknown = [clean_name(str(name))[:20] for name in settings if name not in known]
@@ -255,9 +256,9 @@ def _wrong_with(settings: dict[str, Any]) -> str:
     for name in known:
         value = settings[name]
         if name in GRIDS and (not isinstance(value, float) or not math.isfinite(value)):
-            return f"its {NAMES[name]} is not a number."
+            return f"its {CONTROLS[name].name} is not a number."
         if name not in GRIDS and not isinstance(value, str):
-            return f"its {NAMES[name]} is not text."
+            return f"its {CONTROLS[name].name} is not text."
     return _wrong_data(settings["data"]) or _wrong_choice(settings)
 
 
@@ -275,7 +276,7 @@ def _wrong_choice(settings: Mapping[str, Any]) -> str:
     taken = from_link(choices)[0]
     for name, value in choices.items():
         if getattr(taken, name) != value:
-            return f"its {NAMES[name]} “{clean_name(value)[:20]}” is not known here."
+            return f"its {CONTROLS[name].name} “{clean_name(value)[:20]}” is not known here."
     return ""
 
 

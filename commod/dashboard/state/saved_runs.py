@@ -8,6 +8,7 @@ import streamlit as st
 
 from commod.dashboard.state import session
 from commod.dashboard.state.own_data import own_data
+from commod.dashboard.state.page_state import PageState
 from commod.dashboard.state.runs_file import (
     MAX_RUNS,
     Figures,
@@ -23,7 +24,6 @@ from commod.dashboard.state.runs_file import (
 from commod.dashboard.state.settings import OWN_PREFIX, Settings
 
 MAX_COMPARED = 4
-_STATE = "held_runs"
 # What the last action did. A widget's key, so to speak: it does not outlive the page.
 _DONE = "runs_done"
 
@@ -64,20 +64,25 @@ class Shelf:
         return run
 
 
+def _from_link() -> Shelf:
+    found = Shelf()
+    read, found.notices = read_link(session.carried().get("runs", ""))
+    for run in read:
+        same = found.find(run.settings)
+        if same is None:
+            found.add(run)
+        else:
+            found.notices.append(f"“{run.name}” of the link is the same model as “{same.name}”: it is left out.")
+    found.compared = _compared_in(session.carried().get("compare", ""), found)
+    return found
+
+
+_state = PageState("runs", _from_link)
+
+
 def shelf() -> Shelf:
-    """The session's runs, read from the link when they are first asked for."""
-    if _STATE not in st.session_state:
-        found = Shelf()
-        read, found.notices = read_link(session.carried().get("runs", ""))
-        for run in read:
-            same = found.find(run.settings)
-            if same is None:
-                found.add(run)
-            else:
-                found.notices.append(f"“{run.name}” of the link is the same model as “{same.name}”: it is left out.")
-        found.compared = _compared_in(session.carried().get("compare", ""), found)
-        st.session_state[_STATE] = found
-    here: Shelf = st.session_state[_STATE]
+    """The session's runs, without those whose data are forgotten."""
+    here = _state()
     _drop_forgotten(here)
     return here
 

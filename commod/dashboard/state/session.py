@@ -2,31 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from dataclasses import fields, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import streamlit as st
 
-from commod.dashboard.state.own_data import HELD, forget_when_closed, hold, own_data, release
+from commod.dashboard.state.link import Access, access_from_link, from_link, to_link
+from commod.dashboard.state.own_data import forget_when_closed, hold, own_data, release
+from commod.dashboard.state.page_state import HELD, PageState
 from commod.dashboard.state.settings import (
-    FAIRNESS,
-    GRIDS,
-    VIEWS,
-    Access,
+    CONTROLS,
     Settings,
-    access_from_link,
     base_models_of,
+    controls_of,
     defaults,
     first_data,
-    from_link,
     sound_data,
-    to_link,
 )
 from commod.dashboard.streamlit_internals import forget_widgets
-from commod.datasets import Task
+from commod.datasets import Task, load_task
 
-_STATE = HELD + "explore"
 _PAGE = HELD + "page"
 # Of a lesson and of saved runs: they stay in the address on every page.
 CARRIED = ("step", "answers", "runs", "compare")
@@ -34,27 +29,29 @@ MAX_STEPS = 100
 MAX_TRIED = 200
 
 
+@dataclass
 class _State:
-    def __init__(self, settings: Settings, access: Access, notices: list[str], carried: dict[str, str]) -> None:
-        self.settings = settings
-        self.access = access
-        self.notices = notices
-        self.carried = carried
-        self.past: list[Settings] = []
-        self.future: list[Settings] = []
-        self.tried: dict[Settings, dict[str, float]] = {}
-        self.last_good: Any = None
+    settings: Settings
+    access: Access
+    notices: list[str]
+    carried: dict[str, str]
+    past: list[Settings] = field(default_factory=list)
+    future: list[Settings] = field(default_factory=list)
+    tried: dict[Settings, dict[str, float]] = field(default_factory=dict)
+    last_good: Any = None
 
 
-def _state() -> _State:
-    found: _State | None = st.session_state.get(_STATE)
-    if found is None:
-        link = dict(st.query_params)
-        settings, notices = from_link(link, own.name if (own := own_data()) else None)
-        access, unknown = access_from_link(link)
-        carried = {name: link[name] for name in CARRIED if name in link}
-        found = st.session_state[_STATE] = _State(settings, access, [*notices, *unknown], carried)
-    return found
+def _from_link() -> _State:
+    link = dict(st.query_params)
+    settings, notices = from_link(link, own.name if (own := own_data()) else None)
+    access, unknown = access_from_link(link)
+    return _State(settings, access, [*notices, *unknown], {name: link[name] for name in CARRIED if name in link})
+
+
+_state = PageState("explore", _from_link)
+
+
+# ---- data ----
 
 
 def data_sets() -> list[str]:
@@ -67,7 +64,7 @@ def use_own(task: Task) -> None:
     """Take uploaded data into the session, in place of earlier ones, and show them."""
     forget_own()
     own = hold(task)
-    go_to(replace(defaults(own.name), view=current().view, depth=current().depth))
+    go_to(defaults(own.name).looked_at_as(current()))
 
 
 def forget_own() -> None:
@@ -83,6 +80,9 @@ def forget_own() -> None:
     state.tried = {settings: figures for settings, figures in state.tried.items() if settings.data != own.name}
     state.last_good = None
     release()
+
+
+# ---- the setting ----
 
 
 def current() -> Settings:
@@ -121,11 +121,11 @@ def _move(settings: Settings) -> None:
     state = _state()
     state.settings = settings
     state.notices = []
-    for field in fields(Settings):
-        key = f"set_{field.name}"
+    for name in CONTROLS:
+        key = f"set_{name}"
         # Without its key a widget takes the new value when it is drawn, be it now or later; one that is set while the
         # widget is not drawn would not reach the browser. Where nothing changes, the browser need not build it anew.
-        if key in st.session_state and st.session_state[key] != getattr(settings, field.name):
+        if key in st.session_state and st.session_state[key] != getattr(settings, name):
             del st.session_state[key]
 
 
@@ -160,17 +160,6 @@ def stage(settings: Settings) -> None:
     _move(settings)
 
 
-def carry(**more: str) -> None:
-    """Keep parameters in the address of every page, where a reload finds them again; those that are empty go."""
-    state = _state()
-    state.carried = {name: text for name, text in (state.carried | more).items() if text}
-
-
-def carried() -> dict[str, str]:
-    """What is carried along in the address."""
-    return _state().carried
-
-
 def change(name: str) -> None:
     """Callback of a widget: take its value over.
 
@@ -179,33 +168,28 @@ def change(name: str) -> None:
     here = current()
     # A message may bring more than one move, where a slow server has skipped a run: take them all, or `_move` would set
     # back the others before their callbacks are called. Something that no widget offers is a forged message.
-    moved: dict[str, Any] = {field.name: st.session_state.get(f"set_{field.name}") for field in fields(Settings)}
-    moved = {key: value for key, value in moved.items() if value in _options(key, here)}
+    moved: dict[str, Any] = {other: st.session_state.get(f"set_{other}") for other in CONTROLS}
+    moved = {other: value for other, value in moved.items() if value in options(other)}
     if name not in moved:  # a segmented control clicked twice, too: keep what was
         _move(here)
         return
-    value = moved[name]
+    data = moved.pop("data", here.data)
     if name != "data":
-        go_to(replace(here, **{key: value for key, value in moved.items() if key != "data"}))
+        go_to(replace(here, **moved))
         return
     usual = defaults(here.data)
-    chosen = {
-        field: getattr(here, field)
-        for field in ("fairness", "f", "seed")
-        if getattr(here, field) != getattr(usual, field)
-    }
-    if chosen.get("f") not in base_models_of(value):
+    scene = {other: getattr(here, other) for other in controls_of("scene") if other != "data"}
+    chosen = {other: value for other, value in scene.items() if value != getattr(usual, other)}
+    if chosen.get("f") not in base_models_of(data):
         chosen.pop("f", None)
-    go_to(replace(defaults(value), view=here.view, depth=here.depth, **chosen))
+    go_to(replace(defaults(data), **chosen).looked_at_as(here))
 
 
-def _options(name: str, here: Settings) -> Collection[Any]:
-    """What a field of the settings can be set to in this session."""
+def options(name: str) -> dict[Any, str]:
+    """What a control can be set to in this session, and how that is read."""
     if name == "data":
-        return data_sets()
-    if name == "f":
-        return base_models_of(here.data)
-    return {"fairness": FAIRNESS, "view": VIEWS}.get(name) or GRIDS[name]
+        return {data: load_task(data).spec.title for data in data_sets()}
+    return CONTROLS[name].options(current().data)
 
 
 def reset() -> None:
@@ -239,6 +223,9 @@ def redo() -> None:
         _move(state.future.pop())
 
 
+# ---- what was tried ----
+
+
 def remember(settings: Settings, figures: dict[str, float], result: Any) -> None:
     """Add a model to the trail, and keep its result as the last good picture."""
     state = _state()
@@ -256,6 +243,20 @@ def tried() -> dict[Settings, dict[str, float]]:
 def last_good() -> Any:
     """The last result that could be shown, or None."""
     return _state().last_good
+
+
+# ---- the address ----
+
+
+def carry(**more: str) -> None:
+    """Keep parameters in the address of every page, where a reload finds them again; those that are empty go."""
+    state = _state()
+    state.carried = {name: text for name, text in (state.carried | more).items() if text}
+
+
+def carried() -> dict[str, str]:
+    """What is carried along in the address."""
+    return _state().carried
 
 
 def keep_link(**more: str) -> None:

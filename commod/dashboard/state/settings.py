@@ -1,139 +1,20 @@
-"""The complete setting of the Explore page: its grids, its defaults, its link and its Python."""
+"""The complete setting of the Explore page: every control of the app, declared once, and where a data set opens."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
+from commod.dashboard.state.controls import Control, choice, number, slider
 from commod.datasets import TASKS, damaged_files, load_task
-from commod.datasets.task import MAX_TRAINING
 from commod.experiments.scene import SceneKey
-from commod.experiments.sweep import concept_settings
 from commod.experiments.target import LAMBDA_GRIDS
+from commod.metrics.figures import CRITERIA
 from commod.models.base_models import BASE_MODELS, GIVEN_SCORES
 
 # How the names of uploaded data begin.
 OWN_PREFIX = "own-"
-
-FAIRNESS = {
-    "demographic_parity": "Demographic parity (P-Rule)",
-    "equalized_odds": "Equalized odds (mistreatment)",
-}
-VIEWS = {"fairness": "Fairness and accuracy", "changes": "Accuracy and changes"}
-
-# Every slider moves on a grid, so that equal settings are equal to the last digit and train once for everybody.
-GRIDS: dict[str, tuple[float, ...] | tuple[int, ...]] = {
-    **LAMBDA_GRIDS,
-    "k": tuple(range(1, 11)),
-    "seed": tuple(range(100)),
-    "depth": tuple(range(1, 7)),
-}
-_CHOICES: dict[str, Mapping[str, object]] = {"fairness": FAIRNESS, "f": BASE_MODELS, "view": VIEWS}
-NAMES = {
-    "data": "data set",
-    "fairness": "fairness criterion",
-    "f": "base model",
-    "view": "view",
-    "lambda_fair": "λ_fair",
-    "lambda_ratio": "λ_ratio",
-    "lambda_concepts": "λ_concepts",
-    "k": "k",
-    "seed": "seed of the split",
-    "depth": "depth of the tree",
-}
-
-
-@dataclass(frozen=True)
-class Settings:
-    """What the page shows is a function of this and nothing else."""
-
-    data: str = "law_school"
-    fairness: str = "demographic_parity"
-    f: str = "logistic_regression"
-    lambda_fair: float = 3.0
-    lambda_ratio: float = 0.05
-    lambda_concepts: float = 0.05
-    k: int = 2
-    seed: int = 0
-    depth: int = 3
-    view: str = "fairness"
-
-    def model(self) -> Settings:
-        """The part that decides the model; how it is looked at is set to its default."""
-        return replace(self, depth=Settings.depth, view=Settings.view)
-
-    def scene(self) -> SceneKey:
-        """Data, f and split."""
-        return SceneKey(self.data, self.f, self.seed)
-
-    def problem(self) -> tuple[SceneKey, str]:
-        """Scene and criterion: models can be compared in one picture only where these are equal."""
-        return self.scene(), self.fairness
-
-    def commod_arguments(self) -> dict[str, Any]:
-        """Keyword arguments of `Commod`."""
-        return {
-            "lambda_fair": self.lambda_fair,
-            "lambda_ratio": self.lambda_ratio,
-            "lambda_concepts": self.lambda_concepts,
-            "n_concepts": self.k,
-            "fairness": self.fairness,
-        }
-
-
-# Chosen on split 0 so that the first picture shows a clear gain in fairness, and what it costs.
-_DEFAULTS: dict[str, dict[str, Any]] = {
-    "law_school": {"lambda_fair": 3.0},
-    "law_school_full": {"lambda_fair": 4.0, "fairness": "equalized_odds"},
-    "compas": {"lambda_fair": 4.0},
-    "adult": {"lambda_fair": 4.0},
-    # 300 test rows: no setting gains more than noise, and the page says so.
-    "german": {"lambda_fair": 5.0},
-}
-
-
-# What a teacher's link can leave to a learner. How a model is looked at is always theirs.
-CONTROLS = tuple(name for name in NAMES if name != "view")
-
-
-@dataclass(frozen=True)
-class Access:
-    """Which controls can be moved: all of them, unless the session was opened by a teacher's link."""
-
-    live: frozenset[str] | None = None
-    hidden: bool = False  # whether the others are hidden, or shown as they stand
-
-    def allows(self, *names: str) -> bool:
-        """Whether all these controls can be moved."""
-        return self.live is None or all(name in self.live or name not in CONTROLS for name in names)
-
-    def keep(self, settings: Settings, here: Settings) -> Settings:
-        """`settings`, but with what cannot be moved as it is `here`."""
-        kept = replace(settings, **{name: getattr(here, name) for name in CONTROLS if not self.allows(name)})
-        models = base_models_of(kept.data)
-        return kept if kept.f in models else replace(kept, f=next(iter(models)))
-
-    def to_link(self) -> dict[str, str]:
-        """Query parameters of a teacher's link."""
-        if self.live is None:
-            return {}
-        controls = {"controls": ",".join(name for name in CONTROLS if name in self.live)}
-        return controls | ({"rest": "hidden"} if self.hidden else {})
-
-
-def access_from_link(parameters: Mapping[str, str]) -> tuple[Access, list[str]]:
-    """What a link leaves to whoever opens it, and a sentence for each name in it that is none of a control."""
-    if "controls" not in parameters:
-        return Access(), []
-    asked = [name.strip() for name in parameters["controls"][:400].split(",") if name.strip()]
-    notices = [
-        f"The link names a control “{name[:20]}”, which is not known. Known are: {', '.join(CONTROLS)}."
-        for name in asked
-        if name not in CONTROLS
-    ][:3]
-    return Access(frozenset(asked) & frozenset(CONTROLS), parameters.get("rest") == "hidden"), notices
+_VIEWS = {"fairness": "Fairness and accuracy", "changes": "Accuracy and changes"}
 
 
 def sound_data() -> list[str]:
@@ -148,6 +29,11 @@ def first_data() -> str:
     return Settings.data if Settings.data in sound else next(iter(sound), Settings.data)
 
 
+def titles_of_data(here: str) -> dict[str, str]:
+    """Name to title of the data sets that can be shown: the sound ones, and that which is shown."""
+    return {name: load_task(name).spec.title for name in (*sound_data(), here)}
+
+
 def base_models_of(data: str) -> dict[str, str]:
     """Name to title of the base models that a data set can have: the scores that came with it first."""
     titles = {name: title for name, (title, _) in BASE_MODELS.items()}
@@ -155,113 +41,87 @@ def base_models_of(data: str) -> dict[str, str]:
     return {GIVEN_SCORES: f"Scores of the file ({column})"} | titles if column else titles
 
 
+def _weight(default: float, label: str, argument: str) -> Any:
+    symbol = argument.replace("lambda", "λ")
+    grid = LAMBDA_GRIDS[argument]
+    return slider(default, f"{label} ({symbol})", grid, name=symbol, argument=argument, word=argument)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What the page shows is a function of this and nothing else.
+
+    Each field is a control, under the name that it has in links and files. One that is added here is in the sidebar and
+    in all that is made of settings; what `Commod` gets of it follows from `argument`.
+    """
+
+    data: str = choice("law_school", "Data set", titles_of_data, decides="scene")
+    fairness: str = choice(
+        "demographic_parity",
+        "Fairness criterion",
+        lambda _: {name: criterion.label for name, criterion in CRITERIA.items()},
+        decides="scene",
+        argument="fairness",
+    )
+    f: str = choice("logistic_regression", "Base model f", base_models_of, name="base model", decides="scene")
+    lambda_fair: float = _weight(3.0, "Fairness", "lambda_fair")
+    lambda_ratio: float = _weight(0.05, "Stay near f", "lambda_ratio")
+    lambda_concepts: float = _weight(0.05, "Sparse concepts", "lambda_concepts")
+    k: int = slider(2, "Number of concepts (k)", range(1, 11), name="k", argument="n_concepts", word="k")
+    seed: int = number(0, "Seed of the split", range(100), decides="scene", word="seed")
+    depth: int = slider(3, "Depth of the tree", range(1, 7), decides="look", word="depth")
+    view: str = choice("fairness", "View", lambda _: _VIEWS, decides="look", freezable=False)
+
+    def model(self) -> Settings:
+        """The part that decides the model; how it is looked at is set to its default."""
+        return self.looked_at_as(_USUAL)
+
+    def looked_at_as(self, other: Settings) -> Settings:
+        """The same model, looked at as `other` is."""
+        return replace(self, **{name: getattr(other, name) for name in controls_of("look")})
+
+    def scene(self) -> SceneKey:
+        """Data, f and split."""
+        return SceneKey(self.data, self.f, self.seed)
+
+    def problem(self) -> tuple[SceneKey, str]:
+        """Scene and criterion: models can be compared in one picture only where these are equal."""
+        return self.scene(), self.fairness
+
+    def commod_arguments(self) -> dict[str, Any]:
+        """Keyword arguments of `Commod`."""
+        controls = controls_of("model") | controls_of("scene")
+        return {control.argument: getattr(self, name) for name, control in controls.items() if control.argument}
+
+
+CONTROLS: dict[str, Control] = {field.name: field.metadata["control"] for field in fields(Settings)}
+GRIDS = {name: control.grid for name, control in CONTROLS.items() if control.grid}
+_USUAL = Settings()
+
+
+def controls_of(*decides: str) -> dict[str, Control]:
+    """The controls that decide these, in the order of their declaration."""
+    return {name: control for name, control in CONTROLS.items() if control.decides in decides}
+
+
 def defaults(data: str) -> Settings:
     """Settings in which a data set opens."""
-    concepts = concept_settings(load_task(data))
-    names: dict[str, Any] = {"lambda_concepts": concepts["lambda_concepts"], "k": concepts["n_concepts"]}
-    if data not in TASKS:
-        names["f"] = next(iter(base_models_of(data)))
-    return Settings(data=data, **names, **_DEFAULTS.get(data, {}))
-
-
-def to_link(settings: Settings) -> dict[str, str]:
-    """Query parameters that hold the complete setting."""
-    return {name: f"{value:g}" if isinstance(value, float) else str(value) for name, value in asdict(settings).items()}
-
-
-def from_link(parameters: Mapping[str, str], own: str | None = None) -> tuple[Settings, list[str]]:
-    """Settings from query parameters, and a sentence for each one that could not be used as it stands.
-
-    Whatever the link holds, the result is valid: an unknown choice or something that is no number falls back to the
-    default, a number beside the grid to the nearest on it. Parameters that are not ours are left alone. `own` is the
-    name of the data that this session has uploaded; those of another session are nobody else's.
-    """
-    notices: list[str] = []
-    first = first_data()
-    data = parameters.get("data", first)
-    if data.startswith(OWN_PREFIX) and data != own:
-        notices.append(
-            "The link is about uploaded data, which stay in the session of whoever uploaded them: "
-            f"{TASKS[first].title} is shown. To see the same, upload the file on the page “Your data”."
-        )
-        data = first
-    elif data not in TASKS and data != own:
-        notices.append(_notice("data", data, TASKS[first].title))
-        data = first
-    elif data in damaged_files():
-        notices.append(f"{damaged_files()[data]} {TASKS[first].title} is shown.")
-        data = first
-    start = defaults(data)
-    values: dict[str, Any] = {}
-    for field in fields(Settings):
-        name = field.name
-        if name == "data" or name not in parameters:
-            continue
-        text, fallback = parameters[name], getattr(start, name)
-        if name in _CHOICES:
-            known = text in (base_models_of(data) if name == "f" else _CHOICES[name])
-            values[name] = text if known else fallback
-            if not known:
-                notices.append(_notice(name, text, fallback))
-            continue
-        number = _number(text)
-        if number is None:
-            values[name] = fallback
-            notices.append(_notice(name, text, fallback))
-            continue
-        grid = GRIDS[name]
-        nearest = min(grid, key=lambda option, number=number: abs(option - number))
-        values[name] = nearest
-        if not math.isclose(nearest, number, abs_tol=1e-9):
-            notices.append(_notice(name, text, nearest, beside=True))
-    return replace(start, **values), notices
-
-
-def _number(text: str) -> float | None:
-    try:
-        number = float(text)
-    except ValueError:
-        return None
-    return number if math.isfinite(number) else None
-
-
-def _notice(name: str, text: str, used: object, *, beside: bool = False) -> str:
-    shown = text if len(text) <= 20 else text[:20] + "…"
-    why = "is not on its slider" if beside else "is not known"
-    used = f"{used:g}" if isinstance(used, float) else used
-    return f"The link asks for {NAMES[name]} = “{shown}”, which {why}: {used} is used."
+    suited = load_task(data).spec.commod_settings
+    values = {name: suited[control.argument] for name, control in CONTROLS.items() if control.argument in suited}
+    return Settings(data=data, f=next(iter(base_models_of(data))), **values)
 
 
 def in_words(settings: Settings) -> str:
     """The slider values in one line."""
-    return (
-        f"λ_fair {settings.lambda_fair:g}, λ_ratio {settings.lambda_ratio:g}, "
-        f"λ_concepts {settings.lambda_concepts:g}, k {settings.k}"
+    return ", ".join(
+        f"{control.name} {control.in_words(getattr(settings, name), settings.data)}"
+        for name, control in controls_of("model").items()
     )
 
 
-def to_python(settings: Settings) -> str:
-    """Code that makes the same model with the library."""
-    task = load_task(settings.data)
-    arguments = "\n".join(f"    {name}={value!r}," for name, value in settings.commod_arguments().items())
-    imports = "from commod import Commod, evaluate" + ("" if task.recipe else ", load_task") + "\n"
-    make_task = f"{task.recipe}" if task.recipe else f'task = load_task("{settings.data}")\n'
-    if settings.f == GIVEN_SCORES:
-        make_f = f"f = {task.spec.scores!r}  # the column of its scores\n"
-    else:
-        classifier = BASE_MODELS[settings.f][1]()
-        module = type(classifier).__module__.rsplit("._", 1)[0]
-        imports = f"from {module} import {type(classifier).__name__}\n\n{imports}"
-        make_task += "task = task.without_scores()  # f is trained here\n" if task.spec.scores else ""
-        make_f = f"f = task.base_model({' '.join(repr(classifier).split())}).fit(train.X, train.y)\n"
-    many = 0.7 * len(task.y) > MAX_TRAINING
-    sample = "train = train.sample()  # as many rows as an edit needs\n" if many else ""
-    return (
-        f"{imports}\n{make_task}"
-        f"train, test = task.split(seed={settings.seed})\n"
-        f"{make_f}"
-        f"{sample}"
-        f"g = Commod(\n    f,\n{arguments}\n)\n"
-        "g.fit(train.X, train.y, sensitive_features=train.sensitive)\n"
-        "print(evaluate(task, f, g, test).to_string())\n"
-    )
+def described(settings: Settings) -> dict[str, str]:
+    """All that decides the model, as it is read."""
+    return {
+        name: control.in_words(getattr(settings, name), settings.data)
+        for name, control in controls_of("scene", "model").items()
+    }

@@ -18,6 +18,7 @@ from commod.dashboard.jobs.queue import Ticket
 from commod.dashboard.jobs.scheduling import SLOW_POLL
 from commod.dashboard.jobs.service import get, submit
 from commod.dashboard.jobs.wait import watch
+from commod.dashboard.state.page_state import PageState
 from commod.dashboard.state.settings import Settings
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.glossary import tip
@@ -27,7 +28,6 @@ from commod.models.competitors import METHODS, available_methods
 
 # What the paper compares; the others are one click away.
 PAPER_METHODS = ("commod", "adv_debias", "frappe", "lpp", "oracle_lpp", "oracle_roc", "hardt")
-_STATE = "held_compare"
 
 
 @dataclass
@@ -42,21 +42,21 @@ class Page:
     unknown: list[str] = field(default_factory=list)  # of the link
 
 
-def state() -> Page:
-    """The session's choices, read from the link when the page is first seen."""
-    if _STATE not in st.session_state:
-        page = Page()
-        if "methods" in st.query_params:
-            asked = [name for name in st.query_params["methods"].split(",") if name]
-            known = [name for name in asked if name in METHODS and METHODS[name].is_written]
-            page.unknown = [name for name in asked if name not in known]
-            page.methods = known if known or not asked else None
-        page.model = _model_in(st.query_params.get("model", ""))
-        which = st.query_params.get("segments", "0")
-        page.segments = int(which) if which in tuple("01234") else 0
-        st.session_state[_STATE] = page
-    found: Page = st.session_state[_STATE]
-    return found
+def _from_link() -> Page:
+    page = Page()
+    if "methods" in st.query_params:
+        asked = [name for name in st.query_params["methods"].split(",") if name]
+        known = [name for name in asked if name in METHODS and METHODS[name].is_written]
+        page.unknown = [name for name in asked if name not in known]
+        page.methods = known if known or not asked else None
+    page.model = _model_in(st.query_params.get("model", ""))
+    which = st.query_params.get("segments", "0")
+    page.segments = int(which) if which in tuple("01234") else 0
+    return page
+
+
+# The session's choices.
+state = PageState("compare", _from_link)
 
 
 def _model_in(text: str) -> tuple[float, float] | None:

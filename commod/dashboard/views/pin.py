@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import streamlit as st
 
 from commod.dashboard.state import session
@@ -21,7 +19,7 @@ from commod.datasets import load_task
 
 def pin_popover(settings: Settings) -> None:
     """A button beside the model of `settings` that gives it a name and keeps it, looked at as it is now."""
-    settings = replace(settings, depth=session.current().depth, view=session.current().view)
+    settings = settings.looked_at_as(session.current())
     session.carry(**link())
     with st.popover("Pin this model", icon=":material/push_pin:", key="pin_here", on_change="rerun") as opened:
         if not opened.open:

@@ -28,7 +28,7 @@ def draw_tree(result: FitResult, depth: int) -> None:
     with deferred_paint():
         wide, narrow = st.columns([3, 2], gap="large")
         with wide:
-            controls.slider("depth")
+            controls.control("depth")
             st.html(tree_of(result, found, depth))
         with narrow:
             st.metric("F1 of the tree on test", f"{found.f1:.2f}", help=tip("f1"))

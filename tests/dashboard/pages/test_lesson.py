@@ -11,7 +11,7 @@ from commod.dashboard.pages.lesson.notes import notes_html
 from commod.dashboard.pages.lesson.progress import from_link
 from commod.dashboard.pages.lesson.stage import Stage
 from commod.dashboard.pages.lesson.steps import STEPS
-from commod.dashboard.state.settings import CONTROLS
+from commod.dashboard.state.link import FREEZABLE
 from commod.dashboard.text import glossary
 from commod.dashboard.views.frame import PAGES
 from tests.dashboard.driving import figure as tile
@@ -62,7 +62,7 @@ def test_an_hour_in_six_to_eight_steps():
     assert 6 <= len(STEPS) <= 8
     assert 50 <= sum(step.minutes for step in STEPS) <= 65
     for step in STEPS:
-        assert {name for name, _ in step.goal} | set(step.free) <= set(CONTROLS)
+        assert {name for name, _ in step.goal} | set(step.free) <= set(FREEZABLE)
         assert set(step.pages) <= set(PAGES)
 
 

@@ -15,7 +15,8 @@ import pytest
 from commod.dashboard.jobs.results import fit_result, tree_of_changes
 from commod.dashboard.pages.take_home import files as take_home
 from commod.dashboard.pages.take_home.report import _shown, file_name, model_json, predictions_csv, report_html
-from commod.dashboard.state.settings import defaults, to_python
+from commod.dashboard.state.recipe import to_python
+from commod.dashboard.state.settings import defaults
 from commod.experiments.limits import limits_of
 from tests.dashboard.driving import fine, run, slider, words
 

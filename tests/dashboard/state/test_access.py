@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from commod.dashboard.state.settings import CONTROLS, Access, Settings, access_from_link, defaults
+from commod.dashboard.state.link import FREEZABLE, Access, access_from_link
+from commod.dashboard.state.settings import Settings, defaults
 from tests.dashboard.driving import fine, run, slider
 
 
@@ -59,7 +60,7 @@ def test_unknown_names_are_told_and_an_empty_list_freezes_all():
     assert "“<b>x</b>”" in notices[0]
     nothing, notices = access_from_link({"controls": ""})
     assert not notices
-    assert not any(nothing.allows(name) for name in CONTROLS)
+    assert not any(nothing.allows(name) for name in FREEZABLE)
     assert nothing.allows("view")
     assert access_from_link({}) == (Access(), [])
 

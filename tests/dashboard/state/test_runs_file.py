@@ -25,8 +25,9 @@ from commod.dashboard.state.runs_file import (
     write_link,
     write_runs,
 )
-from commod.dashboard.state.settings import FAIRNESS, GRIDS, VIEWS, Settings, defaults
+from commod.dashboard.state.settings import CONTROLS, GRIDS, Settings, defaults
 from commod.datasets import TASKS
+from commod.metrics.figures import CRITERIA
 from commod.models.base_models import BASE_MODELS
 
 FIGURES = {model: dict.fromkeys(names, 0.5) for model, names in KEY_FIGURES.items()}
@@ -35,7 +36,7 @@ HOSTILE = "<script>alert(1)</script>"
 
 def some_settings():
     numbers = {name: st.sampled_from(grid) for name, grid in GRIDS.items()}
-    choices = {"data": TASKS, "fairness": FAIRNESS, "f": BASE_MODELS, "view": VIEWS}
+    choices = {"data": TASKS, "fairness": CRITERIA, "f": BASE_MODELS, "view": CONTROLS["view"].options("")}
     return st.builds(Settings, **numbers, **{name: st.sampled_from(list(known)) for name, known in choices.items()})
 
 

@@ -8,27 +8,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from commod.dashboard.jobs.results import fit_result, sweep, tree_of_changes
-from commod.dashboard.state.settings import (
-    FAIRNESS,
-    GRIDS,
-    VIEWS,
-    Settings,
-    defaults,
-    from_link,
-    in_words,
-    to_link,
-    to_python,
-)
+from commod.dashboard.state.link import from_link, to_link
+from commod.dashboard.state.recipe import to_python
+from commod.dashboard.state.settings import CONTROLS, GRIDS, Settings, defaults, in_words
 from commod.datasets import TASKS
 from commod.experiments import prepare
+from commod.metrics.figures import CRITERIA
 from commod.models.base_models import BASE_MODELS
 
 valid = st.builds(
     Settings,
     data=st.sampled_from(list(TASKS)),
-    fairness=st.sampled_from(list(FAIRNESS)),
+    fairness=st.sampled_from(list(CRITERIA)),
     f=st.sampled_from(list(BASE_MODELS)),
-    view=st.sampled_from(list(VIEWS)),
+    view=st.sampled_from(list(CONTROLS["view"].options(""))),
     **{name: st.sampled_from(grid) for name, grid in GRIDS.items()},
 )
 

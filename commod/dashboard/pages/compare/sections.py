@@ -13,7 +13,7 @@ import streamlit as st
 from commod.charts import export_chart, plot_methods, plot_segments
 from commod.charts.compare import DEPLOYED, DEPLOYED_STYLE
 from commod.dashboard.jobs.results import figures_of_base
-from commod.dashboard.state.settings import FAIRNESS, Settings, base_models_of
+from commod.dashboard.state.settings import Settings, base_models_of
 from commod.dashboard.text.figures import FAIRNESS_TITLES
 from commod.dashboard.text.glossary import tip
 from commod.dashboard.text.html import html_legend, html_table
@@ -32,6 +32,7 @@ from commod.experiments.segments import (
     quartiles_of,
 )
 from commod.explain.concepts import in_percent
+from commod.metrics.figures import CRITERIA
 from commod.metrics.pareto import undominated
 from commod.models.competitors import METHODS, overview
 
@@ -352,7 +353,7 @@ def downloads(
 
 def scene_in_words(settings: Settings) -> str:
     """Data, criterion, f and split in one line."""
-    criterion = FAIRNESS[settings.fairness].split(" (")[0]
+    criterion = CRITERIA[settings.fairness].title
     f = base_models_of(settings.data)[settings.f].lower()
     return f"{load_task(settings.data).spec.title}, {criterion.lower()}, f: {f}, split {settings.seed}"
 

@@ -17,7 +17,7 @@ from commod.dashboard.jobs.results import FitResult
 from commod.dashboard.jobs.service import get, submit
 from commod.dashboard.jobs.wait import Pending
 from commod.dashboard.state import session
-from commod.dashboard.state.settings import VIEWS, Settings, in_words
+from commod.dashboard.state.settings import Settings, in_words
 from commod.dashboard.text.figures import FAIRNESS_TITLES
 from commod.dashboard.views.chart import draw
 from commod.dashboard.views.table import Table, fold
@@ -83,10 +83,11 @@ def _fixed_points(result: FitResult, sweep: pd.DataFrame | None) -> tuple[pa.Tab
 def draw_pareto(result: FitResult) -> Callable[[], None]:
     """Fairness and accuracy of everything tried; returns what draws the table of it, once there is time."""
     st.header("What fairness costs")
+    views = session.options("view")
     view = st.segmented_control(
         "View of the trade-off",
-        list(VIEWS),
-        format_func=VIEWS.__getitem__,
+        list(views),
+        format_func=views.__getitem__,
         key=session.widget_key("view"),
         on_change=session.change,
         args=("view",),
@@ -148,7 +149,7 @@ def begin_sweep(settings: Settings) -> Pending | None:
 
 
 def _go_back(there: Settings) -> None:
-    session.go_to(replace(there, depth=session.current().depth, view=session.current().view))
+    session.go_to(there.looked_at_as(session.current()))
 
 
 def _choose_tried(known: list[Settings]) -> None:

@@ -7,7 +7,9 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from commod.dashboard.state import session
-from commod.dashboard.state.settings import Settings, to_link, to_python
+from commod.dashboard.state.link import to_link
+from commod.dashboard.state.recipe import to_python
+from commod.dashboard.state.settings import Settings
 from commod.dashboard.views.pin import pin_popover
 
 

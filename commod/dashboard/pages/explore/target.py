@@ -13,19 +13,11 @@ from commod.dashboard.jobs.results import FitResult
 from commod.dashboard.jobs.service import held, submit
 from commod.dashboard.jobs.wait import Pending, in_line
 from commod.dashboard.state import session
+from commod.dashboard.state.page_state import PageState
 from commod.dashboard.state.settings import Settings
 from commod.dashboard.text.glossary import tip
 from commod.experiments.scene import FAIRNESS_FIGURES
-from commod.experiments.target import Target
-
-_STATE = "held_target"
-# What the fields hold at first: something that can be had.
-USUAL = {
-    ("law_school", "demographic_parity"): (0.55, 14.0),
-    ("law_school", "equalized_odds"): (0.55, 10.0),
-    ("compas", "demographic_parity"): (0.65, 12.0),
-    ("compas", "equalized_odds"): (0.3, 12.0),
-}
+from commod.experiments.target import LAMBDA_GRIDS, Target
 
 
 @dataclass
@@ -40,21 +32,13 @@ class _State:
     failure: str = ""
 
 
-def _state() -> _State:
-    if _STATE not in st.session_state:
-        st.session_state[_STATE] = _State()
-    state: _State = st.session_state[_STATE]
-    return state
+_state = PageState("target", _State)
+# What was last in the fields, also after a visit to another page.
+_kept: PageState[dict[str, float]] = PageState("target_fields", dict)
 
 
 def _keys(settings: Settings) -> tuple[str, str]:
     return f"target_fairness_{settings.data}_{settings.fairness}", f"target_change_{settings.data}_{settings.fairness}"
-
-
-def _kept() -> dict[str, float]:
-    """What was last in the fields, also after a visit to another page."""
-    kept: dict[str, float] = st.session_state.setdefault("held_target_fields", {})
-    return kept
 
 
 def _keep(key: str) -> None:
@@ -78,7 +62,7 @@ def _drop() -> None:
     state = _state()
     if state.ticket is not None:
         state.ticket.leave()
-    st.session_state[_STATE] = _State()
+    _state.set(_State())
 
 
 def arrive() -> None:
@@ -97,11 +81,11 @@ def form(settings: Settings, result: FitResult) -> Any:
     Nothing where a teacher's link has frozen a slider that the search would move.
     """
     state = _state()
-    if not session.access().allows("lambda_fair", "lambda_ratio", "lambda_concepts"):
+    if not session.access().allows(*LAMBDA_GRIDS):
         _drop()
         return None
     is_dp = settings.fairness == "demographic_parity"
-    usual = USUAL.get((settings.data, settings.fairness), (0.8, 10.0) if is_dp else (0.2, 10.0))
+    usual = result.task.spec.targets.get(settings.fairness, (0.8, 10.0) if is_dp else (0.2, 10.0))
     keys = _keys(settings)
     for key, value in zip(keys, usual, strict=True):
         st.session_state.setdefault(key, _kept().get(key, value))
@@ -179,7 +163,7 @@ def _take(ticket: Ticket) -> None:
 
 
 def _as_settings(here: Settings, found: dict[str, Any]) -> Settings:
-    return replace(here, **{name: found[name] for name in ("lambda_fair", "lambda_ratio", "lambda_concepts")})
+    return replace(here, **{name: found[name] for name in LAMBDA_GRIDS})
 
 
 def _answer(settings: Settings, result: FitResult) -> None:

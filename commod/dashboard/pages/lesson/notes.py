@@ -10,12 +10,13 @@ from commod.dashboard.jobs.results import FitResult, fit_result, shap_comparison
 from commod.dashboard.pages.lesson import script
 from commod.dashboard.pages.lesson.stage import Stage
 from commod.dashboard.pages.lesson.steps import STEPS
-from commod.dashboard.state.settings import FAIRNESS, NAMES, Settings, in_words
+from commod.dashboard.state.settings import CONTROLS, Settings, in_words
 from commod.dashboard.text.document import facts, html_document, listed
 from commod.dashboard.text.escape import bold
 from commod.dashboard.text.glossary import without_tooltips
 from commod.dashboard.text.html import html_table
 from commod.explain import ShapComparison
+from commod.metrics.figures import CRITERIA
 
 _FIGURES = {
     "p_rule": ("P-Rule", ".2f"),
@@ -75,13 +76,16 @@ def _paragraphs(*texts: str) -> str:
 
 def _step(at: Stage) -> str:
     step, question, answer = at.step, script.question(at), script.answer(at)
-    moves = [f"{NAMES[name]} to {value:g}" for name, value in step.goal] + [
-        f"{NAMES[name]}, at will" for name in step.free
+    moves = [f"{CONTROLS[name].name} to {value:g}" for name, value in step.goal] + [
+        f"{CONTROLS[name].name}, at will" for name in step.free
     ]
     about = [
         ("Minutes", f"{step.minutes}"),
         ("What for", escape(step.teacher)),
-        ("Begins at", escape(f"{at.before.task.spec.title}, {FAIRNESS[step.start.fairness]}, {in_words(step.start)}")),
+        (
+            "Begins at",
+            escape(f"{at.before.task.spec.title}, {CRITERIA[step.start.fairness].label}, {in_words(step.start)}"),
+        ),
         ("Learners move", escape(", ".join(moves) or "nothing")),
         ("Link", escape(f"/lesson?step={step.name}")),
         ("Asked", escape(question.text + (f" ({', '.join(question.options)})" if question.options else ""))),

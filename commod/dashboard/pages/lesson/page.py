@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import streamlit as st
@@ -18,7 +17,7 @@ from commod.dashboard.pages.lesson.stage import Stage
 from commod.dashboard.pages.lesson.steps import STEPS, Step
 from commod.dashboard.pages.lesson.teachers import draw_teachers_corner
 from commod.dashboard.state import session
-from commod.dashboard.state.settings import NAMES, Settings
+from commod.dashboard.state.settings import CONTROLS, Settings
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.glossary import with_tooltips
 from commod.dashboard.text.html import html_table
@@ -159,8 +158,8 @@ def _move(step: Step) -> None:
     here = session.current()
     left, right = st.columns([3, 2], gap="medium", vertical_alignment="bottom")
     with left:
-        st.markdown(f"**Now move {NAMES[name]} to {value:g}.**")
-        controls.slider(name)
+        st.markdown(f"**Now move {CONTROLS[name].name} to {value:g}.**")
+        controls.control(name)
     if arrived(step):
         return
     elsewhere = here.problem() != step.start.problem()
@@ -168,10 +167,10 @@ def _move(step: Step) -> None:
         "Back to this step's setting" if elsewhere else f"Set it to {value:g} for me",
         icon=":material/step_over:",
         on_click=session.stage,
-        args=(replace(step.end, view=here.view, depth=here.depth),),
+        args=(step.end.looked_at_as(here),),
     )
     if not session.access().allows(name):
-        st.caption(f"{controls.SLIDERS[name]} cannot be moved with the link you came with; the button moves it.")
+        st.caption(f"{CONTROLS[name].label} cannot be moved with the link you came with; the button moves it.")
 
 
 def _check(here: Progress, at: Stage, guess: float | str) -> None:
@@ -185,7 +184,7 @@ def _check(here: Progress, at: Stage, guess: float | str) -> None:
     st.html(with_tooltips(script.told(at)))
     if step.free:
         for name in step.free:
-            controls.slider(name)
+            controls.control(name)
         draw_pictures(at)
     if STEPS[-1] is step:
         _summary(here, at)

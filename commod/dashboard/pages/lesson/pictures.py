@@ -13,7 +13,7 @@ from commod.dashboard.jobs.results import FitResult
 from commod.dashboard.pages.lesson.facts import DP, EO, TRUTH, conflict_paths, group_table
 from commod.dashboard.pages.lesson.stage import Stage
 from commod.dashboard.state import session
-from commod.dashboard.state.settings import in_words
+from commod.dashboard.state.settings import controls_of, in_words
 from commod.dashboard.text.html import html_table
 from commod.dashboard.views.changes import draw_changes
 from commod.dashboard.views.chart import draw
@@ -44,7 +44,7 @@ def _live(at: Stage) -> FitResult:
     here = session.current()
     if here.problem() != at.step.end.problem():
         return at.after
-    return at.instead(**{name: getattr(here, name) for name in ("lambda_fair", "lambda_ratio", "lambda_concepts", "k")})
+    return at.instead(**{name: getattr(here, name) for name in controls_of("model")})
 
 
 def _groups(at: Stage) -> None:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import streamlit as st
 
 from commod.dashboard.pages.lesson.script import LETTERS
 from commod.dashboard.pages.lesson.steps import STEPS, Step
 from commod.dashboard.state import session
+from commod.dashboard.state.page_state import PageState
 
-_STATE = "held_lesson"
 _PLACES = {step.name: place for place, step in enumerate(STEPS)}
 
 
@@ -27,16 +27,17 @@ class Progress:
     notice: str = ""
 
 
-def progress() -> Progress:
-    """How far this session is; read from the link when the page is first seen."""
-    if _STATE not in st.session_state:
-        found = from_link(session.carried())
-        # A link with a setting is one that was left: what had been moved stays.
-        found.staged = found.step if "data" in st.query_params and found.answers else None
-        found.seen = {place for place in found.answers if place != found.step or not STEPS[place].goal}
-        st.session_state[_STATE] = found
-    here: Progress = st.session_state[_STATE]
-    return here
+def _first_seen() -> Progress:
+    """As the link has it."""
+    found = from_link(session.carried())
+    # A link with a setting is one that was left: what had been moved stays.
+    found.staged = found.step if "data" in st.query_params and found.answers else None
+    found.seen = {place for place in found.answers if place != found.step or not STEPS[place].goal}
+    return found
+
+
+# How far this session is.
+progress = PageState("lesson", _first_seen)
 
 
 def from_link(link: dict[str, str]) -> Progress:
@@ -88,7 +89,7 @@ def stage(here: Progress) -> Step:
         here.staged = here.step
         # Who has answered already finds the step as it was left: at its end.
         start = step.end if here.step in here.answers else step.start
-        session.stage(replace(start, view=session.current().view, depth=session.current().depth))
+        session.stage(start.looked_at_as(session.current()))
     if here.step in here.answers and arrived(step):
         here.seen.add(here.step)
     return step
@@ -96,5 +97,4 @@ def stage(here: Progress) -> Step:
 
 def arrived(step: Step) -> bool:
     """Whether the sliders stand where the check is made."""
-    here = session.current()
-    return not step.goal or replace(here, view=step.end.view, depth=step.end.depth) == step.end
+    return not step.goal or session.current().model() == step.end.model()

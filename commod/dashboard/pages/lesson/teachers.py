@@ -9,7 +9,8 @@ import streamlit as st
 from commod.dashboard.pages.lesson.notes import notes_html
 from commod.dashboard.pages.lesson.progress import progress
 from commod.dashboard.pages.lesson.steps import STEPS
-from commod.dashboard.state.settings import CONTROLS, NAMES, Access, to_link
+from commod.dashboard.state.link import FREEZABLE, Access, to_link
+from commod.dashboard.state.settings import CONTROLS
 
 
 def draw_teachers_corner() -> None:
@@ -25,9 +26,9 @@ def draw_teachers_corner() -> None:
             )
             live = st.multiselect(
                 "Controls that can be moved",
-                CONTROLS,
+                FREEZABLE,
                 default=["lambda_fair", "lambda_ratio", "k"],
-                format_func=NAMES.__getitem__,
+                format_func=lambda name: CONTROLS[name].name,
             )
             hidden = st.toggle("Hide the others (else they are shown, but do not move)")
         step, access = STEPS[first], Access(frozenset(live), hidden).to_link()

@@ -21,7 +21,7 @@ from commod.dashboard.jobs.wait import result_of, wait
 from commod.dashboard.pages.runs.sections import keep_figures, why_not_trained
 from commod.dashboard.state import saved_runs, session
 from commod.dashboard.state.runs_file import Run
-from commod.dashboard.state.settings import FAIRNESS, NAMES, base_models_of, in_words
+from commod.dashboard.state.settings import CONTROLS, described, in_words
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.figures import FAIRNESS_TITLES
 from commod.dashboard.text.glossary import tip
@@ -31,6 +31,7 @@ from commod.dashboard.views.chart import draw
 from commod.dashboard.views.tree import tree_of
 from commod.experiments.scene import FAIRNESS_FIGURES
 from commod.explain.people import wilson_interval
+from commod.metrics.figures import CRITERIA
 
 FIGURES = "Figures of the runs on test"
 MAX_HEADING = 28
@@ -224,23 +225,16 @@ def settings(shown: Sequence[Shown]) -> None:
     """The settings, rows that differ marked."""
     st.header("Settings")
     rows: list[list[str]] = []
-    for name in ("data", "fairness", "f", "lambda_fair", "lambda_ratio", "lambda_concepts", "k", "seed"):
-        values = [_setting(one, name) for one in shown]
-        differs = len(set(values)) > 1
-        title = NAMES[name] if name.startswith("lambda") or name == "k" else NAMES[name].capitalize()
-        rows.append([title + (" (differs)" if differs else ""), *values])
+    described_all = [
+        described(one.run.settings) | {"fairness": CRITERIA[one.run.settings.fairness].title} for one in shown
+    ]
+    for name in described_all[0]:
+        values = [known[name] for known in described_all]
+        differs = " (differs)" if len(set(values)) > 1 else ""
+        rows.append([CONTROLS[name].heading + differs, *values])
     marked = {(i, j) for i, row in enumerate(rows) if row[0].endswith("(differs)") for j in range(len(shown) + 1)}
     text = range(1, len(shown) + 1)
     st.html(html_table(_headings("Setting", shown), rows, caption="Settings of the runs", marked=marked, text=text))
-
-
-def _setting(one: Shown, name: str) -> str:
-    value = getattr(one.run.settings, name)
-    if name == "data":
-        return one.result.task.spec.title
-    if name == "f":
-        return base_models_of(one.run.settings.data)[value]
-    return FAIRNESS[value].split(" (")[0] if name == "fairness" else f"{value:g}"
 
 
 def _headings(first: str, shown: Sequence[Shown]) -> dict[str, str]:
@@ -319,7 +313,7 @@ def concepts(shown: Sequence[Shown]) -> None:
 def trees(shown: Sequence[Shown]) -> None:
     """The tree of the changes of each, at one depth."""
     st.header("Trees of the changes")
-    controls.slider("depth")
+    controls.control("depth")
     depth = session.current().depth
     parts = []
     for one in shown:

@@ -11,6 +11,7 @@ from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.results import FitResult
 from commod.dashboard.jobs.wait import result_of
 from commod.dashboard.state import saved_runs, session
+from commod.dashboard.state.link import to_link
 from commod.dashboard.state.runs_file import (
     MAX_BYTES,
     MAX_NAME,
@@ -20,11 +21,12 @@ from commod.dashboard.state.runs_file import (
     write_runs,
 )
 from commod.dashboard.state.saved_runs import link, shelf
-from commod.dashboard.state.settings import FAIRNESS, base_models_of, in_words, to_link
+from commod.dashboard.state.settings import base_models_of, in_words
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.glossary import tip
 from commod.dashboard.text.html import html_table
 from commod.datasets import load_task
+from commod.metrics.figures import CRITERIA
 
 FILE_NAME = "commod-runs.json"
 
@@ -68,7 +70,7 @@ def overview(place: Any) -> None:
         rows.append(
             [
                 run.name,
-                f"{load_task(s.data).spec.title}, split {s.seed}\n{FAIRNESS[s.fairness].split(' (')[0]}\n"
+                f"{load_task(s.data).spec.title}, split {s.seed}\n{CRITERIA[s.fairness].title}\n"
                 f"{base_models_of(s.data)[s.f]}",
                 in_words(s).replace(", λ_concepts", "\nλ_concepts").replace(" ", "\u00a0"),
                 *(_number(known.get(name), ".3f", trained=bool(known)) for name in ("p_rule", "dm")),

@@ -15,7 +15,8 @@ import streamlit as st
 from commod import portable
 from commod.dashboard.jobs.results import FitResult, tree_of_changes
 from commod.dashboard.pages.take_home.report import file_name, model_json, predictions_csv, report_html
-from commod.dashboard.state.settings import Settings, in_words, to_python
+from commod.dashboard.state.recipe import to_python
+from commod.dashboard.state.settings import Settings, in_words
 from commod.experiments.limits import limits_of
 
 LOADER = "commod_portable.py"

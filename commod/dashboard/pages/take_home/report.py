@@ -17,7 +17,7 @@ from commod import __version__
 from commod.charts import KINDS, export_chart, plot_changes, plot_pareto
 from commod.charts.pareto import CURRENT, DEPLOYED, PATH
 from commod.dashboard.jobs.results import FitResult
-from commod.dashboard.state.settings import FAIRNESS, NAMES, in_words, to_link
+from commod.dashboard.state.settings import CONTROLS, described, in_words
 from commod.dashboard.text.document import facts, html_document, listed
 from commod.dashboard.text.escape import no_formula
 from commod.dashboard.text.figures import FAIRNESS_TITLES
@@ -219,13 +219,8 @@ def _markdown(text: str) -> str:
 
 
 def _settings(result: FitResult) -> str:
-    settings = result.settings
-    shown = {"data": result.task.spec.title, "fairness": FAIRNESS[settings.fairness], "f": base_model_in_words(result)}
-    values = {**to_link(settings), **shown}
-    known = [
-        (NAMES[name].capitalize() if " " in NAMES[name] else NAMES[name], escape(values[name]))
-        for name in ("data", "fairness", "f", "lambda_fair", "lambda_ratio", "lambda_concepts", "k", "seed")
-    ]
+    values = described(result.settings) | {"f": base_model_in_words(result)}
+    known = [(CONTROLS[name].heading, escape(value)) for name, value in values.items()]
     settled = "" if result.converged else "<p>The solver did not settle: this model may be improved on.</p>"
     return facts(known) + settled
 

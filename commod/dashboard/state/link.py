@@ -1,0 +1,104 @@
+"""Settings in a link, and what a teacher's link leaves to whoever opens it. Whatever a link holds, it is read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from commod.dashboard.state.settings import CONTROLS, OWN_PREFIX, Settings, base_models_of, defaults, first_data
+from commod.datasets import TASKS, damaged_files
+
+# What a teacher's link can leave to a learner. How a model is looked at is always theirs.
+FREEZABLE = tuple(name for name, control in CONTROLS.items() if control.freezable)
+
+
+@dataclass(frozen=True)
+class Access:
+    """Which controls can be moved: all of them, unless the session was opened by a teacher's link."""
+
+    live: frozenset[str] | None = None
+    hidden: bool = False  # whether the others are hidden, or shown as they stand
+
+    def allows(self, *names: str) -> bool:
+        """Whether all these controls can be moved."""
+        return self.live is None or all(name in self.live or name not in FREEZABLE for name in names)
+
+    def keep(self, settings: Settings, here: Settings) -> Settings:
+        """`settings`, but with what cannot be moved as it is `here`."""
+        kept = replace(settings, **{name: getattr(here, name) for name in FREEZABLE if not self.allows(name)})
+        models = base_models_of(kept.data)
+        return kept if kept.f in models else replace(kept, f=next(iter(models)))
+
+    def to_link(self) -> dict[str, str]:
+        """Query parameters of a teacher's link."""
+        if self.live is None:
+            return {}
+        controls = {"controls": ",".join(name for name in FREEZABLE if name in self.live)}
+        return controls | ({"rest": "hidden"} if self.hidden else {})
+
+
+def access_from_link(parameters: Mapping[str, str]) -> tuple[Access, list[str]]:
+    """What a link leaves to whoever opens it, and a sentence for each name in it that is none of a control."""
+    if "controls" not in parameters:
+        return Access(), []
+    asked = [name.strip() for name in parameters["controls"][:400].split(",") if name.strip()]
+    notices = [
+        f"The link names a control “{name[:20]}”, which is not known. Known are: {', '.join(FREEZABLE)}."
+        for name in asked
+        if name not in FREEZABLE
+    ][:3]
+    return Access(frozenset(asked) & frozenset(FREEZABLE), parameters.get("rest") == "hidden"), notices
+
+
+def to_link(settings: Settings) -> dict[str, str]:
+    """Query parameters that hold the complete setting."""
+    return {name: _written(value) for name, value in asdict(settings).items()}
+
+
+def from_link(parameters: Mapping[str, str], own: str | None = None) -> tuple[Settings, list[str]]:
+    """Settings from query parameters, and a sentence for each one that could not be used as it stands.
+
+    Whatever the link holds, the result is valid: an unknown choice or something that is no number falls back to the
+    default, a number beside the grid to the nearest on it. Parameters that are not ours are left alone. `own` is the
+    name of the data that this session has uploaded; those of another session are nobody else's.
+    """
+    data, notices = _data_in(parameters, own)
+    start = defaults(data)
+    values: dict[str, Any] = {}
+    for name, control in CONTROLS.items():
+        if name == "data" or name not in parameters:
+            continue
+        found, just_this = control.nearest(parameters[name], data)
+        values[name] = getattr(start, name) if found is None else found
+        if not just_this:
+            why = "is not known" if found is None else "is not on its slider"
+            notices.append(_notice(control.name, parameters[name], why, _written(values[name])))
+    return replace(start, **values), notices
+
+
+def _data_in(parameters: Mapping[str, str], own: str | None) -> tuple[str, list[str]]:
+    """The data set of a link, or the first one, with the reason why."""
+    first = first_data()
+    data, title = parameters.get("data", first), TASKS[first].title
+    if data == own:
+        return data, []
+    if data.startswith(OWN_PREFIX):
+        return first, [
+            "The link is about uploaded data, which stay in the session of whoever uploaded them: "
+            f"{title} is shown. To see the same, upload the file on the page “Your data”."
+        ]
+    if data not in TASKS:
+        return first, [_notice(CONTROLS["data"].name, data, "is not known", title)]
+    if data in damaged_files():
+        return first, [f"{damaged_files()[data]} {title} is shown."]
+    return data, []
+
+
+def _written(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _notice(name: str, text: str, why: str, used: str) -> str:
+    shown = text if len(text) <= 20 else text[:20] + "…"
+    return f"The link asks for {name} = “{shown}”, which {why}: {used} is used."

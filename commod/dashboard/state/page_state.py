@@ -1,0 +1,38 @@
+"""What a session keeps when its user goes to another page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Generic, TypeVar
+
+import streamlit as st
+
+# How the keys of what outlives a page begin. All other keys are widgets', and go with their page (`session.enter`).
+HELD = "held_"
+State = TypeVar("State")
+
+
+class PageState(Generic[State]):
+    """A value that each session has its own of, as long as it lasts: call it to get that of the session at hand.
+
+    Parameters
+    ----------
+    name : str
+        A word that no other has.
+    make : callable
+        Gives the value when it is first asked for, read from the link, for instance.
+    """
+
+    def __init__(self, name: str, make: Callable[[], State]) -> None:
+        self.key = HELD + name
+        self._make = make
+
+    def __call__(self) -> State:
+        if self.key not in st.session_state:
+            st.session_state[self.key] = self._make()
+        found: State = st.session_state[self.key]
+        return found
+
+    def set(self, value: State) -> None:
+        """Put another value in its place."""
+        st.session_state[self.key] = value
