@@ -124,8 +124,7 @@ def test_all_frames_come_from_one_fit():
 
 
 def test_a_point_of_the_sweep_is_the_model_that_the_sliders_give():
-    scene = ("law_school", "demographic_parity", "logistic_regression", 0)
-    points = sweep("commod", scene).points
+    points = sweep(*defaults("law_school").problem(), "commod").points
     row = points[points["settings"] == "λ_fair 4, λ_ratio 0.05"].iloc[0]
     result = fit_result(replace(defaults("law_school"), lambda_fair=4.0, lambda_ratio=0.05, lambda_concepts=0.05))
     for name in ("accuracy", "p_rule", "change_rate"):
