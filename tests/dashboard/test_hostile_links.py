@@ -7,8 +7,9 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from commod.dashboard.pages import limits, what_if
+from commod.dashboard.pages import limits
 from commod.dashboard.pages.lesson import progress as lesson
+from commod.dashboard.pages.what_if import person as what_if
 from commod.dashboard.state import page_state, runs_file
 from commod.dashboard.state.link import access_from_link, from_link
 from commod.dashboard.state.settings import CONTROLS, GRIDS
@@ -64,7 +65,7 @@ def test_the_states_of_pages_are_valid_whatever_the_link_holds(monkeypatch, link
             patched.setattr(module, "st", SimpleNamespace(session_state={}, query_params=link))
         assert sweeps.state().segments in range(5)
         result = SimpleNamespace(settings=SimpleNamespace(data="a", seed=0), changed_test=[0, 1, 0])
-        assert what_if._own(result).person in range(3)
+        assert what_if.state_of(result).person in range(3)
 
 
 HOSTILE = {

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pandas as pd
 import pyarrow as pa
 import streamlit as st
@@ -18,6 +20,22 @@ from commod.dashboard.text.glossary import tip
 from commod.dashboard.views.chart import draw
 from commod.dashboard.views.table import Table
 from commod.explain import ShapComparison
+
+
+def account_columns(shap: str, form: str) -> dict[str, tuple[str, str]]:
+    """Columns of the table behind the chart of both accounts."""
+    names = {
+        "commod": f"{ACCOUNTS[0]} (logit)",
+        "shap": f"{shap} (logit)",
+        "shap_low": "SHAP, least of its redraws",
+        "shap_high": "SHAP, most",
+    }
+    return {"label": ("Feature", ""), **{name: (heading, form) for name, heading in names.items()}}
+
+
+def draw_accounts(features: pd.DataFrame, table: Table, **options: Any) -> None:
+    """Both accounts of the features in one chart; `features` has a row each, ``label, commod, shap, shap_low, …``."""
+    draw(plot_contributions, _accounts(features), table=table, **options)
 
 
 def _accounts(features: pd.DataFrame) -> pa.Table:
@@ -65,21 +83,12 @@ def begin_shap(result: FitResult) -> Pending | None:
 
 def _draw(comparison: ShapComparison) -> None:
     features = comparison.features
-    frame = _accounts(features)
     wide, narrow = st.columns([3, 2], gap="large")
     with wide:
-        columns = {
-            "label": ("Feature", ""),
-            "commod": ("COMMOD's own (logit)", ".3f"),
-            "shap": ("SHAP (logit)", ".3f"),
-            "shap_low": ("SHAP, least of its redraws", ".3f"),
-            "shap_high": ("SHAP, most", ".3f"),
-        }
-        draw(
-            plot_contributions,
-            frame,
+        draw_accounts(
+            features,
+            Table("Contributions as a table", "contributions_table", account_columns("SHAP", ".3f"), lambda: features),
             alt="Mean contribution to the change in score by feature.",
-            table=Table("Contributions as a table", "contributions_table", columns, lambda: features),
         )
     with narrow:
         st.metric(

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from commod.dashboard.pages import what_if
+from commod.dashboard.pages.what_if import accounts
 from tests.dashboard.driving import figure, fine, run, words
 
 PAGE = "pages/what_if.py"
@@ -14,7 +14,7 @@ F = "f's score for “passes the bar”"
 @pytest.fixture(autouse=True)
 def without_shap(request, monkeypatch):
     if "with_shap" not in request.keywords:
-        monkeypatch.setattr(what_if, "shap", lambda result, person: None)
+        monkeypatch.setattr(accounts, "draw_shap", lambda person: None)
 
 
 def lsat(app):

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from commod.dashboard.jobs import results, service
-from commod.dashboard.pages import what_if
+from commod.dashboard.pages.what_if import accounts
 from commod.dashboard.views.frame import PAGES
 from commod.dashboard.views.table import MAX_ROWS, Table, _to_csv
 from tests.browsing import ROOT
@@ -75,7 +75,7 @@ def quick_shap(monkeypatch):
     monkeypatch.setattr(results, "shap_comparison", lambda result, report: comparison)
     person = features.set_index(pd.Index(["lsat", "ugpa"]))
     person.attrs["average"] = -0.2
-    monkeypatch.setattr(what_if, "_shap_values", lambda result, person_: person)
+    monkeypatch.setattr(accounts, "_shap_values", lambda person_: person)
     yield
     service.queue().forget(lambda key: key[0] == "shap")  # it is not SHAP's
 

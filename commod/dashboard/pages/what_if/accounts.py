@@ -1,0 +1,165 @@
+"""What f and g say of a person, and why: the sum that leads from the one to the other, and SHAP's account beside it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from commod.charts.bars import ACCOUNTS
+from commod.charts.waterfall import plot_waterfall, term_styles
+from commod.dashboard.jobs import tasks
+from commod.dashboard.jobs.wait import result_of
+from commod.dashboard.pages.what_if.person import Person
+from commod.dashboard.text.escape import escape_markdown
+from commod.dashboard.text.glossary import tip
+from commod.dashboard.text.html import html_legend
+from commod.dashboard.views.chart import draw
+from commod.dashboard.views.shap import account_columns, draw_accounts
+from commod.dashboard.views.table import Table
+from commod.dashboard.views.table import show as show_table
+from commod.datasets import Task
+from commod.explain.what_if import explain_sum
+from commod.models.adversary import sigmoid
+
+MAX_BARS = 8
+_SUM = {
+    "label": ("Term", ""),
+    "ratio": ("Adds to r (f counts as 1)", "+.3f"),
+    "logit": ("Adds to the logit", "+.3f"),
+    "end": ("Logit so far", "+.3f"),
+}
+_ACCOUNTS = account_columns(ACCOUNTS[1], "+.3f")
+
+
+def _minus(text: str) -> str:
+    return text.replace("-", "−")
+
+
+# ---- before and after the edit ----
+
+
+def read_out(person: Person) -> None:
+    """What f and g say, before and after the edit."""
+    st.markdown(_verdict(person.task, person.now, "**"))
+    if person.edits:
+        names = ", ".join(escape_markdown(person.task.label(name)) for name in person.edits)
+        st.markdown(f"As recorded, before the edit of {names}: {_verdict(person.task, person.scores.iloc[0])}")
+    outcome, scores = escape_markdown(person.task.spec.outcomes[1]), person.scores
+    tiles = (
+        (f"f's score for “{outcome}”", sigmoid(scores["logit_f"]), ".3f", tip("score")),
+        ("Ratio r", scores["ratio"], ".2f", tip("ratio")),
+        (f"g's score for “{outcome}”", sigmoid(scores["logit_g"]), ".3f", tip("score")),
+    )
+    for cell, (label, (before, after), digits, about) in zip(st.columns(3, gap="small"), tiles, strict=True):
+        cell.metric(
+            label,
+            _minus(f"{after:{digits}}"),
+            _minus(f"{after - before:+{digits}} by the edit") if person.edits else None,
+            delta_color="off",
+            delta_arrow="off",
+            help=about,
+            border=True,
+        )
+
+
+def _verdict(task: Task, row: pd.Series, bold: str = "") -> str:
+    says_f, says_g = (escape_markdown(task.spec.outcomes[int(row[name])]) for name in ("f", "g"))
+    became = "unchanged"
+    if row["changed"]:
+        became = "changed for the better" if row["g"] == task.spec.favourable else "changed for the worse"
+    return f"{bold}f{bold} says “{says_f}”, {bold}g{bold} says “{says_g}”: {bold}{became}{bold}."
+
+
+# ---- the sum ----
+
+
+def draw_sum(person: Person) -> None:
+    """The sum from f's score to g's, by concept; by feature and as a table on demand."""
+    st.header("From f's score to g's", anchor=False)
+    spec = person.task.spec
+    options: dict[str, Any] = {"outcomes": spec.outcomes, "favourable": spec.favourable}
+    frame = explain_sum(person.result.g, person.task, person.edited)
+    st.html(html_legend(term_styles(**options)))
+    draw(
+        plot_waterfall,
+        _bars(frame),
+        alt="The sum that leads from the score of f to that of g, a bar for each term.",
+        table=Table("The sum as a table", "what_if_table", _SUM, lambda: _sum_rows(frame)),
+        caption=f"Each term of r times f's logit; together r = {_minus(format(person.now['ratio'], '.2f'))}. "
+        "The bars of the terms begin where the one before ends; the dashed line is where the decision turns.",
+        **options,
+    )
+    with st.expander("The same sum by feature", key="what_if_features", on_change="rerun") as opened:
+        if opened.open:
+            by_column = explain_sum(person.result.g, person.task, person.edited, by="column")
+            table = Table("The sum by feature", "what_if_features_table", _SUM)
+            alt = "The sum that leads from the score of f to that of g, a bar for each feature."
+            draw(plot_waterfall, _bars(by_column), alt=alt, table=table.title, **options)
+            show_table(table, _sum_rows(by_column))
+
+
+def _bars(frame: pd.DataFrame) -> pd.DataFrame:
+    kind = np.where(frame["part"] == "term", np.where(frame["logit"] > 0, "up", "down"), frame["part"])
+    labels = []
+    for label, value in zip(frame["label"], frame["logit"], strict=True):
+        name, bar, more = label.partition("|")
+        labels.append(_minus(f"{name}: {value:+.2f}{bar}{more}"))
+    return frame[["start", "end", "ratio"]].assign(label=labels, kind=kind, rank=range(len(frame)))
+
+
+def _sum_rows(frame: pd.DataFrame) -> pd.DataFrame:
+    return frame.assign(label=frame["label"].str.replace("|", ": ", regex=False))
+
+
+# ---- SHAP ----
+
+
+def draw_shap(person: Person) -> None:
+    """SHAP's account of this person beside COMMOD's own; to be called last, since it may take a while."""
+    st.header("SHAP's account beside it", anchor=False)
+    own = explain_sum(person.result.g, person.task, person.edited, by="column").set_index("term")
+    if own.loc["g", "ratio"] == 1.0 and len(own) == 2:
+        st.info("The score does not change at this setting, so there is nothing to attribute.", icon=":material/info:")
+        return
+    hold = st.empty()
+    if "what_if_shap" not in st.session_state:
+        hold.skeleton(height=280)
+    found = _shap_values(person)
+    st.session_state["what_if_shap"] = True
+    hold.empty()
+    frame = found.assign(commod=[float(own["logit"].get(str(name), 0.0)) for name in found.index])
+    frame = frame.loc[frame[["commod", "shap"]].abs().max(axis=1).sort_values(ascending=False, kind="stable").index]
+    hidden = len(frame) - MAX_BARS
+    less = f" {hidden} smaller features are in the table." if hidden > 0 else ""
+
+    def accounts() -> pd.DataFrame:
+        return _account_rows(frame, float(own["logit"].get("constant", 0.0)), float(found.attrs["average"]))
+
+    draw_accounts(
+        frame.head(MAX_BARS),
+        Table("Both accounts as a table", "what_if_accounts", _ACCOUNTS, accounts),
+        alt="What each feature adds to the change in this person's score, by COMMOD and by SHAP.",
+        caption="Both split the same number, g's logit less f's. COMMOD's terms are read from the model and begin at "
+        "r's constant; SHAP's are estimated against other people and begin at their average. Thin lines: how far "
+        f"SHAP's bar moves when those people are drawn anew.{less}",
+        title="Adds to g's logit against f's",
+        label_limit=150,
+    )
+
+
+def _shap_values(person: Person) -> pd.DataFrame:
+    """SHAP of the person as edited."""
+    edits = tuple(sorted(person.edits.items()))
+    found: pd.DataFrame = result_of(tasks.person_shap(person.result, person.number, edits))
+    return found
+
+
+def _account_rows(frame: pd.DataFrame, constant: float, average: float) -> pd.DataFrame:
+    """The features between where the two accounts begin and where both end."""
+    start = {"label": "Constant of r, less 1; average of others", "commod": constant, "shap": average}
+    sums = {name: frame[name].sum() + start[name] for name in ("commod", "shap")}
+    rows = [start, *frame.to_dict("records"), {"label": "Sum: g's logit less f's", **sums}]
+    return pd.DataFrame(rows, columns=list(_ACCOUNTS))

@@ -1,0 +1,39 @@
+"""What if: one test person, every feature to be edited, and what f and g make of it."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from commod.dashboard.pages.what_if import accounts, editing
+from commod.dashboard.pages.what_if.person import choose, person_of, state_of
+from commod.dashboard.state import session
+from commod.dashboard.views import frame
+from commod.dashboard.views.model import current_model
+
+
+def show() -> None:
+    """The page, from top to bottom."""
+    frame.page("pages/what_if.py")
+    st.title("What if this person were different?")
+    st.markdown(
+        "Choose someone of the test part and edit any feature: **f**, the concepts, **r** and **g** follow at once. "
+        "The model stays the one of the Explore page."
+    )
+    result = current_model()
+    state = state_of(result)
+    choose(result, state)
+    session.keep_link(person=str(state.person))
+    person = person_of(result, state)
+    head = st.container()
+    left, right = st.columns(2, gap="large")
+    with left:
+        editing.edit(person, state)
+    with head:
+        accounts.read_out(person)
+    with right:
+        accounts.draw_sum(person)
+    with left:
+        editing.suggest_edits(person, state)
+    # What may take a while comes last: the page above is complete without it.
+    with right:
+        accounts.draw_shap(person)
