@@ -9,12 +9,13 @@ import streamlit as st
 
 from commod.dashboard.jobs.results import FitResult
 from commod.dashboard.text.glossary import tip
-from commod.experiments.scene import FAIRNESS_FIGURES
+from commod.metrics.figures import CRITERIA, Figure
 
 
 def draw_figures(result: FitResult) -> None:
-    """Accuracy, fairness, changes: value, difference to f, interval."""
-    for cell, tile in zip(st.columns(4, gap="small"), result.keep("tiles", lambda: _tiles(result)), strict=True):
+    """The key figures, those of other criteria aside: value, difference to f, interval."""
+    tiles = result.keep("tiles", lambda: _tiles(result))
+    for cell, tile in zip(st.columns(len(tiles), gap="small"), tiles, strict=True):
         cell.metric(**tile)
     st.caption(
         "On test. Below each figure: the difference to f (in grey where it may be chance, or is neither good nor bad), "
@@ -24,48 +25,37 @@ def draw_figures(result: FitResult) -> None:
 
 def _tiles(result: FitResult) -> list[dict[str, Any]]:
     """What `metric` shows of a model."""
-    figures = result.figures.to_dict("index")
-    name = FAIRNESS_FIGURES[result.settings.fairness]
-    fair, changed = figures[name], figures["change_rate"]
-    better = "normal" if name == "p_rule" else "inverse"
-    low, high = f"{1000 * changed['g_low']:.0f}", f"{1000 * changed['g_high']:.0f}"
-    return [
-        _tile("Accuracy", figures["accuracy"], "accuracy", percent=True),
-        _tile("P-Rule" if name == "p_rule" else "Disparate mistreatment", fair, name, color=better),
-        _tile("Decisions changed", changed, "change_rate", percent=True, color=None),
-        {
-            "label": "Changed per 1,000",
-            "value": f"{1000 * changed['g']:.0f}",
-            "delta": f"{1000 * changed['g']:+.0f}",
-            "delta_color": "off",
-            "delta_arrow": "off",
-            "help": _with_interval("per_1000", low, high),
-            "border": True,
-            "delta_description": f"[{low}, {high}]",
-        },
-    ]
+    rows = result.figures.to_dict("index")
+    tiles = []
+    for figure in CRITERIA[result.settings.fairness].key_figures:
+        if figure.name in rows:
+            tiles.append(_tile(figure, rows[figure.name]))
+        if figure.name == "change_rate":
+            tiles.append(_per_1000(rows[figure.name]))
+    return tiles
 
 
-def _tile(
-    label: str, row: Mapping[Any, float], name: str, *, percent: bool = False, color: Any = "normal"
-) -> dict[str, Any]:
-    """One tile; `color` says which direction is good, None that neither is."""
-
-    def show(value: float, sign: str = "") -> str:
-        return f"{value:{sign}.1%}" if percent else f"{value:{sign}.3f}"
-
+def _tile(figure: Figure, row: Mapping[Any, float]) -> dict[str, Any]:
     chance = row["difference_low"] <= 0 <= row["difference_high"]
+    color = "off" if chance else {1: "normal", -1: "inverse", 0: "off"}[figure.direction]
+    value, low, high = (figure.show(row[column]) for column in ("g", "g_low", "g_high"))
+    return _metric(figure.title, figure.meaning, value, figure.show_difference(row["difference"]), low, high, color)
+
+
+def _per_1000(row: Mapping[Any, float]) -> dict[str, Any]:
+    """The share of changes once more, as people."""
+    value, low, high = (f"{1000 * row[column]:.0f}" for column in ("g", "g_low", "g_high"))
+    return _metric("Changed per 1,000", tip("per_1000"), value, f"{1000 * row['g']:+.0f}", low, high, "off")
+
+
+def _metric(title: str, meaning: str, value: str, difference: str, low: str, high: str, color: str) -> dict[str, Any]:
     return {
-        "label": label,
-        "value": show(row["g"]),
-        "delta": f"{100 * row['difference']:+.1f} points" if percent else show(row["difference"], "+"),
-        "delta_color": "off" if chance or color is None else color,
-        "delta_arrow": "off" if chance or color is None else "auto",
-        "help": _with_interval(name, show(row["g_low"]), show(row["g_high"])),
+        "label": title,
+        "value": value,
+        "delta": difference.replace("−", "-"),  # by the hyphen Streamlit tells which way the arrow points
+        "delta_color": color,
+        "delta_arrow": "off" if color == "off" else "auto",
+        "help": f"{meaning} {tip('interval_of', low=low, high=high)}",
         "border": True,
-        "delta_description": f"[{show(row['g_low'])}, {show(row['g_high'])}]".replace("%", ""),
+        "delta_description": f"[{low}, {high}]".replace("%", ""),
     }
-
-
-def _with_interval(name: str, low: str, high: str) -> str:
-    return f"{tip(name)} {tip('interval_of', low=low, high=high)}"
