@@ -57,7 +57,7 @@ def plot_methods(
     *,
     styles: tuple[MethodStyle, ...],
     view: Literal["fairness", "changes"] = "fairness",
-    fairness_title: str = "P-Rule (1 is fair)",
+    fairness_title: str = "Fairness",
     most_changes: float | None = None,
     accuracy_range: tuple[float, float] | None = None,
     legend: bool = True,
@@ -159,6 +159,7 @@ def plot_segments(
     styles: tuple[MethodStyle, ...],
     most_changes: float,
     accuracy_range: tuple[float, float],
+    fairness_title: str = "Fairness",
 ) -> alt.ConcatChart:
     """Changes against accuracy in each segment of fairness, as one picture to take away.
 
@@ -174,6 +175,7 @@ def plot_segments(
             frame[frame["fairness_q"] == q],
             styles=styles,
             view="changes",
+            fairness_title=fairness_title,
             most_changes=most_changes,
             accuracy_range=accuracy_range,
             height=260,

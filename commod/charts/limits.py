@@ -74,7 +74,7 @@ def plot_limits(
     most : float
         End of the axis of changes.
     upward : bool
-        Whether more is fairer (P-Rule) or less is (mistreatment).
+        Whether more is fairer or less is.
     """
     x = _changes(most)
     y = alt.Y(

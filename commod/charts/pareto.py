@@ -27,7 +27,7 @@ def plot_pareto(
     frame: pd.DataFrame,
     *,
     view: Literal["fairness", "changes"] = "fairness",
-    fairness_title: str = "P-Rule (1 is fair)",
+    fairness_title: str = "Fairness",
 ) -> alt.LayerChart:
     """Draw models as points.
 

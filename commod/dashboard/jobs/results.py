@@ -23,7 +23,7 @@ from commod.datasets import Task
 from commod.experiments import Scene, Sweep, prepare, sweep_method
 from commod.experiments.limits import Limits, limits_of, price_of
 from commod.experiments.match import Match, match_models
-from commod.experiments.scene import FAIRNESS_FIGURES, SceneKey
+from commod.experiments.scene import SceneKey
 from commod.experiments.target import Target, find_settings
 from commod.explain import (
     ChangeTree,
@@ -36,7 +36,7 @@ from commod.explain import (
 from commod.explain.people import Segments, explain_people, explain_segments, leaf_words
 from commod.explain.shap_comparison import explain_person_with_shap
 from commod.explain.what_if import FeatureRange, edit_row, feature_ranges
-from commod.metrics import change_table, compare_decisions
+from commod.metrics import CRITERIA, change_table, compare_decisions
 from commod.models import Commod, WarmStart
 
 # Bytes of a fit's frames and of its estimator, whatever the number of rows.
@@ -55,7 +55,7 @@ class FitResult:
     scene: Scene
     g: Commod
     seconds: float
-    path: pd.DataFrame  # λ_fair, fairness, p_rule, dm, accuracy, change_rate on test, from f to g
+    path: pd.DataFrame  # λ_fair, fairness and the key figures on test, from f to g
     ratio_test: np.ndarray
     changed_train: np.ndarray
     changed_test: np.ndarray
@@ -210,8 +210,8 @@ def _path(g: Commod, scene: Scene, fairness: str) -> pd.DataFrame:
         rows.append(
             {
                 "lambda_fair": float(lambda_fair),
-                "fairness": figures[FAIRNESS_FIGURES[fairness]],
-                **{name: figures[name] for name in ("p_rule", "dm", "accuracy", "change_rate")},
+                "fairness": figures[CRITERIA[fairness].figure_name],
+                **figures,
             }
         )
     return pd.DataFrame(rows)

@@ -1,0 +1,74 @@
+"""Models as points of charts: their rows, the columns of their tables, and the pictures that two pages draw."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from commod.charts import plot_methods
+from commod.dashboard.views.chart import draw
+from commod.dashboard.views.methods import label_of
+from commod.dashboard.views.table import Table
+from commod.metrics.figures import CRITERIA, FIGURES
+
+# Of the table behind `plot_calibration`.
+SCORE_COLUMNS = {
+    "label": ("Method", ""),
+    "mean_f": ("Mean score of f", ".3f"),
+    "mean_g": ("Mean score of g", ".3f"),
+    "sd_g": ("Standard deviation of g's", ".3f"),
+    "count": ("People", ",.0f"),
+}
+
+
+def point_columns(fairness: str, **words: str) -> dict[str, tuple[str, str]]:
+    """Columns of a table of points: those of `words` with their headings, then fairness, accuracy and changes."""
+    fair, accuracy, changed = CRITERIA[fairness].figure, FIGURES["accuracy"], FIGURES["change_rate"]
+    return {
+        **{name: (heading, "") for name, heading in words.items()},
+        "fairness": (fair.axis_title, fair.format),
+        "accuracy": (f"{accuracy.title} on test", accuracy.format),
+        "change_rate": (changed.title, changed.format),
+    }
+
+
+def as_rows(points: pd.DataFrame, fairness: str, *more: str) -> pd.DataFrame:
+    """Points of sweeps as rows of a chart: what is drawn and told of them, the criterion's figure as ``fairness``."""
+    own = CRITERIA[fairness].figure_name
+    columns = ["label", "method", *more, "settings", "fairness", own, "accuracy", "change_rate", "best"]
+    return points.assign(label=points["method"].map(label_of), fairness=points[own])[columns]
+
+
+def draw_segments(
+    frame: pd.DataFrame,
+    titles: Sequence[str],
+    fairness: str,
+    table: Callable[[int], Table | str],
+    **options: Any,
+) -> None:
+    """Changes against accuracy, a picture for each segment of fairness (1 to 4), two in a row.
+
+    `frame` has ``fairness_q``, as `in_segments` makes it; `table` gives the table behind a picture.
+    """
+    rows = [st.columns(2, gap="medium"), st.columns(2, gap="medium")]
+    for q, title in enumerate(titles, start=1):
+        part = frame[frame["fairness_q"] == q]
+        with rows[(q - 1) // 2][(q - 1) % 2]:
+            st.markdown(f"**{title}**")
+            if part.empty:
+                st.caption("No model lands here.")
+                continue
+            draw(
+                plot_methods,
+                part,
+                alt=f"Decisions changed against accuracy in fairness segment {q}.",
+                table=table(q),
+                view="changes",
+                fairness_title=CRITERIA[fairness].figure.axis_title,
+                legend=False,
+                height=250,
+                **options,
+            )
