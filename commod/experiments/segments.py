@@ -9,8 +9,9 @@ import pandas as pd
 
 from commod.experiments.sweep import fairness_gain
 from commod.metrics.figures import CRITERIA
+from commod.models.competitors import METHODS
 
-__all__ = ["PAPER_MAIN", "PAPER_SEGMENTS", "Segments", "cell_table", "in_segments", "quartiles_of"]
+__all__ = ["PAPER_MAIN", "PAPER_SEGMENTS", "Segments", "cell_table", "in_segments", "mark_fewest", "quartiles_of"]
 
 
 @dataclass(frozen=True)
@@ -68,3 +69,16 @@ def cell_table(points: pd.DataFrame, *, count_unchanged: bool = True) -> pd.Data
     counted = points if count_unchanged else points[points["change_rate"] > 0]
     cells = counted.groupby(["method", "fairness_q", "accuracy_q"], sort=False)["change_rate"]
     return cells.agg(change_rate="mean", models="size").reset_index()
+
+
+def mark_fewest(cells: pd.DataFrame) -> pd.DataFrame:
+    """Cells, as of `cell_table`, with who changes fewest among the methods that need no group.
+
+    Columns ``blind`` (the method needs no group), ``contested`` (two or more such methods have a model in the cell) and
+    ``fewest`` (it is one of them, and none changes fewer).
+    """
+    blind = ~cells["method"].map(lambda name: METHODS[name].needs_sensitive).astype(bool)
+    cell = [cells["fairness_q"], cells["accuracy_q"]]
+    contested = blind.groupby(cell).transform("sum") >= 2
+    lowest = cells["change_rate"].where(blind).groupby(cell).transform("min")
+    return cells.assign(blind=blind, contested=contested, fewest=blind & contested & (cells["change_rate"] == lowest))

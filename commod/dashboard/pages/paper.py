@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -10,21 +11,26 @@ import pandas as pd
 import streamlit as st
 
 from commod.charts import MethodStyle, palette, plot_by_depth, plot_calibration, plot_methods, plot_scatter
-from commod.dashboard.pages.compare.match import SCORES
 from commod.dashboard.state import session
-from commod.dashboard.text.figures import FAIRNESS_TITLES
 from commod.dashboard.text.html import html_legend, html_table
 from commod.dashboard.views import frame as layout
 from commod.dashboard.views.chart import draw
 from commod.dashboard.views.methods import label_of, styles_of
+from commod.dashboard.views.points import (
+    SCORE_COLUMNS,
+    as_rows,
+    draw_cells,
+    draw_segments,
+    lead_in_words,
+    point_columns,
+)
 from commod.dashboard.views.table import Table
 from commod.datasets import TASKS
 from commod.experiments.figures import tree_f1_by_depth
 from commod.experiments.paper import DATASETS, sensitivity_table, table1
 from commod.experiments.printed import FIGURE2, METHOD_ROWS, TABLE1_CELLS
 from commod.experiments.results import read_result, results_directory
-from commod.experiments.scene import FAIRNESS_FIGURES
-from commod.experiments.segments import PAPER_SEGMENTS, Segments, in_segments, quartiles_of
+from commod.experiments.segments import PAPER_SEGMENTS, Segments, in_segments, mark_fewest, quartiles_of
 from commod.experiments.sweep import as_points
 from commod.metrics.figures import CRITERIA
 from commod.models.competitors import METHODS
@@ -70,7 +76,7 @@ def versions() -> str:
 
 @lru_cache(maxsize=16)
 def _table1(data: str, criterion: str, segments: Segments) -> pd.DataFrame:
-    return table1(_result("table1")[0], data, criterion, segments)
+    return mark_fewest(table1(_result("table1")[0], data, criterion, segments))
 
 
 def tables(data: str, criterion: str) -> None:
@@ -87,24 +93,21 @@ def tables(data: str, criterion: str) -> None:
     printed = main and criterion == DP
     st.markdown(_verdict(cells, printed=printed))
     shown = list(TABLE1_CELLS) if printed else sorted({*zip(cells["fairness_q"], cells["accuracy_q"], strict=True)})
-    by_cell = cells.set_index(["method", "fairness_q", "accuracy_q"])
-    rows, marked = [], set()
-    for i, method in enumerate(name for name in METHOD_ROWS if name in set(cells["method"])):
-        row = [label_of(method)]
-        for j, cell in enumerate(shown, start=1):
-            if (method, *cell) not in by_cell.index:
-                row.append("–")
-                continue
-            found = by_cell.loc[(method, *cell)]
-            text = f"{found['change_rate']:.3f}\n[{found['low']:.2f}, {found['high']:.2f}] of {found['splits']}"
-            if printed and pd.notna(found["printed"]):
-                text += f"\npaper {found['printed']:.2f}: {MARKS[found['verdict']]}"
-            row.append(text)
-            if _is_lowest(cells, method, cell):
-                marked.add((i, j))
-        rows.append(row)
-    headings = {"Method": "", **{f"Q{f} fairness, Q{a} accuracy": "" for f, a in shown}}
-    st.html(html_table(headings, rows, caption="Change rates", marked=marked))
+
+    def words(cell: Mapping[Any, Any]) -> str:
+        text = f"{cell['change_rate']:.3f}\n[{cell['low']:.2f}, {cell['high']:.2f}] of {cell['splits']}"
+        if printed and pd.notna(cell["printed"]):
+            text += f"\npaper {cell['printed']:.2f}: {MARKS[cell['verdict']]}"
+        return text
+
+    draw_cells(
+        cells,
+        [name for name in METHOD_ROWS if name in set(cells["method"])],
+        shown,
+        words,
+        heading="Q{} fairness, Q{} accuracy",
+        caption="Change rates",
+    )
     st.caption(
         "Mean share of decisions changed over the splits with a model there, its 95 % interval, and how many those "
         "are, beside the print. Better: fewer changes than printed; equal: the printed number lies in our interval; "
@@ -115,34 +118,10 @@ def tables(data: str, criterion: str) -> None:
     _pictures(models, data, criterion, definitions[source])
 
 
-def _is_lowest(cells: pd.DataFrame, method: str, cell: tuple[int, int]) -> bool:
-    if METHODS[method].needs_sensitive:
-        return False
-    here = cells[(cells["fairness_q"] == cell[0]) & (cells["accuracy_q"] == cell[1])]
-    blind = here[[not METHODS[name].needs_sensitive for name in here["method"]]]
-    own = blind.loc[blind["method"] == method, "change_rate"]
-    return len(blind) > 1 and len(own) > 0 and bool(own.iloc[0] == blind["change_rate"].min())
-
-
 def _verdict(cells: pd.DataFrame, *, printed: bool) -> str:
-    own = cells[cells["method"] == "commod"]
-    shared = [
-        (row.fairness_q, row.accuracy_q)
-        for row in own.itertuples()
-        if sum(
-            not METHODS[name].needs_sensitive
-            for name in cells.loc[
-                (cells["fairness_q"] == row.fairness_q) & (cells["accuracy_q"] == row.accuracy_q), "method"
-            ]
-        )
-        > 1
-    ]
-    lowest = sum(_is_lowest(cells, "commod", cell) for cell in shared)
-    text = (
-        f"Among the methods that need no group, COMMOD changes fewest in **{lowest} of {len(shared)}** cells that it "
-        "shares with another."
-    )
+    text = f"{lead_in_words(cells)}."
     if printed:
+        own = cells[cells["method"] == "commod"]
         known = own[own["printed"].notna()]
         at_most = int((known["change_rate"] <= known["printed"] + 0.005).sum())
         worse = int((known["verdict"] == "worse").sum())
@@ -155,20 +134,12 @@ def _verdict(cells: pd.DataFrame, *, printed: bool) -> str:
 
 
 def _pictures(models: pd.DataFrame, data: str, criterion: str, cuts: Segments) -> None:
-    figure = FAIRNESS_FIGURES[criterion]
+    figure = CRITERIA[criterion].figure
     here = models[(models["dataset"] == data) & (models["fairness"] == criterion) & (models["error"] == "")]
     names = [name for name in METHOD_ROWS if name in set(here["method"])]
-    points = as_points(here)
-    frame = points.assign(label=points["method"].map(label_of), fairness=points[figure], id=-1, chosen=False)
+    frame = as_rows(as_points(here), criterion, "split").assign(id=-1, chosen=False)
     styles = styles_of(names)
-    columns = {
-        "label": ("Method", ""),
-        "split": ("Split", ""),
-        "settings": ("Setting", ""),
-        "fairness": (FAIRNESS_TITLES[figure], ".3f"),
-        "accuracy": ("Accuracy on test", ".1%"),
-        "change_rate": ("Decisions changed", ".1%"),
-    }
+    columns = point_columns(criterion, label="Method", split="Split", settings="Setting")
     st.subheader("Figure 7: fairness against accuracy")
     st.html(html_legend(styles))
     draw(
@@ -178,36 +149,23 @@ def _pictures(models: pd.DataFrame, data: str, criterion: str, cuts: Segments) -
         table=Table("Models of Figure 7 as a table", "figure7_table", columns),
         caption="Every model on every split; bold: not beaten by another of its method, on any split.",
         styles=styles,
-        fairness_title=FAIRNESS_TITLES[figure],
+        fairness_title=figure.axis_title,
         legend=False,
         height=400,
     )
     st.subheader("Figure 1: changes at equal fairness")
     frame = in_segments(frame, cuts, criterion)
     low, high = frame["accuracy"].quantile([0.02, 1.0])
-    rows = [st.columns(2, gap="medium"), st.columns(2, gap="medium")]
-    for q in range(1, 5):
-        part = frame[(frame["fairness_q"] == q) & (frame["accuracy"] >= low)]
-        with rows[(q - 1) // 2][(q - 1) % 2]:
-            name = "P-Rule" if criterion == DP else "Mistreatment"
-            st.markdown(f"**Q{q}: {name} {cuts.fairness_range(q, criterion)}**")
-            if part.empty:
-                st.caption("No model lands here.")
-                continue
-            draw(
-                plot_methods,
-                part.assign(best=True),
-                alt=f"Decisions changed against accuracy in fairness segment {q}.",
-                table=Table(f"Models of Figure 1, Q{q} as a table", f"figure1_q{q}_table", columns),
-                styles=styles,
-                view="changes",
-                fairness_title=FAIRNESS_TITLES[figure],
-                legend=False,
-                height=250,
-                most_changes=float(np.ceil(frame["change_rate"].max() * 20) / 20),
-                accuracy_range=(float(np.floor(low * 50) / 50), float(np.ceil(high * 50) / 50)),
-                lines=False,
-            )
+    draw_segments(
+        frame[frame["accuracy"] >= low].assign(best=True),
+        [f"Q{q}: {figure.short_title} {cuts.fairness_range(q, criterion)}" for q in range(1, 5)],
+        criterion,
+        lambda q: Table(f"Models of Figure 1, Q{q} as a table", f"figure1_q{q}_table", columns),
+        styles=styles,
+        most_changes=float(np.ceil(frame["change_rate"].max() * 20) / 20),
+        accuracy_range=(float(np.floor(low * 50) / 50), float(np.ceil(high * 50) / 50)),
+        lines=False,
+    )
 
 
 # ---- single figures ----
@@ -400,7 +358,7 @@ def calibration() -> None:
         plot_calibration,
         frame.assign(label=frame["method"].map(label_of)),
         alt="Mean score of g by score of f, COMMOD and AdvDebias.",
-        table=Table("Figure 9 as a table", "figure9_table", SCORES),
+        table=Table("Figure 9 as a table", "figure9_table", SCORE_COLUMNS),
         styles=styles_of(["commod", "adv_debias"]),
     )
     moves = frame.drop_duplicates("method").set_index("method")["score_move"]

@@ -159,7 +159,7 @@ def collect(
     settings: Settings,
     names: list[str],
     place: Any,
-    paint: Callable[[dict[str, Sweep]], None],
+    paint: Callable[[dict[str, Sweep]], object],
     stale: Sequence[Any] = (),
 ) -> dict[str, Sweep]:
     """Sweep the methods, a progress bar each, and return what there is for the caller to draw.

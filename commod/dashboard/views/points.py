@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
 import streamlit as st
 
 from commod.charts import plot_methods
+from commod.dashboard.text.html import html_table
 from commod.dashboard.views.chart import draw
 from commod.dashboard.views.methods import label_of
 from commod.dashboard.views.table import Table
@@ -72,3 +73,35 @@ def draw_segments(
                 height=250,
                 **options,
             )
+
+
+def draw_cells(
+    cells: pd.DataFrame,
+    methods: Iterable[str],
+    places: Sequence[tuple[int, int]],
+    words: Callable[[Mapping[Any, Any]], str],
+    *,
+    heading: str,
+    caption: str,
+) -> None:
+    """A table of methods by cell of fairness and accuracy, the fewest changes shaded; a dash where there is no model.
+
+    `cells` come from `mark_fewest`, `words` writes one of them; `heading` has two gaps, for the two segments.
+    """
+    known = {(cell["method"], cell["fairness_q"], cell["accuracy_q"]): cell for cell in cells.to_dict("records")}
+    rows, marked = [], set()
+    for i, method in enumerate(methods):
+        found = [known.get((method, *place)) for place in places]
+        rows.append([label_of(method), *("–" if cell is None else words(cell) for cell in found)])
+        marked |= {(i, j) for j, cell in enumerate(found, start=1) if cell is not None and cell["fewest"]}
+    headings = {"Method": "", **{heading.format(*place): "" for place in places}}
+    st.html(html_table(headings, rows, caption=caption, marked=marked))
+
+
+def lead_in_words(cells: pd.DataFrame) -> str:
+    """In how many cells COMMOD is ahead, without the full stop."""
+    shared = cells[(cells["method"] == "commod") & cells["contested"]]
+    return (
+        f"Among the methods that need no group, COMMOD changes fewest in **{int(shared['fewest'].sum())} of "
+        f"{len(shared)}** cells that it shares with another"
+    )

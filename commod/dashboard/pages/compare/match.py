@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import streamlit as st
 
@@ -20,45 +19,56 @@ from commod.dashboard.text.glossary import tip
 from commod.dashboard.text.html import html_table
 from commod.dashboard.views.chart import draw
 from commod.dashboard.views.methods import choose_model, label_of, state, styles_of
+from commod.dashboard.views.points import SCORE_COLUMNS
 from commod.dashboard.views.table import Table
 from commod.datasets import load_task
 from commod.experiments import Sweep
 from commod.experiments.match import NEAR_ACCURACY, Match, near_fairness
-from commod.experiments.scene import FAIRNESS_FIGURES
 from commod.experiments.sweep import fairness_gain
 from commod.explain.concepts import in_percent
+from commod.metrics.figures import CRITERIA, FIGURES
 from commod.models.competitors import METHODS
 
 MATCHED = "Models matched"
-# Of the table behind `plot_calibration`.
-SCORES = {
-    "label": ("Method", ""),
-    "mean_f": ("Mean score of f", ".3f"),
-    "mean_g": ("Mean score of g", ".3f"),
-    "sd_g": ("Standard deviation of g's", ".3f"),
-    "count": ("People", ",.0f"),
-}
+
+
+def match(settings: Settings, sweeps: dict[str, Sweep], chosen: int | None) -> dict[str, Callable[[], Any]]:
+    """One COMMOD model beside the nearest of every rival; returns what makes its charts, by name, to take them away."""
+    st.header("Match: the same fairness and accuracy, another method", anchor="match")
+    if chosen is None or len(sweeps) < 2:
+        missing = (
+            "COMMOD and another method have to be in before they can be matched: go on."
+            if state().stopped
+            else "Choose COMMOD and at least one other method to match their models."
+        )
+        st.info(missing, icon=":material/info:")
+        return {}
+    _choose(settings, sweeps["commod"], chosen)
+    found: Match = result_of(tasks.match(settings, sweeps, chosen))
+    st.markdown(_sentence(found.table, settings))
+    _match_table(found.table, settings)
+    charts = _charts(found, settings, sweeps)
+    _open_in_explore(settings, sweeps["commod"], chosen)
+    return charts
 
 
 def _choose(settings: Settings, sweep: Sweep, chosen: int) -> None:
-    points = sweep.points
+    points, figure = sweep.points, CRITERIA[settings.fairness].figure
     gain = fairness_gain(points, settings.fairness)
     # All that a click can choose, or the keyboard could not; what another model beats comes after the rest.
-    shown = points.drop_duplicates([FAIRNESS_FIGURES[settings.fairness], "accuracy", "change_rate"])
+    shown = points.drop_duplicates([figure.name, "accuracy", "change_rate"])
     options = sorted({*shown.index, chosen}, key=lambda i: (not points["best"][i], gain[i]))
     key = f"model_{settings.problem()}"
     st.session_state[key] = chosen
-    name = "P-Rule" if settings.fairness == "demographic_parity" else "mistreatment"
-    figure = points[FAIRNESS_FIGURES[settings.fairness]]
     here = (settings.lambda_fair, settings.lambda_ratio)
 
     def words(i: int) -> str:
-        cell = sweep.models[i].cell
+        cell, point = sweep.models[i].cell, points.loc[i]
         same = ", as on Explore" if (cell.value, dict(cell.others)["lambda_ratio"]) == here else ""
-        same += "" if points["best"][i] else " (beaten by another)"
+        same += "" if point["best"] else " (beaten by another)"
         return (
-            f"{name} {figure[i]:.3f}, accuracy {points['accuracy'][i]:.1%}, {points['change_rate'][i]:.1%} changed: "
-            f"{points['settings'][i]}{same}"
+            f"{figure.short_in_sentence} {figure.show(point[figure.name])}, accuracy {point['accuracy']:.1%}, "
+            f"{point['change_rate']:.1%} changed: {point['settings']}{same}"
         )
 
     st.selectbox(
@@ -70,77 +80,15 @@ def _choose(settings: Settings, sweep: Sweep, chosen: int) -> None:
     )
 
 
-def match(settings: Settings, sweeps: dict[str, Sweep], chosen: int | None) -> dict[str, Callable[[], Any]]:
-    """One COMMOD model beside the nearest of every rival; returns what makes its charts, by name, to take them away."""
-    st.header("Match: the same fairness and accuracy, another method", anchor="match")
-    if chosen is None or len(sweeps) < 2:
-        if state().stopped:
-            st.info(
-                "COMMOD and another method have to be in before they can be matched: go on.", icon=":material/info:"
-            )
-        else:
-            st.info("Choose COMMOD and at least one other method to match their models.", icon=":material/info:")
-        return {}
-    _choose(settings, sweeps["commod"], chosen)
-    found: Match = result_of(tasks.match(settings, sweeps, chosen))
-    table = found.table
-    st.markdown(_sentence(table, settings))
-    _match_table(table, settings)
-    left, right = st.columns(2, gap="large")
-    ranks = {label_of(name): i for i, name in enumerate(table["method"])}
-    labels = {METHODS[name].title: label_of(name) for name in table["method"]}
-    with left:
-        st.subheader("Who changed")
-        groups = load_task(settings.data).groups
-        who = _who_rows(table, groups)
-        draw(
-            plot_who_changed,
-            who,
-            alt="People changed by method, group and direction.",
-            table=MATCHED,
-            caption="People of the test part. Right: to the decision that favours them; left: to the other one.",
-            groups=groups,
-        )
-    with right:
-        st.subheader("The same people?")
-        pairs = found.overlaps.assign(
-            label=found.overlaps["title"].map(labels), other=found.overlaps["other"].map(labels)
-        )
-        pairs = pairs.assign(rank=pairs["label"].map(ranks), other_rank=pairs["other"].map(ranks))
-        columns = {"label": ("Method", ""), "other": ("Another", ""), "overlap": ("Changed by both, of either", ".0%")}
-        draw(
-            plot_overlap,
-            pairs,
-            alt="Share of changed people that two methods have in common.",
-            table=Table("Same people as a table", "match_people_table", columns),
-            caption="Of the people changed by either of two methods, how many are changed by both.",
-        )
-    st.subheader("What becomes of the scores")
-    calibration = found.calibration.assign(label=found.calibration["title"].map(labels))
-    scored = {name: sweep for name, sweep in sweeps.items() if label_of(name) in set(calibration["label"])}
-    draw(
-        plot_calibration,
-        calibration,
-        alt="Mean score of g by score of f for each method.",
-        table=Table("Scores as a table", "match_scores_table", SCORES),
-        caption="On the dashed line g is as sure as f was. A method that only moves the decisions it changes stays "
-        "near it; methods without probabilities are not drawn.",
-        styles=styles_of(scored),
-    )
-    return {
-        "Who changed": lambda: plot_who_changed(who, groups=groups),
-        "Same people": lambda: plot_overlap(pairs),
-        "Scores": lambda: plot_calibration(calibration, styles=styles_of(scored)),
-    }
-
-
 def _sentence(table: pd.DataFrame, settings: Settings) -> str:
     own = table.iloc[0]
-    figure = FAIRNESS_FIGURES[settings.fairness]
-    of_f = figures_of_base(settings.scene())[figure]
+    figure = CRITERIA[settings.fairness].figure
+    of_f = figures_of_base(settings.scene())[figure.name]
     text = f"COMMOD changes **{own['changed']:,}** decisions here. "
-    if (own[figure] < of_f) if figure == "p_rule" else (own[figure] > of_f):
-        text += f"This model is less fair than f ({own[figure]:.3f} against {of_f:.3f}) on test. "
+    if figure.is_better(of_f, own[figure.name]):
+        text += (
+            f"This model is less fair than f ({figure.show(own[figure.name])} against {figure.show(of_f)}) on test. "
+        )
     near = table.iloc[1:][table["comparable"].iloc[1:]]
     if len(near):
         rivals = "; ".join(f"{METHODS[row.method].title} {row.changed:,}{_than(row, own)}" for row in near.itertuples())
@@ -167,45 +115,35 @@ def _than(row: Any, own: pd.Series) -> str:
 
 
 def _match_table(table: pd.DataFrame, settings: Settings) -> None:
-    figure = FAIRNESS_FIGURES[settings.fairness]
+    fair, accuracy, changed = CRITERIA[settings.fairness].figure, FIGURES["accuracy"], FIGURES["change_rate"]
+    others = [each for each in CRITERIA[settings.fairness].key_figures if each not in (fair, accuracy, changed)]
     groups = load_task(settings.data).groups
-    rows = []
-    for row in table.to_dict("records"):
-        rows.append(
-            [
-                label_of(row["method"]),
-                f"{row[figure]:.3f}",
-                in_percent(row["accuracy"]),
-                in_percent(row["change_rate"]),
-                f"{row['changed']:,}",
-                f"{row['better_0']:,} / {row['worse_0']:,}",
-                f"{row['better_1']:,} / {row['worse_1']:,}",
-                _or_dash(row["overlap"], ".0%"),
-                _or_dash(row["tree_f1"], ".2f"),
-                _or_dash(row["score_move"], ".3f"),
-                _or_dash(row["concept_size"], ".0f"),
-                _or_dash(row["concept_redundancy"], ".2f"),
-                row["settings"],
-            ]
-        )
-    headings = {
-        "Method": "",
-        "P-Rule" if figure == "p_rule" else "Mistreatment": "",
-        "Accuracy": "",
-        "Changed": tip("change_rate"),
-        "People": tip("people_changed"),
-        f"{groups[0]}: better / worse": tip("to_and_from"),
-        f"{groups[1]}: better / worse": tip("to_and_from"),
-        "Same people": tip("same_people"),
-        f"Tree F1 (depth {settings.depth})": tip("f1"),
-        "Score move": tip("score_move"),
-        "Concept weights": tip("concept_weights"),
-        "Redundancy": tip("concept_weights"),
-        "Setting": "",
+    count = "{:,}".format
+    # Column: heading, what it means, and how it is written.
+    columns: dict[str, tuple[str, str, Callable[[Any], str]]] = {
+        "method": ("Method", "", label_of),
+        fair.name: (fair.short_title, "", fair.show),
+        accuracy.name: (accuracy.short_title, "", in_percent),
+        changed.name: (changed.short_title, changed.meaning, in_percent),
+        **{each.name: (each.short_title, each.meaning, each.show) for each in others},
+        "changed": ("People", tip("people_changed"), count),
+        **{f"group_{s}": (f"{name}: better / worse", tip("to_and_from"), str) for s, name in enumerate(groups)},
+        "overlap": ("Same people", tip("same_people"), "{:.0%}".format),
+        "tree_f1": (f"Tree F1 (depth {settings.depth})", tip("f1"), "{:.2f}".format),
+        "score_move": ("Score move", tip("score_move"), "{:.3f}".format),
+        "concept_size": ("Concept weights", tip("concept_weights"), "{:.0f}".format),
+        "concept_redundancy": ("Redundancy", tip("concept_weights"), "{:.2f}".format),
+        "settings": ("Setting", "", str),
     }
-    near = [bool(value) for value in table["comparable"]]
-    marked = {(i, 0) for i, value in enumerate(near) if value}
-    st.html(html_table(headings, rows, caption=MATCHED, marked=marked, text={12}))
+    for s in (0, 1):
+        table = table.assign(**{f"group_{s}": table[f"better_{s}"].map(count) + " / " + table[f"worse_{s}"].map(count)})
+    rows = [
+        ["–" if pd.isna(row[name]) else write(row[name]) for name, (_, _, write) in columns.items()]
+        for row in table.to_dict("records")
+    ]
+    headings = {heading: meaning for heading, meaning, _ in columns.values()}
+    marked = {(i, 0) for i, near in enumerate(table["comparable"]) if near}
+    st.html(html_table(headings, rows, caption=MATCHED, marked=marked, text={len(columns) - 1}))
     st.caption(
         "Shaded: near COMMOD's fairness and accuracy. *Same people*: of those changed by COMMOD or this method, "
         "changed by both. *Tree F1*: how well a tree of so many questions, one after the other, tells who changed (1: "
@@ -214,8 +152,53 @@ def _match_table(table: pd.DataFrame, settings: Settings) -> None:
     )
 
 
-def _or_dash(value: float, form: str) -> str:
-    return "–" if np.isnan(value) else f"{value:{form}}"
+def _charts(found: Match, settings: Settings, sweeps: dict[str, Sweep]) -> dict[str, Callable[[], Any]]:
+    """Who changed, whether they are the same people, and what becomes of the scores; returns what makes the charts."""
+    names = found.table["method"]
+    labels = {METHODS[name].title: label_of(name) for name in names}
+    ranks = {label: i for i, label in enumerate(labels.values())}
+    groups = load_task(settings.data).groups
+    who = _who_rows(found.table, groups)
+    pairs = found.overlaps.assign(label=found.overlaps["title"].map(labels), other=found.overlaps["other"].map(labels))
+    pairs = pairs.assign(rank=pairs["label"].map(ranks), other_rank=pairs["other"].map(ranks))
+    calibration = found.calibration.assign(label=found.calibration["title"].map(labels))
+    scored = styles_of([name for name in sweeps if label_of(name) in set(calibration["label"])])
+    left, right = st.columns(2, gap="large")
+    with left:
+        st.subheader("Who changed")
+        draw(
+            plot_who_changed,
+            who,
+            alt="People changed by method, group and direction.",
+            table=MATCHED,
+            caption="People of the test part. Right: to the decision that favours them; left: to the other one.",
+            groups=groups,
+        )
+    with right:
+        st.subheader("The same people?")
+        columns = {"label": ("Method", ""), "other": ("Another", ""), "overlap": ("Changed by both, of either", ".0%")}
+        draw(
+            plot_overlap,
+            pairs,
+            alt="Share of changed people that two methods have in common.",
+            table=Table("Same people as a table", "match_people_table", columns),
+            caption="Of the people changed by either of two methods, how many are changed by both.",
+        )
+    st.subheader("What becomes of the scores")
+    draw(
+        plot_calibration,
+        calibration,
+        alt="Mean score of g by score of f for each method.",
+        table=Table("Scores as a table", "match_scores_table", SCORE_COLUMNS),
+        caption="On the dashed line g is as sure as f was. A method that only moves the decisions it changes stays "
+        "near it; methods without probabilities are not drawn.",
+        styles=scored,
+    )
+    return {
+        "Who changed": lambda: plot_who_changed(who, groups=groups),
+        "Same people": lambda: plot_overlap(pairs),
+        "Scores": lambda: plot_calibration(calibration, styles=scored),
+    }
 
 
 def _who_rows(table: pd.DataFrame, groups: tuple[str, str]) -> pd.DataFrame:
@@ -228,12 +211,9 @@ def _who_rows(table: pd.DataFrame, groups: tuple[str, str]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["label", "rank", "group", "people", "direction"])
 
 
-def open_in_explore(settings: Settings, sweeps: dict[str, Sweep], chosen: int | None) -> None:
+def _open_in_explore(settings: Settings, sweep: Sweep, chosen: int) -> None:
     """A button that takes the matched model to the Explore page."""
-    if chosen is None or len(sweeps) < 2:
-        return
-    cell = sweeps["commod"].models[chosen].cell
-    usual = defaults(settings.data)
+    cell, usual = sweep.models[chosen].cell, defaults(settings.data)
     others: dict[str, Any] = {"lambda_concepts": usual.lambda_concepts, "k": usual.k, **dict(cell.others)}
     target = replace(settings, lambda_fair=cell.value, **others)
     free = session.can_go_to(target)

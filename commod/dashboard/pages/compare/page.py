@@ -19,10 +19,10 @@ def show() -> None:
     layout.page("pages/compare.py")
     st.title("Who gets there with the fewest changes?")
     settings = session.current()
-    here = escape_markdown(compare.scene_in_words(settings))
+    scene = escape_markdown(compare.scene_in_words(settings))
     st.markdown(
         "Each method is trained over the whole range of its knob, on the same people and the same **f**. "
-        f"Compare them where they are equally fair and equally accurate. Here: {here}."
+        f"Compare them where they are equally fair and equally accurate. Here: {scene}."
     )
     controls.scene_sidebar()
     controls.notices()
@@ -41,20 +41,20 @@ def show() -> None:
     parts = st.empty()
     below = st.empty()
 
-    def paint(found: dict[str, Sweep]) -> None:
+    def paint(found: dict[str, Sweep], chosen: int | None = None, *, final: bool = False) -> compare.Compared:
         """Draw what there is; what belongs to another scene goes."""
-        compare.tradeoff(settings, found, chart)
-        compare.segments(settings, found, parts, source)
+        here = compare.Compared(settings, found, source, chosen)
+        compare.tradeoff(here, chart, final=final)
+        compare.segments(here, parts, final=final)
+        return here
 
     found = sweeps.collect(settings, names, progress, paint, stale=(chart, parts, below))
     if found:
         chosen = sweeps.chosen_model(settings, found["commod"]) if "commod" in found else None
-        compare.tradeoff(settings, found, chart, chosen=chosen, final=True)
-        compare.segments(settings, found, parts, source, chosen=chosen, final=True)
+        here = paint(found, chosen, final=True)
         with below.container():
             charts = matching.match(settings, found, chosen)
-            matching.open_in_explore(settings, found, chosen)
             st.header("Take it away")
-            compare.downloads(settings, found, source, chosen, charts)
+            compare.downloads(here, charts)
         session.keep_link(**sweeps.link())
     compare.methods_table()

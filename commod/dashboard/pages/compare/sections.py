@@ -18,8 +18,8 @@ from commod.dashboard.state.settings import Settings, base_models_of
 from commod.dashboard.text.glossary import tip
 from commod.dashboard.text.html import html_legend, html_table
 from commod.dashboard.views.chart import draw
-from commod.dashboard.views.methods import choose_model, label_of, state, styles_of
-from commod.dashboard.views.points import as_rows, draw_segments, point_columns
+from commod.dashboard.views.methods import choose_model, state, styles_of
+from commod.dashboard.views.points import as_rows, draw_cells, draw_segments, lead_in_words, point_columns
 from commod.dashboard.views.table import Table
 from commod.datasets import load_task
 from commod.experiments import Sweep, points_of
@@ -29,6 +29,7 @@ from commod.experiments.segments import (
     Segments,
     cell_table,
     in_segments,
+    mark_fewest,
     quartiles_of,
 )
 from commod.explain.concepts import in_percent
@@ -232,38 +233,22 @@ def segments(here: Compared, place: Any, *, final: bool = False) -> None:
 
 def _cells(here: Compared) -> None:
     """Mean change rates by method and cell of fairness and accuracy."""
-    cells = cell_table(here.in_segments, count_unchanged=False)
-    cells["cell"] = "Q" + cells["fairness_q"].astype(str) + " fair, Q" + cells["accuracy_q"].astype(str) + " acc."
-    order = cells.sort_values(["fairness_q", "accuracy_q"])["cell"].unique()
-    table = cells.pivot_table(index="method", columns="cell", values="change_rate")[order]
-    table = table.reindex([name for name in METHODS if name in here.sweeps])
-    blind = [name for name in table.index if not METHODS[name].needs_sensitive]
-    lowest = table.loc[blind].min()
-    contested = table.loc[blind].notna().sum() >= 2
+    cells = mark_fewest(cell_table(here.in_segments, count_unchanged=False))
     printed = " (the paper's Table 1, on this split)" if here.cuts.source == PAPER_MAIN else ""
     text = f"Mean share of decisions changed by segment of fairness and accuracy{printed}."
-    if "commod" in blind and len(blind) > 1:
-        own = table.loc["commod"].notna()
-        shared = own & contested
-        ahead = int((table.loc["commod", shared] <= lowest[shared]).sum())
-        absent = int((table.loc[blind].notna().any() & ~own).sum())
-        text += (
-            f" Among the methods that need no group, COMMOD changes fewest in **{ahead} of {int(shared.sum())}** cells "
-            f"that it shares with another"
-        )
-        text += f"; in {absent} cells only others have a model." if absent else "."
+    blind = cells[cells["blind"]]
+    if "commod" in here.sweeps and any(not METHODS[name].needs_sensitive for name in here.sweeps if name != "commod"):
+        absent = blind.groupby(["fairness_q", "accuracy_q"]).ngroups - int((blind["method"] == "commod").sum())
+        text += f" {lead_in_words(cells)}" + (f"; in {absent} cells only others have a model." if absent else ".")
     st.markdown(text)
-    rows = [
-        [label_of(str(name)), *("–" if np.isnan(value) else in_percent(value) for value in row)]
-        for name, row in zip(table.index, table.to_numpy(), strict=True)
-    ]
-    marked = {
-        (i, j + 1)
-        for i, name in enumerate(table.index)
-        for j, cell in enumerate(table.columns)
-        if name in blind and contested[cell] and round(table.loc[name, cell], 3) == round(lowest[cell], 3)
-    }
-    st.html(html_table({"Method": "", **dict.fromkeys(order, "")}, rows, caption="Mean change rates", marked=marked))
+    draw_cells(
+        mark_fewest(cells.round({"change_rate": 3})),  # equal as they are written
+        [name for name in METHODS if name in here.sweeps],
+        sorted({*zip(cells["fairness_q"], cells["accuracy_q"], strict=True)}),
+        lambda cell: in_percent(cell["change_rate"]),
+        heading="Q{} fair, Q{} acc.",
+        caption="Mean change rates",
+    )
     accuracy = ", ".join(f"{cut:.1%}" for cut in here.cuts.accuracy)
     st.caption(
         f"Shaded: fewest changes, where two or more methods that need no group meet. Models that change nobody do not "
@@ -280,10 +265,6 @@ def downloads(here: Compared, more: Mapping[str, Callable[[], Any]]) -> None:
     name = f"{settings.data}_{settings.fairness}_split{settings.seed}"
     look: dict[str, Any] = {"styles": here.styles, "fairness_title": here.criterion.figure.axis_title}
 
-    def parts() -> Any:
-        frame, axes = here.segments
-        return plot_segments(frame, titles=here.titles, **look, **axes)
-
     def picture(what: str, kind: Any) -> bytes:
         scene = scene_in_words(settings)
         title = f"{scene}; {here.cuts.source}" if what == "Segments" else f"{what}: {scene}"
@@ -291,7 +272,7 @@ def downloads(here: Compared, more: Mapping[str, Callable[[], Any]]) -> None:
 
     charts: dict[str, Callable[[], Any]] = {
         "Trade-off": lambda: plot_methods(here.tradeoff[0], **look),
-        "Segments": parts,
+        "Segments": lambda: plot_segments(here.segments[0], titles=here.titles, **look, **here.segments[1]),
         **more,
     }
     with st.container(horizontal=True, gap="small"):
@@ -316,21 +297,6 @@ def downloads(here: Compared, more: Mapping[str, Callable[[], Any]]) -> None:
     )
 
 
-# Headings of the overview, and its columns.
-OVERVIEW = {
-    "Method": "method",
-    "Reference": "reference",
-    "Runs here": "runs",
-    "Any model": "model_agnostic",
-    "Needs the group": "needs_sensitive",
-    "Criterion": "criteria",
-    "Minimises changes": "minimises_changes",
-    "Randomised": "randomised",
-    "Knob": "knob",
-    "Note": "note",
-}
-
-
 def methods_table() -> None:
     """The paper's overview of methods, with what runs here."""
     st.header("The methods")
@@ -342,5 +308,8 @@ def methods_table() -> None:
     )
     for name in ("needs_sensitive", "minimises_changes", "randomised"):
         table[name] = table[name].map({True: "yes", False: "–"})
-    rows = table.assign(knob=table["knob"].replace("", "–"))[list(OVERVIEW.values())].to_numpy().tolist()
-    st.html(html_table(dict.fromkeys(OVERVIEW, ""), rows, caption="Methods", text={1, 3, 9}))
+    rows = table.assign(knob=table["knob"].replace("", "–")).to_numpy().tolist()
+    names = (
+        "Method, Reference, Runs here, Any model, Needs the group, Criterion, Minimises changes, Randomised, Knob, Note"
+    )
+    st.html(html_table(dict.fromkeys(names.split(", "), ""), rows, caption="Methods", text={1, 3, 9}))
