@@ -1,14 +1,11 @@
-"""What a slider or choice of the app is. `Settings` declares each of them once, by `slider`, `number` or `choice`."""
+"""What a slider or choice of the app is. `Settings` declares each of them once, by `control`."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
-
-# Titles of the options of a choice, by the data set that is shown.
-Titles = Callable[[str], Mapping[str, str]]
 
 
 @dataclass(frozen=True)
@@ -21,14 +18,14 @@ class Control:
         As it stands above its widget.
     name : str
         As it stands in a sentence.
-    widget : {"slider", "number", "choice"}
-        A number is slid or typed.
     grid : tuple of numbers
         All that a number can be: equal settings are then equal to the last digit, and train once for everybody.
-    titles : callable or None
-        Of a choice: from the name of the data set that is shown to the title of each option.
+    titles : callable
+        Of a choice, in place of a grid: from the data set that is shown to the title of each option.
+    typed : bool
+        Whether a number is typed, not slid.
     decides : {"scene", "model", "look"}
-        The scene: only models that have these in common can be compared in one picture. The model. Or nothing but how a
+        The scene: models that do not have these in common have no place in one picture. The model. Or nothing but how a
         model is looked at.
     argument : str
         The argument of `Commod` that it is, if it is one.
@@ -43,9 +40,9 @@ class Control:
 
     label: str
     name: str
-    widget: Literal["slider", "number", "choice"]
     grid: tuple[float, ...] = ()
-    titles: Titles | None = None
+    titles: Callable[[str], Mapping[str, str]] | None = None
+    typed: bool = False
     decides: Literal["scene", "model", "look"] = "model"
     argument: str = ""
     word: str = ""
@@ -57,19 +54,17 @@ class Control:
         """The name as it stands at the beginning of a row; a symbol stays as it is."""
         return self.name.capitalize() if " " in self.name else self.name
 
-    def options(self, data: str) -> dict[Any, str]:
+    def options(self, data: str) -> Mapping[Any, str]:
         """All that it can be set to while a data set is shown, and how that is read."""
-        if self.titles is None:
-            return {value: f"{value:g}" for value in self.grid}
-        return dict(self.titles(data))
+        return self.titles(data) if self.titles else {value: f"{value:g}" for value in self.grid}
 
     def in_words(self, value: Any, data: str) -> str:
         """A value as it is read."""
-        return f"{value:g}" if self.titles is None else self.titles(data)[value]
+        return self.titles(data)[value] if self.titles else f"{value:g}"
 
     def nearest(self, text: str, data: str) -> tuple[Any, bool]:
         """The option that a text asks for and whether it is just this one; None if it asks for nothing known."""
-        if self.titles is not None:
+        if self.titles:
             return (text, True) if text in self.titles(data) else (None, False)
         try:
             number = float(text)
@@ -81,21 +76,7 @@ class Control:
         return found, math.isclose(found, number, abs_tol=1e-9)
 
 
-def slider(default: float, label: str, grid: Sequence[float], **more: Any) -> Any:
-    """Declare a number that is slid."""
-    return _field(default, label, widget="slider", grid=tuple(grid), **more)
-
-
-def number(default: float, label: str, grid: Sequence[float], **more: Any) -> Any:
-    """Declare a number that is typed."""
-    return _field(default, label, widget="number", grid=tuple(grid), **more)
-
-
-def choice(default: str, label: str, titles: Titles, **more: Any) -> Any:
-    """Declare a choice between names."""
-    return _field(default, label, widget="choice", titles=titles, **more)
-
-
-def _field(default: Any, label: str, *, name: str = "", **more: Any) -> Any:
-    control = Control(label, name or label[0].lower() + label[1:], **more)
-    return field(default=default, metadata={"control": control})
+def control(default: Any, label: str, *, name: str = "", **more: Any) -> Any:
+    """Declare a field of `Settings`; its name is the label, unless said otherwise."""
+    declared = Control(label, name or label[0].lower() + label[1:], **more)
+    return field(default=default, metadata={"control": declared})

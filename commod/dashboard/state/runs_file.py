@@ -5,8 +5,8 @@ The file is JSON::
     {"format": "commod-runs", "version": 1, "library": "0.1.0",
      "runs": [{"name": "…", "settings": {"data": "law_school", …}, "figures": {"f": {…}, "g": {…}}}]}
 
-``settings`` holds every field of `Settings`; ``figures`` may be null. What is read comes from anybody: whatever it
-holds, it gives runs that are valid, and a sentence for each one that is not.
+``settings`` holds every field of `Settings`; ``figures`` may be null, and lack one that was declared later. What is
+read comes from anybody: whatever it holds, it gives runs that are valid, and a sentence for each one that is not.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any, NoReturn
 from urllib.parse import unquote
 
@@ -22,9 +22,9 @@ import pandas as pd
 
 from commod import __version__
 from commod.dashboard.state.link import from_link, to_link
-from commod.dashboard.state.settings import CONTROLS, GRIDS, OWN_PREFIX, Settings, defaults
-from commod.datasets import TASKS, damaged_files, load_task
-from commod.models.base_models import BASE_MODELS
+from commod.dashboard.state.settings import CONTROLS, OWN_PREFIX, Settings, controls_of, defaults, described
+from commod.datasets import TASKS, damaged_files
+from commod.metrics.figures import CRITERIA, FIGURES, Figure, key_figures
 
 MAX_RUNS = 24
 MAX_NAME = 60
@@ -34,13 +34,6 @@ MAX_SENTENCES = 5  # about single runs; the rest are counted
 FORMAT, VERSION = "commod-runs", 1
 # Equal to the last digit is too much to ask of another machine.
 TOLERANCE = 1e-9
-KEY_FIGURES = {"f": ("accuracy", "p_rule", "dm"), "g": ("accuracy", "p_rule", "dm", "change_rate")}
-FIGURE_NAMES = {
-    "accuracy": "accuracy",
-    "p_rule": "P-Rule",
-    "dm": "disparate mistreatment",
-    "change_rate": "share of decisions changed",
-}
 
 # Model (f, g) to figure to value; None where a figure is not defined.
 Figures = dict[str, dict[str, float | None]]
@@ -72,14 +65,19 @@ class Run:
         return self.settings.data.startswith(OWN_PREFIX)
 
 
+def count_of_runs(count: int) -> str:
+    """A number of runs in words."""
+    return "1 run" if count == 1 else f"{count} runs"
+
+
 # ---- names ----
 
 
-def clean_name(text: str) -> str:
-    """A name in one line of at most 60 characters, without what cannot be seen; may be empty."""
+def clean_name(text: str, most: int = MAX_NAME) -> str:
+    """A name in one line of at most so many characters, without what cannot be seen; may be empty."""
     joiners = "\u200c\u200d"  # letters and emoji need them
     kept = "".join(c if c.isprintable() or c in joiners else " " for c in text[: 20 * MAX_NAME])
-    name = " ".join(kept.split())[:MAX_NAME].strip()
+    name = " ".join(kept.split())[:most].strip()
     return name if name.strip(joiners + " ") else ""
 
 
@@ -96,49 +94,66 @@ def unique_name(name: str, taken: Collection[str]) -> str:
 
 def default_name(settings: Settings) -> str:
     """What a run is called if nobody says: the data set, λ_fair, and whatever else is not as usual."""
-    usual = defaults(settings.data)
-    parts = [f"λ_fair {settings.lambda_fair:g}"]
-    for name in ("lambda_ratio", "lambda_concepts", "k", "seed"):
-        if getattr(settings, name) != getattr(usual, name):
-            parts.append(f"{'split' if name == 'seed' else CONTROLS[name].name} {getattr(settings, name):g}")
-    if settings.f != usual.f:
-        parts.append(BASE_MODELS[settings.f][0] if settings.f in BASE_MODELS else "given scores")
-    if settings.fairness != usual.fairness:
-        parts.append("EO" if settings.fairness == "equalized_odds" else "DP")
-    return clean_name(f"{load_task(settings.data).spec.title}: {', '.join(parts)}")
+    usual, words = defaults(settings.data), described(settings)
+    names = {name: control.name for name, control in controls_of("model").items()} | {"seed": "split"}
+    parts = {name: f"{short} {words[name]}" for name, short in names.items()}
+    parts |= {"f": words["f"], "fairness": CRITERIA[settings.fairness].short}
+    told = [
+        part for name, part in parts.items() if name == "lambda_fair" or getattr(settings, name) != getattr(usual, name)
+    ]
+    return clean_name(f"{words['data']}: {', '.join(told)}")
 
 
 # ---- figures ----
 
 
-def key_figures(frame: pd.DataFrame) -> Figures:
+def _figures_of(model: str) -> list[Figure]:
+    return [figure for figure in key_figures() if model == "g" or not figure.of_change]
+
+
+def figures_of_run(frame: pd.DataFrame) -> Figures:
     """The figures of f and g that go into a file, out of those of a fit."""
-    return {
-        model: {name: _or_none(float(frame.loc[name, model])) for name in names} for model, names in KEY_FIGURES.items()
-    }
-
-
-def _or_none(value: float) -> float | None:
-    return value if math.isfinite(value) else None
+    found: Figures = {}
+    for model in ("f", "g"):
+        values = {figure.name: float(frame[model].get(figure.name, math.nan)) for figure in _figures_of(model)}
+        found[model] = {name: value if math.isfinite(value) else None for name, value in values.items()}
+    return found
 
 
 def differing_figures(claimed: Figures, here: Figures) -> list[str]:
     """Which figures of a file are not those found here, in words."""
-    found = []
-    for model, names in KEY_FIGURES.items():
-        for name in names:
-            said, is_here = claimed[model][name], here[model][name]
-            if said is None and is_here is None:
-                continue
-            if said is None or is_here is None or abs(said - is_here) > TOLERANCE:
-                found.append(
-                    f"{FIGURE_NAMES[name]} of {model} is {_shown(said)} in the file and {_shown(is_here)} here"
-                )
-    return found
+
+    def shown(value: float | None) -> str:
+        return "not defined" if value is None else f"{value:.6g}"
+
+    def same(said: float | None, found: float | None) -> bool:
+        return said is found if said is None or found is None else abs(said - found) <= TOLERANCE
+
+    told = []
+    for model, values in claimed.items():
+        for name, said in values.items():
+            found, figure = here[model][name], FIGURES[name]
+            if not same(said, found):
+                share = "share of " if figure.of_change and figure.percent else ""
+                what = f"{share}{figure.in_sentence} of {model}"
+                told.append(f"{what} is {shown(said)} in the file and {shown(found)} here")
+    return told
 
 
-def _shown(value: float | None) -> str:
-    return "not defined" if value is None else f"{value:.6g}"
+def _read_figures(value: Any) -> Figures | None:
+    """The figures of a file that are known here; None if it holds something else."""
+    try:
+        read = {
+            model: {
+                figure.name: value[model][figure.name] for figure in _figures_of(model) if figure.name in value[model]
+            }
+            for model in ("f", "g")
+        }
+    except (KeyError, TypeError):
+        return None
+    numbers = [number for figures in read.values() for number in figures.values()]
+    sound = all(number is None or (isinstance(number, float) and math.isfinite(number)) for number in numbers)
+    return read if numbers and sound else None
 
 
 # ---- the file ----
@@ -179,7 +194,7 @@ def read_runs(content: bytes) -> tuple[list[Run], list[str]]:
     if not isinstance(entries, list) or not entries:
         raise RunsFileError("There are no runs in this file. Pin a model or two before downloading it.")
     library = document.get("library")
-    library = clean_name(library)[:20] if isinstance(library, str) else ""
+    library = clean_name(library, 20) if isinstance(library, str) else ""
     runs: list[Run] = []
     problems: list[str] = []
     for place, entry in enumerate(entries[:MAX_RUNS], start=1):
@@ -201,17 +216,15 @@ def _parse(content: bytes) -> Any:
             f"This file has {len(content) / 2**20:.1f} MB; saved runs have a few kilobytes, and at most "
             f"{MAX_BYTES // 2**20} MB is read. Choose a file that was downloaded from this page."
         )
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise RunsFileError("This file is not text in UTF-8. Choose the JSON file as it was downloaded.") from None
 
     def refuse(constant: str) -> NoReturn:
         raise RunsFileError(f"This file holds {constant} where a number belongs. Download the runs again.")
 
     try:
         # Whole numbers, too, become floats: one of a million digits is then infinite, and refused like it.
-        return json.loads(text, parse_int=float, parse_constant=refuse)
+        return json.loads(content.decode("utf-8-sig"), parse_int=float, parse_constant=refuse)
+    except UnicodeDecodeError:
+        raise RunsFileError("This file is not text in UTF-8. Choose the JSON file as it was downloaded.") from None
     except json.JSONDecodeError as error:
         raise RunsFileError(
             f"This file is not JSON (line {error.lineno}, column {error.colno}). Choose the file as it was downloaded."
@@ -229,14 +242,15 @@ def _read_run(entry: Any, place: int, library: str) -> tuple[Run | None, list[st
         return None, [f"Run {place} of the file is not taken: its name is {'missing' if name is None else 'no text'}."]
     name = clean_name(name) or f"Run {place}"
     settings = entry.get("settings")
-    reason = _wrong_with(settings) if isinstance(settings, dict) else "its settings are missing."
-    if reason or not isinstance(settings, dict):
+    if not isinstance(settings, dict):
+        return None, [f"“{name}” is not taken: its settings are missing."]
+    if reason := _wrong_with(settings):
         return None, [f"“{name}” is not taken: {reason}"]
     read, notices = from_link(
         {key: value if isinstance(value, str) else repr(value) for key, value in settings.items()}
     )
     said = [f"“{name}”: {notice.replace('The link asks', 'the file asks', 1)}" for notice in notices]
-    figures = None if entry.get("figures") is None else _read_figures(entry["figures"])
+    figures = _read_figures(entry.get("figures"))
     if figures is None and entry.get("figures") is not None:
         said.append(f"“{name}” is taken, but its figures in the file cannot be read; they are counted anew.")
     # Figures of a setting that is not on the sliders are those of another model.
@@ -246,56 +260,40 @@ def _read_run(entry: Any, place: int, library: str) -> tuple[Run | None, list[st
 
 def _wrong_with(settings: dict[str, Any]) -> str:
     """Why settings of a file cannot be used, or nothing; numbers beside their grid are the reader's affair."""
-    known = [field.name for field in fields(Settings)]
-    missing = [CONTROLS[name].name for name in known if name not in settings]
+    missing = [control.name for name, control in CONTROLS.items() if name not in settings and not control.optional]
     if missing:
         return f"its settings lack {', '.join(missing)}."
-    unknown = [clean_name(str(name))[:20] for name in settings if name not in known]
+    unknown = [clean_name(str(name), 20) for name in settings if name not in CONTROLS]
     if unknown:
         return f"its settings hold “{unknown[0]}”, which this version does not know."
-    for name in known:
+    given = {name: control for name, control in CONTROLS.items() if name in settings}
+    for name, control in given.items():
         value = settings[name]
-        if name in GRIDS and (not isinstance(value, float) or not math.isfinite(value)):
-            return f"its {CONTROLS[name].name} is not a number."
-        if name not in GRIDS and not isinstance(value, str):
-            return f"its {CONTROLS[name].name} is not text."
-    return _wrong_data(settings["data"]) or _wrong_choice(settings)
+        if control.grid and not (isinstance(value, float) and math.isfinite(value)):
+            return f"its {control.name} is not a number."
+        if control.titles and not isinstance(value, str):
+            return f"its {control.name} is not text."
+    data = settings["data"]
+    if reason := _wrong_data(data):
+        return reason
+    for name, control in given.items():  # another choice in place of one that is not known would be another model
+        if control.titles and settings[name] not in control.titles(data):
+            return f"its {control.name} “{clean_name(settings[name], 20)}” is not known here."
+    return ""
 
 
 def _wrong_data(data: str) -> str:
     if data.startswith(OWN_PREFIX):
         return "it is about uploaded data, which stay in the session of whoever uploaded them."
     if data not in TASKS:
-        return f"there is no data set “{clean_name(data)[:20]}” here; there are {', '.join(TASKS)}."
+        return f"there is no data set “{clean_name(data, 20)}” here; there are {', '.join(TASKS)}."
     return damaged_files().get(data, "")
-
-
-def _wrong_choice(settings: Mapping[str, Any]) -> str:
-    """A criterion, base model or view that is not known: another in its place would be another model."""
-    choices = {name: settings[name] for name in ("data", "fairness", "f", "view")}
-    taken = from_link(choices)[0]
-    for name, value in choices.items():
-        if getattr(taken, name) != value:
-            return f"its {CONTROLS[name].name} “{clean_name(value)[:20]}” is not known here."
-    return ""
-
-
-def _read_figures(value: Any) -> Figures | None:
-    try:
-        read = {model: {name: value[model][name] for name in names} for model, names in KEY_FIGURES.items()}
-    except (KeyError, TypeError):
-        return None
-    numbers = [number for model in read.values() for number in model.values()]
-    if all(number is None or (isinstance(number, float) and math.isfinite(number)) for number in numbers):
-        return read
-    return None
 
 
 def _shortened(problems: list[str]) -> list[str]:
     if len(problems) <= MAX_SENTENCES:
         return problems
-    left = len(problems) - MAX_SENTENCES
-    return [*problems[:MAX_SENTENCES], f"And {left:,} more of this kind."]
+    return [*problems[:MAX_SENTENCES], f"And {len(problems) - MAX_SENTENCES:,} more of this kind."]
 
 
 # ---- the link ----
@@ -312,7 +310,7 @@ def write_link(runs: Sequence[Run]) -> str:
 def _write_one(run: Run) -> str:
     usual, here = to_link(defaults(run.settings.data)), to_link(run.settings)
     name = run.name.replace("%", "%25").replace(_RUNS, "%7E").replace(_PARTS, "%2A")
-    differs = [f"{key}-{value}" for key, value in here.items() if key != "data" and value != usual[key]]
+    differs = [f"{key}-{value}" for key, value in here.items() if value != usual[key]]
     return _PARTS.join([name, run.settings.data, *differs])
 
 
@@ -332,11 +330,10 @@ def read_link(text: str) -> tuple[list[Run], list[str]]:
             problems.append(f"“{name}” of the link is not taken: {reason}")
             continue
         asked = {key: value for key, _, value in (part.partition("-") for part in parts[1:])}
-        known = {field.name for field in fields(Settings)} - {"data"}
-        unknown = [clean_name(key)[:20] for key in asked if key not in known]
+        unknown = [clean_name(key, 20) for key in asked if key not in CONTROLS or key == "data"]
         if unknown:
             problems.append(f"“{name}”: the link holds “{unknown[0]}”, which is no setting; it is left out.")
-        settings, notices = from_link({"data": data} | {key: asked[key] for key in asked if key in known})
+        settings, notices = from_link(asked | {"data": data})
         problems += [f"“{name}”: {notice[0].lower()}{notice[1:]}" for notice in notices]
         runs.append(Run(name, settings))
     problems = _shortened(problems)

@@ -15,6 +15,7 @@ from commod.dashboard.state.runs_file import (
     Run,
     RunsFileError,
     clean_name,
+    count_of_runs,
     default_name,
     read_link,
     read_runs,
@@ -66,14 +67,14 @@ class Shelf:
 
 def _from_link() -> Shelf:
     found = Shelf()
-    read, found.notices = read_link(session.carried().get("runs", ""))
+    read, found.notices = read_link(session.state().carried.get("runs", ""))
     for run in read:
         same = found.find(run.settings)
         if same is None:
             found.add(run)
         else:
             found.notices.append(f"“{run.name}” of the link is the same model as “{same.name}”: it is left out.")
-    found.compared = _compared_in(session.carried().get("compare", ""), found)
+    found.compared = _compared_in(session.state().carried.get("compare", ""), found)
     return found
 
 
@@ -109,11 +110,10 @@ def _drop_forgotten(here: Shelf) -> None:
     def gone(settings: Settings) -> bool:
         return settings.data.startswith(OWN_PREFIX) and settings.data != name
 
-    lost = [run.name for run in here.runs if gone(run.settings)]
+    lost = [f"“{run.name}”" for run in here.runs if gone(run.settings)]
     if lost:
         here.runs = [run for run in here.runs if not gone(run.settings)]
-        count = "1 run" if len(lost) == 1 else f"{len(lost)} runs"
-        here.notices.append(f"{count} on uploaded data went with the data: {', '.join(f'“{name}”' for name in lost)}.")
+        here.notices.append(f"{count_of_runs(len(lost))} on uploaded data went with the data: {', '.join(lost)}.")
     here.removed = [(place, run) for place, run in here.removed if not gone(run.settings)]
     here.figures = {settings: figures for settings, figures in here.figures.items() if not gone(settings)}
 
@@ -121,9 +121,10 @@ def _drop_forgotten(here: Shelf) -> None:
 def link() -> dict[str, str]:
     """What of the runs goes into the address: all but those on uploaded data, and which are compared."""
     here = shelf()
-    public = [run.name for run in here.runs if not run.is_own]
-    places = [str(public.index(run.name) + 1) for run in here.chosen() if not run.is_own] if here.compared else []
-    return {"runs": write_link(here.runs) if public else "", "compare": ",".join(places)}
+    public = [run for run in here.runs if not run.is_own]
+    compared = here.chosen() if here.compared else []
+    places = [str(place) for place, run in enumerate(public, start=1) if run in compared]
+    return {"runs": write_link(public), "compare": ",".join(places)}
 
 
 # ---- actions: called before the page is drawn ----
@@ -201,7 +202,7 @@ def take_upload() -> None:
     if uploaded is None:
         return
     here.uploads += 1
-    name = clean_name(uploaded.name)[:40]
+    name = clean_name(uploaded.name, 40)
     try:
         read, problems = read_runs(uploaded.getvalue())
     except RunsFileError as error:
@@ -220,8 +221,8 @@ def take_upload() -> None:
         problems.append(f"{left} more did not fit. {full()}")
     if taken:
         here.compared = None  # the newest, which have just come
-    count = "1 run" if len(taken) == 1 else f"{len(taken)} runs"
-    _say(f"{count if taken else 'Nothing'} was taken from {name}.".replace("runs was", "runs were"), bad=not taken)
+    count = count_of_runs(len(taken)) if taken else "Nothing"
+    _say(f"{count} {'were' if len(taken) > 1 else 'was'} taken from {name}.", bad=not taken)
     here.notices = problems
 
 

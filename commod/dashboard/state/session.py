@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
+from urllib.parse import urlencode
 
 import streamlit as st
 
@@ -30,25 +32,28 @@ MAX_TRIED = 200
 
 
 @dataclass
-class _State:
+class Session:
+    """What a session holds of the Explore page, which all pages share."""
+
     settings: Settings
     access: Access
-    notices: list[str]
-    carried: dict[str, str]
-    past: list[Settings] = field(default_factory=list)
-    future: list[Settings] = field(default_factory=list)
-    tried: dict[Settings, dict[str, float]] = field(default_factory=dict)
-    last_good: Any = None
+    notices: list[str]  # what was wrong with the link; told until the setting is changed
+    carried: dict[str, str]  # of the address, beside the setting
+    past: list[Settings] = field(default_factory=list)  # to be undone
+    future: list[Settings] = field(default_factory=list)  # to be done again
+    tried: dict[Settings, dict[str, float]] = field(default_factory=dict)  # models and their figures, oldest first
+    last_good: Any = None  # the last result that could be shown
 
 
-def _from_link() -> _State:
+def _from_link() -> Session:
     link = dict(st.query_params)
     settings, notices = from_link(link, own.name if (own := own_data()) else None)
     access, unknown = access_from_link(link)
-    return _State(settings, access, [*notices, *unknown], {name: link[name] for name in CARRIED if name in link})
+    return Session(settings, access, [*notices, *unknown], {name: link[name] for name in CARRIED if name in link})
 
 
-_state = PageState("explore", _from_link)
+# What this session holds.
+state = PageState("explore", _from_link)
 
 
 # ---- data ----
@@ -72,13 +77,13 @@ def forget_own() -> None:
     own = own_data()
     if own is None:
         return
-    state = _state()
-    if state.settings.data == own.name:
+    here = state()
+    if here.settings.data == own.name:
         _move(defaults(first_data()))
-    state.past = [settings for settings in state.past if settings.data != own.name]
-    state.future = [settings for settings in state.future if settings.data != own.name]
-    state.tried = {settings: figures for settings, figures in state.tried.items() if settings.data != own.name}
-    state.last_good = None
+    here.past = [settings for settings in here.past if settings.data != own.name]
+    here.future = [settings for settings in here.future if settings.data != own.name]
+    here.tried = {settings: figures for settings, figures in here.tried.items() if settings.data != own.name}
+    here.last_good = None
     release()
 
 
@@ -87,17 +92,12 @@ def forget_own() -> None:
 
 def current() -> Settings:
     """The setting to be shown."""
-    return _state().settings
+    return state().settings
 
 
 def access() -> Access:
     """Which controls this session may move."""
-    return _state().access
-
-
-def link_notices() -> list[str]:
-    """What was wrong with the link; told until the setting is changed."""
-    return _state().notices
+    return state().access
 
 
 def enter(page: str) -> None:
@@ -118,9 +118,9 @@ def widget_key(name: str) -> str:
 
 def _move(settings: Settings) -> None:
     """Make `settings` current and let the widgets show it."""
-    state = _state()
-    state.settings = settings
-    state.notices = []
+    here = state()
+    here.settings = settings
+    here.notices = []
     for name in CONTROLS:
         key = f"set_{name}"
         # Without its key a widget takes the new value when it is drawn, be it now or later; one that is set while the
@@ -135,13 +135,13 @@ def go_to(settings: Settings) -> None:
     A setting that was passed so quickly that its model was never shown is no step: a held arrow key is undone at once.
     Controls that a teacher's link has frozen stay where they are.
     """
-    state = _state()
-    settings = state.access.keep(settings, state.settings)
-    if settings == state.settings:
+    here = state()
+    settings = here.access.keep(settings, here.settings)
+    if settings == here.settings:
         return
-    if state.settings.model() in state.tried:
-        state.past = [*state.past, state.settings][-MAX_STEPS:]
-    state.future = []
+    if here.settings.model() in here.tried:
+        here.past = [*here.past, here.settings][-MAX_STEPS:]
+    here.future = []
     _move(settings)
 
 
@@ -152,11 +152,11 @@ def can_go_to(settings: Settings) -> bool:
 
 def stage(settings: Settings) -> None:
     """Change to the setting of a lesson's step, whatever is frozen; then there is no way back into another step."""
-    state = _state()
-    if state.access.live is None:
+    here = state()
+    if here.access.live is None:
         go_to(settings)
         return
-    state.past, state.future = [], []
+    here.past, here.future = [], []
     _move(settings)
 
 
@@ -185,7 +185,7 @@ def change(name: str) -> None:
     go_to(replace(defaults(data), **chosen).looked_at_as(here))
 
 
-def options(name: str) -> dict[Any, str]:
+def options(name: str) -> Mapping[Any, str]:
     """What a control can be set to in this session, and how that is read."""
     if name == "data":
         return {data: load_task(data).spec.title for data in data_sets()}
@@ -197,30 +197,22 @@ def reset() -> None:
     go_to(defaults(current().data))
 
 
-def can_undo() -> bool:
-    """Whether there is a step to take back."""
-    return bool(_state().past)
-
-
-def can_redo() -> bool:
-    """Whether there is a step to take again."""
-    return bool(_state().future)
-
-
 def undo() -> None:
     """Take the last step back."""
-    state = _state()
-    if state.past:
-        state.future.append(state.settings)
-        _move(state.past.pop())
+    here = state()
+    _step(here.past, here.future)
 
 
 def redo() -> None:
     """Take a step again that was taken back."""
-    state = _state()
-    if state.future:
-        state.past.append(state.settings)
-        _move(state.future.pop())
+    here = state()
+    _step(here.future, here.past)
+
+
+def _step(source: list[Settings], target: list[Settings]) -> None:
+    if source:
+        target.append(current())
+        _move(source.pop())
 
 
 # ---- what was tried ----
@@ -228,21 +220,11 @@ def redo() -> None:
 
 def remember(settings: Settings, figures: dict[str, float], result: Any) -> None:
     """Add a model to the trail, and keep its result as the last good picture."""
-    state = _state()
-    state.tried[settings.model()] = figures
-    while len(state.tried) > MAX_TRIED:
-        state.tried.pop(next(iter(state.tried)))
-    state.last_good = result
-
-
-def tried() -> dict[Settings, dict[str, float]]:
-    """All models tried so far in this session, oldest first."""
-    return _state().tried
-
-
-def last_good() -> Any:
-    """The last result that could be shown, or None."""
-    return _state().last_good
+    here = state()
+    here.tried[settings.model()] = figures
+    while len(here.tried) > MAX_TRIED:
+        here.tried.pop(next(iter(here.tried)))
+    here.last_good = result
 
 
 # ---- the address ----
@@ -250,18 +232,19 @@ def last_good() -> Any:
 
 def carry(**more: str) -> None:
     """Keep parameters in the address of every page, where a reload finds them again; those that are empty go."""
-    state = _state()
-    state.carried = {name: text for name, text in (state.carried | more).items() if text}
-
-
-def carried() -> dict[str, str]:
-    """What is carried along in the address."""
-    return _state().carried
+    here = state()
+    here.carried = {name: text for name, text in (here.carried | more).items() if text}
 
 
 def keep_link(**more: str) -> None:
     """Write the complete setting into the address, and what else a page wants to find there again."""
-    state = _state()
-    link = to_link(state.settings) | state.access.to_link() | state.carried | more
+    here = state()
+    link = to_link(here.settings) | here.access.to_link() | here.carried | more
     if dict(st.query_params) != link:
         st.query_params.from_dict(link)
+
+
+def address(**more: str) -> str:
+    """A link to this page with the setting, for somebody else: nothing is frozen for them."""
+    link = to_link(current()) | {name: text for name, text in more.items() if text}
+    return f"{(st.context.url or '').split('?')[0]}?{urlencode(link)}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from commod.dashboard.state.controls import Control, choice, number, slider
+from commod.dashboard.state.controls import Control, control
 from commod.datasets import TASKS, damaged_files, load_task
 from commod.experiments.scene import SceneKey
 from commod.experiments.target import LAMBDA_GRIDS
@@ -42,9 +42,8 @@ def base_models_of(data: str) -> dict[str, str]:
 
 
 def _weight(default: float, label: str, argument: str) -> Any:
-    symbol = argument.replace("lambda", "λ")
-    grid = LAMBDA_GRIDS[argument]
-    return slider(default, f"{label} ({symbol})", grid, name=symbol, argument=argument, word=argument)
+    symbol, grid = argument.replace("lambda", "λ"), LAMBDA_GRIDS[argument]
+    return control(default, f"{label} ({symbol})", name=symbol, grid=grid, argument=argument, word=argument)
 
 
 @dataclass(frozen=True)
@@ -55,22 +54,22 @@ class Settings:
     in all that is made of settings; what `Commod` gets of it follows from `argument`.
     """
 
-    data: str = choice("law_school", "Data set", titles_of_data, decides="scene")
-    fairness: str = choice(
+    data: str = control("law_school", "Data set", titles=titles_of_data, decides="scene")
+    fairness: str = control(
         "demographic_parity",
         "Fairness criterion",
-        lambda _: {name: criterion.label for name, criterion in CRITERIA.items()},
+        titles=lambda _: {name: criterion.label for name, criterion in CRITERIA.items()},
         decides="scene",
         argument="fairness",
     )
-    f: str = choice("logistic_regression", "Base model f", base_models_of, name="base model", decides="scene")
+    f: str = control("logistic_regression", "Base model f", name="base model", titles=base_models_of, decides="scene")
     lambda_fair: float = _weight(3.0, "Fairness", "lambda_fair")
     lambda_ratio: float = _weight(0.05, "Stay near f", "lambda_ratio")
     lambda_concepts: float = _weight(0.05, "Sparse concepts", "lambda_concepts")
-    k: int = slider(2, "Number of concepts (k)", range(1, 11), name="k", argument="n_concepts", word="k")
-    seed: int = number(0, "Seed of the split", range(100), decides="scene", word="seed")
-    depth: int = slider(3, "Depth of the tree", range(1, 7), decides="look", word="depth")
-    view: str = choice("fairness", "View", lambda _: _VIEWS, decides="look", freezable=False)
+    k: int = control(2, "Number of concepts (k)", name="k", grid=tuple(range(1, 11)), argument="n_concepts", word="k")
+    seed: int = control(0, "Seed of the split", grid=tuple(range(100)), typed=True, decides="scene", word="seed")
+    depth: int = control(3, "Depth of the tree", grid=tuple(range(1, 7)), decides="look", word="depth")
+    view: str = control("fairness", "View", titles=lambda _: _VIEWS, decides="look", freezable=False)
 
     def model(self) -> Settings:
         """The part that decides the model; how it is looked at is set to its default."""
@@ -90,38 +89,33 @@ class Settings:
 
     def commod_arguments(self) -> dict[str, Any]:
         """Keyword arguments of `Commod`."""
-        controls = controls_of("model") | controls_of("scene")
-        return {control.argument: getattr(self, name) for name, control in controls.items() if control.argument}
+        declared = controls_of("model") | controls_of("scene")
+        return {known.argument: getattr(self, name) for name, known in declared.items() if known.argument}
 
 
 CONTROLS: dict[str, Control] = {field.name: field.metadata["control"] for field in fields(Settings)}
-GRIDS = {name: control.grid for name, control in CONTROLS.items() if control.grid}
+GRIDS = {name: known.grid for name, known in CONTROLS.items() if known.grid}
 _USUAL = Settings()
 
 
 def controls_of(*decides: str) -> dict[str, Control]:
     """The controls that decide these, in the order of their declaration."""
-    return {name: control for name, control in CONTROLS.items() if control.decides in decides}
+    return {name: known for name, known in CONTROLS.items() if known.decides in decides}
 
 
 def defaults(data: str) -> Settings:
     """Settings in which a data set opens."""
     suited = load_task(data).spec.commod_settings
-    values = {name: suited[control.argument] for name, control in CONTROLS.items() if control.argument in suited}
+    values = {name: suited[known.argument] for name, known in CONTROLS.items() if known.argument in suited}
     return Settings(data=data, f=next(iter(base_models_of(data))), **values)
+
+
+def described(settings: Settings, *decides: str) -> dict[str, str]:
+    """Every setting that decides these (at first, all that decides the model) as it is read."""
+    declared = controls_of(*(decides or ("scene", "model")))
+    return {name: known.in_words(getattr(settings, name), settings.data) for name, known in declared.items()}
 
 
 def in_words(settings: Settings) -> str:
     """The slider values in one line."""
-    return ", ".join(
-        f"{control.name} {control.in_words(getattr(settings, name), settings.data)}"
-        for name, control in controls_of("model").items()
-    )
-
-
-def described(settings: Settings) -> dict[str, str]:
-    """All that decides the model, as it is read."""
-    return {
-        name: control.in_words(getattr(settings, name), settings.data)
-        for name, control in controls_of("scene", "model").items()
-    }
+    return ", ".join(f"{CONTROLS[name].name} {value}" for name, value in described(settings, "model").items())

@@ -16,37 +16,40 @@ from commod.datasets import damaged_files
 def sidebar() -> None:
     """The sidebar. Its widgets change the session's setting in their callbacks, before the page is drawn."""
     with st.sidebar:
-        _scene("choice")
+        _scene_choices()
+        state = session.state()
         undo, redo, reset = st.columns(3, gap="small")
-        undo.button("Undo", on_click=session.undo, disabled=not session.can_undo(), width="stretch")
-        redo.button("Redo", on_click=session.redo, disabled=not session.can_redo(), width="stretch")
+        undo.button("Undo", on_click=session.undo, disabled=not state.past, width="stretch")
+        redo.button("Redo", on_click=session.redo, disabled=not state.future, width="stretch")
         reset.button("Reset", on_click=session.reset, width="stretch", help=tip("reset"))
         for name in controls_of("model"):
             control(name)
-        _scene("slider", "number")
-        _say_what_is_frozen()
+        _scene_numbers()
 
 
 def scene_sidebar() -> None:
     """What decides the scene, and nothing of COMMOD's own: for pages on which all methods are equal."""
     with st.sidebar:
-        _scene("choice", "slider", "number")
-        _say_what_is_frozen()
+        _scene_choices()
+        _scene_numbers()
 
 
-def _say_what_is_frozen() -> None:
-    if session.access().live is not None:
-        st.caption("The link you came with has set the other controls; they stay as they are.")
-
-
-def _scene(*widgets: str) -> None:
-    """What decides the scene, as far as it is chosen by one of these widgets."""
+def _scene_choices() -> None:
     for name, declared in controls_of("scene").items():
-        if declared.widget in widgets:
+        if declared.titles:
             control(name)
-        if name == "data" and "choice" in widgets:
+        if name == "data":
             for sentence in damaged_files().values():
                 st.caption(f":material/warning: {escape_markdown(sentence)}")
+
+
+def _scene_numbers() -> None:
+    """The rest of the scene, and whose doing it is if not everything can be moved."""
+    for name, declared in controls_of("scene").items():
+        if declared.grid:
+            control(name)
+    if session.access().live is not None:
+        st.caption("The link you came with has set the other controls; they stay as they are.")
 
 
 def control(name: str) -> None:
@@ -64,15 +67,15 @@ def control(name: str) -> None:
         "help": tip("frozen") if frozen else explained,
     }
     titles = session.options(name)
-    if declared.widget == "number":
+    if declared.typed:
         st.number_input(declared.label, declared.grid[0], declared.grid[-1], step=1, **about)
-    elif declared.widget == "slider":
-        st.select_slider(declared.label, list(titles), format_func=titles.__getitem__, **about)
-    else:
+    elif declared.titles:
         st.selectbox(declared.label, list(titles), format_func=titles.__getitem__, **about)
+    else:
+        st.select_slider(declared.label, list(titles), format_func=titles.__getitem__, **about)
 
 
 def notices() -> None:
     """What was wrong with the link."""
-    for notice in session.link_notices():
+    for notice in session.state().notices:
         st.warning(escape_markdown(notice), icon=":material/link_off:")

@@ -18,7 +18,7 @@ from commod.dashboard.views import controls
 def train(settings: Settings, training: Ticket) -> FitResult | None:
     """The model of `settings` as soon as it can be drawn, or, if it fails, one sentence and the last good one."""
     place = st.empty()
-    first = session.last_good() is None
+    first = session.state().last_good is None
     if first:
         place.skeleton(height=600)
     try:
@@ -26,14 +26,14 @@ def train(settings: Settings, training: Ticket) -> FitResult | None:
     except ValueError as error:
         place.empty()
         st.error(f"This setting could not be trained: {escape_markdown(error)}", icon=":material/error:")
-        return session.last_good()
+        return session.state().last_good
     except Exception:
         place.empty()
         st.error(
             "Training failed for a reason of ours, not of yours. The last picture is kept; choose another setting.",
             icon=":material/error:",
         )
-        return session.last_good()
+        return session.state().last_good
     if first:
         place.empty()
     if not result.converged:

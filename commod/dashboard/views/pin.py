@@ -5,11 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from commod.dashboard.state import session
-from commod.dashboard.state.runs_file import (
-    MAX_NAME,
-    MAX_RUNS,
-    default_name,
-)
+from commod.dashboard.state.runs_file import MAX_NAME, MAX_RUNS, default_name
 from commod.dashboard.state.saved_runs import full, link, pin, shelf
 from commod.dashboard.state.settings import Settings, in_words
 from commod.dashboard.text.escape import escape_markdown
@@ -43,9 +39,8 @@ def pin_here(settings: Settings) -> None:
     same = here.find(settings)
     model = f"{escape_markdown(load_task(settings.data).spec.title)}, {in_words(settings)}"
     if same is not None:
-        st.caption(
-            f"The model of the sliders ({model}) is saved as “{escape_markdown(same.name)}”. Move them to pin another."
-        )
+        name = escape_markdown(same.name)
+        st.caption(f"The model of the sliders ({model}) is saved as “{name}”. Move them to pin another.")
     elif len(here.runs) >= MAX_RUNS:
         st.info(full(), icon=":material/inventory_2:")
     else:

@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from commod.dashboard.state.runs_file import (
-    KEY_FIGURES,
     MAX_BYTES,
     MAX_RUNS,
     Claim,
@@ -30,7 +29,8 @@ from commod.datasets import TASKS
 from commod.metrics.figures import CRITERIA
 from commod.models.base_models import BASE_MODELS
 
-FIGURES = {model: dict.fromkeys(names, 0.5) for model, names in KEY_FIGURES.items()}
+NAMES = {"f": ("accuracy", "p_rule", "dm"), "g": ("accuracy", "p_rule", "dm", "change_rate")}
+FIGURES = {model: dict.fromkeys(names, 0.5) for model, names in NAMES.items()}
 HOSTILE = "<script>alert(1)</script>"
 
 

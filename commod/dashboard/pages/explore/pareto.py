@@ -56,12 +56,12 @@ def _points(result: FitResult, sweep: pd.DataFrame | None) -> tuple[pa.Table, li
     """Rows of the Pareto view, and the settings behind the points tried before (their ``id`` is the place)."""
     here = result.settings
     # k is a reading of the model, not another model: one point for all of them.
-    models = {replace(s, k=here.k): s for s in session.tried() if s.problem() == here.problem()}
+    models = {replace(s, k=here.k): s for s in session.state().tried if s.problem() == here.problem()}
     known = [s for model, s in models.items() if model != here]
     behind, above = result.keep(f"points_{sweep is not None}", lambda: _fixed_points(result, sweep))
     rows = []
     for i, s in enumerate(known):
-        shown = session.tried()[s]
+        shown = session.state().tried[s]
         rows.append((TRIED, shown["fairness"], shown["accuracy"], shown["change_rate"], in_words(s), i, 0, ""))
     return pa.concat_tables([behind, _rows(rows), above]).combine_chunks(), known
 
@@ -122,7 +122,9 @@ def draw_pareto(result: FitResult) -> Callable[[], None]:
     sweep = None if found is None else found.points
     paint(sweep)
     squares = (
-        " Click a square to go back to that setting, or choose it with the table." if len(session.tried()) > 1 else ""
+        " Click a square to go back to that setting, or choose it with the table."
+        if len(session.state().tried) > 1
+        else ""
     )
     grey = "Grey: a sweep over λ_fair and λ_ratio, its frontier as a line."
     st.caption((grey if sweep is not None else "A sweep over λ_fair and λ_ratio is being computed …") + squares)

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from urllib.parse import urlencode
-
 import streamlit as st
 
 from commod.dashboard.state import session
-from commod.dashboard.state.link import to_link
 from commod.dashboard.state.recipe import to_python
 from commod.dashboard.state.settings import Settings
 from commod.dashboard.views.pin import pin_popover
@@ -19,11 +16,10 @@ def share(settings: Settings) -> None:
         # Filled when they are opened: all of it at every move of a slider would cost more than the charts.
         with st.popover("Share this setting", icon=":material/share:", key="share", on_change="rerun") as shared:
             if shared.open:
-                query = urlencode(to_link(session.current()))
                 st.caption(
                     "The address of this page holds the complete setting: whoever opens it sees the same picture."
                 )
-                st.code(f"{(st.context.url or '').split('?')[0]}?{query}", language=None, wrap_lines=True)
+                st.code(session.address(), language=None, wrap_lines=True)
         with st.popover("Copy as Python", icon=":material/code:", key="python", on_change="rerun") as copied:
             if copied.open:
                 st.caption("The same model with the library:")

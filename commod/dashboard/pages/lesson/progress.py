@@ -29,7 +29,7 @@ class Progress:
 
 def _first_seen() -> Progress:
     """As the link has it."""
-    found = from_link(session.carried())
+    found = from_link(session.state().carried)
     # A link with a setting is one that was left: what had been moved stays.
     found.staged = found.step if "data" in st.query_params and found.answers else None
     found.seen = {place for place in found.answers if place != found.step or not STEPS[place].goal}

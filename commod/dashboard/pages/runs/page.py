@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import streamlit as st
 
-from commod.dashboard.pages.runs import compare as runs_compare
-from commod.dashboard.pages.runs import sections as runs
+from commod.dashboard.pages.runs.compare import choose, side_by_side
+from commod.dashboard.pages.runs.models import check_figures, train_compared, train_rest
 from commod.dashboard.state import saved_runs, session
+from commod.dashboard.state.runs_file import MAX_BYTES, MAX_NAME, Run, count_of_runs, write_runs
+from commod.dashboard.state.saved_runs import shelf
+from commod.dashboard.state.settings import base_models_of, in_words
+from commod.dashboard.text.escape import escape_markdown
+from commod.dashboard.text.glossary import tip
+from commod.dashboard.text.html import html_table
 from commod.dashboard.views import controls
 from commod.dashboard.views import frame as layout
 from commod.dashboard.views.pin import pin_here
+from commod.datasets import load_task
+from commod.metrics.figures import CRITERIA, key_figures
+
+FILE_NAME = "commod-runs.json"
 
 
 def show() -> None:
@@ -20,45 +32,167 @@ def show() -> None:
     controls.notices()
     session.carry(**saved_runs.link())
     session.keep_link()
-    if not saved_runs.shelf().runs:
+    if not shelf().runs:
         st.markdown(
             "Pin a model here or on the Explore page and give it a name. Pin another, and the two are shown side by "
             "side."
         )
-        runs.tell()
+        _tell()
         pin_here(session.current())
-        runs.put_back()
-        runs.take_along()
+        _put_back()
+        _take_along()
         st.stop()
 
     st.markdown(
         "Models pinned with a name, here or on the Explore page. Compare up to four of them, and take them along."
     )
-    runs.tell()
+    _tell()
     checked = st.empty()
     pin_here(session.current())
     st.header("All runs")
     table = st.empty()
-    runs.overview(table)
+    _overview(table)
     progress = st.empty()
-    runs.manage()
+    _manage()
 
     st.header("Side by side")
-    chosen = runs_compare.choose()
-    shown = runs_compare.train(chosen)
+    chosen = choose()
+    shown = train_compared(chosen)
     if shown:
-        runs_compare.comparable(shown)
-        runs_compare.picture(shown)
-        runs_compare.settings(shown)
-        runs_compare.figures(shown)
-        runs_compare.overlap(shown)
-        runs_compare.concepts(shown)
-        runs_compare.trees(shown)
+        side_by_side(shown)
     elif not chosen:
         st.info("Choose up to four runs.", icon=":material/info:")
 
     # What may take a while comes last: the page above is complete without it.
-    runs.train_rest(progress)
-    runs.overview(table)
-    runs.check(checked)
-    runs.take_along()
+    train_rest(progress)
+    _overview(table)
+    check_figures(checked)
+    _take_along()
+
+
+# ---- the list ----
+
+
+def _tell() -> None:
+    """What the last action did, and what was wrong with the link or the file."""
+    here = shelf()
+    sentence, bad = saved_runs.told()
+    if sentence and bad:
+        st.error(escape_markdown(sentence), icon=":material/error:")
+    elif sentence:
+        st.success(escape_markdown(sentence), icon=":material/check:")
+    for notice in here.notices:
+        st.warning(escape_markdown(notice), icon=":material/info:")
+    if any(run.is_own for run in here.runs):
+        st.info(
+            "Runs on your uploaded data stay in this session, as the data do: they are in neither the address nor the "
+            "file, and go when the data are forgotten.",
+            icon=":material/lock:",
+        )
+
+
+def _overview(place: Any) -> None:
+    """All runs as a table, with the figures that are known so far."""
+    figures = sorted(key_figures(), key=lambda figure: not figure.fair)  # those of fairness first
+    headings = {"Name": "", "Data set and split, criterion, f": tip("run_scene"), "Setting": ""}
+    headings |= {figure.short_title: figure.meaning for figure in figures}
+    rows = []
+    for run in shelf().runs:
+        s = run.settings
+        trained = shelf().figures.get(s.model())
+        values = [None if trained is None else trained["g"][figure.name] for figure in figures]
+        unknown = "…" if trained is None else "–"
+        rows.append(
+            [
+                run.name,
+                f"{load_task(s.data).spec.title}, split {s.seed}\n{CRITERIA[s.fairness].title}\n"
+                f"{base_models_of(s.data)[s.f]}",
+                in_words(s).replace(", λ_concepts", "\nλ_concepts").replace(" ", "\u00a0"),
+                *(
+                    unknown if value is None else figure.show(value)
+                    for figure, value in zip(figures, values, strict=True)
+                ),
+            ]
+        )
+    place.html(html_table(headings, rows, caption="All saved runs", text=(1, 2)))
+
+
+def _manage() -> None:
+    """Open, rename or remove one run."""
+    here = shelf()
+    names = here.names()
+    if st.session_state.get("runs_one") not in names:
+        st.session_state["runs_one"] = names[-1]
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        name = st.selectbox("Run to open, rename or remove", names, key="runs_one", width=360)
+        run = next(run for run in here.runs if run.name == name)
+        reachable = session.can_go_to(run.settings)
+        opened = st.button(
+            "Open in Explore",
+            icon=":material/tune:",
+            on_click=session.go_to,
+            args=(run.settings,),
+            disabled=not reachable,
+            help=None if reachable else tip("run_frozen"),
+        )
+        with st.popover("Rename", icon=":material/edit:"), st.form("rename", border=False):
+            key = f"rename_{names.index(name)}_{name}"
+            st.text_input("New name", name, max_chars=MAX_NAME, key=key, help=tip("run_name", most=MAX_NAME))
+            st.form_submit_button("Rename it", on_click=saved_runs.rename, args=(name, key))
+        st.button("Remove", icon=":material/delete:", on_click=saved_runs.remove, args=(name,))
+        _put_back()
+    if opened:
+        st.switch_page("app.py")
+
+
+def _put_back() -> None:
+    """A button that undoes the last removal, if there was one."""
+    removed = shelf().removed
+    if removed:
+        name = removed[-1][1].name
+        label = f"Put “{escape_markdown(name if len(name) <= 30 else name[:30] + '…')}” back"
+        st.button(label, icon=":material/undo:", on_click=saved_runs.put_back, key="runs_put_back")
+
+
+# ---- take them along ----
+
+
+def _take_along() -> None:
+    """Link, export and import."""
+    here = shelf()
+    public = [run for run in here.runs if not run.is_own]
+    st.header("Take them along" if public else "Or bring some")
+    left, right = st.columns(2, gap="large")
+    if public:
+        with left:
+            _give(public)
+    with right if public else left:
+        st.file_uploader(
+            "Import runs from a file (JSON)",
+            type=["json"],
+            key=f"runs_upload_{here.uploads}",
+            on_change=saved_runs.take_upload,
+            max_upload_size=MAX_BYTES // 2**20,
+            help=tip("run_import"),
+        )
+
+
+def _give(public: list[Run]) -> None:
+    text = write_runs(public, shelf().figures)
+    st.markdown(
+        f"{count_of_runs(len(public))} in one file of {len(text.encode()) / 1e3:.1f} kB, to be opened here again, now "
+        "or by someone else. The address of this page holds them, too: bookmark it, or send it."
+    )
+    with st.container(horizontal=True, gap="small"):
+        st.download_button(
+            "Export as JSON",
+            text.encode(),
+            FILE_NAME,
+            "application/json",
+            icon=":material/download:",
+            on_click="ignore",
+            help=tip("run_export"),
+        )
+        with st.popover("Share this comparison", icon=":material/share:"):
+            st.caption("Whoever opens this address sees these runs, trained anew.")
+            st.code(session.address(**saved_runs.link()), language=None, wrap_lines=True)
