@@ -71,6 +71,8 @@ class Figure:
         The value at which it is fair, as it is written behind the title; empty if that does not apply.
     more : str
         What the glossary adds to the meaning.
+    cf : str
+        A figure of other tools that is near it but not the same.
     """
 
     name: str
@@ -86,6 +88,7 @@ class Figure:
     short: str = ""
     fair: str = ""
     more: str = ""
+    cf: str = ""
 
     def __post_init__(self) -> None:
         if self.key and self.by_group:
@@ -109,6 +112,11 @@ class Figure:
     def axis_title(self) -> str:
         """The title with the value at which it is fair."""
         return f"{self.title} ({self.fair} is fair)" if self.fair else self.title
+
+    @property
+    def introduction(self) -> str:
+        """The title where a reader meets the figure: with what other tools have in its place."""
+        return f"{self.title} (cf. {self.cf})" if self.cf else self.title
 
     @property
     def format(self) -> str:
@@ -206,6 +214,7 @@ FIGURES: dict[str, Figure] = {
             fair="0",
             more="It measures equalized odds. Other tools call the larger of the two, in place of their sum, the "
             "equalized odds difference.",
+            cf="equalized odds difference",
         ),
         Figure(
             "delta_tpr",

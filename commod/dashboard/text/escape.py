@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from html import escape
 from typing import Any
+
+import pandas as pd
+from markupsafe import Markup
 
 # Where a joiner that nobody sees keeps an address from becoming a link, which no backslash does.
 _LINKS = re.compile(r"(?<=www)(?=\.)|(?<=http)(?=s?://)|(?=@)", re.IGNORECASE)
@@ -16,11 +20,39 @@ def escape_markdown(text: object) -> str:
     return re.sub(r"([\\`*_\[\]$~:#<>|!])", r"\\\1", unlinked)
 
 
-def bold(text: str) -> str:
+def bold(text: str) -> Markup:
     """A text of ours as HTML, with what stands between two pairs of asterisks in bold."""
-    return re.sub(r"\*\*(.+?)\*\*", r"<strong>\1</strong>", escape(text, quote=False))
+    return Markup(re.sub(r"\*\*(.+?)\*\*", r"<strong>\1</strong>", escape(text, quote=False)))
 
 
 def no_formula(value: Any) -> Any:
     """A cell of a table that a spreadsheet does not take for a formula; it passes over blanks in front of one."""
     return f"'{value}" if isinstance(value, str) and value.lstrip().startswith(("=", "+", "-", "@")) else value
+
+
+def safe_csv(
+    frame: pd.DataFrame, headings: Mapping[str, str] | None = None, *, index: str = "", for_spreadsheets: bool = True
+) -> bytes:
+    """A table as CSV of which no cell starts a formula: a text that would gets a ' in front. Numbers stay as they are.
+
+    Parameters
+    ----------
+    frame : DataFrame
+    headings : mapping, optional
+        Column to its heading; columns that it leaves out are not written.
+    index : str
+        Heading of the index, which is left out without one.
+    for_spreadsheets : bool
+        Whether the file begins with a byte-order mark, by which spreadsheets know ≤ and “ ”, and its lines end as they
+        expect it; programs read it more easily without.
+    """
+    names = {name: name for name in frame} if headings is None else headings
+    columns = [*([frame.index] if index else []), *(frame[name] for name in names)]
+    header = [*([index] if index else []), *(no_formula(heading) for heading in names.values())]
+    cells = [
+        column.array if pd.api.types.is_numeric_dtype(column.dtype) else [no_formula(value) for value in column]
+        for column in columns
+    ]
+    start, end = ("\ufeff", "\r\n") if for_spreadsheets else ("", "\n")
+    text: str = pd.DataFrame(dict(enumerate(cells))).to_csv(index=False, header=header, lineterminator=end)
+    return (start + text).encode()

@@ -1,157 +1,137 @@
-"""Concepts and trees as HTML: text that wraps, zooms and is read aloud, in the colours of the theme.
+"""HTML from the templates beside this file: tables, legends, concepts, trees, and whole documents.
 
-Every text from data or settings passes through `html.escape`.
+Every text is escaped by jinja2, unless it is a `Markup` that was made here. What is drawn is text: it wraps, zooms and
+is read aloud, in the colours of the theme.
 """
 
 from __future__ import annotations
 
+import re
 from base64 import b64encode
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from functools import lru_cache
 from html import escape
 from typing import Any
 
 import pandas as pd
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2.ext import Extension
+from markupsafe import Markup
 
 from commod.charts import MethodStyle, palette
+from commod.dashboard.text.escape import bold
 from commod.explain import ChangeTree
 from commod.explain.concepts import in_percent
 
 MAX_BARS = 8
 
-_STYLE = f"""
-<style>
-.cx-grid {{ display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 330px), 1fr)); gap: 1rem; }}
-.cx-card {{ border: 1px solid color-mix(in srgb, currentColor 22%, transparent); border-radius: .5rem;
-  padding: .8rem 1rem; min-width: 0; }}
-.cx-card h3 {{ margin: 0; padding: 0; font-size: 1.05rem; font-weight: 600; }}
-.cx-note {{ margin: .15rem 0 .5rem; font-size: .875rem; }}
-.cx-bars {{ list-style: none !important; padding: 0 !important; margin: 0 !important; display: grid;
-  grid-template-columns: minmax(0, 11fr) minmax(0, 9fr) 3.2rem; gap: .2rem .5rem;
-  align-items: center; font-size: .875rem; }}
-.cx-bars li {{ display: contents; }}
-.cx-label {{ overflow-wrap: anywhere; line-height: 1.2; }}
-.cx-track {{ position: relative; height: .95rem; }}
-.cx-track::before {{ content: ""; position: absolute; left: 50%; top: -.1rem; bottom: -.1rem; width: 1px;
-  background: color-mix(in srgb, currentColor 45%, transparent); }}
-.cx-bar {{ position: absolute; top: 0; bottom: 0; border-radius: 2px;
-  background: color-mix(in srgb, currentColor 62%, transparent); }}
-.cx-up {{ left: 50%; }}
-.cx-down {{ right: 50%; }}
-.cx-number {{ text-align: right; font-variant-numeric: tabular-nums; }}
-.cx-table {{ border-collapse: collapse; font-size: .875rem; margin: .5rem 0; width: 100%; }}
-.cx-table th, .cx-table td {{ text-align: left; padding: .15rem .5rem .15rem 0; font-weight: 400;
-  border-bottom: 1px solid color-mix(in srgb, currentColor 15%, transparent); }}
-.cx-table td {{ text-align: right; font-variant-numeric: tabular-nums; }}
-.cx-scroll {{ overflow-x: auto; max-width: 100%; }}
-.cx-tall {{ max-height: 26rem; overflow-y: auto; }}
-.cx-wide {{ border-collapse: collapse; font-size: .85rem; min-width: 100%; }}
-.cx-wide th, .cx-wide td {{ text-align: right; padding: .3rem .6rem; font-variant-numeric: tabular-nums;
-  border-bottom: 1px solid color-mix(in srgb, currentColor 15%, transparent); vertical-align: top; }}
-.cx-wide td {{ white-space: pre-line; min-width: 4.2rem; }}
-.cx-wide thead th {{ vertical-align: bottom; font-weight: 600; line-height: 1.2; }}
-.cx-wide th[scope=row] {{ font-weight: 600; }}
-.cx-wide th:first-child, .cx-wide .cx-text {{ text-align: left; }}
-.cx-wide .cx-text {{ min-width: 8rem; }}
-.cx-more {{ font-size: .875rem; margin: .3rem 0; }}
-.cx-more summary {{ cursor: pointer; width: fit-content; }}
-.cx-more dl {{ margin: .3rem 0; }}
-.cx-more dt {{ font-weight: 600; }}
-.cx-more dd {{ margin: 0 0 .2rem 1rem; }}
-.cx-wide .cx-marked {{ background: color-mix(in srgb, currentColor 13%, transparent); font-weight: 700; }}
-.cx-legend {{ display: flex; flex-wrap: wrap; gap: .2rem 1.1rem; list-style: none !important; padding: 0 !important;
-  margin: 0 !important; font-size: .875rem; }}
-.cx-legend li {{ display: flex; align-items: center; gap: .4rem; margin: 0 !important; }}
-.cx-tree, .cx-tree ul {{ list-style: none !important; margin: 0 !important;
-  padding: 0 !important; }}
-.cx-tree ul {{ margin-left: .55rem !important;
-  border-left: 2px solid color-mix(in srgb, currentColor 30%, transparent); }}
-.cx-tree li {{ padding: .18rem 0; position: relative; margin: 0 !important; }}
-.cx-tree ul > li {{ padding-left: .9rem; }}
-.cx-tree ul > li::before {{ content: ""; position: absolute; left: 0; top: .95rem; width: .7rem; height: 2px;
-  background: color-mix(in srgb, currentColor 30%, transparent); }}
-.cx-node {{ display: flex; flex-wrap: wrap; gap: .1rem .6rem; align-items: center; font-size: .9rem; }}
-.cx-rule {{ font-weight: 600; }}
-.cx-meter {{ display: inline-block; width: 6rem; height: .75rem; border-radius: 2px; flex: none;
-  background: color-mix(in srgb, currentColor 14%, transparent); overflow: hidden; }}
-.cx-fill {{ display: block; height: 100%; background: {palette.G}; }}
-</style>
-"""
+
+class _OneLine(Extension):
+    """Takes line breaks and indents between tags and blocks out of a template: they would be sent at every redraw."""
+
+    def preprocess(self, source: str, name: str | None, filename: str | None = None) -> str:
+        return re.sub(r"(?:(?<=>)|(?<=[%#]}))\s*\n\s*(?=<|{[%#])", "", source)
 
 
-def concept_cards(loadings: pd.DataFrame, concepts: pd.DataFrame, people: str) -> str:
+@lru_cache(maxsize=1)
+def _templates() -> Environment:
+    """All templates; each is compiled when it is first used, and kept."""
+    found = Environment(
+        loader=PackageLoader("commod.dashboard.text"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        extensions=[_OneLine],
+        auto_reload=False,
+        keep_trailing_newline=True,
+    )
+    found.globals |= {"enumerate": enumerate, "palette": palette}
+    found.filters |= {
+        "bold": bold,
+        "escape_cells": lambda rows: [[escape(cell) for cell in row] for row in rows],
+        "percent": in_percent,
+        "signed": lambda value, digits: f"{value:+.{digits}f}".replace("-", "−"),
+        "slug": lambda heading: re.sub(r"[^a-z0-9]+", "-", heading.lower()).strip("-"),
+        "thousands": lambda count: f"{count:,}",
+    }
+    return found
+
+
+def document(template: str, **values: Any) -> str:
+    """One HTML file that needs nothing else, from a template that extends ``document.html``.
+
+    The file carries a policy that lets it load and run nothing.
+    """
+    # Sections add their headings to the contents as they are written.
+    return _templates().get_template(template).render(contents=[], **values)
+
+
+def piece(macro: str, *arguments: Any, **values: Any) -> Markup:
+    """What a macro of ``pieces.html`` makes, without its style."""
+    make: Callable[..., Markup] = getattr(_templates().get_template("pieces.html").module, macro)
+    return make(*arguments, **values)
+
+
+@lru_cache
+def style(name: str = "pieces") -> Markup:
+    """A style sheet, to stand in front of a piece: on a page each piece brings its own along."""
+    return Markup("<style>\n{}</style>\n").format(Markup(_templates().get_template(f"{name}.css").render()))
+
+
+# ---- concepts and trees ----
+
+
+def concept_cards(loadings: pd.DataFrame, concepts: pd.DataFrame, people: str) -> Markup:
     """One card per concept: its weight, its features as signed bars, the share changed, and a sentence."""
-    used = concepts[concepts["features"] > 0]
+    return style() + piece("concepts", **cards_of(loadings, concepts, people))
+
+
+def cards_of(loadings: pd.DataFrame, concepts: pd.DataFrame, people: str) -> dict[str, Any]:
+    """What `concept_cards` shows."""
     bars: dict[object, list[tuple[str, float]]] = {}
     for concept, label, loading in zip(loadings["concept"], loadings["label"], loadings["loading"], strict=True):
         bars.setdefault(concept, []).append((label, float(loading)))
-    rows = used.astype(object).to_dict("index")
-    cards = [_card(name, row, bars.get(name, []), people) for name, row in rows.items()]
-    left = len(concepts) - len(used)
-    note = ""
-    if left:
-        told = "has no weight at this setting and is" if left == 1 else "have no weight at this setting and are"
-        note = f'<p class="cx-note">{left} of {len(concepts)} concepts {told} not shown.</p>'
-    return f'{_STYLE}<div class="cx-grid" data-testid="concepts">{"".join(cards)}</div>{note}'
+    cards = []
+    for name, row in zip(concepts.index, _records(concepts), strict=True):
+        if row["features"] == 0:
+            continue
+        shown = bars[name][:MAX_BARS]
+        largest = max(abs(loading) for _, loading in shown)
+        widths = [(label, loading, f"{50 * abs(loading) / largest:.1f}") for label, loading in shown]
+        cards.append({**row, "name": name, "bars": widths, "more": len(bars[name]) - len(shown)})
+    return {"cards": cards, "left": len(concepts) - len(cards), "people": people}
 
 
-def _card(name: object, row: Mapping[Any, Any], loadings: Sequence[tuple[str, float]], people: str) -> str:
-    head = f"<h3>{escape(str(name))}: weight in r {row['weight']:+.3f}</h3>".replace("-", "−")
-    shown = loadings[:MAX_BARS]
-    largest = max(abs(loading) for _, loading in shown)
-    bars = "".join(_bar(label, loading, largest) for label, loading in shown)
-    left = len(loadings) - len(shown)
-    more = f'<p class="cx-note">and {left} smaller one{"s" if left > 1 else ""}</p>' if left else ""
-    rows = [
-        (f"Changed among the {row['activated']:,} {escape(people)} who show it most", row["changed_activated"]),
-        (f"Changed among the {row['others']:,} others", row["changed_others"]),
-    ]
-    cells = "".join(
-        f"<tr><th scope='row'>{label}</th><td>{in_percent(float(share))}</td></tr>"
-        for label, share in rows
-        if not pd.isna(share)
-    )
-    table = f'<table class="cx-table"><tbody>{cells}</tbody></table>'
-    return (
-        f'<div class="cx-card">{head}<p class="cx-note">Loading per standard deviation of the feature</p>'
-        f'<ul class="cx-bars" role="list">{bars}</ul>{more}{table}'
-        f'<p class="cx-note">{escape(row["sentence"])}</p></div>'
-    )
+def _records(frame: pd.DataFrame) -> Iterator[dict[str, Any]]:
+    """Rows as dicts, None where a value is missing: several times as quick as pandas' own way."""
+    names = list(frame)
+    columns = [[None if value is pd.NA else value for value in frame[name].tolist()] for name in names]
+    return (dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True))
 
 
-def _bar(label: str, loading: float, largest: float) -> str:
-    side = "cx-up" if loading > 0 else "cx-down"
-    width = 50 * abs(loading) / largest
-    number = f"{loading:+.2f}".replace("-", "−")
-    return (
-        f'<li><span class="cx-label">{escape(label)} </span>'
-        f'<span class="cx-track" aria-hidden="true"><span class="cx-bar {side}" style="width:{width:.1f}%"></span>'
-        f'</span><span class="cx-number">{number}</span></li>'
-    )
-
-
-def tree_list(tree: ChangeTree) -> str:
+def tree_list(tree: ChangeTree) -> Markup:
     """The tree as nested lists: each node its rule, its size and its share of changed decisions."""
-    children: dict[int, list[int]] = {}
-    rows = {int(row.node): row for row in tree.nodes.itertuples()}
-    for row in rows.values():
-        children.setdefault(int(row.parent), []).append(int(row.node))
+    return style() + piece("tree", nodes_of(tree))
 
-    def item(node: int) -> str:
-        row = rows[node]
-        says = " · learnt as “changed”" if row.predicts else ""
-        text = f"{row.changed:,} of {row.count:,} changed ({in_percent(row.share, 0)}){says}"
-        fill = f'<span class="cx-fill" style="width:{row.share:.1%}"></span>'
-        meter = f'<span class="cx-meter" aria-hidden="true">{fill}</span>'
-        below = "".join(item(child) for child in children.get(node, []))
-        nested = f'<ul role="list">{below}</ul>' if below else ""
-        rule = escape(str(row.rule))
-        return (
-            f'<li><span class="cx-node"><span class="cx-rule">{rule[0].upper() + rule[1:]}</span>'
-            f"{meter}<span>{text}</span></span>{nested}</li>"
-        )
 
-    return f'{_STYLE}<ul class="cx-tree" role="list" data-testid="tree">{item(0)}</ul>'
+def nodes_of(tree: ChangeTree) -> list[tuple[Any, ...]]:
+    """What `tree_list` shows of the root: rule, width of its bar, size in words, and the same of those below it."""
+    below: dict[int, list[tuple[Any, ...]]] = {-1: []}
+    for row in _records(tree.nodes):  # a node comes after its parent
+        says = " · learnt as “changed”" if row["predicts"] else ""
+        size = f"{row['changed']:,} of {row['count']:,} changed ({in_percent(row['share'], 0)}){says}"
+        rule = row["rule"][:1].upper() + row["rule"][1:]
+        below[row["parent"]].append((rule, f"{row['share']:.1%}", size, below.setdefault(row["node"], [])))
+    return below[-1]
 
+
+def html_columns(parts: Sequence[tuple[str, str, str]]) -> Markup:
+    """Title, note and HTML of each part, side by side, or one above the other where the page is narrow."""
+    share = {1: 100, 3: 30}.get(len(parts), 45)  # of the row, at least: four stand two by two
+    safe = [(title, note, Markup(body)) for title, note, body in parts]
+    return style() + style("beside") + piece("beside", safe, share)
+
+
+# ---- legends and tables ----
 
 # A mark of each shape that Vega knows, drawn around the origin.
 _GLYPHS = {
@@ -168,39 +148,34 @@ _GLYPHS = {
 }
 
 
-def html_legend(styles: Sequence[MethodStyle]) -> str:
+def html_legend(styles: Sequence[MethodStyle]) -> Markup:
     """What the marks of a chart stand for, in a row that wraps."""
-    items = "".join(
-        f'<li><img alt="" width="16" height="16" src="{_glyph(style)}">{escape(style.label)}</li>' for style in styles
-    )
-    return f'{_STYLE}<ul class="cx-legend">{items}</ul>'
+    marks = [(_picture(each.shape, each.colour, hollow=each.hollow), each.label) for each in styles]
+    return style() + piece("legend", marks)
 
 
-def _glyph(style: MethodStyle) -> str:
+@lru_cache
+def _picture(shape: str, colour: str, *, hollow: bool) -> str:
     """A mark as a picture in an address: Streamlit takes drawings out of HTML, but not pictures."""
-    fill = "none" if style.hollow else style.colour
-    drawing = (
-        '<svg xmlns="http://www.w3.org/2000/svg" viewBox="-8 -8 16 16">'
-        f'<path d="{_GLYPHS[style.shape]}" stroke="{style.colour}" stroke-width="1.5" fill="{fill}"/></svg>'
-    )
+    drawing = piece("glyph", _GLYPHS[shape], colour, "none" if hollow else colour)
     return f"data:image/svg+xml;base64,{b64encode(drawing.encode()).decode()}"
 
 
 def html_table(
-    headings: Mapping[str, str],
+    headings: Mapping[str, str] | Sequence[str],
     rows: Sequence[Sequence[str]],
     *,
     caption: str,
     marked: Collection[tuple[int, int]] = (),
     text: Collection[int] = (),
     tall: bool = False,
-) -> str:
+) -> Markup:
     """A table that scrolls sideways where it is wider than the page; the first cell of a row is its heading.
 
     Parameters
     ----------
-    headings : mapping
-        Heading of each column to what it means (told below the table), or nothing.
+    headings : sequence of str, or mapping
+        Heading of each column, or a mapping to what it means (told below the table), or nothing.
     rows : sequence of rows of str
     caption : str
         What the table is, for those who cannot see it.
@@ -211,24 +186,5 @@ def html_table(
     tall : bool
         Whether it may have so many rows that they are to be scrolled, too.
     """
-
-    def kind(i: int, j: int) -> str:
-        names = (["cx-marked"] if (i, j) in marked else []) + (["cx-text"] if j in text else [])
-        return f' class="{" ".join(names)}"' if names else ""
-
-    head = "".join(f'<th scope="col"{kind(-1, j)}>{escape(name)}</th>' for j, name in enumerate(headings))
-    told = "".join(f"<dt>{escape(name)}</dt><dd>{escape(tip)}</dd>" for name, tip in headings.items() if tip)
-    below = (
-        f'<details class="cx-more"><summary>What the headings mean</summary><dl>{told}</dl></details>' if told else ""
-    )
-    body = "".join(
-        f'<tr><th scope="row"{kind(i, 0)}>{escape(row[0])}</th>'
-        + "".join(f"<td{kind(i, j)}>{escape(cell)}</td>" for j, cell in enumerate(row[1:], start=1))
-        + "</tr>"
-        for i, row in enumerate(rows)
-    )
-    scroll = "cx-scroll cx-tall" if tall else "cx-scroll"
-    return (
-        f'{_STYLE}<div class="{scroll}" tabindex="0" role="region" aria-label="{escape(caption)}">'
-        f'<table class="cx-wide"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>{below}'
-    )
+    table = style() + piece("table", headings, rows, caption, marked, text, tall)
+    return table + piece("meanings", headings) if isinstance(headings, Mapping) and any(headings.values()) else table

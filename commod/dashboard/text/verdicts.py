@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from commod.datasets import TaskSpec
-from commod.experiments.scene import FAIRNESS_FIGURES
+from commod.metrics.figures import CRITERIA
 
 
 def directions(spec: TaskSpec) -> tuple[tuple[str, str], tuple[str, str]]:
@@ -33,26 +33,24 @@ def verdict(
     smallest_ratio : float
         The smallest r on test: told while no decision changes.
     """
-    name = FAIRNESS_FIGURES[fairness]
-    title = "P-Rule" if name == "p_rule" else "disparate mistreatment"
-    row, accuracy = figures.loc[name], figures.loc["accuracy"]
+    criterion, people = CRITERIA[fairness], spec.people
+    row, accuracy = figures.loc[criterion.figure_name], figures.loc["accuracy"]
     changed, total = int(changes["changed"].sum()), int(changes["count"].sum())
-    people = spec.people
     if changed == 0:
         return (
             f"No decision changes yet: the smallest ratio r among {total:,} {people} is {smallest_ratio:.2f}, "
             "and a decision changes where r falls below 0. Move λ_fair to the right."
         )
-    gain = row["difference"] if name == "p_rule" else -row["difference"]
     if row["difference_low"] <= 0 <= row["difference_high"]:
         moved = f"moves from {row['f']:.2f} to {row['g']:.2f}, a difference that may be chance on {total:,} {people},"
     else:
-        moved = f"{'improves' if gain > 0 else 'worsens'} from {row['f']:.2f} to {row['g']:.2f}"
+        better = criterion.gain(row["difference"]) > 0
+        moved = f"{'improves' if better else 'worsens'} from {row['f']:.2f} to {row['g']:.2f}"
     cost = 100 * accuracy["difference"]
     price = f"{abs(cost):.1f} points of accuracy {'lost' if cost < 0 else 'gained'}"
-    (_, better), (_, worse) = directions(spec)
-    helped, harmed = int(changes[better].sum()), int(changes[worse].sum())
+    (_, better_off), (_, worse_off) = directions(spec)
+    helped, harmed = int(changes[better_off].sum()), int(changes[worse_off].sum())
     return (
-        f"{title[0].upper() + title[1:]} {moved} by changing {changed:,} of {total:,} decisions, with {price}: "
+        f"{criterion.figure.title} {moved} by changing {changed:,} of {total:,} decisions, with {price}: "
         f"{helped:,} {people} get the better decision, {harmed:,} the worse one."
     )

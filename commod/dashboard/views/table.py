@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from commod.dashboard.text.escape import no_formula
+from commod.dashboard.text.escape import safe_csv
 from commod.dashboard.text.html import html_table
 
 # As many are drawn; where there are more, all can be taken away.
@@ -62,15 +62,17 @@ def show(table: Table, frame: pd.DataFrame) -> None:
     """The rows as text, and all of them as a file where there are too many."""
     columns = [(frame[name], form) for name, (_, form) in table.columns.items()]
     cells = [[_in_words(value, form) for value in values.head(MAX_ROWS)] for values, form in columns]
-    headings = dict.fromkeys((heading for heading, _ in table.columns.values()), "")
+    headings = {name: heading for name, (heading, _) in table.columns.items()}
     words = {i for i, (_, form) in enumerate(columns) if not form}
-    st.html(html_table(headings, list(zip(*cells, strict=True)), caption=table.title, text=words, tall=True))
+    st.html(
+        html_table([*headings.values()], list(zip(*cells, strict=True)), caption=table.title, text=words, tall=True)
+    )
     if len(frame) > MAX_ROWS:
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             st.caption(f"The first {MAX_ROWS} of {len(frame):,} rows.", width="content")
             st.download_button(
                 "All rows as CSV",
-                lambda: _to_csv(table, frame),
+                lambda: safe_csv(frame, headings),
                 f"{table.key}.csv",
                 "text/csv",
                 key=f"{table.key}_csv",
@@ -83,9 +85,3 @@ def _in_words(value: Any, form: str) -> str:
     if pd.isna(value):
         return "–"
     return format(value, form).replace("-", "−") if form else str(value)
-
-
-def _to_csv(table: Table, frame: pd.DataFrame) -> bytes:
-    whole = frame[list(table.columns)].map(no_formula)
-    whole.columns = pd.Index([heading for heading, _ in table.columns.values()])
-    return b"\xef\xbb\xbf" + whole.to_csv(index=False).encode()

@@ -13,7 +13,6 @@ from commod.dashboard.jobs.wait import result_of
 from commod.dashboard.pages.people import page as people
 from commod.dashboard.pages.people import table as people_table
 from commod.dashboard.state.settings import defaults
-from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.views.table import MAX_ROWS
 from commod.datasets import load_task
 from tests.dashboard.driving import figure, fine, run, tables, words
@@ -173,33 +172,6 @@ def test_the_worse_decision_may_be_the_positive_one_and_small_groups_say_so(monk
     assert "nothing can be said about this group" in app.warning[0].value
     assert "“25 or younger” has 57 applicants" in app.warning[0].value
     assert "These are fewer than" in words(app)  # 24 of them are bad risks
-
-
-@pytest.mark.parametrize("text", ["$50 to $60", "a*b_c", ":red[x]", "[x](http://y)", "<b>", "`x`", "# x"])
-def test_words_of_the_data_are_no_markdown(text):
-    escaped = escape_markdown(text)
-    assert escaped.replace("\\", "").replace("\u2060", "") == text  # but for a joiner that nobody sees
-    for i, sign in enumerate(escaped):
-        if sign in "$*_[]<>`#:":
-            assert escaped[i - 1] == "\\"
-
-
-def test_csv_holds_no_formula():
-    frame = pd.DataFrame(
-        {
-            "group": ["=1+1", "+2", "-3", "@x", " =4", "\t=5", "plain", 'quote"d, and\nlines'],
-            "r": [-1.0, -2.5, 0, 1, 2, 3, 4, 5],
-            "feature:=x": pd.Categorical(["=a", "b"] * 4),
-        },
-        index=["-1", *range(1, 8)],
-    )
-    raw = people_table.to_csv(frame, {"group": "Group", "r": "r", "feature:=x": "=cmd|' /C calc'!A0"})
-    header, *rows = csv.reader(io.StringIO(raw.decode("utf-8-sig"), newline=""))
-    assert header == ["Number", "Group", "r", "'=cmd|' /C calc'!A0"]
-    assert [row[1] for row in rows] == ["'=1+1", "'+2", "'-3", "'@x", "' =4", "'\t=5", "plain", 'quote"d, and\nlines']
-    assert [float(row[2]) for row in rows] == frame["r"].tolist()  # numbers stay numbers
-    assert rows[0][3] == "'=a"
-    assert rows[0][0] == "'-1"
 
 
 def test_filters_that_ask_nothing_keep_everyone():

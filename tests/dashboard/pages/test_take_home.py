@@ -7,6 +7,7 @@ import re
 from dataclasses import replace
 from functools import cache
 from html.parser import HTMLParser
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -14,10 +15,13 @@ import pytest
 
 from commod.dashboard.jobs.results import fit_result, tree_of_changes
 from commod.dashboard.pages.take_home import files as take_home
-from commod.dashboard.pages.take_home.report import _shown, file_name, model_json, predictions_csv, report_html
+from commod.dashboard.pages.take_home.report import _smallest, file_name, model_json, predictions_csv, report_html
 from commod.dashboard.state.recipe import to_python
 from commod.dashboard.state.settings import defaults
+from commod.datasets.task import Split
 from commod.experiments.limits import limits_of
+from commod.explain.people import explain_outcomes
+from commod.metrics.figures import FIGURES, Figure
 from tests.dashboard.driving import fine, run, slider, words
 
 PAGE = "pages/take_home.py"
@@ -95,10 +99,11 @@ def test_the_report_shows_all_figures_and_needs_nothing_else(name):
     text = read.text
     for figure, row in result.figures.iterrows():
         percent = "rate" in figure or figure == "accuracy"
-        low, high = (_shown(row[f"g_{end}"], percent).replace("%", "") for end in ("low", "high"))
-        assert f"{_shown(row['g'], percent)} [{low}, {high}]" in text, figure
+        shown = "{:.1%}".format if percent else "{:.3f}".format
+        low, high = (shown(row[f"g_{end}"]).replace("%", "") for end in ("low", "high"))
+        assert f"{shown(row['g'])} [{low}, {high}]" in text, figure
         if "change" not in figure and figure not in ("raised_rate", "lowered_rate"):
-            assert f"{_shown(row['f'], percent)} [" in text, figure
+            assert f"{shown(row['f'])} [" in text, figure
     assert result.verdict in text
     for code, row in result.changes.iterrows():
         assert (
@@ -116,6 +121,41 @@ def test_the_report_shows_all_figures_and_needs_nothing_else(name):
     assert "abc" in text
     assert to_python(result.settings) in "".join(read.texts)
     assert len(page.encode()) < 1.5 * take_home.REPORT_SIZE
+
+
+def test_a_figure_appears_in_the_report_by_its_declaration(monkeypatch):
+    def hits(counts):
+        return counts[..., 1, 1].sum(axis=-1) / counts.sum(axis=(-3, -2, -1))
+
+    meaning = "Share of everybody who is decided 1 and rightly so."
+    monkeypatch.setitem(FIGURES, "hits", Figure("hits", "Hits", meaning, hits, percent=True, key=True))
+    by_group = Figure("share", "Share: {group}", "A share.", lambda c: c.sum(axis=(-2, -1)) / 1e4, by_group="share")
+    monkeypatch.setitem(FIGURES, "share", by_group)
+    result = replace(fitted())  # its figures are not made yet
+    text = Reader(report(result)).text
+    row = result.figures.loc["hits"]
+    interval = f"[{100 * row['g_low']:.1f}, {100 * row['g_high']:.1f}]"
+    assert f"Hits {row['f']:.1%} [" in text
+    assert f"{row['g']:.1%} {interval}" in text
+    assert f"Hits {meaning}" in text
+    assert f"Share: {result.task.groups[1]} {result.figures.loc['share_1', 'g']:.3f} [" in text
+    assert "Disparate mistreatment (cf. equalized odds difference)" in text
+
+
+@pytest.mark.parametrize("people", [29, 30, 40, 50])
+def test_few_people_are_as_many_as_on_the_page_who_changed(people):
+    y = pd.Series([0, 1] * 60 + [0] * people + [1] * 60)
+    sensitive = pd.Series([0] * 120 + [1] * (people + 60))
+    task, nobody = fitted("german").task, np.zeros(len(y), dtype=int)
+    smallest = _smallest(SimpleNamespace(task=task, scene=SimpleNamespace(test=Split(None, y, sensitive))))
+    assert smallest["people"] == people
+    outcomes = explain_outcomes(task, y, sensitive, nobody, nobody).set_index("count")
+    assert smallest["few"] == (not outcomes.loc[people, "enough"])
+
+
+def test_a_small_part_is_named_in_the_report():
+    text = Reader(report(fitted("german"))).text
+    assert "24 applicants (25 or younger, label “bad risk”): too few to tell more than large differences" in text
 
 
 def test_the_same_model_and_date_give_the_same_bytes():
@@ -178,7 +218,7 @@ def test_data_without_a_datasheet_and_scores_in_a_column():
 def test_predictions_read_back_are_those_of_the_models():
     result = fitted("compas")
     text = predictions_csv(result)
-    frame = pd.read_csv(io.StringIO(text))
+    frame = pd.read_csv(io.BytesIO(text))
     test = result.scene.test
     np.testing.assert_array_equal(frame["row"], test.X.index)
     np.testing.assert_array_equal(frame["group"], np.array(result.task.groups)[test.sensitive])
@@ -196,7 +236,7 @@ def test_predictions_hold_no_formula():
     result = hostile(fitted())
     index = pd.Index(["@SUM(1)", *(f"-{i}" for i in range(len(result.scene.test) - 1))])
     test = replace(result.scene.test, X=result.scene.test.X.set_axis(index))
-    frame = pd.read_csv(io.StringIO(predictions_csv(replace(result, scene=replace(result.scene, test=test)))))
+    frame = pd.read_csv(io.BytesIO(predictions_csv(replace(result, scene=replace(result.scene, test=test)))))
     assert not frame["row"].str.match(r"[=+\-@\t\r]").any()
     assert set(frame["group"]) == {"'=cmd|' /C calc'!A0", HOSTILE}
 

@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 
 from commod.dashboard.text import glossary
+from commod.metrics.figures import FIGURES, Figure
 from tests.browsing import ROOT
 
 SOURCES = [ROOT / "app.py", *sorted((ROOT / "pages").glob("*.py")), *sorted((ROOT / "commod/dashboard").rglob("*.py"))]
-WORDS, HINTS = glossary._file()
+WORDS, HINTS = glossary.words(), glossary._file()[1]
 
 
 def literals(node):
@@ -49,3 +50,23 @@ def test_words_have_no_gaps_and_are_sentences():
         assert hint.endswith("."), name
         assert name not in WORDS
     assert glossary.tip("positive_by", model="f") == "How many f decides so."
+
+
+def test_figures_are_words_by_their_declaration(monkeypatch):
+    declared = glossary.chapters()["Figures"]
+    assert [word.title for word in declared][:2] == ["Accuracy", "P-Rule"]
+    assert "Disparate mistreatment (cf. equalized odds difference)" in [word.title for word in declared]
+    assert not [word.title for word in declared if "{" in word.title or "…" in word.title]
+    monkeypatch.setitem(
+        FIGURES, "new", Figure("new", "New figure", "It is new.", lambda counts: 0 * counts, more="Yes.")
+    )
+    assert glossary.Word("New figure", "Figures", "It is new.", "Yes.") in glossary.chapters()["Figures"]
+    assert glossary.tip("new") == "It is new."
+    assert "New figure" in glossary.with_tooltips(["This is the [[new]]."])
+
+
+def test_words_of_a_text_are_explained_and_escaped():
+    html = glossary.with_tooltips(["**Bold** & [[p_rule]], [[accuracy|right & <fair>]]"])
+    assert '<p class="cx-said"><strong>Bold</strong> &amp; <dfn class="cx-word" tabindex="0">P-Rule<span role=' in html
+    assert "right &amp; &lt;fair&gt;<span" in html
+    assert glossary.without_tooltips("[[p_rule]] and [[accuracy|this]]") == "P-Rule and this"

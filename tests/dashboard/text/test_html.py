@@ -1,8 +1,14 @@
-"""Concepts as HTML."""
+"""Tables, concepts, trees and legends as HTML."""
 
+import base64
+import re
+
+import numpy as np
 import pandas as pd
 
-from commod.dashboard.text.html import concept_cards
+from commod.charts import MethodStyle
+from commod.dashboard.text.html import concept_cards, html_columns, html_legend, html_table, tree_list
+from commod.explain import ChangeTree
 
 
 def test_a_concept_that_nobody_shows_says_nothing_of_them():
@@ -25,3 +31,41 @@ def test_a_concept_that_nobody_shows_says_nothing_of_them():
     assert "Age &lt;b&gt;" in html
     assert "−0.50" in html
     assert "1 of 2 concepts has no weight" in html
+
+
+HOSTILE = "<script>alert(1)</script>&\"'"
+
+
+def test_no_text_is_markup():
+    nodes = pd.DataFrame(
+        {
+            "node": [0, 1, 2],
+            "parent": [-1, 0, 0],
+            "rule": ["everyone", HOSTILE, "b"],
+            "count": [4000, 3000, 1000],
+            "changed": [1, 0, 1],
+            "share": [0.00025, 0.0, 0.001],
+            "predicts": [False, False, True],
+        }
+    )
+    tree = tree_list(ChangeTree(nodes, 0.5, pd.DataFrame(), np.zeros(0)))
+    table = html_table({HOSTILE: HOSTILE, "b": ""}, [[HOSTILE, HOSTILE]], caption=HOSTILE, text={0}, marked={(0, 0)})
+    legend = html_legend([MethodStyle(HOSTILE, "#D55E00", "circle")])
+    for html in (tree, table, legend, html_columns([(HOSTILE, HOSTILE, "<p>ours</p>")])):
+        assert "<script" not in html
+        assert "&lt;script&gt;" in html
+    assert "Everyone" in tree
+    assert "1 of 4,000 changed (&lt;1%)" in tree
+    assert "· learnt as “changed”" in tree
+    assert tree.count("<ul") == tree.count("</ul>") == 2
+    assert '<th scope="row" class="cx-marked cx-text">&lt;script' in table
+    drawing = base64.b64decode(re.search(r'src="data:image/svg\+xml;base64,([^"]+)"', legend)[1]).decode()
+    assert drawing.startswith('<svg xmlns="http://www.w3.org/2000/svg"')
+    assert "<p>ours</p>" in html_columns([("a", "b", "<p>ours</p>")])
+
+
+def test_a_cell_is_written_as_it_stands():
+    html = html_table(["a", "b"], [["x", "1\n[0, 2]"]], caption="c")
+    assert '<tbody><tr><th scope="row">x</th><td>1\n[0, 2]</td></tr></tbody>' in html
+    assert "What the headings mean" not in html
+    assert "<dt>a</dt><dd>first</dd></dl>" in html_table({"a": "first", "b": ""}, [], caption="c")

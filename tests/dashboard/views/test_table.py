@@ -4,6 +4,7 @@ import ast
 import json
 import re
 from types import SimpleNamespace
+from unittest.mock import MagicMock
 
 import pandas as pd
 import pyarrow as pa
@@ -11,8 +12,9 @@ import pytest
 
 from commod.dashboard.jobs import results, service
 from commod.dashboard.pages.what_if import accounts
+from commod.dashboard.views import table as table_view
 from commod.dashboard.views.frame import PAGES
-from commod.dashboard.views.table import MAX_ROWS, Table, _to_csv
+from commod.dashboard.views.table import MAX_ROWS, Table
 from tests.browsing import ROOT
 from tests.dashboard.driving import figure, fine, run, slider, tables
 
@@ -97,10 +99,13 @@ def test_every_chart_has_a_table_with_its_values(script):
         assert not missing, f"{chart.proto.alt}: {missing[:5]} of {values.columns.tolist()}"
 
 
-def test_what_is_cut_can_be_taken_away():
+def test_what_is_cut_can_be_taken_away(monkeypatch):
     frame = pd.DataFrame({"name": ["=cmd"] + ["b"] * MAX_ROWS, "share": 0.25})
     table = Table("Shares", "shares", {"share": ("Share", ".1%"), "name": ("Name", "")})
-    lines = _to_csv(table, frame).decode("utf-8-sig").splitlines()
+    streamlit = MagicMock()
+    monkeypatch.setattr(table_view, "st", streamlit)
+    table_view.show(table, frame)
+    lines = streamlit.download_button.call_args.args[1]().decode("utf-8-sig").splitlines()
     assert lines[:2] == ["Share,Name", "0.25,'=cmd"]
     assert len(lines) == len(frame) + 1
 

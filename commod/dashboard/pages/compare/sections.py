@@ -15,6 +15,7 @@ from commod.charts import MethodStyle, export_chart, plot_methods, plot_segments
 from commod.charts.compare import DEPLOYED, DEPLOYED_STYLE
 from commod.dashboard.jobs.results import figures_of_base
 from commod.dashboard.state.settings import Settings, base_models_of
+from commod.dashboard.text.escape import safe_csv
 from commod.dashboard.text.glossary import tip
 from commod.dashboard.text.html import html_legend, html_table
 from commod.dashboard.views.chart import draw
@@ -276,7 +277,7 @@ def downloads(here: Compared, more: Mapping[str, Callable[[], Any]]) -> None:
         **more,
     }
     with st.container(horizontal=True, gap="small"):
-        csv = points_of(here.sweeps.values()).to_csv(index=False)
+        csv = safe_csv(points_of(here.sweeps.values()), for_spreadsheets=False)
         st.download_button("Points as CSV", csv, f"{name}.csv", "text/csv", icon=":material/table:", on_click="ignore")
         for what in charts:
             for kind, mime in (("png", "image/png"), ("svg", "image/svg+xml")):

@@ -14,7 +14,7 @@ import streamlit as st
 from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.results import FitResult
 from commod.dashboard.jobs.wait import result_of
-from commod.dashboard.text.escape import escape_markdown, no_formula
+from commod.dashboard.text.escape import escape_markdown, safe_csv
 from commod.dashboard.text.glossary import tip
 from commod.datasets import Task
 
@@ -48,7 +48,7 @@ def people(result: FitResult, depth: int) -> None:
     )
     st.download_button(
         "Download these people (CSV)",
-        lambda: to_csv(shown, names),
+        lambda: safe_csv(shown, names, index="Number"),
         file_name=f"changed-{re.sub('[^A-Za-z0-9_-]', '', result.task.name) or 'people'}.csv",
         mime="text/csv",
         icon=":material/download:",
@@ -188,16 +188,3 @@ def filtered(
         inside = column.between(*values) if isinstance(values, tuple) else column.isin(values)
         keep &= inside.to_numpy()
     return frame[keep]
-
-
-def to_csv(frame: pd.DataFrame, names: dict[str, str]) -> bytes:
-    """A table as CSV that a spreadsheet reads as text and numbers: no cell of it starts a formula."""
-    safe = {
-        column: frame[column] if pd.api.types.is_numeric_dtype(frame[column].dtype) else frame[column].map(no_formula)
-        for column in frame.columns
-    }
-    table = pd.DataFrame(safe, index=frame.index)
-    table.index = pd.Index([no_formula(value) for value in frame.index], name="Number")
-    header = [no_formula(names.get(column, column)) for column in frame.columns]
-    # With a mark at the start, so that spreadsheets read ≤ and “ ” as what they are.
-    return b"\xef\xbb\xbf" + table.to_csv(header=header, lineterminator="\r\n").encode()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from html import escape
 from typing import Any
 
 import numpy as np
@@ -20,7 +19,7 @@ from commod.dashboard.state.runs_file import Run
 from commod.dashboard.state.settings import CONTROLS, described, in_words
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.glossary import tip
-from commod.dashboard.text.html import html_legend, html_table
+from commod.dashboard.text.html import html_columns, html_legend, html_table
 from commod.dashboard.views import controls
 from commod.dashboard.views.chart import draw
 from commod.dashboard.views.tree import tree_of
@@ -38,8 +37,6 @@ STYLES = tuple(
         strict=True,
     )
 )
-# How much of the row a part of a section takes at least: four stand two by two.
-_SHARES = {1: 100, 2: 45, 3: 30, 4: 45}
 # What has to be said where runs differ in a setting.
 _DIFFERENT = {
     "data": "They are about different data sets: across these, compare only how much each gains over its own f.",
@@ -234,7 +231,9 @@ def _group_rows(shown: Sequence[Shown]) -> list[list[str]]:
 def _concepts(shown: Sequence[Shown]) -> None:
     """The concepts of each."""
     st.header("Concepts")
-    _beside([(one.title, f"r starts at {one.result.g.intercept_:.2f}", one.result.cards) for one in shown])
+    st.html(
+        html_columns([(one.title, f"r starts at {one.result.g.intercept_:.2f}", one.result.cards) for one in shown])
+    )
 
 
 def _trees(shown: Sequence[Shown]) -> None:
@@ -249,26 +248,10 @@ def _trees(shown: Sequence[Shown]) -> None:
             continue
         found = result_of(tasks.tree(one.result, depth))
         parts.append((one.title, f"F1 of the tree on test: {found.f1:.2f}", tree_of(one.result, found, depth)))
-    _beside(parts)
+    st.html(html_columns(parts))
     st.caption(
         "Learnt on the training part, counted on test. F1 of 1: the tree finds all changed decisions, no others."
     )
-
-
-def _beside(parts: Sequence[tuple[str, str, str]]) -> None:
-    """Title, note and HTML of each run, side by side, or one above the other where the page is narrow."""
-    share = _SHARES[len(parts)]
-    style = (
-        "<style>.cx-beside { display: grid; gap: 1.5rem 1.2rem; "
-        f"grid-template-columns: repeat(auto-fit, minmax(min(100%, max(17rem, {share}%)), 1fr)); }}"
-        ".cx-beside > section { min-width: 0; } .cx-beside > section > h3 { font-size: 1.1rem; padding: 0; "
-        "margin: 0 0 .2rem; overflow-wrap: anywhere; }</style>"
-    )
-    sections = "".join(
-        f'<section><h3>{escape(title)}</h3><p class="cx-note">{escape(note)}</p>{body}</section>'
-        for title, note, body in parts
-    )
-    st.html(f'{style}<div class="cx-beside">{sections}</div>')
 
 
 # ---- the same people? ----

@@ -17,11 +17,13 @@ from commod.dashboard.jobs.results import FitResult, tree_of_changes
 from commod.dashboard.pages.take_home.report import file_name, model_json, predictions_csv, report_html
 from commod.dashboard.state.recipe import to_python
 from commod.dashboard.state.settings import Settings, in_words
+from commod.dashboard.text.escape import escape_markdown
 from commod.experiments.limits import limits_of
 
 LOADER = "commod_portable.py"
 # Of a report, in bytes, as measured over the data sets: it is made when it is asked for.
 REPORT_SIZE = 50_000
+_MIME = {"HTML": "text/html", "CSV": "text/csv", "Python": "text/x-python", "JSON": "application/json"}
 
 
 @dataclass(frozen=True)
@@ -33,7 +35,6 @@ class Export:
     icon: str
     purpose: str
     name: str
-    mime: str
     size: str
     make: Callable[[], bytes]
 
@@ -52,7 +53,6 @@ def exports(result: FitResult, depth: int) -> list[Export]:
             "To read, print or send on: settings, figures, charts, concepts in words, who changed, limits and caveats, "
             "as a model card in one file.",
             file_name(result, "report", "html"),
-            "text/html",
             f"about {_size(REPORT_SIZE)}",
             partial(_report, result, depth, code),
         ),
@@ -63,9 +63,8 @@ def exports(result: FitResult, depth: int) -> list[Export]:
             f"To count for yourself: the {len(result.scene.test):,} test {spec.people} with group, label, the scores "
             f"and decisions of f and g, and r. 1 is “{spec.outcomes[1]}”.",
             file_name(result, "predictions", "csv"),
-            "text/csv",
             _size(sizes["csv"]),
-            lambda: predictions_csv(result).encode(),
+            partial(predictions_csv, result),
         ),
         Export(
             "Recipe",
@@ -73,7 +72,6 @@ def exports(result: FitResult, depth: int) -> list[Export]:
             ":material/code:",
             "To make the same model again, from the data on, with the library.",
             file_name(result, "model", "py"),
-            "text/x-python",
             _size(len(code.encode())),
             code.encode,
         ),
@@ -83,7 +81,6 @@ def exports(result: FitResult, depth: int) -> list[Export]:
             ":material/data_object:",
             f"To decide elsewhere: the encoding of a row, r and its concepts, {of_f.get(sizes['f'], 'f included')}.",
             file_name(result, "model", "json"),
-            "application/json",
             _size(sizes["json"]),
             lambda: model_json(result).encode(),
         ),
@@ -93,7 +90,6 @@ def exports(result: FitResult, depth: int) -> list[Export]:
             ":material/extension:",
             "To run the model where nothing of this project is installed: one file that needs only numpy.",
             LOADER,
-            "text/x-python",
             _size(len(_loader())),
             _loader,
         ),
@@ -103,7 +99,7 @@ def exports(result: FitResult, depth: int) -> list[Export]:
 def files(result: FitResult, depth: int) -> None:
     """A card for each file."""
     words = f"{result.task.spec.title}, {in_words(result.settings)}. {result.verdict}"
-    st.caption(_no_markdown(words))
+    st.caption(escape_markdown(words))
     report, *others = exports(result, depth)
     _file(report, st.container(border=True))
     for pair in zip(others[::2], others[1::2], strict=True):
@@ -112,12 +108,12 @@ def files(result: FitResult, depth: int) -> None:
 
 
 def _file(export: Export, place: Any) -> None:
-    place.markdown(f"**{export.title}** ({export.size})  \n{_no_markdown(export.purpose)}")
+    place.markdown(f"**{export.title}** ({export.size})  \n{escape_markdown(export.purpose)}")
     place.download_button(
         f"{export.title} as {export.kind}",
         export.make,
         export.name,
-        export.mime,
+        _MIME[export.kind],
         key=f"take_{export.title}",
         icon=export.icon,
         on_click="ignore",
@@ -166,7 +162,7 @@ def _sizes(settings: Settings, _result: FitResult) -> dict[str, Any]:
     """Bytes of the files that are quickly made, and the kind of f in the model file."""
     text = model_json(_result)
     kind = portable.load(text).content["f"]["kind"]
-    return {"json": len(text.encode()), "csv": len(predictions_csv(_result).encode()), "f": kind}
+    return {"json": len(text.encode()), "csv": len(predictions_csv(_result)), "f": kind}
 
 
 def _loader() -> bytes:
@@ -175,8 +171,3 @@ def _loader() -> bytes:
 
 def _size(n: int) -> str:
     return f"{n / 1e6:.1f} MB" if n >= 1e6 else f"{max(n / 1e3, 0.1):.{0 if n >= 1e4 else 1}f} kB"
-
-
-def _no_markdown(text: str) -> str:
-    """Names from data, shown as they are."""
-    return "".join(f"\\{c}" if c in "\\`*_{}[]()#+-!|<>~$:" else c for c in text)
