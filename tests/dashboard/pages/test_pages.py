@@ -347,18 +347,18 @@ def test_the_paper_page_on_compas_and_for_equalized_odds(printed):
 
 
 def test_the_paper_page_says_how_to_make_a_result_that_is_missing(monkeypatch, tmp_path):
-    from commod.dashboard.pages import paper
+    from commod.dashboard.pages.paper import results as paper
     from commod.experiments.results import write_result
 
-    whole = paper._result("table1")
+    whole = paper.read("table1")
     monkeypatch.setattr(paper, "results_directory", lambda: tmp_path)
-    paper._result.cache_clear()
+    paper.read.cache_clear()
     app = run("pages/paper.py")
     assert not app.exception
     assert any("make it with 'python -m commod paper table1'" in warning.value for warning in app.warning)
     write_result(whole[0][whole[0]["dataset"] == "compas"], tmp_path / "table1.parquet", {"splits": 5})
-    paper._result.cache_clear()
+    paper.read.cache_clear()
     app = run("pages/paper.py")
-    paper._result.cache_clear()
+    paper.read.cache_clear()
     assert not app.exception
     assert any("made without Law School (balanced)" in warning.value for warning in app.warning)

@@ -1,0 +1,52 @@
+"""Paper: every table and figure of the paper recomputed from committed results, the printed numbers beside ours."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from commod.dashboard.pages.paper.figures import paper_figures
+from commod.dashboard.pages.paper.results import result, versions
+from commod.dashboard.pages.paper.table1 import draw_table1
+from commod.dashboard.state import session
+from commod.dashboard.views import frame
+from commod.datasets import TASKS
+from commod.experiments.paper import DATASETS
+from commod.metrics.figures import CRITERIA
+
+
+def show() -> None:
+    """The page, from top to bottom."""
+    frame.page("pages/paper.py")
+    st.title("The paper, recomputed")
+    st.markdown(
+        "Every number here was measured by `python -m commod paper` and is read from the files in `data/results`; only "
+        "what is called *paper* is typed from the print. Where it does not come out as printed, it says so."
+    )
+    st.header("Table 1: changes at equal fairness and accuracy")
+    data, criterion = _choose()
+    models = result("table1", data)
+    if models is not None:
+        draw_table1(models, data, criterion)
+    for figure in paper_figures(data):
+        st.header(figure.title)
+        found = result(figure.result, figure.data)
+        if found is not None:
+            figure.draw(found)
+    st.caption(versions())
+
+
+def _choose() -> tuple[str, str]:
+    """Data set and criterion of the tables: from the link, else those of the session where the paper has them."""
+    here = session.current()
+    asked = st.query_params.get("paper", "").split(",")
+    starts = {"paper_data": (here.data, DATASETS, asked[0]), "paper_criterion": (here.fairness, CRITERIA, asked[-1])}
+    for key, (usual, known, wanted) in starts.items():
+        if key not in st.session_state:
+            st.session_state[key] = wanted if wanted in known else usual if usual in known else next(iter(known))
+    left, right = st.columns(2, gap="medium")
+    data = left.selectbox("Data set", DATASETS, format_func=lambda name: TASKS[name].title, key="paper_data")
+    criterion = right.selectbox(
+        "Criterion", list(CRITERIA), format_func=lambda name: CRITERIA[name].label, key="paper_criterion"
+    )
+    session.keep_link(paper=f"{data},{criterion}")
+    return data, criterion

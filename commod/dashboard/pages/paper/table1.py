@@ -1,0 +1,116 @@
+"""Table 1 beside the printed one, and the models behind it: Figures 7 and 1."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from commod.charts import plot_methods
+from commod.dashboard.pages.paper.results import read
+from commod.dashboard.text.html import html_legend
+from commod.dashboard.views.chart import draw
+from commod.dashboard.views.methods import styles_of
+from commod.dashboard.views.points import as_rows, draw_cells, draw_segments, lead_in_words, point_columns
+from commod.dashboard.views.table import Table
+from commod.experiments.paper import table1
+from commod.experiments.printed import METHOD_ROWS, TABLE1_CELLS
+from commod.experiments.segments import PAPER_SEGMENTS, Segments, in_segments, mark_fewest, quartiles_of
+from commod.experiments.sweep import as_points
+from commod.metrics.figures import CRITERIA
+
+OWN_QUARTILES = "quartiles of our own AdvDebias"
+MARKS = {"better": "▼ better", "equal": "= equal", "worse": "▲ worse", "": ""}
+
+
+@lru_cache(maxsize=16)
+def _cells(data: str, criterion: str, segments: Segments) -> pd.DataFrame:
+    return mark_fewest(table1(read("table1")[0], data, criterion, segments))
+
+
+def draw_table1(models: pd.DataFrame, data: str, criterion: str) -> None:
+    """Change rates by cell, beside the printed ones, and the models."""
+    here = models[(models["dataset"] == data) & (models["fairness"] == criterion)]
+    definitions = {cuts.source: cuts for cuts in PAPER_SEGMENTS[data, criterion]}
+    own = quartiles_of(here[here["method"] == "adv_debias"], criterion, OWN_QUARTILES)
+    definitions[OWN_QUARTILES] = own
+    source = st.selectbox("Segments", list(definitions), key=f"paper_segments_{data}_{criterion}")
+    cuts = definitions[source]
+    cells = _cells(data, criterion, cuts)
+    # The paper prints its main definition, and demographic parity only.
+    printed = source == next(iter(definitions)) and bool(cells["printed"].notna().any())
+    st.markdown(_verdict(cells, printed=printed))
+
+    def words(cell: Mapping[Any, Any]) -> str:
+        text = f"{cell['change_rate']:.3f}\n[{cell['low']:.2f}, {cell['high']:.2f}] of {cell['splits']}"
+        if printed and pd.notna(cell["printed"]):
+            text += f"\npaper {cell['printed']:.2f}: {MARKS[cell['verdict']]}"
+        return text
+
+    draw_cells(
+        cells,
+        [name for name in METHOD_ROWS if name in set(cells["method"])],
+        list(TABLE1_CELLS) if printed else sorted({*zip(cells["fairness_q"], cells["accuracy_q"], strict=True)}),
+        words,
+        heading="Q{} fairness, Q{} accuracy",
+        caption="Change rates",
+    )
+    st.caption(
+        "Mean share of decisions changed over the splits with a model there, its 95 % interval, and how many those "
+        "are, beside the print. Better: fewer changes than printed; equal: the printed number lies in our interval; "
+        "worse: more. Shaded: fewest among the methods that need no group. A dash: no model of ours. "
+        "In the cell next to f (Q1 fairness, Q4 accuracy) the mean tells most of all how many weak settings "
+        "a sweep has."
+    )
+    _pictures(here[here["error"] == ""], criterion, cuts)
+
+
+def _verdict(cells: pd.DataFrame, *, printed: bool) -> str:
+    text = f"{lead_in_words(cells)}."
+    if not printed:
+        return text
+    known = cells[(cells["method"] == "commod") & cells["printed"].notna()]
+    at_most = int((known["change_rate"] <= known["printed"] + 0.005).sum())
+    worse = int((known["verdict"] == "worse").sum())
+    missing = len(TABLE1_CELLS) - len(known)
+    return (
+        f"COMMOD is at or below the printed number in **{at_most} of {len(TABLE1_CELLS)}** cells; it is worse by "
+        f"more than chance in {worse}" + (f", and has no model in {missing}" if missing else "") + f". {text}"
+    )
+
+
+def _pictures(models: pd.DataFrame, criterion: str, cuts: Segments) -> None:
+    figure = CRITERIA[criterion].figure
+    frame = as_rows(as_points(models), criterion, "split").assign(id=-1, chosen=False)
+    styles = styles_of([name for name in METHOD_ROWS if name in set(models["method"])])
+    columns = point_columns(criterion, label="Method", split="Split", settings="Setting")
+    st.subheader("Figure 7: fairness against accuracy")
+    st.html(html_legend(styles))
+    draw(
+        plot_methods,
+        frame,
+        alt="Accuracy against fairness of every model on every split.",
+        table=Table("Models of Figure 7 as a table", "figure7_table", columns),
+        caption="Every model on every split; bold: not beaten by another of its method, on any split.",
+        styles=styles,
+        fairness_title=figure.axis_title,
+        legend=False,
+        height=400,
+    )
+    st.subheader("Figure 1: changes at equal fairness")
+    frame = in_segments(frame, cuts, criterion)
+    low, high = frame["accuracy"].quantile([0.02, 1.0])
+    draw_segments(
+        frame[frame["accuracy"] >= low].assign(best=True),
+        [f"Q{q}: {figure.short_title} {cuts.fairness_range(q, criterion)}" for q in range(1, 5)],
+        criterion,
+        lambda q: Table(f"Models of Figure 1, Q{q} as a table", f"figure1_q{q}_table", columns),
+        styles=styles,
+        most_changes=float(np.ceil(frame["change_rate"].max() * 20) / 20),
+        accuracy_range=(float(np.floor(low * 50) / 50), float(np.ceil(high * 50) / 50)),
+        lines=False,
+    )
