@@ -31,16 +31,16 @@ def chromium_path():
 
 
 @contextmanager
-def serve(script="app.py", environment=None):
+def serve(script="app.py", environment=None, root=ROOT):
     """Start Streamlit on a free port of loopback; yields its address. SHAP is not compiled ahead, unless asked for."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    command = [sys.executable, "-m", "streamlit", "run", str(ROOT / script), "--server.address", "127.0.0.1"]
+    command = [sys.executable, "-m", "streamlit", "run", str(root / script), "--server.address", "127.0.0.1"]
     command += ["--server.port", str(port), "--server.headless", "true"]
     quick = {"OMP_NUM_THREADS": "1", "COMMOD_WARM_UP": "0", "COMMOD_PROCESSES": "0"}  # to start
-    env = {**os.environ, "PYTHONPATH": str(ROOT), **quick, **(environment or {})}
-    server = subprocess.Popen(command, cwd=ROOT, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    env = {**os.environ, "PYTHONPATH": str(root), **quick, **(environment or {})}
+    server = subprocess.Popen(command, cwd=root, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     address = f"http://127.0.0.1:{port}"
     try:
         deadline = time.monotonic() + 60
