@@ -5,6 +5,7 @@ import math
 from contextlib import suppress
 from dataclasses import asdict, replace
 
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -18,6 +19,7 @@ from commod.dashboard.state.runs_file import (
     clean_name,
     default_name,
     differing_figures,
+    figures_of_run,
     read_link,
     read_runs,
     unique_name,
@@ -26,7 +28,8 @@ from commod.dashboard.state.runs_file import (
 )
 from commod.dashboard.state.settings import CONTROLS, GRIDS, Settings, defaults
 from commod.datasets import TASKS
-from commod.metrics.figures import CRITERIA
+from commod.metrics.figures import CRITERIA, Figure
+from commod.metrics.figures import FIGURES as FIGURES_OF_MODELS
 from commod.models.base_models import BASE_MODELS
 
 NAMES = {"f": ("accuracy", "p_rule", "dm"), "g": ("accuracy", "p_rule", "dm", "change_rate")}
@@ -228,3 +231,24 @@ def test_figures_that_differ_are_named():
         "accuracy of g is 0.5 in the file and 0.75 here",
     ]
     assert math.isclose(here["g"]["p_rule"], 0.5)
+
+
+def test_a_figure_that_is_declared_later_is_written_and_old_files_are_read(monkeypatch):
+    old = json.dumps(document()).encode()
+    named = {"accuracy": 0.5, "p_rule": 0.5, "dm": 0.5, "change_rate": 0.5}
+    frame = pd.DataFrame({"f": named | {"change_rate": 0.0}, "g": named})
+    figure = Figure("balance", "Balanced accuracy", "Mean of the rates.", lambda counts: counts, percent=True, key=True)
+    monkeypatch.setitem(FIGURES_OF_MODELS, "balance", figure)
+    here = figures_of_run(pd.concat([frame, pd.DataFrame({"f": 0.25, "g": 0.75}, index=["balance"])]))
+    assert here == {model: values | {"balance": here[model]["balance"]} for model, values in FIGURES.items()}
+    run = Run("A", Settings())
+    (again,), problems = read_runs(write_runs([run], {run.settings: here}).encode())
+    assert not problems
+    assert again.claim.figures == here
+    (run,), problems = read_runs(old)
+    assert not problems
+    assert run.claim.figures == FIGURES
+    assert differing_figures(run.claim.figures, here) == []
+    other = here | {"g": here["g"] | {"balance": 0.5}}
+    assert differing_figures(here, other) == ["balanced accuracy of g is 0.75 in the file and 0.5 here"]
+    assert figures_of_run(frame)["g"]["balance"] is None  # not defined on these rows
