@@ -30,6 +30,15 @@ def chromium_path():
     return shutil.which("chromium") or shutil.which("chromium-browser")
 
 
+def with_faults(folder, source):
+    """The script of the app with `source` run before it, written into `folder`."""
+    script = (ROOT / "app.py").read_text()
+    start = script.index("import streamlit")
+    (folder / "app.py").write_text(script[:start] + source + script[start:])
+    (folder / "pages").symlink_to(ROOT / "pages")
+    return folder / "app.py"
+
+
 @contextmanager
 def serve(script="app.py", environment=None, root=ROOT):
     """Start Streamlit on a free port of loopback; yields its address. SHAP is not compiled ahead, unless asked for."""
@@ -39,7 +48,8 @@ def serve(script="app.py", environment=None, root=ROOT):
     command = [sys.executable, "-m", "streamlit", "run", str(root / script), "--server.address", "127.0.0.1"]
     command += ["--server.port", str(port), "--server.headless", "true"]
     quick = {"OMP_NUM_THREADS": "1", "COMMOD_WARM_UP": "0", "COMMOD_PROCESSES": "0"}  # to start
-    env = {**os.environ, "PYTHONPATH": str(root), **quick, **(environment or {})}
+    paths = os.pathsep.join([str((root / script).parent), str(root)])
+    env = {**os.environ, "PYTHONPATH": paths, **quick, **(environment or {})}
     server = subprocess.Popen(command, cwd=root, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     address = f"http://127.0.0.1:{port}"
     try:
@@ -77,6 +87,24 @@ def settled(page, timeout=60_000):
     """Wait until the script has run to its end and nothing is stale."""
     page.wait_for_selector("[data-testid='stApp'][data-test-script-state='notRunning']", timeout=timeout)
     page.wait_for_function("() => !document.querySelector('[data-testid=\"stSkeleton\"]')", timeout=timeout)
+
+
+def rerun(page):
+    """Have the script run once more, as a part of the page that comes late does, and wait until it has."""
+    page.evaluate("""() => {
+      const app = document.querySelector('[data-testid="stApp"]');
+      let began = false;
+      window.ran = new Promise(done => new MutationObserver((_, observer) => {
+        began ||= app.dataset.testScriptState !== 'notRunning';
+        if (!began || app.dataset.testScriptState !== 'notRunning') return;
+        observer.disconnect();
+        done();
+      }).observe(app, {attributes: true, attributeFilter: ['data-test-script-state']}));
+      document.activeElement.blur();
+    }""")
+    page.keyboard.press("r")
+    page.evaluate("() => window.ran")
+    settled(page)
 
 
 def metric(page, label):

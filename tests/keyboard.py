@@ -1,4 +1,4 @@
-"""Walking through a page with the Tab key: what is reached, in which order, and whether it shows."""
+"""Walking through a page with the Tab key: what is reached, in which order, and whether it shows and stays."""
 
 # Lines that a person sees around what is in focus; Streamlit draws some of them around a parent.
 _LOOK = """() => {
@@ -64,3 +64,27 @@ def walk(page, most=400):
             ".map(each => named(each.element))"
         ),
     }
+
+
+# All that can have the focus.
+_MARK = """() => {
+  const all = 'a[href], button, input, select, textarea, summary, [role=slider], [role=combobox], [tabindex="0"]';
+  window.marked = [...document.querySelectorAll(all)].map(e => [e, named(e)]);
+  return marked.length;
+}"""
+
+
+def mark(page):
+    """Remember all that can have the focus, for `lost`; returns how many there are."""
+    page.evaluate(_LOOK)
+    return page.evaluate(_MARK)
+
+
+def lost(page):
+    """Names of what was there when it was marked and is no more: whoever was in it has lost the focus."""
+    return page.evaluate("() => marked.filter(([e]) => !e.isConnected).map(([_, name]) => name)")
+
+
+def in_focus(page):
+    """The name of what is in focus."""
+    return page.evaluate("() => named(document.activeElement)")

@@ -14,7 +14,7 @@ from axe_playwright_python.sync_playwright import Axe
 from commod.dashboard.views.frame import PAGES
 from commod.datasets.example import example_table
 from tests.browsing import ROOT, chromium, chromium_path, metric, query, serve, settled
-from tests.keyboard import walk
+from tests.keyboard import in_focus, mark, walk
 from tests.screenshots import SIZES, address_of
 
 pytestmark = pytest.mark.browser
@@ -346,16 +346,21 @@ def test_the_keyboard_changes_the_view_and_goes_back_to_a_setting_tried_before(o
     press(page, "Fairness (λ_fair)", "Home")
     page.wait_for_url("**lambda_fair=0&*")
     settled(page)
+    mark(page)
     page.locator("summary", has_text="All points as a table").focus()
     page.keyboard.press("Enter")
     page.get_by_role("region", name="All points as a table").wait_for()
-    page.get_by_role("combobox", name="Go back to a setting tried before").focus()
+    settled(page)
+    assert "All points as a table" in in_focus(page)
+    page.keyboard.press("Tab")
+    assert in_focus(page) == "Go back to a setting tried before"
     page.keyboard.press("ArrowDown")
     page.get_by_role("option").first.wait_for()
     page.keyboard.press("Enter")
     page.wait_for_url("**lambda_fair=3&*")
     settled(page)
     assert drawn(page) == start
+    assert in_focus(page) == "Go back to a setting tried before"
 
 
 # Wide and light, but for the pages that take longest or have least on them, and the first page on a phone at night. All

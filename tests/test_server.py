@@ -1,6 +1,5 @@
 """One real server: its headers, whom it refuses, what it gives away, and sessions that vanish or fail."""
 
-import os
 import time
 import urllib.error
 import urllib.request
@@ -12,7 +11,7 @@ from websockets.exceptions import InvalidStatus
 
 from commod.dashboard.server import headers as security
 from commod.dashboard.views.frame import PAGES
-from tests.browsing import ROOT, chromium, chromium_path, serve, settled
+from tests.browsing import ROOT, chromium, chromium_path, serve, settled, with_faults
 from tests.wire import Wire
 
 SECRET = "swordfish-5f2c9e"
@@ -54,14 +53,9 @@ if not hasattr(_compute, "sound_fit"):
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):
     folder = tmp_path_factory.mktemp("faulty")
-    source = (ROOT / "app.py").read_text()
-    start = source.index("import streamlit")
-    (folder / "app.py").write_text(source[:start] + FAULTS + source[start:])
-    (folder / "pages").symlink_to(ROOT / "pages")
     marks = folder / "marks"
     marks.mkdir()
-    environment = {"FAKE_SECRET": SECRET, "MARKS": str(marks), "PYTHONPATH": f"{folder}{os.pathsep}{ROOT}"}
-    with serve(folder / "app.py", environment) as address:
+    with serve(with_faults(folder, FAULTS), {"FAKE_SECRET": SECRET, "MARKS": str(marks)}) as address:
         yield address, marks
 
 

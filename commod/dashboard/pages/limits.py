@@ -15,7 +15,7 @@ from commod.charts.compare import DEPLOYED_STYLE
 from commod.charts.limits import BOUND_STYLE, CURRENT_STYLE, PRICES, plot_limits, plot_price
 from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.results import FitResult
-from commod.dashboard.jobs.service import get, submit
+from commod.dashboard.jobs.service import submit
 from commod.dashboard.jobs.wait import result_of
 from commod.dashboard.state import session
 from commod.dashboard.state.page_state import PageState
@@ -399,9 +399,11 @@ def show() -> None:
     budget, level = ask(CRITERIA[settings.fairness], bound)
     names = sweeps.choose_methods(settings, usual=QUICK)
     session.keep_link(**sweeps.link(), **link())
+    found = sweeps.known(settings, names)
+    waits = len(found) < len(names)
     progress = st.empty()
-    picture = st.empty()
-    below = st.empty()
+    picture = sweeps.place(waits=waits)
+    below = sweeps.place(waits=waits)
     with head, training:
         result = train(settings, training)
     if result is None:
@@ -413,9 +415,9 @@ def show() -> None:
         region(here, picture, final=final)
         return here
 
-    if not any(get(tasks.sweep(name, settings)) for name in names):
+    if waits and not found:
         paint({})  # the bound is there before any method is
-    found = sweeps.collect(settings, names, progress, paint, stale=(below,))
+    found = sweeps.collect(settings, names, found, progress, paint)
     here = paint(found, final=True)
     with below.container():
         price(here)

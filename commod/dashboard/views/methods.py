@@ -155,27 +155,38 @@ def _style(name: str) -> MethodStyle:
 # ---- sweeping ----
 
 
+def known(settings: Settings, names: list[str]) -> dict[str, Sweep]:
+    """Those sweeps of the methods that are there."""
+    return {name: sweep for name in names if (sweep := get(tasks.sweep(name, settings))) is not None}
+
+
+def place(*, waits: bool) -> Any:
+    """A place for what is drawn of the sweeps: each time that more comes in if the page `waits`, else once.
+
+    If it waits, what was drawn before, which may be of another scene, goes at once. If not, that stays until it is
+    drawn anew, and with it the focus of who is there with the keyboard.
+    """
+    slot = st.container()
+    return slot.empty() if waits else slot
+
+
 def collect(
     settings: Settings,
     names: list[str],
+    found: dict[str, Sweep],
     place: Any,
     paint: Callable[[dict[str, Sweep]], object],
-    stale: Sequence[Any] = (),
 ) -> dict[str, Sweep]:
-    """Sweep the methods, a progress bar each, and return what there is for the caller to draw.
+    """Sweep the methods that are not `found`, a progress bar each, and return what there is for the caller to draw.
 
-    `paint` is called whenever a method is done and another is missing; `stale` are places that are emptied if anything
-    has to be waited for. Leaving the page, changing the scene or pressing Stop ends sweeps that nobody else waits for;
-    what is done stays.
+    `paint` is called whenever a method is done and another is missing. Leaving the page, changing the scene or pressing
+    Stop ends sweeps that nobody else waits for; what is done stays.
     """
     page = state()
-    found = {name: sweep for name in names if (sweep := get(tasks.sweep(name, settings))) is not None}
     # The quick ones first: the picture fills while the slow ones are at work.
     missing = sorted((name for name in names if name not in found), key=lambda name: METHODS[name].slow)
     if not missing:
         return found
-    for old in stale:  # what was drawn before may be of another scene
-        old.empty()
     if page.stopped:
         _offer_to_go_on(place, len(found), len(names))
         return found

@@ -33,22 +33,24 @@ def show() -> None:
         compare.methods_table()
         st.stop()
 
+    found = sweeps.known(settings, names)
+    waits = len(found) < len(names)
     progress = st.empty()
     st.header("Fairness against accuracy")
-    chart = st.empty()
+    chart = sweeps.place(waits=waits)
     st.header("How many decisions change, at equal fairness")
     source = compare.choose_segments(settings, names)
-    parts = st.empty()
-    below = st.empty()
+    parts = sweeps.place(waits=waits)
+    below = sweeps.place(waits=waits)
 
     def paint(found: dict[str, Sweep], chosen: int | None = None, *, final: bool = False) -> compare.Compared:
-        """Draw what there is; what belongs to another scene goes."""
+        """Draw what there is."""
         here = compare.Compared(settings, found, source, chosen)
         compare.tradeoff(here, chart, final=final)
         compare.segments(here, parts, final=final)
         return here
 
-    found = sweeps.collect(settings, names, progress, paint, stale=(chart, parts, below))
+    found = sweeps.collect(settings, names, found, progress, paint)
     if found:
         chosen = sweeps.chosen_model(settings, found["commod"]) if "commod" in found else None
         here = paint(found, chosen, final=True)

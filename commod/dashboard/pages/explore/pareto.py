@@ -93,7 +93,6 @@ def draw_pareto(result: FitResult) -> Callable[[], None]:
         args=("view",),
         label_visibility="collapsed",
     )
-    place = st.empty()
     settings = result.settings
 
     def paint(sweep: pd.DataFrame | None) -> None:
@@ -111,7 +110,6 @@ def draw_pareto(result: FitResult) -> Callable[[], None]:
             frame,
             alt="Trade-off of fairness, accuracy and changes: f, this setting and others tried.",
             table=POINTS,
-            place=place,
             key="pareto",
             on_select=clicked,
             view=view or session.current().view,
@@ -128,7 +126,7 @@ def draw_pareto(result: FitResult) -> Callable[[], None]:
     )
     grey = "Grey: a sweep over λ_fair and λ_ratio, its frontier as a line."
     st.caption((grey if sweep is not None else "A sweep over λ_fair and λ_ratio is being computed …") + squares)
-    table = st.empty()
+    table = st.container()  # keeps the last run's fold, and the focus in it; st.empty would drop both at once
 
     def draw_table() -> None:
         columns = {

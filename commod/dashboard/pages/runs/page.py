@@ -50,8 +50,7 @@ def show() -> None:
     checked = st.empty()
     pin_here(session.current())
     st.header("All runs")
-    table = st.empty()
-    _overview(table)
+    table = _overview()
     progress = st.empty()
     _manage()
 
@@ -91,8 +90,8 @@ def _tell() -> None:
         )
 
 
-def _overview(place: Any) -> None:
-    """All runs as a table, with the figures that are known so far."""
+def _overview(place: Any = st) -> Any:
+    """All runs as a table, with the figures that are known so far; returns its place, for when more are."""
     figures = sorted(key_figures(), key=lambda figure: not figure.fair)  # those of fairness first
     headings = {"Name": "", "Data set and split, criterion, f": tip("run_scene"), "Setting": ""}
     headings |= {figure.short_title: figure.meaning for figure in figures}
@@ -114,7 +113,7 @@ def _overview(place: Any) -> None:
                 ),
             ]
         )
-    place.html(html_table(headings, rows, caption="All saved runs", text=(1, 2)))
+    return place.html(html_table(headings, rows, caption="All saved runs", text=(1, 2)))
 
 
 def _manage() -> None:
