@@ -4,8 +4,9 @@ import re
 
 import pytest
 
+from commod.dashboard.jobs import service
 from commod.dashboard.jobs.results import fit_result, shap_comparison
-from commod.dashboard.pages.lesson import script
+from commod.dashboard.pages.lesson import notes, script
 from commod.dashboard.pages.lesson.facts import DP, EO, TRUTH, conflict_paths, figure, group_table, mistaken
 from commod.dashboard.pages.lesson.notes import notes_html
 from commod.dashboard.pages.lesson.progress import from_link
@@ -285,6 +286,26 @@ def test_a_model_that_fails_is_told_and_the_answers_stay(monkeypatch):
 
 
 # ---- for teachers ----
+
+
+def test_the_notes_are_written_when_asked_for_with_their_progress_told(monkeypatch):
+    shares = []
+
+    def written(report):
+        for share in (0.1, 0.9):
+            report(share)
+            shares.append(share)
+        return "<!doctype html>the notes"
+
+    monkeypatch.setattr(notes, "notes_html", written)
+    app = fine(run(LESSON))
+    assert not app.get("download_button")
+    fine(next(b for b in app.button if b.label.startswith("Write the teacher's notes")).click().run())
+    assert shares == [0.1, 0.9]
+    assert [b.proto.label for b in app.get("download_button")] == ["Teacher's notes with the expected figures"]
+    fine(run(LESSON))
+    assert len(shares) == 2  # once for everybody
+    service.queue().forget(lambda key: key[0] == "notes")
 
 
 @pytest.mark.with_shap

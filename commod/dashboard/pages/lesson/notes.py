@@ -5,11 +5,13 @@ Its words are in ``notes.html``.
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import Any
 
 from commod import __version__
+from commod.dashboard.jobs.queue import Report
 from commod.dashboard.jobs.results import FitResult, fit_result, shap_comparison
+from commod.dashboard.jobs.scheduling import Priority
+from commod.dashboard.jobs.tasks import Step, Task
 from commod.dashboard.pages.lesson import script
 from commod.dashboard.pages.lesson.stage import Stage
 from commod.dashboard.pages.lesson.steps import STEPS
@@ -21,7 +23,7 @@ from commod.metrics.figures import CRITERIA, key_figures
 
 
 class _Direct:
-    """Models without the app: the notes may be made in a thread that has no session to wait in."""
+    """Models straight from the library: the notes are written in a process that has no queue."""
 
     def __init__(self) -> None:
         self._kept: dict[Settings, FitResult] = {}
@@ -36,11 +38,20 @@ class _Direct:
         return shap_comparison(self.fit(settings))
 
 
-@lru_cache(maxsize=1)
-def notes_html() -> str:
+def notes() -> Task:
+    """The notes, to be asked for like any other result."""
+    return Task("notes", STEPS[0].start.scene(), (), (Step(notes_html, priority=Priority.SEARCH),))
+
+
+def notes_html(report: Report | None = None) -> str:
     """The notes as one HTML file."""
     models = _Direct()
     total = sum(step.minutes for step in STEPS)
+    stages = []
+    for done, step in enumerate(STEPS):
+        if report is not None:
+            report(done / len(STEPS))
+        stages.append(_stage(Stage(step, models)))
     return document(
         "notes.html",
         kicker=f"Teacher's notes · COMMOD Explorer · commod {__version__}",
@@ -49,7 +60,7 @@ def notes_html() -> str:
         "models that the learners will see.",
         plan=[[f"{i}. {step.title}", f"{step.minutes}", step.name] for i, step in enumerate(STEPS, start=1)],
         titles=[figure.short_title for figure in key_figures()],
-        stages=[_stage(Stage(step, models)) for step in STEPS],
+        stages=stages,
     )
 
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
 from urllib.parse import urlencode
 
 import streamlit as st
 
-from commod.dashboard.pages.lesson.notes import notes_html
+from commod.dashboard.jobs.service import get
+from commod.dashboard.jobs.wait import result_of
+from commod.dashboard.pages.lesson.notes import notes
 from commod.dashboard.pages.lesson.progress import progress
 from commod.dashboard.pages.lesson.steps import STEPS
 from commod.dashboard.state.link import FREEZABLE, Access, to_link
@@ -42,15 +45,26 @@ def draw_teachers_corner() -> None:
             for title, (page, parameters) in links.items():
                 st.markdown(title)
                 st.code(f"{address}/{page}?{urlencode(parameters, safe=',')}", language=None, wrap_lines=True)
-        st.download_button(
+        _offer_notes(st.empty())
+        st.caption(
+            "The notes are written by the models when you ask for them, which takes some seconds. A link freezes "
+            "controls for a class that wants to be led; it is no lock: whoever edits the address has them back."
+        )
+
+
+def _offer_notes(place: Any) -> None:
+    """A button that has the notes written, with their progress in its place, and then one that downloads them."""
+    written = get(notes())
+    if written is None and place.button(
+        "Write the teacher's notes with the expected figures", icon=":material/edit_note:"
+    ):
+        written = result_of(notes(), place, "Writing the notes")
+    if written is not None:
+        place.download_button(
             "Teacher's notes with the expected figures",
-            lambda: notes_html().encode(),
+            written.encode(),
             "commod_teachers_notes.html",
             "text/html",
             icon=":material/download:",
             on_click="ignore",
-        )
-        st.caption(
-            "The notes are written by the models when you ask for them, which takes a few seconds. A link freezes "
-            "controls for a class that wants to be led; it is no lock: whoever edits the address has them back."
         )

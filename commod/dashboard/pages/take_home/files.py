@@ -13,12 +13,13 @@ from typing import Any
 import streamlit as st
 
 from commod import portable
-from commod.dashboard.jobs.results import FitResult, tree_of_changes
+from commod.dashboard.jobs import tasks
+from commod.dashboard.jobs.results import FitResult
+from commod.dashboard.jobs.wait import result_of
 from commod.dashboard.pages.take_home.report import file_name, model_json, predictions_csv, report_html
 from commod.dashboard.state.recipe import to_python
 from commod.dashboard.state.settings import Settings, in_words
 from commod.dashboard.text.escape import escape_markdown
-from commod.experiments.limits import limits_of
 
 LOADER = "commod_portable.py"
 # Of a report, in bytes, as measured over the data sets: it is made when it is asked for.
@@ -148,9 +149,9 @@ def _usage(result: FitResult) -> str:
 
 
 def _report(result: FitResult, depth: int, code: str) -> bytes:
-    """Made when it is asked for, in a thread without a session: nothing here may wait in the queue."""
-    tree = tree_of_changes(result, depth) if result.changed_train.any() else None
-    limits = limits_of(result.scene, result.settings.fairness)
+    """Made when it is asked for, in a thread without a session."""
+    tree = result_of(tasks.tree(result, depth)) if result.changed_train.any() else None
+    limits = result_of(tasks.limits(result.settings))
     fingerprint = hashlib.sha256(model_json(result).encode()).hexdigest()
     now = datetime.now(UTC)
     date = f"{now.day} {now:%B %Y}"
