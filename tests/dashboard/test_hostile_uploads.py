@@ -67,6 +67,15 @@ def test_hostile_names_are_text_on_every_page(app, page):
     assert not let_through(app)
 
 
+def test_hostile_names_are_text_in_the_filters_of_people(app):
+    fine(app.switch_page("pages/people.py").run())
+    names = next(box for box in app.selectbox if box.label == "Feature").options
+    assert len(names) == 5
+    for i in range(len(names)):
+        fine(next(box for box in app.selectbox if box.label == "Feature").select_index(i).run())
+        assert not let_through(app), names[i]
+
+
 def test_nasty_cells_as_levels_of_every_feature():
     table = example_table(400)
     for place, column in enumerate(("education", "city", "interview_language")):

@@ -10,14 +10,15 @@ from typing import Any
 import pandas as pd
 from markupsafe import Markup
 
-# Where a joiner that nobody sees keeps an address from becoming a link, which no backslash does.
-_LINKS = re.compile(r"(?<=www)(?=\.)|(?<=http)(?=s?://)|(?=@)", re.IGNORECASE)
+# Where a joiner that nobody sees keeps an address from becoming a link, or a name an icon, which no backslash does.
+_JOINED = re.compile(r"(?<=www)(?=\.)|(?<=http)(?=s?://)|(?=@)|(?<=:)(?=material/|streamlit:)", re.IGNORECASE)
+# What ends in a sign that means something to Markdown: anywhere, or at the start of a line (lists, headings, rules).
+_SIGNS = re.compile(r"[\\`*_\[\]$~:#<>|!&]|^\s*[-+=]|^\s*\d+[.)](?=\s|$)", re.MULTILINE)
 
 
 def escape_markdown(text: object) -> str:
     """A text from the data as it stands, whatever Markdown would make of it (“$50,000 to $60,000” is a formula)."""
-    unlinked = _LINKS.sub("\u2060", str(text))
-    return re.sub(r"([\\`*_\[\]$~:#<>|!])", r"\\\1", unlinked)
+    return _SIGNS.sub(lambda found: f"{found[0][:-1]}\\{found[0][-1]}", _JOINED.sub("\u2060", str(text)))
 
 
 def bold(text: str) -> Markup:

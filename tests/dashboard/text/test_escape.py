@@ -2,20 +2,71 @@
 
 import csv
 import io
+import re
 
 import pandas as pd
 import pytest
 
 from commod.dashboard.text.escape import bold, escape_markdown, safe_csv
+from tests.browsing import chromium, chromium_path, serve
+
+TEXTS = [
+    "$50 to $60",
+    "a*b_c **d** ~~e~~",
+    ":red[x] :material/home: :smile:",
+    "[x](http://y.example)",
+    "![p](//evil.example/p.png)",
+    "[a]: http://evil.example",
+    "<b>",
+    "<https://evil.example>",
+    "`x`",
+    "# x",
+    "- x",
+    "+ x",
+    "1. x",
+    "2) x",
+    "---",
+    "a\n===",
+    "x | y\n--|--\n1 | 2",
+    "&lt;b&gt; &copy;",
+    "www.evil.example/a_b",
+    "HTTPS://evil.example",
+    "me@evil.example",
+    "mailto:me@evil.example",
+]
 
 
-@pytest.mark.parametrize("text", ["$50 to $60", "a*b_c", ":red[x]", "[x](http://y)", "<b>", "`x`", "# x"])
+@pytest.mark.parametrize("text", TEXTS)
 def test_words_of_the_data_are_no_markdown(text):
     escaped = escape_markdown(text)
     assert escaped.replace("\\", "").replace("\u2060", "") == text  # but for a joiner that nobody sees
     for i, sign in enumerate(escaped):
-        if sign in "$*_[]<>`#:":
+        if sign in "$*_[]<>`#:&":
             assert escaped[i - 1] == "\\"
+
+
+@pytest.mark.browser
+@pytest.mark.skipif(chromium_path() is None, reason="needs Chromium")
+def test_streamlit_makes_no_links_pictures_or_markup_of_words_of_the_data(tmp_path):
+    script = tmp_path / "texts.py"
+    script.write_text(
+        "import streamlit as st\n"
+        "from commod.dashboard.text.escape import escape_markdown\n"
+        f"for i, text in enumerate({TEXTS!r}):\n"
+        "    with st.container(key=f'text{i}'):\n"
+        "        st.markdown(escape_markdown(text))\n"
+    )
+    asked = []
+    with serve(script) as address, chromium() as browser:
+        page = browser.new_page()
+        page.on("request", lambda request: asked.append(request.url))
+        page.goto(address)
+        page.wait_for_selector(f".st-key-text{len(TEXTS) - 1} p")
+        for i, text in enumerate(TEXTS):
+            drawn = page.locator(f".st-key-text{i} [data-testid='stMarkdownContainer']")
+            assert drawn.inner_text().replace("\u2060", "").split() == text.split()
+            assert set(re.findall(r"<(\w+)", drawn.inner_html())) <= {"p", "br"}, text
+    assert not [address for address in asked if "evil" in address]
 
 
 def test_csv_holds_no_formula():

@@ -18,10 +18,10 @@ from commod.dashboard.jobs.service import get, submit
 from commod.dashboard.jobs.wait import Pending
 from commod.dashboard.state import session
 from commod.dashboard.state.settings import Settings, in_words
-from commod.dashboard.text.figures import FAIRNESS_TITLES
 from commod.dashboard.views.chart import draw
 from commod.dashboard.views.table import Table, fold
 from commod.experiments.scene import FAIRNESS_FIGURES
+from commod.metrics.figures import CRITERIA
 
 POINTS = "All points as a table"
 
@@ -97,7 +97,6 @@ def draw_pareto(result: FitResult) -> Callable[[], None]:
 
     def paint(sweep: pd.DataFrame | None) -> None:
         frame, known = _points(result, sweep)
-        name = FAIRNESS_FIGURES[settings.fairness]
 
         def clicked() -> None:
             picked = st.session_state["pareto"]["selection"].get("pick") or []
@@ -113,7 +112,7 @@ def draw_pareto(result: FitResult) -> Callable[[], None]:
             key="pareto",
             on_select=clicked,
             view=view or session.current().view,
-            fairness_title=FAIRNESS_TITLES[name],
+            fairness_title=CRITERIA[settings.fairness].figure.axis_title,
         )
 
     found = get(tasks.sweep("commod", settings))
@@ -132,7 +131,7 @@ def draw_pareto(result: FitResult) -> Callable[[], None]:
         columns = {
             "kind": ("Model", ""),
             "settings": ("Setting", ""),
-            "fairness": (FAIRNESS_TITLES[FAIRNESS_FIGURES[settings.fairness]], ".3f"),
+            "fairness": (CRITERIA[settings.fairness].figure.axis_title, ".3f"),
             "accuracy": ("Accuracy on test", ".1%"),
             "change_rate": ("Decisions changed", ".1%"),
         }

@@ -16,6 +16,7 @@ from commod.dashboard.jobs.results import FitResult
 from commod.dashboard.jobs.wait import result_of
 from commod.dashboard.text.escape import escape_markdown, safe_csv
 from commod.dashboard.text.glossary import tip
+from commod.dashboard.text.verdicts import directions
 from commod.datasets import Task
 
 # As many are sent to the browser; the download has all.
@@ -97,27 +98,26 @@ def _key(name: str, *options: object) -> str:
 
 
 def _choose(place: Any, label: str, name: str, options: list[Any], words: Any = str) -> list[Any]:
-    return list(
-        place.multiselect(
-            label, options, format_func=words, key=_key(name, options), placeholder="All", select_all=False
-        )
+    chosen: list[Any] = place.multiselect(
+        escape_markdown(label),
+        options,
+        format_func=words,
+        key=_key(name, options),
+        placeholder="All",
+        select_all=False,
     )
+    return chosen
 
 
 def _ask(frame: pd.DataFrame, task: Task) -> dict[str, Any]:
     """The filters, each empty at first."""
-    spec = task.spec
     cells = st.columns(3, gap="small")
-    asked: dict[str, Any] = {}
     present = set(frame["group"])
-    asked["groups"] = _choose(cells[0], "Group", "group", [name for name in spec.groups if name in present])
-    words = {
-        True: f"better: now “{spec.outcomes[spec.favourable]}”",
-        False: f"worse: now “{spec.outcomes[1 - spec.favourable]}”",
-    }
+    groups = _choose(cells[0], "Group", "group", [name for name in task.groups if name in present])
+    (better, _), (worse, _) = directions(task.spec)
     ways = [way for way in (True, False) if (frame["better"] == way).any()]
-    asked["directions"] = _choose(cells[1], "Direction", "direction", ways, words.__getitem__)
-    features = {feature.name: feature for feature in spec.features}
+    chosen_ways = _choose(cells[1], "Direction", "direction", ways, {True: better, False: worse}.__getitem__)
+    features = {feature.name: feature for feature in task.spec.features}
     name = cells[2].selectbox(
         "Feature",
         list(features),
@@ -127,19 +127,17 @@ def _ask(frame: pd.DataFrame, task: Task) -> dict[str, Any]:
         placeholder="Any",
     )
     sizes = frame["leaf"].value_counts()
-    asked["leaves"] = _choose(
+    leaves = _choose(
         st, "Leaf of the tree", "leaf", list(sizes.index), lambda leaf: f"{leaf} ({sizes.get(leaf, 0):,} changed)"
     )
-    asked["feature"] = name
-    if name is not None:
-        values = frame[f"feature:{name}"]
-        numbers = features[name].kind == "number" and pd.api.types.is_numeric_dtype(values.dtype)
-        asked["values"] = _range(features[name].title, name, values) if numbers else _values(features[name], values)
-    return asked
-
-
-def _values(feature: Any, values: pd.Series) -> list[Any]:
-    return _choose(st, feature.title, f"values_{feature.name}", sorted(values.dropna().unique(), key=str))
+    asked = {"groups": groups, "directions": chosen_ways, "leaves": leaves, "feature": name}
+    if name is None:
+        return asked
+    title, values = features[name].title, frame[f"feature:{name}"]
+    if features[name].kind == "number" and pd.api.types.is_numeric_dtype(values.dtype):
+        return asked | {"values": _range(title, name, values)}
+    levels = sorted(values.dropna().unique(), key=str)
+    return asked | {"values": _choose(st, title, f"values_{name}", levels)}
 
 
 def _range(title: str, name: str, values: pd.Series) -> tuple[float, float] | None:
@@ -155,7 +153,7 @@ def _range(title: str, name: str, values: pd.Series) -> tuple[float, float] | No
     kind = int if whole else float  # a slider wants all of one kind
     low, high, step = kind(round(low, digits)), kind(round(high, digits)), kind(step)
     chosen: tuple[float, float] = st.slider(
-        title,
+        escape_markdown(title),
         low,
         high,
         value=(low, high),
