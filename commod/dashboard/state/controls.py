@@ -10,43 +10,22 @@ from typing import Any, Literal
 
 @dataclass(frozen=True)
 class Control:
-    """How a setting is chosen, and how it is spoken of.
+    """How a setting is chosen, and how it is spoken of."""
 
-    Parameters
-    ----------
-    label : str
-        As it stands above its widget.
-    name : str
-        As it stands in a sentence.
-    grid : tuple of numbers
-        All that a number can be: equal settings are then equal to the last digit, and train once for everybody.
-    titles : callable
-        Of a choice, in place of a grid: from the data set that is shown to the title of each option.
-    typed : bool
-        Whether a number is typed, not slid.
-    decides : {"scene", "model", "look"}
-        The scene: models that do not have these in common have no place in one picture. The model. Or nothing but how a
-        model is looked at.
-    argument : str
-        The argument of `Commod` that it is, if it is one.
-    word : str
-        Its entry in the glossary, which is its tooltip.
-    freezable : bool
-        Whether a teacher's link can freeze it.
-    optional : bool
-        Whether files of saved runs may lack it. True for one that was added after such files had been written: they
-        mean its default.
-    """
-
-    label: str
-    name: str
+    label: str  # as it stands above its widget
+    name: str  # as it stands in a sentence
+    # All that a number can be: equal settings are then equal to the last digit, and train once for everybody.
     grid: tuple[float, ...] = ()
+    # Of a choice, in place of a grid: from the data set that is shown to the title of each option.
     titles: Callable[[str], Mapping[str, str]] | None = None
-    typed: bool = False
+    typed: bool = False  # whether a number is typed, not slid
+    # The scene: models that do not have these in common have no place in one picture. The model. Or nothing but how a
+    # model is looked at.
     decides: Literal["scene", "model", "look"] = "model"
-    argument: str = ""
-    word: str = ""
-    freezable: bool = True
+    argument: str = ""  # of `Commod`, if it is one
+    word: str = ""  # its entry in the glossary, which is its tooltip
+    freezable: bool = True  # whether a teacher's link can freeze it
+    # Whether files of saved runs may lack it and then mean its default: true for one that was added later than they.
     optional: bool = False
 
     @property

@@ -15,12 +15,7 @@ State = TypeVar("State")
 class PageState(Generic[State]):
     """A value that each session has its own of, as long as it lasts: call it to get that of the session at hand.
 
-    Parameters
-    ----------
-    name : str
-        A word that no other has.
-    make : callable
-        Gives the value when it is first asked for, read from the link, for instance.
+    `name` is a word that no other has; `make` gives the value when it is first asked for, from the link, for instance.
     """
 
     def __init__(self, name: str, make: Callable[[], State]) -> None:

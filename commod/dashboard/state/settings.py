@@ -25,8 +25,7 @@ def sound_data() -> list[str]:
 
 def first_data() -> str:
     """The data set that is shown if none is asked for."""
-    sound = sound_data()
-    return Settings.data if Settings.data in sound else next(iter(sound), Settings.data)
+    return next(iter(sound_data()), Settings.data)
 
 
 def titles_of_data(here: str) -> dict[str, str]:

@@ -97,13 +97,11 @@ def check_figures(place: Any) -> None:
     with place.container():
         for run in here.runs:
             found = here.figures.get(run.settings.model())
-            differing = [] if run.claim is None or found is None else differing_figures(run.claim.figures, found)
-            if run.claim is not None and differing:
-                maker = f" (commod {run.claim.library})" if run.claim.library else ""
-                st.warning(
-                    escape_markdown(
-                        f"The file of “{run.name}” was made by another version{maker}: {'; '.join(differing)}. "
-                        "What is shown is what was trained here."
-                    ),
-                    icon=":material/difference:",
-                )
+            if run.claim is None or found is None:
+                continue
+            differing = differing_figures(run.claim.figures, found)
+            maker = f" (commod {run.claim.library})" if run.claim.library else ""
+            sentence = f"The file of “{run.name}” was made by another version{maker}: {'; '.join(differing)}."
+            if differing:
+                told = f"{sentence} What is shown is what was trained here."
+                st.warning(escape_markdown(told), icon=":material/difference:")
