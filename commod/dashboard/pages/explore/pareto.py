@@ -19,8 +19,8 @@ from commod.dashboard.jobs.wait import Pending
 from commod.dashboard.state import session
 from commod.dashboard.state.settings import Settings, in_words
 from commod.dashboard.views.chart import draw
+from commod.dashboard.views.points import point_columns
 from commod.dashboard.views.table import Table, fold
-from commod.experiments.scene import FAIRNESS_FIGURES
 from commod.metrics.figures import CRITERIA
 
 POINTS = "All points as a table"
@@ -38,7 +38,8 @@ _COLUMNS = {
 }
 
 
-FIGURES = ("accuracy", "change_rate")
+# Of every point, beside its fairness.
+_MEASURES = ("accuracy", "change_rate")
 
 
 def _values(frame: pd.DataFrame, *columns: str) -> Iterator[tuple[Any, ...]]:
@@ -71,9 +72,9 @@ def _fixed_points(result: FitResult, sweep: pd.DataFrame | None) -> tuple[pa.Tab
     here = result.settings
     behind: list[tuple[Any, ...]] = []
     if sweep is not None:
-        for *shown, best in _values(sweep, FAIRNESS_FIGURES[here.fairness], *FIGURES, "settings", "best"):
+        for *shown, best in _values(sweep, CRITERIA[here.fairness].figure_name, *_MEASURES, "settings", "best"):
             behind.append((SWEEP, *shown, -1, shown[0], "frontier" if best else ""))
-    path = list(_values(result.path, "fairness", *FIGURES, "lambda_fair"))
+    path = list(_values(result.path, "fairness", *_MEASURES, "lambda_fair"))
     for *shown, value in path:
         behind.append((PATH, *shown, in_words(replace(here, lambda_fair=value)), -1, value, "path"))
     above = [(CURRENT, *path[-1][:3], in_words(here), -1, 0, ""), (DEPLOYED, *path[0][:3], "unchanged", -1, 0, "")]
@@ -128,13 +129,7 @@ def draw_pareto(result: FitResult) -> Callable[[], None]:
     table = st.container()  # keeps the last run's fold, and the focus in it; st.empty would drop both at once
 
     def draw_table() -> None:
-        columns = {
-            "kind": ("Model", ""),
-            "settings": ("Setting", ""),
-            "fairness": (CRITERIA[settings.fairness].figure.axis_title, ".3f"),
-            "accuracy": ("Accuracy on test", ".1%"),
-            "change_rate": ("Decisions changed", ".1%"),
-        }
+        columns = point_columns(settings.fairness, kind="Model", settings="Setting")
         points = Table(POINTS, "points_table", columns, lambda: _points(result, sweep)[0].to_pandas().iloc[::-1])
         fold(points, result.path, place=table, above=lambda: _choose_tried(_points(result, sweep)[1]))
 

@@ -16,8 +16,8 @@ from commod.dashboard.state import session
 from commod.dashboard.state.page_state import PageState
 from commod.dashboard.state.settings import Settings
 from commod.dashboard.text.glossary import tip
-from commod.experiments.scene import FAIRNESS_FIGURES
 from commod.experiments.target import LAMBDA_GRIDS, Target
+from commod.metrics.figures import CRITERIA
 
 
 @dataclass
@@ -49,7 +49,7 @@ def _find() -> None:
     """Callback of the button."""
     settings = session.current()
     fair, change = (st.session_state[key] for key in _keys(settings))
-    least = fair if settings.fairness == "demographic_parity" else 1.0 - fair
+    least = CRITERIA[settings.fairness].share(fair)
     _drop()
     state = _state()
     state.asked_at = settings
@@ -84,8 +84,8 @@ def form(settings: Settings, result: FitResult) -> Any:
     if not session.access().allows(*LAMBDA_GRIDS):
         _drop()
         return None
-    is_dp = settings.fairness == "demographic_parity"
-    usual = result.task.spec.targets.get(settings.fairness, (0.8, 10.0) if is_dp else (0.2, 10.0))
+    criterion = CRITERIA[settings.fairness]
+    usual = result.task.spec.targets.get(criterion.name, (round(criterion.share(0.8), 2), 10.0))
     keys = _keys(settings)
     for key, value in zip(keys, usual, strict=True):
         st.session_state.setdefault(key, _kept().get(key, value))
@@ -93,7 +93,7 @@ def form(settings: Settings, result: FitResult) -> Any:
         st.markdown("**Or name a target**, and let the sliders be set for you.")
         left, right = st.columns(2, gap="small")
         left.number_input(
-            "P-Rule, at least" if is_dp else "Mistreatment, at most",
+            f"{criterion.figure.short_title}, {criterion.side}",
             0.0,
             1.0,
             step=0.05,
@@ -197,16 +197,15 @@ def _answer(settings: Settings, result: FitResult) -> None:
 
 def _on_test(found: Target, result: FitResult) -> tuple[bool, str]:
     """Whether the limits hold on the test part, and that in words."""
-    figure = FAIRNESS_FIGURES[found.criterion]
-    row, changed = result.figures.loc[figure], float(result.figures.loc["change_rate", "g"])
-    value = float(row["g"])
-    fair = value >= found.min_fairness if figure == "p_rule" else value <= 1.0 - found.min_fairness
+    criterion, figure = CRITERIA[found.criterion], CRITERIA[found.criterion].figure
+    value, changed = (float(result.figures.loc[row, "g"]) for row in (figure.name, "change_rate"))
+    fair = criterion.is_met(value, criterion.share(found.min_fairness))
     few = changed <= found.max_change
-    name = "P-Rule" if figure == "p_rule" else "mistreatment"
+    name = figure.short_in_sentence
     verdict = {
         (True, True): "both limits hold",
         (False, True): f"the limit on {name} is missed",
         (True, False): "the limit on changes is missed",
         (False, False): "both limits are missed",
     }[bool(fair), few]
-    return bool(fair and few), f"On test: {name} {value:.3f}, {changed:.1%} changed: {verdict}."
+    return bool(fair and few), f"On test: {name} {figure.show(value)}, {changed:.1%} changed: {verdict}."
