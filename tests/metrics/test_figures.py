@@ -1,4 +1,4 @@
-"""Figures and criteria as they are declared: how they are written, which direction is better, and that nobody else says so."""
+"""Figures and criteria as they are declared: formats, directions, titles, and that no other module has its own."""
 
 import math
 import re

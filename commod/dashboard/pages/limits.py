@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -19,20 +19,20 @@ from commod.dashboard.jobs.service import submit
 from commod.dashboard.jobs.wait import result_of
 from commod.dashboard.state import session
 from commod.dashboard.state.page_state import PageState
-from commod.dashboard.state.settings import Settings, in_words
+from commod.dashboard.state.settings import in_words
 from commod.dashboard.text.glossary import tip
 from commod.dashboard.text.html import html_legend, html_table
 from commod.dashboard.views import controls
 from commod.dashboard.views import frame as layout
 from commod.dashboard.views import methods as sweeps
 from commod.dashboard.views.chart import draw
-from commod.dashboard.views.methods import label_of, styles_of
+from commod.dashboard.views.methods import label_of
 from commod.dashboard.views.model import train
-from commod.dashboard.views.points import as_rows, point_columns
+from commod.dashboard.views.points import Swept, as_rows, point_columns
 from commod.dashboard.views.table import Table
-from commod.experiments import Sweep, points_of
+from commod.experiments import Sweep
 from commod.experiments.limits import MAX_POINTS, Limits, best_within
-from commod.metrics.figures import CRITERIA, Criterion
+from commod.metrics.figures import CRITERIA, FIGURES, Criterion
 from commod.metrics.pareto import undominated
 
 # Drawn if nothing else is chosen: COMMOD, and what takes a few seconds.
@@ -52,21 +52,14 @@ PROPOSITIONS = {
 # ---- what is asked ----
 
 
-@dataclass
-class Asked:
-    """What this session asks of the page."""
-
-    budget: float = 0.05
-    levels: dict[str, float] = field(default_factory=dict)  # by criterion; the usual one where there is none
-
-
-def _from_link() -> Asked:
-    fairness = session.current().fairness
-    budget = _nearest(BUDGETS, st.query_params.get("budget", ""))
-    level = _nearest(LEVELS[fairness], st.query_params.get("level", ""))
-    return Asked(budget or Asked.budget, {} if level is None else {fairness: level})
+def _from_link() -> dict[str, float]:
+    level = f"level_{session.current().fairness}"
+    asked = {"budget": _nearest(BUDGETS, st.query_params.get("budget", ""))}
+    asked[level] = _nearest(LEVELS[session.current().fairness], st.query_params.get("level", ""))
+    return {"budget": 0.05} | {name: value for name, value in asked.items() if value is not None}
 
 
+# By name of the slider; a level is asked of each criterion.
 _asked = PageState("limits", _from_link)
 
 
@@ -80,65 +73,58 @@ def _nearest(grid: tuple[float, ...], text: str) -> float | None:
 
 def link() -> dict[str, str]:
     """What of the page goes into the address."""
-    asked = _asked()
-    level = asked.levels.get(session.current().fairness)
-    return {"budget": f"{asked.budget:g}"} | ({} if level is None else {"level": f"{level:g}"})
+    names = {"budget": "budget", f"level_{session.current().fairness}": "level"}
+    return {short: f"{_asked()[name]:g}" for name, short in names.items() if name in _asked()}
+
+
+def _slider(place: Any, title: str, name: str, grid: tuple[float, ...], form: str, usual: float = 0.0) -> float:
+    """A slider that keeps its value when its page is left."""
+    asked, key = _asked(), f"limits_{name}"
+    wanted = asked.get(name, usual)
+    st.session_state.setdefault(key, min(grid, key=lambda value: abs(value - wanted)))
+    return float(
+        place.select_slider(
+            title,
+            grid,
+            format_func=lambda value: format(value, form),
+            key=key,
+            on_change=lambda: asked.update({name: st.session_state[key]}),
+            help=tip("budget") if name == "budget" else None,
+        )
+    )
 
 
 def ask(criterion: Criterion, limits: Limits) -> tuple[float, float]:
     """The two sliders: how many decisions may change, and how fair it is to be."""
-    asked, levels = _asked(), LEVELS[criterion.name]
-    wanted = asked.levels.get(criterion.name, 0.8 if criterion.upward else 0.5 * limits.at(0.0))
-    level_key = f"limits_level_{criterion.name}"
-    st.session_state.setdefault("limits_budget", asked.budget)
-    st.session_state.setdefault(level_key, min(levels, key=lambda value: abs(value - wanted)))
-
-    def take_budget() -> None:
-        asked.budget = st.session_state["limits_budget"]
-
-    def take_level() -> None:
-        asked.levels[criterion.name] = st.session_state[level_key]
-
     left, right = st.columns(2, gap="large")
-    budget = left.select_slider(
-        "Decisions that may change, at most",
-        BUDGETS,
-        format_func=lambda value: f"{value:.0%}",
-        key="limits_budget",
-        on_change=take_budget,
-        help=tip("budget"),
-    )
+    usual = 0.8 if criterion.upward else 0.5 * limits.at(0.0)
     title = f"{criterion.figure.short_title} asked for, {criterion.side}"
-    level = right.select_slider(
-        title, levels, format_func=lambda value: f"{value:g}", key=level_key, on_change=take_level
-    )
-    return float(budget), float(level)
+    budget = _slider(left, "Decisions that may change, at most", "budget", BUDGETS, ".0%")
+    return budget, _slider(right, title, f"level_{criterion.name}", LEVELS[criterion.name], "g", usual)
 
 
 @dataclass(frozen=True)
-class Drawn:
-    """The bound, what is asked, and the models there are: those of sweeps, the current one and f, on test."""
+class Drawn(Swept):
+    """The same with the bound, what is asked, and the current model."""
 
-    settings: Settings
     limits: Limits
     budget: float
     level: float
-    sweeps: dict[str, Sweep]
     result: FitResult
-
-    @property
-    def criterion(self) -> Criterion:
-        return CRITERIA[self.settings.fairness]
 
     def show(self, value: float) -> str:
         """A value of the criterion's figure."""
         return self.criterion.figure.show(value)
 
+    def is_fair(self, frame: pd.DataFrame) -> Any:
+        """Whether rows are as fair as is asked."""
+        return self.criterion.is_met(frame["fairness"], self.level)
+
     @cached_property
     def models(self) -> pd.DataFrame:
+        """All models, f and the current one on test."""
         columns = ["label", "change_rate", "fairness", "accuracy", "settings"]
-        points = points_of(self.sweeps.values())
-        rows = [] if points.empty else as_rows(points, self.criterion.name)[columns].to_dict("records")
+        rows = [] if self.points.empty else as_rows(self.points, self.criterion.name)[columns].to_dict("records")
         path = self.result.path[columns[1:4]].to_dict("records")
         rows.append({"label": DEPLOYED_STYLE.label, **path[0], "settings": "unchanged"})
         rows.append({"label": CURRENT_STYLE.label, **path[-1], "settings": in_words(self.settings)})
@@ -146,17 +132,21 @@ class Drawn:
 
     @property
     def own(self) -> pd.DataFrame:
-        """The models of COMMOD's sweep; none if it is not drawn."""
+        """COMMOD's of them."""
         return self.models[self.models["label"] == label_of("commod")]
 
     @cached_property
     def most(self) -> float:
         """End of the axis of changes: what is asked, where all is fair, and COMMOD's models are on it."""
-        limits, current = self.limits, self.models.loc[self.models["label"] == CURRENT_STYLE.label]
-        fair = 0.0 if limits.fair_from is None else limits.fair_from / limits.people
-        own = pd.concat([self.own, current])["change_rate"].max()
+        fair = 0.0 if self.limits.fair_from is None else self.limits.fair_from / self.limits.people
+        own = self.models.loc[self.models["label"].isin([label_of("commod"), CURRENT_STYLE.label]), "change_rate"].max()
         last = max(1.25 * self.budget, 1.15 * fair, 1.05 * own)
-        return float(min(limits.curve["change_rate"].iloc[-1], math.ceil(last * 20) / 20))
+        return float(min(self.limits.curve["change_rate"].iloc[-1], math.ceil(last * 20) / 20))
+
+    def columns(self, *names: str) -> dict[str, tuple[str, str]]:
+        """Of a table behind a picture."""
+        columns = point_columns(self.criterion.name, label="Model", settings="Setting")
+        return {name: columns[name] for name in ("label", "settings", "change_rate", *names)}
 
 
 def _by_percent(curve: pd.DataFrame) -> pd.DataFrame:
@@ -184,7 +174,7 @@ def sentence(here: Drawn) -> str:
             f" COMMOD, which is not told the group, reaches **{here.show(best[criterion.figure_name])}** "
             f"(with {best['change_rate']:.1%} changed, accuracy {best['accuracy']:.1%})."
         )
-    reached = limits.curve[criterion.is_met(limits.curve["fairness"], here.level)]
+    reached = limits.curve[here.is_fair(limits.curve)]
     wish = criterion.wish(here.level)
     wish = wish[0].upper() + wish[1:]
     if reached.empty:
@@ -194,7 +184,7 @@ def sentence(here: Drawn) -> str:
         return f"{words} {wish}: f is that fair already."
     words += f" {wish} takes at least **{first['change_rate']:.1%}** ({first['changes']:,.0f} people)"
     if "commod" in here.sweeps:
-        fair = here.own[criterion.is_met(here.own["fairness"], here.level)]
+        fair = here.own[here.is_fair(here.own)]
         own = "does not get there" if fair.empty else f"needs {fair['change_rate'].min():.1%}"
         words += f"; COMMOD {own}"
     return f"{words}."
@@ -209,26 +199,21 @@ def region(here: Drawn, place: Any, *, final: bool = False) -> None:
         low, high = max(0.0, math.floor((start - 0.08) * 20) / 20), 1.0
     thin = np.unique(np.linspace(0, len(limits.curve) - 1, MAX_POINTS).round().astype(int))
     models = here.models[here.models["fairness"].between(low, high) & (here.models["change_rate"] <= most)]
-    # The fairest COMMOD model with at most so many changes, as steps.
-    steps = here.own[undominated(criterion.gain(here.own["fairness"]), -here.own["change_rate"])]
-    steps = steps.sort_values("change_rate").drop_duplicates("change_rate")[["change_rate", "fairness"]]
-    frame = pd.concat(
-        [
-            limits.curve.iloc[thin].assign(kind="bound"),
-            models,
-            pd.DataFrame([{"kind": "budget", "change_rate": here.budget}, {"kind": "level", "fairness": here.level}]),
-            *([steps.assign(kind="frontier")] if "commod" in here.sweeps else []),
-        ],
-        ignore_index=True,
-    )
-    columns = point_columns(criterion.name, label="Model", settings="Setting")
-    columns = {name: columns[name] for name in ("label", "settings", "change_rate", "fairness")}
+    parts = [
+        limits.curve.iloc[thin].assign(kind="bound"),
+        models,
+        pd.DataFrame([{"kind": "budget", "change_rate": here.budget}, {"kind": "level", "fairness": here.level}]),
+    ]
+    if "commod" in here.sweeps:  # its fairest model with at most so many changes, as steps
+        steps = here.own[undominated(criterion.gain(here.own["fairness"]), -here.own["change_rate"])]
+        steps = steps.sort_values("change_rate").drop_duplicates("change_rate")
+        parts.append(steps[["change_rate", "fairness"]].assign(kind="frontier"))
 
     def rows() -> pd.DataFrame:
         bound = _by_percent(limits.curve[limits.curve["change_rate"] <= most].assign(kind="bound"))
         return pd.concat([models, bound.assign(label=BOUND_STYLE.label)], ignore_index=True)
 
-    table = Table("Limit and models as a table", "limits_table", columns, rows)
+    table = Table("Limit and models as a table", "limits_table", here.columns("fairness"), rows)
     edge = "above" if criterion.upward else "below"
     known = "group and outcome are" if criterion.by_label else "group is"
     hidden = len(here.models) - len(models)
@@ -236,19 +221,19 @@ def region(here: Drawn, place: Any, *, final: bool = False) -> None:
     own = " Orange line: the fairest COMMOD model with at most so many changes." if "commod" in here.sweeps else ""
     with place.container():
         st.markdown(sentence(here))
-        st.html(html_legend((BOUND_STYLE, *styles_of(here.sweeps), CURRENT_STYLE, DEPLOYED_STYLE)))
+        st.html(html_legend((BOUND_STYLE, *here.styles, CURRENT_STYLE, DEPLOYED_STYLE)))
         wide, narrow = st.columns([3, 2], gap="medium")
         with wide:
             draw(
                 plot_limits,
-                frame,
+                pd.concat(parts, ignore_index=True),
                 alt="Fairness against decisions changed: the exact bound and models.",
                 table=table if final else table.title,
                 caption="On test. Blue line: the best that so many flips of f's decisions can do when everyone's "
                 f"{known} known, counted exactly; {edge} it nobody gets. Dashed: what you ask for.{own} Hollow (○): "
                 f"needs the group at predict.{less}",
-                styles=styles_of(here.sweeps),
-                fairness_title=criterion.figure.axis_title,
+                styles=here.styles,
+                fairness_title=here.fairness_title,
                 low=low,
                 high=high,
                 most=most,
@@ -269,15 +254,10 @@ def _best_table(here: Drawn) -> None:
             continue
         changed = f"{best['change_rate']:.1%}" if best["change_rate"] > 0 else "0, as f"
         rows.append([label_of(name), here.show(best[figure.name]), changed, f"{best['accuracy']:.1%}"])
-    headings = {
-        "Method": "",
-        figure.title: figure.axis_title,
-        "Changed": tip("change_rate"),
-        "Accuracy": tip("accuracy"),
-    }
-    st.html(
-        html_table(headings, rows, caption=f"The fairest models with at most {budget:.0%} of the decisions changed")
-    )
+    headings = {"Method": "", figure.title: figure.axis_title}
+    headings |= {other.short_title: other.meaning for other in (FIGURES["change_rate"], FIGURES["accuracy"])}
+    caption = f"The fairest models with at most {budget:.0%} of the decisions changed"
+    st.html(html_table(headings, rows, caption=caption))
 
 
 # ---- the price ----
@@ -296,7 +276,7 @@ def price(here: Drawn) -> None:
         st.info(f"With {most:.0%} of the decisions changed, {asked} cannot be reached.", icon=":material/info:")
         return
     models = here.models.assign(difference=here.models["accuracy"] - here.result.path["accuracy"].iloc[0])
-    models = models[criterion.is_met(models["fairness"], here.level) & (models["change_rate"] <= most)]
+    models = models[here.is_fair(models) & (models["change_rate"] <= most)]
     dashed = pd.DataFrame([{"kind": "budget", "change_rate": here.budget}])
     frame = pd.concat([curves.rename(columns={"known": "kind"}), models, dashed], ignore_index=True)
     # Hindsight goes up to all errors mended: cut where it leaves what models can do far below.
@@ -306,15 +286,13 @@ def price(here: Drawn) -> None:
     frame = frame[frame["difference"].between(low, high) | (frame["kind"] == "budget")]
     st.markdown(_price_words(curves, models, asked, with_commod="commod" in here.sweeps))
     dotted = f" Dotted: {PRICES['scores'].lower()}, the people nearest to one half first."
-    columns = point_columns(criterion.name, label="Model", settings="Setting")
-    columns = {name: columns[name] for name in ("label", "settings", "change_rate")}
+    columns = here.columns() | {"points": ("Accuracy against f (points)", "+.1f")}
 
     def rows() -> pd.DataFrame:
         drawn = frame.assign(points=100 * frame["difference"])
         lines = _by_percent(drawn[drawn["kind"].isin(PRICES)])
         return pd.concat([drawn[drawn["kind"] == "model"], lines.assign(label=lines["kind"].map(PRICES))])
 
-    columns["points"] = ("Accuracy against f (points)", "+.1f")
     draw(
         plot_price,
         frame,
@@ -322,7 +300,7 @@ def price(here: Drawn) -> None:
         table=Table("Prices as a table", "price_table", columns, rows),
         caption=f"On test. Solid: {PRICES['labels'].lower()}, so that flips mend errors; it leaves the picture at the "
         f"top.{'' if criterion.by_label else dotted} Points: models that are fair enough.",
-        styles=styles_of(here.sweeps),
+        styles=here.styles,
         low=low,
         high=high,
         most=most,
@@ -411,7 +389,7 @@ def show() -> None:
 
     def paint(found: dict[str, Sweep], *, final: bool = False) -> Drawn:
         """Draw what there is."""
-        here = Drawn(settings, bound, budget, level, found, result)
+        here = Drawn(settings, found, bound, budget, level, result)
         region(here, picture, final=final)
         return here
 

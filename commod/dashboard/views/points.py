@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import pandas as pd
 import streamlit as st
 
-from commod.charts import plot_methods
+from commod.charts import MethodStyle, plot_methods
+from commod.dashboard.state.settings import Settings
 from commod.dashboard.text.html import html_table
 from commod.dashboard.views.chart import draw
-from commod.dashboard.views.methods import label_of
+from commod.dashboard.views.methods import label_of, styles_of
 from commod.dashboard.views.table import Table
-from commod.metrics.figures import CRITERIA, FIGURES
+from commod.experiments import Sweep, points_of
+from commod.metrics.figures import CRITERIA, FIGURES, Criterion
 
 # Of the table behind `plot_calibration`.
 SCORE_COLUMNS = {
@@ -41,6 +45,31 @@ def as_rows(points: pd.DataFrame, fairness: str, *more: str) -> pd.DataFrame:
     own = CRITERIA[fairness].figure_name
     columns = ["label", "method", *more, "settings", "fairness", own, "accuracy", "change_rate", "best"]
     return points.assign(label=points["method"].map(label_of), fairness=points[own])[columns]
+
+
+@dataclass(frozen=True)
+class Swept:
+    """Sweeps of methods on a scene, to be drawn."""
+
+    settings: Settings
+    sweeps: dict[str, Sweep]
+
+    @property
+    def criterion(self) -> Criterion:
+        return CRITERIA[self.settings.fairness]
+
+    @property
+    def fairness_title(self) -> str:
+        return self.criterion.figure.axis_title
+
+    @property
+    def styles(self) -> tuple[MethodStyle, ...]:
+        return styles_of(self.sweeps)
+
+    @cached_property
+    def points(self) -> pd.DataFrame:
+        """All models."""
+        return points_of(self.sweeps.values())
 
 
 def draw_segments(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import pandas as pd
@@ -154,11 +155,18 @@ def _match_table(table: pd.DataFrame, settings: Settings) -> None:
 
 def _charts(found: Match, settings: Settings, sweeps: dict[str, Sweep]) -> dict[str, Callable[[], Any]]:
     """Who changed, whether they are the same people, and what becomes of the scores; returns what makes the charts."""
-    names = found.table["method"]
-    labels = {METHODS[name].title: label_of(name) for name in names}
+    labels = {METHODS[name].title: label_of(name) for name in found.table["method"]}
     ranks = {label: i for i, label in enumerate(labels.values())}
     groups = load_task(settings.data).groups
-    who = _who_rows(found.table, groups)
+    who = pd.DataFrame(
+        [
+            (label_of(row["method"]), rank, group, sign * row[f"{direction}_{s}"], f"{direction} off")
+            for rank, row in enumerate(found.table.to_dict("records"))
+            for s, group in enumerate(groups)
+            for direction, sign in (("better", 1), ("worse", -1))
+        ],
+        columns=["label", "rank", "group", "people", "direction"],
+    )
     pairs = found.overlaps.assign(label=found.overlaps["title"].map(labels), other=found.overlaps["other"].map(labels))
     pairs = pairs.assign(rank=pairs["label"].map(ranks), other_rank=pairs["other"].map(ranks))
     calibration = found.calibration.assign(label=found.calibration["title"].map(labels))
@@ -195,20 +203,10 @@ def _charts(found: Match, settings: Settings, sweeps: dict[str, Sweep]) -> dict[
         styles=scored,
     )
     return {
-        "Who changed": lambda: plot_who_changed(who, groups=groups),
-        "Same people": lambda: plot_overlap(pairs),
-        "Scores": lambda: plot_calibration(calibration, styles=scored),
+        "Who changed": partial(plot_who_changed, who, groups=groups),
+        "Same people": partial(plot_overlap, pairs),
+        "Scores": partial(plot_calibration, calibration, styles=scored),
     }
-
-
-def _who_rows(table: pd.DataFrame, groups: tuple[str, str]) -> pd.DataFrame:
-    rows = []
-    for rank, row in enumerate(table.itertuples()):
-        for s, group in enumerate(groups):
-            for direction, sign in (("better", 1), ("worse", -1)):
-                people = sign * getattr(row, f"{direction}_{s}")
-                rows.append((label_of(row.method), rank, group, people, f"{direction} off"))
-    return pd.DataFrame(rows, columns=["label", "rank", "group", "people", "direction"])
 
 
 def _open_in_explore(settings: Settings, sweep: Sweep, chosen: int) -> None:

@@ -11,19 +11,17 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from commod.charts import MethodStyle, export_chart, plot_methods, plot_segments
+from commod.charts import export_chart, plot_methods, plot_segments
 from commod.charts.compare import DEPLOYED, DEPLOYED_STYLE
 from commod.dashboard.jobs.results import figures_of_base
-from commod.dashboard.state.settings import Settings, base_models_of
+from commod.dashboard.state.settings import Settings, described
 from commod.dashboard.text.escape import safe_csv
 from commod.dashboard.text.glossary import tip
 from commod.dashboard.text.html import html_legend, html_table
 from commod.dashboard.views.chart import draw
-from commod.dashboard.views.methods import choose_model, state, styles_of
-from commod.dashboard.views.points import as_rows, draw_cells, draw_segments, lead_in_words, point_columns
+from commod.dashboard.views.methods import choose_model, state
+from commod.dashboard.views.points import Swept, as_rows, draw_cells, draw_segments, lead_in_words, point_columns
 from commod.dashboard.views.table import Table
-from commod.datasets import load_task
-from commod.experiments import Sweep, points_of
 from commod.experiments.segments import (
     PAPER_MAIN,
     PAPER_SEGMENTS,
@@ -34,7 +32,7 @@ from commod.experiments.segments import (
     quartiles_of,
 )
 from commod.explain.concepts import in_percent
-from commod.metrics.figures import CRITERIA, Criterion
+from commod.metrics.figures import CRITERIA
 from commod.metrics.pareto import undominated
 from commod.models.competitors import METHODS, overview
 
@@ -42,21 +40,11 @@ OWN_SEGMENTS = ("quartiles of AdvDebias here", "quartiles of all models drawn")
 
 
 @dataclass(frozen=True)
-class Compared:
-    """What there is to be drawn: sweeps on a scene, how segments are cut, and the COMMOD model to be matched."""
+class Compared(Swept):
+    """The same with how segments are cut, and the COMMOD model to be matched."""
 
-    settings: Settings
-    sweeps: dict[str, Sweep]
     source: str
     chosen: int | None = None
-
-    @property
-    def criterion(self) -> Criterion:
-        return CRITERIA[self.settings.fairness]
-
-    @property
-    def styles(self) -> tuple[MethodStyle, ...]:
-        return styles_of(self.sweeps)
 
     @cached_property
     def of_f(self) -> dict[str, float]:
@@ -64,22 +52,22 @@ class Compared:
         return figures_of_base(self.settings.scene())
 
     @cached_property
-    def points(self) -> pd.DataFrame:
-        """All models; ``id`` is the place of COMMOD's in their sweep, −1 for others."""
-        points = as_rows(points_of(self.sweeps.values()), self.settings.fairness)
-        points["id"] = np.where(points["method"] == "commod", points.groupby("method").cumcount(), -1)
-        points["chosen"] = (points["id"] >= 0) & (points["id"] == (-1 if self.chosen is None else self.chosen))
-        return points
+    def rows(self) -> pd.DataFrame:
+        """All models as points; ``id`` is the place of COMMOD's in their sweep, −1 for others."""
+        rows = as_rows(self.points, self.criterion.name)
+        rows["id"] = np.where(rows["method"] == "commod", rows.groupby("method").cumcount(), -1)
+        rows["chosen"] = (rows["id"] >= 0) & (rows["id"] == (-1 if self.chosen is None else self.chosen))
+        return rows
 
     @cached_property
     def tradeoff(self) -> tuple[pd.DataFrame, int]:
         """Points with f, and how many are left out: those that f beats, and by far in fairness."""
         fairness = self.of_f[self.criterion.figure_name]
-        lost = self.criterion.gain(fairness - self.points["fairness"])
-        hopeless = (lost > 0.1) & (self.points["accuracy"] < self.of_f["accuracy"])
+        lost = self.criterion.gain(fairness - self.rows["fairness"])
+        hopeless = (lost > 0.1) & (self.rows["accuracy"] < self.of_f["accuracy"])
         f = {name: self.of_f[name] for name in ("accuracy", "change_rate")} | {"label": DEPLOYED, "fairness": fairness}
         f |= {"settings": "unchanged", "best": True, "chosen": False, "id": -1}
-        return pd.concat([self.points[~hopeless], pd.DataFrame([f])], ignore_index=True), int(hopeless.sum())
+        return pd.concat([self.rows[~hopeless], pd.DataFrame([f])], ignore_index=True), int(hopeless.sum())
 
     @cached_property
     def cuts(self) -> Segments:
@@ -87,15 +75,14 @@ class Compared:
         for cuts in PAPER_SEGMENTS.get((self.settings.data, self.settings.fairness), []):
             if cuts.source == self.source:
                 return cuts
-        points = points_of(self.sweeps.values())
-        if self.source == OWN_SEGMENTS[0] and "adv_debias" in self.sweeps:
-            points = self.sweeps["adv_debias"].points
-        return quartiles_of(points, self.settings.fairness, self.source)
+        alone = self.source == OWN_SEGMENTS[0] and "adv_debias" in self.sweeps
+        points = self.sweeps["adv_debias"].points if alone else self.points
+        return quartiles_of(points, self.criterion.name, self.source)
 
     @cached_property
     def in_segments(self) -> pd.DataFrame:
         """Points with their segment and their method's frontier in it."""
-        frame = in_segments(self.points, self.cuts, self.settings.fairness)
+        frame = in_segments(self.rows, self.cuts, self.criterion.name)
         frame["best"] = False
         for _, rows in frame.groupby(["method", "fairness_q"]):
             frame.loc[rows.index, "best"] = undominated(-rows["change_rate"], rows["accuracy"])
@@ -128,8 +115,8 @@ class Compared:
 
 def scene_in_words(settings: Settings) -> str:
     """Data, criterion, f and split in one line."""
-    title, f = load_task(settings.data).spec.title, base_models_of(settings.data)[settings.f].lower()
-    return f"{title}, {CRITERIA[settings.fairness].title.lower()}, f: {f}, split {settings.seed}"
+    words, criterion = described(settings, "scene"), CRITERIA[settings.fairness].title.lower()
+    return f"{words['data']}, {criterion}, f: {words['f'].lower()}, split {settings.seed}"
 
 
 # ---- the trade-off ----
@@ -158,7 +145,7 @@ def tradeoff(here: Compared, place: Any, *, final: bool = False) -> None:
             "Hollow (○): needs the group at predict. A click on a COMMOD point takes it to "
             f"[the match](#match) below, where it is the large one here; it can be chosen there, too.{less}",
             styles=here.styles,
-            fairness_title=here.criterion.figure.axis_title,
+            fairness_title=here.fairness_title,
             legend=False,
             height=440,
             **selection,
@@ -169,8 +156,7 @@ def _read_out(here: Compared) -> str:
     """The picture in words, at one level of fairness: who is most accurate, who changes least."""
     figure = here.criterion.figure
     start = here.of_f[figure.name]
-    points = points_of(here.sweeps.values())
-    points = points[~points["needs_sensitive"]]
+    points = here.points[~here.points["needs_sensitive"]]
     if here.criterion.upward:
         level = 0.8 if start < 0.75 else 0.5 * (1.0 + start)
         words = f"{here.criterion.noun} of {level:.2f} or more"
@@ -264,7 +250,7 @@ def downloads(here: Compared, more: Mapping[str, Callable[[], Any]]) -> None:
     """All points as CSV, the charts (those of the match are in `more`) as pictures."""
     settings = here.settings
     name = f"{settings.data}_{settings.fairness}_split{settings.seed}"
-    look: dict[str, Any] = {"styles": here.styles, "fairness_title": here.criterion.figure.axis_title}
+    look: dict[str, Any] = {"styles": here.styles, "fairness_title": here.fairness_title}
 
     def picture(what: str, kind: Any) -> bytes:
         scene = scene_in_words(settings)
@@ -277,7 +263,7 @@ def downloads(here: Compared, more: Mapping[str, Callable[[], Any]]) -> None:
         **more,
     }
     with st.container(horizontal=True, gap="small"):
-        csv = safe_csv(points_of(here.sweeps.values()), for_spreadsheets=False)
+        csv = safe_csv(here.points, for_spreadsheets=False)
         st.download_button("Points as CSV", csv, f"{name}.csv", "text/csv", icon=":material/table:", on_click="ignore")
         for what in charts:
             for kind, mime in (("png", "image/png"), ("svg", "image/svg+xml")):
