@@ -14,10 +14,7 @@ from commod.metrics.figures import key_figures_of
 from commod.models.base_models import GIVEN_SCORES, train_base_model
 from commod.models.base_scores import BaseModel, base_logits
 
-__all__ = ["FAIRNESS_FIGURES", "Scene", "SceneKey", "prepare"]
-
-# The figure that measures a criterion.
-FAIRNESS_FIGURES = {"demographic_parity": "p_rule", "equalized_odds": "dm"}
+__all__ = ["Scene", "SceneKey", "prepare"]
 
 
 class SceneKey(NamedTuple):

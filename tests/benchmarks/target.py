@@ -12,8 +12,8 @@ import pandas as pd
 from joblib import Parallel, delayed
 
 from commod.experiments import prepare
-from commod.experiments.scene import FAIRNESS_FIGURES
 from commod.experiments.target import find_settings
+from commod.metrics import CRITERIA
 
 # Data, criterion, least fairness (P-Rule, or 1 − mistreatment), largest share of changes.
 TARGETS = (
@@ -32,7 +32,7 @@ def once(data, criterion, least, most, seed):
     if not target.met:
         return row | {"fair": False, "few": False}
     figures = scene.figures((target.model.decision_function(scene.test.X) > 0).astype(int))
-    fairness = figures[FAIRNESS_FIGURES[criterion]]
+    fairness = figures[CRITERIA[criterion].figure_name]
     fairness = fairness if criterion == "demographic_parity" else 1.0 - fairness
     figures = {"fairness": fairness, "accuracy": figures["accuracy"], "change_rate": figures["change_rate"]}
     return row | figures | {"fair": fairness >= least, "few": figures["change_rate"] <= most}

@@ -6,9 +6,7 @@ import pytest
 
 from commod.experiments import prepare, sweep_method
 from commod.experiments.limits import best_within, limits_of, price_of
-from commod.experiments.scene import FAIRNESS_FIGURES
-
-CRITERIA = ("demographic_parity", "equalized_odds")
+from commod.metrics import CRITERIA
 
 
 @lru_cache
@@ -25,7 +23,7 @@ def case(request):
 
 def test_no_model_gets_beyond_the_bound(case):
     _, fairness, limits, sweeps = case
-    figure, sign = FAIRNESS_FIGURES[fairness], 1 if fairness == "demographic_parity" else -1
+    figure, sign = CRITERIA[fairness].figure_name, 1 if fairness == "demographic_parity" else -1
     for sweep in sweeps.values():
         for row in sweep.points.itertuples():
             if row.change_rate <= 0.4:
@@ -34,7 +32,7 @@ def test_no_model_gets_beyond_the_bound(case):
 
 def test_the_bound_starts_at_f_and_ends_fair(case):
     scene, fairness, limits, _ = case
-    assert limits.at(0.0) == pytest.approx(scene.figures(scene.decisions_test)[FAIRNESS_FIGURES[fairness]])
+    assert limits.at(0.0) == pytest.approx(scene.figures(scene.decisions_test)[CRITERIA[fairness].figure_name])
     assert limits.people == len(scene.test)
     assert 0 < limits.fair_from < 0.3 * limits.people
     assert limits.at(0.4) == pytest.approx(1.0 if fairness == "demographic_parity" else 0.0, abs=0.01)
@@ -45,8 +43,8 @@ def test_the_best_model_within_a_budget(case):
     points = sweeps["commod"].points
     best = best_within(points, fairness, 0.05)
     near = points[points["change_rate"] <= 0.05]
-    figure = near[FAIRNESS_FIGURES[fairness]]
-    assert best[FAIRNESS_FIGURES[fairness]] == (figure.max() if fairness == "demographic_parity" else figure.min())
+    figure = near[CRITERIA[fairness].figure_name]
+    assert best[CRITERIA[fairness].figure_name] == (figure.max() if fairness == "demographic_parity" else figure.min())
     assert best_within(points, fairness, -1.0) is None
 
 
@@ -58,7 +56,7 @@ def test_no_fair_model_is_more_accurate_than_hindsight(case):
     assert best.is_monotonic_increasing
     start = scene.figures(scene.decisions_test)["accuracy"]
     for sweep in sweeps.values():
-        figure = sweep.points[FAIRNESS_FIGURES[fairness]]
+        figure = sweep.points[CRITERIA[fairness].figure_name]
         fair = sweep.points[figure >= level if fairness == "demographic_parity" else figure <= level]
         for row in fair[fair["change_rate"] <= 0.29].itertuples():
             allowed = best[best.index >= row.change_rate].iloc[0]

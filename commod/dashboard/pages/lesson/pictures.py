@@ -69,7 +69,7 @@ def _conflict(at: Stage) -> None:
             order=range(len(frame)),
             settings=["the labels" if math.isnan(value) else f"λ_fair {value:g}" for value in frame["lambda_fair"]],
         ),
-        alt="Disparate mistreatment against P-Rule along λ_fair, trained for either criterion, and of the labels.",
+        alt=f"{dm.title} against {p_rule.title} along λ_fair, trained for either criterion, and of the labels.",
         table=Table(
             "The two kinds of fair as a table",
             "conflict_table",
