@@ -28,13 +28,17 @@ def main(argv: Sequence[str] | None = None) -> int:
         return int(arguments.run(arguments))
     except BrokenPipeError:  # the reader, head or less, has seen enough
         return 0
+    except OSError as error:  # such as a folder that may not be written to
+        print(f"commod: {error.filename}: {error.strerror}. Choose another place with --out.", file=sys.stderr)
+        return 2
     except ValueError as error:
         print(f"commod: {error}", file=sys.stderr)
         return 2
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m commod", description="Controlled model debiasing.")
+    command = "commod" if Path(sys.argv[0]).stem == "commod" else "python -m commod"
+    parser = argparse.ArgumentParser(prog=command, description="Controlled model debiasing.")
     commands = parser.add_subparsers(required=True, metavar="command")
 
     fit = commands.add_parser("fit", help="train f and COMMOD on a data set and print the figures on its test part")

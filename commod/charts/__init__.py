@@ -1,5 +1,10 @@
 """DataFrame in, altair chart out; knows nothing of models."""
 
+from commod.installation import needs_extra
+
+with needs_extra("commod.charts", "app"):
+    import altair  # noqa: F401
+
 from commod.charts import palette
 from commod.charts.bars import plot_changes, plot_contributions
 from commod.charts.compare import (

@@ -5,11 +5,15 @@ from __future__ import annotations
 from io import BytesIO, StringIO
 from typing import Any, Literal
 
+from commod.installation import needs_extra
+
 __all__ = ["export_chart"]
 
 
 def export_chart(chart: Any, kind: Literal["png", "svg"], *, width: int | None = 900) -> bytes:
     """A chart as PNG (at double resolution) or SVG, on white; `width` in pixels, None for a chart that has its own."""
+    with needs_extra("A chart as a file", "app"):
+        import vl_convert  # noqa: F401 - altair saves with it
     sized = chart.properties(background="white")
     if width is not None:
         sized = sized.properties(width=width)

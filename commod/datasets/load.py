@@ -14,6 +14,7 @@ import pandas as pd
 
 from commod.datasets.declared import TASKS
 from commod.datasets.task import Task
+from commod.installation import shipped
 
 __all__ = [
     "DataFileError",
@@ -35,13 +36,13 @@ class DataFileError(ValueError):
 
 
 def data_directory() -> Path:
-    """Folder with the data files: ``$COMMOD_DATA`` or ``data/`` beside the package."""
+    """Folder with the data files: ``$COMMOD_DATA``, or the ``data/`` that comes with the project."""
     return _folder(os.environ.get("COMMOD_DATA", ""))
 
 
 @lru_cache(maxsize=8)
 def _folder(asked: str) -> Path:
-    return Path(asked) if asked else Path(__file__).parents[2] / "data"
+    return Path(asked) if asked else shipped("data")
 
 
 def task_names() -> list[str]:

@@ -17,6 +17,7 @@ from joblib import Parallel, delayed
 from commod.experiments.measure import MEASURES, row_of
 from commod.experiments.scene import prepare
 from commod.experiments.sweep import Cell, Shared, about_cell, fit_cell, lines_of
+from commod.installation import MissingExtraError, needs_extra
 from commod.models.competitors import METHODS
 from commod.models.validation import check_choice
 
@@ -143,6 +144,8 @@ def _run_job(job: Job, measures: tuple[str, ...]) -> tuple[Job, dict[str, dict[s
         about = about_cell(scene, cell, job.fairness) | {"error": ""}
         try:
             row = about | row_of(scene, fit_cell(scene, cell, job.fairness, shared), measures)
+        except MissingExtraError:  # the same for every model of the method, and soon put right
+            raise
         except Exception as error:  # recorded, so that the rest of the grid goes on
             row = about | {"error": f"{type(error).__name__}: {error}"}
         rows[job.key(cell)] = row
@@ -158,13 +161,8 @@ def _parallel(backend: str, n_jobs: int, scheduler: str | None) -> Iterator[Call
     if backend != "dask":
         yield Parallel(n_jobs=1 if backend == "serial" else n_jobs, return_as="generator_unordered")
         return
-    try:
+    with needs_extra("The backend dask", "dask"):
         from dask.distributed import Client, LocalCluster, as_completed
-    except ImportError:
-        raise ValueError(
-            "The backend dask needs Dask, which is an optional extra: pip install 'distributed' (or install this "
-            "project with its extra: pip install '.[dask]')."
-        ) from None
     cluster: Any = scheduler
     if scheduler is None:
         workers = None if n_jobs < 1 else n_jobs

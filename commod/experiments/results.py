@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import platform
-from importlib.metadata import version
+from contextlib import suppress
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -26,11 +27,11 @@ def results_directory() -> Path:
 
 def write_result(frame: pd.DataFrame, path: Path, about: dict[str, Any]) -> None:
     """Write a frame with its settings, seeds and versions inside; the same content gives the same file."""
-    described = {
-        **about,
-        "python": platform.python_version(),
-        "versions": {name: version(name) for name in PACKAGES},
-    }
+    versions = {}
+    for name in PACKAGES:
+        with suppress(PackageNotFoundError):  # torch, where no method needed it
+            versions[name] = version(name)
+    described = {**about, "python": platform.python_version(), "versions": versions}
     table = pa.Table.from_pandas(frame, preserve_index=False)
     table = table.replace_schema_metadata({"commod": json.dumps(described, sort_keys=True)})
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -15,6 +15,7 @@ from sklearn.pipeline import Pipeline
 
 from commod.datasets.encoding import TabularEncoder
 from commod.datasets.task import Task
+from commod.installation import needs_extra
 from commod.models.base_scores import base_logits
 from commod.models.estimator import Commod
 
@@ -77,10 +78,8 @@ def explain_with_shap(
     callback : callable
         Called with the share done; an exception it raises ends the work.
     """
-    from shap import maskers  # takes seconds to import: only who compares pays
-    from shap.explainers import Permutation
-
     warm_up()
+    Permutation, Independent = _shap()
     rng = np.random.default_rng(seed)
     table = _Codes(X)
     rows = table.codes[np.sort(rng.permutation(len(X))[:n_rows])]
@@ -92,7 +91,7 @@ def explain_with_shap(
     for draw in range(redraws):
         background = table.codes[np.random.default_rng(seed + 1 + draw).permutation(len(X))[:n_background]]
         started = time.perf_counter()
-        explainer = Permutation(change, maskers.Independent(background, max_samples=n_background), seed=seed)
+        explainer = Permutation(change, Independent(background, max_samples=n_background), seed=seed)
         parts = []
         for at in range(0, len(rows), chunk):
             if callback is not None:
@@ -159,10 +158,8 @@ def explain_person_with_shap(
         One row per column of X: ``label, shap`` (mean over the redrawn backgrounds), ``shap_low, shap_high``. With the
         average change over the background (``attrs["average"]``) the mean adds up to the person's change.
     """
-    from shap import maskers  # takes seconds to import: only who compares pays
-    from shap.explainers import Permutation
-
     warm_up()
+    Permutation, Independent = _shap()
     table = _Codes(X)
     change = _change_of_codes(g, table)
     row = _Codes(x[X.columns]).codes
@@ -171,7 +168,7 @@ def explain_person_with_shap(
         if callback is not None:
             callback(draw / redraws)
         background = table.codes[np.random.default_rng(seed + 1 + draw).permutation(len(X))[:n_background]]
-        explainer = Permutation(change, maskers.Independent(background, max_samples=n_background), seed=seed)
+        explainer = Permutation(change, Independent(background, max_samples=n_background), seed=seed)
         found = explainer(row, max_evals=permutations * (2 * row.shape[1] + 1), silent=True)
         runs.append(found.values[0])  # noqa: PD011
         averages.append(float(np.ravel(found.base_values)[0]))
@@ -189,14 +186,20 @@ def explain_person_with_shap(
     return features
 
 
+def _shap() -> tuple[Any, Any]:
+    """SHAP's permutation explainer and its masker; they take seconds to import: only who compares pays."""
+    with needs_extra("A comparison with SHAP", "app"):
+        from shap.explainers import Permutation
+        from shap.maskers import Independent
+    return Permutation, Independent
+
+
 @cache
 def warm_up() -> None:
     """Let SHAP import and compile what it compiles at its first call, so that this is not counted as explaining."""
-    from shap import maskers
-    from shap.explainers import Permutation
-
+    Permutation, Independent = _shap()
     rows = np.arange(8.0).reshape(4, 2)
-    Permutation(lambda x: x.sum(axis=1), maskers.Independent(rows), seed=0)(rows[:1], max_evals=5, silent=True)
+    Permutation(lambda x: x.sum(axis=1), Independent(rows), seed=0)(rows[:1], max_evals=5, silent=True)
 
 
 def _own_contributions(g: Commod, X: pd.DataFrame) -> np.ndarray:

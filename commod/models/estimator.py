@@ -12,6 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from commod.datasets.encoding import TabularEncoder
+from commod.installation import needs_extra
 from commod.metrics.figures import CRITERIA, key_figures_of
 from commod.models.adversary import Array, sigmoid
 from commod.models.base_scores import BaseModel
@@ -278,11 +279,11 @@ class Commod(EditedModel):
             return solve_linear(data, weights, self.ratio_norm, tol=tol, callback=callback, warm_start=warm_start)
         options |= {"random_state": int(self.random_state), "callback": callback}
         if self.solver == "best_response":
-            from commod.models.best_response_mlp import solve_mlp  # torch takes a second to import
-
+            with needs_extra("rescaler='mlp'", "torch"):  # imported here: torch takes a second
+                from commod.models.best_response_mlp import solve_mlp
             return solve_mlp(data, weights, self.ratio_norm, **options)
-        from commod.models.adversarial import train_adversarial
-
+        with needs_extra("solver='adversarial'", "torch"):
+            from commod.models.adversarial import train_adversarial
         architecture: Any = self.rescaler
         return train_adversarial(
             data, weights, self.ratio_norm, architecture=architecture, n_concepts=self.n_concepts, **options

@@ -88,7 +88,7 @@ class WorkerProcess:
                 "OMP_NUM_THREADS": "1",
                 "OPENBLAS_NUM_THREADS": "1",
             }
-            command = [sys.executable, "-m", __name__, str(theirs.fileno()), str(int(self.background))]
+            command = [sys.executable, "-P", "-m", __name__, str(theirs.fileno()), str(int(self.background))]
             self._process = subprocess.Popen(
                 command,
                 pass_fds=[theirs.fileno()],

@@ -6,6 +6,7 @@ Classes are imported when they are asked for: some bring torch or fairlearn with
 from importlib import import_module
 from typing import Any
 
+from commod.installation import needs_extra
 from commod.models.competitors.registry import METHODS, Knob, Method, available_methods, make_method, overview
 
 __all__ = ["METHODS", "Knob", "Method", "available_methods", "make_method", "overview"]  # and each class below
@@ -16,7 +17,8 @@ _CLASSES = {name: module for method in METHODS.values() if method.estimator for 
 def __getattr__(name: str) -> Any:
     """Import a competitor's class on first use."""
     if name in _CLASSES:
-        return getattr(import_module(_CLASSES[name]), name)
+        with needs_extra(name, "torch"):
+            return getattr(import_module(_CLASSES[name]), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import pandas as pd
 
+from commod.installation import needs_extra
 from commod.metrics.figures import CRITERIA
 from commod.models.base_scores import BaseModel
 from commod.models.validation import check_choice
@@ -328,8 +329,8 @@ def make_method(
     assert method.estimator is not None
     assert method.knob is not None
     module, class_name = method.estimator
-    # Imported when it is needed: torch and fairlearn take seconds.
-    estimator: Callable[..., Any] = getattr(import_module(module), class_name)
+    with needs_extra(method.title, "torch"):  # imported when it is needed: torch and fairlearn take seconds
+        estimator: Callable[..., Any] = getattr(import_module(module), class_name)
     arguments = {**method.settings, method.knob.name: value, **settings}
     arguments |= {"fairness": fairness, "random_state": random_state}
     return estimator(base_model, **arguments) if method.edits else estimator(**arguments)

@@ -1,0 +1,52 @@
+"""What is installed: the files that come with the project, and the packages that only a part of it needs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+__all__ = ["MissingExtraError", "needs_extra", "shipped"]
+
+
+class MissingExtraError(ImportError, ValueError):
+    """Something that was asked for needs a package that is not installed; the message says what to install.
+
+    A `ValueError` as well, as every request that cannot be met: callers who catch those catch this.
+    """
+
+
+@contextmanager
+def needs_extra(what: str, extra: str) -> Iterator[None]:
+    """Turn a failed import of somebody else's package into one sentence that says what to install.
+
+    Parameters
+    ----------
+    what : str
+        What needs the package, as the subject of that sentence.
+    extra : {"torch", "app", "dask"}
+        The extra of this project that brings it.
+
+    Raises
+    ------
+    MissingExtraError
+        If an import in the block finds no such package.
+    """
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        package = (error.name or "").partition(".")[0]
+        if package == "commod":  # a fault of ours, and no package would mend it
+            raise
+        raise MissingExtraError(
+            f"{what} needs {package}, which is an optional extra: pip install 'commod-explorer[{extra}]'."
+        ) from error
+
+
+def shipped(name: str) -> Path:
+    """Path of what lies at the top of the checkout (``app.py``, ``data``), here or in an installed package.
+
+    The wheel has these files in ``commod/explorer``: site-packages is shared, no place for a folder named ``data``.
+    """
+    inside = Path(__file__).parent / "explorer"
+    return (inside if inside.is_dir() else Path(__file__).parents[1]) / name
