@@ -39,18 +39,30 @@ def with_faults(folder, source):
     return folder / "app.py"
 
 
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
 @contextmanager
 def serve(script="app.py", environment=None, root=ROOT):
     """Start Streamlit on a free port of loopback; yields its address. SHAP is not compiled ahead, unless asked for."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    command = [sys.executable, "-m", "streamlit", "run", str(root / script), "--server.address", "127.0.0.1"]
-    command += ["--server.port", str(port), "--server.headless", "true"]
+    command = [sys.executable, "-m", "streamlit", "run", str(root / script)]
     quick = {"OMP_NUM_THREADS": "1", "COMMOD_WARM_UP": "0", "COMMOD_PROCESSES": "0"}  # to start
     paths = os.pathsep.join([str((root / script).parent), str(root)])
     env = {**os.environ, "PYTHONPATH": paths, **quick, **(environment or {})}
-    server = subprocess.Popen(command, cwd=root, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    with running(command, root, env) as (address, _):
+        yield address
+
+
+@contextmanager
+def running(command, folder, environment):
+    """The app as a command starts it in a folder, on a free port of loopback; yields its address and its process."""
+    port = free_port()
+    command = [*command, "--server.address", "127.0.0.1", "--server.port", str(port), "--server.headless", "true"]
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    server = subprocess.Popen(command, cwd=folder, env=environment, **quiet)
     address = f"http://127.0.0.1:{port}"
     try:
         deadline = time.monotonic() + 60
@@ -63,7 +75,7 @@ def serve(script="app.py", environment=None, root=ROOT):
                 if time.monotonic() > deadline or server.poll() is not None:
                     raise RuntimeError("the app did not start") from None
                 time.sleep(0.2)
-        yield address
+        yield address, server
     finally:
         server.terminate()
         try:

@@ -171,14 +171,14 @@ class Tab:
 
 
 class _Recorder(Tab):
-    """A tab that keeps what it is sent, as text."""
+    """A tab that keeps what it is sent."""
 
     def __init__(self, *arguments, **options):
         super().__init__(*arguments, **options)
         self.received = []
 
     def _take(self, message):
-        self.received.append(message.SerializeToString().decode("utf-8", "replace"))
+        self.received.append(message)
         super()._take(message)
 
 
@@ -194,19 +194,26 @@ class Wire:
             self._loop.close()
             raise
 
-    def read(self, seconds=60.0):
-        """Receive until a run of the script has come to its end; true if one has."""
+    def read(self, seconds=60.0, words=None):
+        """Receive until a run of the script has come to its end, or until words have come in; true if that was so."""
         before = self._tab.finished
-        return self._loop.run(self._tab.until(lambda: self._tab.finished > before, seconds))
+        return self._loop.run(
+            self._tab.until(lambda: words in self.text if words else self._tab.finished > before, seconds)
+        )
 
     @property
     def session_id(self):
         return self._tab.session_id
 
     @property
+    def received(self):
+        """All messages that came in."""
+        return self._tab.received
+
+    @property
     def text(self):
         """All that came in, as text."""
-        return "".join(self._tab.received)
+        return b"".join(message.SerializeToString() for message in self.received).decode("utf-8", "replace")
 
     def cut(self):
         """End the connection without a word, as a browser that is killed."""

@@ -1,0 +1,264 @@
+"""The wheel, used from an empty folder: the app with its config, data and pages, the commands, and the library alone.
+
+The environments here hold the wheel and links to the packages that its metadata ask for, and to no other: nothing is
+fetched, and what the metadata forget is missing. The slow tests install everything with pip.
+"""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import tomllib
+import urllib.request
+import venv
+import zipfile
+from contextlib import contextmanager
+from importlib.metadata import Distribution, distribution
+from itertools import chain
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import psutil
+import pytest
+from packaging.requirements import Requirement
+
+from commod.cli import main
+from commod.dashboard.server.headers import headers
+from tests.browsing import ROOT, running, serve
+from tests.wire import Wire
+
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+# What the library must do without.
+APP = ("streamlit", "torch", "altair", "shap", "jinja2", "PIL", "starlette", "vl_convert", "distributed")
+
+
+def own_files(folder):
+    """Files of the checkout as they are in a fresh clone."""
+    listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard", folder], cwd=ROOT, capture_output=True)
+    return listed.stdout.decode().split()
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("wheel")
+    pip = [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "--no-build-isolation", "--no-index"]
+    subprocess.run([*pip, "-w", str(folder), str(ROOT)], check=True)
+    return next(folder.glob("*.whl"))
+
+
+def wanted(distribution_, extras, found):
+    """Names of all distributions that one needs with some extras, read from the metadata of each."""
+    for text in distribution_.requires or []:
+        requirement = Requirement(text)
+        markers = [{"extra": extra} for extra in ("", *extras)]
+        if requirement.marker and not any(requirement.marker.evaluate(marker) for marker in markers):
+            continue
+        if requirement.name not in found:
+            found.add(requirement.name)
+            wanted(distribution(requirement.name), requirement.extras, found)
+    return found
+
+
+def install(wheel, folder, extras):
+    """An environment with the wheel and what it needs; the folder of its commands."""
+    venv.create(folder, with_pip=False)
+    python = str(folder / "bin" / "python")
+    pip = [sys.executable, "-m", "pip", "--python", python, "install", "-q", "--no-deps", "--no-index"]
+    subprocess.run([*pip, str(wheel)], check=True)
+    site = next((folder / "lib").glob("python*/site-packages"))
+    installed = Distribution.at(next(site.glob("commod_explorer-*.dist-info")))
+    for name in wanted(installed, extras, set()):
+        needed = distribution(name)
+        for top in {file.parts[0] for file in needed.files} - {"..", "__pycache__"}:
+            if not (site / top).exists():
+                (site / top).symlink_to(needed.locate_file(top))
+    return folder / "bin"
+
+
+@pytest.fixture(scope="module")
+def library(wheel, tmp_path_factory):
+    return install(wheel, tmp_path_factory.mktemp("library"), [])
+
+
+@pytest.fixture(scope="module")
+def app(wheel, tmp_path_factory):
+    return install(wheel, tmp_path_factory.mktemp("app"), ["app"])
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A folder with nothing of ours in it, but what a worker would trip over if it imported from there."""
+    for name in ("commod", "numpy", "pandas", "app"):
+        (tmp_path / f"{name}.py").write_text("raise RuntimeError('imported from the folder of the user')")
+    return tmp_path
+
+
+def surroundings(folder):
+    """Environment variables of somebody who has just installed it."""
+    ours = ("COMMOD_", "PYTHON", "STREAMLIT_")
+    return {name: value for name, value in os.environ.items() if not name.startswith(ours)} | {"HOME": str(folder)}
+
+
+def run(command, folder):
+    return subprocess.run(
+        [str(part) for part in command], cwd=folder, env=surroundings(folder), capture_output=True, text=True
+    )
+
+
+def run_python(bin_folder, code, folder):
+    return run([bin_folder / "python", "-P", "-c", code], folder)
+
+
+def test_all_that_is_needed_is_in_the_wheel(wheel):
+    with zipfile.ZipFile(wheel) as archive:
+        names = {name for name in archive.namelist() if ".dist-info/" not in name}
+        moved = [*own_files("pages"), *own_files("data"), "app.py", ".streamlit/config.toml"]
+        assert names == {*own_files("commod"), *(f"commod/explorer/{name}" for name in moved)}
+        for name in moved:
+            assert archive.read(f"commod/explorer/{name}") == (ROOT / name).read_bytes()
+
+
+def test_the_library_works_without_the_packages_of_the_app(library, folder):
+    code = f"""
+from importlib.util import find_spec
+assert not [name for name in {APP} if find_spec(name)]
+import commod
+from commod.metrics import p_rule
+from commod.models.competitors import make_method
+from sklearn.linear_model import LogisticRegression
+task = commod.load_task("law_school")
+train, test = task.split(seed=0)
+f = task.base_model(LogisticRegression()).fit(train.X, train.y)
+g = commod.Commod(f, lambda_fair=2.0).fit(train.X, train.y, sensitive_features=train.sensitive)
+frame = commod.evaluate(task, f, g, test)
+assert frame.loc["p_rule", "g"] == p_rule(test.y, g.predict(test.X), sensitive_features=test.sensitive)
+make_method("hardt", f, 1.0).fit(train.X, train.y, sensitive_features=train.sensitive)
+print(commod.__file__)
+"""
+    done = run_python(library, code, folder)
+    assert done.returncode == 0, done.stderr
+    assert Path(done.stdout.strip()).is_relative_to(library.parent)
+
+
+def test_the_command_gives_the_figures_of_the_checkout(library, folder, capsys):
+    done = run([library / "commod", "fit", "law_school", "--json"], folder)
+    assert done.returncode == 0, done.stderr
+    assert main(["fit", "law_school", "--json"]) == 0
+    here, there = json.loads(capsys.readouterr().out), json.loads(done.stdout)
+    assert here.pop("fit_seconds") > 0
+    assert there.pop("fit_seconds") > 0
+    assert here == there
+
+
+@pytest.mark.parametrize(
+    ("command", "subject", "extra"),
+    [
+        ("commod fit german --solver adversarial", "solver='adversarial' needs torch", "torch"),
+        ("commod-explorer", "COMMOD Explorer needs streamlit", "app"),
+    ],
+)
+def test_a_command_that_needs_more_says_what_to_install(library, folder, command, subject, extra):
+    name, *arguments = command.split()
+    done = run([library / name, *arguments], folder)
+    sentence = f"{name}: {subject}, which is an optional extra: pip install 'commod-explorer[{extra}]'.\n"
+    assert (done.returncode, done.stderr) == (2, sentence)
+
+
+def test_all_that_needs_more_says_what_to_install(library, folder):
+    code = """
+def sentence(code):
+    try:
+        exec(code)
+    except ImportError as error:
+        print(error)
+sentence("import commod.charts")
+sentence("from commod.explain.shap_comparison import warm_up; warm_up()")
+sentence("from commod.models.competitors import AdvDebias")
+sentence("from commod.experiments import compare; compare('german', methods=['frappe'], n_jobs=1)")
+sentence("from commod.experiments import run_grid; run_grid([], backend='dask')")
+"""
+    done = run_python(library, code, folder)
+    assert done.stdout.splitlines() == [
+        f"{subject}, which is an optional extra: pip install 'commod-explorer[{extra}]'."
+        for subject, extra in [
+            ("commod.charts needs altair", "app"),
+            ("A comparison with SHAP needs shap", "app"),
+            ("AdvDebias needs torch", "torch"),
+            ("FRAPPE needs torch", "torch"),
+            ("The backend dask needs dask", "dask"),
+        ]
+    ]
+
+
+def told(wire):
+    """What a browser is told of the app: config, theme and pages."""
+    session = next(message.new_session for message in wire.received if message.HasField("new_session"))
+    pages = next(message.navigation.app_pages for message in wire.received if message.HasField("navigation"))
+    return session.config, session.custom_theme, [(page.page_name, page.url_pathname) for page in pages]
+
+
+def test_the_installed_app_is_the_app(app, folder):
+    quick = {"COMMOD_PROCESSES": "1", "COMMOD_WARM_UP": "0"}
+    with running([str(app / "commod-explorer")], folder, surroundings(folder) | quick) as (address, server):
+        with urllib.request.urlopen(f"{address}/lesson", timeout=20) as answer:
+            assert dict(answer.headers).items() >= {name.lower(): value for name, value in headers().items()}.items()
+        wire = Wire(address)
+        assert wire.read(words="Whose decisions change")  # all that comes after it is SHAP
+        config, theme, pages = told(wire)
+        assert config.hide_sidebar_nav
+        assert theme.light.primary_color == "#0060A0"
+        assert len(pages) == 1 + len(own_files("pages"))
+        workers = psutil.Process(server.pid).children()
+        assert len(workers) == 2
+        assert all(worker.status() != psutil.STATUS_ZOMBIE for worker in workers)
+        wire.close()
+        for page, words in [("data", "LSAC"), ("glossary", "P-Rule"), ("paper", "Table 1")]:
+            wire_of_page = Wire(address, page=page)
+            assert wire_of_page.read()
+            assert words in wire_of_page.text
+            wire_of_page.close()
+        with serve() as checkout:
+            other = Wire(checkout)
+            assert other.read(words="Whose decisions change")
+            assert told(other) == (config, theme, pages)
+            other.close()
+
+
+@contextmanager
+def fresh(*packages):
+    """A new environment into which pip has installed packages with all that they need; the folder of its commands."""
+    with TemporaryDirectory() as folder:
+        venv.create(folder, with_pip=True)
+        commands = Path(folder) / "bin"
+        subprocess.run([commands / "pip", "install", "-q", *packages], check=True, cwd=folder)
+        yield commands
+
+
+@pytest.mark.slow
+def test_pip_installs_the_app_at_the_versions_of_the_lock(wheel, folder):
+    with fresh(f"{wheel}[app]", "-c", ROOT / "requirements.txt") as commands:
+        assert run([commands / "pip", "check"], folder).returncode == 0
+        fit = run([commands / "commod", "fit", "law_school", "--json"], folder)
+        assert json.loads(fit.stdout)["dataset"] == "law_school"
+        assert run_python(commands, "import commod; commod.load_task('law_school')", folder).returncode == 0
+        with running([str(commands / "commod-explorer")], folder, surroundings(folder)) as (address, _):
+            wire = Wire(address)
+            assert wire.read(words="Whose decisions change")
+            wire.close()
+
+
+@pytest.mark.slow
+def test_the_lowest_versions_pass_the_tests(wheel, tmp_path):
+    """Tests of the library, of Dask and of the Explore page, with the code of the checkout, which is the wheel's."""
+    asked = chain(PROJECT["dependencies"], *PROJECT["optional-dependencies"].values())
+    lowest = [re.match(r"([\w-]+)>=([\w.]+)", text) for text in asked if not text.startswith(PROJECT["name"])]
+    constraints = tmp_path / "lowest.txt"
+    constraints.write_text("".join(f"{found[1]}=={found[2]}\n" for found in lowest))
+    tests = "tests/metrics tests/models/test_estimator.py tests/test_cli.py tests/experiments/test_grid.py".split()
+    tests.append("tests/dashboard/pages/test_pages.py")
+    options = ["-q", "-o", "addopts=", "-p", "no:cacheprovider", "-W", "ignore::pytest.PytestRemovedIn10Warning"]
+    tools = ["pytest", "hypothesis", "psutil", "playwright", "websockets"]
+    with fresh(f"{wheel}[app,dask]", *tools, "-c", constraints) as commands:
+        pytest_of_theirs = [commands / "python", "-m", "pytest", *options, "-m", "not slow"]
+        subprocess.run([*pytest_of_theirs, *tests], check=True, cwd=ROOT)
