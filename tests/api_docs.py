@@ -19,6 +19,7 @@ MODULES = (
     "commod.explain.people",
     "commod.explain.what_if",
     "commod.experiments.results",
+    "commod.installation",
     "commod.portable",
 )
 OPENING = """# The library's public names

@@ -83,6 +83,11 @@ def test_compare_writes_all_points(capsys, tmp_path):
     pd.testing.assert_frame_equal(points, compare("german", methods=["lpp", "oracle_roc"], n_jobs=1))
 
 
+def test_a_place_that_cannot_be_written_to_is_one_sentence(capsys, tmp_path):
+    assert main(["compare", "german", "--methods", "oracle_roc", "--jobs", "1", "--out", str(tmp_path)]) == 2
+    assert capsys.readouterr().err == f"commod: {tmp_path}: Is a directory. Choose another place with --out.\n"
+
+
 def test_methods_are_listed(capsys):
     assert main(["methods"]) == 0
     out = capsys.readouterr().out
