@@ -20,12 +20,17 @@ def without_shap(request, monkeypatch):
 
 @pytest.fixture(autouse=True)
 def short_sweeps(request, monkeypatch):
-    """COMMOD's sweep behind the trade-off: three models are enough for all tests but those of the Compare page."""
-    if "compare" in request.node.name:
+    """COMMOD's sweep behind the trade-off: three models are enough for all tests but those marked ``whole_sweeps``."""
+    if "whole_sweeps" in request.keywords:
         yield
         return
     whole = METHODS["commod"]
     short = replace(whole, knob=replace(whole.knob, sweep=(0.0, 2.0, 4.0)), others={"lambda_ratio": (0.05,)})
     monkeypatch.setitem(METHODS, "commod", short)
+    _forget_sweeps()  # of tests that had the whole
     yield
-    service.queue().forget(lambda key: key[0] == "sweep")  # what was made short must not be found by others
+    _forget_sweeps()
+
+
+def _forget_sweeps():
+    service.queue().forget(lambda key: key[0] == "sweep")

@@ -9,7 +9,7 @@ from commod.dashboard.jobs import results
 from commod.dashboard.pages.explore import page as explore
 from commod.dashboard.state.settings import GRIDS, defaults
 from commod.datasets import TASKS
-from tests.dashboard.driving import figure, fine, run, run_compare, slider, words
+from tests.dashboard.driving import figure, fine, run, slider, table, words
 
 
 def test_first_sight():
@@ -219,93 +219,6 @@ def test_data_page():
     fine(app.selectbox[0].set_value("compas").run())
     assert app.metric[0].label == "Not Caucasian"
     assert any("ProPublica" in text.value for text in app.markdown)
-
-
-@pytest.fixture(scope="module")
-def compared():
-    """The Compare page with methods that are quick."""
-    return fine(run_compare(methods="commod,fst,oracle_roc"))
-
-
-def table(app, place):
-    return [element.proto.body for element in app.main.get("html") if "<table" in element.proto.body][place]
-
-
-def test_compare_draws_and_matches(compared):
-    app = compared
-    assert app.title[0].value == "Who gets there with the fewest changes?"
-    assert "With a P-Rule of 0.80 or more, without being told the group: most accurate is" in words(app)
-    assert "COMMOD changes **117** decisions here." in words(app)
-    assert "Oracle ROC ○" in table(app, 0)
-    assert "λ_fair 3, λ_ratio 0.05" in table(app, 1)
-    assert "not yet" in table(app, 2)
-    assert app.query_params["methods"] == "commod,fst,oracle_roc"
-
-
-def test_compare_of_another_model(compared):
-    box = next(box for box in compared.selectbox if box.label.startswith("COMMOD model"))
-    app = fine(box.select_index(len(box.options) - 1).run())
-    assert "λ_fair 10, λ_ratio 0" in table(app, 1)
-    assert app.query_params["model"]
-    again = run_compare(**dict(app.query_params))
-    assert table(again, 1) == table(app, 1)
-
-
-def test_compare_without_methods_or_rivals():
-    app = run_compare(methods="fst")
-    assert any("Choose COMMOD and at least one other" in info.value for info in fine(app).info)
-    app = fine(app.pills[0].set_value([]).run())
-    assert any("Choose at least one method." in info.value for info in app.info)
-
-
-def test_compare_with_a_hostile_link():
-    app = fine(run_compare(methods="lpp,<script>,mnb,,", model="9" * 40))
-    assert any(r"\<script\>, mnb" in warning.value for warning in app.warning)
-    assert app.pills[0].value == ["lpp"]
-
-
-def test_compare_under_equalized_odds_offers_what_is_defined_for_it():
-    app = run_compare(fairness="equalized_odds", methods="commod,oracle_roc,oracle_lpp,fst")
-    assert app.pills[0].value == ["commod", "oracle_lpp", "fst"]
-    assert any("Not defined for this criterion: Oracle ROC." in caption.value for caption in app.caption)
-    assert "half the mistreatment of f" in words(fine(app))
-
-
-def test_compare_names_a_method_that_fails_and_draws_the_others(monkeypatch):
-    made = results.sweep
-
-    def fail(scene, fairness, method, report):
-        if method == "lpp":
-            raise RuntimeError("secret path /srv/app")
-        return made(scene, fairness, method, report)
-
-    monkeypatch.setattr(results, "sweep", fail)
-    app = run_compare(methods="lpp,oracle_roc", seed="31")
-    assert not app.exception
-    assert [warning.value for warning in app.warning] == ["LPP could not be swept: a fault of ours"]
-    assert "Oracle ROC" in words(app) + table(app, 0)
-
-
-def test_compare_keeps_segments_and_model_in_the_link():
-    app = run_compare(methods="commod,fst", segments="1", model="8,0.05")
-    box = next(box for box in fine(app).selectbox if box.label == "Segments of fairness")
-    assert "LPP" in box.value
-    assert "Table 1" not in words(app)
-    assert "λ_fair 8, λ_ratio 0.05" in table(app, 1)
-    assert app.query_params["segments"] == "1"
-    assert app.query_params["model"] == "8,0.05"
-
-
-def test_compare_on_another_scene_forgets_the_model_and_follows_the_sliders():
-    app = run_compare(methods="commod,fst", model="8,0.05")
-    app = fine(app.number_input(key="set_seed").set_value(3).run())
-    assert "λ_fair 3, λ_ratio 0.05" in table(app, 1)
-    assert app.query_params["model"] == "3,0.05"
-
-
-def test_compare_of_no_method_stays_so():
-    app = run_compare(methods="")
-    assert app.pills[0].value == []
 
 
 def test_a_criterion_that_was_chosen_survives_another_data_set():
