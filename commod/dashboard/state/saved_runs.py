@@ -6,23 +6,10 @@ from dataclasses import dataclass, field, replace
 
 import streamlit as st
 
-from commod.dashboard.state import session
-from commod.dashboard.state.own_data import own_data
+from commod.dashboard.state import runs_file, session
 from commod.dashboard.state.page_state import PageState
-from commod.dashboard.state.runs_file import (
-    MAX_RUNS,
-    Figures,
-    Run,
-    RunsFileError,
-    clean_name,
-    count_of_runs,
-    default_name,
-    read_link,
-    read_runs,
-    unique_name,
-    write_link,
-)
-from commod.dashboard.state.settings import OWN_PREFIX, Settings
+from commod.dashboard.state.runs_file import MAX_RUNS, Run, clean_name, count_of_runs, unique_name
+from commod.dashboard.state.settings import Settings
 
 MAX_COMPARED = 4
 # What the last action did. A widget's key, so to speak: it does not outlive the page.
@@ -35,7 +22,7 @@ class Shelf:
 
     runs: list[Run] = field(default_factory=list)
     compared: list[str] | None = None  # names; None: the newest
-    figures: dict[Settings, Figures] = field(default_factory=dict)  # of models that were trained here
+    figures: dict[Settings, runs_file.Figures] = field(default_factory=dict)  # of models that were trained here
     removed: list[tuple[int, Run]] = field(default_factory=list)  # place and run, the last one last
     notices: list[str] = field(default_factory=list)  # told until the next action
     uploads: int = 0  # a new number is a new, empty uploader
@@ -66,15 +53,23 @@ class Shelf:
 
 
 def _from_link() -> Shelf:
-    found = Shelf()
-    read, found.notices = read_link(session.state().carried.get("runs", ""))
+    found, carried = Shelf(), session.state().carried
+    read, found.notices = runs_file.read_link(carried.get("runs", ""))
     for run in read:
         same = found.find(run.settings)
         if same is None:
             found.add(run)
         else:
             found.notices.append(f"“{run.name}” of the link is the same model as “{same.name}”: it is left out.")
-    found.compared = _compared_in(session.state().carried.get("compare", ""), found)
+    asked = carried["compare"].split(",") if carried.get("compare") else []
+    places = {str(place): run.name for place, run in enumerate(found.runs, start=1)}
+    names = [places[part.lstrip("0")] for part in asked if part.lstrip("0") in places]
+    if len(names) < len(asked) or len(names) > MAX_COMPARED:
+        found.notices.append(
+            f"The link asks to compare runs that it does not hold, or more than {MAX_COMPARED}: "
+            + ("what it holds is shown." if names else "the newest are shown.")
+        )
+    found.compared = names[:MAX_COMPARED] or None
     return found
 
 
@@ -82,40 +77,15 @@ _state = PageState("runs", _from_link)
 
 
 def shelf() -> Shelf:
-    """The session's runs, without those whose data are forgotten."""
-    here = _state()
-    _drop_forgotten(here)
-    return here
-
-
-def _compared_in(text: str, found: Shelf) -> list[str] | None:
-    """Names behind the places in a link, "1,3"."""
-    if not text:
-        return None
-    places = [int(part) - 1 if part.isascii() and part.isdigit() and len(part) < 4 else -1 for part in text.split(",")]
-    names = [found.runs[place].name for place in places if 0 <= place < len(found.runs)]
-    if len(names) < len(places) or len(names) > MAX_COMPARED:
-        found.notices.append(
-            f"The link asks to compare runs that it does not hold, or more than {MAX_COMPARED}: "
-            + ("what it holds is shown." if names else "the newest are shown.")
-        )
-    return names[:MAX_COMPARED] or None
-
-
-def _drop_forgotten(here: Shelf) -> None:
-    """Uploaded data that are forgotten take their runs with them."""
-    own = own_data()
-    name = own.name if own else None
-
-    def gone(settings: Settings) -> bool:
-        return settings.data.startswith(OWN_PREFIX) and settings.data != name
-
-    lost = [f"“{run.name}”" for run in here.runs if gone(run.settings)]
+    """The session's runs. Uploaded data that are forgotten take their runs with them."""
+    here, known = _state(), session.data_sets()
+    lost = [f"“{run.name}”" for run in here.runs if run.settings.data not in known]
     if lost:
-        here.runs = [run for run in here.runs if not gone(run.settings)]
         here.notices.append(f"{count_of_runs(len(lost))} on uploaded data went with the data: {', '.join(lost)}.")
-    here.removed = [(place, run) for place, run in here.removed if not gone(run.settings)]
-    here.figures = {settings: figures for settings, figures in here.figures.items() if not gone(settings)}
+    here.runs = [run for run in here.runs if run.settings.data in known]
+    here.removed = [(place, run) for place, run in here.removed if run.settings.data in known]
+    here.figures = {settings: figures for settings, figures in here.figures.items() if settings.data in known}
+    return here
 
 
 def link() -> dict[str, str]:
@@ -124,7 +94,7 @@ def link() -> dict[str, str]:
     public = [run for run in here.runs if not run.is_own]
     compared = here.chosen() if here.compared else []
     places = [str(place) for place, run in enumerate(public, start=1) if run in compared]
-    return {"runs": write_link(public), "compare": ",".join(places)}
+    return {"runs": runs_file.write_link(public), "compare": ",".join(places)}
 
 
 # ---- actions: called before the page is drawn ----
@@ -144,7 +114,7 @@ def pin(settings: Settings, key: str) -> None:
     elif len(here.runs) >= MAX_RUNS:
         _say(full(), bad=True)
     else:
-        run = here.add(Run(clean_name(st.session_state.get(key, "")) or default_name(settings), settings))
+        run = here.add(Run(clean_name(st.session_state.get(key, "")) or runs_file.default_name(settings), settings))
         st.session_state["runs_one"] = run.name
         _say(f"Pinned as “{run.name}”.")
 
@@ -158,24 +128,24 @@ def rename(old: str, key: str) -> None:
     """Give a run the name in the widget `key`."""
     here = shelf()
     wanted = clean_name(st.session_state.get(key, ""))
+    new = unique_name(wanted, [name for name in here.names() if name != old])
     if not wanted:
         _say(f"A name needs a letter or a digit: “{old}” keeps its name.", bad=True)
-        return
-    new = unique_name(wanted, [name for name in here.names() if name != old])
-    if new == old:
-        taken = wanted != old
-        _say(f"“{wanted}” is another run: “{old}” keeps its name." if taken else f"“{old}” keeps its name.", bad=taken)
-        return
-    here.runs = [replace(run, name=new) if run.name == old else run for run in here.runs]
-    if here.compared is not None:
-        here.compared = [new if name == old else name for name in here.compared]
-    st.session_state["runs_one"] = new
-    _say(f"“{old}” is now called “{new}”.")
+    elif new == old:
+        other = f"“{wanted}” is another run: " if wanted != old else ""
+        _say(f"{other}“{old}” keeps its name.", bad=bool(other))
+    else:
+        here.runs = [replace(run, name=new) if run.name == old else run for run in here.runs]
+        here.compared = here.compared and [new if name == old else name for name in here.compared]
+        st.session_state["runs_one"] = new
+        _say(f"“{old}” is now called “{new}”.")
 
 
 def remove(name: str) -> None:
     """Take a run away; `put_back` undoes it."""
     here = shelf()
+    if name not in here.names():  # clicked twice
+        return
     place = here.names().index(name)
     here.removed = [*here.removed, (place, here.runs.pop(place))][-MAX_RUNS:]
     if here.compared is not None:
@@ -188,11 +158,11 @@ def put_back() -> None:
     here = shelf()
     if len(here.runs) >= MAX_RUNS:
         _say(full(), bad=True)
-        return
-    place, run = here.removed[-1]
-    back = here.add(run, min(place, len(here.runs)))
-    st.session_state["runs_one"] = back.name
-    _say(f"“{back.name}” is back.")
+    elif here.removed:
+        place, run = here.removed[-1]
+        back = here.add(run, min(place, len(here.runs)))
+        st.session_state["runs_one"] = back.name
+        _say(f"“{back.name}” is back.")
 
 
 def take_upload() -> None:
@@ -204,8 +174,8 @@ def take_upload() -> None:
     here.uploads += 1
     name = clean_name(uploaded.name, 40)
     try:
-        read, problems = read_runs(uploaded.getvalue())
-    except RunsFileError as error:
+        read, problems = runs_file.read_runs(uploaded.getvalue())
+    except runs_file.RunsFileError as error:
         _say(f"{name}: {error}", bad=True)
         return
     taken, left = [], 0

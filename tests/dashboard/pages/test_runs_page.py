@@ -8,6 +8,7 @@ import pytest
 
 from commod.dashboard.jobs import results, tasks
 from commod.dashboard.jobs.wait import result_of
+from commod.dashboard.state import saved_runs
 from commod.dashboard.state.runs_file import MAX_RUNS, Run, write_runs
 from commod.dashboard.state.settings import defaults
 from tests.dashboard.driving import figure, fine, run, slider, words
@@ -172,6 +173,13 @@ def test_rename_remove_put_back_and_open():
     assert app.title[0].value.startswith("What does it cost")
     assert slider(app, "lambda_fair").value == 2.0
     assert app.query_params["data"] == "german"
+
+
+def test_a_button_that_is_pressed_twice_does_nothing_the_second_time(monkeypatch):
+    monkeypatch.setattr(saved_runs, "shelf", lambda here=saved_runs.Shelf(): here)
+    saved_runs.remove("gone already")
+    saved_runs.put_back()
+    assert saved_runs.shelf() == saved_runs.Shelf()
 
 
 @pytest.mark.parametrize(
