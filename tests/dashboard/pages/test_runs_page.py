@@ -176,10 +176,11 @@ def test_rename_remove_put_back_and_open():
 
 
 def test_a_button_that_is_pressed_twice_does_nothing_the_second_time(monkeypatch):
-    monkeypatch.setattr(saved_runs, "shelf", lambda here=saved_runs.Shelf(): here)
+    empty = saved_runs.Shelf()
+    monkeypatch.setattr(saved_runs, "shelf", lambda: empty)
     saved_runs.remove("gone already")
     saved_runs.put_back()
-    assert saved_runs.shelf() == saved_runs.Shelf()
+    assert empty == saved_runs.Shelf()
 
 
 @pytest.mark.parametrize(
