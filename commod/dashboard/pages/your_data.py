@@ -16,6 +16,7 @@ from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.glossary import tip
 from commod.dashboard.text.html import html_table
 from commod.dashboard.views import frame
+from commod.dashboard.views.download import offer
 from commod.dashboard.views.group_sizes import draw_group_sizes
 from commod.datasets import (
     Choice,
@@ -41,6 +42,8 @@ from commod.datasets.roles import (
 )
 from commod.models.base_models import BASE_MODELS
 from commod.uploads.limits import MAX_BYTES, MAX_COLUMNS, MAX_ROWS
+
+EXAMPLE = "applicants.csv"
 
 
 @dataclass
@@ -77,24 +80,12 @@ def _bring() -> None:
         "disk, and no other session can see them."
     )
     left, right = st.columns([3, 2], gap="medium")
-    with left:
-        st.file_uploader(
-            "Your file",
-            type=["csv", "tsv", "txt", "parquet"],
-            key=f"upload_{_draft().uploads}",
-            on_change=_take_upload,
-        )
+    kinds, key = ["csv", "tsv", "txt", "parquet"], f"upload_{_draft().uploads}"
+    left.file_uploader("Your file", type=kinds, key=key, on_change=_take_upload)
     with right, st.container(border=True):
         st.markdown("**Nothing at hand?** An invented table of applicants, with the scores of a model:")
         with st.container(horizontal=True, gap="small"):
-            st.download_button(
-                "Example file",
-                lambda: example_table().to_csv(index=False).encode(),
-                "applicants.csv",
-                "text/csv",
-                icon=":material/download:",
-                on_click="ignore",
-            )
+            offer("Example file", _example, EXAMPLE)
             st.button("Open it here", on_click=_take_example, icon=":material/table:")
     if _draft().forgotten:
         shown = load_task(session.current().data).spec.title
@@ -113,8 +104,12 @@ def _take_upload() -> None:
         _read(uploaded.getvalue(), uploaded.name)
 
 
+def _example() -> bytes:
+    return example_table().to_csv(index=False).encode()
+
+
 def _take_example() -> None:
-    _read(example_table().to_csv(index=False).encode(), "applicants.csv")
+    _read(_example(), EXAMPLE)
 
 
 def _read(content: bytes, name: str) -> None:

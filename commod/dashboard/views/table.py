@@ -11,6 +11,7 @@ import streamlit as st
 
 from commod.dashboard.text.escape import safe_csv
 from commod.dashboard.text.html import html_table
+from commod.dashboard.views.download import offer
 
 # As many are drawn; where there are more, all can be taken away.
 MAX_ROWS = 200
@@ -70,15 +71,7 @@ def show(table: Table, frame: pd.DataFrame) -> None:
     if len(frame) > MAX_ROWS:
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             st.caption(f"The first {MAX_ROWS} of {len(frame):,} rows.", width="content")
-            st.download_button(
-                "All rows as CSV",
-                lambda: safe_csv(frame, headings),
-                f"{table.key}.csv",
-                "text/csv",
-                key=f"{table.key}_csv",
-                icon=":material/download:",
-                on_click="ignore",
-            )
+            offer("All rows as CSV", lambda: safe_csv(frame, headings), f"{table.key}.csv", key=f"{table.key}_csv")
 
 
 def _in_words(value: Any, form: str) -> str:

@@ -10,8 +10,7 @@ from commod.dashboard.pages.lesson import notes, script
 from commod.dashboard.pages.lesson.facts import DP, EO, TRUTH, conflict_paths, figure, group_table, mistaken
 from commod.dashboard.pages.lesson.notes import notes_html
 from commod.dashboard.pages.lesson.progress import from_link
-from commod.dashboard.pages.lesson.stage import Stage
-from commod.dashboard.pages.lesson.steps import STEPS
+from commod.dashboard.pages.lesson.steps import STEPS, Stage
 from commod.dashboard.state.link import FREEZABLE
 from commod.dashboard.text import glossary
 from commod.dashboard.views.frame import PAGES

@@ -102,10 +102,11 @@ def test_every_chart_has_a_table_with_its_values(script):
 def test_what_is_cut_can_be_taken_away(monkeypatch):
     frame = pd.DataFrame({"name": ["=cmd"] + ["b"] * MAX_ROWS, "share": 0.25})
     table = Table("Shares", "shares", {"share": ("Share", ".1%"), "name": ("Name", "")})
-    streamlit = MagicMock()
-    monkeypatch.setattr(table_view, "st", streamlit)
+    offered = MagicMock()
+    monkeypatch.setattr(table_view, "st", MagicMock())
+    monkeypatch.setattr(table_view, "offer", offered)
     table_view.show(table, frame)
-    lines = streamlit.download_button.call_args.args[1]().decode("utf-8-sig").splitlines()
+    lines = offered.call_args.args[1]().decode("utf-8-sig").splitlines()
     assert lines[:2] == ["Share,Name", "0.25,'=cmd"]
     assert len(lines) == len(frame) + 1
 

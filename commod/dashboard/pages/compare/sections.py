@@ -19,6 +19,7 @@ from commod.dashboard.text.escape import safe_csv
 from commod.dashboard.text.glossary import tip
 from commod.dashboard.text.html import html_legend, html_table
 from commod.dashboard.views.chart import draw
+from commod.dashboard.views.download import offer
 from commod.dashboard.views.methods import choose_model, state
 from commod.dashboard.views.points import Swept, as_rows, draw_cells, draw_segments, lead_in_words, point_columns
 from commod.dashboard.views.table import Table
@@ -264,17 +265,11 @@ def downloads(here: Compared, more: Mapping[str, Callable[[], Any]]) -> None:
     }
     with st.container(horizontal=True, gap="small"):
         csv = safe_csv(here.points, for_spreadsheets=False)
-        st.download_button("Points as CSV", csv, f"{name}.csv", "text/csv", icon=":material/table:", on_click="ignore")
+        offer("Points as CSV", csv, f"{name}.csv", icon=":material/table:")
         for what in charts:
-            for kind, mime in (("png", "image/png"), ("svg", "image/svg+xml")):
-                st.download_button(
-                    f"{what} as {kind.upper()}",
-                    partial(picture, what, kind),
-                    f"{name}_{what.lower().replace(' ', '_')}.{kind}",
-                    mime,
-                    icon=":material/image:",
-                    on_click="ignore",
-                )
+            for kind in ("png", "svg"):
+                file = f"{name}_{what.lower().replace(' ', '_')}.{kind}"
+                offer(f"{what} as {kind.upper()}", partial(picture, what, kind), file, icon=":material/image:")
     st.caption("The same on the command line:")
     st.code(
         f"python -m commod compare {settings.data} --fairness {settings.fairness} --base-model {settings.f} "

@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from commod.dashboard.jobs.results import FitResult
-from commod.dashboard.pages.lesson.stage import Stage
+from commod.dashboard.pages.lesson.steps import Stage
 from commod.dashboard.text.verdicts import directions
 from commod.explain import ShapComparison
 from commod.metrics.figures import FIGURES

@@ -13,8 +13,7 @@ from commod.dashboard.jobs.results import FitResult, fit_result, shap_comparison
 from commod.dashboard.jobs.scheduling import Priority
 from commod.dashboard.jobs.tasks import Step, Task
 from commod.dashboard.pages.lesson import script
-from commod.dashboard.pages.lesson.stage import Stage
-from commod.dashboard.pages.lesson.steps import STEPS
+from commod.dashboard.pages.lesson.steps import STEPS, Stage
 from commod.dashboard.state.settings import CONTROLS, Settings, in_words
 from commod.dashboard.text.glossary import without_tooltips
 from commod.dashboard.text.html import document

@@ -13,8 +13,7 @@ from commod.dashboard.pages.lesson import script
 from commod.dashboard.pages.lesson.pictures import draw_figures_on_the_way, draw_pictures
 from commod.dashboard.pages.lesson.progress import Progress, arrived, carry, progress, stage, turn
 from commod.dashboard.pages.lesson.script import Question
-from commod.dashboard.pages.lesson.stage import Stage
-from commod.dashboard.pages.lesson.steps import STEPS, Step
+from commod.dashboard.pages.lesson.steps import STEPS, Stage, Step
 from commod.dashboard.pages.lesson.teachers import draw_teachers_corner
 from commod.dashboard.state import session
 from commod.dashboard.state.settings import CONTROLS, Settings

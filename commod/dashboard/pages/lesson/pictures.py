@@ -11,7 +11,7 @@ from commod.charts import MethodStyle, palette
 from commod.charts.paper import plot_scatter
 from commod.dashboard.jobs.results import FitResult
 from commod.dashboard.pages.lesson.facts import DP, EO, TRUTH, conflict_paths, group_table
-from commod.dashboard.pages.lesson.stage import Stage
+from commod.dashboard.pages.lesson.steps import Stage
 from commod.dashboard.state import session
 from commod.dashboard.state.settings import controls_of, in_words
 from commod.dashboard.text.html import html_table

@@ -8,7 +8,7 @@ from string import Formatter
 from typing import Any
 
 from commod.dashboard.pages.lesson.facts import names_at
-from commod.dashboard.pages.lesson.stage import Stage
+from commod.dashboard.pages.lesson.steps import Stage
 
 # Of the options of a question.
 LETTERS = "abcdefgh"

@@ -1,14 +1,17 @@
-"""The steps of the lesson as steps.toml declares them: settings, and texts with gaps for the figures of models."""
+"""The steps of the lesson as steps.toml declares them, and a step with the models that belong to it."""
 
 from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
+from commod.dashboard.jobs.results import FitResult
 from commod.dashboard.state.settings import Settings, defaults
+from commod.explain import ShapComparison
 
 
 @dataclass(frozen=True)
@@ -71,3 +74,45 @@ def _read(entry: dict[str, Any]) -> Step:
 
 
 STEPS = tuple(_read(entry) for entry in tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))["step"])
+
+
+class Models(Protocol):
+    """Where a step gets its models from: the app's queue, or straight from the library."""
+
+    def fit(self, settings: Settings) -> FitResult:
+        """COMMOD at `settings`."""
+
+    def shap(self, settings: Settings) -> ShapComparison:
+        """SHAP beside it."""
+
+
+class Stage:
+    """A step with its models; each is trained when it is first asked for."""
+
+    def __init__(self, step: Step, models: Models) -> None:
+        self.step = step
+        self.models = models
+
+    @cached_property
+    def before(self) -> FitResult:
+        """At the start of the step."""
+        return self.models.fit(self.step.start)
+
+    @cached_property
+    def after(self) -> FitResult:
+        """Where the learner is asked to go."""
+        return self.models.fit(self.step.end)
+
+    @cached_property
+    def other(self) -> FitResult:
+        """`after`, but trained for equalized odds."""
+        return self.instead(fairness="equalized_odds")
+
+    @cached_property
+    def shap(self) -> ShapComparison:
+        """SHAP beside `after`."""
+        return self.models.shap(self.step.end)
+
+    def instead(self, **changes: Any) -> FitResult:
+        """`after`, but for some settings."""
+        return self.models.fit(replace(self.step.end, **changes))

@@ -14,6 +14,7 @@ from commod.dashboard.pages.lesson.progress import progress
 from commod.dashboard.pages.lesson.steps import STEPS
 from commod.dashboard.state.link import FREEZABLE, Access, to_link
 from commod.dashboard.state.settings import CONTROLS
+from commod.dashboard.views.download import offer
 
 
 def draw_teachers_corner() -> None:
@@ -60,11 +61,5 @@ def _offer_notes(place: Any) -> None:
     ):
         written = result_of(notes(), place, "Writing the notes")
     if written is not None:
-        place.download_button(
-            "Teacher's notes with the expected figures",
-            written.encode(),
-            "commod_teachers_notes.html",
-            "text/html",
-            icon=":material/download:",
-            on_click="ignore",
-        )
+        label = "Teacher's notes with the expected figures"
+        offer(label, written.encode(), "commod_teachers_notes.html", place=place)

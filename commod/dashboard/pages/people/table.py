@@ -17,6 +17,7 @@ from commod.dashboard.jobs.wait import result_of
 from commod.dashboard.text.escape import escape_markdown, safe_csv
 from commod.dashboard.text.glossary import tip
 from commod.dashboard.text.verdicts import directions
+from commod.dashboard.views.download import offer
 from commod.datasets import Task
 
 # As many are sent to the browser; the download has all.
@@ -47,14 +48,8 @@ def people(result: FitResult, depth: int) -> None:
         f"Click a heading to sort. r times the logit of f's score is that of g's; r = {result.g.intercept_:.2f} plus "
         f"what each concept adds. The leaf is that of the tree on the Explore page (at most {depth} questions)."
     )
-    st.download_button(
-        "Download these people (CSV)",
-        lambda: safe_csv(shown, names, index="Number"),
-        file_name=f"changed-{re.sub('[^A-Za-z0-9_-]', '', result.task.name) or 'people'}.csv",
-        mime="text/csv",
-        icon=":material/download:",
-        on_click="ignore",
-    )
+    file = f"changed-{re.sub('[^A-Za-z0-9_-]', '', result.task.name) or 'people'}.csv"
+    offer("Download these people (CSV)", lambda: safe_csv(shown, names, index="Number"), file)
 
 
 def headings(frame: pd.DataFrame, task: Task) -> dict[str, str]:

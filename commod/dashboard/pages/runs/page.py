@@ -17,6 +17,7 @@ from commod.dashboard.text.glossary import tip
 from commod.dashboard.text.html import html_table
 from commod.dashboard.views import controls
 from commod.dashboard.views import frame as layout
+from commod.dashboard.views.download import offer
 from commod.dashboard.views.pin import pin_here
 from commod.datasets import load_task
 from commod.metrics.figures import CRITERIA, key_figures
@@ -183,15 +184,7 @@ def _give(public: list[Run]) -> None:
         "or by someone else. The address of this page holds them, too: bookmark it, or send it."
     )
     with st.container(horizontal=True, gap="small"):
-        st.download_button(
-            "Export as JSON",
-            text.encode(),
-            FILE_NAME,
-            "application/json",
-            icon=":material/download:",
-            on_click="ignore",
-            help=tip("run_export"),
-        )
+        offer("Export as JSON", text.encode(), FILE_NAME, help=tip("run_export"))
         with st.popover("Share this comparison", icon=":material/share:"):
             st.caption("Whoever opens this address sees these runs, trained anew.")
             st.code(session.address(**saved_runs.link()), language=None, wrap_lines=True)

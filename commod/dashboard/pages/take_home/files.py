@@ -20,11 +20,11 @@ from commod.dashboard.pages.take_home.report import file_name, model_json, predi
 from commod.dashboard.state.recipe import to_python
 from commod.dashboard.state.settings import Settings, in_words
 from commod.dashboard.text.escape import escape_markdown
+from commod.dashboard.views.download import offer
 
 LOADER = "commod_portable.py"
 # Of a report, in bytes, as measured over the data sets: it is made when it is asked for.
 REPORT_SIZE = 50_000
-_MIME = {"HTML": "text/html", "CSV": "text/csv", "Python": "text/x-python", "JSON": "application/json"}
 
 
 @dataclass(frozen=True)
@@ -110,15 +110,8 @@ def files(result: FitResult, depth: int) -> None:
 
 def _file(export: Export, place: Any) -> None:
     place.markdown(f"**{export.title}** ({export.size})  \n{escape_markdown(export.purpose)}")
-    place.download_button(
-        f"{export.title} as {export.kind}",
-        export.make,
-        export.name,
-        _MIME[export.kind],
-        key=f"take_{export.title}",
-        icon=export.icon,
-        on_click="ignore",
-    )
+    label = f"{export.title} as {export.kind}"
+    offer(label, export.make, export.name, place=place, key=f"take_{export.title}", icon=export.icon)
 
 
 def how_to(result: FitResult) -> None:

@@ -1,0 +1,24 @@
+"""Files that a page hands out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import streamlit as st
+
+_KINDS = {
+    "csv": "text/csv",
+    "html": "text/html",
+    "json": "application/json",
+    "png": "image/png",
+    "py": "text/x-python",
+    "svg": "image/svg+xml",
+    "zip": "application/zip",
+}
+
+
+def offer(label: str, content: bytes | Callable[[], bytes], name: str, *, place: Any = st, **more: Any) -> None:
+    """A button for a file, made when it is asked for; the ending of its name says what it is. The page is not rerun."""
+    kind = _KINDS[name.rpartition(".")[2]]
+    place.download_button(label, content, name, mime=kind, on_click="ignore", **{"icon": ":material/download:"} | more)
