@@ -30,7 +30,8 @@ def first_data() -> str:
 
 def titles_of_data(here: str) -> dict[str, str]:
     """Name to title of the data sets that can be shown: the sound ones, and that which is shown."""
-    return {name: load_task(name).spec.title for name in (*sound_data(), here)}
+    # Without loading those that are not shown.
+    return {name: TASKS[name].title for name in sound_data()} | {here: load_task(here).spec.title}
 
 
 def base_models_of(data: str) -> dict[str, str]:
