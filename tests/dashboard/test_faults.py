@@ -1,4 +1,4 @@
-"""What goes wrong in one session stays in it; damaged data files are named; nobody sees another's data."""
+"""What goes wrong in one session stays in it, what is left behind goes, and damaged data files are named."""
 
 import logging
 import shutil
@@ -12,10 +12,7 @@ from commod.dashboard.jobs.queue import Abandoned, Stage, WorkQueue
 from commod.dashboard.pages.explore import page as explore
 from commod.dashboard.server import startup
 from commod.dashboard.state import own_data
-from commod.dashboard.state.link import from_link
-from commod.dashboard.views.frame import PAGES
 from commod.datasets import damaged_files, data_directory, load_task
-from commod.datasets.example import example_table
 from commod.datasets.load import CHECKSUMS
 from commod.experiments.results import read_result
 from tests.browsing import ROOT
@@ -115,36 +112,7 @@ def test_a_section_that_fails_harms_no_other_session(monkeypatch):
     fine(broken.run())  # and it is well again as soon as the section is
 
 
-# ---- nobody sees another's data ----
-
-
-SOME = ("app.py", "pages/runs.py", "pages/people.py", "pages/data.py", "pages/take_home.py")
-
-
-@pytest.mark.parametrize("pages", [SOME, pytest.param([*PAGES], marks=pytest.mark.slow)], ids=["some", "all"])
-def test_two_sessions_never_see_each_others_data(pages):
-    """What one session uploads is looked for in another: by link, saved runs, the lists, undo and the queue."""
-    secret = "Zanzibar"
-    owner = run("pages/your_data.py")
-    content = example_table(400).replace({"South": secret}).to_csv(index=False).encode()
-    fine(owner.file_uploader[0].set_value((f"{secret}.csv", content, "text/csv")).run())
-    next(b for b in owner.button if b.label == "Use these data").click()
-    fine(owner.run())
-    fine(owner.switch_page("app.py").run())
-    name = owner.session_state["held_own_data"].name
-    assert len(name) >= 4 + 32  # 128 bits: not to be guessed
-    assert load_task(name).spec.title == f"{secret}.csv"
-    for page in pages:
-        link = {"data": name, "f": "scores", "runs": f"mine.{name}.k-2", "methods": "oracle_roc", "compare": "1"}
-        thief = run(page, **link)
-        assert not thief.exception
-        seen = " ".join(str(proto) for _, proto in elements(thief))
-        assert secret not in seen
-        assert "held_own_data" not in thief.session_state
-        held = thief.session_state["held_explore"]
-        assert all(settings.data != name for settings in (held.settings, *held.past, *held.future, *held.tried))
-    assert from_link({"data": name})[0].data == "law_school"
-    assert name not in run().selectbox(key="set_data").options
+# ---- uploaded data ----
 
 
 def test_uploaded_data_go_when_their_session_was_closed_and_does_not_come_back(monkeypatch):
