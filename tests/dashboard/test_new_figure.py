@@ -7,7 +7,9 @@ import pytest
 from commod.cli import main
 from commod.dashboard.jobs import service
 from commod.dashboard.jobs.results import fit_result, tree_of_changes
+from commod.dashboard.pages.lesson import notes
 from commod.dashboard.pages.take_home.report import report_html
+from commod.dashboard.state.runs_file import Run, differing_figures, figures_of_run, read_runs, write_runs
 from commod.dashboard.state.settings import defaults
 from commod.dashboard.text import glossary
 from commod.experiments import prepare, sweep_method
@@ -97,7 +99,7 @@ def test_the_report_has_it(result):
     assert MEANING in page
 
 
-def test_saved_runs_have_it_in_their_table_side_by_side_and_in_their_file(result):
+def test_saved_runs_have_it_in_their_table_and_side_by_side(result):
     app = fine(run("pages/runs.py", runs="A*german~B*german*lambda_fair-2"))
     found = tables(app)
     shown = FIGURES[NAME].show(result.figures.loc[NAME, "g"])
@@ -106,6 +108,28 @@ def test_saved_runs_have_it_in_their_table_side_by_side_and_in_their_file(result
     assert by_title[f"{TITLE} of g"][0].startswith(shown)
     assert f"{TITLE} of f" in by_title
     assert f"{TITLE}, g − f" in by_title
+
+
+def test_the_file_of_saved_runs_has_it_and_one_without_it_is_read(result):
+    known = figures_of_run(result.figures)
+    run_of_it = Run("A", result.settings)
+    content = write_runs([run_of_it], {result.settings: known})
+    assert json.loads(content)["runs"][0]["figures"]["g"][NAME] == result.figures.loc[NAME, "g"]
+    (read,), problems = read_runs(content.encode())
+    assert read.claim.figures == known
+    older = {model: {name: value for name, value in values.items() if name != NAME} for model, values in known.items()}
+    (read,), problems = read_runs(write_runs([run_of_it], {result.settings: older}).encode())
+    assert not problems
+    assert read.claim.figures == older
+    assert differing_figures(read.claim.figures, known) == []
+
+
+def test_the_teachers_notes_list_it(monkeypatch):
+    monkeypatch.setattr(notes, "STEPS", notes.STEPS[:1])
+    page = notes.notes_html()
+    model = fit_result(notes.STEPS[0].start)
+    assert TITLE in page
+    assert FIGURES[NAME].show(model.figures.loc[NAME, "g"]) in page
 
 
 def test_the_glossary_explains_it():
