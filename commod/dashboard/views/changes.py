@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import pandas as pd
 import pyarrow as pa
 import streamlit as st
 
@@ -14,6 +11,14 @@ from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.verdicts import directions
 from commod.dashboard.views.chart import draw
 from commod.dashboard.views.table import Table
+
+# Of the table behind the chart.
+COLUMNS = {
+    "name": ("Group", ""),
+    "direction": ("Changed", ""),
+    "count": ("People", ","),
+    "share": ("Of group", ".1%"),
+}
 
 
 def draw_changes(result: FitResult) -> None:
@@ -25,7 +30,7 @@ def draw_changes(result: FitResult) -> None:
         plot_changes,
         data,
         alt="Decisions changed by group and direction.",
-        table=_changes_table(result),
+        table=Table("Changes by group as a table", "changes_table", COLUMNS),
         caption=f"On test. {words}.",
         better=better[0],
         worse=worse[0],
@@ -35,36 +40,15 @@ def draw_changes(result: FitResult) -> None:
 def _changes_of(result: FitResult) -> tuple[pa.Table, str]:
     """Rows of the chart of the changes, and the same in words."""
     better, worse = directions(result.task.spec)
-    rows: dict[str, list[Any]] = {"group": [], "rank": [], "direction": [], "count": [], "share": [], "place": []}
-    words = []
+    rows, words = [], []
     for rank, (code, row) in enumerate(result.changes.to_dict("index").items()):
         name = result.task.groups[int(code)]
-        group = f"{name}|{row['changed']:,.0f} of {row['count']:,.0f}"
+        group = {"group": f"{name}|{row['changed']:,.0f} of {row['count']:,.0f}", "name": name, "rank": rank}
         for place, (label, part) in enumerate((better, worse)):
-            cells = (group, rank, label, int(row[part]), row[f"{part}_rate"], place)
-            for column, cell in zip(rows.values(), cells, strict=True):
-                column.append(cell)
+            people = {"direction": label, "count": int(row[part]), "share": row[f"{part}_rate"], "place": place}
+            rows.append(group | people)
         words.append(
             f"{escape_markdown(name)}: {row[better[1]]:,.0f} better off, {row[worse[1]]:,.0f} worse off, "
             f"of {row['count']:,.0f}"
         )
-    return pa.table(rows), "; ".join(words)
-
-
-def _changes_table(result: FitResult) -> Table:
-    columns = {
-        "group": ("Group", ""),
-        "direction": ("Changed", ""),
-        "people": ("People", ","),
-        "share": ("Of group", ".1%"),
-    }
-
-    def frame() -> pd.DataFrame:
-        rows = [
-            (result.task.groups[int(code)], label, int(row[part]), row[f"{part}_rate"])
-            for code, row in result.changes.iterrows()
-            for label, part in directions(result.task.spec)
-        ]
-        return pd.DataFrame(rows, columns=list(columns))
-
-    return Table("Changes by group as a table", "changes_table", columns, frame)
+    return pa.Table.from_pylist(rows), "; ".join(words)
