@@ -13,7 +13,7 @@ from typing import Any
 import pandas as pd
 
 from commod.datasets import Task, data_directory, load_task, task_names
-from commod.metrics.figures import CRITERIA, Figure, figure_of, key_figures, title_of
+from commod.metrics.figures import CRITERIA, figure_of, key_figures, title_of
 from commod.models import Commod, evaluate, figures_of
 from commod.models.base_models import BASE_MODELS, train_base_model
 from commod.models.competitors import overview
@@ -158,15 +158,9 @@ def _readable(frame: pd.DataFrame, task: Task) -> str:
     lines = [f"{'':{width}}{'f':>22}{'g':>22}{'difference':>30}  name"]
     for title, (name, row) in zip(titles, frame.iterrows(), strict=True):
         figure, _ = figure_of(str(name))
-        cells = [_with_interval(figure, row, column) for column in ("f", "g", "difference")]
+        cells = [figure.show_with_interval(row, column, " ") for column in ("f", "g", "difference")]
         lines.append(f"{title:{width}}{cells[0]:>22}{cells[1]:>22}{cells[2]:>30}  {name}")
     return _plain("\n".join(lines))
-
-
-def _with_interval(figure: Figure, row: pd.Series, column: str) -> str:
-    apart = column == "difference"
-    value = (figure.show_difference if apart else figure.show)(row[column])
-    return f"{value} {figure.show_interval(row[f'{column}_low'], row[f'{column}_high'], difference=apart)}"
 
 
 def _plain(text: str) -> str:

@@ -6,7 +6,7 @@ its formula.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -139,6 +139,12 @@ class Figure:
         """An interval in brackets; its unit is that of the value in front of it."""
         show = self.show_difference if difference else self.show
         return f"[{show(low)}, {show(high)}]".replace("%", "").replace(" points", "")
+
+    def show_with_interval(self, row: Mapping[str, float], column: str = "g", between: str = "\n") -> str:
+        """A value from its row of `compare_decisions` (``f``, ``g`` or ``difference``), and its interval."""
+        difference = column == "difference"
+        value = (self.show_difference if difference else self.show)(row[column])
+        return value + between + self.show_interval(row[f"{column}_low"], row[f"{column}_high"], difference=difference)
 
 
 def _in_sentence(title: str) -> str:

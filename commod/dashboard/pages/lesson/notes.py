@@ -70,11 +70,7 @@ def _stage(at: Stage) -> dict[str, Any]:
     first = at.before.figures
     rows = [["f", *(figure.show(first.loc[figure.name, "f"]) for figure in key_figures())]]
     for label, result in models.items():
-        row = [label]
-        for figure in key_figures():
-            of_g = result.figures.loc[figure.name]
-            row.append(f"{figure.show(of_g['g'])}\n{figure.show_interval(of_g['g_low'], of_g['g_high'])}")
-        rows.append(row)
+        rows.append([label, *(figure.show_with_interval(result.figures.loc[figure.name]) for figure in key_figures())])
     return {
         "step": step,
         "start": f"{at.before.task.spec.title}, {CRITERIA[step.start.fairness].label}, {in_words(step.start)}",

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import streamlit as st
 
@@ -199,14 +198,11 @@ def _figures(shown: Sequence[Shown]) -> None:
 
 def _interval(figures: pd.DataFrame, figure: Figure, column: str) -> str:
     """A figure, or its difference, with its interval; a dash where it is not defined."""
-    names = [column, f"{column}_low", f"{column}_high"]
-    value, low, high = figures[names].reindex([figure.name]).to_numpy(float)[0]
-    if np.isnan(value):
+    if figure.name not in figures.index:
         return "–"
-    difference = column == "difference"
-    shown = figure.show_difference(value) if difference else figure.show(value)
-    chance = "\nmay be chance" if difference and low <= 0 <= high else ""
-    return _whole(f"{shown}\n{figure.show_interval(low, high, difference=difference)}{chance}")
+    row = figures.loc[figure.name]
+    chance = column == "difference" and row["difference_low"] <= 0 <= row["difference_high"]
+    return _whole(figure.show_with_interval(row, column) + ("\nmay be chance" if chance else ""))
 
 
 def _group_rows(shown: Sequence[Shown]) -> list[list[str]]:

@@ -198,15 +198,11 @@ def _figure_rows(result: FitResult) -> list[list[str]]:
     rows = []
     for name, row in result.figures.iterrows():
         figure, _ = figure_of(str(name))
-        cells = []
-        for column in ("f", "g", "difference"):
-            if figure.of_change and column != "g":  # 0 by definition, and the same again
-                cells.append("–")
-                continue
-            is_difference = column == "difference"
-            show = figure.show_difference if is_difference else figure.show
-            interval = figure.show_interval(row[f"{column}_low"], row[f"{column}_high"], difference=is_difference)
-            cells.append(f"{show(row[column])}\n{interval}")
+        # Of a change, f has 0 by definition, and the difference is the same again.
+        shown = ("g",) if figure.of_change else ("f", "g", "difference")
+        cells = [
+            figure.show_with_interval(row, column) if column in shown else "–" for column in ("f", "g", "difference")
+        ]
         rows.append([title_of(str(name), result.task.groups, result.task.spec.outcomes), *cells])
     return rows
 
