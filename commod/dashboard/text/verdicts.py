@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pandas as pd
 
 from commod.datasets import TaskSpec
@@ -16,6 +18,18 @@ def directions(spec: TaskSpec) -> tuple[tuple[str, str], tuple[str, str]]:
         (f"better: now “{spec.outcomes[good]}”", names[good]),
         (f"worse: now “{spec.outcomes[bad]}”", names[bad]),
     )
+
+
+def changes_by_direction(spec: TaskSpec, changes: pd.DataFrame) -> list[dict[str, Any]]:
+    """Rows of `plot_changes`, one for each group and direction, the favourable one first; ``name`` is the group's."""
+    rows = []
+    for rank, (code, row) in enumerate(changes.to_dict("index").items()):
+        name = spec.groups[int(code)]
+        group = {"name": name, "group": f"{name}|{row['changed']:,.0f} of {row['count']:,.0f}", "rank": rank}
+        for place, (label, part) in enumerate(directions(spec)):
+            share = row[f"{part}_rate"]
+            rows.append({**group, "direction": label, "count": int(row[part]), "share": share, "place": place})
+    return rows
 
 
 def verdict(

@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 
 from commod.dashboard.jobs.results import fit_result, tree_of_changes
-from commod.dashboard.pages.take_home import files as take_home
+from commod.dashboard.pages.take_home import page as take_home
 from commod.dashboard.pages.take_home.report import _smallest, file_name, model_json, predictions_csv, report_html
 from commod.dashboard.state.recipe import to_python
 from commod.dashboard.state.settings import defaults

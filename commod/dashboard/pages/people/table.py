@@ -23,6 +23,17 @@ from commod.datasets import Task
 # As many are sent to the browser; the download has all.
 MAX_ROWS = 5000
 DIRECTIONS = {True: "better", False: "worse"}
+# Heading of each column, and what it means; those of concepts and features are made from their names.
+_COLUMNS = {
+    "group": ("Group", ""),
+    "better": ("Now", tip("better")),
+    "decision": ("Decision now", ""),
+    "label": ("Label", tip("label")),
+    "f": ("Score of f", tip("score")),
+    "r": ("r", tip("ratio")),
+    "g": ("Score of g", tip("score")),
+    "leaf": ("Leaf of the tree", ""),
+}
 
 
 def people(result: FitResult, depth: int) -> None:
@@ -42,7 +53,7 @@ def people(result: FitResult, depth: int) -> None:
         alt="The people whose decision changed, with scores, concepts, leaf and features",
         hide_index=True,
         height=430,
-        column_config={"number": st.column_config.Column("No.", help=tip("number")), **_config(frame, names)},
+        column_config=_config(frame, names),
     )
     st.caption(
         f"Click a heading to sort. r times the logit of f's score is that of g's; r = {result.g.intercept_:.2f} plus "
@@ -54,36 +65,25 @@ def people(result: FitResult, depth: int) -> None:
 
 def headings(frame: pd.DataFrame, task: Task) -> dict[str, str]:
     """Readable heading of each column."""
-    fixed = {
-        "group": "Group",
-        "better": "Now",
-        "decision": "Decision now",
-        "label": "Label",
-        "f": "Score of f",
-        "r": "r",
-        "g": "Score of g",
-        "leaf": "Leaf of the tree",
-    }
     names: dict[str, str] = {}
     for column in frame.columns:
-        kind, _, rest = str(column).partition(":")
-        names[column] = {"concept": f"{rest} adds to r", "feature": task.names.get(rest, rest)}.get(kind) or fixed[kind]
+        kind, _, name = str(column).partition(":")
+        made = {"concept": f"{name} adds to r", "feature": task.names.get(name, name)}
+        names[column] = made[kind] if kind in made else _COLUMNS[kind][0]
     return names
 
 
 def _config(frame: pd.DataFrame, names: dict[str, str]) -> dict[str, Any]:
     number, text = st.column_config.NumberColumn, st.column_config.TextColumn
-    helps = {"better": tip("better"), "label": tip("label"), "f": tip("score"), "g": tip("score"), "r": tip("ratio")}
-    config: dict[str, Any] = {}
+    config: dict[str, Any] = {"number": st.column_config.Column("No.", help=tip("number"))}
     for column, name in names.items():
+        about: dict[str, Any] = {"help": _COLUMNS.get(column, ("", ""))[1] or None}
         if column in ("f", "g", "r") or column.startswith("concept:"):
-            config[column] = number(name, format="%.3f", help=helps.get(column))
-        elif column == "leaf":
-            config[column] = text(name, width="large")
+            config[column] = number(name, format="%.3f", **about)
         elif pd.api.types.is_numeric_dtype(frame[column].dtype) and column != "better":
-            config[column] = number(name)
+            config[column] = number(name, **about)
         else:
-            config[column] = text(name, help=helps.get(column))
+            config[column] = text(name, width="large" if column == "leaf" else None, **about)
     return config
 
 

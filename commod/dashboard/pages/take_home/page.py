@@ -2,12 +2,32 @@
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import Any
+
 import streamlit as st
 
-from commod.dashboard.pages.take_home import files as take_home
+from commod import portable
+from commod.dashboard.jobs import tasks
+from commod.dashboard.jobs.results import FitResult
+from commod.dashboard.jobs.wait import result_of
+from commod.dashboard.pages.take_home.report import file_name, model_json, predictions_csv, report_html
 from commod.dashboard.state import session
+from commod.dashboard.state.recipe import to_python
+from commod.dashboard.state.settings import Settings, in_words
+from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.views import frame as layout
+from commod.dashboard.views.download import offer
 from commod.dashboard.views.model import current_model
+
+LOADER = "commod_portable.py"
+# Of a report, in bytes, as measured over the data sets: it is made when it is asked for.
+REPORT_SIZE = 50_000
 
 
 def show() -> None:
@@ -17,5 +37,145 @@ def show() -> None:
     st.markdown("The model of the sliders, as files: to be read, counted, run elsewhere, and made again.")
     result = current_model()
     session.keep_link()
-    take_home.files(result, session.current().depth)
-    take_home.how_to(result)
+    _files(result, session.current().depth)
+    _how_to(result)
+
+
+@dataclass(frozen=True)
+class Export:
+    """A file: what it is called, what it is for, how large it is, and how it is made."""
+
+    title: str
+    kind: str
+    icon: str
+    purpose: str
+    name: str
+    size: str
+    make: Callable[[], bytes]
+
+
+def exports(result: FitResult, depth: int) -> list[Export]:
+    """All that can be taken home of one fit; `depth` is that of the report's tree."""
+    spec = result.task.spec
+    code = to_python(result.settings)
+    sizes = _sizes(result.settings, result)
+    of_f = {"column": "with f's scores read from their column", "given": "with f's scores to be passed along"}
+    return [
+        Export(
+            "Report",
+            "HTML",
+            ":material/description:",
+            "To read, print or send on: settings, figures, charts, concepts in words, who changed, limits and caveats, "
+            "as a model card in one file.",
+            file_name(result, "report", "html"),
+            f"about {_size(REPORT_SIZE)}",
+            partial(_report, result, depth, code),
+        ),
+        Export(
+            "Predictions",
+            "CSV",
+            ":material/table:",
+            f"To count for yourself: the {len(result.scene.test):,} test {spec.people} with group, label, the scores "
+            f"and decisions of f and g, and r. 1 is “{spec.outcomes[1]}”.",
+            file_name(result, "predictions", "csv"),
+            _size(sizes["csv"]),
+            partial(predictions_csv, result),
+        ),
+        Export(
+            "Recipe",
+            "Python",
+            ":material/code:",
+            "To make the same model again, from the data on, with the library.",
+            file_name(result, "model", "py"),
+            _size(len(code.encode())),
+            code.encode,
+        ),
+        Export(
+            "Model",
+            "JSON",
+            ":material/data_object:",
+            f"To decide elsewhere: the encoding of a row, r and its concepts, {of_f.get(sizes['f'], 'f included')}.",
+            file_name(result, "model", "json"),
+            _size(sizes["json"]),
+            lambda: model_json(result).encode(),
+        ),
+        Export(
+            "Loader",
+            "Python",
+            ":material/extension:",
+            "To run the model where nothing of this project is installed: one file that needs only numpy.",
+            LOADER,
+            _size(len(_loader())),
+            _loader,
+        ),
+    ]
+
+
+def _files(result: FitResult, depth: int) -> None:
+    """A card for each file."""
+    words = f"{result.task.spec.title}, {in_words(result.settings)}. {result.verdict}"
+    st.caption(escape_markdown(words))
+    report, *others = exports(result, depth)
+    _file(report, st.container(border=True))
+    for pair in zip(others[::2], others[1::2], strict=True):
+        for export, column in zip(pair, st.columns(2, gap="small"), strict=True):
+            _file(export, column.container(border=True, height="stretch", vertical_alignment="distribute"))
+
+
+def _file(export: Export, place: Any) -> None:
+    place.markdown(f"**{export.title}** ({export.size})  \n{escape_markdown(export.purpose)}")
+    label = f"{export.title} as {export.kind}"
+    offer(label, export.make, export.name, place=place, key=f"take_{export.title}", icon=export.icon)
+
+
+def _how_to(result: FitResult) -> None:
+    """The Python that reproduces the model, and how to use the JSON file."""
+    with st.expander("The Python that makes this model again"):
+        st.code(to_python(result.settings), language=None, wrap_lines=True)
+    with st.expander("How to use the model file"):
+        st.markdown("With the loader and the model file in one folder, and numpy installed:")
+        st.code(_usage(result), language=None, wrap_lines=True)
+        st.caption(
+            "Rows are dicts, or one dict of columns (a DataFrame will do). A level that is not known counts as none of "
+            "the known ones. The format is described at the top of the loader."
+        )
+
+
+def _usage(result: FitResult) -> str:
+    """Five lines that run: load, decide and explain the first test row."""
+    first = result.scene.test.X.iloc[0]
+    row = {name: value.item() if hasattr(value, "item") else value for name, value in first.items()}
+    scores = ", base_scores=[0.5]" if _sizes(result.settings, result)["f"] == "given" else ""
+    return (
+        f"from {LOADER.removesuffix('.py')} import load\n\n"
+        f'g = load("{file_name(result, "model", "json")}")\n'
+        f"row = {row!r}\n"
+        f"print(g.predict([row]{scores}), g.predict_proba([row]{scores}))\n"
+        f"print(*g.explain(row{scores}), sep='\\n')\n"
+    )
+
+
+def _report(result: FitResult, depth: int, code: str) -> bytes:
+    """Made when it is asked for, in a thread without a session."""
+    tree = result_of(tasks.tree(result, depth)) if result.changed_train.any() else None
+    limits = result_of(tasks.limits(result.settings))
+    fingerprint = hashlib.sha256(model_json(result).encode()).hexdigest()
+    now = datetime.now(UTC)
+    date = f"{now.day} {now:%B %Y}"
+    return report_html(result, tree, limits, code=code, date=date, fingerprint=fingerprint).encode()
+
+
+@st.cache_data(show_spinner=False, max_entries=64)
+def _sizes(settings: Settings, _result: FitResult) -> dict[str, Any]:
+    """Bytes of the files that are quickly made, and the kind of f in the model file."""
+    text = model_json(_result)
+    kind = portable.load(text).content["f"]["kind"]
+    return {"json": len(text.encode()), "csv": len(predictions_csv(_result)), "f": kind}
+
+
+def _loader() -> bytes:
+    return Path(portable.__file__).read_bytes()
+
+
+def _size(n: int) -> str:
+    return f"{n / 1e6:.1f} MB" if n >= 1e6 else f"{max(n / 1e3, 0.1):.{0 if n >= 1e4 else 1}f} kB"

@@ -19,7 +19,7 @@ from commod.dashboard.jobs.results import FitResult
 from commod.dashboard.state.settings import CONTROLS, described, in_words
 from commod.dashboard.text.escape import bold, safe_csv
 from commod.dashboard.text.html import cards_of, document, nodes_of
-from commod.dashboard.text.verdicts import directions
+from commod.dashboard.text.verdicts import changes_by_direction, directions
 from commod.datasets import TASKS, Task
 from commod.experiments.limits import Limits
 from commod.explain import ChangeTree
@@ -243,24 +243,18 @@ def _trade_off(result: FitResult) -> dict[str, Any]:
 
 def _who(result: FitResult) -> dict[str, Any]:
     """Changes by group and direction, as a chart and as a table."""
-    better, worse = directions(result.task.spec)
-    bars: list[dict[str, Any]] = []
-    rows: list[list[str]] = []
-    for rank, (code, row) in enumerate(result.changes.iterrows()):
-        name = result.task.groups[int(code)]
-        cells = [name, f"{row['count']:,.0f}", f"{row['changed']:,.0f} ({row['change_rate']:.1%})"]
-        for place, (label, part) in enumerate((better, worse)):
-            share = row[f"{part}_rate"]
-            cells.append(f"{row[part]:,.0f} ({share:.1%})")
-            group = f"{name}|{row['changed']:,.0f} of {row['count']:,.0f}"
-            bars.append({"group": group, "rank": rank, "direction": label, "share": share, "place": place})
-        rows.append(cells)
-    chart = plot_changes(pd.DataFrame(bars).assign(count=0), better=better[0], worse=worse[0]).properties(height=150)
+    bars = changes_by_direction(result.task.spec, result.changes)
+    (better, _), (worse, _) = directions(result.task.spec)
+    chart = plot_changes(pd.DataFrame(bars), better=better, worse=worse).properties(height=150)
     alt = "Share of each group whose decision changed, by direction; values in the table below."
-    capital = [label[0].upper() + label[1:] for label, _ in (better, worse)]
+    rows = []
+    for (_, row), *both in zip(result.changes.iterrows(), bars[::2], bars[1::2], strict=True):
+        changed = [(row["changed"], row["change_rate"]), *((bar["count"], bar["share"]) for bar in both)]
+        cells = [f"{people:,.0f} ({share:.1%})" for people, share in changed]
+        rows.append([both[0]["name"], f"{row['count']:,.0f}", *cells])
     return {
         "changes": _drawing(chart, 2, alt),
-        "change_headings": ["Group", "On test", "Changed", *capital],
+        "change_headings": ["Group", "On test", "Changed", *(word[0].upper() + word[1:] for word in (better, worse))],
         "change_rows": rows,
     }
 
