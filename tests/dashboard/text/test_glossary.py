@@ -16,8 +16,8 @@ WORDS, HINTS = glossary.words(), glossary._file()[1]
 
 
 def literals(node):
-    """Texts written into an expression, but for the arguments of calls."""
-    if isinstance(node, ast.Call):
+    """Texts written into an expression, but for the arguments of calls and what is compared."""
+    if isinstance(node, ast.Call | ast.Compare):
         return
     if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.strip():
         yield node.value
