@@ -18,30 +18,12 @@ from commod.dashboard.text.html import html_table
 from commod.dashboard.views import frame
 from commod.dashboard.views.download import offer
 from commod.dashboard.views.group_sizes import draw_group_sizes
-from commod.datasets import (
-    Choice,
-    ChoiceError,
-    ReadTable,
-    TableError,
-    find_leaks,
-    guess_columns,
-    load_task,
-    make_task,
-    read_table,
-)
+from commod.datasets import Choice, ChoiceError, find_leaks, guess_columns, load_task, make_task, roles
 from commod.datasets.example import example_table
 from commod.datasets.own import MAX_VALUES
-from commod.datasets.roles import (
-    columns_of_classes,
-    guess_favourable,
-    guess_scores,
-    guess_sensitive,
-    guess_target,
-    possible_scores,
-    values_of,
-)
 from commod.models.base_models import BASE_MODELS
-from commod.uploads.limits import MAX_BYTES, MAX_COLUMNS, MAX_ROWS
+from commod.uploads.limits import MAX_BYTES, MAX_COLUMNS, MAX_ROWS, TableError
+from commod.uploads.reading import ReadTable, read_table
 
 EXAMPLE = "applicants.csv"
 
@@ -74,28 +56,28 @@ _draft = PageState("your_data", Draft)
 
 def _bring() -> None:
     """Upload, or the example."""
+    draft = _draft()
     st.markdown(
         f"CSV or Parquet, up to {MAX_BYTES // 2**20} MB, {MAX_ROWS:,} rows and {MAX_COLUMNS} columns: a row of "
         "column names, then one row for each person. The data stay in the memory of this session, are never written to "
         "disk, and no other session can see them."
     )
     left, right = st.columns([3, 2], gap="medium")
-    kinds, key = ["csv", "tsv", "txt", "parquet"], f"upload_{_draft().uploads}"
+    kinds, key = ["csv", "tsv", "txt", "parquet"], f"upload_{draft.uploads}"
     left.file_uploader("Your file", type=kinds, key=key, on_change=_take_upload)
     with right, st.container(border=True):
         st.markdown("**Nothing at hand?** An invented table of applicants, with the scores of a model:")
         with st.container(horizontal=True, gap="small"):
             offer("Example file", _example, EXAMPLE)
-            st.button("Open it here", on_click=_take_example, icon=":material/table:")
-    if _draft().forgotten:
-        shown = load_task(session.current().data).spec.title
-        st.success(
-            f"{escape_markdown(_draft().forgotten)} and all that was made of it is forgotten; "
-            f"the pages show {escape_markdown(shown)}.",
-            icon=":material/delete:",
+            st.button("Open it here", on_click=lambda: _read(_example(), EXAMPLE), icon=":material/table:")
+    if draft.forgotten:
+        gone, shown = (
+            escape_markdown(text) for text in (draft.forgotten, load_task(session.current().data).spec.title)
         )
-    if _draft().problem:
-        st.error(escape_markdown(_draft().problem), icon=":material/error:")
+        told = f"{gone} and all that was made of it is forgotten; the pages show {shown}."
+        st.success(told, icon=":material/delete:")
+    if draft.problem:
+        st.error(escape_markdown(draft.problem), icon=":material/error:")
 
 
 def _take_upload() -> None:
@@ -106,10 +88,6 @@ def _take_upload() -> None:
 
 def _example() -> bytes:
     return example_table().to_csv(index=False).encode()
-
-
-def _take_example() -> None:
-    _read(_example(), EXAMPLE)
 
 
 def _read(content: bytes, name: str) -> None:
@@ -148,7 +126,7 @@ def _choose() -> None:
     st.caption(f"{len(data):,} rows, {len(data.columns)} columns.")
     with st.expander("The columns, and what they seem to be", expanded=len(data.columns) <= 12):
         _columns_table(draft.guesses)
-    classes = columns_of_classes(draft.guesses)
+    classes = roles.columns_of_classes(draft.guesses)
     if len(classes) < 2:
         st.error(
             "An outcome and a sensitive attribute need two values or more, and at most "
@@ -164,22 +142,22 @@ def _choice(data: pd.DataFrame, guesses: pd.DataFrame, classes: list[str]) -> Ch
     """The widgets that say what is what, each with our guess at first."""
     left, right = st.columns(2, gap="large")
     with left:
-        target = _select("Outcome (target)", classes, "target", guess_target(classes, guesses))
-        values = values_of(data[target])
-        good = _select("The favourable outcome", values, f"favourable_{target}", guess_favourable(values))
+        target = _select("Outcome (target)", classes, "target", roles.guess_target(classes, guesses))
+        values = roles.values_of(data[target])
+        good = _select("The favourable outcome", values, f"favourable_{target}", roles.guess_favourable(values))
     with right:
         others = [column for column in classes if column != target]
-        sensitive = _select("Sensitive attribute", others, "sensitive", guess_sensitive(others, guesses))
-        groups = values_of(data[sensitive])
+        sensitive = _select("Sensitive attribute", others, "sensitive", roles.guess_sensitive(others, guesses))
+        groups = roles.values_of(data[sensitive])
         first = _select("First group", groups, f"group0_{sensitive}", groups[0])
         rest = [group for group in groups if group != first]
         second = _select("Second group", rest, f"group1_{sensitive}_{first}", rest[0])
-    possible = possible_scores(data, guesses, (target, sensitive))
+    possible = roles.possible_scores(data, guesses, (target, sensitive))
     scores = _select(
         "The model f",
         ["", *possible],
         f"scores_{target}_{sensitive}",
-        guess_scores(possible),
+        roles.guess_scores(possible),
         names=lambda column: (
             f"its scores are in “{column}”"
             if column

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from operator import attrgetter
 from types import SimpleNamespace
 from typing import Any
 
@@ -26,16 +27,15 @@ SAME = 0.01
 
 
 class Facts:
-    """Named figures of something that is made, and figures that are computed, when they are first asked for."""
+    """Named figures of something, beside its own attributes; it is made when one of them is first asked for."""
 
     def __init__(self, names: Mapping[str, Callable[[Any], Any]], make: Callable[[], Any]) -> None:
         self._names = names
         self._make = make
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("_") or name not in self._names:
-            raise AttributeError(f"There is no figure {name!r} for a text.")
-        value = self.__dict__[name] = self._names[name](self._make())
+        compute = self._names.get(name, attrgetter(name))
+        value = self.__dict__[name] = compute(self._make())
         return value
 
 
@@ -50,26 +50,25 @@ def figure(model: FitResult, name: str, column: str = "g") -> float:
 def group_table(model: FitResult) -> pd.DataFrame:
     """Each group: ``group, people, base_rate, positive, wrong`` (rates of 1 and of wrong decisions by f)."""
     test, decisions = model.scene.test, model.scene.decisions_test
-    sensitive, y = test.sensitive.to_numpy(), test.y.to_numpy()
-    rows = []
-    for code, name in enumerate(model.task.groups):
-        of = sensitive == code
-        rows.append((name, int(of.sum()), y[of].mean(), decisions[of].mean(), (decisions[of] != y[of]).mean()))
-    return pd.DataFrame(rows, columns=["group", "people", "base_rate", "positive", "wrong"])
+    y = test.y.to_numpy()
+    rows = pd.DataFrame({"base_rate": y, "positive": decisions, "wrong": decisions != y})
+    groups = rows.groupby(test.sensitive.to_numpy())
+    return groups.mean().assign(group=list(model.task.groups), people=groups.size())
 
 
 def _groups(model: FitResult) -> list[Any]:
     """Each group with its rates in percent, and its changes in people."""
-    frame = group_table(model)
-    frame = frame.assign(
-        name=frame["group"],
-        name_lower=frame["group"].str.lower(),
-        share=100 * frame["people"] / frame["people"].sum(),
-        positives=(frame["positive"] * frame["people"]).round().astype(int),
-        gained=model.changes["raised"] - model.changes["lowered"],
-        **100 * frame[["base_rate", "positive"]],
+    table = group_table(model).join(model.changes[["changed", "raised", "lowered"]])
+    return list(
+        table.assign(
+            name=table["group"],
+            name_lower=table["group"].str.lower(),
+            share=100 * table["people"] / table["people"].sum(),
+            positives=(table["positive"] * table["people"]).round().astype(int),
+            gained=table["raised"] - table["lowered"],
+            **100 * table[["base_rate", "positive"]],
+        ).itertuples()
     )
-    return list(frame.join(model.changes[["changed", "raised", "lowered"]]).itertuples())
 
 
 def _by_rate(model: FitResult) -> list[Any]:
@@ -77,13 +76,12 @@ def _by_rate(model: FitResult) -> list[Any]:
     return sorted(_groups(model), key=lambda group: group.positive)
 
 
-def one_sided(model: FitResult) -> tuple[int, int]:
+def _one_sided(model: FitResult) -> tuple[int, int]:
     """How many flips reach g's P-Rule: only new positives in the group with fewer, only fewer in the other one."""
     level = figure(model, "p_rule")
-    low, high = (group_table(model).loc[group.Index] for group in _by_rate(model))
-    more = math.ceil(low["people"] * (level * high["positive"] - low["positive"]))
-    fewer = math.ceil(high["people"] * (high["positive"] - low["positive"] / level))
-    return more, fewer
+    low, high = group_table(model).sort_values("positive").itertuples()
+    more = math.ceil(low.people * (level * high.positive - low.positive))
+    return more, math.ceil(high.people * (high.positive - low.positive / level))
 
 
 def _changed(model: FitResult) -> int:
@@ -92,8 +90,7 @@ def _changed(model: FitResult) -> int:
 
 def _in_direction(model: FitResult, place: int) -> int:
     """How many changes favour whom they concern (0), or do not (1)."""
-    _, column = directions(model.task.spec)[place]
-    return int(model.changes[column].sum())
+    return int(model.changes[directions(model.task.spec)[place][1]].sum())
 
 
 def mistaken(model: FitResult) -> tuple[int, int]:
@@ -103,8 +100,7 @@ def mistaken(model: FitResult) -> tuple[int, int]:
     return int((wrong & better).sum()), int((wrong & ~better).sum())
 
 
-def label_rule(model: FitResult) -> float:
-    """P-Rule of the labels themselves."""
+def _p_rule_of_labels(model: FitResult) -> float:
     rates = group_table(model)["base_rate"]
     return float(rates.min() / rates.max())
 
@@ -116,11 +112,13 @@ def _features_used(model: FitResult) -> int:
 
 
 def _concept(model: FitResult) -> SimpleNamespace:
-    """The concept whose people change most."""
+    """The concept whose people change most; of its first feature, if that is a level, who has it."""
     used = model.concepts[model.concepts["features"] > 0]
     name = used["changed_activated"].astype(float).idxmax()
     row, loadings = used.loc[name], model.loadings[model.loadings["concept"] == name]
-    first = loadings.iloc[0]
+    first, test = loadings.iloc[0], model.scene.test
+    column, _, level = first["feature"].partition("=")
+    second_group = (test.sensitive == 1)[test.X[column].astype(str) == level] if level else []
     return SimpleNamespace(
         name=name,
         parts=", ".join(f"“{label}”" for label in loadings.loc[loadings["loading"] > 0, "label"].head(3)),
@@ -128,18 +126,8 @@ def _concept(model: FitResult) -> SimpleNamespace:
         changed=100 * float(row["changed_activated"]),
         changed_others=100 * float(row["changed_others"]),
         first=first["label"],
-        second_group=_second_group(model, str(first["feature"])),
+        second_group=100 * float(np.mean(second_group)) if len(second_group) else None,
     )
-
-
-def _second_group(model: FitResult, feature: str) -> float | None:
-    """Percent of the second group among the people of one level; None if it is no level, or nobody has it."""
-    column, found, level = feature.partition("=")
-    if not found:
-        return None
-    test = model.scene.test
-    of = (test.X[column].astype(str) == level).to_numpy()
-    return 100 * float((test.sensitive.to_numpy() == 1)[of].mean()) if of.any() else None
 
 
 # Shares are in percent; what has no unit in its name is counted in people.
@@ -157,9 +145,9 @@ MODEL: dict[str, Callable[[FitResult], Any]] = {
     "groups": _groups,
     "low": lambda model: _by_rate(model)[0],
     "high": lambda model: _by_rate(model)[1],
-    "to_raise_low": lambda model: one_sided(model)[0],
-    "to_lower_high": lambda model: one_sided(model)[1],
-    "p_rule_of_labels": label_rule,
+    "to_raise_low": lambda model: _one_sided(model)[0],
+    "to_lower_high": lambda model: _one_sided(model)[1],
+    "p_rule_of_labels": _p_rule_of_labels,
     "mistaken": lambda model: sum(mistaken(model)),
     "mistaken_better": lambda model: mistaken(model)[0],
     "mistaken_worse": lambda model: mistaken(model)[1],
@@ -218,8 +206,6 @@ def _disputed(shap: ShapComparison) -> SimpleNamespace:
 SHAP: dict[str, Callable[[ShapComparison], Any]] = {
     "named": lambda shap: int((shap.features["shap"] > 1e-6).sum()),
     "disputed": _disputed,
-    "agreement": lambda shap: shap.agreement,
-    "redraws": lambda shap: shap.redraws,
 }
 
 
@@ -251,7 +237,9 @@ def conflict_paths(at: Stage) -> pd.DataFrame:
         at.after.path.assign(criterion=DP),
         at.before.path.tail(1).assign(criterion=DP),  # lies between two points of the path above
         at.other.path.assign(criterion=EO),
-        pd.DataFrame({"criterion": [TRUTH], "lambda_fair": [np.nan], "p_rule": [label_rule(at.before)], "dm": [0.0]}),
+        pd.DataFrame(
+            {"criterion": [TRUTH], "lambda_fair": [np.nan], "p_rule": [_p_rule_of_labels(at.before)], "dm": [0.0]}
+        ),
     ]
     columns = ["criterion", "lambda_fair", "p_rule", "dm"]
     return pd.concat([path[columns] for path in paths]).sort_values(columns[:2], ignore_index=True)
