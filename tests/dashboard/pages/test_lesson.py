@@ -1,6 +1,7 @@
 """The lesson: what it says is so, a guess comes before the slider, and nothing that was answered is lost."""
 
 import re
+from functools import cache
 
 import pytest
 
@@ -20,23 +21,10 @@ from tests.dashboard.driving import fine, run, slider
 LESSON = "pages/lesson.py"
 
 
-class Once:
-    def __init__(self):
-        self.kept = {}
-
-    def fit(self, settings):
-        if settings not in self.kept:
-            self.kept[settings] = fit_result(settings)
-        return self.kept[settings]
-
-    def shap(self, settings):
-        return shap_comparison(self.fit(settings))
-
-
 @pytest.fixture(scope="module")
 def stages():
-    models = Once()
-    return {step.name: Stage(step, models) for step in STEPS}
+    fit = cache(fit_result)
+    return {step.name: Stage(step, fit, shap_comparison) for step in STEPS}
 
 
 def press(app, label):

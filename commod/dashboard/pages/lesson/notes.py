@@ -5,36 +5,20 @@ Its words are in ``notes.html``.
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 from commod import __version__
 from commod.dashboard.jobs.queue import Report
-from commod.dashboard.jobs.results import FitResult, fit_result, shap_comparison
+from commod.dashboard.jobs.results import fit_result, shap_comparison
 from commod.dashboard.jobs.scheduling import Priority
 from commod.dashboard.jobs.tasks import Step, Task
 from commod.dashboard.pages.lesson import script
 from commod.dashboard.pages.lesson.steps import STEPS, Stage
-from commod.dashboard.state.settings import CONTROLS, Settings, in_words
+from commod.dashboard.state.settings import CONTROLS, in_words
 from commod.dashboard.text.glossary import without_tooltips
 from commod.dashboard.text.html import document
-from commod.explain import ShapComparison
 from commod.metrics.figures import CRITERIA, key_figures
-
-
-class _Direct:
-    """Models straight from the library: the notes are written in a process that has no queue."""
-
-    def __init__(self) -> None:
-        self._kept: dict[Settings, FitResult] = {}
-
-    def fit(self, settings: Settings) -> FitResult:
-        model = settings.model()
-        if model not in self._kept:
-            self._kept[model] = fit_result(model)
-        return self._kept[model]
-
-    def shap(self, settings: Settings) -> ShapComparison:
-        return shap_comparison(self.fit(settings))
 
 
 def notes() -> Task:
@@ -44,13 +28,13 @@ def notes() -> Task:
 
 def notes_html(report: Report | None = None) -> str:
     """The notes as one HTML file."""
-    models = _Direct()
+    fit = cache(fit_result)
     total = sum(step.minutes for step in STEPS)
     stages = []
     for done, step in enumerate(STEPS):
         if report is not None:
             report(done / len(STEPS))
-        stages.append(_stage(Stage(step, models)))
+        stages.append(_stage(Stage(step, fit, shap_comparison)))
     return document(
         "notes.html",
         kicker=f"Teacher's notes · COMMOD Explorer · commod {__version__}",

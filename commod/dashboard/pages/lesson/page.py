@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import streamlit as st
 
 from commod.dashboard.jobs import tasks
-from commod.dashboard.jobs.results import FitResult
 from commod.dashboard.jobs.wait import result_of
 from commod.dashboard.pages.lesson import script
 from commod.dashboard.pages.lesson.pictures import draw_figures_on_the_way, draw_pictures
@@ -16,27 +16,11 @@ from commod.dashboard.pages.lesson.script import Question
 from commod.dashboard.pages.lesson.steps import STEPS, Stage, Step
 from commod.dashboard.pages.lesson.teachers import draw_teachers_corner
 from commod.dashboard.state import session
-from commod.dashboard.state.settings import CONTROLS, Settings
+from commod.dashboard.state.settings import CONTROLS
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.glossary import with_tooltips
 from commod.dashboard.text.html import html_table
 from commod.dashboard.views import controls, frame
-from commod.explain import ShapComparison
-
-
-class _Queued:
-    """Models from the app's queue, where each is trained once for everybody."""
-
-    def __init__(self, place: Any) -> None:
-        self._place = place
-
-    def fit(self, settings: Settings) -> FitResult:
-        found: FitResult = result_of(tasks.fit(settings), self._place, "Training")
-        return found
-
-    def shap(self, settings: Settings) -> ShapComparison:
-        found: ShapComparison = result_of(tasks.shap(self.fit(settings)), self._place, "SHAP")
-        return found
 
 
 def show() -> None:
@@ -48,8 +32,14 @@ def show() -> None:
     carry(here)
     _head(here, step)
     session.keep_link()
+    place = st.empty()
+    at = Stage(
+        step,
+        lambda settings: result_of(tasks.fit(settings), place, "Training"),
+        lambda model: result_of(tasks.shap(model), place, "SHAP"),
+    )
     try:
-        _work_through(here, Stage(step, _Queued(st.empty())))
+        _work_through(here, at)
     except Exception:
         st.error(
             "The models of this step could not be trained, for a reason of ours. Your answers are kept: go on with "
@@ -199,7 +189,7 @@ def _summary(here: Progress, at: Stage) -> None:
     """All guesses beside what the models said."""
     rows = []
     for place, said in sorted(here.answers.items()):
-        there = Stage(STEPS[place], at.models)
+        there = replace(at, step=STEPS[place])
         question = script.question(there)
         values = (question.guess(said), script.answer(there).value)
         rows.append([f"{place + 1}. {there.step.title}", *map(question.in_words, values)])

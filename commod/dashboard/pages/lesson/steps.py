@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from commod.dashboard.jobs.results import FitResult
 from commod.dashboard.state.settings import Settings, defaults
@@ -76,32 +76,26 @@ def _read(entry: dict[str, Any]) -> Step:
 STEPS = tuple(_read(entry) for entry in tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))["step"])
 
 
-class Models(Protocol):
-    """Where a step gets its models from: the app's queue, or straight from the library."""
-
-    def fit(self, settings: Settings) -> FitResult:
-        """COMMOD at `settings`."""
-
-    def shap(self, settings: Settings) -> ShapComparison:
-        """SHAP beside it."""
-
-
+@dataclass(frozen=True)
 class Stage:
-    """A step with its models; each is trained when it is first asked for."""
+    """A step with its models, each made when it is first asked for.
 
-    def __init__(self, step: Step, models: Models) -> None:
-        self.step = step
-        self.models = models
+    `fit` gives COMMOD at a setting and `compare` SHAP beside it: from the app's queue, or straight from the library.
+    """
+
+    step: Step
+    fit: Callable[[Settings], FitResult]
+    compare: Callable[[FitResult], ShapComparison]
 
     @cached_property
     def before(self) -> FitResult:
         """At the start of the step."""
-        return self.models.fit(self.step.start)
+        return self.fit(self.step.start)
 
     @cached_property
     def after(self) -> FitResult:
         """Where the learner is asked to go."""
-        return self.models.fit(self.step.end)
+        return self.fit(self.step.end)
 
     @cached_property
     def other(self) -> FitResult:
@@ -111,8 +105,8 @@ class Stage:
     @cached_property
     def shap(self) -> ShapComparison:
         """SHAP beside `after`."""
-        return self.models.shap(self.step.end)
+        return self.compare(self.after)
 
     def instead(self, **changes: Any) -> FitResult:
         """`after`, but for some settings."""
-        return self.models.fit(replace(self.step.end, **changes))
+        return self.fit(replace(self.step.end, **changes))
