@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,9 +10,21 @@ import pandas as pd
 
 from commod.experiments.sweep import fairness_gain
 from commod.metrics.figures import CRITERIA
+from commod.metrics.pareto import undominated
 from commod.models.competitors import METHODS
 
-__all__ = ["PAPER_MAIN", "PAPER_SEGMENTS", "Segments", "cell_table", "in_segments", "mark_fewest", "quartiles_of"]
+__all__ = [
+    "PAPER_MAIN",
+    "PAPER_SEGMENTS",
+    "Segments",
+    "cell_table",
+    "in_segments",
+    "mark_fewest",
+    "mark_frontiers",
+    "quartiles_of",
+    "segment_sources",
+    "segments_by",
+]
 
 
 @dataclass(frozen=True)
@@ -28,8 +41,15 @@ class Segments:
         first, last = ("below", "and above") if CRITERIA[criterion].upward else ("above", "and below")
         return {1: f"{first} {cuts[0]}", 4: f"{cuts[2]} {last}"}.get(q) or f"{cuts[q - 2]} to {cuts[q - 1]}"
 
+    def titles(self, criterion: str, ends: tuple[str, str] = ("", "")) -> tuple[str, ...]:
+        """Of the four segments of fairness; `ends` is said of the first and of the last."""
+        said = {1: ends[0], 4: ends[1]}
+        name = CRITERIA[criterion].figure.short_title
+        return tuple(f"Q{q}{said.get(q, '')}: {name} {self.fairness_range(q, criterion)}" for q in (1, 2, 3, 4))
+
 
 PAPER_MAIN = "the paper's quartiles of AdvDebias"
+OWN_ADV_DEBIAS, OWN_ALL = "quartiles of AdvDebias here", "quartiles of all models drawn"
 # By data set and criterion, the paper's printed values; the first entry of each list is its main definition.
 PAPER_SEGMENTS: dict[tuple[str, str], list[Segments]] = {
     ("law_school", "demographic_parity"): [
@@ -50,6 +70,21 @@ def quartiles_of(points: pd.DataFrame, criterion: str, source: str) -> Segments:
     return Segments(tuple(gain.round(4)), tuple(accuracy.round(4)), source)
 
 
+def segment_sources(data: str, criterion: str, methods: Collection[str]) -> list[str]:
+    """How segments can be cut: as the paper prints it for these data, and by the models of some methods."""
+    printed = [segments.source for segments in PAPER_SEGMENTS.get((data, criterion), [])]
+    return [*printed, *([OWN_ADV_DEBIAS] if "adv_debias" in methods else []), OWN_ALL]
+
+
+def segments_by(source: str, data: str, criterion: str, points: pd.DataFrame) -> Segments:
+    """The segments of one of `segment_sources`; those of AdvDebias without its models are those of all."""
+    for segments in PAPER_SEGMENTS.get((data, criterion), []):
+        if segments.source == source:
+            return segments
+    own = points[points["method"] == "adv_debias"] if source == OWN_ADV_DEBIAS else points
+    return quartiles_of(points if own.empty else own, criterion, source)
+
+
 def in_segments(points: pd.DataFrame, segments: Segments, criterion: str) -> pd.DataFrame:
     """The points with their segments, ``fairness_q`` and ``accuracy_q``, 1 to 4."""
     cuts = CRITERIA[criterion].gain(np.asarray(segments.fairness))
@@ -57,6 +92,14 @@ def in_segments(points: pd.DataFrame, segments: Segments, criterion: str) -> pd.
     fairness = np.searchsorted(cuts, fairness_gain(points, criterion), side="right")
     accuracy = np.searchsorted(np.asarray(segments.accuracy), points["accuracy"], side="right")
     return points.assign(fairness_q=fairness + 1, accuracy_q=accuracy + 1)
+
+
+def mark_frontiers(points: pd.DataFrame) -> pd.DataFrame:
+    """Points of `in_segments`, ``best`` now within their segment: none of the method changes fewer and errs no more."""
+    best = pd.Series(False, index=points.index)
+    for _, rows in points.groupby(["method", "fairness_q"]):
+        best[rows.index] = undominated(-rows["change_rate"], rows["accuracy"])
+    return points.assign(best=best)
 
 
 def cell_table(points: pd.DataFrame, *, count_unchanged: bool = True) -> pd.DataFrame:

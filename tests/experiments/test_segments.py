@@ -1,7 +1,19 @@
 import pandas as pd
 import pytest
 
-from commod.experiments.segments import PAPER_SEGMENTS, cell_table, in_segments, quartiles_of
+from commod.experiments.segments import (
+    OWN_ADV_DEBIAS,
+    OWN_ALL,
+    PAPER_MAIN,
+    PAPER_SEGMENTS,
+    cell_table,
+    in_segments,
+    mark_fewest,
+    mark_frontiers,
+    quartiles_of,
+    segment_sources,
+    segments_by,
+)
 
 DP, EO = "demographic_parity", "equalized_odds"
 
@@ -64,3 +76,45 @@ def test_the_paper_prints_rising_cuts():
             sign = 1 if criterion == DP else -1
             assert sorted(cuts.fairness, key=lambda cut: sign * cut) == list(cuts.fairness)
             assert sorted(cuts.accuracy) == list(cuts.accuracy)
+
+
+def test_titles_of_segments():
+    titles = PAPER_SEGMENTS["law_school", EO][0].titles(EO, (", least fair", ", fairest"))
+    assert titles[0] == "Q1, least fair: Mistreatment above 0.34"
+    assert titles[1] == "Q2: Mistreatment 0.34 to 0.24"
+    assert titles[3] == "Q4, fairest: Mistreatment 0.15 and below"
+
+
+def test_segments_are_cut_as_printed_or_by_the_models_at_hand():
+    assert segment_sources("compas", EO, ["commod"]) == [PAPER_MAIN, OWN_ALL]
+    assert segment_sources("german", DP, ["adv_debias"]) == [OWN_ADV_DEBIAS, OWN_ALL]
+    frame = points(method=["commod"] * 4 + ["adv_debias"] * 4, p_rule=[0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8])
+    assert segments_by(PAPER_MAIN, "compas", DP, frame) is PAPER_SEGMENTS["compas", DP][0]
+    assert segments_by(OWN_ADV_DEBIAS, "compas", DP, frame) == quartiles_of(frame.iloc[4:], DP, OWN_ADV_DEBIAS)
+    assert segments_by(OWN_ALL, "compas", DP, frame) == quartiles_of(frame, DP, OWN_ALL)
+    assert segments_by(OWN_ADV_DEBIAS, "compas", DP, frame.iloc[:4]).fairness == (0.175, 0.25, 0.325)
+
+
+def test_a_frontier_is_of_a_method_within_its_segment():
+    frame = points(
+        method=["commod", "commod", "commod", "lpp"],
+        fairness_q=[1, 1, 2, 1],
+        change_rate=[0.1, 0.2, 0.2, 0.3],
+        accuracy=[0.7, 0.7, 0.7, 0.6],
+    )
+    assert mark_frontiers(frame)["best"].tolist() == [True, False, True, True]
+
+
+def test_fewest_changes_are_those_of_methods_that_need_no_group():
+    cells = pd.DataFrame(
+        {
+            "method": ["commod", "lpp", "oracle_lpp", "commod", "oracle_lpp"],
+            "fairness_q": [1, 1, 1, 2, 2],
+            "accuracy_q": 1,
+            "change_rate": [0.2, 0.3, 0.1, 0.2, 0.1],
+        }
+    )
+    found = mark_fewest(cells)
+    assert found["blind"].tolist() == [True, True, False, True, False]
+    assert found["contested"].tolist() == [True, True, True, False, False]
+    assert found["fewest"].tolist() == [True, False, False, False, False]

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from commod.metrics import disparate_mistreatment, p_rule
-from commod.theory import mistreatment_curve, p_rule_curve, switching_point
+from commod.theory import best_curve, mistreatment_curve, p_rule_curve, switching_point
 from tests.theory.brute import (
     all_decisions,
     crowd,
@@ -241,3 +241,13 @@ def test_mistreatment_needs_both_labels_in_both_groups(label):
     y = np.where(S == 1, label, Y)
     with pytest.raises(ValueError, match=r"one group has no row of some label: choose .*\."):
         mistreatment_curve(y, D, sensitive_features=S)
+
+
+def test_the_curve_of_a_criterion():
+    limit = {"sensitive_features": S, "max_changes": 3}
+    found = best_curve(Y, D, fairness="demographic_parity", **limit)
+    pd.testing.assert_frame_equal(found, p_rule_curve(D, **limit))
+    found = best_curve(Y, D, fairness="equalized_odds", **limit)
+    pd.testing.assert_frame_equal(found, mistreatment_curve(Y, D, **limit))
+    with pytest.raises(ValueError, match="fairness must be one of 'demographic_parity', 'equalized_odds', got 'calm'"):
+        best_curve(Y, D, fairness="calm", **limit)

@@ -25,19 +25,17 @@ from commod.dashboard.views.points import Swept, as_rows, draw_cells, draw_segme
 from commod.dashboard.views.table import Table
 from commod.experiments.segments import (
     PAPER_MAIN,
-    PAPER_SEGMENTS,
     Segments,
     cell_table,
     in_segments,
     mark_fewest,
-    quartiles_of,
+    mark_frontiers,
+    segment_sources,
+    segments_by,
 )
 from commod.explain.concepts import in_percent
 from commod.metrics.figures import CRITERIA
-from commod.metrics.pareto import undominated
 from commod.models.competitors import METHODS, overview
-
-OWN_SEGMENTS = ("quartiles of AdvDebias here", "quartiles of all models drawn")
 
 
 @dataclass(frozen=True)
@@ -72,22 +70,12 @@ class Compared(Swept):
 
     @cached_property
     def cuts(self) -> Segments:
-        """Of the segments, as the paper prints them or from the models here."""
-        for cuts in PAPER_SEGMENTS.get((self.settings.data, self.settings.fairness), []):
-            if cuts.source == self.source:
-                return cuts
-        alone = self.source == OWN_SEGMENTS[0] and "adv_debias" in self.sweeps
-        points = self.sweeps["adv_debias"].points if alone else self.points
-        return quartiles_of(points, self.criterion.name, self.source)
+        return segments_by(self.source, self.settings.data, self.criterion.name, self.points)
 
     @cached_property
     def in_segments(self) -> pd.DataFrame:
         """Points with their segment and their method's frontier in it."""
-        frame = in_segments(self.rows, self.cuts, self.criterion.name)
-        frame["best"] = False
-        for _, rows in frame.groupby(["method", "fairness_q"]):
-            frame.loc[rows.index, "best"] = undominated(-rows["change_rate"], rows["accuracy"])
-        return frame
+        return mark_frontiers(in_segments(self.rows, self.cuts, self.criterion.name))
 
     @cached_property
     def segments(self) -> tuple[pd.DataFrame, dict[str, Any]]:
@@ -102,11 +90,7 @@ class Compared(Swept):
 
     @property
     def titles(self) -> tuple[str, ...]:
-        """Of the segments."""
-        name = self.criterion.figure.short_title
-        ends = {1: ", least fair", 4: ", fairest"}
-        ranges = {q: self.cuts.fairness_range(q, self.criterion.name) for q in range(1, 5)}
-        return tuple(f"Q{q}{ends.get(q, '')}: {name} {words}" for q, words in ranges.items())
+        return self.cuts.titles(self.criterion.name, (", least fair", ", fairest"))
 
     def table(self, title: str, key: str, *, final: bool) -> Table | str:
         """The table behind a picture; while others are to come, its title."""
@@ -188,8 +172,7 @@ def _read_out(here: Compared) -> str:
 def choose_segments(settings: Settings, names: list[str]) -> str:
     """The definition of the segments to be used, by its name."""
     page = state()
-    printed = [cuts.source for cuts in PAPER_SEGMENTS.get((settings.data, settings.fairness), [])]
-    options = printed + [name for name in OWN_SEGMENTS if name != OWN_SEGMENTS[0] or "adv_debias" in names]
+    options = segment_sources(settings.data, settings.fairness, names)
     key = f"segments_{settings.problem()}"
     if key not in st.session_state:
         st.session_state[key] = options[min(page.segments, len(options) - 1)]

@@ -92,37 +92,17 @@ def form(settings: Settings, result: FitResult) -> Any:
     with st.container(border=True):
         st.markdown("**Or name a target**, and let the sliders be set for you.")
         left, right = st.columns(2, gap="small")
-        left.number_input(
-            f"{criterion.figure.short_title}, {criterion.side}",
-            0.0,
-            1.0,
-            step=0.05,
-            format="%.2f",
-            key=keys[0],
-            on_change=_keep,
-            args=(keys[0],),
-        )
-        right.number_input(
-            "Changed, at most (%)",
-            0.0,
-            100.0,
-            step=1.0,
-            format="%.1f",
-            key=keys[1],
-            on_change=_keep,
-            args=(keys[1],),
-        )
+        for column, title, most, step, form, key in (
+            (left, f"{criterion.figure.short_title}, {criterion.side}", 1.0, 0.05, "%.2f", keys[0]),
+            (right, "Changed, at most (%)", 100.0, 1.0, "%.1f", keys[1]),
+        ):
+            column.number_input(title, 0.0, most, step=step, format=form, key=key, on_change=_keep, args=(key,))
         searching = state.ticket is not None
         button = st.empty()  # one place for both: the old one is gone at once
         if searching:
             button.button("Stop the search", icon=":material/stop_circle:", on_click=_drop)
         else:
-            button.button(
-                "Find the setting",
-                icon=":material/search:",
-                on_click=_find,
-                help=tip("target"),
-            )
+            button.button("Find the setting", icon=":material/search:", on_click=_find, help=tip("target"))
         place = st.empty()
         if searching:
             place.progress(0.0, text="Searching …")

@@ -106,7 +106,7 @@ def _pictures(models: pd.DataFrame, criterion: str, cuts: Segments) -> None:
     low, high = frame["accuracy"].quantile([0.02, 1.0])
     draw_segments(
         frame[frame["accuracy"] >= low].assign(best=True),
-        [f"Q{q}: {figure.short_title} {cuts.fairness_range(q, criterion)}" for q in range(1, 5)],
+        cuts.titles(criterion),
         criterion,
         lambda q: Table(f"Models of Figure 1, Q{q} as a table", f"figure1_q{q}_table", columns),
         styles=styles,
