@@ -34,9 +34,9 @@ APP = ("streamlit", "torch", "altair", "shap", "jinja2", "PIL", "starlette", "vl
 
 
 def own_files(folder):
-    """Files of the checkout as they are in a fresh clone."""
-    listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard", folder], cwd=ROOT, capture_output=True)
-    return listed.stdout.decode().split()
+    """Files of the checkout, but for what running it leaves behind: caches, and results that were made here."""
+    names = [path.relative_to(ROOT).as_posix() for path in (ROOT / folder).rglob("*") if path.is_file()]
+    return [name for name in names if not re.search(r"__pycache__|results/(.*-.*\.parquet|.*\.jsonl)$", name)]
 
 
 @pytest.fixture(scope="module")
