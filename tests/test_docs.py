@@ -1,9 +1,107 @@
-"""docs/api.md says of every public name of the library what its docstring says."""
+"""docs/api.md says of every public name what its docstring says, and the examples of docs/contributing.md work."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
 
 from tests.api_docs import TARGET, document
+from tests.browsing import ROOT
+
+ARCHITECTURE = (ROOT / "docs" / "architecture.md").read_text()
+CONTRIBUTING = (ROOT / "docs" / "contributing.md").read_text()
+BLOCK = re.compile(
+    r"^(?:New file|In) `(?P<path>[^`]+)`(?:, (?P<where>before|after|at the end of) `(?P<anchor>[^`]+)`)?:\n\n"
+    r"```\w+\n(?P<text>.*?)```$",
+    re.DOTALL | re.MULTILINE,
+)
+# Run in the copy, once everything has been added to it.
+PROMISED = """
+from commod.cli import main
+from commod.dashboard.state.settings import Settings
+from tests.dashboard.driving import figure, fine, run, slider
+
+page = fine(run("pages/flips.py", data="applicants"))
+assert page.title[0].value == "Which way did they go?"
+assert figure(page, "Accuracy of the worse served group") != figure(page, "Accuracy")
+fine(slider(page, "sparsity").set_value(0.0).run())
+assert page.query_params["sparsity"] == "0"
+assert Settings(sparsity=0.0).commod_arguments()["sparsity_weight"] == 0.0
+glossary = " ".join(element.value for element in fine(run("pages/glossary.py")).markdown)
+assert "Weight of sparsity" in glossary and "worse served" in glossary
+assert main(["compare", "applicants", "--methods", "shift", "--jobs", "1"]) == 0
+"""
 
 
 def test_every_public_name_has_its_line_and_the_file_is_up_to_date():
     text, without = document()
     assert not without, "these need a docstring, or a comment above the constant"
     assert TARGET.read_text() == text, "write it again with: python -m tests.api_docs"
+
+
+def test_the_drawing_names_what_is_there():
+    drawing = re.search(r"## The way of a slider move\n\n```\n(.*?)```", ARCHITECTURE, re.DOTALL)[1]
+    words = re.findall(r"\b[A-Za-z_]+(?:[._][A-Za-z_]+)+|\b[A-Z][a-z]+[A-Z]\w*", drawing)
+    names = {word.rpartition(".")[2] for word in words} - {"py"}
+    sources = "".join(path.read_text() for path in (ROOT / "commod" / "dashboard").rglob("*.py"))
+    assert len(names) > 15
+    assert not [name for name in names if not re.search(rf"(?:def|class) {name}\b", sources)]
+
+
+def test_the_worked_examples_work(tmp_path):
+    for name in ("commod", "tests", "pages", "data", ".streamlit"):
+        shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("app.py", "pyproject.toml"):
+        shutil.copy(ROOT / name, tmp_path)
+    blocks = list(BLOCK.finditer(CONTRIBUTING))
+    assert len(blocks) == CONTRIBUTING.count("\nIn `") + CONTRIBUTING.count("\nNew file `") > 10
+    for block in blocks:
+        _apply(block, tmp_path)
+    _run(tmp_path, "-c", MAKE_DATA)
+    _run(tmp_path, "-c", PROMISED)
+    _run(tmp_path, "-m", "pytest", "-q", "-p", "no:cacheprovider", *CHOSEN)
+
+
+# What `commod data rebuild` does for all data sets, of which the others have to be fetched.
+MAKE_DATA = """
+import hashlib, json
+from pathlib import Path
+from commod.datasets.rebuild import _applicants
+
+file, sums = Path("data/applicants.parquet"), Path("data/checksums.json")
+_applicants().reset_index(drop=True).to_parquet(file, index=False)
+known = json.loads(sums.read_text()) | {file.name: hashlib.sha256(file.read_bytes()).hexdigest()}
+sums.write_text(json.dumps(known))
+"""
+CHOSEN = [
+    "tests/models/competitors/test_shift.py",
+    "tests/datasets/test_tasks.py::test_task_is_what_its_declaration_says[applicants]",
+    "tests/datasets/test_tasks.py::test_datasheet_states_the_true_sizes[applicants]",
+    "tests/test_structure.py",
+]
+
+
+def _apply(block, folder):
+    path, text = folder / block["path"], block["text"]
+    if not block["where"]:
+        assert not path.exists(), path
+        path.write_text(text)
+        return
+    lines = path.read_text().splitlines(keepends=True)
+    places = [i for i, line in enumerate(lines) if line.lstrip().startswith(block["anchor"])]
+    assert len(places) == 1, f"{block['anchor']} stands {len(places)} times in {block['path']}"
+    text += "\n\n" if text.startswith("def ") else ""  # which a formatter takes off at the end of a block
+    place = places[0] + (block["where"] == "after")
+    if block["where"] == "at the end of":  # a dict made of a tuple of declarations
+        place = lines.index("    )\n", place)
+    lines.insert(place, text)
+    path.write_text("".join(lines))
+
+
+def _run(folder, *arguments):
+    left_out = ("PYTEST_", "COMMOD_")
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(left_out)}
+    environment |= {"COMMOD_PROCESSES": "0", "COMMOD_WARM_UP": "0"}
+    done = subprocess.run([sys.executable, *arguments], cwd=folder, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-4000:]

@@ -46,7 +46,7 @@ def draw(
         instead of building the chart anew.
     table : Table or str
         The table with the chart's values: it is folded up below. Or the title of a table that is drawn elsewhere on the
-        page, in sight or by `commod.dashboard.tables.fold`.
+        page, in sight or by `commod.dashboard.views.table.fold`.
     caption : str
         Text between chart and table.
     """
