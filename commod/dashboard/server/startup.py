@@ -12,6 +12,7 @@ from typing import Any
 
 import streamlit as st
 from starlette.middleware import Middleware
+from threadpoolctl import threadpool_limits
 
 from commod.dashboard.jobs.scheduling import SWITCH_INTERVAL, uses
 from commod.dashboard.jobs.service import process_pool
@@ -48,6 +49,8 @@ def start() -> None:
     environment SHAP compiles when it is needed.
     """
     name_damaged_files()
+    # One thread for each product of matrices, as in the processes: its last digit would else depend on who is at work.
+    threadpool_limits(limits=1, user_api="blas")
     process_pool()
     if uses("switch_interval"):
         sys.setswitchinterval(SWITCH_INTERVAL)
