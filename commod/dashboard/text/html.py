@@ -47,7 +47,7 @@ def _templates() -> Environment:
     found.globals |= {"enumerate": enumerate, "palette": palette}
     found.filters |= {
         "bold": bold,
-        "escape_cells": lambda rows: [[escape(cell) for cell in row] for row in rows],
+        "escaped": lambda cells: enumerate([escape(cell) for cell in cells]),
         "percent": in_percent,
         "signed": lambda value, digits: f"{value:+.{digits}f}".replace("-", "−"),
         "slug": lambda heading: re.sub(r"[^a-z0-9]+", "-", heading.lower()).strip("-"),
@@ -187,4 +187,5 @@ def html_table(
         Whether it may have so many rows that they are to be scrolled, too.
     """
     table = style() + piece("table", headings, rows, caption, marked, text, tall)
-    return table + piece("meanings", headings) if isinstance(headings, Mapping) and any(headings.values()) else table
+    told = [pair for pair in headings.items() if pair[1]] if isinstance(headings, Mapping) else []
+    return table + piece("meanings", told) if told else table
