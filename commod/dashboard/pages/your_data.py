@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import pandas as pd
@@ -11,7 +11,7 @@ import streamlit as st
 
 from commod.dashboard.state import session
 from commod.dashboard.state.own_data import own_data
-from commod.dashboard.state.page_state import PageState
+from commod.dashboard.state.page_state import PageState, mirrored
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.glossary import tip
 from commod.dashboard.text.html import html_table
@@ -102,13 +102,6 @@ def _read(content: bytes, name: str) -> None:
         return
     old = _draft()
     _draft.set(Draft(name[:60], table, told=old.told, leaks=old.leaks, uploads=old.uploads))
-    _drop_widgets("own_")
-
-
-def _drop_widgets(*prefixes: str) -> None:
-    """Let widgets begin anew: those of the columns (own_) and the uploader (upload_)."""
-    for key in [key for key in st.session_state if str(key).startswith(prefixes)]:
-        del st.session_state[key]
 
 
 # ---- say what is what ----
@@ -158,7 +151,7 @@ def _choice(data: pd.DataFrame, guesses: pd.DataFrame, classes: list[str]) -> Ch
         ["", *possible],
         f"scores_{target}_{sensitive}",
         roles.guess_scores(possible),
-        names=lambda column: (
+        format_func=lambda column: (
             f"its scores are in “{column}”"
             if column
             else f"is trained here ({', '.join(title.lower() for title, _ in BASE_MODELS.values())})"
@@ -172,9 +165,7 @@ def _choice(data: pd.DataFrame, guesses: pd.DataFrame, classes: list[str]) -> Ch
         ["fill", "drop"],
         format_func={"fill": "Fill in: median of a number, a level of its own", "drop": "Leave those rows out"}.get,
         horizontal=True,
-        key=_kept("missing", "fill"),
-        on_change=_keep,
-        args=("missing",),
+        **_kept("missing", _draft().chosen.get("missing", "fill")),
     )
     return Choice(target, good, sensitive, (first, second), kinds, scores, missing, _draft().name)
 
@@ -188,52 +179,39 @@ def _columns_table(guesses: pd.DataFrame) -> None:
     st.html(html_table(headings, rows, caption="The columns of the file", text=(1, 2, 5)))
 
 
-def _kept(name: str, default: Any) -> str:
-    """Key of a widget whose value outlives a visit to another page."""
-    key = f"own_{name}"
-    if key not in st.session_state:
-        st.session_state[key] = _draft().chosen.get(name, default)
-    return key
+def _select(label: str, options: list[str], name: str, default: str, **more: Any) -> str:
+    value = _draft().chosen.setdefault(name, default)
+    if value not in options:
+        value = _draft().chosen[name] = default
+    return str(st.selectbox(label, options, **_kept(name, value), **more))
 
 
-def _keep(name: str) -> None:
-    _draft().chosen[name] = st.session_state[f"own_{name}"]
-
-
-def _select(
-    label: str, options: list[str], name: str, default: str, *, names: Any = str, help: str | None = None
-) -> str:
-    key = _kept(name, default)
-    if st.session_state[key] not in options:
-        st.session_state[key] = default
-    return str(st.selectbox(label, options, key=key, format_func=names, on_change=_keep, args=(name,), help=help))
+def _kept(name: str, value: Any) -> dict[str, Any]:
+    """Arguments of a widget whose value outlives a visit to another page."""
+    return mirrored(f"own_{name}", value, lambda chosen: _draft().chosen.update({name: chosen}))
 
 
 def _kinds(free: list[str], guesses: pd.DataFrame) -> dict[str, Any]:
     """Features: columns as numbers and as categories; what is in neither is left out."""
-    left, right = st.columns(2, gap="large")
-    picked: dict[str, list[str]] = {}
-    for place, kind, label in ((left, "number", "Features: numbers"), (right, "category", "Features: categories")):
-        name = f"features_{kind}"
+    kinds: dict[str, list[str]] = _draft().chosen.setdefault("features", {})
+    titles = {"number": "Features: numbers", "category": "Features: categories"}
+    for kind in titles:
         guessed = [column for column in free if guesses.loc[column, "kind"] == kind]
-        key = _kept(name, guessed)
-        st.session_state[key] = [column for column in st.session_state[key] if column in free]
-        picked[kind] = place.multiselect(label, free, key=key, on_change=_keep_kind, args=(kind,))
-    left_out = [column for column in free if column not in picked["number"] and column not in picked["category"]]
+        kinds[kind] = [column for column in kinds.get(kind, guessed) if column in free]
+
+    def take(kind: str, columns: list[str]) -> None:
+        """What is chosen as the one is no longer the other."""
+        for other in kinds:
+            kinds[other] = [column for column in kinds[other] if column not in columns]
+        kinds[kind] = columns
+
+    for place, (kind, title) in zip(st.columns(2, gap="large"), titles.items(), strict=True):
+        place.multiselect(title, free, **mirrored(f"own_features_{kind}", kinds[kind], partial(take, kind)))
+    left_out = [column for column in free if column not in kinds["number"] + kinds["category"]]
     if left_out:
         more = f" and {len(left_out) - 8} more" if len(left_out) > 8 else ""
         st.caption(f"Left out: {', '.join(escape_markdown(column) for column in left_out[:8])}{more}.")
-    return dict.fromkeys(picked["number"], "number") | dict.fromkeys(picked["category"], "category")
-
-
-def _keep_kind(kind: str) -> None:
-    """What is chosen as the one is no longer the other."""
-    other = "category" if kind == "number" else "number"
-    chosen = st.session_state[f"own_features_{kind}"]
-    key = f"own_features_{other}"
-    st.session_state[key] = [column for column in st.session_state[key] if column not in chosen]
-    _keep(f"features_{kind}")
-    _keep(f"features_{other}")
+    return {column: kind for kind, columns in kinds.items() for column in columns}
 
 
 def _use(data: pd.DataFrame, choice: Choice) -> None:
@@ -272,7 +250,7 @@ def _forget() -> None:
     own, uploads = own_data(), _draft().uploads
     session.forget_own()
     _draft.set(Draft(uploads=uploads + 1, forgotten=own.task.spec.title if own else ""))
-    _drop_widgets("own_", "upload_")
+    st.session_state.pop(f"upload_{uploads}", None)
 
 
 def _what_it_is() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import streamlit as st
 
@@ -31,3 +31,10 @@ class PageState(Generic[State]):
     def set(self, value: State) -> None:
         """Put another value in its place."""
         st.session_state[self.key] = value
+
+
+def mirrored(key: str, value: Any, take: Callable[[Any], None]) -> dict[str, Any]:
+    """Arguments of a widget that shows a value which its page keeps, and hands on what is chosen instead."""
+    if key not in st.session_state or st.session_state[key] != value:
+        st.session_state[key] = value
+    return {"key": key, "on_change": lambda: take(st.session_state[key])}

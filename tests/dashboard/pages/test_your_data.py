@@ -137,3 +137,18 @@ def test_leaks_are_shown(monkeypatch):
     fine(button(app, "Open it here").click().run())
     fine(button(app, "Use these data").click().run())
     assert any("“copy” is the same as the outcome" in warning.value for warning in app.warning)
+
+
+def test_what_was_chosen_is_found_again(app):
+    fine(app.selectbox(key="own_target").set_value("education").run())
+    fine(app.selectbox(key="own_target").set_value("hired").run())
+    fine(app.multiselect(key="own_features_category").set_value(["city", "test_score"]).run())
+    assert app.multiselect(key="own_features_number").value == ["experience_years"]  # one column is not both
+    fine(app.radio[0].set_value("drop").run())
+    keys = ("own_features_category", "own_features_number")
+    left = [app.multiselect(key=key).value for key in keys]
+    fine(app.switch_page("app.py").run())
+    fine(app.switch_page(PAGE).run())
+    assert [app.multiselect(key=key).value for key in keys] == left
+    assert app.selectbox(key="own_target").value == "hired"
+    assert app.radio[0].value == "drop"

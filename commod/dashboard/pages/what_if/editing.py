@@ -6,7 +6,8 @@ from typing import Any
 
 import streamlit as st
 
-from commod.dashboard.pages.what_if.person import Person, State, mirror
+from commod.dashboard.pages.what_if.person import Person, State
+from commod.dashboard.state.page_state import mirrored
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.glossary import tip
 from commod.datasets import Task
@@ -69,19 +70,14 @@ def _widget(person: Person, state: State, known: FeatureRange) -> None:
     label = escape_markdown(task.label(name) + unit)
     if name in state.edits:
         label = f"**{label}: was {escape_markdown(_shown(known, recorded))}** :material/edit:"
-    key = mirror(f"what_if_{task.name}_{name}", _value(known, state.edits.get(name, recorded)))
+    usual = _value(known, recorded)
 
-    def take() -> None:
-        chosen, usual = st.session_state[key], _value(known, recorded)
-        if chosen is None:
-            chosen = usual
+    def take(chosen: Any) -> None:
+        chosen = usual if chosen is None else chosen
         state.edit(name, float(chosen) if known.is_number else chosen, usual)
 
-    about: dict[str, Any] = {
-        "key": key,
-        "on_change": take,
-        "help": feature.description or None if feature is not None else None,
-    }
+    about = mirrored(f"what_if_{task.name}_{name}", _value(known, state.edits.get(name, recorded)), take)
+    about["help"] = feature.description or None if feature is not None else None
     if not known.is_number:
         st.selectbox(label, sorted(known.levels, key=str), format_func=str, **about)
         return

@@ -13,7 +13,7 @@ import streamlit as st
 from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.results import FitResult
 from commod.dashboard.jobs.wait import result_of
-from commod.dashboard.state.page_state import PageState
+from commod.dashboard.state.page_state import PageState, mirrored
 from commod.datasets import Task
 from commod.explain.what_if import FeatureRange, edit_row, score_rows
 
@@ -112,13 +112,6 @@ def person_of(result: FitResult, state: State) -> Person:
     return Person(result, state.person, dict(state.edits), ranges)
 
 
-def mirror(key: str, value: Any) -> str:
-    """Let the widget of this key show `value`."""
-    if key not in st.session_state or st.session_state[key] != value:
-        st.session_state[key] = value
-    return key
-
-
 def choose(result: FitResult, state: State) -> None:
     """Who is looked at: from a list, by number, or at random."""
     changed = np.flatnonzero(result.changed_test)
@@ -127,13 +120,12 @@ def choose(result: FitResult, state: State) -> None:
     if state.notice:
         st.warning(state.notice, icon=":material/link_off:")
 
-    def take(key: str) -> None:
-        chosen = st.session_state[key]
-        if chosen is not None:
-            state.go_to(int(chosen))
+    def take(person: int | None) -> None:
+        if person is not None:
+            state.go_to(int(person))
 
-    def take_list() -> None:
-        state.among = st.session_state["what_if_among"] or state.among
+    def take_list(among: str | None) -> None:
+        state.among = among or state.among
 
     def draw_lot() -> None:
         others = changed[changed != state.person]
@@ -149,39 +141,20 @@ def choose(result: FitResult, state: State) -> None:
     if state.person not in listed:
         listed.insert(0, state.person)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        st.segmented_control(
-            "List",
-            list(AMONG),
-            format_func=AMONG.__getitem__,
-            key=mirror("what_if_among", state.among),
-            on_change=take_list,
-            width="content",
-        )
+        shown = mirrored("what_if_among", state.among, take_list)
+        st.segmented_control("List", list(AMONG), format_func=AMONG.__getitem__, **shown)
         st.selectbox(
             f"Person ({len(among):,} of {len(before):,} {result.task.spec.people})",
             listed,
             format_func=in_words,
-            key=mirror("what_if_pick", state.person),
-            on_change=take,
-            args=("what_if_pick",),
             width=290,
+            **mirrored("what_if_pick", state.person, take),
         )
-        st.number_input(
-            "Number in the test",
-            min_value=0,
-            max_value=len(before) - 1,
-            step=1,
-            key=mirror("what_if_person", state.person),
-            on_change=take,
-            args=("what_if_person",),
-            width=160,
-        )
+        shown = mirrored("what_if_person", state.person, take)
+        st.number_input("Number in the test", 0, len(before) - 1, step=1, width=160, **shown)
+        few = len(changed) < 2
         st.button(
-            "Random changed person",
-            on_click=draw_lot,
-            disabled=len(changed) < 2,
-            icon=":material/casino:",
-            key="what_if_random",
+            "Random changed person", on_click=draw_lot, disabled=few, icon=":material/casino:", key="what_if_random"
         )
     if len(among) > MAX_LISTED:
         st.caption(f"The list holds the first {MAX_LISTED}; the others by their number.")
