@@ -6,12 +6,13 @@ import shutil
 import socket
 import subprocess
 import sys
-import time
 import urllib.request
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from playwright.sync_api import sync_playwright
+
+from tests.waiting import wait_until
 
 ROOT = Path(__file__).parents[1]
 CHROMIUM_FLAGS = [
@@ -45,6 +46,18 @@ def free_port():
         return probe.getsockname()[1]
 
 
+def wait_until_healthy(address, server, log=None):
+    """Wait until a server answers that a process of ours gives; what it has written to `log` is told if it ends."""
+
+    def answers():
+        assert server.poll() is None, f"the server has not started {log.read_text() if log else ''}"
+        with suppress(OSError), urllib.request.urlopen(f"{address}/_stcore/health", timeout=2) as answer:
+            return answer.status == 200
+        return False
+
+    wait_until(answers, pause=0.1)
+
+
 @contextmanager
 def serve(script="app.py", environment=None, root=ROOT):
     """Start Streamlit on a free port of loopback; yields its address. SHAP is not compiled ahead, unless asked for."""
@@ -65,16 +78,7 @@ def running(command, folder, environment):
     server = subprocess.Popen(command, cwd=folder, env=environment, **quiet)
     address = f"http://127.0.0.1:{port}"
     try:
-        deadline = time.monotonic() + 60
-        while True:
-            try:
-                with urllib.request.urlopen(f"{address}/_stcore/health", timeout=2) as answer:
-                    if answer.status == 200:
-                        break
-            except OSError:
-                if time.monotonic() > deadline or server.poll() is not None:
-                    raise RuntimeError("the app did not start") from None
-                time.sleep(0.2)
+        wait_until_healthy(address, server)
         yield address, server
     finally:
         server.terminate()
@@ -96,9 +100,34 @@ def chromium():
 
 
 def settled(page, timeout=60_000):
-    """Wait until the script has run to its end and nothing is stale."""
-    page.wait_for_selector("[data-testid='stApp'][data-test-script-state='notRunning']", timeout=timeout)
-    page.wait_for_function("() => !document.querySelector('[data-testid=\"stSkeleton\"]')", timeout=timeout)
+    """Wait until the script has run to its end, and no other run follows at once, as after `st.rerun`."""
+    page.evaluate("() => { window.quiet = 0; }")
+    page.wait_for_function(
+        """() => {
+          const runs = document.querySelector('[data-testid="stApp"]')?.dataset.testScriptState !== 'notRunning';
+          window.quiet = runs || document.querySelector('[data-testid="stSkeleton"]') ? 0 : (window.quiet ?? 0) + 1;
+          return window.quiet > 3;  // frames
+        }""",
+        timeout=timeout,
+    )
+
+
+def still(page):
+    """Wait until charts are drawn and nothing moves or grows any more: ten frames in a row are alike."""
+    settled(page)
+    page.evaluate("""() => new Promise(done => {
+      let last = '', alike = 0;
+      const look = () => {
+        const parts = [...document.querySelectorAll('[data-testid="stMain"], [data-testid="stSidebar"], .marks')];
+        const now = parts.map(e => [e.scrollHeight, ...Object.values(e.getBoundingClientRect().toJSON())]).join();
+        const moves = document.getAnimations().some(animation => animation.playState === 'running');
+        const waits = [...document.querySelectorAll('.vega-embed')].some(e => !e.querySelector('.marks'));
+        alike = now === last && !moves && !waits ? alike + 1 : 0;
+        last = now;
+        alike < 10 ? requestAnimationFrame(look) : done();
+      };
+      look();
+    })""")
 
 
 def rerun(page):

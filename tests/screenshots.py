@@ -6,7 +6,7 @@ They go to ``screenshots/``, which git ignores. With ``--readme`` the picture at
 import argparse
 
 from commod.dashboard.views.frame import PAGES
-from tests.browsing import ROOT, chromium, serve, settled
+from tests.browsing import ROOT, chromium, serve, still
 
 SIZES = {"wide": (1440, 900), "narrow": (390, 844)}
 
@@ -23,12 +23,11 @@ def address_of(script):
 def take(browser, address, path, *, size, dark, query=""):
     page = browser.new_page(viewport={"width": size[0], "height": size[1]}, color_scheme="dark" if dark else "light")
     page.goto(f"{address}{query}")
-    settled(page)
-    page.wait_for_timeout(700)
+    still(page)
     # Streamlit scrolls inside the page: let the window be as tall as what is in it.
     height = page.evaluate("() => document.querySelector('[data-testid=\"stMain\"]').scrollHeight")
     page.set_viewport_size({"width": size[0], "height": max(size[1], height)})
-    page.wait_for_timeout(700)
+    still(page)
     page.screenshot(path=path)
     page.close()
 
@@ -44,8 +43,7 @@ def main():
         if arguments.readme:
             page = browser.new_page(viewport={"width": 1280, "height": 860})
             page.goto(address)
-            settled(page)
-            page.wait_for_timeout(700)
+            still(page)
             page.screenshot(path=ROOT / "docs" / "explore.png")
             return
         for script, (name, _) in PAGES.items():

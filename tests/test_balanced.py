@@ -5,7 +5,6 @@ import re
 import shutil
 import socket
 import subprocess
-import time
 import urllib.request
 from collections import defaultdict
 from contextlib import ExitStack, contextmanager
@@ -14,7 +13,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from commod.datasets.example import example_table
-from tests.browsing import ROOT, chromium, chromium_path, metric, query, serve, settled
+from tests.browsing import ROOT, chromium, chromium_path, metric, query, serve, settled, wait_until_healthy
 
 NGINX = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin")
 pytestmark = [
@@ -46,15 +45,7 @@ def balance(folder, *addresses):
     user = ["-g", "user root;"] if os.getuid() == 0 else []
     server = subprocess.Popen([NGINX, "-p", str(folder), "-c", str(folder / "nginx.conf"), *user])
     try:
-        deadline = time.monotonic() + 20
-        while True:
-            try:
-                urllib.request.urlopen(f"http://127.0.0.1:{port}/_stcore/health", timeout=2).close()
-                break
-            except OSError:
-                assert server.poll() is None, (folder / "error.log").read_text()
-                assert time.monotonic() < deadline
-                time.sleep(0.1)
+        wait_until_healthy(f"http://127.0.0.1:{port}", server, folder / "error.log")
         yield f"http://127.0.0.1:{port}", log
     finally:
         server.terminate()

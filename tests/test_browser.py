@@ -13,7 +13,7 @@ from axe_playwright_python.sync_playwright import Axe
 
 from commod.dashboard.views.frame import PAGES
 from commod.datasets.example import example_table
-from tests.browsing import ROOT, chromium, chromium_path, metric, query, serve, settled
+from tests.browsing import ROOT, chromium, chromium_path, metric, query, serve, settled, still
 from tests.keyboard import in_focus, mark, walk
 from tests.screenshots import SIZES, address_of
 
@@ -383,7 +383,7 @@ NOT_OURS = {"presentation-role-conflict": "stFileUploaderDropzone"}
 @pytest.mark.parametrize(("script", "size", "dark"), LOOKS)
 def test_accessible_and_nothing_is_cut_off(open_page, script, size, dark):
     page = open_page(address_of(script), size=size, dark=dark)
-    page.wait_for_timeout(500)
+    still(page)
     folder = ROOT / "screenshots"  # git ignores it
     folder.mkdir(exist_ok=True)
     name = PAGES[script][0].lower().replace(" ", "-")

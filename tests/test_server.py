@@ -1,6 +1,5 @@
 """One real server: its headers, whom it refuses, what it gives away, and sessions that vanish or fail."""
 
-import time
 import urllib.error
 import urllib.request
 from pathlib import Path
@@ -12,6 +11,7 @@ from websockets.exceptions import InvalidStatus
 from commod.dashboard.server import headers as security
 from commod.dashboard.views.frame import PAGES
 from tests.browsing import ROOT, chromium, chromium_path, serve, settled, with_faults
+from tests.waiting import wait_until
 from tests.wire import Wire
 
 SECRET = "swordfish-5f2c9e"
@@ -173,30 +173,18 @@ def test_a_fault_tells_nothing_and_harms_nobody_else(address, seed):
         wire.close()
 
 
-def wait_for(marks, words, seconds=15.0):
-    deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline:
-        if [mark.read_text() for mark in marks].count(words) == len(marks):
-            return True
-        time.sleep(0.05)
-    return False
-
-
 def test_sessions_that_vanish_in_mid_training_free_their_slots(server):
     """The slot is taken by a training without end; its connection is cut, and the next in line is served."""
     address, folder = server
-    grid = [0.25]  # of small data sets, one is trained at a time
-    for value in grid:
-        (folder / f"{value:g}").write_text("")
-    wires = [Wire(address, f"seed=14&lambda_fair={value:g}") for value in grid]
-    marks = [folder / f"{value:g}" for value in grid]
-    assert wait_for(marks, "begun")
+    mark = folder / "0.25"
+    mark.write_text("")
+    endless = Wire(address, "seed=14&lambda_fair=0.25")  # of small data sets, one is trained at a time
+    wait_until(lambda: mark.read_text() == "begun")
     waits = Wire(address, "seed=21&lambda_fair=1")
     assert not waits.read(1.0)
-    for wire in wires:
-        wire.cut()
-    assert wait_for(marks, "ended")
-    assert waits.read(30.0)
+    endless.cut()
+    wait_until(lambda: mark.read_text() == "ended")
+    assert waits.read()
     waits.close()
 
 
@@ -211,6 +199,6 @@ def test_no_page_asks_for_what_the_policy_forbids():
         for script in PAGES:
             page.goto(f"{address}/{'' if script == 'app.py' else Path(script).stem}?methods=commod")
             settled(page)
-        page.evaluate("document.body.append(Object.assign(new Image(), {src: 'http://evil.example/x.png'}))")
-        page.wait_for_timeout(500)
+        with page.expect_console_message(lambda message: "evil.example" in message.text):
+            page.evaluate("document.body.append(Object.assign(new Image(), {src: 'http://evil.example/x.png'}))")
         assert len(refused) == 1, refused  # the picture that was brought in for the test

@@ -6,7 +6,7 @@ Our app and a floor app of trivial compute, in one run on one machine, each in a
 import argparse
 import statistics
 
-from tests.browsing import chromium, serve, settled
+from tests.browsing import chromium, serve, settled, still
 
 # The mark whose place is read back, in our app and in the floor app.
 OURS = "path[aria-label*='g, this setting']"
@@ -38,8 +38,7 @@ def move(page, share):
     page.mouse.up()
     page.wait_for_function("() => window.__drawn !== null", timeout=30_000)
     took = page.evaluate("() => window.__drawn - window.__released")
-    settled(page)
-    page.wait_for_timeout(150)
+    still(page)
     return took
 
 
@@ -53,7 +52,7 @@ def moves(page, selector, places):
     """Milliseconds of moves to new places, and of moves back to places seen."""
     settled(page, timeout=180_000)
     page.wait_for_selector(selector, state="attached")
-    page.wait_for_timeout(1500)
+    still(page)
     page.evaluate(WATCH, selector)
     new = [move(page, place) for place in places]
     seen = [move(page, place) for place in reversed(places[:-1])]

@@ -7,13 +7,15 @@ import pytest
 from commod.dashboard.jobs import service
 from commod.dashboard.pages.explore import page as explore
 from commod.dashboard.pages.lesson import pictures as lesson
+from commod.dashboard.pages.what_if import accounts
 from commod.models.competitors import METHODS
 
 
 @pytest.fixture(autouse=True)
 def without_shap(request, monkeypatch):
-    """SHAP takes a second: all tests but its own go without."""
+    """SHAP takes a second, and ten to compile: all tests but those marked ``with_shap`` go without."""
     if "with_shap" not in request.keywords:
+        monkeypatch.setattr(accounts, "draw_shap", lambda person: None)
         monkeypatch.setattr(explore, "begin_shap", lambda result: None)
         monkeypatch.setattr(lesson, "draw_shap", lambda result: None)
 

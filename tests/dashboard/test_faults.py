@@ -4,6 +4,8 @@ import logging
 import shutil
 import threading
 import time
+from types import SimpleNamespace
+from unittest.mock import MagicMock
 
 import pytest
 
@@ -116,12 +118,18 @@ def test_a_section_that_fails_harms_no_other_session(monkeypatch):
 
 
 def test_uploaded_data_go_when_their_session_was_closed_and_does_not_come_back(monkeypatch):
-    monkeypatch.setattr(own_data.st, "get_option", lambda name: 0.2)
+    timers, clock = [], SimpleNamespace(monotonic=lambda: clock.now, now=1000.0)
+    monkeypatch.setattr(own_data, "time", clock)
+    monkeypatch.setattr(own_data, "Timer", lambda *when: timers.append(when) or MagicMock())
+    monkeypatch.setattr(own_data.st, "get_option", lambda name: 600)
     gone, back = own_data.OwnData(load_task("german")), own_data.OwnData(load_task("german"))
     own_data._closed([gone, back])
-    time.sleep(0.1)
-    back.seen = time.monotonic()
-    time.sleep(0.4)
+    clock.now += 300
+    back.seen = clock.now  # its browser is there again
+    for seconds, forget, arguments in timers:
+        assert 600 < seconds < 700
+        clock.now = 1000.0 + seconds
+        forget(*arguments)
     assert load_task(back.name).name == back.name
     with pytest.raises(ValueError, match="There is no task"):
         load_task(gone.name)

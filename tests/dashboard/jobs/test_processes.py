@@ -20,6 +20,7 @@ from commod.dashboard.state.settings import defaults
 from commod.experiments import prepare
 from commod.experiments.scene import SceneKey
 from tests.browsing import ROOT
+from tests.waiting import wait_until
 
 SETTINGS = replace(defaults("law_school"), lambda_fair=2.0)
 SCENE = SETTINGS.scene()
@@ -29,17 +30,10 @@ def silent(_):
     pass
 
 
-def wait_for(condition, seconds=60):
-    until = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < until, "it took too long"
-        time.sleep(0.05)
-
-
 @pytest.fixture(scope="module")
 def process():
     made = processes.WorkerProcess()
-    wait_for(lambda: made.ready)
+    wait_until(lambda: made.ready)
     yield made
     made.close()
 
@@ -117,7 +111,7 @@ def test_a_process_that_is_killed_costs_nothing_and_is_replaced(process, monkeyp
     assert np.array_equal(result.g.coef_, fit_result(replace(SETTINGS, seed=1)).g.coef_)
     os.kill(process._process.pid, 0)  # there is another
     assert process._process.pid != killed
-    wait_for(lambda: process.ready)
+    wait_until(lambda: process.ready)
     assert compute_in(process, fit_result, SETTINGS).settings == SETTINGS
 
 
@@ -130,7 +124,7 @@ def test_it_ends_with_the_server_however_that_ends():
         pid = int(server.stdout.readline())
         assert psutil.pid_exists(pid)
         server.kill()
-    wait_for(lambda: not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE)
+    wait_until(lambda: not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE)
 
 
 def test_uploaded_data_never_leave_the_server():

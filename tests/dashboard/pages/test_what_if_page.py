@@ -3,18 +3,11 @@
 import numpy as np
 import pytest
 
-from commod.dashboard.pages.what_if import accounts
 from tests.dashboard.driving import figure, fine, run, words
 
 PAGE = "pages/what_if.py"
 G = "g's score for “passes the bar”"
 F = "f's score for “passes the bar”"
-
-
-@pytest.fixture(autouse=True)
-def without_shap(request, monkeypatch):
-    if "with_shap" not in request.keywords:
-        monkeypatch.setattr(accounts, "draw_shap", lambda person: None)
 
 
 def lsat(app):

@@ -1,7 +1,6 @@
 """Own data in the app: every page works on them, nobody else sees them, and they can be forgotten."""
 
 import gc
-import time
 
 import pytest
 
@@ -9,9 +8,10 @@ from commod.dashboard.jobs import service
 from commod.dashboard.pages import your_data
 from commod.dashboard.state.own_data import OwnData
 from commod.dashboard.views.frame import PAGES
-from commod.datasets import load_task
+from commod.datasets import is_known, load_task
 from commod.datasets.example import example_table
 from tests.dashboard.driving import figure, fine, run
+from tests.waiting import wait_until
 
 PAGE = "pages/your_data.py"
 
@@ -103,14 +103,7 @@ def test_a_session_that_ends_takes_its_data_with_it():
     assert load_task(name).name == name
     del own
     gc.collect()
-    deadline = time.monotonic() + 5
-    while time.monotonic() < deadline:
-        try:
-            load_task(name)
-        except ValueError:
-            return
-        time.sleep(0.02)
-    pytest.fail("the data outlived their session")
+    wait_until(lambda: not is_known(name))
 
 
 def test_a_wrong_file_is_told_and_the_draft_is_kept(app, monkeypatch):

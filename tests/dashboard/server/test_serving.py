@@ -4,6 +4,7 @@ import asyncio
 import socket
 import threading
 import time
+from types import SimpleNamespace
 
 import pytest
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
@@ -41,7 +42,7 @@ def test_a_message_is_told_to_the_session_of_its_connection():
         await send({"type": "websocket.send", "bytes": hello.SerializeToString()})
         await receive()
         assert not told  # Streamlit reads it first
-        await asyncio.sleep(0.01)
+        await asyncio.sleep(0)
         assert told == ["one"]
 
     async def receive():
@@ -65,21 +66,26 @@ def test_other_connections_pass_through():
 
 
 def test_the_rest_of_a_page_comes_after_first_pictures(monkeypatch):
+    order, waits = [], threading.Event()
+
+    def sleep(seconds):
+        waits.set()
+        time.sleep(seconds)
+
     monkeypatch.setattr(paint_order, "_expected_until", 0.0)
-    order, drawing = [], threading.Event()
+    monkeypatch.setattr(paint_order, "MAX_WAY", 60.0)
+    monkeypatch.setattr(paint_order, "time", SimpleNamespace(monotonic=time.monotonic, sleep=sleep))
 
-    def draw_first():
-        with first_paint():
-            drawing.set()
-            time.sleep(0.1)
-            order.append("first")
+    def draw_rest():
+        with deferred_paint():
+            order.append("rest")
 
-    other = threading.Thread(target=draw_first)
-    other.start()
-    assert drawing.wait(5)
-    with deferred_paint():
-        order.append("rest")
-    other.join()
+    rest = threading.Thread(target=draw_rest)
+    with first_paint():
+        rest.start()
+        assert waits.wait(30)
+        order.append("first")
+    rest.join()
     assert order == ["first", "rest"]
 
 
