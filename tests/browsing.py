@@ -27,6 +27,11 @@ CHROMIUM_FLAGS = [
 ]
 
 
+# A server that computes in processes, as users have it. They do not give way to the rest of the machine, which in a run
+# of all tests is never at rest.
+WITH_PROCESSES = {"COMMOD_PROCESSES": "1", "COMMOD_WITHOUT": "idle_class,nice"}
+
+
 def chromium_path():
     return shutil.which("chromium") or shutil.which("chromium-browser")
 

@@ -13,7 +13,7 @@ from axe_playwright_python.sync_playwright import Axe
 
 from commod.dashboard.views.frame import PAGES
 from commod.datasets.example import example_table
-from tests.browsing import ROOT, chromium, chromium_path, metric, query, serve, settled, still
+from tests.browsing import ROOT, WITH_PROCESSES, chromium, chromium_path, metric, query, serve, settled, still
 from tests.keyboard import in_focus, mark, walk
 from tests.screenshots import SIZES, address_of
 
@@ -27,7 +27,7 @@ if chromium_path() is None:
 
 @pytest.fixture(scope="module")
 def address():
-    with serve() as running:
+    with serve(environment=WITH_PROCESSES) as running:
         yield running
 
 

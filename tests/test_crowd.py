@@ -7,12 +7,12 @@ import random
 import pytest
 
 from tests.benchmarks import crowd, faults
-from tests.browsing import serve
+from tests.browsing import WITH_PROCESSES, serve
 
 
 @pytest.fixture(scope="module")
 def address():
-    with serve(environment={"COMMOD_PROCESSES": "1"}) as running:  # as outside of the tests
+    with serve(environment=WITH_PROCESSES) as running:
         yield running
 
 

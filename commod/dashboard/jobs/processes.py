@@ -253,7 +253,7 @@ def _main() -> None:
     if background and uses("idle_class"):
         with suppress(AttributeError, OSError):  # where the system has such a thing, only time that nobody wants
             os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
-    if background:
+    if background and os.environ.get("COMMOD_WARM_UP") != "0":
         warm_up()
     with suppress(EOFError, OSError):
         wire.send("ready")

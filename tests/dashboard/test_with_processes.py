@@ -1,0 +1,78 @@
+"""Pages with the processes that users have: other tests of pages compute all in their own, which starts sooner."""
+
+import pytest
+
+from commod.dashboard.jobs import processes, service
+from tests.browsing import WITH_PROCESSES
+from tests.dashboard.driving import figure, fine, run
+from tests.waiting import wait_until
+
+# Of each page that computes: a link by which it is quick, and what is computed for it. The other pages compute nothing
+# of their own; teacher's notes, searches and SHAP are pressed for, or left out here.
+COMPUTED = {
+    "app.py": ({}, {"fit_result", "explained", "tree_of_changes", "sweep"}),
+    "pages/lesson.py": ({"step": "cheap", "answers": ",,,4"}, {"fit_result", "explained"}),
+    "pages/runs.py": ({"runs": "one*law_school*k-3~two*law_school*lambda_fair-2"}, {"fit_result", "tree_of_changes"}),
+    "pages/people.py": ({}, {"fit_result", "people_changed", "segments_of_changes"}),
+    "pages/what_if.py": ({}, {"fit_result", "feature_ranges_of"}),
+    "pages/limits.py": ({"methods": "lpp"}, {"fit_result", "limits", "price", "sweep"}),
+    "pages/compare.py": ({"methods": "commod,oracle_roc"}, {"sweep", "match"}),
+    "pages/take_home.py": ({}, {"fit_result"}),
+}
+
+
+@pytest.fixture(scope="module")
+def environment():
+    with pytest.MonkeyPatch.context() as patched:
+        for name, value in WITH_PROCESSES.items():
+            patched.setenv(name, value)
+        yield
+
+
+@pytest.fixture(scope="module")
+def pool(environment):
+    """Processes that are ready; nothing has been computed yet."""
+    service.process_pool.clear()
+    service.queue.clear()
+    made = service.process_pool()
+    wait_until(lambda: all(worker.ready for worker in made.workers))
+    yield made
+    for worker in made.workers:
+        worker.close()
+    service.process_pool.clear()
+    service.queue.clear()
+
+
+@pytest.fixture
+def elsewhere(pool, monkeypatch):
+    """Names of what is computed in a process."""
+    names = set()
+    compute = processes.WorkerProcess.compute
+
+    def noting(self, scene, function, arguments, report):
+        result = compute(self, scene, function, arguments, report)
+        names.add(function.__name__)
+        return result
+
+    monkeypatch.setattr(processes.WorkerProcess, "compute", noting)
+    service.queue().forget(lambda key: True)
+    return names
+
+
+@pytest.mark.parametrize("script", COMPUTED)
+def test_a_page_is_computed_in_processes(elsewhere, script):
+    link, expected = COMPUTED[script]
+    fine(run(script, **link))
+    assert expected <= elsewhere
+
+
+def test_what_is_shown_does_not_depend_on_where_it_was_computed(elsewhere, monkeypatch):
+    labels = ("Accuracy", "P-Rule", "Decisions changed", "Changed per 1,000")
+    there = fine(run(seed="77"))
+    assert "fit_result" in elsewhere
+    elsewhere.clear()
+    service.queue().forget(lambda key: True)
+    monkeypatch.setattr(service.process_pool(), "workers", [])
+    here = fine(run(seed="77"))
+    assert not elsewhere
+    assert [figure(here, label) for label in labels] == [figure(there, label) for label in labels]
