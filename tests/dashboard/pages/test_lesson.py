@@ -105,13 +105,13 @@ def test_the_two_kinds_of_fair_part(stages):
     assert script.answer(at).value == "rises again"
     assert figure(at.after, "p_rule") > figure(at.before, "p_rule")
     frame = conflict_paths(at)
-    assert set(frame["criterion"]) == {DP, EO, TRUTH}
-    line = frame[frame["criterion"] == DP].set_index("lambda_fair")
+    assert set(frame["label"]) == {DP, EO, TRUTH}
+    line = frame[frame["label"] == DP].set_index("lambda_fair")
     asked = line.loc[at.step.start.lambda_fair]  # the point of the question is in the picture
     assert asked[["p_rule", "dm"]].tolist() == pytest.approx([figure(at.before, "p_rule"), figure(at.before, "dm")])
     last = line.iloc[-1]
     assert last[["p_rule", "dm"]].tolist() == pytest.approx([figure(at.after, "p_rule"), figure(at.after, "dm")])
-    truth = frame[frame["criterion"] == TRUTH].iloc[0]
+    truth = frame[frame["label"] == TRUTH].iloc[0]
     assert truth["dm"] == 0
     assert truth["p_rule"] < figure(at.after, "p_rule")
 

@@ -231,15 +231,13 @@ DP, EO, TRUTH = "Trained for demographic parity", "Trained for equalized odds", 
 def conflict_paths(at: Stage) -> pd.DataFrame:
     """P-Rule and mistreatment along λ_fair for both criteria, and of the labels themselves.
 
-    Columns ``criterion, lambda_fair, p_rule, dm``.
+    Columns ``label, lambda_fair, p_rule, dm``.
     """
     paths = [
-        at.after.path.assign(criterion=DP),
-        at.before.path.tail(1).assign(criterion=DP),  # lies between two points of the path above
-        at.other.path.assign(criterion=EO),
-        pd.DataFrame(
-            {"criterion": [TRUTH], "lambda_fair": [np.nan], "p_rule": [_p_rule_of_labels(at.before)], "dm": [0.0]}
-        ),
+        at.after.path.assign(label=DP),
+        at.before.path.tail(1).assign(label=DP),  # lies between two points of the path above
+        at.other.path.assign(label=EO),
+        pd.DataFrame([{"label": TRUTH, "lambda_fair": np.nan, "p_rule": _p_rule_of_labels(at.before), "dm": 0.0}]),
     ]
-    columns = ["criterion", "lambda_fair", "p_rule", "dm"]
+    columns = ["label", "lambda_fair", "p_rule", "dm"]
     return pd.concat([path[columns] for path in paths]).sort_values(columns[:2], ignore_index=True)

@@ -194,8 +194,7 @@ def _summary(here: Progress, at: Stage) -> None:
         values = (question.guess(said), script.answer(there).value)
         rows.append([f"{place + 1}. {there.step.title}", *map(question.in_words, values)])
     st.subheader("Your hour")
-    headings = dict.fromkeys(("Step", "You said", "The model said"), "")
-    st.html(html_table(headings, rows, caption="Your hour", text=(1, 2)))
+    st.html(html_table(("Step", "You said", "The model said"), rows, caption="Your hour", text=(1, 2)))
 
 
 def _turn_pages(here: Progress) -> None:

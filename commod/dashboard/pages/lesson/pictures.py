@@ -54,7 +54,7 @@ def _groups(at: Stage) -> None:
         for row in group_table(at.after).itertuples()
     ]
     headings = ("Group", "People on test", f"Label: {outcome}", f"f says: {outcome}", "f is wrong")
-    st.html(html_table(dict.fromkeys(headings, ""), rows, caption="What f does to each group"))
+    st.html(html_table(headings, rows, caption="What f does to each group"))
 
 
 def _conflict(at: Stage) -> None:
@@ -63,7 +63,6 @@ def _conflict(at: Stage) -> None:
     draw(
         plot_scatter,
         frame.assign(
-            label=frame["criterion"],
             x=frame["p_rule"],
             y=frame["dm"],
             order=range(len(frame)),

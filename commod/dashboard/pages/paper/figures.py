@@ -71,7 +71,7 @@ def _example(frame: pd.DataFrame) -> None:
             ]
         )
     names_ = ("Concept", "Weight in r", "Its five largest features", "Changed, of those who show it most", "of others")
-    st.html(html_table(dict.fromkeys(names_, ""), rows, caption="Concepts", text={2}))
+    st.html(html_table(names_, rows, caption="Concepts", text={2}))
     st.caption(
         "The paper prints concepts about age and one crime category, with shares of 1.0 and 0.0, and 0.0 and 0.08."
     )
@@ -245,7 +245,7 @@ def _sensitivity(_: pd.DataFrame) -> None:
         for row in _regressions().itertuples()
     ]
     headings = ("Data set", "Range of λ_fair", "Regressed", "R², ours", "R², paper", "Verdict")
-    st.html(html_table(dict.fromkeys(headings, ""), rows, caption="Regressions", text={1, 2, 5}))
+    st.html(html_table(headings, rows, caption="Regressions", text={1, 2, 5}))
     st.caption(
         "Each figure of g on P-Rule and accuracy of f, λ_ratio and λ_fair, over splits and a grid. Ours acts at larger "
         "λ_fair than the paper's (its adversary is solved, not trained): below 1.5 few decisions change, so both "
