@@ -42,6 +42,12 @@ def move(page, share):
     return took
 
 
+def places(moves):
+    """Shares of a slider's length, to and fro over it, never twice at one place."""
+    half = [0.35 + 0.6 * i / moves for i in range(moves)]
+    return half[::2] + half[1::2][::-1]
+
+
 def measure(browser, address, selector, places, query=""):
     page = browser.new_page(viewport={"width": 1440, "height": 900})
     page.goto(f"{address}/{query}")
@@ -64,19 +70,17 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--moves", type=int, default=15)
     arguments = parser.parse_args()
-    # To and fro over the slider, never twice at one place.
-    half = [0.35 + 0.6 * i / arguments.moves for i in range(arguments.moves)]
-    places = half[::2] + half[1::2][::-1]
+    there = places(arguments.moves)
     with (
         serve("tests/benchmarks/floor_app.py") as floor,
         serve(environment={"COMMOD_WARM_UP": "1", "COMMOD_PROCESSES": ""}) as ours,
         chromium() as browser,
     ):
-        base, again = measure(browser, floor, FLOOR, places)
+        base, again = measure(browser, floor, FLOOR, there)
         floor_ms = statistics.median(base + again)
         print(f"floor app                          median {floor_ms:6.0f} ms  1.0×  ({len(base + again)} moves)")
         for data, most in (("law_school", 3.0), ("compas", 5.0)):
-            new, seen = measure(browser, ours, OURS, places, f"?data={data}")
+            new, seen = measure(browser, ours, OURS, there, f"?data={data}")
             for what, times, limit in (("new setting", new, most), ("seen before", seen, 1.3)):
                 middle = statistics.median(times)
                 print(
