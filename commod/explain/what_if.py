@@ -62,6 +62,19 @@ class FeatureRange:
     def is_number(self) -> bool:
         return not self.levels
 
+    def rounded(self, value: Any) -> Any:
+        """A number to as many digits as it needs, as an int where that is none; a level as it is."""
+        if not self.is_number:
+            return value
+        return round(float(value)) if self.decimals == 0 else round(float(value), max(self.decimals, 6))
+
+    def in_words(self, value: Any, sign: str = "") -> str:
+        """A value as it is read; `sign` is that of a format: "+" for a difference."""
+        if not self.is_number:
+            return str(value)
+        text = f"{value:{sign},.{self.decimals}f}"
+        return (text.rstrip("0").rstrip(".") if self.decimals else text).replace("-", "−")
+
     def distance(self, before: Any, after: Any) -> Any:
         """Size of an edit in standard deviations; either side may be an array or a Series."""
         if self.is_number:

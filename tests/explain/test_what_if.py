@@ -6,6 +6,7 @@ from commod import Commod
 from commod.explain import what_if
 from commod.explain.shap_comparison import explain_person_with_shap
 from commod.explain.what_if import (
+    FeatureRange,
     edit_row,
     explain_edits,
     explain_sum,
@@ -179,3 +180,12 @@ def test_shap_of_one_person_adds_up_to_the_change():
     assert found["shap"].sum() + found.attrs["average"] == pytest.approx(change)
     assert (found["shap_low"] <= found["shap"] + 1e-12).all()
     assert seen == [0.0, 0.5]
+
+
+def test_values_are_rounded_and_written_as_finely_as_the_data_are():
+    whole, fine = FeatureRange("age", 18, 90, 1.0), FeatureRange("gpa", 0.0, 4.0, 0.1, decimals=1)
+    level = FeatureRange("sex", levels=("male", "female"))
+    assert [known.rounded(2.4) for known in (whole, fine)] == [2, 2.4]
+    assert isinstance(whole.rounded(2.4), int)
+    assert level.rounded("male") == level.in_words("male") == "male"
+    assert (whole.in_words(1234.0), fine.in_words(2.0), fine.in_words(-0.5, "+")) == ("1,234", "2", "−0.5")

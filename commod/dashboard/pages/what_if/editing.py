@@ -69,19 +69,19 @@ def _widget(person: Person, state: State, known: FeatureRange) -> None:
     # The text is read as Markdown: what comes from data must not be.
     label = escape_markdown(task.label(name) + unit)
     if name in state.edits:
-        label = f"**{label}: was {escape_markdown(_shown(known, recorded))}** :material/edit:"
-    usual = _value(known, recorded)
+        label = f"**{label}: was {escape_markdown(known.in_words(recorded))}** :material/edit:"
+    usual = known.rounded(recorded)
 
     def take(chosen: Any) -> None:
         chosen = usual if chosen is None else chosen
         state.edit(name, float(chosen) if known.is_number else chosen, usual)
 
-    about = mirrored(f"what_if_{task.name}_{name}", _value(known, state.edits.get(name, recorded)), take)
+    about = mirrored(f"what_if_{task.name}_{name}", known.rounded(state.edits.get(name, recorded)), take)
     about["help"] = feature.description or None if feature is not None else None
     if not known.is_number:
         st.selectbox(label, sorted(known.levels, key=str), format_func=str, **about)
         return
-    low, high, step = (_value(known, value) for value in (known.low, known.high, known.step))
+    low, high, step = map(known.rounded, (known.low, known.high, known.step))
     about["format"] = f"%.{known.decimals}f" if known.decimals else "%d"
     if low < high and (high - low) / step <= MAX_STEPS:
         st.slider(label, low, high, step=step, **about)
@@ -91,20 +91,6 @@ def _widget(person: Person, state: State, known: FeatureRange) -> None:
 
 def _feature(task: Task, name: str) -> Feature | None:
     return next((feature for feature in task.spec.features if feature.name == name), None)
-
-
-def _value(known: FeatureRange, value: Any) -> Any:
-    """A value as its widget wants it."""
-    if not known.is_number:
-        return value
-    return round(float(value)) if known.decimals == 0 else round(float(value), max(known.decimals, 6))
-
-
-def _shown(known: FeatureRange, value: Any, sign: str = "") -> str:
-    if not known.is_number:
-        return str(value)
-    text = f"{value:{sign},.{known.decimals}f}"
-    return (text.rstrip("0").rstrip(".") if known.decimals else text).replace("-", "−")
 
 
 def suggest_edits(person: Person, state: State) -> None:
@@ -140,8 +126,8 @@ def suggest_edits(person: Person, state: State) -> None:
 def _edit_words(person: Person, row: Any, others: int) -> str:
     known, feature = person.ranges[row.column], _feature(person.task, row.column)
     unit = feature.unit if feature is not None else ""
-    change = f"{_shown(known, row.after - row.before, '+')} {unit}".strip() + ", " if known.is_number else ""
-    before, after = (escape_markdown(_shown(known, value)) for value in (row.before, row.after))
+    change = f"{known.in_words(row.after - row.before, '+')} {unit}".strip() + ", " if known.is_number else ""
+    before, after = (escape_markdown(known.in_words(value)) for value in (row.before, row.after))
     also = f", as with {others} other level{'s' if others > 1 else ''}" if others else ""
     moved, stays = ("g", "f") if row.moved == "g" else ("f", "g")
     says = escape_markdown(person.task.spec.outcomes[getattr(row, moved)])
