@@ -12,10 +12,13 @@ os.environ.setdefault("COMMOD_PROCESSES", "0")  # processes that compute apart h
 LONGEST = (
     "test_browser.py",
     "test_behaviour.py",
+    "test_focus.py",
     "test_grid.py",
     "test_pages.py",
     "test_interface.py",
     "test_paper.py",
+    "test_compare_page.py",
+    "test_with_processes.py",
 )
 
 

@@ -85,7 +85,7 @@ async def gone_in_training(address, rng):
     tab = Stranger(address, query=urlencode(to_link(setting)))
     await tab.open()
     await tab.until(lambda: tab.runs > 0, PATIENCE)  # the script has begun
-    await asyncio.sleep(0.03)
+    await asyncio.sleep(0.03)  # in the midst of it
     await tab.vanish()
     return ""
 
@@ -121,8 +121,9 @@ async def wrong_type(address, rng):
     right = tab.states[slider]
     tab.states[slider] = WidgetState(id=slider, string_value="3")
     tab.states["nobody"] = WidgetState(id="$$ID-0-nobody", json_value="{" * 1000)
+    done = tab.finished
     await tab.rerun()
-    await asyncio.sleep(1)
+    await tab.until(lambda: tab.problems or tab.finished > done, PATIENCE)
     tab.states = {key: state for key, state in tab.states.items() if key != "nobody"} | {slider: right}
     tab.problems, tab.drawn = [], False
     await tab.rerun()
@@ -164,7 +165,7 @@ async def half_a_handshake(address, rng):
     _, writer = await asyncio.open_connection(place.hostname, place.port)
     writer.write(b"GET /_stcore/stream HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\n")
     await writer.drain()
-    await asyncio.sleep(0.5)
+    await asyncio.sleep(0.5)  # and lets the server wait
     writer.transport.abort()
     return ""
 
