@@ -29,12 +29,11 @@ def draw(
     alt: str,
     table: Table | str,
     caption: str = "",
-    place: Any = st,
     key: str | None = None,
     on_select: Any = "ignore",
     **options: Any,
 ) -> Any:
-    """Draw ``plot(frame, **options)`` at `place`, and the table of its values behind it.
+    """Draw ``plot(frame, **options)``, and the table of its values behind it.
 
     A frame takes a millisecond to be packed; what is drawn more than once is better kept as a table of Arrow's.
 
@@ -53,7 +52,7 @@ def draw(
     spec = _specification(plot, tuple(sorted(options.items())))
     title = table if isinstance(table, str) else table.title
     whole = f"{alt} Values in the table “{title}”."
-    chart = place.vega_lite_chart(frame, spec, key=key, on_select=on_select, alt=whole, width="stretch")
+    chart = st.vega_lite_chart(frame, spec, key=key, on_select=on_select, alt=whole, width="stretch")
     if caption:
         st.caption(caption)
     if isinstance(table, Table):

@@ -96,29 +96,26 @@ def draw_pareto(result: FitResult) -> Callable[[], None]:
     )
     settings = result.settings
 
-    def paint(sweep: pd.DataFrame | None) -> None:
-        frame, known = _points(result, sweep)
-
-        def clicked() -> None:
-            picked = st.session_state["pareto"]["selection"].get("pick") or []
-            place_of = int(picked[0]["id"]) if picked else -1
-            if 0 <= place_of < len(known):
-                _go_back(known[place_of])
-
-        draw(
-            plot_pareto,
-            frame,
-            alt="Trade-off of fairness, accuracy and changes: f, this setting and others tried.",
-            table=POINTS,
-            key="pareto",
-            on_select=clicked,
-            view=view or session.current().view,
-            fairness_title=CRITERIA[settings.fairness].figure.axis_title,
-        )
-
     found = get(tasks.sweep("commod", settings))
     sweep = None if found is None else found.points
-    paint(sweep)
+    frame, known = _points(result, sweep)
+
+    def clicked() -> None:
+        picked = st.session_state["pareto"]["selection"].get("pick") or []
+        place_of = int(picked[0]["id"]) if picked else -1
+        if 0 <= place_of < len(known):
+            _go_back(known[place_of])
+
+    draw(
+        plot_pareto,
+        frame,
+        alt="Trade-off of fairness, accuracy and changes: f, this setting and others tried.",
+        table=POINTS,
+        key="pareto",
+        on_select=clicked,
+        view=view or session.current().view,
+        fairness_title=CRITERIA[settings.fairness].figure.axis_title,
+    )
     squares = (
         " Click a square to go back to that setting, or choose it with the table."
         if len(session.state().tried) > 1
@@ -130,8 +127,8 @@ def draw_pareto(result: FitResult) -> Callable[[], None]:
 
     def draw_table() -> None:
         columns = point_columns(settings.fairness, kind="Model", settings="Setting")
-        points = Table(POINTS, "points_table", columns, lambda: _points(result, sweep)[0].to_pandas().iloc[::-1])
-        fold(points, result.path, place=table, above=lambda: _choose_tried(_points(result, sweep)[1]))
+        points = Table(POINTS, "points_table", columns, lambda: frame.to_pandas().iloc[::-1])
+        fold(points, result.path, place=table, above=lambda: _choose_tried(known))
 
     return draw_table
 
