@@ -104,7 +104,7 @@ def chromium():
             browser.close()
 
 
-def settled(page, timeout=60_000):
+def settled(page, timeout=120_000):
     """Wait until the script has run to its end, and no other run follows at once, as after `st.rerun`."""
     page.evaluate("() => { window.quiet = 0; }")
     page.wait_for_function(

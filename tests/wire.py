@@ -25,8 +25,9 @@ MAX_AGE = 2
 class Tab:
     """One session: what it was sent, the states of its widgets, and what went wrong.
 
-    `on_element` is called with each new element as it comes in (its kind and its protobuf message), and with
-    ("finished", None) when a run of the script has come to its end.
+    `on_element` is called with each new element as it comes in (its kind and its protobuf message), with
+    ("address", None) when the address has changed, and with ("finished", None) when a run of the script has come to its
+    end.
     """
 
     def __init__(self, address, page="", query="", on_element=None, origin=None):
@@ -138,6 +139,7 @@ class Tab:
             self.session_id = message.new_session.initialize.session_id or self.session_id
         elif kind == "page_info_changed":
             self.query = message.page_info_changed.query_string
+            self.on_element("address", None)
         elif kind == "file_urls_response":
             self.file_urls = message.file_urls_response.file_urls[0]
         elif kind == "script_finished":

@@ -81,6 +81,7 @@ class Move:
     sent: float
     run: int  # runs of the script begun before
     answered: float = inf  # the chart with the new point is there; never, if the next move came first
+    addressed: float = inf  # the address says it, too: the page is complete but for what is computed last
     finished: float = inf
 
     @property
@@ -167,6 +168,8 @@ class Person:
         now = time.monotonic()
         if kind == "progress" and "before you" in element.text:
             self.places.append(int(element.text.split(" before")[0].rsplit(" ", 1)[1]))
+        elif kind == "address" and self.moves and self.tab.link() == to_link(self.moves[-1].setting):
+            self.moves[-1].addressed = min(self.moves[-1].addressed, now)
         elif kind == "finished" and self.moves and self.moves[-1].answered < inf:
             self.moves[-1].finished = min(self.moves[-1].finished, now)
         elif kind == "vega_lite_chart" and (shown := self.crowd.app.shown(element)):

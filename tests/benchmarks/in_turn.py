@@ -16,7 +16,8 @@ CROWD = {
     "new": "crowd: new (ms)",
     "rush": "crowd: all at once (ms)",
     "first": "crowd: first picture (ms)",
-    "end": "crowd: page complete (ms)",
+    "page": "crowd: page but for SHAP and sweep (ms)",
+    "complete": "crowd: whole page before the next move (%)",
     "errors": "errors",
 }
 # The data sets and whether a setting had been seen.
@@ -30,19 +31,20 @@ def crowd_figures(root, environment, sessions, seconds):
     with serve("app.py", environment=AS_STARTED | environment, root=root) as address:
         crowd = asyncio.run(load(Ours, address, sessions, seconds))
     moves = crowd.moves()
-    ends = [move.finished - move.sent for move in moves if move.finished < inf]
     waits = {
         "seen": middle([move for move in moves if move.seen]),
         "new": middle([move for move in moves if not move.seen]),
         "rush": middle(crowd.rush),
         "first": statistics.median(person.first for person in crowd.people),
-        "end": statistics.median(ends) if ends else inf,
+        # Infinite where the next move came first.
+        "page": statistics.median([move.addressed - move.sent for move in moves]),
     }
+    complete = 100 * statistics.mean([move.finished < inf for move in moves])
     problems = [problem for person in crowd.people for problem in person.tab.problems]
     for problem in problems[:3]:
         print(f"  {problem}", flush=True)
     lost = sum(not person.at_the_end() for person in crowd.people)
-    return {name: 1e3 * value for name, value in waits.items()} | {"errors": len(problems) + lost}
+    return {name: 1e3 * value for name, value in waits.items()} | {"complete": complete, "errors": len(problems) + lost}
 
 
 def alone_figures(root, environment, moves):
@@ -83,4 +85,7 @@ def as_table(found, columns, more=None):
 
 
 def _spread(values):
-    return f"{statistics.median(values):.0f} [{min(values):.0f}, {max(values):.0f}]"
+    middle, low, high = (
+        f"{value:.0f}" if value < inf else "never" for value in (statistics.median(values), min(values), max(values))
+    )
+    return f"{middle} [{low}, {high}]"
