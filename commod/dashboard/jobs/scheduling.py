@@ -2,7 +2,7 @@
 
 Python runs one thread at a time, and thirty pages share one server. What each piece is worth is measured by
 ``python -m tests.benchmarks.ablation``, which switches one off at a time (``COMMOD_WITHOUT=name,name`` in the
-environment); docs/benchmarks.md has the figures.
+environment).
 """
 
 from __future__ import annotations
