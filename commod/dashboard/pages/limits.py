@@ -22,8 +22,7 @@ from commod.dashboard.state.page_state import PageState
 from commod.dashboard.state.settings import in_words
 from commod.dashboard.text.glossary import tip
 from commod.dashboard.text.html import html_legend, html_table
-from commod.dashboard.views import controls
-from commod.dashboard.views import frame as layout
+from commod.dashboard.views import controls, frame
 from commod.dashboard.views import methods as sweeps
 from commod.dashboard.views.chart import draw
 from commod.dashboard.views.methods import label_of
@@ -362,7 +361,7 @@ def propositions(criterion: Criterion, limits: Limits) -> None:
 
 def show() -> None:
     """The page, from top to bottom."""
-    layout.page("pages/limits.py")
+    frame.page("pages/limits.py")
     st.title("How few changes could do it?")
     st.markdown(
         "Before a method is asked, it can be counted what **any** rule could do by changing so many of **f**'s "

@@ -8,15 +8,14 @@ from commod.dashboard.pages.compare import match as matching
 from commod.dashboard.pages.compare import sections as compare
 from commod.dashboard.state import session
 from commod.dashboard.text.escape import escape_markdown
-from commod.dashboard.views import controls
-from commod.dashboard.views import frame as layout
+from commod.dashboard.views import controls, frame
 from commod.dashboard.views import methods as sweeps
 from commod.experiments import Sweep
 
 
 def show() -> None:
     """The page, from top to bottom."""
-    layout.page("pages/compare.py")
+    frame.page("pages/compare.py")
     st.title("Who gets there with the fewest changes?")
     settings = session.current()
     scene = escape_markdown(compare.scene_in_words(settings))

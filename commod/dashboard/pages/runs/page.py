@@ -15,8 +15,7 @@ from commod.dashboard.state.settings import base_models_of, in_words
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.glossary import tip
 from commod.dashboard.text.html import html_table
-from commod.dashboard.views import controls
-from commod.dashboard.views import frame as layout
+from commod.dashboard.views import controls, frame
 from commod.dashboard.views.download import offer
 from commod.dashboard.views.pin import pin_here
 from commod.datasets import load_task
@@ -27,7 +26,7 @@ FILE_NAME = "commod-runs.json"
 
 def show() -> None:
     """The page, from top to bottom."""
-    layout.page("pages/runs.py")
+    frame.page("pages/runs.py")
     st.title("Saved runs")
     controls.sidebar()
     controls.notices()

@@ -21,7 +21,7 @@ from commod.dashboard.state import session
 from commod.dashboard.state.recipe import to_python
 from commod.dashboard.state.settings import Settings, in_words
 from commod.dashboard.text.escape import escape_markdown
-from commod.dashboard.views import frame as layout
+from commod.dashboard.views import frame
 from commod.dashboard.views.download import offer
 from commod.dashboard.views.model import current_model
 
@@ -32,7 +32,7 @@ REPORT_SIZE = 50_000
 
 def show() -> None:
     """The page, from top to bottom."""
-    layout.page("pages/take_home.py")
+    frame.page("pages/take_home.py")
     st.title("Take this model home")
     st.markdown("The model of the sliders, as files: to be read, counted, run elsewhere, and made again.")
     result = current_model()
