@@ -12,10 +12,14 @@ from commod.datasets.task import Feature, TaskSpec
 __all__ = ["TASKS"]
 
 _LAW_FEATURES = (
-    Feature("lsat", "LSAT score", "number", "points", "Law School Admission Test, 11 to 48."),
-    Feature("ugpa", "Undergraduate grades", "number", "GPA", "Undergraduate grade point average, 1.5 to 4."),
-    Feature("zfygpa", "First-year grades", "number", "sd", "First-year law school grades, standardised by school."),
-    Feature("zgpa", "Cumulative grades", "number", "sd", "Cumulative law school grades, standardised by school."),
+    Feature("lsat", "LSAT score", "number", "points", "Law School Admission Test, 11 to 48.", merit=1),
+    Feature("ugpa", "Undergraduate grades", "number", "GPA", "Undergraduate grade point average, 1.5 to 4.", merit=1),
+    Feature(
+        "zfygpa", "First-year grades", "number", "sd", "First-year law school grades, standardised by school.", merit=1
+    ),
+    Feature(
+        "zgpa", "Cumulative grades", "number", "sd", "Cumulative law school grades, standardised by school.", merit=1
+    ),
     Feature("fam_inc", "Family income", "number", "fifth", "Fifth of the family income distribution, 1 to 5."),
     Feature("study", "Study mode", "category", "", "Full-time or part-time study."),
     Feature("sex", "Sex", "category", "", "As recorded by LSAC."),
@@ -56,10 +60,12 @@ TASKS: dict[str, TaskSpec] = {
             title="COMPAS",
             features=(
                 Feature("age", "Age", "number", "years", "Age at screening."),
-                Feature("priors_count", "Prior offences", "number", "count", "Number of prior offences."),
-                Feature("juv_fel_count", "Juvenile felonies", "number", "count", "Number of juvenile felonies."),
-                Feature("juv_misd_count", "Juvenile misdemeanours", "number", "count", "Number of them."),
-                Feature("juv_other_count", "Other juvenile offences", "number", "count", "Number of them."),
+                Feature("priors_count", "Prior offences", "number", "count", "Number of prior offences.", merit=-1),
+                Feature(
+                    "juv_fel_count", "Juvenile felonies", "number", "count", "Number of juvenile felonies.", merit=-1
+                ),
+                Feature("juv_misd_count", "Juvenile misdemeanours", "number", "count", "Number of them.", merit=-1),
+                Feature("juv_other_count", "Other juvenile offences", "number", "count", "Number of them.", merit=-1),
                 Feature("sex", "Sex", "category", "", "As recorded by the county."),
                 Feature("charge_degree", "Degree of the charge", "category", "", "Felony or misdemeanour."),
                 Feature("charge", "Charge", "category", "", "Description; those with under 20 rows are 'other'."),
@@ -83,7 +89,9 @@ TASKS: dict[str, TaskSpec] = {
             title="Adult income",
             features=(
                 Feature("age", "Age", "number", "years", "Age in years."),
-                Feature("education_num", "Education", "number", "level", "Highest level of education, 1 to 16."),
+                Feature(
+                    "education_num", "Education", "number", "level", "Highest level of education, 1 to 16.", merit=1
+                ),
                 Feature("capital_gain", "Capital gain", "number", "US$", "Capital gain in the year."),
                 Feature("capital_loss", "Capital loss", "number", "US$", "Capital loss in the year."),
                 Feature("hours_per_week", "Working time", "number", "h/week", "Usual hours of work a week."),

@@ -35,6 +35,8 @@ class Feature:
         Unit of a number ("points", "years", ...); empty for a category.
     description : str
         What the column records, in one sentence.
+    merit : {1, -1, 0}
+        Of a number: more of it should never count against a person, less of it should not, or neither is said.
     """
 
     name: str
@@ -42,6 +44,7 @@ class Feature:
     kind: Literal["number", "category"] = "number"
     unit: str = ""
     description: str = ""
+    merit: Literal[1, -1, 0] = 0
 
     @property
     def title(self) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import product
 from typing import Any
 
@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from sklearn.exceptions import ConvergenceWarning
 
-from commod.datasets import Task
+from commod.datasets import Split, Task
 from commod.experiments.scene import Scene
 from commod.metrics.figures import CRITERIA, key_figures
 from commod.metrics.pareto import undominated
@@ -25,6 +25,7 @@ __all__ = [
     "Model",
     "Shared",
     "Sweep",
+    "Trained",
     "about_cell",
     "as_points",
     "concept_settings",
@@ -33,6 +34,7 @@ __all__ = [
     "lines_of",
     "points_of",
     "sweep_method",
+    "train_cell",
 ]
 
 Report = Callable[[float], None]
@@ -117,35 +119,53 @@ class Shared:
         return {"membership": self.membership}
 
 
-def fit_cell(scene: Scene, cell: Cell, fairness: str, shared: Shared) -> Model:
+@dataclass(frozen=True)
+class Trained:
+    """A model of a sweep, ready to decide on any rows."""
+
+    model: Any
+    scene: Scene
+    cell: Cell
+
+    def margin(self, rows: Split) -> np.ndarray:
+        """Logits of the positive decision; what a method needs of the rows it is given."""
+        method, X = METHODS[self.cell.method], rows.X
+        if not method.edits:  # a model of its own does not see f's scores
+            X = self.scene.task.features(X)
+        known = {"sensitive_features": rows.sensitive} if method.needs_sensitive else {}
+        return np.asarray(self.model.decision_function(X, **known))
+
+
+def train_cell(scene: Scene, cell: Cell, fairness: str, shared: Shared) -> Trained:
     """Train one model of a sweep; what it shares with others of its line makes it quicker, not another one."""
     method = METHODS[cell.method]
     settings = {**dict(cell.others), **shared.settings(cell.method, scene)}
     if cell.method == "commod":
         settings = concept_settings(scene.task) | settings
     model = make_method(cell.method, scene.f, cell.value, fairness=fairness, random_state=cell.seed, **settings)
-    train, test = scene.train, scene.test
-    if not method.edits:  # a model of its own does not see f's scores
-        train, test = (replace(rows, X=scene.task.features(rows.X)) for rows in (train, test))
+    train = scene.train
+    X = train.X if method.edits else scene.task.features(train.X)
     arguments: dict[str, Any] = {"base_scores": scene.scores_train} if method.edits else {}
     if cell.method == "commod":
         arguments["warm_start"] = shared.warm_start
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # a point that may be improved on is a point all the same
-        model.fit(train.X, train.y, sensitive_features=train.sensitive, **arguments)
+        model.fit(X, train.y, sensitive_features=train.sensitive, **arguments)
+    return Trained(model, scene, cell)
 
-    def margin(rows: Any) -> np.ndarray:
-        known = {"sensitive_features": rows.sensitive} if method.needs_sensitive else {}
-        return np.asarray(model.decision_function(rows.X, **known))
 
-    on_test = margin(test)
-    scores = (1.0 / (1.0 + np.exp(-on_test))).astype(np.float32) if hasattr(model, "predict_proba") else None
+def fit_cell(scene: Scene, cell: Cell, fairness: str, shared: Shared) -> Model:
+    """Train one model of a sweep and keep its decisions."""
+    trained = train_cell(scene, cell, fairness, shared)
+    on_test = trained.margin(scene.test)
+    scored = hasattr(trained.model, "predict_proba")
+    scores = (1.0 / (1.0 + np.exp(-on_test))).astype(np.float32) if scored else None
     return Model(
         cell,
-        (margin(train) > 0).astype(np.int8),
+        (trained.margin(scene.train) > 0).astype(np.int8),
         (on_test > 0).astype(np.int8),
         scores,
-        getattr(model, "concepts_", None),
+        getattr(trained.model, "concepts_", None),
     )
 
 

@@ -9,11 +9,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from scipy.special import expit
-from scipy.stats import norm
 
 from commod.datasets.task import Feature, Split, Task
 from commod.explain.tree import ChangeTree
 from commod.metrics.counts import as_binary, change_counts
+from commod.metrics.intervals import wilson_interval
 from commod.models.estimator import Commod
 
 __all__ = [
@@ -25,7 +25,6 @@ __all__ = [
     "explain_segments",
     "leaf_words",
     "rank_segments",
-    "wilson_interval",
 ]
 
 # Of fewer people than this nothing is said: with 29 of whom 3 changed, the 95 % interval goes from 4 % to 26 %.
@@ -33,24 +32,6 @@ FEW = 30
 # Of a category, so many of its most frequent levels become segments.
 MAX_LEVELS = 12
 SHARES = ("changed", "better", "worse")
-
-
-def wilson_interval(part: Any, whole: Any, confidence: float = 0.95) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Wilson's interval of a share, for whole columns at once; NaN where `whole` is 0.
-
-    The same as ``scipy.stats.binomtest(part, whole).proportion_ci(confidence, method="wilson")``, which takes one share
-    at a time and some 10,000 of them are wanted. Unlike share ± 2 standard errors it stays in [0, 1], and it does not
-    shrink to nothing where nobody, or everybody, changed.
-    """
-    k, n = np.asarray(part, dtype=float), np.asarray(whole, dtype=float)
-    z = float(norm.ppf(0.5 + confidence / 2))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        share = k / n
-        middle = (share + z**2 / (2 * n)) / (1 + z**2 / n)
-        reach = z / (1 + z**2 / n) * np.sqrt(share * (1 - share) / n + z**2 / (4 * n**2))
-    # Exact at the ends, where rounding would leave 1e-17.
-    low, high = np.where(k == 0, 0.0, middle - reach), np.where(k == n, 1.0, middle + reach)
-    return np.where(n > 0, low, np.nan), np.where(n > 0, high, np.nan)
 
 
 # ---- The people. ----

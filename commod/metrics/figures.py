@@ -56,7 +56,9 @@ class Figure:
     percent : bool
         Whether it is a share, written in percent; its differences are in points.
     of_change : bool
-        Whether it belongs to the pair (f, g) and not to one model. For f it is 0.
+        Whether it belongs to the pair (f, g) and not to one model.
+    unchanged : float
+        Of a figure of the change: its value where nothing changes, and so for f itself.
     by_group : str
         If there is one for each group: how their rows begin (``positive_rate`` for ``positive_rate_0, …``). Then
         `title` has a gap ``{group}``. Any title may have ``{positive}`` and ``{negative}``, the names of the outcomes.
@@ -82,6 +84,7 @@ class Figure:
     direction: Literal[1, -1, 0] = 0
     percent: bool = False
     of_change: bool = False
+    unchanged: float = 0.0
     by_group: str = ""
     needs_labels: bool = False
     key: bool = False
@@ -176,6 +179,32 @@ def _changed(counts: Counts) -> Values:
     return _raised(counts) + _lowered(counts)
 
 
+def _change_rates(counts: Counts) -> Values:
+    """Of each group, shape (..., groups)."""
+    return _changed(counts) / counts.sum(axis=(-3, -2, -1))
+
+
+def _kept(part: Callable[[Counts], Values], whole: Callable[[Counts], Values]) -> Callable[[Counts], Values]:
+    """A share that is 1 where there is nothing to keep."""
+    return lambda counts: np.where(whole(counts) > 0, part(counts) / np.maximum(whole(counts), 1.0), 1.0)
+
+
+def _both_right(counts: Counts) -> Values:
+    return (counts[..., 0, 0, 0] + counts[..., 1, 1, 1]).sum(axis=-1)
+
+
+def _both_wrong(counts: Counts) -> Values:
+    return (counts[..., 0, 1, 1] + counts[..., 1, 0, 0]).sum(axis=-1)
+
+
+def _right_before(counts: Counts) -> Values:
+    return (counts[..., 0, 0, :] + counts[..., 1, 1, :]).sum(axis=(-2, -1))
+
+
+def _wrong_after(counts: Counts) -> Values:
+    return (counts[..., 0, :, 1] + counts[..., 1, :, 0]).sum(axis=(-2, -1))
+
+
 # Every figure by name, in the order of tables.
 FIGURES: dict[str, Figure] = {
     figure.name: figure
@@ -198,6 +227,16 @@ FIGURES: dict[str, Figure] = {
             key=True,
             fair="1",
             more="It measures demographic parity.",
+        ),
+        Figure(
+            "p_rule_of_negative",
+            "P-Rule of “{negative}”",
+            "The same ratio of the groups' rates of negative decisions. 1 is fair.",
+            lambda counts: p_rule_of_rates(1.0 - positive_rates(counts)),
+            direction=1,
+            fair="1",
+            more="The ratio depends on which decision is counted. The four-fifths rule of US employment law is about "
+            "the rates of the favourable one (29 CFR 1607.4 D, 1978).",
         ),
         Figure(
             "demographic_parity_difference",
@@ -278,10 +317,43 @@ FIGURES: dict[str, Figure] = {
             "change_rate_of_group",
             "… changed: {group}",
             "Share of a group whose decision changed.",
-            lambda counts: _changed(counts) / counts.sum(axis=(-3, -2, -1)),
+            _change_rates,
             percent=True,
             of_change=True,
             by_group="change_rate",
+        ),
+        Figure(
+            "change_disparity",
+            "Difference of the groups' change rates",
+            "The larger of the shares of the groups whose decision changed, minus the smaller.",
+            lambda counts: gap(_change_rates(counts)),
+            percent=True,
+            of_change=True,
+            more="Who is affected, and who is neglected: two models of equal fairness may change very different people "
+            "(Krco et al. 2023, who also name the size, the direction and the rates of a change).",
+        ),
+        Figure(
+            "backward_trust",
+            "Backward trust compatibility",
+            "Of the decisions that f got right by the record, the share that g keeps.",
+            _kept(_both_right, _right_before),
+            direction=1,
+            percent=True,
+            of_change=True,
+            unchanged=1.0,
+            more="An update can be better on average and still break what people rely on (Bansal et al. 2019; the name "
+            "is that of Srivastava et al. 2020).",
+        ),
+        Figure(
+            "backward_error",
+            "Backward error compatibility",
+            "Of the errors of g by the record, the share that f made, too. The others are new.",
+            _kept(_both_wrong, _wrong_after),
+            direction=1,
+            percent=True,
+            of_change=True,
+            unchanged=1.0,
+            more="Srivastava et al. (2020).",
         ),
     )
 }

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from commod.metrics.counts import Counts, change_counts
-from commod.metrics.figures import figures_of_changes, figures_of_counts
+from commod.metrics.figures import figure_of, figures_of_changes, figures_of_counts
 
 __all__ = ["bootstrap_counts", "compare_decisions"]
 
@@ -56,7 +56,7 @@ def compare_decisions(
     DataFrame
         One row per figure declared in `commod.metrics.figures`: first those of a model (``accuracy, p_rule, …,
         positive_rate_i`` per group), then those of the change (``change_rate, raised_rate`` (0→1), ``lowered_rate``
-        (1→0) and ``change_rate_i`` per group), whose value for f is 0 by definition. Columns ``f, g, difference``
+        (1→0), ``change_rate_i`` per group, …), whose value for f is that of no change. Columns ``f, g, difference``
         (g − f), each with ``_low`` and ``_high``. ``dm`` and its parts are missing where a group lacks a label.
         Intervals: `n_bootstrap` resamples within group × label, both models on the same resample.
     """
@@ -64,7 +64,7 @@ def compare_decisions(
     both = np.concatenate([counts[None], bootstrap_counts(counts, n_bootstrap=n_bootstrap, seed=seed)])
     f, g = figures_of_counts(both.sum(axis=-1)), figures_of_counts(both.sum(axis=-2))
     changes = figures_of_changes(both)
-    f |= {name: np.zeros(len(both)) for name in changes}
+    f |= {name: np.full(len(both), figure_of(name)[0].unchanged) for name in changes}
     g |= changes
     before, after = np.array([f[name] for name in g]), np.array(list(g.values()))  # (figures, 1 + n_bootstrap)
     columns: dict[str, np.ndarray] = {}

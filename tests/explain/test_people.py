@@ -1,4 +1,4 @@
-"""Counts of people against plain loops; intervals against scipy's."""
+"""Counts of people against plain loops."""
 
 from dataclasses import replace
 from itertools import combinations
@@ -18,7 +18,6 @@ from commod.explain.people import (
     explain_segments,
     leaf_words,
     rank_segments,
-    wilson_interval,
 )
 from tests.fitting import case, fit
 
@@ -28,23 +27,6 @@ def fitted(request):
     c = case(request.param)
     g = fit(c, lambda_fair=4.0, n_concepts=3, lambda_concepts=0.05)
     return c, g, c.f.predict(c.test.X), g.predict(c.test.X)
-
-
-@pytest.mark.parametrize("n", [1, 7, 30, 1000])
-def test_wilson_is_scipys(n):
-    k = np.unique(np.linspace(0, n, 9).astype(int))
-    low, high = wilson_interval(k, np.full(len(k), n))
-    for i, part in enumerate(k):
-        interval = binomtest(int(part), n).proportion_ci(0.95, method="wilson")
-        assert (low[i], high[i]) == pytest.approx((interval.low, interval.high), abs=1e-12)
-
-
-def test_wilson_as_printed():
-    # Newcombe (1998), Table I: 81 of 263, 15 of 148, 0 of 20, 1 of 29.
-    low, high = wilson_interval([81, 15, 0, 1], [263, 148, 20, 29])
-    assert low.round(4).tolist() == [0.2553, 0.0624, 0.0, 0.0061]
-    assert high.round(4).tolist() == [0.3662, 0.1605, 0.1611, 0.1718]
-    assert np.isnan(wilson_interval(0, 0)).all()
 
 
 # ---- The people. ----

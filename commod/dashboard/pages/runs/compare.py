@@ -22,8 +22,8 @@ from commod.dashboard.text.html import html_columns, html_legend, html_table
 from commod.dashboard.views import controls
 from commod.dashboard.views.chart import draw
 from commod.dashboard.views.tree import tree_of
-from commod.explain.people import wilson_interval
 from commod.metrics.figures import CRITERIA, Figure, key_figures
+from commod.metrics.intervals import wilson_interval
 
 FIGURES = "Figures of the runs on test"
 # How the compared runs are drawn; the names are in the legend, so that the chart is the same for all.

@@ -1,0 +1,105 @@
+"""Would it happen again? The edit fitted anew on bootstrap samples of the training rows, f as it is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pandas as pd
+
+from commod.datasets import TabularEncoder
+from commod.experiments.scene import Scene
+from commod.experiments.sweep import Cell, Report, Shared, train_cell
+
+__all__ = ["AGAIN", "MAX_REFITS", "MIN_REFITS", "Refits", "n_refits", "refit", "resampled"]
+
+# A change that so large a share of the refits makes is called one that happens again.
+AGAIN = 0.9
+# As many refits as take some five seconds on one core. How many is counted, not timed: the same model gets the same
+# refits on every machine. A refit of the default solver takes about a second for so many numbers of the encoded table.
+MIN_REFITS, MAX_REFITS = 30, 100
+NUMBERS = 10_000_000
+
+
+@dataclass(frozen=True)
+class Refits:
+    """What refits decide on the test rows.
+
+    Attributes
+    ----------
+    changed : array of bool (refits, test rows)
+        Whether each refit decides otherwise than f.
+    figures : DataFrame
+        The key figures of each refit on test, one row each.
+    """
+
+    changed: np.ndarray
+    figures: pd.DataFrame
+
+    def __len__(self) -> int:
+        return len(self.changed)
+
+    @property
+    def share(self) -> np.ndarray:
+        """Of each test row, the share of refits that change it."""
+        return np.asarray(self.changed.mean(axis=0))
+
+    def happens_again(self, changed: np.ndarray) -> int:
+        """How many of those whom a model changes are changed by `AGAIN` of the refits or more."""
+        return int((self.share[changed] >= AGAIN - 1e-9).sum())
+
+    @property
+    def intervals(self) -> pd.DataFrame:
+        """Of each key figure, where 95 % of the refits are: ``low, high``."""
+        low, high = np.nanpercentile(self.figures.to_numpy(), [2.5, 97.5], axis=0)
+        return pd.DataFrame({"low": low, "high": high}, index=self.figures.columns)
+
+
+def n_refits(scene: Scene) -> int:
+    """How many refits a scene gets."""
+    return int(np.clip(5 * NUMBERS // max(scene.encoded_train.size, 1), MIN_REFITS, MAX_REFITS))
+
+
+def resampled(scene: Scene, seed: int) -> Scene:
+    """The scene with as many training rows drawn from its own with replacement, within group × label."""
+    rng = np.random.default_rng(seed)
+    strata = scene.train.sensitive.to_numpy() * 2 + scene.train.y.to_numpy()
+    rows = np.arange(len(strata))
+    for stratum in np.unique(strata):
+        own = np.flatnonzero(strata == stratum)
+        rows[own] = rng.choice(own, len(own))
+    train = scene.train.take(rows)
+    encoder = TabularEncoder().fit(scene.task.features(train.X))
+    return replace(
+        scene,
+        train=train,
+        encoder=encoder,
+        scores_train=scene.scores_train[rows],
+        encoded_train=encoder.transform(scene.task.features(train.X)),
+        encoded_test=encoder.transform(scene.task.features(scene.test.X)),
+    )
+
+
+def refit(scene: Scene, cell: Cell, fairness: str, *, count: int | None = None, report: Report | None = None) -> Refits:
+    """Fit a model of any method again on bootstrap samples of the training rows.
+
+    Parameters
+    ----------
+    cell : Cell
+        Method and settings.
+    count : int, optional
+        How many times; default, see `n_refits`.
+    report : callable, optional
+        Called with the share done after every refit; what it raises ends the work.
+    """
+    count = n_refits(scene) if count is None else count
+    before = scene.decisions_test
+    changed = np.zeros((count, len(before)), dtype=bool)
+    figures = []
+    for i in range(count):
+        after = (train_cell(resampled(scene, i), cell, fairness, Shared()).margin(scene.test) > 0).astype(int)
+        changed[i] = after != before
+        figures.append(scene.figures(after))
+        if report is not None:
+            report((i + 1) / count)
+    return Refits(changed, pd.DataFrame(figures))

@@ -1,0 +1,220 @@
+"""Do these changes make sense? Four questions about a change, each with bounds that are declared here and nowhere else.
+
+Pages, report, saved runs, comparisons and the command line read this table. A new check is one entry and its sentence.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+
+from commod.datasets.task import Task
+from commod.explain.concepts import in_percent
+from commod.explain.sense import SURE, certainty
+
+__all__ = ["CHECKS", "MARKS", "Answer", "Check", "check_again", "check_certainty", "check_merit", "check_record"]
+
+Mark = Literal["fine", "look", "bad", "open"]
+# What a mark is called, its sign, and what it says. "open": it cannot be told.
+MARKS: dict[Mark, tuple[str, str]] = {
+    "fine": ("fine", "✓"),
+    "look": ("look", "!"),
+    "bad": ("bad", "✗"),
+    "open": ("–", "–"),
+}
+
+
+@dataclass(frozen=True)
+class Check:
+    """A question about a change, answered by a share.
+
+    Parameters
+    ----------
+    name, title : str
+        In frames, and as a question.
+    short : str
+        Heading of a column.
+    meaning : str
+        What is counted.
+    direction : {1, -1}
+        Whether more of it is better, or less.
+    fine, bad : float
+        At `fine` or better the mark is "fine", beyond `bad` it is "bad", between them "look".
+    why : str
+        The reason for the bounds.
+    """
+
+    name: str
+    title: str
+    short: str
+    meaning: str
+    direction: Literal[1, -1]
+    fine: float
+    bad: float
+    why: str
+
+    def mark(self, value: float) -> Mark:
+        """The mark of a value; NaN leaves the question open."""
+        if math.isnan(value):
+            return "open"
+        if self.direction * (value - self.fine) >= 0:
+            return "fine"
+        return "bad" if self.direction * (value - self.bad) < 0 else "look"
+
+    @property
+    def bounds(self) -> str:
+        """The bounds in words."""
+        side, beyond = ("or more", "less than") if self.direction > 0 else ("or less", "more than")
+        fine, bad = (f"{100 * bound:g} %" for bound in (self.fine, self.bad))
+        return f"Fine: {fine} {side}. Bad: {beyond} {bad}. {self.why}"
+
+
+# Every check by name, in the order in which they are read.
+CHECKS: dict[str, Check] = {
+    check.name: check
+    for check in (
+        Check(
+            "right",
+            "Are the changes right by the record?",
+            "Right by the record",
+            "Of the decisions that changed, the share that now agrees with the label in the data.",
+            direction=1,
+            fine=0.5,
+            bad=1 / 3,
+            why="At one half as many are right as wrong; below a third there are two wrong changes for each right one.",
+        ),
+        Check(
+            "sure",
+            "How sure was f?",
+            "f was sure",
+            f"Of the decisions that changed, the share of which f was more than {SURE:.0%} sure.",
+            direction=-1,
+            fine=0.05,
+            bad=0.25,
+            why="A change near the line, where f hesitates, is easy to defend. A method that moves a threshold changes "
+            "nobody of whom f was sure.",
+        ),
+        Check(
+            "merit",
+            "Does more merit ever hurt?",
+            "More merit hurts",
+            "Of the people whom one more step of a merit can reach, the share whose better decision it turns into the "
+            "worse one, of that merit for which it is largest.",
+            direction=-1,
+            fine=0.0,
+            bad=0.01,
+            why="Nobody should lose by a better grade. In one of a hundred it is no accident.",
+        ),
+        Check(
+            "again",
+            "Would it happen again?",
+            "Happens again",
+            "Of the decisions that changed, the share that changes again in nine of ten refits on resampled training "
+            "data or more.",
+            direction=1,
+            fine=0.8,
+            bad=0.5,
+            why="A change that depends on who happened to be among the training rows is hard to explain to a person.",
+        ),
+    )
+}
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The answer to a check for one model.
+
+    Attributes
+    ----------
+    value : float
+        The share; NaN where it cannot be told.
+    part, whole : int
+        Counts behind it.
+    sentence : str
+    """
+
+    check: Check
+    value: float
+    part: int
+    whole: int
+    sentence: str
+
+    @property
+    def mark(self) -> Mark:
+        return self.check.mark(self.value)
+
+
+def _answer(name: str, part: int, whole: int, sentence: str) -> Answer:
+    return Answer(CHECKS[name], part / whole if whole else float("nan"), part, whole, sentence)
+
+
+def _nobody(name: str) -> Answer:
+    return _answer(name, 0, 0, "Nobody's decision changes.")
+
+
+def check_record(record: pd.DataFrame) -> Answer:
+    """Are the changes right by the record? From `explain_record`."""
+    whole, right = int(record["count"].sum()), int(record["right"].sum())
+    if not whole:
+        return _nobody("right")
+    parts = []
+    for better, word in ((True, "for the better"), (False, "for the worse")):
+        rows = record[record["better"] == better]
+        if rows["count"].sum():
+            parts.append(f"{rows['right'].sum():,} of {rows['count'].sum():,} {word}")
+    detail = f": {' and '.join(parts)}" if len(parts) > 1 else f", all of them {parts[0].split(' ', 3)[3]}"
+    share = in_percent(right / whole, 0)
+    return _answer("right", right, whole, f"By the record {right:,} of {whole:,} changes are right ({share}){detail}.")
+
+
+def check_certainty(logit: Any, before: Any, after: Any) -> Answer:
+    """How sure was f? Arguments as of `explain_certainty`."""
+    changed = np.asarray(before) != np.asarray(after)
+    sure = certainty(logit) > SURE
+    part, whole = int((sure & changed).sum()), int(changed.sum())
+    if not whole:
+        return _nobody("sure")
+    share, everyone = (in_percent(float(value), 0) for value in (part / whole, sure.mean()))
+    sentence = (
+        f"f was more than {SURE:.0%} sure of {part:,} of the {whole:,} decisions that changed ({share}), and of "
+        f"{everyone} of all."
+    )
+    return _answer("sure", part, whole, sentence)
+
+
+def check_merit(task: Task, merit: pd.DataFrame) -> Answer:
+    """Does more merit ever hurt? From `explain_merit`."""
+    spec, rows = task.spec, merit[merit["people"] > 0]
+    if rows.empty:
+        return _answer("merit", 0, 0, "No feature of these data is declared as merit, so this cannot be told.")
+    worst = rows.iloc[0]
+    if not worst["turned_g"]:
+        names = ", ".join(rows["label"])
+        return _answer(
+            "merit", 0, int(worst["people"]), f"One more step never turns the decision for the worse: {names}."
+        )
+    step = f"{worst['step']:+g}".replace("-", "−")
+    unit = f" {worst['unit']}" if worst["unit"] not in ("", "count") else ""
+    good, bad = spec.outcomes[spec.favourable], spec.outcomes[1 - spec.favourable]
+    sentence = (
+        f"{worst['label']} {step}{unit}, a merit, turns “{good}” into “{bad}” for {worst['turned_g']:,} of "
+        f"{worst['people']:,} {spec.people} under g, and for {worst['turned_f']:,} under f."
+    )
+    return _answer("merit", int(worst["turned_g"]), int(worst["people"]), sentence)
+
+
+def check_again(changed: Any, share: Any, refits: int, least: float) -> Answer:
+    """Would it happen again? Whom the model changes, the share of refits that change each, and what is often enough."""
+    changed = np.asarray(changed, dtype=bool)
+    whole, part = int(changed.sum()), int((np.asarray(share)[changed] >= least - 1e-9).sum())
+    if not whole:
+        return _nobody("again")
+    sentence = (
+        f"{part:,} of {whole:,} changes happen in nine of ten refits or more ({in_percent(part / whole, 0)}; "
+        f"{refits} refits on resampled training data)."
+    )
+    return _answer("again", part, whole, sentence)

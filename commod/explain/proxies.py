@@ -1,0 +1,91 @@
+"""How well a concept or a feature alone tells which group somebody belongs to."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy.stats import norm, rankdata
+
+from commod.datasets.task import Split, Task
+from commod.metrics.counts import as_binary
+
+__all__ = ["auc_with_interval", "explain_proxies"]
+
+
+def auc_with_interval(score: Any, sensitive: Any, confidence: float = 0.95) -> tuple[float, float, float]:
+    """AUC of a number for S = 1 against S = 0, with DeLong's interval; NaN where a group is missing.
+
+    The chance that a person of group 1 has a larger number than one of group 0, ties counted half. 0.5: it tells
+    nothing. DeLong, DeLong and Clarke-Pearson (1988), by midranks (Sun and Xu 2014).
+    """
+    values, groups = np.asarray(score, dtype=float), as_binary(sensitive, "sensitive") == 1
+    ones, zeros = values[groups], values[~groups]
+    m, n = len(ones), len(zeros)
+    if not m or not n:
+        return float("nan"), float("nan"), float("nan")
+    together = rankdata(np.concatenate([ones, zeros]))
+    above = (together[:m] - rankdata(ones)) / n  # of each of group 1, the share of group 0 below it
+    below = 1.0 - (together[m:] - rankdata(zeros)) / m  # of each of group 0, the share of group 1 above it
+    auc = float(above.mean())
+    variance = (above.var(ddof=1) / m if m > 1 else 0.0) + (below.var(ddof=1) / n if n > 1 else 0.0)
+    reach = float(norm.ppf(0.5 + confidence / 2)) * float(np.sqrt(variance))
+    return auc, max(0.0, auc - reach), min(1.0, auc + reach)
+
+
+def explain_proxies(
+    task: Task, train: Split, test: Split, activations: tuple[pd.DataFrame, pd.DataFrame] | None = None
+) -> pd.DataFrame:
+    """How well each concept, and each feature, alone tells the group on test.
+
+    A category tells it by the share of group 1 at each of its levels among the training rows; which way a number or a
+    concept points is taken from the training rows, too, so that an AUC below 0.5 on test is chance.
+
+    Parameters
+    ----------
+    activations : (DataFrame, DataFrame), optional
+        Values of the concepts on `train` and on `test`, one column each (``g.concept_activations(X)``).
+
+    Returns
+    -------
+    DataFrame
+        ``kind`` ("concept" or "feature"), ``name``, ``label``, ``auc, low, high`` (95 %): the concepts in their order,
+        but for empty ones, then the features, strongest first.
+    """
+    groups, groups_test = train.sensitive.to_numpy(), test.sensitive.to_numpy()
+    concepts = []
+    if activations is not None:
+        for name in activations[0].columns:
+            own, own_test = (values[name].to_numpy() for values in activations)
+            if own.any():
+                concepts.append(_row("concept", name, name, _tells(own, groups, own_test, groups_test)))
+    features = []
+    for feature in task.spec.features:
+        own, own_test = train.X[feature.name], test.X[feature.name]
+        if feature.kind == "category" or not pd.api.types.is_numeric_dtype(own.dtype):
+            own, own_test = _by_level(own, groups, own_test)
+        found = _tells(own.to_numpy(), groups, own_test.to_numpy(), groups_test)
+        features.append(_row("feature", feature.name, feature.label, found))
+    features.sort(key=lambda row: -row["auc"])
+    return pd.DataFrame([*concepts, *features], columns=["kind", "name", "label", "auc", "low", "high"])
+
+
+def _row(kind: str, name: str, label: str, found: tuple[float, float, float]) -> dict[str, Any]:
+    return {"kind": kind, "name": name, "label": label} | dict(zip(("auc", "low", "high"), found, strict=True))
+
+
+def _tells(own: Any, groups: Any, own_test: Any, groups_test: Any) -> tuple[float, float, float]:
+    turn = 1.0 if auc_with_interval(own, groups)[0] >= 0.5 else -1.0
+    return auc_with_interval(turn * own_test, groups_test)
+
+
+def _by_level(levels: pd.Series, groups: NDArray[np.int64], levels_test: pd.Series) -> tuple[pd.Series, pd.Series]:
+    """Share of group 1 among the training rows of the same level, for rows of either part."""
+    shares = pd.Series(groups, dtype=float).groupby(levels.astype(object).to_numpy()).mean()
+    both = (
+        part.astype(object).map(shares).astype(float).fillna(float(groups.mean())) for part in (levels, levels_test)
+    )
+    own, own_test = both
+    return own, own_test

@@ -1,0 +1,121 @@
+"""Whether changes agree with the record, and how sure f was of what is changed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from commod.datasets.task import Task
+from commod.metrics.counts import as_binary, change_counts
+from commod.metrics.intervals import wilson_interval
+
+__all__ = ["SURE", "certainty", "explain_certainty", "explain_record", "explain_reversals"]
+
+# A model that gives its decision more than this probability is called sure of it.
+SURE = 0.9
+# Edges of the classes of certainty; the last class is that of the sure.
+CERTAINTY_CLASSES = (0.5, 0.6, 0.7, 0.8, SURE, 1.0)
+
+
+def explain_record(task: Task, y: Any, sensitive: Any, before: Any, after: Any) -> pd.DataFrame:
+    """Changes of each group and direction, and how many of them agree with the record.
+
+    A decision has two values, so of those changed either f or g agrees with the label, never both: where g is right f
+    was wrong, and the other way round.
+
+    Returns
+    -------
+    DataFrame
+        Two rows per group, changes for the better first: ``group`` (its name), ``better``, ``count`` (changed people),
+        ``right`` (g agrees with the label, so f did not), ``wrong`` (f did), ``share`` (of the right; NaN of nobody)
+        with ``low, high``, Wilson's 95 % interval.
+    """
+    counts, groups = change_counts(y, before, after, sensitive)
+    rows = []
+    good = task.spec.favourable
+    for code, cells in zip(groups, counts.astype(int), strict=True):
+        for now in (good, 1 - good):
+            moved = cells[:, 1 - now, now]  # by label
+            rows.append(
+                {
+                    "group": task.groups[int(code)],
+                    "better": now == good,
+                    "count": int(moved.sum()),
+                    "right": int(moved[now]),
+                    "wrong": int(moved[1 - now]),
+                }
+            )
+    frame = pd.DataFrame(rows)
+    frame["share"] = frame["right"] / frame["count"].where(frame["count"] > 0)
+    frame["low"], frame["high"] = wilson_interval(frame["right"], frame["count"])
+    return frame
+
+
+def certainty(logit: Any) -> NDArray[np.float64]:
+    """The probability that a model gives to its own decision, 0.5 to 1."""
+    return np.asarray(1.0 / (1.0 + np.exp(-np.abs(np.asarray(logit, dtype=float)))))
+
+
+def explain_certainty(logit: Any, before: Any, after: Any) -> pd.DataFrame:
+    """How sure f was of those whom g decides otherwise, beside everyone.
+
+    Parameters
+    ----------
+    logit : array (n,)
+        Of f's score.
+    before, after : arrays of 0 and 1
+        Decisions of f and of g.
+
+    Returns
+    -------
+    DataFrame
+        One row per class of certainty (`certainty`), least sure first: ``low, high`` (its edges; `high` belongs to it),
+        ``everyone, changed`` (people) and ``share_everyone, share_changed`` (of everyone, and of all changed; 0 where
+        nobody changed).
+    """
+    changed = as_binary(before, "before") != as_binary(after, "after")
+    edges = np.asarray(CERTAINTY_CLASSES)
+    place = np.clip(np.searchsorted(edges, certainty(logit), side="left") - 1, 0, len(edges) - 2)
+    everyone = np.bincount(place, minlength=len(edges) - 1)
+    moved = np.bincount(place[changed], minlength=len(edges) - 1)
+    return pd.DataFrame(
+        {
+            "low": edges[:-1],
+            "high": edges[1:],
+            "everyone": everyone,
+            "changed": moved,
+            "share_everyone": everyone / max(len(changed), 1),
+            "share_changed": moved / max(int(changed.sum()), 1),
+        }
+    )
+
+
+def explain_reversals(task: Task, rows: Any, logit_f: Any, logit_g: Any, most: int = 5) -> pd.DataFrame:
+    """The largest reversals: those whom f was surest of and g decides otherwise.
+
+    Returns
+    -------
+    DataFrame
+        Indexed by place in `rows`, f's certainty falling: ``group, f, g`` (scores of the positive decision), ``before,
+        after`` (decisions in words), ``label`` (in words), ``right`` (whether g agrees with the label).
+    """
+    f, g = np.asarray(logit_f, dtype=float), np.asarray(logit_g, dtype=float)
+    at = np.flatnonzero((f > 0) != (g > 0))
+    at = at[np.argsort(-np.abs(f[at]), kind="stable")][:most]
+    words = np.asarray(task.spec.outcomes, dtype=object)
+    labels = rows.y.to_numpy()[at]
+    return pd.DataFrame(
+        {
+            "group": np.asarray(task.groups, dtype=object)[rows.sensitive.to_numpy()[at]],
+            "f": 1.0 / (1.0 + np.exp(-f[at])),
+            "g": 1.0 / (1.0 + np.exp(-g[at])),
+            "before": words[(f[at] > 0).astype(int)],
+            "after": words[(g[at] > 0).astype(int)],
+            "label": words[labels],
+            "right": labels == (g[at] > 0),
+        },
+        index=pd.Index(at, name="number"),
+    )

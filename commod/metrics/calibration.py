@@ -1,0 +1,111 @@
+"""Whether scores mean what they say: of those with a score of 0.8, eight of ten should have the label."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from commod.metrics.counts import as_binary, codes_of_groups
+from commod.metrics.intervals import wilson_interval
+
+__all__ = ["calibration_by_group", "expected_calibration_error", "reliability_table"]
+
+N_BINS = 10
+N_BOOTSTRAP = 400
+
+
+def expected_calibration_error(y_true: Any, scores: Any, *, n_bins: int = N_BINS) -> float:
+    """Mean |share of label 1 − mean score| over equal bins of the score, weighed by their rows.
+
+    Range 0 to 1; 0 means calibrated on these bins. Chance alone makes it larger than 0, the more so on few rows. Naeini
+    et al. (2015).
+    """
+    labels, scores, place = _binned(y_true, scores, n_bins)
+    return float(_errors(np.ones((1, len(labels))), labels - scores, place, n_bins)[0])
+
+
+def reliability_table(y_true: Any, scores: Any, *, n_bins: int = N_BINS) -> pd.DataFrame:
+    """Share of label 1 by bin of the score: the points of a reliability diagram.
+
+    Returns
+    -------
+    DataFrame
+        One row per bin that is not empty: ``low, high`` (of the bin), ``count, mean_score, rate`` (share of label 1)
+        and ``rate_low, rate_high``, Wilson's 95 % interval.
+    """
+    labels, scores, place = _binned(y_true, scores, n_bins)
+    size = np.bincount(place, minlength=n_bins)
+    used = size > 0
+    positives = np.bincount(place, weights=labels, minlength=n_bins)[used]
+    total = np.bincount(place, weights=scores, minlength=n_bins)[used]
+    low, high = wilson_interval(positives, size[used])
+    edges = np.linspace(0.0, 1.0, n_bins + 1)
+    return pd.DataFrame(
+        {
+            "low": edges[:-1][used],
+            "high": edges[1:][used],
+            "count": size[used],
+            "mean_score": total / size[used],
+            "rate": positives / size[used],
+            "rate_low": low,
+            "rate_high": high,
+        }
+    )
+
+
+def calibration_by_group(
+    y_true: Any,
+    scores_f: Any,
+    scores_g: Any,
+    *,
+    sensitive_features: Any,
+    n_bins: int = N_BINS,
+    n_bootstrap: int = N_BOOTSTRAP,
+    seed: int = 0,
+) -> pd.DataFrame:
+    """Expected calibration error of f and of g in each group, and what the change did to it.
+
+    Returns
+    -------
+    DataFrame
+        One row per group, indexed by its value: ``count`` and, for ``f, g, difference`` (g − f), the value with
+        ``_low, _high``, 95 %: ± 1.96 standard errors by the bootstrap within the group, both models on the same
+        resample. (Its percentiles would lie too high: resampling adds to the error what chance has added already.)
+    """
+    codes, groups = codes_of_groups(sensitive_features)
+    rng = np.random.default_rng(seed)
+    rows = []
+    for code in range(len(groups)):
+        at = np.flatnonzero(codes == code)
+        found = {}
+        weights = np.vstack([np.ones(len(at)), rng.multinomial(len(at), np.full(len(at), 1 / len(at)), n_bootstrap)])
+        for name, scores in (("f", scores_f), ("g", scores_g)):
+            labels, own, place = _binned(np.asarray(y_true)[at], np.asarray(scores, dtype=float)[at], n_bins)
+            found[name] = _errors(weights, labels - own, place, n_bins)
+        found["difference"] = found["g"] - found["f"]
+        row: dict[str, float] = {"count": len(at)}
+        for name, values in found.items():
+            value, reach = float(values[0]), 1.96 * float(values[1:].std())
+            least = -1.0 if name == "difference" else 0.0
+            row |= {name: value, f"{name}_low": max(least, value - reach), f"{name}_high": min(1.0, value + reach)}
+        rows.append(row)
+    return pd.DataFrame(rows, index=pd.Index(groups, name="group"))
+
+
+def _binned(y_true: Any, scores: Any, n_bins: int) -> tuple[NDArray[Any], NDArray[np.float64], NDArray[np.int64]]:
+    labels, p = as_binary(y_true, "y_true"), np.asarray(scores, dtype=float)
+    if p.shape != labels.shape or not ((p >= 0) & (p <= 1)).all():
+        raise ValueError("scores must be probabilities between 0 and 1, one for each label.")
+    return labels.astype(float), p, np.minimum((p * n_bins).astype(int), n_bins - 1)
+
+
+def _errors(
+    weights: NDArray[np.float64], residual: NDArray[np.float64], place: NDArray[np.int64], n_bins: int
+) -> NDArray[np.float64]:
+    """Expected calibration error of each resample: Σ over bins |Σ weight·(label − score)| / Σ weight."""
+    by_bin = np.zeros((len(residual), n_bins))
+    by_bin[np.arange(len(residual)), place] = residual
+    return np.asarray(np.abs(weights @ by_bin).sum(axis=1) / weights.sum(axis=1))

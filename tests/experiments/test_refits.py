@@ -1,0 +1,102 @@
+"""Refits on bootstrap samples: the same every time, within group and label, and counted as they are."""
+
+import numpy as np
+import pytest
+
+from commod.experiments.checks import answers_of
+from commod.experiments.refits import AGAIN, MAX_REFITS, MIN_REFITS, Refits, n_refits, refit, resampled
+from commod.experiments.scene import prepare
+from commod.experiments.sweep import Cell, Shared, train_cell
+
+CELL = Cell("commod", 3.0, (("lambda_concepts", 0.05), ("n_concepts", 2)))
+
+
+@pytest.fixture(scope="module")
+def scene():
+    return prepare("law_school")
+
+
+@pytest.fixture(scope="module")
+def refits(scene):
+    return refit(scene, CELL, "demographic_parity", count=6)
+
+
+def test_a_resample_keeps_groups_and_labels(scene):
+    drawn = resampled(scene, 3)
+    for part in ("y", "sensitive"):
+        assert getattr(drawn.train, part).sum() == getattr(scene.train, part).sum()
+    assert len(drawn.train.X.index.unique()) < 0.7 * len(drawn.train)
+    assert drawn.f is scene.f
+    assert drawn.test is scene.test
+    assert drawn.train.X.equals(resampled(scene, 3).train.X)
+    assert not drawn.train.X.index.equals(resampled(scene, 4).train.X.index)
+
+
+def test_the_share_of_each_person_is_counted_over_the_refits(scene, refits):
+    assert len(refits) == 6
+    assert refits.changed.shape == (6, len(scene.test))
+    again = [train_cell(resampled(scene, i), CELL, "demographic_parity", Shared()) for i in range(2)]
+    for i, model in enumerate(again):
+        decided = (model.margin(scene.test) > 0).astype(int)
+        np.testing.assert_array_equal(refits.changed[i], decided != scene.decisions_test)
+        assert refits.figures.loc[i, "p_rule"] == scene.figures(decided)["p_rule"]
+    np.testing.assert_allclose(refits.share, refits.changed.mean(axis=0))
+    intervals = refits.intervals
+    assert (intervals["low"] <= refits.figures.median()).all()
+    assert (refits.figures.median() <= intervals["high"]).all()
+
+
+def test_what_happens_again():
+    changed = np.array([[1, 1, 0], [1, 0, 0]] * 5, dtype=bool)
+    found = Refits(changed, None)
+    assert found.share.tolist() == [1.0, 0.5, 0.0]
+    assert found.happens_again(np.array([True, True, False])) == 1
+    nine = Refits(np.array([[True]] * 9 + [[False]]), None)
+    assert AGAIN == 0.9
+    assert nine.happens_again(np.array([True])) == 1
+
+
+def test_how_many_refits_is_counted_not_timed(scene):
+    assert n_refits(scene) == MAX_REFITS
+    assert n_refits(prepare("adult")) == MIN_REFITS
+
+
+def test_progress_is_told_and_can_end_it(scene):
+    told = []
+
+    def stop(share):
+        told.append(share)
+        if len(told) == 2:
+            raise InterruptedError
+
+    with pytest.raises(InterruptedError):
+        refit(scene, CELL, "demographic_parity", count=4, report=stop)
+    assert told == [0.25, 0.5]
+
+
+@pytest.mark.parametrize("method", ["lpp", "oracle_roc", "frappe"])
+def test_the_checks_of_a_rival(scene, method):
+    from commod.experiments.sweep import lines_of
+
+    cell = lines_of(method)[0][-1]
+    trained = train_cell(scene, cell, "demographic_parity", Shared())
+    answers = answers_of(scene, trained)
+    changed = (trained.margin(scene.test) > 0) != scene.decisions_test
+    right = changed & ((trained.margin(scene.test) > 0) == scene.test.y.to_numpy())
+    assert set(answers) == {"right", "sure", "merit"}
+    assert (answers["right"].part, answers["right"].whole) == (right.sum(), changed.sum())
+    assert answers["merit"].whole > 1000
+
+
+def test_all_four_checks_of_commod(scene, refits):
+    trained = train_cell(scene, CELL, "demographic_parity", Shared())
+    answers = answers_of(scene, trained, refits)
+    assert {name: answer.mark for name, answer in answers.items()} == {
+        "right": "bad",
+        "sure": "bad",
+        "merit": "bad",
+        "again": answers["again"].mark,
+    }
+    changed = (trained.margin(scene.test) > 0) != scene.decisions_test
+    assert answers["again"].part == refits.happens_again(changed)
+    assert "6 refits" in answers["again"].sentence

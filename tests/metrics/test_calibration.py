@@ -1,0 +1,56 @@
+"""Calibration against counts by hand, and its interval by simulation."""
+
+import numpy as np
+import pytest
+
+from commod.metrics.calibration import calibration_by_group, expected_calibration_error, reliability_table
+
+
+def test_by_hand():
+    y, p = [1, 0, 1, 1], [0.91, 0.95, 0.15, 0.85]
+    # bins .9–1: mean score .93, rate .5; .1–.2: .15 and 1; .8–.9: .85 and 1
+    expected = (2 * abs(0.5 - 0.93) + abs(1 - 0.15) + abs(1 - 0.85)) / 4
+    assert expected_calibration_error(y, p) == pytest.approx(expected)
+    table = reliability_table(y, p)
+    assert table["count"].tolist() == [1, 1, 2]
+    assert table["rate"].tolist() == [1, 1, 0.5]
+    assert table["mean_score"].tolist() == pytest.approx([0.15, 0.85, 0.93])
+
+
+def test_scores_of_exactly_0_and_1_have_their_bins():
+    table = reliability_table([0, 1, 1], [0.0, 1.0, 1.0])
+    assert table["low"].tolist() == [0.0, 0.9]
+    assert expected_calibration_error([0, 1, 1], [0.0, 1.0, 1.0]) == 0
+
+
+def test_scores_that_are_no_probabilities_are_refused():
+    with pytest.raises(ValueError, match="between 0 and 1"):
+        expected_calibration_error([0, 1], [0.2, 1.2])
+
+
+def test_each_group_has_its_own_error_and_the_same_seed_the_same_interval():
+    rng = np.random.default_rng(0)
+    s, f = rng.integers(0, 2, 400), rng.random(400)
+    y = (rng.random(400) < f).astype(int)
+    g = np.clip(f + 0.2 * s, 0, 1)
+    frame = calibration_by_group(y, f, g, sensitive_features=s)
+    for group in (0, 1):
+        own = s == group
+        for name, scores in (("f", f), ("g", g)):
+            assert frame.loc[group, name] == pytest.approx(expected_calibration_error(y[own], scores[own]))
+    assert frame.loc[1, "difference_low"] > 0
+    assert frame.loc[0, "difference"] == 0 == frame.loc[0, "difference_high"]
+    assert frame.equals(calibration_by_group(y, f, g, sensitive_features=s))
+    assert not frame.equals(calibration_by_group(y, f, g, sensitive_features=s, seed=1))
+
+
+def test_the_interval_holds_what_is_true_of_scores_that_are_far_off():
+    """Scores 0.15 too high everywhere: the error is 0.15, and nineteen of twenty intervals should hold it."""
+    rng = np.random.default_rng(3)
+    held = 0
+    for _ in range(60):
+        truth = rng.uniform(0.1, 0.8, 500)
+        y, s = (rng.random(500) < truth).astype(int), np.repeat([0, 1], 250)
+        frame = calibration_by_group(y, truth, truth + 0.15, sensitive_features=s, n_bootstrap=100)
+        held += int(((frame["g_low"] <= 0.15) & (frame["g_high"] >= 0.15)).sum())
+    assert held / 120 >= 0.88
