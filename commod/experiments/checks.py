@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from commod.experiments.refits import AGAIN, Refits
+from commod.experiments.refits import Refits
 from commod.experiments.scene import Scene
 from commod.experiments.sweep import Trained
 from commod.explain.checks import Answer, check_again, check_certainty, check_merit, check_record
@@ -40,5 +40,5 @@ def answers_of(scene: Scene, trained: Trained, refits: Refits | None = None) -> 
         check_merit(scene.task, merit_of_model(scene, trained)),
     ]
     if refits is not None:
-        found.append(check_again(before != after, refits.share, len(refits), AGAIN))
+        found.append(check_again(before != after, refits.share, len(refits)))
     return {answer.check.name: answer for answer in found}

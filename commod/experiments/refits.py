@@ -11,10 +11,8 @@ from commod.datasets import TabularEncoder
 from commod.experiments.scene import Scene
 from commod.experiments.sweep import Cell, Report, Shared, train_cell
 
-__all__ = ["AGAIN", "MAX_REFITS", "MIN_REFITS", "Refits", "n_refits", "refit", "resampled"]
+__all__ = ["MAX_REFITS", "MIN_REFITS", "Refits", "n_refits", "refit", "resampled"]
 
-# A change that so large a share of the refits makes is called one that happens again.
-AGAIN = 0.9
 # As many refits as take some five seconds on one core. How many is counted, not timed: the same model gets the same
 # refits on every machine. A refit of the default solver takes about a second for so many numbers of the encoded table.
 MIN_REFITS, MAX_REFITS = 30, 100
@@ -27,26 +25,22 @@ class Refits:
 
     Attributes
     ----------
-    changed : array of bool (refits, test rows)
-        Whether each refit decides otherwise than f.
+    changes : array of int (test rows,)
+        How many refits decide otherwise than f.
     figures : DataFrame
         The key figures of each refit on test, one row each.
     """
 
-    changed: np.ndarray
+    changes: np.ndarray
     figures: pd.DataFrame
 
     def __len__(self) -> int:
-        return len(self.changed)
+        return len(self.figures)
 
     @property
     def share(self) -> np.ndarray:
         """Of each test row, the share of refits that change it."""
-        return np.asarray(self.changed.mean(axis=0))
-
-    def happens_again(self, changed: np.ndarray) -> int:
-        """How many of those whom a model changes are changed by `AGAIN` of the refits or more."""
-        return int((self.share[changed] >= AGAIN - 1e-9).sum())
+        return np.asarray(self.changes / len(self))
 
     @property
     def intervals(self) -> pd.DataFrame:
@@ -94,12 +88,12 @@ def refit(scene: Scene, cell: Cell, fairness: str, *, count: int | None = None, 
     """
     count = n_refits(scene) if count is None else count
     before = scene.decisions_test
-    changed = np.zeros((count, len(before)), dtype=bool)
+    changes = np.zeros(len(before), dtype=np.int32)
     figures = []
     for i in range(count):
         after = (train_cell(resampled(scene, i), cell, fairness, Shared()).margin(scene.test) > 0).astype(int)
-        changed[i] = after != before
+        changes += after != before
         figures.append(scene.figures(after))
         if report is not None:
             report((i + 1) / count)
-    return Refits(changed, pd.DataFrame(figures))
+    return Refits(changes, pd.DataFrame(figures))

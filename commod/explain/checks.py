@@ -16,8 +16,21 @@ from commod.datasets.task import Task
 from commod.explain.concepts import in_percent
 from commod.explain.sense import SURE, certainty
 
-__all__ = ["CHECKS", "MARKS", "Answer", "Check", "check_again", "check_certainty", "check_merit", "check_record"]
+__all__ = [
+    "AGAIN",
+    "CHECKS",
+    "MARKS",
+    "Answer",
+    "Check",
+    "check_again",
+    "check_certainty",
+    "check_merit",
+    "check_record",
+    "often_enough",
+]
 
+# A change that so large a share of the refits makes is called one that happens again.
+AGAIN = 0.9
 Mark = Literal["fine", "look", "bad", "open"]
 # What a mark is called, its sign, and what it says. "open": it cannot be told.
 MARKS: dict[Mark, tuple[str, str]] = {
@@ -207,14 +220,19 @@ def check_merit(task: Task, merit: pd.DataFrame) -> Answer:
     return _answer("merit", int(worst["turned_g"]), int(worst["people"]), sentence)
 
 
-def check_again(changed: Any, share: Any, refits: int, least: float) -> Answer:
-    """Would it happen again? Whom the model changes, the share of refits that change each, and what is often enough."""
-    changed = np.asarray(changed, dtype=bool)
-    whole, part = int(changed.sum()), int((np.asarray(share)[changed] >= least - 1e-9).sum())
+def check_again(changed: Any, share: Any, refits: int) -> Answer:
+    """Would it happen again? Whom the model changes, the share of refits that change each, and how many refits."""
+    often = often_enough(np.asarray(share)[np.asarray(changed, dtype=bool)])
+    whole, part = len(often), int(often.sum())
     if not whole:
         return _nobody("again")
     sentence = (
-        f"{part:,} of {whole:,} changes happen in nine of ten refits or more ({in_percent(part / whole, 0)}; "
-        f"{refits} refits on resampled training data)."
+        f"{part:,} of {whole:,} changes happen in {AGAIN * 10:.0f} of 10 refits or more "
+        f"({in_percent(part / whole, 0)}; {refits} refits on resampled training data)."
     )
     return _answer("again", part, whole, sentence)
+
+
+def often_enough(share: Any) -> Any:
+    """Whether a change that this share of the refits makes is one that happens again."""
+    return np.asarray(share) >= AGAIN - 1e-9

@@ -12,7 +12,9 @@ from scipy.stats import norm, rankdata
 from commod.datasets.task import Split, Task
 from commod.metrics.counts import as_binary
 
-__all__ = ["auc_with_interval", "explain_proxies"]
+__all__ = ["auc_with_interval", "explain_proxies", "proxies_of"]
+
+COLUMNS = ["kind", "name", "label", "auc", "low", "high"]
 
 
 def auc_with_interval(score: Any, sensitive: Any, confidence: float = 0.95) -> tuple[float, float, float]:
@@ -55,12 +57,7 @@ def explain_proxies(
         but for empty ones, then the features, strongest first.
     """
     groups, groups_test = train.sensitive.to_numpy(), test.sensitive.to_numpy()
-    concepts = []
-    if activations is not None:
-        for name in activations[0].columns:
-            own, own_test = (values[name].to_numpy() for values in activations)
-            if own.any():
-                concepts.append(_row("concept", name, name, _tells(own, groups, own_test, groups_test)))
+    concepts = [] if activations is None else [proxies_of(*activations, groups, groups_test)]
     features = []
     for feature in task.spec.features:
         own, own_test = train.X[feature.name], test.X[feature.name]
@@ -69,7 +66,17 @@ def explain_proxies(
         found = _tells(own.to_numpy(), groups, own_test.to_numpy(), groups_test)
         features.append(_row("feature", feature.name, feature.label, found))
     features.sort(key=lambda row: -row["auc"])
-    return pd.DataFrame([*concepts, *features], columns=["kind", "name", "label", "auc", "low", "high"])
+    return pd.concat([*concepts, pd.DataFrame(features, columns=COLUMNS)], ignore_index=True)
+
+
+def proxies_of(values: pd.DataFrame, values_test: pd.DataFrame, groups: Any, groups_test: Any) -> pd.DataFrame:
+    """The part of `explain_proxies` that is about concepts, from their values on the training and on the test rows."""
+    rows = []
+    for name in values.columns:
+        own, own_test = values[name].to_numpy(), values_test[name].to_numpy()
+        if own.any():
+            rows.append(_row("concept", name, name, _tells(own, groups, own_test, groups_test)))
+    return pd.DataFrame(rows, columns=COLUMNS)
 
 
 def _row(kind: str, name: str, label: str, found: tuple[float, float, float]) -> dict[str, Any]:

@@ -118,8 +118,9 @@ class Figure:
 
     @property
     def introduction(self) -> str:
-        """The title where a reader meets the figure: with what other tools have in its place."""
-        return f"{self.title} (cf. {self.cf})" if self.cf else self.title
+        """The title where a reader meets the figure, whatever the outcomes: with what other tools have in its place."""
+        title = self.title.replace("“{positive}”", "positive decisions").replace("“{negative}”", "negative decisions")
+        return f"{title} (cf. {self.cf})" if self.cf else title
 
     @property
     def format(self) -> str:

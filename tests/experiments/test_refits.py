@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 from commod.experiments.checks import answers_of
-from commod.experiments.refits import AGAIN, MAX_REFITS, MIN_REFITS, Refits, n_refits, refit, resampled
+from commod.experiments.refits import MAX_REFITS, MIN_REFITS, n_refits, refit, resampled
 from commod.experiments.scene import prepare
 from commod.experiments.sweep import Cell, Shared, train_cell
+from commod.explain.checks import check_again
 
 CELL = Cell("commod", 3.0, (("lambda_concepts", 0.05), ("n_concepts", 2)))
 
@@ -34,26 +35,23 @@ def test_a_resample_keeps_groups_and_labels(scene):
 
 def test_the_share_of_each_person_is_counted_over_the_refits(scene, refits):
     assert len(refits) == 6
-    assert refits.changed.shape == (6, len(scene.test))
-    again = [train_cell(resampled(scene, i), CELL, "demographic_parity", Shared()) for i in range(2)]
-    for i, model in enumerate(again):
+    changes = np.zeros(len(scene.test), dtype=int)
+    for i in range(6):
+        model = train_cell(resampled(scene, i), CELL, "demographic_parity", Shared())
         decided = (model.margin(scene.test) > 0).astype(int)
-        np.testing.assert_array_equal(refits.changed[i], decided != scene.decisions_test)
+        changes += decided != scene.decisions_test
         assert refits.figures.loc[i, "p_rule"] == scene.figures(decided)["p_rule"]
-    np.testing.assert_allclose(refits.share, refits.changed.mean(axis=0))
+    np.testing.assert_array_equal(refits.share, changes / 6)
     intervals = refits.intervals
     assert (intervals["low"] <= refits.figures.median()).all()
     assert (refits.figures.median() <= intervals["high"]).all()
 
 
 def test_what_happens_again():
-    changed = np.array([[1, 1, 0], [1, 0, 0]] * 5, dtype=bool)
-    found = Refits(changed, None)
-    assert found.share.tolist() == [1.0, 0.5, 0.0]
-    assert found.happens_again(np.array([True, True, False])) == 1
-    nine = Refits(np.array([[True]] * 9 + [[False]]), None)
-    assert AGAIN == 0.9
-    assert nine.happens_again(np.array([True])) == 1
+    answer = check_again([True, True, True, False], [1.0, 0.9, 0.5, 1.0], 10)
+    assert (answer.part, answer.whole) == (2, 3)  # nine of ten is enough
+    assert "10 refits" in answer.sentence
+    assert check_again([False, False], [0.0, 0.0], 10).mark == "open"
 
 
 def test_how_many_refits_is_counted_not_timed(scene):
@@ -98,5 +96,5 @@ def test_all_four_checks_of_commod(scene, refits):
         "again": answers["again"].mark,
     }
     changed = (trained.margin(scene.test) > 0) != scene.decisions_test
-    assert answers["again"].part == refits.happens_again(changed)
+    assert answers["again"].part == (refits.share[changed] >= 0.9).sum()
     assert "6 refits" in answers["again"].sentence

@@ -23,7 +23,9 @@ from commod.datasets import Task
 from commod.experiments import Scene, Sweep, prepare, sweep_method
 from commod.experiments.limits import Limits, limits_of, price_of
 from commod.experiments.match import Match, match_models
+from commod.experiments.refits import Refits, refit
 from commod.experiments.scene import SceneKey
+from commod.experiments.sweep import Cell
 from commod.experiments.target import Target, find_settings
 from commod.explain import (
     ChangeTree,
@@ -33,16 +35,22 @@ from commod.explain import (
     explain_tree,
     explain_with_shap,
 )
+from commod.explain.merit import explain_merit
 from commod.explain.people import Segments, explain_people, explain_segments, leaf_words
+from commod.explain.proxies import explain_proxies, proxies_of
+from commod.explain.sense import explain_record
 from commod.explain.shap_comparison import explain_person_with_shap
 from commod.explain.what_if import FeatureRange, edit_row, feature_ranges
 from commod.metrics import CRITERIA, change_table, compare_decisions
+from commod.metrics.calibration import calibration_by_group, reliability_table
 from commod.models import Commod, WarmStart
+from commod.models.adversary import sigmoid
+from commod.models.base_scores import base_logits
 
 # Bytes of a fit's frames and of its estimator, whatever the number of rows.
 FRAMES = 96 * 2**10
 # Parts of a fit that take a while to make.
-EXPLAINED = ("figures", "changes", "loadings", "concepts", "cards")
+EXPLAINED = ("figures", "changes", "record", "loadings", "concepts", "cards")
 # Bytes that all lines of the λ_fair slider may hold together.
 MAX_WARM_START_BYTES = 96 * 2**20
 
@@ -91,14 +99,27 @@ class FitResult:
         return change_table(self.scene.decisions_test, self.decisions, sensitive_features=self.scene.test.sensitive)
 
     @cached_property
+    def record(self) -> pd.DataFrame:
+        """Changes by group and direction that agree with the record, on test."""
+        test = self.scene.test
+        return explain_record(self.task, test.y, test.sensitive, self.scene.decisions_test, self.decisions)
+
+    @cached_property
     def loadings(self) -> pd.DataFrame:
         return explain_loadings(self.g, self.task)
 
     @cached_property
     def concepts(self) -> pd.DataFrame:
-        values = self.scene.encoded_test @ self.g.concepts_.to_numpy()
-        activations = pd.DataFrame(values, columns=self.g.concepts_.columns)
-        return explain_concepts(self.g, self.task, activations, self.scene.decisions_test, self.decisions)
+        """What each concept does, and how well it alone tells the group (``auc, low, high``), on test."""
+        values = self.activations(self.scene.encoded_test)
+        frame = explain_concepts(self.g, self.task, values, self.scene.decisions_test, self.decisions)
+        groups = self.scene.train.sensitive, self.scene.test.sensitive
+        tells = proxies_of(self.activations(self.scene.encoded_train), values, *groups)
+        return frame.join(tells.set_index("name")[["auc", "low", "high"]])
+
+    def activations(self, encoded: np.ndarray) -> pd.DataFrame:
+        """The values of the concepts for encoded rows."""
+        return pd.DataFrame(encoded @ self.g.concepts_.to_numpy(), columns=self.g.concepts_.columns)
 
     @cached_property
     def cards(self) -> str:
@@ -109,13 +130,30 @@ class FitResult:
     def verdict(self) -> str:
         """The picture in one sentence."""
         return verdict(
-            self.task.spec, self.settings.fairness, self.figures, self.changes, smallest_ratio=self.smallest_ratio
+            self.task.spec,
+            self.settings.fairness,
+            self.figures,
+            self.changes,
+            self.record,
+            smallest_ratio=self.smallest_ratio,
         )
 
     def fill(self, made: dict[str, Any]) -> FitResult:
         """Take over what `explained` has made elsewhere."""
         self.__dict__.update(made)
         return self
+
+    @property
+    def logit(self) -> np.ndarray:
+        """Of g's score on test."""
+        return self.ratio_test * self.scene.logit_test
+
+    @property
+    def cell(self) -> Cell:
+        """The model as one of a sweep."""
+        arguments = self.settings.commod_arguments()
+        value, _ = arguments.pop("lambda_fair"), arguments.pop("fairness")
+        return Cell("commod", value, tuple(arguments.items()))
 
     @property
     def nbytes(self) -> int:
@@ -277,6 +315,55 @@ def feature_ranges_of(scene: SceneKey, report: Report | None = None) -> dict[str
 
 
 # ---- of a model ----
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What is found out about the changes of a model beside what `FitResult` has, on test.
+
+    Attributes
+    ----------
+    merit : DataFrame
+        For whom more merit hurts, see `explain_merit`.
+    calibration, reliability : DataFrame
+        Calibration error of f and g by group, see `calibration_by_group`; and the points of the picture behind it, see
+        `reliability_table`, with ``group`` (its name) and ``model`` ("f" or "g").
+    proxies : DataFrame
+        How well features and concepts tell the group, see `explain_proxies`.
+    """
+
+    merit: pd.DataFrame
+    calibration: pd.DataFrame
+    reliability: pd.DataFrame
+    proxies: pd.DataFrame
+
+
+def evidence(result: FitResult, report: Report | None = None) -> Evidence:
+    """Whether the changes make sense: what takes longer than a moment."""
+    scene, task, g = result.scene, result.task, result.g
+    test, scores = scene.test, {"f": scene.scores_test, "g": sigmoid(result.logit)}
+    merit = explain_merit(task, test.X, lambda X: base_logits(scene.f, X), g.decision_function)
+    if report is not None:
+        report(0.5)
+    y, groups = test.y.to_numpy(), test.sensitive.to_numpy()
+    pictures = [
+        reliability_table(y[groups == code], values[groups == code]).assign(group=name, model=model)
+        for code, name in enumerate(task.groups)
+        for model, values in scores.items()
+        if (groups == code).any()
+    ]
+    activations = (result.activations(scene.encoded_train), result.activations(scene.encoded_test))
+    return Evidence(
+        merit,
+        calibration_by_group(y, scores["f"], scores["g"], sensitive_features=groups),
+        pd.concat(pictures, ignore_index=True),
+        explain_proxies(task, scene.train, test, activations),
+    )
+
+
+def refits(result: FitResult, report: Report | None = None) -> Refits:
+    """The model fitted again on resampled training rows."""
+    return refit(result.scene, result.cell, result.settings.fairness, report=report)
 
 
 def explained(result: FitResult, report: Report | None = None) -> dict[str, Any]:

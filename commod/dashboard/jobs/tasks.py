@@ -92,6 +92,16 @@ def shap(result: FitResult) -> Task:
     return _of("shap", result, results.shap_comparison, priority=Priority.BACKGROUND)
 
 
+def evidence(result: FitResult) -> Task:
+    """Whether the changes make sense: merit, calibration, proxies."""
+    return _of("evidence", result, results.evidence)
+
+
+def refits(result: FitResult) -> Task:
+    """Whether the changes would happen again."""
+    return _of("refits", result, results.refits, priority=Priority.BACKGROUND)
+
+
 def segments(result: FitResult) -> Task:
     """Segments of people by how much they changed."""
     return _of("segments", result, results.segments_of_changes)

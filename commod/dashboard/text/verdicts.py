@@ -33,7 +33,13 @@ def changes_by_direction(spec: TaskSpec, changes: pd.DataFrame) -> list[dict[str
 
 
 def verdict(
-    spec: TaskSpec, fairness: str, figures: pd.DataFrame, changes: pd.DataFrame, *, smallest_ratio: float
+    spec: TaskSpec,
+    fairness: str,
+    figures: pd.DataFrame,
+    changes: pd.DataFrame,
+    record: pd.DataFrame,
+    *,
+    smallest_ratio: float,
 ) -> str:
     """The picture in one sentence, honest about noise.
 
@@ -42,8 +48,8 @@ def verdict(
     spec : TaskSpec
     fairness : str
         The criterion.
-    figures, changes : DataFrame
-        Of `compare_decisions` and of `change_table`, on test.
+    figures, changes, record : DataFrame
+        Of `compare_decisions`, of `change_table` and of `explain_record`, on test.
     smallest_ratio : float
         The smallest r on test: told while no decision changes.
     """
@@ -66,5 +72,14 @@ def verdict(
     helped, harmed = int(changes[better_off].sum()), int(changes[worse_off].sum())
     return (
         f"{criterion.figure.title} {moved} by changing {changed:,} of {total:,} decisions, with {price}: "
-        f"{helped:,} {people} get the better decision, {harmed:,} the worse one."
+        f"{helped:,} {people} get the better decision{_rightly(record, True)}, {harmed:,} the worse one"
+        f"{_rightly(record, False)}."
     )
+
+
+def _rightly(record: pd.DataFrame, better: bool) -> str:
+    """How many of the changes in one direction the record agrees with, where there is one."""
+    rows = record[record["better"] == better]
+    if not rows["count"].sum():
+        return ""
+    return f" (by the record {rows['right'].sum():,} of them rightly)"

@@ -14,6 +14,7 @@ from commod.dashboard.server.paint_order import deferred_paint, first_paint, let
 from commod.dashboard.state import session
 from commod.dashboard.views import controls, frame
 from commod.dashboard.views.changes import draw_changes
+from commod.dashboard.views.checks import begin_checks
 from commod.dashboard.views.concepts import draw_concepts
 from commod.dashboard.views.model import explain, train
 from commod.dashboard.views.shap import begin_shap
@@ -63,8 +64,10 @@ def show() -> None:
         searching = target.form(settings, result)
     with deferred_paint():
         draw_table()
+        checks = begin_checks(result)
+    with deferred_paint():
         draw_concepts(result)
     draw_tree(result, settings.depth)
     session.keep_link()
     # What may take a while comes last: the page above is complete without it.
-    draw_pending(begin_shap(result), begin_sweep(result.settings), target.pending(searching))
+    draw_pending(begin_shap(result), begin_sweep(result.settings), target.pending(searching), *checks())

@@ -1,0 +1,93 @@
+"""Do these changes make sense? Four questions with a mark each, and a sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import streamlit as st
+
+from commod.dashboard.jobs import tasks
+from commod.dashboard.jobs.queue import Ticket
+from commod.dashboard.jobs.results import FitResult
+from commod.dashboard.jobs.service import submit
+from commod.dashboard.jobs.tasks import Task
+from commod.dashboard.jobs.wait import Pending, in_line
+from commod.dashboard.server.paint_order import deferred_paint
+from commod.dashboard.text.escape import escape_markdown
+from commod.experiments.refits import Refits
+from commod.explain.checks import (
+    CHECKS,
+    MARKS,
+    Answer,
+    Mark,
+    check_again,
+    check_certainty,
+    check_merit,
+    check_record,
+)
+
+# Word and sign tell a mark; the colour only underlines it.
+SHOWN: dict[Mark, str] = {
+    "fine": ":green[:material/check_circle:] **fine**",
+    "look": ":orange[:material/error:] **look**",
+    "bad": ":red[:material/cancel:] **bad**",
+    "open": ":gray[:material/do_not_disturb_on:] **open**",
+}
+assert set(SHOWN) == set(MARKS)
+
+
+def begin_checks(result: FitResult) -> Callable[[], list[Pending]]:
+    """The section with its four lines; what it gives sets out to find the two answers that take longer."""
+    st.header("Do these changes make sense?")
+    if not result.changes["changed"].any():
+        st.info("Nobody's decision changes at this setting, so there is nothing to check.", icon=":material/info:")
+        return list
+    places = {name: st.empty() for name in CHECKS}
+    _line(places, check_record(result.record))
+    _line(places, check_certainty(result.scene.logit_test, result.scene.decisions_test, result.decisions))
+    for name in ("merit", "again"):
+        places[name].markdown(_unanswered(name, "…"))
+    st.page_link("pages/people.py", label="Each of them in detail: Who changed", icon=":material/groups:")
+
+    def pending() -> list[Pending]:
+        return [
+            _pending(places, "merit", tasks.evidence(result), lambda found: check_merit(result.task, found.merit)),
+            _pending(places, "again", tasks.refits(result), lambda found: again(result, found)),
+        ]
+
+    return pending
+
+
+def again(result: FitResult, refits: Refits) -> Answer:
+    """Whether the changes of a model would happen again."""
+    return check_again(result.changed_test, refits.share, len(refits))
+
+
+def _unanswered(name: str, told: str) -> str:
+    return f":gray[:material/hourglass_empty:] **{CHECKS[name].title}** {told}"
+
+
+def _pending(places: Mapping[str, Any], name: str, task: Task, answer: Callable[[Any], Answer]) -> Pending:
+    """A line that tells the progress until its answer is there."""
+    told = ""
+
+    def look(ticket: Ticket) -> None:
+        nonlocal told
+        text = in_line("Refits", ticket) if ticket.before else f"{10 * int(10 * ticket.progress)} %"
+        if text != told:
+            told = text
+            places[name].markdown(_unanswered(name, told))
+
+    def paint(ticket: Ticket) -> None:
+        with deferred_paint():
+            _line(places, answer(ticket.result()))
+
+    return Pending(submit(task), paint, look)
+
+
+def _line(places: Mapping[str, Any], answer: Answer) -> None:
+    """A mark, the question and the answer in a sentence."""
+    check = answer.check
+    text = f"{SHOWN[answer.mark]} · **{check.title}** {escape_markdown(answer.sentence)}"
+    places[check.name].markdown(text, help=f"{check.meaning} {check.bounds}")
