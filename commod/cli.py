@@ -13,6 +13,7 @@ from typing import Any
 import pandas as pd
 
 from commod.datasets import Task, data_directory, load_task, task_names
+from commod.explain.checks import MARKS
 from commod.metrics.figures import CRITERIA, figure_of, key_figures, title_of
 from commod.models import Commod, evaluate, figures_of
 from commod.models.base_models import BASE_MODELS, train_base_model
@@ -42,15 +43,14 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(required=True, metavar="command")
 
     fit = commands.add_parser("fit", help="train f and COMMOD on a data set and print the figures on its test part")
-    fit.add_argument("dataset", help=f"one of {', '.join(task_names())}")
-    fit.add_argument("--lambda-fair", type=float, default=2.0, help="weight of fairness (default 2)")
-    fit.add_argument("--lambda-ratio", type=float, default=0.05, help="weight of staying near f (default 0.05)")
-    fit.add_argument("--lambda-concepts", type=float, default=0.01, help="weight of sparse concepts (default 0.01)")
-    fit.add_argument("--n-concepts", "-k", type=int, default=2, help="number of concepts (default 2)")
-    _add_scene(fit)
+    _add_model(fit)
     fit.add_argument("--solver", default="best_response", help="best_response (default) or adversarial")
-    fit.add_argument("--json", action="store_true", help="print one JSON object")
     fit.set_defaults(run=_fit)
+
+    check = commands.add_parser("check", help="do the changes of a model make sense? right or wrong, merit, refits, …")
+    _add_model(check)
+    check.add_argument("--refits", type=int, help="refits on resampled training rows (default: 30 to 100, by size)")
+    check.set_defaults(run=_check)
 
     target = commands.add_parser("target", help="find the setting that is fair enough and changes few enough decisions")
     target.add_argument("dataset", help=f"one of {', '.join(task_names())}")
@@ -94,6 +94,22 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
+def _add_model(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("dataset", help=f"one of {', '.join(task_names())}")
+    parser.add_argument("--lambda-fair", type=float, default=2.0, help="weight of fairness (default 2)")
+    parser.add_argument("--lambda-ratio", type=float, default=0.05, help="weight of staying near f (default 0.05)")
+    parser.add_argument("--lambda-concepts", type=float, default=0.01, help="weight of sparse concepts (default 0.01)")
+    parser.add_argument("--n-concepts", "-k", type=int, default=2, help="number of concepts (default 2)")
+    _add_scene(parser)
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+
+
+def _weights(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Settings of COMMOD."""
+    names = ("lambda_fair", "lambda_ratio", "lambda_concepts", "n_concepts")
+    return {name: getattr(arguments, name) for name in names}
+
+
 def _add_scene(parser: argparse.ArgumentParser) -> None:
     usual, *others = CRITERIA
     parser.add_argument("--fairness", default=usual, help=f"{usual} (default) or {' or '.join(others)}")
@@ -111,12 +127,7 @@ def _fit(arguments: argparse.Namespace) -> int:
     task = load_task(arguments.dataset)
     train, test = task.split(seed=arguments.seed)
     f = train_base_model(task, train, arguments.base_model)
-    settings: dict[str, Any] = {
-        "lambda_fair": arguments.lambda_fair,
-        "lambda_ratio": arguments.lambda_ratio,
-        "lambda_concepts": arguments.lambda_concepts,
-        "n_concepts": arguments.n_concepts,
-    }
+    settings = _weights(arguments)
     model = Commod(f, **settings, fairness=arguments.fairness, solver=arguments.solver)
     started = time.perf_counter()
     g = model.fit(train.X, train.y, sensitive_features=train.sensitive)
@@ -148,6 +159,30 @@ def _fit(arguments: argparse.Namespace) -> int:
         shown = ", ".join(f"{feature} {value:+.2f}" for feature, value in parts.head(6).items())
         more = f", and {len(parts) - 6} more" if len(parts) > 6 else ""
         print(f"  {name} [{weights[name]:+.3f}]: {shown or 'empty'}{more}")
+    return 0
+
+
+def _check(arguments: argparse.Namespace) -> int:
+    from commod.experiments import prepare
+    from commod.experiments.checks import answers_of
+    from commod.experiments.refits import refit
+    from commod.experiments.sweep import Cell, Shared, train_cell
+
+    if arguments.refits is not None and arguments.refits < 1:
+        raise ValueError("--refits must be 1 or more.")
+    scene = prepare(arguments.dataset, arguments.base_model, arguments.seed)
+    settings = _weights(arguments)
+    cell = Cell("commod", settings.pop("lambda_fair"), tuple(settings.items()))
+    trained = train_cell(scene, cell, arguments.fairness, Shared())
+    refits = refit(scene, cell, arguments.fairness, count=arguments.refits)
+    answers = answers_of(scene, trained, refits)
+    if arguments.json:
+        found = {name: answer.plain for name, answer in answers.items()}
+        print(json.dumps({"dataset": scene.task.name, "fairness": arguments.fairness, "checks": found}))
+        return 0
+    for answer in answers.values():
+        word, sign = MARKS[answer.mark]
+        print(_plain(f"{sign} {word:5} {answer.check.title} {answer.sentence}"))
     return 0
 
 

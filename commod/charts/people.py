@@ -7,7 +7,7 @@ import pandas as pd
 
 from commod.charts import palette
 
-__all__ = ["plot_outcomes", "plot_segment_shares"]
+__all__ = ["AFTER", "BEFORE", "names_above", "plot_outcomes", "plot_segment_shares"]
 
 BEFORE, AFTER = "before (f)", "now (g)"
 COLOURS = {"changed": palette.G, "better": palette.BETTER, "worse": palette.WORSE}
@@ -18,7 +18,7 @@ NARROW = 560
 LINE = 14
 
 
-def _names_above(offset: int, *, lines: int = 1) -> alt.Y:
+def names_above(offset: int, *, lines: int = 1) -> alt.Y:
     """Names above their marks instead of beside them; `offset` is that of the last line from the middle of its row."""
     broken = f"width < {NARROW} && indexof(datum.label, '|') >= 0"
     whole = "replace(datum.label, '|', ' · ')"
@@ -65,7 +65,7 @@ def plot_segment_shares(
     """
     colour = COLOURS[of]
     down = step // 2 - 10
-    y = _names_above(down - 16, lines=2 if step > 38 else 1)
+    y = names_above(down - 16, lines=2 if step > 38 else 1)
     x = alt.X(
         "share:Q",
         title=f"{title} (% of the segment)",
@@ -109,7 +109,7 @@ def plot_outcomes(frame: pd.DataFrame, *, decision: str) -> alt.LayerChart:
     decision : str
         The positive decision, in words.
     """
-    y = _names_above(-11)
+    y = names_above(-11)
     x = alt.X(
         "rate:Q",
         title=f"Decided “{decision}” (%)",

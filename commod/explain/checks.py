@@ -27,6 +27,7 @@ __all__ = [
     "check_merit",
     "check_record",
     "often_enough",
+    "step_in_words",
 ]
 
 # A change that so large a share of the refits makes is called one that happens again.
@@ -37,7 +38,7 @@ MARKS: dict[Mark, tuple[str, str]] = {
     "fine": ("fine", "✓"),
     "look": ("look", "!"),
     "bad": ("bad", "✗"),
-    "open": ("–", "–"),
+    "open": ("open", "–"),
 }
 
 
@@ -160,6 +161,12 @@ class Answer:
     def mark(self) -> Mark:
         return self.check.mark(self.value)
 
+    @property
+    def plain(self) -> dict[str, str | int | float | None]:
+        """As JSON has it."""
+        value = None if math.isnan(self.value) else self.value
+        return {"mark": self.mark, "value": value, "part": self.part, "whole": self.whole}
+
 
 def _answer(name: str, part: int, whole: int, sentence: str) -> Answer:
     return Answer(CHECKS[name], part / whole if whole else float("nan"), part, whole, sentence)
@@ -210,14 +217,21 @@ def check_merit(task: Task, merit: pd.DataFrame) -> Answer:
         return _answer(
             "merit", 0, int(worst["people"]), f"One more step never turns the decision for the worse: {names}."
         )
-    step = f"{worst['step']:+g}".replace("-", "−")
-    unit = f" {worst['unit']}" if worst["unit"] not in ("", "count") else ""
     good, bad = spec.outcomes[spec.favourable], spec.outcomes[1 - spec.favourable]
     sentence = (
-        f"{worst['label']} {step}{unit}, a merit, turns “{good}” into “{bad}” for {worst['turned_g']:,} of "
-        f"{worst['people']:,} {spec.people} under g, and for {worst['turned_f']:,} under f."
+        f"One step {'more' if worst['step'] > 0 else 'less'} of {worst['label']} ({step_in_words(worst)}) turns “{good}” "
+        f"into “{bad}” for {worst['turned_g']:,} of {worst['people']:,} {spec.people} under g ({worst['turned_f']:,} "
+        f"under f), and lowers the score of {worst['lowered_g']:,}."
     )
     return _answer("merit", int(worst["turned_g"]), int(worst["people"]), sentence)
+
+
+def step_in_words(row: Any) -> str:
+    """The step of a row of `explain_merit` with its unit: "+1 point"."""
+    step, unit = float(row["step"]), str(row["unit"])
+    if abs(step) == 1 and unit.endswith("s"):
+        unit = unit[:-1]
+    return f"{step:+g}{'' if unit in ('', 'count') else f' {unit}'}".replace("-", "−")
 
 
 def check_again(changed: Any, share: Any, refits: int) -> Answer:

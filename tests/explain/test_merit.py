@@ -41,9 +41,9 @@ def test_a_model_that_turns_against_merit_is_found():
     assert (row["turned_g"], row["lowered_g"]) == (1, 4)  # 3 → 4 turns "yes" into "no"
     answer = check_merit(task, explain_merit(task, task.X, rises, falls))
     assert answer.mark == "bad"
-    assert (
-        "Grade +1 points, a merit, turns “yes” into “no” for 1 of 4 people under g, and for 0 under f"
-        in answer.sentence
+    assert answer.sentence == (
+        "One step more of Grade (+1 point) turns “yes” into “no” for 1 of 4 people under g (0 under f), and lowers the "
+        "score of 4."
     )
 
 

@@ -1,6 +1,7 @@
-"""The words of the app: those of ``glossary.toml``, and every figure as it is declared in `commod.metrics.figures`.
+"""The words of the app: those of ``glossary.toml``, and every figure and every check as they are declared.
 
-They feed all tooltips, the Lesson and the page Glossary.
+Figures are declared in `commod.metrics.figures`, checks in `commod.explain.checks`. They feed all tooltips, the Lesson
+and the page Glossary.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from markupsafe import Markup
 
 from commod.dashboard.text.escape import bold
 from commod.dashboard.text.html import piece, style
+from commod.explain.checks import CHECKS
 from commod.metrics.figures import FIGURES
 
 
@@ -43,7 +45,11 @@ def words() -> dict[str, Word]:
         for figure in FIGURES.values()
         if not figure.title.startswith("…") and not figure.by_group
     }
-    return figures | _file()[0]
+    checks = {
+        f"check_{check.name}": Word(check.short, "Do the changes make sense", check.meaning, check.bounds)
+        for check in CHECKS.values()
+    }
+    return figures | _file()[0] | checks
 
 
 def tip(name: str, **values: object) -> str:

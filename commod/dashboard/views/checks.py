@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import streamlit as st
@@ -44,16 +44,18 @@ def begin_checks(result: FitResult) -> Callable[[], list[Pending]]:
         st.info("Nobody's decision changes at this setting, so there is nothing to check.", icon=":material/info:")
         return list
     places = {name: st.empty() for name in CHECKS}
-    _line(places, check_record(result.record))
-    _line(places, check_certainty(result.scene.logit_test, result.scene.decisions_test, result.decisions))
+    line(places["right"], check_record(result.record))
+    line(places["sure"], check_certainty(result.scene.logit_test, result.scene.decisions_test, result.decisions))
     for name in ("merit", "again"):
         places[name].markdown(_unanswered(name, "…"))
     st.page_link("pages/people.py", label="Each of them in detail: Who changed", icon=":material/groups:")
 
     def pending() -> list[Pending]:
         return [
-            _pending(places, "merit", tasks.evidence(result), lambda found: check_merit(result.task, found.merit)),
-            _pending(places, "again", tasks.refits(result), lambda found: again(result, found)),
+            _pending(
+                places["merit"], "merit", tasks.evidence(result), lambda found: check_merit(result.task, found.merit)
+            ),
+            _pending(places["again"], "again", tasks.refits(result), lambda found: again(result, found)),
         ]
 
     return pending
@@ -68,7 +70,7 @@ def _unanswered(name: str, told: str) -> str:
     return f":gray[:material/hourglass_empty:] **{CHECKS[name].title}** {told}"
 
 
-def _pending(places: Mapping[str, Any], name: str, task: Task, answer: Callable[[Any], Answer]) -> Pending:
+def _pending(place: Any, name: str, task: Task, answer: Callable[[Any], Answer]) -> Pending:
     """A line that tells the progress until its answer is there."""
     told = ""
 
@@ -77,17 +79,17 @@ def _pending(places: Mapping[str, Any], name: str, task: Task, answer: Callable[
         text = in_line("Refits", ticket) if ticket.before else f"{10 * int(10 * ticket.progress)} %"
         if text != told:
             told = text
-            places[name].markdown(_unanswered(name, told))
+            place.markdown(_unanswered(name, told))
 
     def paint(ticket: Ticket) -> None:
         with deferred_paint():
-            _line(places, answer(ticket.result()))
+            line(place, answer(ticket.result()))
 
     return Pending(submit(task), paint, look)
 
 
-def _line(places: Mapping[str, Any], answer: Answer) -> None:
+def line(place: Any, answer: Answer) -> None:
     """A mark, the question and the answer in a sentence."""
     check = answer.check
     text = f"{SHOWN[answer.mark]} · **{check.title}** {escape_markdown(answer.sentence)}"
-    places[check.name].markdown(text, help=f"{check.meaning} {check.bounds}")
+    place.markdown(text, help=f"{check.meaning} {check.bounds}")

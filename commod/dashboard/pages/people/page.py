@@ -7,6 +7,7 @@ import streamlit as st
 from commod.dashboard.jobs.results import FitResult
 from commod.dashboard.pages.people.outcomes import draw_outcomes
 from commod.dashboard.pages.people.segments import draw_segments
+from commod.dashboard.pages.people.sense import draw_sense
 from commod.dashboard.pages.people.table import people
 from commod.dashboard.state import session
 from commod.dashboard.text.escape import escape_markdown
@@ -32,10 +33,12 @@ def show() -> None:
 
     st.markdown(_verdict(result))
     _groups(result)
-    draw_outcomes(result)
     if not result.changes["changed"].any():
+        draw_outcomes(result)
         st.info("Nobody's decision changes at this setting, so there is nobody to list.", icon=":material/info:")
         st.stop()
+    draw_sense(result)
+    draw_outcomes(result)
     draw_segments(result)
     people(result, session.current().depth)
 

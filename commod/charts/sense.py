@@ -1,0 +1,164 @@
+"""Whether changes make sense: by the record, by f's certainty, by calibration, and over refits."""
+
+from __future__ import annotations
+
+import altair as alt
+import pandas as pd
+
+from commod.charts import palette
+from commod.charts.people import AFTER, BEFORE, names_above
+
+__all__ = ["CHANGED", "EVERYONE", "plot_again", "plot_certainty", "plot_record", "plot_reliability"]
+
+RIGHT_NOW, RIGHT_BEFORE = "g is right by the record", "f was right by the record"
+EVERYONE, CHANGED = "everyone", "those changed"
+
+
+def plot_record(frame: pd.DataFrame) -> alt.Chart:
+    """Changed people by group and direction, and whether g or f agrees with the record.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Columns ``name`` (group and direction, as shown), ``rank``, ``who`` (`RIGHT_NOW` or `RIGHT_BEFORE`), ``place``
+        (0 and 1 in that order), ``people, share`` (of the changed in this row).
+    """
+    names = [RIGHT_NOW, RIGHT_BEFORE]
+    return (
+        alt.Chart(frame)
+        .mark_bar(size=15, yOffset=8)
+        .encode(
+            x=alt.X("people:Q", title="Changed (people)", axis=alt.Axis(tickMinStep=1, tickCount=6, format=",")),
+            y=names_above(-9),
+            color=alt.Color(
+                "who:N",
+                scale=alt.Scale(domain=names, range=[palette.G, palette.F]),
+                legend=alt.Legend(title=None, orient="bottom", columns=1, labelLimit=0),
+            ),
+            order="place:Q",
+            tooltip=[
+                alt.Tooltip("name:N", title="Changed"),
+                alt.Tooltip("who:N", title="By the record"),
+                alt.Tooltip("people:Q", title="People", format=","),
+                alt.Tooltip("share:Q", title="Share", format=".1%"),
+            ],
+        )
+        .properties(height=alt.Step(44))
+    )
+
+
+def plot_certainty(frame: pd.DataFrame) -> alt.Chart:
+    """How sure f was of those changed, beside everyone.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Columns ``name`` (class of certainty), ``rank``, ``whose`` (`EVERYONE` or `CHANGED`), ``share, people``.
+    """
+    names = [EVERYONE, CHANGED]
+    return (
+        alt.Chart(frame)
+        .mark_bar()
+        .encode(
+            x=alt.X(
+                "name:N",
+                title="How sure f was of its decision",
+                sort=alt.EncodingSortField("rank", op="min"),
+                axis=alt.Axis(labelAngle=0, labelOverlap=False),
+            ),
+            xOffset=alt.XOffset("whose:N", sort=names),
+            y=alt.Y("share:Q", title="Share (%)", axis=alt.Axis(format=".0%", tickCount=5)),
+            color=alt.Color(
+                "whose:N",
+                scale=alt.Scale(domain=names, range=[palette.FRONTIER, palette.G]),
+                legend=alt.Legend(title=None, orient="bottom", columns=2),
+            ),
+            tooltip=[
+                alt.Tooltip("whose:N", title="Of"),
+                alt.Tooltip("name:N", title="f was sure"),
+                alt.Tooltip("people:Q", title="People", format=","),
+                alt.Tooltip("share:Q", title="Share", format=".1%"),
+            ],
+        )
+        .properties(height=270)
+    )
+
+
+def plot_reliability(frame: pd.DataFrame, *, outcome: str) -> alt.LayerChart:
+    """Share labelled positive by mean score; on the diagonal scores mean what they say.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Columns ``model`` (`BEFORE` or `AFTER`), ``mean_score, rate, rate_low, rate_high, count``.
+    outcome : str
+        The positive label, in words.
+    """
+    unit = alt.Scale(domain=[0, 1])
+    percent = {"format": ".0%", "tickCount": 5}
+    x = alt.X("mean_score:Q", title="Mean score (%)", scale=unit, axis=alt.Axis(labelFlush=False, **percent))
+    y = alt.Y("rate:Q", title=f"Recorded “{outcome}” (%)", scale=unit, axis=alt.Axis(**percent))
+    models = [BEFORE, AFTER]
+    color = alt.Color(
+        "model:N",
+        scale=alt.Scale(domain=models, range=[palette.F, palette.G]),
+        legend=alt.Legend(title=None, orient="bottom", columns=2),
+    )
+    tooltip = [
+        alt.Tooltip("model:N", title="Model"),
+        alt.Tooltip("mean_score:Q", title="Mean score", format=".1%"),
+        alt.Tooltip("rate:Q", title=f"Recorded “{outcome}”", format=".1%"),
+        alt.Tooltip("rate_low:Q", title="95 % interval from", format=".1%"),
+        alt.Tooltip("rate_high:Q", title="to", format=".1%"),
+        alt.Tooltip("count:Q", title="People", format=","),
+    ]
+    diagonal = (
+        alt.Chart()
+        .mark_rule(strokeDash=[4, 4], color="#777777", aria=False)
+        .encode(x=alt.datum(0), y=alt.datum(0), x2=alt.datum(1), y2=alt.datum(1))
+    )
+    ranges = alt.Chart().mark_rule(opacity=0.5).encode(x=x, y=alt.Y("rate_low:Q"), y2="rate_high:Q", color=color)
+    lines = alt.Chart().mark_line(strokeWidth=1.5, opacity=0.8).encode(x=x, y=y, color=color, order="mean_score:Q")
+    points = (
+        alt.Chart()
+        .mark_point(size=60, filled=True, opacity=1)
+        .encode(
+            x=x,
+            y=y,
+            color=color,
+            shape=alt.Shape(
+                "model:N", scale=alt.Scale(domain=models, range=["diamond", "circle"]), legend=alt.Legend()
+            ),
+            tooltip=tooltip,
+        )
+    )
+    return alt.layer(diagonal, ranges, lines, points, data=frame).properties(height=300)
+
+
+def plot_again(frame: pd.DataFrame) -> alt.Chart:
+    """Changed people by the share of refits that change them.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Columns ``name`` (class of the share), ``rank, people``, ``often`` (whether it counts as happening again).
+    """
+    return (
+        alt.Chart(frame)
+        .mark_bar()
+        .encode(
+            x=alt.X(
+                "name:N",
+                title="Share of the refits that change the person (%)",
+                sort=alt.EncodingSortField("rank", op="min"),
+                axis=alt.Axis(labelAngle=0, labelOverlap=True),
+            ),
+            y=alt.Y("people:Q", title="Changed (people)", axis=alt.Axis(tickMinStep=1, tickCount=5, format=",")),
+            color=alt.condition("datum.often", alt.value(palette.G), alt.value(palette.FRONTIER)),
+            tooltip=[
+                alt.Tooltip("name:N", title="Refits that change them (%)"),
+                alt.Tooltip("people:Q", title="People", format=","),
+            ],
+        )
+        .properties(height=250)
+    )

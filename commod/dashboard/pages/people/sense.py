@@ -1,0 +1,307 @@
+"""Do these changes make sense? Each question of the Explore page with its picture and its table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from commod.charts.people import AFTER, BEFORE
+from commod.charts.sense import (
+    CHANGED,
+    EVERYONE,
+    RIGHT_BEFORE,
+    RIGHT_NOW,
+    plot_again,
+    plot_certainty,
+    plot_record,
+    plot_reliability,
+)
+from commod.dashboard.jobs import tasks
+from commod.dashboard.jobs.results import Evidence, FitResult
+from commod.dashboard.jobs.wait import result_of
+from commod.dashboard.text.escape import escape_markdown
+from commod.dashboard.text.glossary import tip
+from commod.dashboard.text.html import html_table
+from commod.dashboard.text.verdicts import directions
+from commod.dashboard.views.chart import draw
+from commod.dashboard.views.checks import again, line
+from commod.dashboard.views.table import Table, fold
+from commod.experiments.refits import Refits
+from commod.explain.checks import check_certainty, check_merit, check_record, often_enough, step_in_words
+from commod.explain.sense import explain_certainty, explain_reversals
+from commod.metrics.figures import key_figures
+
+MODELS = {"f": BEFORE, "g": AFTER}
+RECORD = Table(
+    "By the record, as a table",
+    "record_table",
+    {
+        "group": ("Group", ""),
+        "direction": ("Changed", ""),
+        "count": ("People", ","),
+        "right": ("g right by the record", ","),
+        "wrong": ("f was right", ","),
+        "share": ("Rightly changed", ".1%"),
+        "low": ("95 % from", ".1%"),
+        "high": ("to", ".1%"),
+    },
+)
+CERTAINTY = Table(
+    "How sure f was, as a table",
+    "certainty_table",
+    {
+        "class": ("f was sure", ""),
+        "everyone": ("Everyone (people)", ","),
+        "share_everyone": ("Share", ".1%"),
+        "changed": ("Changed (people)", ","),
+        "share_changed": ("Share of the changed", ".1%"),
+    },
+)
+RELIABILITY = {
+    "group": ("Group", ""),
+    "model": ("Model", ""),
+    "mean_score": ("Mean score", ".1%"),
+    "rate": ("Recorded so", ".1%"),
+    "rate_low": ("95 % from", ".1%"),
+    "rate_high": ("to", ".1%"),
+    "count": ("People", ","),
+}
+AGAIN = Table(
+    "Changed people by share of refits, as a table",
+    "again_table",
+    {"name": ("Refits that change them (%)", ""), "people": ("Changed (people)", ",")},
+)
+
+
+def draw_sense(result: FitResult) -> None:
+    """The questions in tabs; one that is closed costs nothing."""
+    st.header("Do these changes make sense?")
+    parts: dict[str, Callable[[FitResult], None]] = {
+        "Right or wrong": _record,
+        "How sure f was": _certainty,
+        "More merit": _merit,
+        "Again?": _again,
+        "Calibration": _calibration,
+        "Proxies": _proxies,
+    }
+    for tab, paint in zip(st.tabs(list(parts), key="people_sense", on_change="rerun"), parts.values(), strict=True):
+        with tab:
+            if tab.open:
+                paint(result)
+
+
+# ---- right or wrong ----
+
+
+def _record(result: FitResult) -> None:
+    line(st, check_record(result.record))
+    words = {True: directions(result.task.spec)[0][0], False: directions(result.task.spec)[1][0]}
+    frame = result.record.assign(direction=result.record["better"].map(words))
+    shown = frame[frame["count"] > 0].reset_index(drop=True)
+    bars = []
+    for rank, row in enumerate(shown.to_dict("records")):
+        for place, (who, part) in enumerate(((RIGHT_NOW, "right"), (RIGHT_BEFORE, "wrong"))):
+            name = f"{row['group']}, {row['direction']} ({row['count']:,})"
+            share = row[part] / row["count"]
+            bars.append({"name": name, "rank": rank, "who": who, "place": place, "people": row[part], "share": share})
+    draw(
+        plot_record,
+        pd.DataFrame(bars),
+        alt="Changed people by group and direction, and whether g or f agrees with the record.",
+        table=Table(RECORD.title, RECORD.key, RECORD.columns, lambda: frame),
+        caption=f"On test. A decision has two values, so of those changed either f or g agrees with the record. "
+        f"{tip('record')}",
+    )
+
+
+# ---- how sure f was ----
+
+
+def _certainty(result: FitResult) -> None:
+    scene = result.scene
+    line(st, check_certainty(scene.logit_test, scene.decisions_test, result.decisions))
+    frame = explain_certainty(scene.logit_test, scene.decisions_test, result.decisions)
+    frame["class"] = [f"{low:.0%} to {high:.0%}" for low, high in zip(frame["low"], frame["high"], strict=True)]
+    bars = [
+        {"name": row["class"], "rank": rank, "whose": whose, "share": row[f"share_{part}"], "people": row[part]}
+        for rank, row in enumerate(frame.to_dict("records"))
+        for whose, part in ((EVERYONE, "everyone"), (CHANGED, "changed"))
+    ]
+    left, right = st.columns(2, gap="large")
+    with left:
+        draw(
+            plot_certainty,
+            pd.DataFrame(bars),
+            alt="How sure f was of those changed, beside everyone.",
+            table=Table(CERTAINTY.title, CERTAINTY.key, CERTAINTY.columns, lambda: frame),
+            caption=tip("certainty"),
+        )
+    with right:
+        _reversals(result)
+
+
+def _reversals(result: FitResult) -> None:
+    """Those of whom f was surest and whom g decides otherwise."""
+    positive = result.task.spec.outcomes[1]
+    found = explain_reversals(result.task, result.scene.test, result.scene.logit_test, result.logit)
+    st.markdown(f"**The largest reversals** (scores of “{escape_markdown(positive)}”)")
+    headings = ["No.", "Group", "f", "g", "Decision now", "By the record"]
+    rows = [
+        [str(row.Index), row.group, f"{row.f:.0%}", f"{row.g:.0%}", row.after, "right" if row.right else "wrong"]
+        for row in found.itertuples()
+    ]
+    st.html(html_table(headings, rows, caption="The largest reversals", text=(1, 4, 5)))
+    st.caption("By their number they can be looked up on the page What if.")
+
+
+# ---- merit ----
+
+
+def _merit(result: FitResult) -> None:
+    found = _evidence(result).merit
+    line(st, check_merit(result.task, found))
+    if found.empty:
+        st.caption(tip("merit"))
+        return
+    spec = result.task.spec
+    good, bad = (spec.outcomes[i] for i in (spec.favourable, 1 - spec.favourable))
+    headings = {
+        "Merit": tip("merit"),
+        "One step": tip("merit_step"),
+        "People moved": "",
+        f"From “{good}” to “{bad}”: f": "",
+        "g": "",
+        "Score falls: f": tip("merit_score"),
+        "g ": "",
+    }
+    rows = []
+    for row in found.to_dict("records"):
+        counts = (row[name] for name in ("people", "turned_f", "turned_g", "lowered_f", "lowered_g"))
+        rows.append([row["label"], step_in_words(row), *(f"{count:,}" for count in counts)])
+    st.html(html_table(headings, rows, caption="For whom one more step of merit hurts", text=(1,)))
+    given = " f is known by its scores only and does not answer to an edit." if result.task.spec.scores else ""
+    st.caption(
+        f"On test. Everyone who stays within the data's range is moved by one step, all else as recorded: an "
+        f"edit of an input, not of its causes.{given}"
+    )
+
+
+# ---- calibration ----
+
+
+def _calibration(result: FitResult) -> None:
+    found = _evidence(result)
+    outcome = result.task.spec.outcomes[1]
+    headings = {
+        "Group": "",
+        "People": "",
+        "f": tip("calibration_error"),
+        "g": tip("calibration_error"),
+        "Difference": "",
+    }
+    rows = []
+    for code, row in found.calibration.iterrows():
+        cells = [
+            f"{row[name]:{form}} [{row[f'{name}_low']:{form}}, {row[f'{name}_high']:{form}}]".replace("-", "−")
+            for name, form in (("f", ".3f"), ("g", ".3f"), ("difference", "+.3f"))
+        ]
+        rows.append([result.task.groups[int(code)], f"{row['count']:,.0f}", *cells])
+    st.html(html_table(headings, rows, caption="Calibration error by group"))
+    points = found.reliability.assign(model=found.reliability["model"].map(MODELS))
+    table = Table("Calibration as a table", "calibration_points", RELIABILITY, lambda: points)
+    groups = list(points.groupby("group", sort=False))
+    for cell, (group, part) in zip(st.columns(len(groups), gap="medium"), groups, strict=True):
+        with cell:
+            st.markdown(f"**{escape_markdown(group)}**")
+            draw(
+                plot_reliability,
+                part,
+                alt="Share labelled positive by mean score, before and now.",
+                table=table.title,
+                outcome=outcome,
+            )
+    st.caption(f"On test. {tip('calibration_error')} On the dashed line scores mean what they say.")
+    fold(table, points)
+
+
+# ---- refits ----
+
+
+def _again(result: FitResult) -> None:
+    found: Refits = result_of(tasks.refits(result), st.empty(), "Refits")
+    line(st, again(result, found))
+    share = found.share[result.changed_test]
+    edges = np.arange(0, 101, 10)
+    place = np.minimum((share * 10 + 1e-9).astype(int), 9)
+    people = np.bincount(place, minlength=10)
+    frame = pd.DataFrame(
+        {
+            "name": [f"{low}–{low + 10}" for low in edges[:-1]],
+            "rank": range(10),
+            "people": people,
+            "often": often_enough(edges[:-1] / 100),
+        }
+    )
+    left, right = st.columns(2, gap="large")
+    with left:
+        caption = f"On test. {tip('refits')} {len(found)} times."
+        draw(
+            plot_again,
+            frame,
+            alt="Changed people by the share of refits that change them.",
+            table=AGAIN,
+            caption=caption,
+        )
+    with right:
+        _intervals(result, found)
+        new = int((often_enough(found.share) & ~result.changed_test).sum())
+        if new:
+            st.markdown(
+                f"{new:,} {escape_markdown(result.task.spec.people)} are changed by nine of ten refits or more, but "
+                "not by this model."
+            )
+
+
+def _intervals(result: FitResult, found: Refits) -> None:
+    """How far the figures move with the training rows, beside how far with the test people."""
+    st.markdown("**How far the figures move**")
+    headings = {
+        "Figure of g": "",
+        "Here": "",
+        "Other test people": tip("interval_test"),
+        "Other training rows": tip("interval_refits"),
+    }
+    rows = []
+    for figure in key_figures():
+        if figure.name in result.figures.index:
+            row, other = result.figures.loc[figure.name], found.intervals.loc[figure.name]
+            both = [(row["g_low"], row["g_high"]), (other["low"], other["high"])]
+            cells = [figure.show_interval(low, high) for low, high in both]
+            rows.append([figure.title, figure.show(row["g"]), *cells])
+    st.html(html_table(headings, rows, caption="How far the figures move"))
+
+
+# ---- proxies ----
+
+
+def _proxies(result: FitResult) -> None:
+    found = _evidence(result).proxies
+    groups = " from ".join(f"“{escape_markdown(name)}”" for name in result.task.groups[::-1])
+    st.markdown(f"How well each concept and each feature **alone** tells {groups}.")
+    headings = {"What": "", "Kind": "", "AUC": tip("auc"), "95 % from": "", "to": ""}
+    rows = [[row.label, row.kind, f"{row.auc:.2f}", f"{row.low:.2f}", f"{row.high:.2f}"] for row in found.itertuples()]
+    st.html(html_table(headings, rows, caption="How well it alone tells the groups apart", text=(1,), tall=True))
+    strongest = found[found["kind"] == "feature"].iloc[0]
+    st.caption(
+        f"On test. {tip('auc')} Of the features, {escape_markdown(strongest['label'])} is the strongest proxy. "
+        "A concept that tells the group well works through what goes along with the group: it may be read as a rule "
+        "about it, though S itself is not asked for."
+    )
+
+
+def _evidence(result: FitResult) -> Evidence:
+    found: Evidence = result_of(tasks.evidence(result), st.empty(), "Counting")
+    return found
