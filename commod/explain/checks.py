@@ -219,9 +219,9 @@ def check_merit(task: Task, merit: pd.DataFrame) -> Answer:
         )
     good, bad = spec.outcomes[spec.favourable], spec.outcomes[1 - spec.favourable]
     sentence = (
-        f"One step {'more' if worst['step'] > 0 else 'less'} of {worst['label']} ({step_in_words(worst)}) turns “{good}” "
-        f"into “{bad}” for {worst['turned_g']:,} of {worst['people']:,} {spec.people} under g ({worst['turned_f']:,} "
-        f"under f), and lowers the score of {worst['lowered_g']:,}."
+        f"One step {'more' if worst['step'] > 0 else 'less'} of {worst['label']} ({step_in_words(worst)}) turns "
+        f"“{good}” into “{bad}” for {worst['turned_g']:,} of {worst['people']:,} {spec.people} under g "
+        f"({worst['turned_f']:,} under f), and lowers the score of {worst['lowered_g']:,}."
     )
     return _answer("merit", int(worst["turned_g"]), int(worst["people"]), sentence)
 
