@@ -50,6 +50,8 @@ class Choice:
     missing : {"fill", "drop"}
         Missing features: the median for a number and a level of their own for a category, or leave those rows out.
     title : str
+    merits : mapping of column to 1 or -1
+        Numbers of which more (1) or less (-1) should never count against a person.
     """
 
     target: str
@@ -60,6 +62,7 @@ class Choice:
     scores: str = ""
     missing: Literal["fill", "drop"] = "fill"
     title: str = "Your data"
+    merits: dict[str, Literal[1, -1]] = field(default_factory=dict, hash=False)
 
 
 @dataclass(frozen=True)
@@ -187,9 +190,7 @@ def make_task(frame: pd.DataFrame, choice: Choice, *, name: str = "own") -> OwnT
     spec = TaskSpec(
         name=name,
         title=choice.title,
-        features=tuple(
-            Feature(column, column, "number" if X[column].dtype == float else "category") for column in X.columns
-        ),
+        features=tuple(_feature(X[column], choice) for column in X.columns),
         target=choice.target,
         target_label=f"{choice.target} is {choice.favourable}",
         outcomes=(f"{choice.target}: {bad}", f"{choice.target}: {choice.favourable}"),
@@ -207,6 +208,13 @@ def make_task(frame: pd.DataFrame, choice: Choice, *, name: str = "own") -> OwnT
     sheet = "\n\n".join([about, *done])  # no markup: names of files and columns may hold anything
     task = Task(spec=spec, X=X, y=y, sensitive=s, datasheet=sheet, recipe=_recipe(choice))
     return OwnTask(task, tuple(done))
+
+
+def _feature(values: pd.Series, choice: Choice) -> Feature:
+    name = str(values.name)
+    if values.dtype != float:
+        return Feature(name, name, "category")
+    return Feature(name, name, "number", merit=choice.merits.get(name, 0))
 
 
 def _recipe(choice: Choice) -> str:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from commod.datasets.task import Feature, Split, Task
+from commod.explain.sense import certainty
 from commod.explain.tree import ChangeTree
 from commod.metrics.counts import as_binary, change_counts
 from commod.metrics.intervals import wilson_interval
@@ -68,7 +69,8 @@ def explain_people(
     -------
     DataFrame
         One row per changed person, indexed as `rows`: ``group, better`` (whether g's decision is the favourable one),
-        ``decision, label`` (of g and in the data, in words), ``f, r, g`` (scores, and the ratio of their logits),
+        ``decision, label`` (of g and in the data, in words), ``right`` (whether the two agree), ``f, r, g`` (scores,
+        and the ratio of their logits), ``sure`` (how sure f was, see `certainty`),
         ``concept:…`` (what each concept adds to r; with r's intercept they add up to r), ``leaf``, ``feature:…``.
     """
     spec = task.spec
@@ -80,9 +82,11 @@ def explain_people(
         "better": after[at] == spec.favourable,
         "decision": words[after[at]],
         "label": words[rows.y.to_numpy()[at]],
+        "right": after[at] == rows.y.to_numpy()[at],
         "f": expit(logit[at]),
         "r": ratio[at],
         "g": expit(ratio[at] * logit[at]),
+        "sure": certainty(logit[at]),
     }
     parts = encoded[at] @ (g.concepts_.to_numpy() * g.concept_weights_.to_numpy())  # (changed, concepts)
     for j, concept in enumerate(g.concepts_.columns):

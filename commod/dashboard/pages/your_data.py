@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Any
@@ -160,6 +161,7 @@ def _choice(data: pd.DataFrame, guesses: pd.DataFrame, classes: list[str]) -> Ch
     )
     free = [str(column) for column in data.columns if column not in (target, sensitive, scores)]
     kinds = _kinds(free, guesses)
+    merits = _merits([column for column, kind in kinds.items() if kind == "number"])
     missing: Any = st.radio(
         "Missing values of features",
         ["fill", "drop"],
@@ -167,7 +169,7 @@ def _choice(data: pd.DataFrame, guesses: pd.DataFrame, classes: list[str]) -> Ch
         horizontal=True,
         **_kept("missing", _draft().chosen.get("missing", "fill")),
     )
-    return Choice(target, good, sensitive, (first, second), kinds, scores, missing, _draft().name)
+    return Choice(target, good, sensitive, (first, second), kinds, scores, missing, _draft().name, merits)
 
 
 def _columns_table(guesses: pd.DataFrame) -> None:
@@ -193,25 +195,39 @@ def _kept(name: str, value: Any) -> dict[str, Any]:
 
 def _kinds(free: list[str], guesses: pd.DataFrame) -> dict[str, Any]:
     """Features: columns as numbers and as categories; what is in neither is left out."""
-    kinds: dict[str, list[str]] = _draft().chosen.setdefault("features", {})
     titles = {"number": "Features: numbers", "category": "Features: categories"}
-    for kind in titles:
-        guessed = [column for column in free if guesses.loc[column, "kind"] == kind]
-        kinds[kind] = [column for column in kinds.get(kind, guessed) if column in free]
-
-    def take(kind: str, columns: list[str]) -> None:
-        """What is chosen as the one is no longer the other."""
-        for other in kinds:
-            kinds[other] = [column for column in kinds[other] if column not in columns]
-        kinds[kind] = columns
-
-    for place, (kind, title) in zip(st.columns(2, gap="large"), titles.items(), strict=True):
-        place.multiselect(title, free, **mirrored(f"own_features_{kind}", kinds[kind], partial(take, kind)))
-    left_out = [column for column in free if column not in kinds["number"] + kinds["category"]]
+    kinds = _sorted("features", titles, free, lambda kind, column: guesses.loc[column, "kind"] == kind)
+    left_out = [column for column in free if column not in kinds]
     if left_out:
         more = f" and {len(left_out) - 8} more" if len(left_out) > 8 else ""
         st.caption(f"Left out: {', '.join(escape_markdown(column) for column in left_out[:8])}{more}.")
-    return {column: kind for kind, columns in kinds.items() for column in columns}
+    return kinds
+
+
+def _merits(numbers: list[str]) -> dict[str, Any]:
+    """Numbers of which more, or less, should never count against a person; none at first, since it is a judgement."""
+    titles = {"more": "More of it is a merit", "less": "Less of it is a merit"}
+    ways = _sorted("merits", titles, numbers, lambda way, column: False, help=tip("merit"), placeholder="None")
+    return {column: 1 if way == "more" else -1 for column, way in ways.items()}
+
+
+def _sorted(
+    name: str, titles: dict[str, str], columns: list[str], guess: Callable[[str, str], bool], **more: Any
+) -> dict[str, str]:
+    """Columns sorted into two lists; one that is chosen for the one leaves the other."""
+    lists: dict[str, list[str]] = _draft().chosen.setdefault(name, {})
+    for key in titles:
+        guessed = [column for column in columns if guess(key, column)]
+        lists[key] = [column for column in lists.get(key, guessed) if column in columns]
+
+    def take(key: str, chosen: list[str]) -> None:
+        for other in lists:
+            lists[other] = [column for column in lists[other] if column not in chosen]
+        lists[key] = chosen
+
+    for place, (key, title) in zip(st.columns(2, gap="large"), titles.items(), strict=True):
+        place.multiselect(title, columns, **mirrored(f"own_{name}_{key}", lists[key], partial(take, key)), **more)
+    return {column: key for key, chosen in lists.items() for column in chosen}
 
 
 def _use(data: pd.DataFrame, choice: Choice) -> None:
@@ -263,6 +279,8 @@ def _what_it_is() -> None:
   feature.
 - **The model f**: trained here on 70 % of the rows, or, if you have a model already, a column with its probabilities of
   the favourable outcome. Then f itself is not needed: g is f's score times a ratio of the features.
+- **Merit**: numbers of which more (or less) should never count against a person, such as a grade. The pages then count
+  for whom more of it hurts all the same. Leave both lists empty if nothing is to be said.
 - **Missing values** are filled in or their rows left out, as you say, and the page tells how many.
 - Nothing that is uploaded is executed, unpickled or written to disk. Reloading the page in the browser or closing it
   ends the session, and the data with it, ten minutes later at the latest.

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import streamlit as st
 
+from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.results import FitResult
+from commod.dashboard.jobs.service import get, submit
+from commod.dashboard.jobs.wait import Pending, draw_pending
 from commod.dashboard.pages.people.outcomes import draw_outcomes
 from commod.dashboard.pages.people.segments import draw_segments
 from commod.dashboard.pages.people.sense import draw_sense
@@ -16,6 +19,7 @@ from commod.dashboard.text.verdicts import directions
 from commod.dashboard.views import frame
 from commod.dashboard.views.group_sizes import size_tile
 from commod.dashboard.views.model import current_model
+from commod.experiments.refits import Refits
 from commod.explain.concepts import in_percent
 from commod.explain.people import FEW
 
@@ -37,10 +41,13 @@ def show() -> None:
         draw_outcomes(result)
         st.info("Nobody's decision changes at this setting, so there is nobody to list.", icon=":material/info:")
         st.stop()
-    draw_sense(result)
+    refits: Refits | None = get(tasks.refits(result))
+    told = draw_sense(result, refits)
     draw_outcomes(result)
     draw_segments(result)
-    people(result, session.current().depth)
+    people(result, session.current().depth, refits)
+    # What takes a while comes last: with it the page is drawn anew, all else being in the cache.
+    draw_pending(None if refits else Pending(submit(tasks.refits(result)), lambda _: st.rerun(), told))
 
 
 def _verdict(result: FitResult) -> str:

@@ -20,8 +20,9 @@ from commod.charts.sense import (
     plot_reliability,
 )
 from commod.dashboard.jobs import tasks
+from commod.dashboard.jobs.queue import Ticket
 from commod.dashboard.jobs.results import Evidence, FitResult
-from commod.dashboard.jobs.wait import result_of
+from commod.dashboard.jobs.wait import in_line, result_of
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.glossary import tip
 from commod.dashboard.text.html import html_table
@@ -76,21 +77,23 @@ AGAIN = Table(
 )
 
 
-def draw_sense(result: FitResult) -> None:
-    """The questions in tabs; one that is closed costs nothing."""
+def draw_sense(result: FitResult, refits: Refits | None) -> Callable[[Ticket], None] | None:
+    """The questions in tabs; one that is closed costs nothing. Returns what tells the progress of the refits."""
     st.header("Do these changes make sense?")
-    parts: dict[str, Callable[[FitResult], None]] = {
-        "Right or wrong": _record,
-        "How sure f was": _certainty,
-        "More merit": _merit,
-        "Again?": _again,
-        "Calibration": _calibration,
-        "Proxies": _proxies,
+    looks: list[Callable[[Ticket], None]] = []
+    parts: dict[str, Callable[[], None]] = {
+        "Right or wrong": lambda: _record(result),
+        "How sure f was": lambda: _certainty(result),
+        "More merit": lambda: _merit(result),
+        "Again?": lambda: looks.append(_refitting()) if refits is None else _again(result, refits),
+        "Calibration": lambda: _calibration(result),
+        "Proxies": lambda: _proxies(result),
     }
     for tab, paint in zip(st.tabs(list(parts), key="people_sense", on_change="rerun"), parts.values(), strict=True):
         with tab:
             if tab.open:
-                paint(result)
+                paint()
+    return looks[0] if looks else None
 
 
 # ---- right or wrong ----
@@ -230,8 +233,18 @@ def _calibration(result: FitResult) -> None:
 # ---- refits ----
 
 
-def _again(result: FitResult) -> None:
-    found: Refits = result_of(tasks.refits(result), st.empty(), "Refits")
+def _refitting() -> Callable[[Ticket], None]:
+    """A bar until the refits are there."""
+    place = st.empty()
+    place.progress(0.0, text="Refits …")
+
+    def look(ticket: Ticket) -> None:
+        place.progress(ticket.progress, text=in_line("Refits", ticket))
+
+    return look
+
+
+def _again(result: FitResult, found: Refits) -> None:
     line(st, again(result, found))
     share = found.share[result.changed_test]
     edges = np.arange(0, 101, 10)

@@ -19,10 +19,13 @@ from commod.dashboard.text.glossary import tip
 from commod.dashboard.text.verdicts import directions
 from commod.dashboard.views.download import offer
 from commod.datasets import Task
+from commod.experiments.refits import Refits
+from commod.explain.checks import often_enough
 
 # As many are sent to the browser; the download has all.
 MAX_ROWS = 5000
 DIRECTIONS = {True: "better", False: "worse"}
+RIGHT = {True: "right", False: "wrong"}
 # Heading of each column, and what it means; those of concepts and features are made from their names.
 _COLUMNS = {
     "group": ("Group", ""),
@@ -33,20 +36,26 @@ _COLUMNS = {
     "r": ("r", tip("ratio")),
     "g": ("Score of g", tip("score")),
     "leaf": ("Leaf of the tree", ""),
+    "right": ("By the record", tip("record")),
+    "sure": ("f was sure", tip("certainty")),
+    "again": ("Refits that change them", tip("refits")),
 }
+OFTEN = {True: "in 9 of 10 refits or more", False: "in fewer"}
 
 
-def people(result: FitResult, depth: int) -> None:
-    """The changed people, to be sorted, filtered and taken away."""
+def people(result: FitResult, depth: int, refits: Refits | None) -> None:
+    """The changed people, to be sorted, filtered and taken away; with the refits, if they are there."""
     st.header("The people, one by one")
     frame: pd.DataFrame = result_of(tasks.people(result, depth))
+    if refits is not None:
+        frame = frame.assign(again=refits.share[frame.index.to_numpy()])
     shown = filtered(frame, **_ask(frame, result.task))
     whole = "" if len(shown) <= MAX_ROWS else f" The first {MAX_ROWS:,} are shown; the download has all."
     st.markdown(f"**{len(shown):,} of {len(frame):,}** changed {escape_markdown(result.task.spec.people)}.{whole}")
     if shown.empty:
         st.info("Nobody who changed is like that. Take a filter away.", icon=":material/filter_alt_off:")
         return
-    shown = shown.assign(better=shown["better"].map(DIRECTIONS))
+    shown = shown.assign(better=shown["better"].map(DIRECTIONS), right=shown["right"].map(RIGHT))
     names = headings(frame, result.task)
     st.dataframe(
         shown.head(MAX_ROWS).reset_index(names="number"),
@@ -78,9 +87,11 @@ def _config(frame: pd.DataFrame, names: dict[str, str]) -> dict[str, Any]:
     config: dict[str, Any] = {"number": st.column_config.Column("No.", help=tip("number"))}
     for column, name in names.items():
         about: dict[str, Any] = {"help": _COLUMNS.get(column, ("", ""))[1] or None}
-        if column in ("f", "g", "r") or column.startswith("concept:"):
+        if column in ("sure", "again"):
+            config[column] = number(name, format="percent", **about)
+        elif column in ("f", "g", "r") or column.startswith("concept:"):
             config[column] = number(name, format="%.3f", **about)
-        elif pd.api.types.is_numeric_dtype(frame[column].dtype) and column != "better":
+        elif pd.api.types.is_numeric_dtype(frame[column].dtype) and column not in ("better", "right"):
             config[column] = number(name, **about)
         else:
             config[column] = text(name, width="large" if column == "leaf" else None, **about)
@@ -126,6 +137,10 @@ def _ask(frame: pd.DataFrame, task: Task) -> dict[str, Any]:
         st, "Leaf of the tree", "leaf", list(sizes.index), lambda leaf: f"{leaf} ({sizes.get(leaf, 0):,} changed)"
     )
     asked = {"groups": groups, "directions": chosen_ways, "leaves": leaves, "feature": name}
+    left, right = st.columns(2, gap="small")
+    asked["right"] = _choose(left, "By the record", "right", [True, False], RIGHT.__getitem__)
+    if "again" in frame:
+        asked["again"] = _choose(right, "Would change again", "again", [True, False], OFTEN.__getitem__)
     if name is None:
         return asked
     title, values = features[name].title, frame[f"feature:{name}"]
@@ -165,17 +180,22 @@ def filtered(
     groups: list[str] | None = None,
     directions: list[bool] | None = None,
     leaves: list[str] | None = None,
+    right: list[bool] | None = None,
+    again: list[bool] | None = None,
     feature: str | None = None,
     values: Any = None,
 ) -> pd.DataFrame:
     """The people who meet all that is asked; what is empty asks nothing.
 
-    `values` are levels of a category (list), or the ends of a range, both included (tuple).
+    `again` says whether those are wanted who change again often enough, or the others. `values` are levels of a
+    category (list), or the ends of a range, both included (tuple).
     """
     keep = np.ones(len(frame), dtype=bool)
-    for column, wanted in (("group", groups), ("better", directions), ("leaf", leaves)):
+    for column, wanted in (("group", groups), ("better", directions), ("leaf", leaves), ("right", right)):
         if wanted:
             keep &= frame[column].isin(wanted).to_numpy()
+    if again:
+        keep &= np.isin(often_enough(frame["again"]), again)
     if feature is not None and values:
         column = frame[f"feature:{feature}"]
         inside = column.between(*values) if isinstance(values, tuple) else column.isin(values)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import streamlit as st
+from scipy.special import expit
 
 from commod.charts.bars import ACCOUNTS
 from commod.charts.waterfall import plot_waterfall, term_styles
@@ -21,7 +22,9 @@ from commod.dashboard.views.shap import account_columns, draw_accounts
 from commod.dashboard.views.table import Table
 from commod.dashboard.views.table import show as show_table
 from commod.datasets import Task
-from commod.explain.what_if import explain_sum
+from commod.experiments.refits import Refits
+from commod.explain.checks import often_enough
+from commod.explain.what_if import edit_row, explain_sum, score_rows
 from commod.models.adversary import sigmoid
 
 MAX_BARS = 8
@@ -41,8 +44,8 @@ def _minus(text: str) -> str:
 # ---- before and after the edit ----
 
 
-def read_out(person: Person) -> None:
-    """What f and g say, before and after the edit."""
+def read_out(person: Person) -> Any:
+    """What f and g say, before and after the edit; returns the place for what the refits say."""
     st.markdown(_verdict(person.task, person.now, "**"))
     if person.edits:
         names = ", ".join(escape_markdown(person.task.label(name)) for name in person.edits)
@@ -63,14 +66,80 @@ def read_out(person: Person) -> None:
             help=about,
             border=True,
         )
+    st.caption(_arithmetic(person.now))
+    for sentence in wrong_turns(person):
+        st.warning(escape_markdown(sentence), icon=":material/u_turn_left:")
+    return st.empty()
+
+
+def _arithmetic(row: pd.Series) -> str:
+    """How f's score becomes g's, so that a layman can follow: a distance from the line, and r times that distance."""
+
+    def far(logit: float) -> str:
+        return f"{abs(logit):.2f} {'above' if logit > 0 else 'below'} the line"
+
+    before, after = row["logit_f"], row["logit_g"]
+    return _minus(
+        f"The line is one half; on the scale of the logit it is 0. f's {_percent(before)} lies {far(before)}. Times "
+        f"r = {row['ratio']:.2f} that is {far(after)}: {_percent(after)}."
+    )
+
+
+def _percent(logit: float) -> str:
+    """The score of a logit in percent; never 0 or 100, which no model gives."""
+    share = float(expit(logit))
+    return "less than 1 %" if share < 0.01 else "more than 99 %" if share > 0.99 else f"{share:.0%}".replace("%", " %")
+
+
+def wrong_turns(person: Person) -> list[str]:
+    """A sentence for each merit of which the edit gives more, and g's outcome is worse for it, all else as edited."""
+    spec, found = person.task.spec, []
+    for feature in spec.features:
+        if not feature.merit or feature.name not in person.edits:
+            continue
+        recorded = person.recorded[feature.name].iloc[0]
+        if feature.merit * (person.edits[feature.name] - recorded) <= 0:
+            continue
+        without = edit_row(person.edited, {feature.name: recorded})
+        before, after = (score_rows(person.result.g, rows).iloc[0] for rows in (without, person.edited))
+        sign = 1 if spec.favourable else -1
+        if sign * (after["logit_g"] - before["logit_g"]) >= 0:
+            continue
+        known = person.ranges[feature.name]
+        values = f"{known.in_words(recorded)} → {known.in_words(person.edits[feature.name])}"
+        turned = before["g"] == spec.favourable != after["g"]
+        became = f"turns g's decision to “{spec.outcomes[int(after['g'])]}”" if turned else "lowers g's score"
+        good = spec.outcomes[spec.favourable]
+        scores = [
+            f"{model}: {_percent(sign * before[f'logit_{model}'])}, now {_percent(sign * after[f'logit_{model}'])}"
+            for model in ("f", "g")
+        ]
+        found.append(f"{feature.label} {values} is a merit, and yet it {became} (“{good}”: {'; '.join(scores)}).")
+    return found
+
+
+def refits_in_words(person: Person, refits: Refits) -> str:
+    """How often this person, as recorded, would change again."""
+    count = round(float(refits.share[person.number]) * len(refits))
+    changed = bool(person.result.changed_test[person.number])
+    often = f"{count:,} of {len(refits)} refits on resampled training data"
+    if changed:
+        tail = "it would happen again" if often_enough(count / len(refits)) else "it hangs on who is in the file"
+        return f"Would it happen again? As recorded, {often} change this decision, too: {tail}."
+    return f"As recorded, this decision stays; {often} change it."
 
 
 def _verdict(task: Task, row: pd.Series, bold: str = "") -> str:
-    says_f, says_g = (escape_markdown(task.spec.outcomes[int(row[name])]) for name in ("f", "g"))
+    says_f, says_g, positive = (
+        escape_markdown(task.spec.outcomes[place]) for place in (int(row["f"]), int(row["g"]), 1)
+    )
     became = "unchanged"
     if row["changed"]:
         became = "changed for the better" if row["g"] == task.spec.favourable else "changed for the worse"
-    return f"{bold}f{bold} says “{says_f}”, {bold}g{bold} says “{says_g}”: {bold}{became}{bold}."
+    return (
+        f"{bold}f{bold} says “{says_f}”, {bold}g{bold} says “{says_g}”: {bold}{became}{bold} (“{positive}”: f "
+        f"{_percent(row['logit_f'])}, now {_percent(row['logit_g'])})."
+    )
 
 
 # ---- the sum ----

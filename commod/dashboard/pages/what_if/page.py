@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 
+from commod.dashboard.jobs import tasks
+from commod.dashboard.jobs.service import submit
+from commod.dashboard.jobs.wait import Pending, draw_pending
 from commod.dashboard.pages.what_if import accounts, editing
 from commod.dashboard.pages.what_if.person import choose, person_of, state_of
 from commod.dashboard.state import session
@@ -29,7 +32,7 @@ def show() -> None:
     with left:
         editing.edit(person, state)
     with head:
-        accounts.read_out(person)
+        place = accounts.read_out(person)
     with right:
         accounts.draw_sum(person)
     with left:
@@ -37,3 +40,9 @@ def show() -> None:
     # What may take a while comes last: the page above is complete without it.
     with right:
         accounts.draw_shap(person)
+    draw_pending(
+        Pending(
+            submit(tasks.refits(result)),
+            lambda ticket: place.markdown(accounts.refits_in_words(person, ticket.result())),
+        )
+    )
