@@ -35,6 +35,7 @@ from commod.explain import (
     explain_tree,
     explain_with_shap,
 )
+from commod.explain.checks import Answer, check_again, check_certainty, check_merit, check_record
 from commod.explain.merit import explain_merit
 from commod.explain.people import Segments, explain_people, explain_segments, leaf_words
 from commod.explain.proxies import explain_proxies, proxies_of
@@ -137,6 +138,16 @@ class FitResult:
             self.record,
             smallest_ratio=self.smallest_ratio,
         )
+
+    def answers(self, evidence: Evidence | None = None, refits: Refits | None = None) -> dict[str, Answer]:
+        """Whether the changes make sense: the answers that can be given with what is at hand, by their check."""
+        scene = self.scene
+        found = [check_record(self.record), check_certainty(scene.logit_test, scene.decisions_test, self.decisions)]
+        if evidence is not None:
+            found.append(check_merit(self.task, evidence.merit))
+        if refits is not None:
+            found.append(check_again(self.changed_test, refits.share, len(refits)))
+        return {answer.check.name: answer for answer in found}
 
     def fill(self, made: dict[str, Any]) -> FitResult:
         """Take over what `explained` has made elsewhere."""

@@ -15,17 +15,8 @@ from commod.dashboard.jobs.tasks import Task
 from commod.dashboard.jobs.wait import Pending, in_line
 from commod.dashboard.server.paint_order import deferred_paint
 from commod.dashboard.text.escape import escape_markdown
-from commod.experiments.refits import Refits
-from commod.explain.checks import (
-    CHECKS,
-    MARKS,
-    Answer,
-    Mark,
-    check_again,
-    check_certainty,
-    check_merit,
-    check_record,
-)
+from commod.explain.checks import CHECKS, MARKS, Answer, Mark
+from commod.explain.concepts import in_percent
 
 # Word and sign tell a mark; the colour only underlines it.
 SHOWN: dict[Mark, str] = {
@@ -44,33 +35,38 @@ def begin_checks(result: FitResult) -> Callable[[], list[Pending]]:
         st.info("Nobody's decision changes at this setting, so there is nothing to check.", icon=":material/info:")
         return list
     places = {name: st.empty() for name in CHECKS}
-    line(places["right"], check_record(result.record))
-    line(places["sure"], check_certainty(result.scene.logit_test, result.scene.decisions_test, result.decisions))
-    for name in ("merit", "again"):
-        places[name].markdown(_unanswered(name, "…"))
+    answers = result.answers()
+    for name, place in places.items():
+        if name in answers:
+            line(place, answers[name])
+        else:
+            place.markdown(_unanswered(name, "…"))
     st.page_link("pages/people.py", label="Each of them in detail: Who changed", icon=":material/groups:")
 
     def pending() -> list[Pending]:
         return [
-            _pending(
-                places["merit"], "merit", tasks.evidence(result), lambda found: check_merit(result.task, found.merit)
-            ),
-            _pending(places["again"], "again", tasks.refits(result), lambda found: again(result, found)),
+            _pending(places["merit"], "merit", tasks.evidence(result), lambda found: result.answers(evidence=found)),
+            _pending(places["again"], "again", tasks.refits(result), lambda found: result.answers(refits=found)),
         ]
 
     return pending
 
 
-def again(result: FitResult, refits: Refits) -> Answer:
-    """Whether the changes of a model would happen again."""
-    return check_again(result.changed_test, refits.share, len(refits))
+def in_a_cell(answer: Answer | None) -> str:
+    """An answer as it stands in a table: "✗ bad: 14% (16 of 117)"; "…" where it is not there yet."""
+    if answer is None:
+        return "…"
+    word, sign = MARKS[answer.mark]
+    if not answer.whole:
+        return f"{sign} {word}"
+    return f"{sign} {word}: {in_percent(answer.value, 0)}\n({answer.part:,} of {answer.whole:,})"
 
 
 def _unanswered(name: str, told: str) -> str:
     return f":gray[:material/hourglass_empty:] **{CHECKS[name].title}** {told}"
 
 
-def _pending(place: Any, name: str, task: Task, answer: Callable[[Any], Answer]) -> Pending:
+def _pending(place: Any, name: str, task: Task, answers: Callable[[Any], dict[str, Answer]]) -> Pending:
     """A line that tells the progress until its answer is there."""
     told = ""
 
@@ -83,7 +79,7 @@ def _pending(place: Any, name: str, task: Task, answer: Callable[[Any], Answer])
 
     def paint(ticket: Ticket) -> None:
         with deferred_paint():
-            line(place, answer(ticket.result()))
+            line(place, answers(ticket.result())[name])
 
     return Pending(submit(task), paint, look)
 

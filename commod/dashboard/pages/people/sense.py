@@ -28,10 +28,10 @@ from commod.dashboard.text.glossary import tip
 from commod.dashboard.text.html import html_table
 from commod.dashboard.text.verdicts import directions
 from commod.dashboard.views.chart import draw
-from commod.dashboard.views.checks import again, line
+from commod.dashboard.views.checks import line
 from commod.dashboard.views.table import Table, fold
 from commod.experiments.refits import Refits
-from commod.explain.checks import check_certainty, check_merit, check_record, often_enough, step_in_words
+from commod.explain.checks import often_enough, step_in_words
 from commod.explain.sense import explain_certainty, explain_reversals
 from commod.metrics.figures import key_figures
 
@@ -100,7 +100,7 @@ def draw_sense(result: FitResult, refits: Refits | None) -> Callable[[Ticket], N
 
 
 def _record(result: FitResult) -> None:
-    line(st, check_record(result.record))
+    line(st, result.answers()["right"])
     words = {True: directions(result.task.spec)[0][0], False: directions(result.task.spec)[1][0]}
     frame = result.record.assign(direction=result.record["better"].map(words))
     shown = frame[frame["count"] > 0].reset_index(drop=True)
@@ -125,7 +125,7 @@ def _record(result: FitResult) -> None:
 
 def _certainty(result: FitResult) -> None:
     scene = result.scene
-    line(st, check_certainty(scene.logit_test, scene.decisions_test, result.decisions))
+    line(st, result.answers()["sure"])
     frame = explain_certainty(scene.logit_test, scene.decisions_test, result.decisions)
     frame["class"] = [f"{low:.0%} to {high:.0%}" for low, high in zip(frame["low"], frame["high"], strict=True)]
     bars = [
@@ -164,8 +164,9 @@ def _reversals(result: FitResult) -> None:
 
 
 def _merit(result: FitResult) -> None:
-    found = _evidence(result).merit
-    line(st, check_merit(result.task, found))
+    evidence = _evidence(result)
+    found = evidence.merit
+    line(st, result.answers(evidence)["merit"])
     if found.empty:
         st.caption(tip("merit"))
         return
@@ -245,7 +246,7 @@ def _refitting() -> Callable[[Ticket], None]:
 
 
 def _again(result: FitResult, found: Refits) -> None:
-    line(st, again(result, found))
+    line(st, result.answers(refits=found)["again"])
     share = found.share[result.changed_test]
     edges = np.arange(0, 101, 10)
     place = np.minimum((share * 10 + 1e-9).astype(int), 9)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pandas as pd
@@ -11,7 +11,9 @@ import streamlit as st
 from commod.charts import MethodStyle, palette, plot_methods
 from commod.charts.compare import DEPLOYED, DEPLOYED_STYLE
 from commod.dashboard.jobs import tasks
-from commod.dashboard.jobs.wait import result_of
+from commod.dashboard.jobs.queue import Ticket
+from commod.dashboard.jobs.service import get, submit
+from commod.dashboard.jobs.wait import Pending, result_of
 from commod.dashboard.pages.runs.models import MARKS, Shown
 from commod.dashboard.state import saved_runs, session
 from commod.dashboard.state.runs_file import Run
@@ -21,7 +23,9 @@ from commod.dashboard.text.glossary import tip
 from commod.dashboard.text.html import html_columns, html_legend, html_table
 from commod.dashboard.views import controls
 from commod.dashboard.views.chart import draw
+from commod.dashboard.views.checks import in_a_cell
 from commod.dashboard.views.tree import tree_of
+from commod.explain.checks import CHECKS
 from commod.metrics.figures import CRITERIA, Figure, key_figures
 from commod.metrics.intervals import wilson_interval
 
@@ -64,15 +68,17 @@ def choose() -> list[Run]:
     return here.chosen()
 
 
-def side_by_side(shown: Sequence[Shown]) -> None:
-    """All that is compared."""
+def side_by_side(shown: Sequence[Shown]) -> Callable[[], list[Pending]]:
+    """All that is compared; what it gives sets out to find what takes longer."""
     _comparable(shown)
     _pictures(shown)
     _settings(shown)
     _figures(shown)
+    checks = _checks(shown)
     _overlap(shown)
     _concepts(shown)
     _trees(shown)
+    return checks
 
 
 def _together(shown: Sequence[Shown], *names: str) -> list[list[Shown]]:
@@ -111,6 +117,28 @@ def _comparable(shown: Sequence[Shown]) -> None:
         f"All correct the same f for the same criterion and on the same {test:,} test {people}: everything below can "
         "be compared."
     )
+
+
+# ---- whether the changes make sense ----
+
+
+def _checks(shown: Sequence[Shown]) -> Callable[[], list[Pending]]:
+    """The checks of each run; whether it would happen again is filled in as it is found."""
+    st.subheader("Do their changes make sense?")
+    place = st.empty()
+    evidence = [result_of(tasks.evidence(one.result)) for one in shown]
+    jobs = [tasks.refits(one.result) for one in shown]
+
+    def paint(_: Ticket | None = None) -> None:
+        found = [one.result.answers(known, get(job)) for one, known, job in zip(shown, evidence, jobs, strict=True)]
+        rows = [[check.title, *(in_a_cell(answers.get(name)) for answers in found)] for name, check in CHECKS.items()]
+        with place.container():
+            _table("Question", shown, rows, "Do their changes make sense?")
+
+    paint()
+    told = " ".join(f"*{check.short}*: {check.bounds}" for check in CHECKS.values())
+    st.caption(told)
+    return lambda: [Pending(submit(job), paint) for job in jobs if get(job) is None]
 
 
 # ---- the picture ----

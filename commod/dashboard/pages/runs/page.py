@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import streamlit as st
 
+from commod.dashboard.jobs.wait import Pending, draw_pending
 from commod.dashboard.pages.runs.compare import choose, side_by_side
 from commod.dashboard.pages.runs.models import check_figures, train_compared, train_rest
 from commod.dashboard.state import saved_runs, session
@@ -57,9 +59,8 @@ def show() -> None:
     st.header("Side by side")
     chosen = choose()
     shown = train_compared(chosen)
-    if shown:
-        side_by_side(shown)
-    elif not chosen:
+    checks: Callable[[], list[Pending]] = side_by_side(shown) if shown else list
+    if not chosen:
         st.info("Choose up to four runs.", icon=":material/info:")
 
     # What may take a while comes last: the page above is complete without it.
@@ -67,6 +68,7 @@ def show() -> None:
     _overview(table)
     check_figures(checked)
     _take_along()
+    draw_pending(*checks())
 
 
 # ---- the list ----

@@ -15,7 +15,8 @@ import streamlit as st
 from commod import portable
 from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.results import FitResult
-from commod.dashboard.jobs.wait import result_of
+from commod.dashboard.jobs.service import submit
+from commod.dashboard.jobs.wait import Pending, draw_pending, result_of
 from commod.dashboard.pages.take_home.report import file_name, model_json, predictions_csv, report_html
 from commod.dashboard.state import session
 from commod.dashboard.state.recipe import to_python
@@ -28,6 +29,8 @@ from commod.dashboard.views.model import current_model
 LOADER = "commod_portable.py"
 # Of a report, in bytes, as measured over the data sets: it is made when it is asked for.
 REPORT_SIZE = 50_000
+# Of a test row among the predictions.
+ROW_SIZE = 110
 
 
 def show() -> None:
@@ -39,6 +42,8 @@ def show() -> None:
     session.keep_link()
     _files(result, session.current().depth)
     _how_to(result)
+    # Report and predictions tell whether it would happen again: begun here, it is there when they are asked for.
+    draw_pending(Pending(submit(tasks.refits(result)), lambda _: None))
 
 
 @dataclass(frozen=True)
@@ -76,10 +81,11 @@ def exports(result: FitResult, depth: int) -> list[Export]:
             "CSV",
             ":material/table:",
             f"To count for yourself: the {len(result.scene.test):,} test {spec.people} with group, label, the scores "
-            f"and decisions of f and g, and r. 1 is “{spec.outcomes[1]}”.",
+            f"and decisions of f and g, r, how sure f was, and how often it would happen again. 1 is "
+            f"“{spec.outcomes[1]}”.",
             file_name(result, "predictions", "csv"),
-            _size(sizes["csv"]),
-            partial(predictions_csv, result),
+            f"about {_size(len(result.scene.test) * ROW_SIZE)}",
+            lambda: predictions_csv(result, result_of(tasks.refits(result))),
         ),
         Export(
             "Recipe",
@@ -159,10 +165,11 @@ def _report(result: FitResult, depth: int, code: str) -> bytes:
     """Made when it is asked for, in a thread without a session."""
     tree = result_of(tasks.tree(result, depth)) if result.changed_train.any() else None
     limits = result_of(tasks.limits(result.settings))
+    evidence, refits = result_of(tasks.evidence(result)), result_of(tasks.refits(result))
     fingerprint = hashlib.sha256(model_json(result).encode()).hexdigest()
     now = datetime.now(UTC)
     date = f"{now.day} {now:%B %Y}"
-    return report_html(result, tree, limits, code=code, date=date, fingerprint=fingerprint).encode()
+    return report_html(result, tree, limits, evidence, refits, code=code, date=date, fingerprint=fingerprint).encode()
 
 
 @st.cache_data(show_spinner=False, max_entries=64)
@@ -170,7 +177,7 @@ def _sizes(settings: Settings, _result: FitResult) -> dict[str, Any]:
     """Bytes of the files that are quickly made, and the kind of f in the model file."""
     text = model_json(_result)
     kind = portable.load(text).content["f"]["kind"]
-    return {"json": len(text.encode()), "csv": len(predictions_csv(_result)), "f": kind}
+    return {"json": len(text.encode()), "f": kind}
 
 
 def _loader() -> bytes:

@@ -15,15 +15,18 @@ from markupsafe import Markup, escape
 from commod import __version__
 from commod.charts import KINDS, export_chart, plot_changes, plot_pareto
 from commod.charts.pareto import CURRENT, DEPLOYED, PATH
-from commod.dashboard.jobs.results import FitResult
+from commod.dashboard.jobs.results import Evidence, FitResult
 from commod.dashboard.state.settings import CONTROLS, described, in_words
 from commod.dashboard.text.escape import bold, safe_csv
 from commod.dashboard.text.html import cards_of, document, nodes_of
 from commod.dashboard.text.verdicts import changes_by_direction, directions
 from commod.datasets import TASKS, Task
 from commod.experiments.limits import Limits
+from commod.experiments.refits import Refits
 from commod.explain import ChangeTree
+from commod.explain.checks import MARKS
 from commod.explain.people import FEW
+from commod.explain.sense import certainty
 from commod.metrics.figures import CRITERIA, FIGURES, figure_of, key_figures, title_of
 from commod.models.adversary import sigmoid
 from commod.models.base_models import BASE_MODELS
@@ -63,11 +66,13 @@ def model_json(result: FitResult) -> str:
     return portable_json(result.g, about=about)
 
 
-def predictions_csv(result: FitResult) -> bytes:
-    """The test rows: who they are, what f and g say.
+def predictions_csv(result: FitResult, refits: Refits) -> bytes:
+    """The test rows: who they are, what f and g say, and how often it would happen again.
 
     Columns ``number`` (in the test part, as on the pages), ``row`` (of the data set), ``group, label, f_score, r,
-    g_score, f_decision, g_decision, changed``; labels, decisions and ``changed`` are 0 or 1.
+    g_score, f_decision, g_decision, changed, right_by_record`` (whether g's decision is the label), ``f_certainty``
+    (the probability that f gives to its decision) and ``refits_that_change`` (share); labels, decisions, ``changed`` and
+    ``right_by_record`` are 0 or 1.
     """
     scene = result.scene
     test = scene.test
@@ -83,6 +88,9 @@ def predictions_csv(result: FitResult) -> bytes:
             "f_decision": scene.decisions_test,
             "g_decision": result.decisions,
             "changed": (scene.decisions_test != result.decisions).astype(int),
+            "right_by_record": (result.decisions == test.y.to_numpy()).astype(int),
+            "f_certainty": certainty(scene.logit_test),
+            "refits_that_change": refits.share,
         }
     )
     return safe_csv(frame, for_spreadsheets=False)
@@ -92,7 +100,15 @@ def predictions_csv(result: FitResult) -> bytes:
 
 
 def report_html(
-    result: FitResult, tree: ChangeTree | None, limits: Limits, *, code: str, date: str, fingerprint: str = ""
+    result: FitResult,
+    tree: ChangeTree | None,
+    limits: Limits,
+    evidence: Evidence,
+    refits: Refits,
+    *,
+    code: str,
+    date: str,
+    fingerprint: str = "",
 ) -> str:
     """A model card of one fit as one HTML file that needs nothing else; its words are in ``report.html``.
 
@@ -103,6 +119,8 @@ def report_html(
         Of the changes; None where there is none.
     limits : Limits
         The exact bound on this scene.
+    evidence, refits : Evidence, Refits
+        Whether the changes make sense.
     code : str
         The Python that makes the model again.
     date : str
@@ -137,6 +155,8 @@ def report_html(
         key_figures=key_figures(),
         concepts=cards_of(result.loadings, result.concepts, task.spec.people),
         bound=_bound(result, limits),
+        checks=[(*MARKS[answer.mark], answer) for answer in result.answers(evidence, refits).values()],
+        calibration=_calibration(result, evidence),
         smallest=_smallest(result),
         **_trade_off(result),
         **_who(result),
@@ -254,6 +274,15 @@ def _who(result: FitResult) -> dict[str, Any]:
         "change_headings": ["Group", "On test", "Changed", *(word[0].upper() + word[1:] for word in (better, worse))],
         "change_rows": rows,
     }
+
+
+def _calibration(result: FitResult, evidence: Evidence) -> list[list[str]]:
+    """Calibration error of f and g by group."""
+    rows = []
+    for code, row in evidence.calibration.iterrows():
+        cells = [f"{row[name]:.3f}\n[{row[f'{name}_low']:.3f}, {row[f'{name}_high']:.3f}]" for name in ("f", "g")]
+        rows.append([result.task.groups[int(code)], *cells])
+    return rows
 
 
 # ---- limits and caveats ----
