@@ -1,4 +1,4 @@
-"""What all tests of pages go without: SHAP, and COMMOD's long sweep."""
+"""What all tests of pages go without: SHAP, COMMOD's long sweep, and a hundred refits."""
 
 from dataclasses import replace
 
@@ -8,6 +8,7 @@ from commod.dashboard.jobs import service
 from commod.dashboard.pages.explore import page as explore
 from commod.dashboard.pages.lesson import pictures as lesson
 from commod.dashboard.pages.what_if import accounts
+from commod.experiments import refits
 from commod.models.competitors import METHODS
 
 
@@ -32,6 +33,13 @@ def short_sweeps(request, monkeypatch):
     _forget_sweeps()  # of tests that had the whole
     yield
     _forget_sweeps()
+
+
+@pytest.fixture(autouse=True)
+def few_refits(monkeypatch):
+    """Two refits say as much of a page as a hundred."""
+    monkeypatch.setattr(refits, "MIN_REFITS", 2)
+    monkeypatch.setattr(refits, "MAX_REFITS", 2)
 
 
 def _forget_sweeps():

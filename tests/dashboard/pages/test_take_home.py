@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from commod.dashboard.jobs.results import fit_result, tree_of_changes
+from commod.dashboard.jobs.results import evidence, fit_result, refits, tree_of_changes
 from commod.dashboard.pages.take_home import page as take_home
 from commod.dashboard.pages.take_home.report import _smallest, file_name, model_json, predictions_csv, report_html
 from commod.dashboard.state.recipe import to_python
@@ -21,7 +21,7 @@ from commod.dashboard.state.settings import defaults
 from commod.datasets.task import Split
 from commod.experiments.limits import limits_of
 from commod.explain.people import explain_outcomes
-from commod.metrics.figures import FIGURES, Figure
+from commod.metrics.figures import FIGURES, Figure, figure_of
 from tests.dashboard.driving import fine, run, slider, words
 
 PAGE = "pages/take_home.py"
@@ -33,11 +33,12 @@ def fitted(name="law_school"):
     return fit_result(defaults(name))
 
 
-def report(result, date="1 May 2026", fingerprint="abc", code=None):
+def report(result, date="1 May 2026", fingerprint="abc", code=None, found=None):
     tree = tree_of_changes(result, 3) if result.changed_train.any() else None
     limits = limits_of(result.scene, result.settings.fairness)
     code = to_python(result.settings) if code is None else code
-    return report_html(result, tree, limits, code=code, date=date, fingerprint=fingerprint)
+    found = found or (evidence(result), refits(result))
+    return report_html(result, tree, limits, *found, code=code, date=date, fingerprint=fingerprint)
 
 
 class Reader(HTMLParser):
@@ -95,16 +96,18 @@ def test_the_report_shows_all_figures_and_needs_nothing_else(name):
     read = Reader(page)
     check_self_contained(read)
     assert read.tags.count("svg") == 2
-    assert read.tags.count("section") == 10
+    assert read.tags.count("section") == 11
     text = read.text
     for figure, row in result.figures.iterrows():
-        percent = "rate" in figure or figure == "accuracy"
-        shown = "{:.1%}".format if percent else "{:.3f}".format
+        declared, _ = figure_of(figure)
+        shown = "{:.1%}".format if declared.percent else "{:.3f}".format
         low, high = (shown(row[f"g_{end}"]).replace("%", "") for end in ("low", "high"))
         assert f"{shown(row['g'])} [{low}, {high}]" in text, figure
-        if "change" not in figure and figure not in ("raised_rate", "lowered_rate"):
+        if not declared.of_change:
             assert f"{shown(row['f'])} [" in text, figure
     assert result.verdict in text
+    for answer in result.answers(evidence(result), refits(result)).values():
+        assert f"{answer.check.title} {answer.sentence} {answer.check.bounds}" in text
     for code, row in result.changes.iterrows():
         assert (
             f"{result.task.groups[code]} {row['count']:,.0f} {row['changed']:,.0f} ({row['change_rate']:.1%})" in text
@@ -209,7 +212,7 @@ def test_hostile_names_reach_no_html():
 def test_data_without_a_datasheet_and_scores_in_a_column():
     result = fitted()
     scene = replace(result.scene, f="my <b> score", task=replace(result.task, datasheet=""))
-    text = Reader(report(replace(result, scene=scene))).text
+    text = Reader(report(replace(result, scene=scene), found=(evidence(result), refits(result)))).text
     assert "No datasheet: the table was brought by the user." in text
     assert "scores in the column “my <b> score”" in text
     assert "test rows, which g was not trained on" in text
@@ -217,7 +220,8 @@ def test_data_without_a_datasheet_and_scores_in_a_column():
 
 def test_predictions_read_back_are_those_of_the_models():
     result = fitted("compas")
-    text = predictions_csv(result)
+    again = refits(result)
+    text = predictions_csv(result, again)
     frame = pd.read_csv(io.BytesIO(text))
     test = result.scene.test
     np.testing.assert_array_equal(frame["row"], test.X.index)
@@ -230,13 +234,17 @@ def test_predictions_read_back_are_those_of_the_models():
     np.testing.assert_allclose(frame["f_score"], result.scene.f.predict_proba(test.X)[:, 1], rtol=0, atol=1e-12)
     np.testing.assert_allclose(frame["r"], result.g.ratio(test.X), rtol=0, atol=1e-12)
     assert frame["changed"].sum() == result.changes["changed"].sum()
+    np.testing.assert_array_equal(frame["right_by_record"], frame["g_decision"] == frame["label"])
+    np.testing.assert_allclose(frame["f_certainty"], np.maximum(frame["f_score"], 1 - frame["f_score"]), atol=1e-12)
+    np.testing.assert_array_equal(frame["refits_that_change"], again.share)
 
 
 def test_predictions_hold_no_formula():
     result = hostile(fitted())
     index = pd.Index(["@SUM(1)", *(f"-{i}" for i in range(len(result.scene.test) - 1))])
     test = replace(result.scene.test, X=result.scene.test.X.set_axis(index))
-    frame = pd.read_csv(io.BytesIO(predictions_csv(replace(result, scene=replace(result.scene, test=test)))))
+    renamed = replace(result, scene=replace(result.scene, test=test))
+    frame = pd.read_csv(io.BytesIO(predictions_csv(renamed, refits(fitted()))))
     assert not frame["row"].str.match(r"[=+\-@\t\r]").any()
     assert set(frame["group"]) == {"'=cmd|' /C calc'!A0", HOSTILE}
 
@@ -248,8 +256,9 @@ def test_every_export_opens(capsys, tmp_path, monkeypatch):
     assert list(made) == ["Report", "Predictions", "Recipe", "Model", "Loader"]
     for export in offered:
         assert re.fullmatch(r"[a-z_]+\.(html|csv|py|json)", export.name)
-        if export.title != "Report":
-            assert export.size == take_home._size(len(made[export.title]))
+        told = take_home._size(len(made[export.title]))
+        assert export.size == told or export.size.startswith("about ")
+    assert len(made["Predictions"]) == pytest.approx(take_home.ROW_SIZE * len(result.scene.test), rel=0.1)
     X = result.scene.test.X
     # the model, with the loader that came along
     (tmp_path / take_home.LOADER).write_bytes(made["Loader"])

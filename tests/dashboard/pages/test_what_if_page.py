@@ -26,7 +26,7 @@ def test_the_page_opens_with_someone_who_changed():
     app = fine(run(PAGE))
     assert not app.warning
     assert app.query_params["person"] == "13"
-    assert "**f** says “fails the bar”, **g** says “passes the bar”: **changed for the better**." in words(app)
+    assert "**f** says “fails the bar”, **g** says “passes the bar”: **changed for the better**" in words(app)
     assert app.button(key="what_if_reset").disabled
     assert len(app.slider) + len(app.number_input) - 2 + len(app.selectbox) - 4 == 8  # a widget for each feature
     for kind in (app.slider, app.selectbox, app.number_input, app.button):
@@ -120,7 +120,7 @@ def test_other_data_begin_anew(data):
     app = run(PAGE)
     lsat(app).set_value(40.0).run()
     fine(app.selectbox(key="set_data").set_value(data).run())
-    assert "As recorded" not in words(app)
+    assert "As recorded, before the edit" not in words(app)
     assert "changed for the" in words(app)
     for button in [b for b in app.button if b.label == "Try it"][:1]:
         fine(button.click().run())

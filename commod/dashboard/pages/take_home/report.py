@@ -71,8 +71,8 @@ def predictions_csv(result: FitResult, refits: Refits) -> bytes:
 
     Columns ``number`` (in the test part, as on the pages), ``row`` (of the data set), ``group, label, f_score, r,
     g_score, f_decision, g_decision, changed, right_by_record`` (whether g's decision is the label), ``f_certainty``
-    (the probability that f gives to its decision) and ``refits_that_change`` (share); labels, decisions, ``changed`` and
-    ``right_by_record`` are 0 or 1.
+    (the probability that f gives to its decision) and ``refits_that_change`` (share); labels, decisions, ``changed``
+    and ``right_by_record`` are 0 or 1.
     """
     scene = result.scene
     test = scene.test
