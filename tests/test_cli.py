@@ -9,9 +9,10 @@ from sklearn.linear_model import LogisticRegression
 from commod import Commod, evaluate, load_task
 from commod.cli import main
 from commod.experiments import compare
+from commod.explain.checks import CHECKS, MARKS
 
 KEYS = ["dataset", "fairness", "settings", "f", "g", "change_rate", "fit_seconds"]
-FIGURES = ["accuracy", "p_rule", "dm", "delta_tpr", "delta_fpr", "positive_rate_0", "positive_rate_1"]
+FIGURES = ["accuracy", "p_rule", "p_rule_of_negative", "dm", "delta_tpr", "delta_fpr", "positive_rate_0", "positive_rate_1"]
 
 
 def test_fit_prints_exactly_the_figures_of_the_library(capsys):
@@ -93,3 +94,25 @@ def test_methods_are_listed(capsys):
     out = capsys.readouterr().out
     assert "oracle_lpp" in out
     assert "not yet" in out
+
+
+def test_check_says_whether_the_changes_make_sense(capsys):
+    assert main(["check", "german", "--lambda-fair", "5", "--refits", "2"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split("  ")[0].split(" ", 1)[0] for line in lines] == [MARKS[mark(line)][1] for line in lines]
+    assert [check.title in line for check, line in zip(CHECKS.values(), lines, strict=True)] == [True] * 4
+    assert main(["check", "german", "--lambda-fair", "5", "--refits", "2", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)["checks"]
+    assert {name: row["mark"] for name, row in found.items()} == {
+        name: mark(line) for name, line in zip(CHECKS, lines, strict=True)
+    }
+    assert found["merit"]["value"] is None
+
+
+def mark(line):
+    return line.split()[1]
+
+
+def test_no_refits_are_one_sentence(capsys):
+    assert main(["check", "german", "--refits", "0"]) == 2
+    assert "--refits must be 1 or more" in capsys.readouterr().err

@@ -28,7 +28,7 @@ def plot_record(frame: pd.DataFrame) -> alt.Chart:
         alt.Chart(frame)
         .mark_bar(size=15, yOffset=8)
         .encode(
-            x=alt.X("people:Q", title="Changed (people)", axis=alt.Axis(tickMinStep=1, tickCount=6, format=",")),
+            x=alt.X("people:Q", title="Changed (people)", axis=alt.Axis(tickMinStep=1, tickCount=6, format=",d")),
             y=names_above(-9),
             color=alt.Color(
                 "who:N",
@@ -39,7 +39,7 @@ def plot_record(frame: pd.DataFrame) -> alt.Chart:
             tooltip=[
                 alt.Tooltip("name:N", title="Changed"),
                 alt.Tooltip("who:N", title="By the record"),
-                alt.Tooltip("people:Q", title="People", format=","),
+                alt.Tooltip("people:Q", title="People", format=",d"),
                 alt.Tooltip("share:Q", title="Share", format=".1%"),
             ],
         )
@@ -76,7 +76,7 @@ def plot_certainty(frame: pd.DataFrame) -> alt.Chart:
             tooltip=[
                 alt.Tooltip("whose:N", title="Of"),
                 alt.Tooltip("name:N", title="f was sure"),
-                alt.Tooltip("people:Q", title="People", format=","),
+                alt.Tooltip("people:Q", title="People", format=",d"),
                 alt.Tooltip("share:Q", title="Share", format=".1%"),
             ],
         )
@@ -153,11 +153,11 @@ def plot_again(frame: pd.DataFrame) -> alt.Chart:
                 sort=alt.EncodingSortField("rank", op="min"),
                 axis=alt.Axis(labelAngle=0, labelOverlap=True),
             ),
-            y=alt.Y("people:Q", title="Changed (people)", axis=alt.Axis(tickMinStep=1, tickCount=5, format=",")),
+            y=alt.Y("people:Q", title="Changed (people)", axis=alt.Axis(tickMinStep=1, tickCount=5, format=",d")),
             color=alt.condition("datum.often", alt.value(palette.G), alt.value(palette.FRONTIER)),
             tooltip=[
                 alt.Tooltip("name:N", title="Refits that change them (%)"),
-                alt.Tooltip("people:Q", title="People", format=","),
+                alt.Tooltip("people:Q", title="People", format=",d"),
             ],
         )
         .properties(height=250)

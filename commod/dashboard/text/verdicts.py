@@ -72,12 +72,12 @@ def verdict(
     helped, harmed = int(changes[better_off].sum()), int(changes[worse_off].sum())
     return (
         f"{criterion.figure.title} {moved} by changing {changed:,} of {total:,} decisions, with {price}: "
-        f"{helped:,} {people} get the better decision{_rightly(record, True)}, {harmed:,} the worse one"
-        f"{_rightly(record, False)}."
+        f"{helped:,} {people} get the better decision{rightly(record, True)}, {harmed:,} the worse one"
+        f"{rightly(record, False)}."
     )
 
 
-def _rightly(record: pd.DataFrame, better: bool) -> str:
+def rightly(record: pd.DataFrame, better: bool) -> str:
     """How many of the changes in one direction the record agrees with, where there is one."""
     rows = record[record["better"] == better]
     if not rows["count"].sum():

@@ -15,7 +15,7 @@ from commod.dashboard.pages.people.table import people
 from commod.dashboard.state import session
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.glossary import tip
-from commod.dashboard.text.verdicts import directions
+from commod.dashboard.text.verdicts import directions, rightly
 from commod.dashboard.views import frame
 from commod.dashboard.views.group_sizes import size_tile
 from commod.dashboard.views.model import current_model
@@ -64,7 +64,8 @@ def _verdict(result: FitResult) -> str:
     )
     return (
         f"**{changed:,} of {total:,} {escape_markdown(spec.people)}** get another decision ({shares}): "
-        f"**{better:,}** the better one, “{good}”, and **{worse:,}** the worse one, “{bad}”."
+        f"**{better:,}** the better one, “{good}”{rightly(result.record, True)}, and **{worse:,}** the worse one, "
+        f"“{bad}”{rightly(result.record, False)}."
     )
 
 

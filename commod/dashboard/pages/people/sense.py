@@ -32,6 +32,7 @@ from commod.dashboard.views.checks import line
 from commod.dashboard.views.table import Table, fold
 from commod.experiments.refits import Refits
 from commod.explain.checks import often_enough, step_in_words
+from commod.explain.concepts import in_percent
 from commod.explain.sense import explain_certainty, explain_reversals
 from commod.metrics.figures import key_figures
 
@@ -151,12 +152,12 @@ def _reversals(result: FitResult) -> None:
     positive = result.task.spec.outcomes[1]
     found = explain_reversals(result.task, result.scene.test, result.scene.logit_test, result.logit)
     st.markdown(f"**The largest reversals** (scores of “{escape_markdown(positive)}”)")
-    headings = ["No.", "Group", "f", "g", "Decision now", "By the record"]
+    headings = ["No.", "Group", "f", "g", "By the record"]
     rows = [
-        [str(row.Index), row.group, f"{row.f:.0%}", f"{row.g:.0%}", row.after, "right" if row.right else "wrong"]
+        [str(row.Index), row.group, in_percent(row.f, 0), in_percent(row.g, 0), "right" if row.right else "wrong"]
         for row in found.itertuples()
     ]
-    st.html(html_table(headings, rows, caption="The largest reversals", text=(1, 4, 5)))
+    st.html(html_table(headings, rows, caption="The largest reversals", text=(1, 4)))
     st.caption("By their number they can be looked up on the page What if.")
 
 
@@ -171,15 +172,15 @@ def _merit(result: FitResult) -> None:
         st.caption(tip("merit"))
         return
     spec = result.task.spec
-    good, bad = (spec.outcomes[i] for i in (spec.favourable, 1 - spec.favourable))
+    turned = f"From “{spec.outcomes[spec.favourable]}” to “{spec.outcomes[1 - spec.favourable]}”."
     headings = {
         "Merit": tip("merit"),
         "One step": tip("merit_step"),
         "People moved": "",
-        f"From “{good}” to “{bad}”: f": "",
-        "g": "",
-        "Score falls: f": tip("merit_score"),
-        "g ": "",
+        "f: turned": turned,
+        "g: turned": turned,
+        "f: score falls": tip("merit_score"),
+        "g: score falls": tip("merit_score"),
     }
     rows = []
     for row in found.to_dict("records"):

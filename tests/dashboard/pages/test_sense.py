@@ -1,0 +1,153 @@
+"""Do these changes make sense? On Explore, Who changed, What if, Saved runs and on one's own data."""
+
+from dataclasses import replace
+
+import pytest
+
+from commod.dashboard.jobs.results import evidence, fit_result, refits
+from commod.dashboard.state.settings import defaults
+from commod.dashboard.views.checks import in_a_cell
+from commod.explain.checks import CHECKS
+from tests.dashboard.driving import fine, run, slider, tables, words
+
+PEOPLE, WHAT_IF, RUNS = "pages/people.py", "pages/what_if.py", "pages/runs.py"
+TABS = ["Right or wrong", "How sure f was", "More merit", "Again?", "Calibration", "Proxies"]
+
+
+@pytest.fixture(scope="module")
+def law():
+    return fit_result(defaults("law_school").model())
+
+
+def plain(text):
+    return text.replace("\\", "")
+
+
+def lines(app):
+    """The lines of the checks, as they are read."""
+    return [plain(m.value) for m in app.main.markdown if any(check.title in m.value for check in CHECKS.values())]
+
+
+def test_explore_answers_four_questions_with_a_word_and_a_sign(law):
+    app = fine(run())
+    found = lines(app)
+    answers = law.answers(evidence(law), refits(law))
+    assert len(found) == 4
+    for line, answer in zip(found, answers.values(), strict=True):
+        assert f"**{answer.mark}**" in line
+        assert answer.sentence in line
+        assert ":material/" in line
+    tip = next(m.help for m in app.main.markdown if CHECKS["right"].title in m.value)
+    assert CHECKS["right"].bounds in tip
+
+
+def test_the_verdict_counts_the_changes_by_the_record(law):
+    assert "97 students get the better decision (by the record 12 of them rightly)" in law.verdict
+    assert "20 the worse one (by the record 4 of them rightly)." in law.verdict
+    assert "(by the record 12 of them rightly)" in words(fine(run(PEOPLE)))
+
+
+def test_a_model_that_changes_nobody_has_nothing_to_check():
+    app = run()
+    fine(slider(app, "lambda_fair").set_value(0.0).run())
+    assert lines(app) == []
+    assert any("nothing to check" in info.value for info in app.info)
+    still = fit_result(replace(defaults("law_school"), lambda_fair=0.0))
+    answers = still.answers(evidence(still), refits(still))
+    assert [answers[name].mark for name in ("right", "sure", "again")] == ["open"] * 3
+    assert answers["merit"].mark == "fine"  # g = f, and f rises with every merit
+    assert in_a_cell(answers["right"]) == "– open"
+    fine(run(PEOPLE, lambda_fair="0"))
+
+
+@pytest.mark.parametrize("tab", TABS)
+@pytest.mark.parametrize("data", ["law_school", "german"])
+def test_every_tab_of_who_changed_opens(tab, data):
+    app = run(PEOPLE, data=data)
+    app.session_state["people_sense"] = tab
+    app = fine(app.run())
+    shown = {
+        "Right or wrong": "By the record",
+        "How sure f was": "The largest reversals",
+        "More merit": "merit",
+        "Again?": "How far the figures move",
+        "Calibration": "Non-White" if data == "law_school" else "25 or younger",
+        "Proxies": "alone",
+    }[tab]
+    assert shown in words(app)
+
+
+def test_own_people_have_columns_and_filters_for_record_and_refits(law):
+    app = fine(run(PEOPLE))
+    (people,) = app.dataframe
+    again = refits(law)
+    share = dict(enumerate(again.share))
+    assert [share[number] for number in people.value["number"]] == people.value["again"].tolist()
+    right = int(law.record["right"].sum())
+    assert (people.value["right"] == "right").sum() == right
+    chosen = next(w for w in app.multiselect if w.label == "By the record")
+    fine(chosen.set_value([True]).run())
+    assert f"**{right} of 117** changed students" in words(app)
+    fine(next(w for w in app.multiselect if w.label == "By the record").set_value([]).run())
+    often = int((again.share[law.changed_test] >= 0.9).sum())
+    fine(next(w for w in app.multiselect if w.label == "Would change again").set_value([True]).run())
+    assert f"**{often} of 117** changed students" in words(app)
+
+
+def test_the_largest_reversals_are_those_f_was_surest_of(law):
+    app = run(PEOPLE)
+    app.session_state["people_sense"] = "How sure f was"
+    rows = tables(fine(app.run()))["The largest reversals"]
+    changed = law.changed_test.nonzero()[0]
+    surest = sorted(changed, key=lambda i: -abs(law.scene.logit_test[i]))[:5]
+    assert [int(row[0]) for row in rows] == surest
+
+
+# ---- What if ----
+
+
+def test_what_if_adds_up_and_says_whether_it_would_happen_again():
+    app = fine(run(WHAT_IF, person="13"))
+    text = plain(words(app))
+    assert "(“passes the bar”: f 2 %, now 79 %)" in text
+    assert any("Times r = −0.36 that is 1.35 above the line: 79 %" in caption.value for caption in app.caption)
+    assert "Would it happen again? As recorded," in text
+
+
+def test_what_if_warns_where_more_merit_hurts():
+    app = fine(run(WHAT_IF, person="13"))
+    assert not app.warning
+    app = fine(app.slider(key="what_if_law_school_lsat").set_value(40.0).run())
+    (warning,) = app.warning
+    assert "LSAT score 28 → 40 is a merit, and yet it turns g's decision to “fails the bar”" in plain(warning.value)
+    app = fine(app.slider(key="what_if_law_school_lsat").set_value(20.0).run())
+    assert not app.warning  # less of it is no merit
+
+
+# ---- saved runs ----
+
+
+def test_saved_runs_are_held_against_each_other():
+    app = fine(run(RUNS, runs="Strong*german~Weak*german*lambda_fair-2"))
+    rows = tables(app)["Do their changes make sense?"]
+    assert [row[0] for row in rows] == [check.title for check in CHECKS.values()]
+    assert all("…" not in cell for row in rows for cell in row)
+    assert rows[2][1:] == ["– open", "– open"]  # German credit declares no merit
+
+
+# ---- own data ----
+
+
+def test_own_data_can_say_what_is_merit():
+    app = fine(run("pages/your_data.py"))
+    app = fine(next(b for b in app.button if b.label == "Open it here").click().run())
+    merit = next(w for w in app.multiselect if w.label == "More of it is a merit")
+    number = merit.options[0]
+    app = fine(merit.set_value([number]).run())
+    app = fine(next(b for b in app.button if b.label == "Use these data").click().run())
+    app.switch_page("app.py")
+    app = fine(app.run())
+    merits = [line for line in lines(app) if CHECKS["merit"].title in line]
+    assert len(merits) <= 1
+    if merits:
+        assert "declared" not in merits[0]
