@@ -1,15 +1,27 @@
 """Explanations of what COMMOD changed: each returns frames, drawing lives elsewhere."""
 
+from commod.explain.checks import CHECKS, Answer, Check
 from commod.explain.concepts import explain_concepts, explain_loadings
+from commod.explain.merit import explain_merit
+from commod.explain.proxies import explain_proxies
+from commod.explain.sense import explain_certainty, explain_record, explain_reversals
 from commod.explain.shap_comparison import ShapComparison, explain_with_shap
 from commod.explain.tree import DEPTHS, ChangeTree, explain_tree
 
 __all__ = [
+    "CHECKS",
     "DEPTHS",
+    "Answer",
     "ChangeTree",
+    "Check",
     "ShapComparison",
+    "explain_certainty",
     "explain_concepts",
     "explain_loadings",
+    "explain_merit",
+    "explain_proxies",
+    "explain_record",
+    "explain_reversals",
     "explain_tree",
     "explain_with_shap",
 ]

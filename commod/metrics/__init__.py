@@ -1,5 +1,6 @@
 """Fairness of decisions, changes between two models, and their intervals."""
 
+from commod.metrics.calibration import calibration_by_group, expected_calibration_error, reliability_table
 from commod.metrics.changes import calibration_table, change_rate, change_table
 from commod.metrics.fairness import (
     accuracy,
@@ -19,6 +20,7 @@ __all__ = [
     "Criterion",
     "Figure",
     "accuracy",
+    "calibration_by_group",
     "calibration_table",
     "change_rate",
     "change_table",
@@ -27,6 +29,8 @@ __all__ = [
     "delta_tpr",
     "demographic_parity_difference",
     "disparate_mistreatment",
+    "expected_calibration_error",
     "group_table",
     "p_rule",
+    "reliability_table",
 ]
