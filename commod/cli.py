@@ -49,7 +49,7 @@ def _parser() -> argparse.ArgumentParser:
 
     check = commands.add_parser("check", help="do the changes of a model make sense? right or wrong, merit, refits, …")
     _add_model(check)
-    check.add_argument("--refits", type=int, help="refits on resampled training rows (default: 30 to 100, by size)")
+    check.add_argument("--refits", type=int, help="refits on resampled training rows (default: 30 to 80, by size)")
     check.set_defaults(run=_check)
 
     target = commands.add_parser("target", help="find the setting that is fair enough and changes few enough decisions")

@@ -11,12 +11,13 @@ from commod.datasets import TabularEncoder
 from commod.experiments.scene import Scene
 from commod.experiments.sweep import Cell, Report, Shared, train_cell
 
-__all__ = ["MAX_REFITS", "MIN_REFITS", "Refits", "n_refits", "refit", "resampled"]
+__all__ = ["MIN_REFITS", "Refits", "n_refits", "refit", "resampled"]
 
-# As many refits as take some five seconds on one core. How many is counted, not timed: the same model gets the same
-# refits on every machine. A refit of the default solver takes about a second for so many numbers of the encoded table.
-MIN_REFITS, MAX_REFITS = 30, 100
-NUMBERS = 10_000_000
+# As many refits as take some five seconds on one core, in tens, and at least 30. How many is counted from the size of the
+# encoded table, not timed: a model gets the same refits on every machine. A refit of the default solver takes about so
+# many seconds, and so many more for each number in the table.
+SECONDS, EACH, PER_NUMBER = 5.0, 0.06, 3e-7
+MIN_REFITS = 30
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,8 @@ class Refits:
 
 def n_refits(scene: Scene) -> int:
     """How many refits a scene gets."""
-    return int(np.clip(5 * NUMBERS // max(scene.encoded_train.size, 1), MIN_REFITS, MAX_REFITS))
+    fit = SECONDS / (EACH + PER_NUMBER * scene.encoded_train.size)
+    return max(MIN_REFITS, int(fit) // 10 * 10)
 
 
 def resampled(scene: Scene, seed: int) -> Scene:

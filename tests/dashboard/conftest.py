@@ -38,8 +38,7 @@ def short_sweeps(request, monkeypatch):
 @pytest.fixture(autouse=True)
 def few_refits(monkeypatch):
     """Two refits say as much of a page as a hundred."""
-    monkeypatch.setattr(refits, "MIN_REFITS", 2)
-    monkeypatch.setattr(refits, "MAX_REFITS", 2)
+    monkeypatch.setattr(refits, "n_refits", lambda scene: 2)
 
 
 def _forget_sweeps():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from commod.experiments.checks import answers_of
-from commod.experiments.refits import MAX_REFITS, MIN_REFITS, n_refits, refit, resampled
+from commod.experiments.refits import MIN_REFITS, n_refits, refit, resampled
 from commod.experiments.scene import prepare
 from commod.experiments.sweep import Cell, Shared, train_cell
 from commod.explain.checks import check_again
@@ -55,8 +55,11 @@ def test_what_happens_again():
 
 
 def test_how_many_refits_is_counted_not_timed(scene):
-    assert n_refits(scene) == MAX_REFITS
-    assert n_refits(prepare("adult")) == MIN_REFITS
+    assert {name: n_refits(prepare(name)) for name in ("law_school", "compas", "adult")} == {
+        "law_school": 60,
+        "compas": 30,
+        "adult": MIN_REFITS,
+    }
 
 
 def test_progress_is_told_and_can_end_it(scene):
