@@ -29,7 +29,7 @@ CHROMIUM_FLAGS = [
 
 # A server that computes in processes, as users have it. They do not give way to the rest of the machine, which in a run
 # of all tests is never at rest.
-WITH_PROCESSES = {"COMMOD_PROCESSES": "1", "COMMOD_WITHOUT": "idle_class,nice"}
+WITH_PROCESSES = {"COMMOD_PROCESSES": "1", "COMMOD_WITHOUT": "idle_class"}
 
 
 def chromium_path():

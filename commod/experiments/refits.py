@@ -13,9 +13,9 @@ from commod.experiments.sweep import Cell, Report, Shared, train_cell
 
 __all__ = ["MIN_REFITS", "Refits", "n_refits", "refit", "resampled"]
 
-# As many refits as take some five seconds on one core, in tens, and at least 30. How many is counted from the size of the
-# encoded table, not timed: a model gets the same refits on every machine. A refit of the default solver takes about so
-# many seconds, and so many more for each number in the table.
+# As many refits as take some five seconds on one core, in tens, and at least 30. How many is counted from the size of
+# the encoded table, not timed: a model gets the same refits on every machine. A refit of the default solver takes about
+# so many seconds, and so many more for each number in the table.
 SECONDS, EACH, PER_NUMBER = 5.0, 0.06, 3e-7
 MIN_REFITS = 30
 

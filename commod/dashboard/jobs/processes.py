@@ -23,7 +23,7 @@ from threading import Lock
 from typing import Any
 
 from commod.dashboard.jobs.queue import Report
-from commod.dashboard.jobs.scheduling import LOOK, NICE, NICEST, RESTART_PAUSE, TELL, uses
+from commod.dashboard.jobs.scheduling import LOOK, RESTART_PAUSE, TELL, uses
 from commod.experiments import Scene, prepare
 from commod.experiments.scene import SceneKey
 from commod.explain.shap_comparison import warm_up
@@ -248,8 +248,6 @@ def _packed_error(error: Exception, scene: Scene) -> bytes:
 def _main() -> None:
     wire: Connection[Any, Any] = Connection(int(sys.argv[1]))
     background = sys.argv[2] == "1"
-    if uses("nice"):
-        os.nice(NICEST if background else NICE)
     if background and uses("idle_class"):
         with suppress(AttributeError, OSError):  # where the system has such a thing, only time that nobody wants
             os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))

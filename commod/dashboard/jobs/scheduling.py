@@ -11,7 +11,6 @@ import os
 from enum import IntEnum
 
 PIECES = {
-    "first_paint": "What lies below the first picture of a page waits until nobody's first picture is being drawn.",
     "deferred_paint": "Parts below the first picture are drawn one session after the other, not all at once.",
     "browser_pause": "After the first picture the script rests, since the browser draws only when no message comes in.",
     "wake": "A message from a browser wakes the script of its session, which would else look around every 50 ms.",
@@ -19,9 +18,7 @@ PIECES = {
     "priorities": "Trainings come before what is said about models, and that before what runs in the background.",
     "one_by_one": "As many small trainings run at a time as there are processes for them; more would share the server.",
     "rest": "A job in the background that is computed in the server rests while somebody waits for a training.",
-    "nice": "Processes that compute give way to the server, which draws.",
     "idle_class": "The background's process gets only time that nobody else wants.",
-    "switch_interval": "A thread at work lets another have its turn after 1 ms in place of 5 ms.",
     "no_delay": "Small messages are sent at once; the system would hold one back until the last is acknowledged.",
     "gc_freeze": "What is loaded at the start is never walked for garbage.",
 }
@@ -62,11 +59,6 @@ HEAVY_ROWS = 20_000
 LOOK, TELL = 0.05, 0.15
 # Seconds before a process that was lost is replaced: what ended it may end the next.
 RESTART_PAUSE = 20.0
-# How far processes give way to the server: those of the foreground, and that of the background.
-NICE, NICEST = 5, 19
-# Seconds after which a thread at work lets another one have its turn: a page gives the interpreter up with every
-# message that it sends, and would get it back from a job in the server after 5 ms.
-SWITCH_INTERVAL = 0.001
 
 # ---- waiting ----
 
@@ -85,7 +77,3 @@ STEP = 0.05
 BROWSER_PAUSE = 0.06
 # Seconds after which a page in line looks whether it is still wanted.
 LINE_POLL = 0.02
-# Seconds for which the rest of a page makes way to first pictures, at the most.
-MAX_WAY = 0.25
-# A message from a browser becomes a picture that is being drawn within this; how often it is looked for.
-ON_ITS_WAY, GLANCE = 0.012, 0.004

@@ -11,6 +11,7 @@ from joblib import cpu_count
 from commod.dashboard.jobs.processes import ProcessPool
 from commod.dashboard.jobs.queue import Ticket, WorkQueue
 from commod.dashboard.jobs.results import forget_warm_starts
+from commod.dashboard.jobs.scheduling import uses
 from commod.dashboard.jobs.tasks import Task
 from commod.dashboard.streamlit_internals import session_id
 from commod.datasets import on_forget
@@ -51,7 +52,8 @@ def submit(task: Task) -> Ticket:
 
 def wake(session: str) -> None:
     """Wake the script of a session, if it waits: its browser has sent something."""
-    queue().wake(session)
+    if uses("wake"):
+        queue().wake(session)
 
 
 def _leave(tickets: list[Ticket]) -> None:

@@ -8,18 +8,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from threading import Lock
 
-from commod.dashboard.jobs import service
-from commod.dashboard.jobs.scheduling import BROWSER_PAUSE, GLANCE, LINE_POLL, MAX_WAY, ON_ITS_WAY, uses
+from commod.dashboard.jobs.scheduling import BROWSER_PAUSE, LINE_POLL, uses
 from commod.dashboard.jobs.wait import no_waiting
 from commod.dashboard.streamlit_internals import stop_if_stale
 
 _rest_of_a_page = Lock()
-_counting = Lock()
-_first_paints = 0  # that are going on
-_expected_until = 0.0  # a message has come in that asks for one
 
 
 def let_browser_draw() -> None:
@@ -28,40 +24,17 @@ def let_browser_draw() -> None:
         time.sleep(BROWSER_PAUSE)
 
 
-def wake(session_id: str) -> None:
-    """To be called with every message from the browser of a session.
-
-    Its script, if it waits, looks whether it is still wanted, and the rest of other pages makes way for what comes now.
-    """
-    global _expected_until
-    _expected_until = time.monotonic() + ON_ITS_WAY
-    if uses("wake"):
-        service.wake(session_id)
-
-
-@contextmanager
-def first_paint() -> Iterator[None]:
+def first_paint() -> AbstractContextManager[None]:
     """Draw what somebody with a slider in hand is looking at; a wait in here raises."""
-    global _first_paints
-    with _counting:
-        _first_paints += 1
-    try:
-        with no_waiting():
-            yield
-    finally:
-        with _counting:
-            _first_paints -= 1
+    return no_waiting()
 
 
 @contextmanager
 def deferred_paint() -> Iterator[None]:
-    """Draw a part of the rest of a page, one session after the other, and after the first pictures of all.
+    """Draw a part of the rest of a page, one session after the other.
 
     A part should take a few milliseconds; a wait in here raises.
     """
-    patient_until = time.monotonic() + (MAX_WAY if uses("first_paint") else 0.0)
-    while time.monotonic() < patient_until and (_first_paints or time.monotonic() < _expected_until):
-        time.sleep(GLANCE)
     in_line = uses("deferred_paint")
     while in_line and not _rest_of_a_page.acquire(timeout=LINE_POLL):
         stop_if_stale()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import logging
 import os
-import sys
 from functools import lru_cache
 from threading import Thread
 from typing import Any
@@ -14,9 +13,8 @@ import streamlit as st
 from starlette.middleware import Middleware
 from threadpoolctl import threadpool_limits
 
-from commod.dashboard.jobs.scheduling import SWITCH_INTERVAL, uses
-from commod.dashboard.jobs.service import process_pool
-from commod.dashboard.server import paint_order
+from commod.dashboard.jobs.scheduling import uses
+from commod.dashboard.jobs.service import process_pool, wake
 from commod.dashboard.server.headers import SecurityHeaders
 from commod.dashboard.server.sockets import send_at_once
 from commod.dashboard.server.wake import WakeOnMessage
@@ -29,7 +27,7 @@ def server_options() -> dict[str, Any]:
     name_damaged_files()
     return {
         "lifespan": send_at_once,
-        "middleware": [Middleware(SecurityHeaders), Middleware(WakeOnMessage, wake=paint_order.wake)],
+        "middleware": [Middleware(SecurityHeaders), Middleware(WakeOnMessage, wake=wake)],
     }
 
 
@@ -52,8 +50,6 @@ def start() -> None:
     # One thread for each product of matrices, as in the processes: its last digit would else depend on who is at work.
     threadpool_limits(limits=1, user_api="blas")
     process_pool()
-    if uses("switch_interval"):
-        sys.setswitchinterval(SWITCH_INTERVAL)
     _freeze()
     if os.environ.get("COMMOD_WARM_UP") != "0":
         Thread(target=_compile_shap, name="warm-up", daemon=True).start()

@@ -3,14 +3,11 @@
 import asyncio
 import socket
 import threading
-import time
-from types import SimpleNamespace
 
 import pytest
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
-from commod.dashboard.server import paint_order
-from commod.dashboard.server.paint_order import deferred_paint, first_paint
+from commod.dashboard.server.paint_order import deferred_paint
 from commod.dashboard.server.sockets import send_at_once
 from commod.dashboard.server.wake import WakeOnMessage
 
@@ -65,33 +62,18 @@ def test_other_connections_pass_through():
     assert seen == [("receive", "send")]
 
 
-def test_the_rest_of_a_page_comes_after_first_pictures(monkeypatch):
-    order, waits = [], threading.Event()
-
-    def sleep(seconds):
-        waits.set()
-        time.sleep(seconds)
-
-    monkeypatch.setattr(paint_order, "_expected_until", 0.0)
-    monkeypatch.setattr(paint_order, "MAX_WAY", 60.0)
-    monkeypatch.setattr(paint_order, "time", SimpleNamespace(monotonic=time.monotonic, sleep=sleep))
+def test_the_rest_of_two_pages_is_drawn_one_after_the_other():
+    order, second = [], threading.Event()
 
     def draw_rest():
+        second.set()
         with deferred_paint():
-            order.append("rest")
+            order.append("second")
 
-    rest = threading.Thread(target=draw_rest)
-    with first_paint():
+    with deferred_paint():
+        rest = threading.Thread(target=draw_rest)
         rest.start()
-        assert waits.wait(30)
+        assert second.wait(30)
         order.append("first")
     rest.join()
-    assert order == ["first", "rest"]
-
-
-def test_but_not_for_ever(monkeypatch):
-    monkeypatch.setattr(paint_order, "_expected_until", time.monotonic() + 60)
-    started = time.monotonic()
-    with deferred_paint():
-        pass
-    assert time.monotonic() - started < paint_order.MAX_WAY + 1
+    assert order == ["first", "second"]
