@@ -1,4 +1,4 @@
-"""One file feeds all tooltips."""
+"""One file feeds all tooltips, and what it says in numbers is so."""
 
 import ast
 import re
@@ -12,6 +12,7 @@ from commod.metrics.figures import FIGURES, Figure
 from tests.browsing import ROOT
 
 SOURCES = [ROOT / "app.py", *sorted((ROOT / "pages").glob("*.py")), *sorted((ROOT / "commod/dashboard").rglob("*.py"))]
+TEXTS = [ROOT / "README.md", *(p for ending in ("*.toml", "*.html") for p in (ROOT / "commod").rglob(ending))]
 WORDS, HINTS = glossary.words(), glossary._file()[1]
 
 
@@ -70,3 +71,22 @@ def test_words_of_a_text_are_explained_and_escaped():
     assert '<p class="cx-said"><strong>Bold</strong> &amp; <dfn class="cx-word" tabindex="0">P-Rule<span role=' in html
     assert "right &amp; &lt;fair&gt;<span" in html
     assert glossary.without_tooltips("[[p_rule]] and [[accuracy|this]]") == "P-Rule and this"
+
+
+# ---- what the words say in numbers ----
+
+
+def test_the_ratio_in_odds():
+    found = re.findall(r"with r = ([−\d.]+) they are .*?(\d+) to (\d+) \((\d+) %\)", WORDS["ratio"].more)
+    assert len(found) == 3
+    assert "f gives 80 %, odds of 4 to 1" in WORDS["ratio"].more
+    for r, for_it, against, score in found:
+        odds = 4 ** float(r.replace("−", "-"))
+        assert odds == pytest.approx(int(for_it) / int(against))
+        assert round(100 * odds / (1 + odds)) == int(score)
+
+
+def test_nobody_says_that_the_score_is_multiplied():
+    wrong = re.compile(r"multiplies the \W*score|score of f is multiplied|f's score is multiplied|score times a")
+    texts = {path: " ".join(path.read_text().split()) for path in (*SOURCES, *TEXTS)}
+    assert not [path for path, text in texts.items() if wrong.search(text)]
