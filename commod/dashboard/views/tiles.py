@@ -22,7 +22,7 @@ def draw_figures(result: FitResult) -> None:
         "On test. Below each figure: the difference to f (in grey where it may be chance, or is neither good nor bad), "
         "and in [ ] the figure's 95 % interval."
     )
-    if result.settings.fairness == "demographic_parity":
+    if FIGURES["p_rule"] in CRITERIA[result.settings.fairness].key_figures:
         st.caption(other_p_rule(result))
 
 
