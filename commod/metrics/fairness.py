@@ -69,9 +69,10 @@ def accuracy(y_true: Any, y_pred: Any, *, sensitive_features: Any) -> float:
 def p_rule(y_true: Any, y_pred: Any, *, sensitive_features: Any) -> float:
     """P-Rule, the smaller of the groups' positive rates over the larger (paper, Sec. 2.1).
 
-    ``min over s, s' of P(Ŷ=1 | S=s) / P(Ŷ=1 | S=s')``. Range 0 to 1; 1 is fair (demographic parity), and 0.8 is the
-    "four-fifths rule". If one group is never predicted positive and another is, it is 0; if none is, all rates are
-    equal and it is 1. `y_true` is not used, and is there so that all metrics are called alike.
+    ``min over s, s' of P(Ŷ=1 | S=s) / P(Ŷ=1 | S=s')``. Range 0 to 1; 1 is fair (demographic parity). It depends
+    on which class is called 1: 0.8 is the bound of the "four-fifths rule" only where that is the favourable one. If one
+    group is never predicted positive and another is, it is 0; if none is, all rates are equal and it is 1. `y_true` is
+    not used, and is there so that all metrics are called alike.
     """
     return float(p_rule_of_rates(positive_rates(confusion_counts(y_true, y_pred, sensitive_features)[0])))
 

@@ -227,7 +227,7 @@ FIGURES: dict[str, Figure] = {
             direction=1,
             key=True,
             fair="1",
-            more="It measures demographic parity.",
+            more="It measures demographic parity. It depends on which decision is counted as positive.",
         ),
         Figure(
             "p_rule_of_negative",

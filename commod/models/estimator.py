@@ -66,12 +66,14 @@ class Commod(EditedModel):
         the name of the column of X that holds f's probabilities (not used as a feature then). None trains a logistic
         regression in `fit`, unless `base_scores` are given there. `clone` keeps a fitted model fitted.
     lambda_fair : float, default 2.0
-        Weight of fairness. At 0, g = f and nothing is trained.
+        Weight of fairness. At 0, g = f and nothing is trained. Above 0 the label's loss L_Y acts, too, so scores move
+        at once: on law_school at 0.001 by 0.007 on average and 0.041 at most, though no decision changes.
     lambda_ratio : float, default 0.05
         Weight of staying near f.
     lambda_concepts : float, default 0.01
         Weight of the concept terms. The Lasso is in units of the adversary's strongest pull on any weight, so that
         one value means the same on every data set; at λ_concepts ≥ λ_fair no weight may move on fairness' account.
+        It moves fairness, too: on law_school at λ_fair 4, from 0.01 to 1, P-Rule on test goes from 0.69 to 0.88.
     n_concepts : int, default 2
         k, into how many concepts r is read. It adds no power to a linear r: a larger k is a finer reading.
     fairness : {"demographic_parity", "equalized_odds"}

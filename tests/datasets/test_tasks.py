@@ -72,6 +72,20 @@ def test_every_source_of_the_rebuild_is_named_in_a_datasheet():
         assert source.wheel in sheets
 
 
+def test_compas_says_what_is_wrong_with_its_sample():
+    """Whom the source should not have kept is not among our columns: what is told of them must add up."""
+    task, sheet = load_task("compas"), " ".join(load_task("compas").datasheet.split())
+    late, left, of = (
+        int(n.replace(",", "")) for n in re.search(r"concerns (\S+), .*? it is (\S+) of (\S+) ", sheet).groups()
+    )
+    assert (task.y.sum() - late, len(task.y) - late) == (left, of)
+    assert f"({left / of:.1%})".replace("%", " %") in sheet
+    for group, now in ((1, "of the Caucasian defendants instead of"), (0, "of the others instead of")):
+        rate = task.y[task.sensitive == group].mean()
+        assert f"{now} {100 * rate:.1f} %" in sheet
+    assert "Barenstein 2019" in sheet
+
+
 def test_compas_holds_no_personal_data():
     frame = pd.read_parquet(data_directory() / "compas.parquet")
     assert not {"name", "first", "last", "dob", "id", "c_case_number"} & set(frame.columns)

@@ -20,12 +20,12 @@ from commod.dashboard.state.settings import Settings
 from commod.dashboard.text.html import concept_cards
 from commod.dashboard.text.verdicts import verdict
 from commod.datasets import Task
-from commod.experiments import Scene, Sweep, prepare, sweep_method
+from commod.experiments import Model, Scene, Sweep, prepare, sweep_method
 from commod.experiments.limits import Limits, limits_of, price_of
 from commod.experiments.match import Match, match_models
 from commod.experiments.refits import Refits, refit
 from commod.experiments.scene import SceneKey
-from commod.experiments.sweep import Cell
+from commod.experiments.sweep import Cell, Shared, fit_cell
 from commod.experiments.target import Target, find_settings
 from commod.explain import (
     ChangeTree,
@@ -278,6 +278,11 @@ def figures_of_base(scene: SceneKey) -> dict[str, float]:
 def sweep(scene: SceneKey, fairness: str, method: str, report: Report | None = None) -> Sweep:
     """All models of a method."""
     return sweep_method(prepare(*scene), method, fairness, report)
+
+
+def rival(scene: SceneKey, fairness: str, method: str, value: float, report: Report | None = None) -> Model:
+    """One model of another method, its knob at `value`."""
+    return fit_cell(prepare(*scene), Cell(method, value), fairness, Shared())
 
 
 def target(

@@ -132,6 +132,11 @@ def sweep(method: str, settings: Settings) -> Task:
     return _on("sweep", settings, results.sweep, method, priority=Priority.BACKGROUND)
 
 
+def rival(settings: Settings, method: str, value: float) -> Task:
+    """One model of another method."""
+    return _on("rival", settings, results.rival, method, value, priority=Priority.SEARCH)
+
+
 def target(settings: Settings, min_fairness: float, max_change: float) -> Task:
     """A search for the setting that meets two limits."""
     arguments = (min_fairness, max_change, settings.lambda_concepts)

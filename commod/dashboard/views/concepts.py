@@ -12,7 +12,7 @@ def draw_concepts(result: FitResult) -> None:
     st.header("Why: the concepts behind the change")
     st.caption(
         f"r(x) = {result.g.intercept_:.2f} plus, for each concept, its weight times how much a person shows of it. "
-        "The score of f is multiplied by r; below 0 the decision changes. A concept “takes back” a decision by "
-        "lowering r. k only decides how finely the same model is read."
+        "g multiplies the logit of f's score (0 at one half) by r; below 0 the decision changes. A concept “takes "
+        "back” a decision by lowering r. k only decides how finely the same model is read."
     )
     st.html(result.cards)

@@ -8,8 +8,9 @@ from typing import Any
 import streamlit as st
 
 from commod.dashboard.jobs.results import FitResult
+from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.glossary import tip
-from commod.metrics.figures import CRITERIA, Figure
+from commod.metrics.figures import CRITERIA, FIGURES, Figure
 
 
 def draw_figures(result: FitResult) -> None:
@@ -20,6 +21,22 @@ def draw_figures(result: FitResult) -> None:
     st.caption(
         "On test. Below each figure: the difference to f (in grey where it may be chance, or is neither good nor bad), "
         "and in [ ] the figure's 95 % interval."
+    )
+    if FIGURES["p_rule"] in CRITERIA[result.settings.fairness].key_figures:
+        st.caption(other_p_rule(result))
+
+
+def other_p_rule(result: FitResult) -> str:
+    """P-Rule of the decision that the tile does not count, and which of the two the four-fifths rule is about."""
+    spec, other = result.task.spec, FIGURES["p_rule_of_negative"]
+    g, f = (other.show(result.figures.loc[other.name, model]) for model in ("g", "f"))
+    negative, positive = (f"“{escape_markdown(outcome)}”" for outcome in spec.outcomes)
+    if spec.favourable == 1:
+        counted = f"P-Rule counts {positive}, the better decision, as the four-fifths rule does"
+        return f"{counted}; of {negative} it is {g} (f: {f})."
+    return (
+        f"P-Rule counts {positive}, the worse decision; of {negative}, the better one, which the four-fifths rule is "
+        f"about, it is {g} (f: {f})."
     )
 
 

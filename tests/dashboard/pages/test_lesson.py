@@ -8,13 +8,25 @@ import pytest
 from commod.dashboard.jobs import service
 from commod.dashboard.jobs.results import fit_result, shap_comparison
 from commod.dashboard.pages.lesson import notes, script
-from commod.dashboard.pages.lesson.facts import DP, EO, TRUTH, conflict_paths, figure, group_table, mistaken
-from commod.dashboard.pages.lesson.notes import notes_html
+from commod.dashboard.pages.lesson.facts import (
+    DP,
+    EO,
+    TRUTH,
+    conflict_paths,
+    figure,
+    group_table,
+    mistaken,
+    of_rival,
+    people_paying,
+)
+from commod.dashboard.pages.lesson.notes import notes_html, rival_of
 from commod.dashboard.pages.lesson.progress import from_link
 from commod.dashboard.pages.lesson.steps import STEPS, Stage
 from commod.dashboard.state.link import FREEZABLE
 from commod.dashboard.text import glossary
 from commod.dashboard.views.frame import PAGES
+from commod.experiments.match import near_fairness
+from commod.models.competitors import make_method
 from tests.dashboard.driving import figure as tile
 from tests.dashboard.driving import fine, run, slider
 
@@ -24,7 +36,7 @@ LESSON = "pages/lesson.py"
 @pytest.fixture(scope="module")
 def stages():
     fit = cache(fit_result)
-    return {step.name: Stage(step, fit, shap_comparison) for step in STEPS}
+    return {step.name: Stage(step, fit, shap_comparison, rival_of) for step in STEPS}
 
 
 def press(app, label):
@@ -84,6 +96,14 @@ def test_a_stronger_brake_leaves_people_out(stages):
     assert not (few & ~many).any()
 
 
+def test_the_first_step_says_whom_f_learnt_from(stages):
+    at = stages["groups"]
+    said = " ".join(script.text(at))
+    assert "earlier years" not in said
+    assert f"{at.before.scene.train.X.shape[0]:,} students of one cohort" in said
+    assert {"zfygpa", "zgpa"} <= set(at.before.scene.train.X)  # the grades at law school that the text names
+
+
 def test_the_cheapest_fairness_is_to_treat_more_people_badly(stages):
     at = stages["cheap"]
     assert script.answer(at).value > 0.8 * at.after.changed_test.sum()
@@ -95,6 +115,38 @@ def test_the_cheapest_fairness_is_to_treat_more_people_badly(stages):
     assert (rate1 + more / table["people"][1]) / rate0 >= level - 1e-9
     assert (rate1 + (more - 1) / table["people"][1]) / rate0 < level
     assert rate1 / (rate0 - fewer / table["people"][0]) >= level - 1e-9
+
+
+def test_who_pays_depends_on_the_method(stages):
+    at = stages["cheap"]
+    scene, level = at.after.scene, figure(at.after, "p_rule")
+    table = people_paying(at).set_index("title")
+    assert list(table.index) == ["COMMOD", "COMMOD without brakes", "LPP", "FRAPPE"]
+    assert (abs(table["p_rule"] - level) <= near_fairness("demographic_parity", figure(at.after, "p_rule", "f"))).all()
+    assert (table["better"] + table["worse"] == table["changed"]).all()
+    share = table["worse"] / table["changed"]
+    assert share["COMMOD"] > share["COMMOD without brakes"] > 0.6  # the brakes are a part of the reason, not all of it
+    assert (share[["LPP", "FRAPPE"]] < 0.45).all()
+    assert (table.loc[["LPP", "FRAPPE"], "changed"] > 3 * table.loc["COMMOD", "changed"]).all()
+    told = " ".join(script.told(at)).replace("**", "")
+    for title in table.index[1:]:
+        assert f"{table['worse'][title]} of {table['changed'][title]}" in told, title
+        assert f"({share[title]:.0%})".replace("%", " %") in told, title
+    for method, value in at.step.rivals:  # against a model that is fitted by hand
+        rows = scene.train
+        g = make_method(method, scene.f, value).fit(
+            rows.X, rows.y, sensitive_features=rows.sensitive, base_scores=scene.scores_train
+        )
+        decided = g.predict(scene.test.X)
+        assert of_rival(at, method).worse == ((decided == 1) & (scene.decisions_test == 0)).sum()
+        assert of_rival(at, method).better == ((decided == 0) & (scene.decisions_test == 1)).sum()
+
+
+def test_p_rule_is_told_of_both_decisions(stages):
+    at = stages["cheap"]
+    rates = 1 - group_table(at.before)["positive"]
+    told = " ".join(script.text(at))
+    assert f"Of “not charged again”, the good decision, it is {rates.min() / rates.max():.2f}" in told
 
 
 def test_the_two_kinds_of_fair_part(stages):
@@ -196,6 +248,15 @@ def test_progress_is_in_the_link_and_a_step_can_be_left_and_found_again():
     assert boxes(other)[0].endswith("You said 40: 25 too many.")
     other = press(other, "Guess again")
     assert not boxes(other)
+
+
+def test_who_pays_is_shown_by_method():
+    app = guess(fine(run(LESSON, step="cheap")), 20)
+    app = press(app, "Set it to 4 for me")
+    table = next(html.proto.body for html in app.get("html") if "Who pays, by method" in html.proto.body)
+    for shown in ("COMMOD without brakes", "LPP", "FRAPPE", "Worse, of those changed"):
+        assert shown in table
+    assert any("P-Rule counts “charged again”, the worse decision" in caption.value for caption in app.caption)
 
 
 def test_choices_and_the_conflict():

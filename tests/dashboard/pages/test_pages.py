@@ -122,6 +122,25 @@ def test_who_is_better_and_who_is_worse_off_depends_on_the_favourable_outcome(da
     assert f"get the better decision, {harmed} the worse one" in words(app)
 
 
+@pytest.mark.parametrize(
+    ("data", "told"),
+    [
+        ("law_school", "P-Rule counts “passes the bar”, the better decision, as the four-fifths rule does; of “fails"),
+        ("compas", "P-Rule counts “charged again”, the worse decision; of “not charged again”, the better one, which"),
+    ],
+)
+def test_p_rule_is_told_of_both_decisions(data, told):
+    app = run(data=data)
+    caption = next(caption.value for caption in app.caption if caption.value.startswith(told))
+    result = results.fit_result(defaults(data))
+    before, after = result.scene.decisions_test, result.decisions
+    for decisions, words_before in ((after, "it is "), (before, "f: ")):
+        rates = [1 - decisions[result.scene.test.sensitive == group].mean() for group in (0, 1)]
+        assert f"{words_before}{min(rates) / max(rates):.3f}" in caption
+    app = run(data=data, fairness="equalized_odds")
+    assert not [caption for caption in app.caption if caption.value.startswith("P-Rule counts")]
+
+
 def test_both_views_of_the_trade_off():
     for view in ("fairness", "changes"):
         app = fine(run(view=view))

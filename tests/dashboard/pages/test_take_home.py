@@ -179,6 +179,18 @@ def test_the_report_where_nothing_changes_and_where_the_worse_outcome_is_positiv
     assert "Gradient boosting" in text
 
 
+@pytest.mark.parametrize(("data", "favourable"), [("law_school", "passes the bar"), ("compas", "not charged again")])
+def test_p_rule_is_told_of_both_decisions(data, favourable):
+    result = fitted(data)
+    text = " ".join(Reader(report(result)).text.split())
+    both = result.figures.loc[["p_rule", "p_rule_of_negative"], ["f", "g"]].to_numpy()
+    negative, positive = result.task.spec.outcomes
+    (f, g), (other_f, other_g) = both
+    told = f"Of “{positive}” it is {f:.3f} for f and {g:.3f} for g, of “{negative}” {other_f:.3f} and {other_g:.3f}."
+    assert told in text
+    assert f"compares rates of the favourable decision, here “{favourable}”" in text
+
+
 def hostile(result):
     """The same fit on a task whose every text is an attack."""
     task = result.task

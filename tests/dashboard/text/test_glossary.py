@@ -1,17 +1,24 @@
-"""One file feeds all tooltips."""
+"""One file feeds all tooltips, and what it says in numbers is so."""
 
 import ast
 import re
 import string
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from commod.dashboard.jobs.results import fit_result
+from commod.dashboard.state.settings import defaults
 from commod.dashboard.text import glossary
 from commod.metrics.figures import FIGURES, Figure
+from commod.models import Commod
+from commod.models.adversary import sigmoid
 from tests.browsing import ROOT
 
 SOURCES = [ROOT / "app.py", *sorted((ROOT / "pages").glob("*.py")), *sorted((ROOT / "commod/dashboard").rglob("*.py"))]
+TEXTS = [ROOT / "README.md", *(p for ending in ("*.toml", "*.html") for p in (ROOT / "commod").rglob(ending))]
 WORDS, HINTS = glossary.words(), glossary._file()[1]
 
 
@@ -70,3 +77,54 @@ def test_words_of_a_text_are_explained_and_escaped():
     assert '<p class="cx-said"><strong>Bold</strong> &amp; <dfn class="cx-word" tabindex="0">P-Rule<span role=' in html
     assert "right &amp; &lt;fair&gt;<span" in html
     assert glossary.without_tooltips("[[p_rule]] and [[accuracy|this]]") == "P-Rule and this"
+
+
+# ---- what the words say in numbers ----
+
+
+def test_the_ratio_in_odds():
+    found = re.findall(r"with r = ([−\d.]+) they are .*?(\d+) to (\d+) \((\d+) %\)", WORDS["ratio"].more)
+    assert len(found) == 3
+    assert "f gives 80 %, odds of 4 to 1" in WORDS["ratio"].more
+    for r, for_it, against, score in found:
+        odds = 4 ** float(r.replace("−", "-"))
+        assert odds == pytest.approx(int(for_it) / int(against))
+        assert round(100 * odds / (1 + odds)) == int(score)
+
+
+def test_nobody_says_that_the_score_is_multiplied():
+    wrong = re.compile(r"multiplies the \W*score|score of f is multiplied|f's score is multiplied|score times a")
+    texts = {path: " ".join(path.read_text().split()) for path in (*SOURCES, *TEXTS)}
+    assert not [path for path, text in texts.items() if wrong.search(text)]
+
+
+def test_scores_move_as_soon_as_fairness_counts():
+    more, docstring = WORDS["lambda_fair"].more, " ".join(Commod.__doc__.split())
+    moves = {}
+    for data in ("law_school", "compas"):
+        result = fit_result(replace(defaults(data), lambda_fair=0.001))
+        assert not result.changed_test.any()
+        moves[data] = np.abs(sigmoid(result.logit) - sigmoid(result.scene.logit_test))
+    mean, most = (f(moves["law_school"]) for f in (np.mean, np.max))
+    assert f"on the law school data scores move by {100 * mean:.1f} points on average and by {100 * most:.0f}" in more
+    assert f"on law_school at 0.001 by {mean:.3f} on average and {most:.3f} at most" in docstring
+    assert f"on COMPAS by {100 * moves['compas'].mean():.1f} and {100 * moves['compas'].max():.0f} " in more
+
+
+def test_sparsity_moves_fairness():
+    more, docstring = WORDS["lambda_concepts"].more, " ".join(Commod.__doc__.split())
+    start = replace(defaults("law_school"), lambda_fair=4.0)
+    one, two = (fit_result(replace(start, lambda_concepts=value)) for value in (0.01, 1.0))
+    p_rules, accuracies = (
+        [float(result.figures.loc[name, "g"]) for result in (one, two)] for name in ("p_rule", "accuracy")
+    )
+    assert f"P-Rule from {p_rules[0]:.2f} to {p_rules[1]:.2f}" in more
+    assert f"changed decisions from {one.changed_test.sum()} to {two.changed_test.sum()}" in more
+    assert f"accuracy from {100 * accuracies[0]:.0f} % to {100 * accuracies[1]:.0f} %" in more
+    assert f"from 0.01 to 1, P-Rule on test goes from {p_rules[0]:.2f} to {p_rules[1]:.2f}" in docstring
+
+
+def test_the_four_fifths_rule_and_compas():
+    figures = fit_result(replace(defaults("compas"), lambda_fair=0.0)).figures["f"]
+    told = f"f has a P-Rule of {figures['p_rule']:.2f}, and of {figures['p_rule_of_negative']:.2f} for “not charged"
+    assert told in WORDS["four_fifths"].more

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from functools import partial
 from operator import attrgetter
 from types import SimpleNamespace
 from typing import Any
@@ -21,6 +22,7 @@ from commod.dashboard.pages.lesson.steps import Stage
 from commod.dashboard.text.verdicts import directions
 from commod.explain import ShapComparison
 from commod.metrics.figures import FIGURES
+from commod.models.competitors import METHODS
 
 # Below this, two figures of mistreatment are called the same.
 SAME = 0.01
@@ -100,6 +102,11 @@ def mistaken(model: FitResult) -> tuple[int, int]:
     return int((wrong & better).sum()), int((wrong & ~better).sum())
 
 
+def _worse_share(worse: int, changed: int) -> float:
+    """In percent; 0 where nothing changed."""
+    return 100 * worse / max(changed, 1)
+
+
 def _p_rule_of_labels(model: FitResult) -> float:
     rates = group_table(model)["base_rate"]
     return float(rates.min() / rates.max())
@@ -136,11 +143,13 @@ MODEL: dict[str, Callable[[FitResult], Any]] = {
     **{of: lambda model, of=of: model.figures[of] for of in ("f", "g", "g_low", "g_high")},  # type: ignore[misc]
     "people": lambda model: model.task.spec.people,  # what they are called
     "n": lambda model: len(model.changed_test),
+    "n_train": lambda model: len(model.task.y) - len(model.changed_test),  # that f learnt from
     "changed": _changed,
     "changed_fourfold": lambda model: 4 * _changed(model),  # more than anybody would guess
     "change_rate": lambda model: 100 * model.changed_test.mean(),
     "better": lambda model: _in_direction(model, 0),
     "worse": lambda model: _in_direction(model, 1),
+    "worse_share": lambda model: _worse_share(_in_direction(model, 1), _changed(model)),
     "accuracy_lost": lambda model: -100 * model.figures.loc["accuracy", "difference"],
     "groups": _groups,
     "low": lambda model: _by_rate(model)[0],
@@ -192,6 +201,40 @@ MOVE: dict[str, Callable[[Stage], Any]] = {
 }
 
 
+# ---- of other methods ----
+
+
+def of_rival(at: Stage, method: str) -> SimpleNamespace:
+    """What another method of the step does to people, on test: its title and key figures, and changes in people."""
+    scene, after = at.after.scene, at.rivals[method].decisions_test.astype(int)
+    changed = after != scene.decisions_test
+    worse = int((changed & (after != scene.task.spec.favourable)).sum())
+    return SimpleNamespace(
+        title=METHODS[method].title,
+        **scene.figures(after),
+        changed=int(changed.sum()),
+        better=int(changed.sum()) - worse,
+        worse=worse,
+        worse_share=_worse_share(worse, int(changed.sum())),
+    )
+
+
+def people_paying(at: Stage) -> pd.DataFrame:
+    """COMMOD with and without its brakes and the step's other methods: ``title, p_rule, changed, better, worse``."""
+    own = [
+        SimpleNamespace(
+            title=title,
+            p_rule=figure(model, "p_rule"),
+            changed=_changed(model),
+            better=_in_direction(model, 0),
+            worse=_in_direction(model, 1),
+        )
+        for title, model in (("COMMOD", at.after), ("COMMOD without brakes", at.unbraked))
+    ]
+    rows = [*own, *(of_rival(at, method) for method, _ in at.step.rivals)]
+    return pd.DataFrame([vars(row) for row in rows])[["title", "p_rule", "changed", "better", "worse"]]
+
+
 # ---- of SHAP ----
 
 
@@ -217,6 +260,8 @@ def names_at(at: Stage) -> dict[str, Any]:
         "before": Facts(MODEL, lambda: at.before),
         "after": Facts(MODEL, lambda: at.after),
         "other": Facts(MODEL, lambda: at.other),
+        "unbraked": Facts(MODEL, lambda: at.unbraked),
+        "rivals": Facts({name: partial(of_rival, method=name) for name, _ in at.step.rivals}, lambda: at),
         "move": Facts(MOVE, lambda: at),
         "shap": Facts(SHAP, lambda: at.shap),
     }

@@ -10,20 +10,26 @@ from typing import Any
 
 from commod import __version__
 from commod.dashboard.jobs.queue import Report
-from commod.dashboard.jobs.results import fit_result, shap_comparison
+from commod.dashboard.jobs.results import fit_result, rival, shap_comparison
 from commod.dashboard.jobs.scheduling import Priority
 from commod.dashboard.jobs.tasks import Step, Task
 from commod.dashboard.pages.lesson import script
 from commod.dashboard.pages.lesson.steps import STEPS, Stage
-from commod.dashboard.state.settings import CONTROLS, in_words
+from commod.dashboard.state.settings import CONTROLS, Settings, in_words
 from commod.dashboard.text.glossary import without_tooltips
 from commod.dashboard.text.html import document
+from commod.experiments import Model
 from commod.metrics.figures import CRITERIA, key_figures
 
 
 def notes() -> Task:
     """The notes, to be asked for like any other result."""
     return Task("notes", STEPS[0].start.scene(), (), (Step(notes_html, priority=Priority.SEARCH),))
+
+
+def rival_of(settings: Settings, method: str, value: float) -> Model:
+    """Another method on the scene of a setting, see `Stage`."""
+    return rival(settings.scene(), settings.fairness, method, value)
 
 
 def notes_html(report: Report | None = None) -> str:
@@ -34,7 +40,7 @@ def notes_html(report: Report | None = None) -> str:
     for done, step in enumerate(STEPS):
         if report is not None:
             report(done / len(STEPS))
-        stages.append(_stage(Stage(step, fit, shap_comparison)))
+        stages.append(_stage(Stage(step, fit, shap_comparison, rival_of)))
     return document(
         "notes.html",
         kicker=f"Teacher's notes · COMMOD Explorer · commod {__version__}",

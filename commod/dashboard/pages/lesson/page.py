@@ -37,6 +37,7 @@ def show() -> None:
         step,
         lambda settings: result_of(tasks.fit(settings), place, "Training"),
         lambda model: result_of(tasks.shap(model), place, "SHAP"),
+        lambda settings, *rival: result_of(tasks.rival(settings, *rival), place, "Training another method"),
     )
     try:
         _work_through(here, at)

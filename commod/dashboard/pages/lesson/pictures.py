@@ -10,7 +10,7 @@ import streamlit as st
 from commod.charts import MethodStyle, palette
 from commod.charts.paper import plot_scatter
 from commod.dashboard.jobs.results import FitResult
-from commod.dashboard.pages.lesson.facts import DP, EO, TRUTH, conflict_paths, group_table
+from commod.dashboard.pages.lesson.facts import DP, EO, TRUTH, conflict_paths, group_table, people_paying
 from commod.dashboard.pages.lesson.steps import Stage
 from commod.dashboard.state import session
 from commod.dashboard.state.settings import controls_of, in_words
@@ -93,6 +93,17 @@ def _conflict(at: Stage) -> None:
     )
 
 
+def _rivals(at: Stage) -> None:
+    p_rule, rows = FIGURES["p_rule"], []
+    for row in people_paying(at).itertuples():
+        share = f"{row.worse / max(row.changed, 1):.0%}"
+        rows.append(
+            [row.title, p_rule.show(row.p_rule), f"{row.changed:,}", f"{row.better:,}", f"{row.worse:,}", share]
+        )
+    headings = ("Method", p_rule.title, "Changed", "Better for the person", "Worse", "Worse, of those changed")
+    st.html(html_table(headings, rows, caption="Who pays, by method, on test"))
+
+
 def _concepts(at: Stage) -> None:
     live = _live(at)
     changed, total = int(live.changed_test.sum()), len(live.changed_test)
@@ -105,6 +116,7 @@ _PICTURES: dict[str, Callable[[Stage], None]] = {
     "figures": lambda at: draw_figures(_live(at)),
     "changes": lambda at: draw_changes(_live(at)),
     "conflict": _conflict,
+    "rivals": _rivals,
     "concepts": _concepts,
     "shap": lambda at: draw_shap(at.after),
 }

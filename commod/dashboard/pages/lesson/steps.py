@@ -11,6 +11,7 @@ from typing import Any
 
 from commod.dashboard.jobs.results import FitResult
 from commod.dashboard.state.settings import Settings, defaults
+from commod.experiments import Model
 from commod.explain import ShapComparison
 
 
@@ -39,6 +40,8 @@ class Step:
         What the learner sets after the guess; the check is made there.
     free : tuple of str
         Sliders to play with once the answer is known.
+    rivals : tuple of (method, value of its knob)
+        Other methods that the answer is compared with, about as fair.
     shows : tuple of str
         Parts of the Explore page, and of the lesson, that are drawn with the answer.
     pages : tuple of str
@@ -57,6 +60,7 @@ class Step:
     teacher: str
     goal: tuple[tuple[str, Any], ...] = ()
     free: tuple[str, ...] = ()
+    rivals: tuple[tuple[str, float], ...] = ()
     shows: tuple[str, ...] = ()
     pages: tuple[str, ...] = ()
 
@@ -68,9 +72,9 @@ class Step:
 
 def _read(entry: dict[str, Any]) -> Step:
     start = replace(defaults(entry.pop("data")), **entry.pop("start", {}))
-    goal = tuple(entry.pop("goal", {}).items())
+    goal, rivals = (tuple(entry.pop(name, {}).items()) for name in ("goal", "rivals"))
     fixed: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in entry.items()}
-    return Step(start=start, goal=goal, **fixed)
+    return Step(start=start, goal=goal, rivals=rivals, **fixed)
 
 
 STEPS = tuple(_read(entry) for entry in tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))["step"])
@@ -80,12 +84,14 @@ STEPS = tuple(_read(entry) for entry in tomllib.loads(Path(__file__).with_suffix
 class Stage:
     """A step with its models, each made when it is first asked for.
 
-    `fit` gives COMMOD at a setting and `compare` SHAP beside it: from the app's queue, or straight from the library.
+    `fit` gives COMMOD at a setting, `compare` SHAP beside it, and `train` another method on the scene of a setting, its
+    knob at a value: from the app's queue, or straight from the library.
     """
 
     step: Step
     fit: Callable[[Settings], FitResult]
     compare: Callable[[FitResult], ShapComparison]
+    train: Callable[[Settings, str, float], Model]
 
     @cached_property
     def before(self) -> FitResult:
@@ -106,6 +112,16 @@ class Stage:
     def shap(self) -> ShapComparison:
         """SHAP beside `after`."""
         return self.compare(self.after)
+
+    @cached_property
+    def unbraked(self) -> FitResult:
+        """`after`, but nothing holds it back: neither staying near f nor sparsity counts."""
+        return self.instead(lambda_ratio=0.0, lambda_concepts=0.0)
+
+    @cached_property
+    def rivals(self) -> dict[str, Model]:
+        """The models of the step's other methods."""
+        return {method: self.train(self.step.end, method, value) for method, value in self.step.rivals}
 
     def instead(self, **changes: Any) -> FitResult:
         """`after`, but for some settings."""

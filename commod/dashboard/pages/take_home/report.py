@@ -158,6 +158,7 @@ def report_html(
         checks=[(*MARKS[answer.mark], answer) for answer in result.answers(evidence, refits).values()],
         calibration=_calibration(result, evidence),
         smallest=_smallest(result),
+        p_rules=_p_rules(result),
         **_trade_off(result),
         **_who(result),
     )
@@ -304,6 +305,12 @@ def _bound(result: FitResult, limits: Limits) -> dict[str, str]:
         "goal": "above 0.99" if criterion.upward else "below 0.01",
         "fair_from": show_rate((limits.fair_from or 0) / limits.people),
     }
+
+
+def _p_rules(result: FitResult) -> list[dict[str, str]]:
+    """P-Rule of f and of g, counted on the negative decisions and on the positive ones."""
+    rows = [(FIGURES[name], result.figures.loc[name]) for name in ("p_rule_of_negative", "p_rule")]
+    return [{model: figure.show(row[model]) for model in ("f", "g")} for figure, row in rows]
 
 
 def _smallest(result: FitResult) -> dict[str, Any]:
