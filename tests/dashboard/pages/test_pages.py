@@ -115,11 +115,11 @@ def test_the_link_to_share_is_that_of_this_setting_and_not_of_the_last():
     assert "lambda_fair=1.75" in app.code[1].value
 
 
-@pytest.mark.parametrize(("data", "helped", "harmed"), [("law_school", 97, 20), ("compas", 4, 50)])
-def test_who_is_better_and_who_is_worse_off_depends_on_the_favourable_outcome(data, helped, harmed):
+@pytest.mark.parametrize(("data", "helped", "rightly", "harmed"), [("law_school", 97, 12, 20), ("compas", 4, 2, 50)])
+def test_who_is_better_and_who_is_worse_off_depends_on_the_favourable_outcome(data, helped, rightly, harmed):
     app = run(data=data)
     assert f"{helped} " in words(app)
-    assert f"get the better decision, {harmed} the worse one" in words(app)
+    assert f"get the better decision (by the record {rightly} of them rightly), {harmed} the worse one" in words(app)
 
 
 @pytest.mark.parametrize(
