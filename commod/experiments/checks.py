@@ -2,20 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 
-from commod.experiments.refits import Refits
+from commod.experiments.match import Match
+from commod.experiments.refits import Refits, refit
 from commod.experiments.scene import Scene
-from commod.experiments.sweep import Trained
-from commod.explain.checks import Answer, check_again, check_certainty, check_merit, check_record
+from commod.experiments.sense import answers_of_decisions
+from commod.experiments.sweep import Model, Report, Shared, Sweep, Trained, train_cell
+from commod.explain.checks import CHECKS, Answer, check_again, check_merit
 from commod.explain.merit import explain_merit
-from commod.explain.sense import explain_record
 from commod.models.base_scores import base_logits
 
-__all__ = ["answers_of", "merit_of_model"]
+__all__ = [
+    "COMPARED_REFITS",
+    "answer_of_merit",
+    "answer_of_refits",
+    "answers_of",
+    "as_checks",
+    "checks_of_match",
+    "matched_models",
+    "merit_of_model",
+]
+
+# Refits of each method where methods are compared, COMMOD's too: equal effort. They take 1 to 26 s a method on a busy
+# core for law_school and compas, and more than a minute with AdvDebias, or with LPP on adult.
+COMPARED_REFITS = 20
 
 
 def merit_of_model(scene: Scene, trained: Trained) -> pd.DataFrame:
@@ -29,16 +44,65 @@ def merit_of_model(scene: Scene, trained: Trained) -> pd.DataFrame:
     return explain_merit(scene.task, test.X, lambda X: base_logits(scene.f, X), margin)
 
 
+def answer_of_merit(scene: Scene, trained: Trained) -> Answer:
+    """Whether more merit ever hurts under a model."""
+    return check_merit(scene.task, merit_of_model(scene, trained))
+
+
 def answers_of(scene: Scene, trained: Trained, refits: Refits | None = None) -> dict[str, Answer]:
     """Answers to the checks by name; whether it would happen again only where `refits` are given."""
-    test, before = scene.test, scene.decisions_test
-    after = (trained.margin(test) > 0).astype(int)
-    record = explain_record(scene.task, test.y, test.sensitive, before, after)
-    found = [
-        check_record(record),
-        check_certainty(scene.logit_test, before, after),
-        check_merit(scene.task, merit_of_model(scene, trained)),
-    ]
+    before, after = scene.decisions_test, (trained.margin(scene.test) > 0).astype(int)
+    found = answers_of_decisions(scene, after)
+    found["merit"] = answer_of_merit(scene, trained)
     if refits is not None:
-        found.append(check_again(before != after, refits.share, len(refits)))
-    return {answer.check.name: answer for answer in found}
+        found["again"] = check_again(before != after, refits.share, len(refits))
+    return found
+
+
+# ---- of the models of several methods ----
+
+
+def matched_models(match: Match, sweeps: Mapping[str, Sweep]) -> dict[str, Model]:
+    """The models side by side in a match, by method."""
+    return {row.method: sweeps[str(row.method)].models[int(row.place)] for row in match.table.itertuples()}
+
+
+def answer_of_refits(
+    scene: Scene, model: Model, fairness: str, count: int = COMPARED_REFITS, report: Report | None = None
+) -> Answer:
+    """Would it happen again? Of a model of a sweep; `count` and `report` as of `refit`."""
+    changed = model.decisions_test != scene.decisions_test
+    if not changed.any():
+        return check_again(changed, np.zeros(len(changed)), count)
+    return check_again(changed, refit(scene, model.cell, fairness, count=count, report=report).share, count)
+
+
+def as_checks(answers: Mapping[str, Mapping[str, Answer]]) -> pd.DataFrame:
+    """Answers by method and check as a frame.
+
+    Returns
+    -------
+    DataFrame
+        One row per method and check, in the order of `CHECKS`, of those that are answered: ``method, check, mark,
+        value`` (the share; NaN where it cannot be told), ``part, whole`` (counts behind it).
+    """
+    rows = [
+        (method, name, found[name].mark, found[name].value, found[name].part, found[name].whole)
+        for method, found in answers.items()
+        for name in CHECKS
+        if name in found
+    ]
+    return pd.DataFrame(rows, columns=["method", "check", "mark", "value", "part", "whole"])
+
+
+def checks_of_match(
+    scene: Scene, match: Match, sweeps: Mapping[str, Sweep], fairness: str, *, refits: int = COMPARED_REFITS
+) -> pd.DataFrame:
+    """Every check of the models of a match, see `as_checks`; each method gets as many refits."""
+    answers = {}
+    for name, model in matched_models(match, sweeps).items():
+        answers[name] = answers_of_decisions(scene, model.decisions_test) | {
+            "merit": answer_of_merit(scene, train_cell(scene, model.cell, fairness, Shared())),
+            "again": answer_of_refits(scene, model, fairness, refits),
+        }
+    return as_checks(answers)

@@ -54,7 +54,7 @@ def compare(
     in_order = [name for name in METHODS if name in wanted]
     load_task(data)  # a name that is none is told before anything starts
     jobs = grid_of([data], in_order, [fairness], [seed], base_model=base_model)
-    rows = run_grid(jobs, n_jobs=n_jobs, progress=progress)
+    rows = run_grid(jobs, measures=["checks"], n_jobs=n_jobs, progress=progress)
     failed = rows[rows["error"] != ""]
     if len(failed):
         first = failed.iloc[0]

@@ -99,7 +99,8 @@ def run_grid(
         File to which finished models are added as they come in, a line of JSON each. A run that is killed and started
         again with the same file computes only what is not in it.
     measures : sequence of str
-        What is measured beside the figures: "tree" (F1 of trees on the changes by depth), "concepts", "scores".
+        What is measured beside the figures: "tree" (F1 of trees on the changes by depth), "concepts", "scores",
+        "checks" (of those changed, the share right by the record and the share of which f was sure).
     backend : {"serial", "processes", "dask"}
         In this process; on `n_jobs` processes of this machine; on a Dask cluster.
     scheduler : str, optional

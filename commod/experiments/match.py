@@ -37,12 +37,12 @@ class Match:
     Attributes
     ----------
     table : DataFrame
-        One row per method, the chosen one first: ``method, title, needs_sensitive, settings``, the figures, ``changed``
-        (people), ``better_0, worse_0, better_1, worse_1`` (changed people by group and by what it did to them),
-        ``tree_f1``, ``concept_size, concept_redundancy`` (missing without concepts), ``score_move`` (mean |g − f| of
-        the probabilities of those whose decision stays; missing without probabilities), ``overlap`` (Jaccard index of
-        the changed people with the chosen model's), ``difference_low, difference_high`` (95 % interval of the change
-        rate less the chosen model's, on the same people) and ``comparable``.
+        One row per method, the chosen one first: ``method, title, needs_sensitive, settings, place`` (in its sweep),
+        the figures, ``changed`` (people), ``better_0, worse_0, better_1, worse_1`` (changed people by group and by what
+        it did to them), ``tree_f1``, ``concept_size, concept_redundancy`` (missing without concepts), ``score_move``
+        (mean |g − f| of the probabilities of those whose decision stays; missing without probabilities), ``overlap``
+        (Jaccard index of the changed people with the chosen model's), ``difference_low, difference_high`` (95 %
+        interval of the change rate less the chosen model's, on the same people) and ``comparable``.
     overlaps : DataFrame
         ``title, other, overlap`` for each pair.
     calibration : DataFrame
@@ -98,6 +98,7 @@ def match_models(
                 "title": row["title"],
                 "needs_sensitive": row["needs_sensitive"],
                 "settings": row["settings"],
+                "place": i,
                 **{key.name: row[key.name] for key in key_figures()},
                 "changed": int(changed[name].sum()),
                 **_who(scene, models[name]),

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from commod.experiments.scene import Scene
+from commod.experiments.sense import shares_of_decisions
 from commod.experiments.sweep import Model
 from commod.explain import explain_tree
 from commod.metrics import calibration_table
@@ -16,7 +17,7 @@ from commod.metrics.concepts import concept_redundancy, concept_size
 
 __all__ = ["MEASURES", "calibration_of", "concept_figures", "row_of", "score_move", "tree_f1"]
 
-MEASURES = ("tree", "concepts", "scores")
+MEASURES = ("tree", "concepts", "scores", "checks")
 
 
 def row_of(scene: Scene, model: Model, measures: Sequence[str]) -> dict[str, Any]:
@@ -28,6 +29,8 @@ def row_of(scene: Scene, model: Model, measures: Sequence[str]) -> dict[str, Any
         row |= concept_figures(model)
     if "scores" in measures:
         row["score_move"] = score_move(scene, model)
+    if "checks" in measures:
+        row |= shares_of_decisions(scene, model.decisions_test)
     return {name: None if isinstance(value, float) and np.isnan(value) else value for name, value in row.items()}
 
 

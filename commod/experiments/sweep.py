@@ -14,6 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from commod.datasets import Split, Task
 from commod.experiments.scene import Scene
+from commod.experiments.sense import AT_HAND, shares_of_decisions
 from commod.metrics.figures import CRITERIA, key_figures
 from commod.metrics.pareto import undominated
 from commod.models import WarmStart
@@ -183,8 +184,10 @@ def as_points(rows: pd.DataFrame) -> pd.DataFrame:
     """Rows of one criterion on one scene as points: what they are called, and whether another of the method beats them.
 
     Columns ``method, title, needs_sensitive, fairness, dataset, base_model, split, knob, value, settings, seed``, the
-    key figures on test (``accuracy, p_rule, dm, change_rate``; of those declared, the ones that the rows have) and
-    ``best``: no other model of the same method is fairer and at least as accurate, or the other way round.
+    key figures on test (``accuracy, p_rule, dm, change_rate``), the checks that decisions alone answer (``right,
+    sure``: of those changed, the share that is right by the record, and that of which f was sure; missing where nobody
+    changed) and ``best``: no other model of the same method is fairer and at least as accurate, or the other way round.
+    Of figures and checks, those that the rows have.
     """
     methods = [METHODS[name] for name in rows["method"]]
     points = rows.assign(
@@ -196,8 +199,9 @@ def as_points(rows: pd.DataFrame) -> pd.DataFrame:
     for _, group in points.groupby("method"):
         gain = fairness_gain(group, str(group["fairness"].iloc[0]))
         points.loc[group.index, "best"] = undominated(gain, group["accuracy"])
-    figures = [figure.name for figure in key_figures() if figure.name in points]
-    return points[[*ABOUT_POINT, *figures, "best"]]
+    measured = [name for name in (*(figure.name for figure in key_figures()), *AT_HAND) if name in points]
+    points = points.astype({name: float for name in AT_HAND if name in points})  # None in rows that were kept as JSON
+    return points[[*ABOUT_POINT, *measured, "best"]]
 
 
 def fairness_gain(points: pd.DataFrame, fairness: str) -> pd.Series:
@@ -228,7 +232,12 @@ def sweep_method(scene: Scene, method: str, fairness: str, report: Report | None
                 report((i + share) / len(lines))
 
         models += _fit_line(scene, line, fairness, share_of_all)
-    rows = [about_cell(scene, model.cell, fairness) | scene.figures(model.decisions_test) for model in models]
+    rows = [
+        about_cell(scene, model.cell, fairness)
+        | scene.figures(model.decisions_test)
+        | shares_of_decisions(scene, model.decisions_test)
+        for model in models
+    ]
     return Sweep(method, tuple(models), as_points(pd.DataFrame(rows)))
 
 

@@ -1,0 +1,31 @@
+"""Do changes make sense? What decisions alone tell, of any method, without its model."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from commod.experiments.scene import Scene
+from commod.explain.checks import Answer, check_certainty, check_record
+from commod.explain.sense import explain_record
+
+__all__ = ["AT_HAND", "answers_of_decisions", "shares_of_decisions"]
+
+# The checks that decisions alone answer.
+AT_HAND = ("right", "sure")
+
+
+def answers_of_decisions(scene: Scene, decisions: Any) -> dict[str, Answer]:
+    """Answers to the checks of `AT_HAND` by name, of decisions on the test rows."""
+    test, before, after = scene.test, scene.decisions_test, np.asarray(decisions).astype(int)
+    found = (
+        check_record(explain_record(scene.task, test.y, test.sensitive, before, after)),
+        check_certainty(scene.logit_test, before, after),
+    )
+    return {answer.check.name: answer for answer in found}
+
+
+def shares_of_decisions(scene: Scene, decisions: Any) -> dict[str, float]:
+    """The same as shares; NaN where nobody changed."""
+    return {name: answer.value for name, answer in answers_of_decisions(scene, decisions).items()}
