@@ -8,7 +8,7 @@ from commod.dashboard.jobs import service
 from commod.dashboard.pages.explore import page as explore
 from commod.dashboard.pages.lesson import pictures as lesson
 from commod.dashboard.pages.what_if import accounts
-from commod.experiments import refits
+from commod.experiments import checks, refits
 from commod.models.competitors import METHODS
 
 
@@ -39,6 +39,14 @@ def short_sweeps(request, monkeypatch):
 def few_refits(monkeypatch):
     """Two refits say as much of a page as a hundred."""
     monkeypatch.setattr(refits, "n_refits", lambda scene: 2)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def few_refits_of_methods():
+    """The same of each method on Compare; also for what a whole module shares."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(checks, "COMPARED_REFITS", 2)
+        yield
 
 
 def _forget_sweeps():

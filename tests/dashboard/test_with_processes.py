@@ -16,7 +16,7 @@ COMPUTED = {
     "pages/people.py": ({}, {"fit_result", "people_changed", "segments_of_changes"}),
     "pages/what_if.py": ({}, {"fit_result", "feature_ranges_of"}),
     "pages/limits.py": ({"methods": "lpp"}, {"fit_result", "limits", "price", "sweep"}),
-    "pages/compare.py": ({"methods": "commod,oracle_roc"}, {"sweep", "match"}),
+    "pages/compare.py": ({"methods": "commod,oracle_roc"}, {"sweep", "match", "retrained", "refits_of_model"}),
     "pages/take_home.py": ({}, {"fit_result"}),
 }
 

@@ -21,11 +21,12 @@ from commod.dashboard.text.html import concept_cards
 from commod.dashboard.text.verdicts import verdict
 from commod.datasets import Task
 from commod.experiments import Model, Scene, Sweep, prepare, sweep_method
+from commod.experiments.checks import answer_of_merit, answer_of_refits
 from commod.experiments.limits import Limits, limits_of, price_of
 from commod.experiments.match import Match, match_models
 from commod.experiments.refits import Refits, refit
 from commod.experiments.scene import SceneKey
-from commod.experiments.sweep import Cell, Shared, fit_cell
+from commod.experiments.sweep import Cell, Shared, fit_cell, train_cell
 from commod.experiments.target import Target, find_settings
 from commod.explain import (
     ChangeTree,
@@ -322,6 +323,30 @@ def match(
 ) -> Match:
     """A COMMOD model beside its rivals'."""
     return match_models(prepare(*scene), sweeps, fairness, chosen, depth=depth)
+
+
+@dataclass(frozen=True)
+class Retrained:
+    """What a model of a sweep tells when it is trained once more: its merit, and how many seconds that took."""
+
+    merit: Answer
+    seconds: float
+
+
+def retrained(scene: SceneKey, fairness: str, cell: Cell, report: Report | None = None) -> Retrained:
+    """Whether more merit ever hurts under a model of a sweep."""
+    prepared = prepare(*scene)
+    started = time.perf_counter()
+    trained = train_cell(prepared, cell, fairness, Shared())
+    seconds = time.perf_counter() - started
+    if report is not None:
+        report(0.5)
+    return Retrained(answer_of_merit(prepared, trained), seconds)
+
+
+def refits_of_model(scene: SceneKey, fairness: str, model: Model, count: int, report: Report | None = None) -> Answer:
+    """Whether the changes of a model of a sweep would happen again."""
+    return answer_of_refits(prepare(*scene), model, fairness, count, report)
 
 
 def feature_ranges_of(scene: SceneKey, report: Report | None = None) -> dict[str, FeatureRange]:

@@ -19,6 +19,7 @@ from commod.dashboard.state.settings import Settings
 from commod.datasets import TASKS, load_task
 from commod.experiments import Sweep
 from commod.experiments.scene import SceneKey
+from commod.experiments.sweep import Cell, Model
 
 
 @dataclass(frozen=True)
@@ -158,6 +159,18 @@ def match(settings: Settings, sweeps: dict[str, Sweep], chosen: int) -> Task:
     scene, fairness, depth = settings.scene(), settings.fairness, settings.depth
     step = Step(results.match, (scene, fairness, sweeps, chosen, depth))
     return Task("match", scene, (fairness, tuple(sweeps), chosen, depth), (step,))
+
+
+def retrained(settings: Settings, cell: Cell) -> Task:
+    """Whether more merit ever hurts under a model of a sweep."""
+    return _on("retrained", settings, results.retrained, cell, priority=Priority.BACKGROUND)
+
+
+def refits_of_model(settings: Settings, model: Model, count: int) -> Task:
+    """Whether the changes of a model of a sweep would happen again."""
+    scene, fairness = settings.scene(), settings.fairness
+    step = Step(results.refits_of_model, (scene, fairness, model, count), Priority.BACKGROUND)
+    return Task("refits_of_model", scene, (fairness, model.cell, count), (step,))
 
 
 def ranges(result: FitResult) -> Task:

@@ -187,5 +187,10 @@ def html_table(
         Whether it may have so many rows that they are to be scrolled, too.
     """
     table = style() + piece("table", headings, rows, caption, marked, text, tall)
-    told = [pair for pair in headings.items() if pair[1]] if isinstance(headings, Mapping) else []
-    return table + piece("meanings", told) if told else table
+    told = {name: says for name, says in headings.items() if says} if isinstance(headings, Mapping) else {}
+    return table + piece("meanings", told.items()) if told else table
+
+
+def html_meanings(meanings: Mapping[str, str]) -> Markup:
+    """What headings mean, in a fold of its own: below a table that is drawn again while somebody reads."""
+    return style() + piece("meanings", meanings.items())

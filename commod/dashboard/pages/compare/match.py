@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -14,6 +14,7 @@ from commod.charts import plot_calibration, plot_overlap, plot_who_changed
 from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.results import figures_of_base
 from commod.dashboard.jobs.wait import result_of
+from commod.dashboard.pages.compare.sense import begin_sense
 from commod.dashboard.state import session
 from commod.dashboard.state.settings import Settings, defaults
 from commod.dashboard.text.glossary import tip
@@ -33,8 +34,16 @@ from commod.models.competitors import METHODS
 MATCHED = "Models matched"
 
 
-def match(settings: Settings, sweeps: dict[str, Sweep], chosen: int | None) -> dict[str, Callable[[], Any]]:
-    """One COMMOD model beside the nearest of every rival; returns what makes its charts, by name, to take them away."""
+@dataclass(frozen=True)
+class Drawn:
+    """What is left of the section: what makes its charts, by name, to take them away; and what ends it, called last."""
+
+    charts: dict[str, Callable[[], Any]] = field(default_factory=dict)
+    finish: Callable[[], None] = lambda: None
+
+
+def match(settings: Settings, sweeps: dict[str, Sweep], chosen: int | None) -> Drawn:
+    """One COMMOD model beside the nearest of every rival."""
     st.header("Match: the same fairness and accuracy, another method", anchor="match")
     if chosen is None or len(sweeps) < 2:
         missing = (
@@ -43,14 +52,15 @@ def match(settings: Settings, sweeps: dict[str, Sweep], chosen: int | None) -> d
             else "Choose COMMOD and at least one other method to match their models."
         )
         st.info(missing, icon=":material/info:")
-        return {}
+        return Drawn()
     _choose(settings, sweeps["commod"], chosen)
     found: Match = result_of(tasks.match(settings, sweeps, chosen))
     st.markdown(_sentence(found.table, settings))
     _match_table(found.table, settings)
+    finish = begin_sense(settings, sweeps, found)
     charts = _charts(found, settings, sweeps)
     _open_in_explore(settings, sweeps["commod"], chosen)
-    return charts
+    return Drawn(charts, finish)
 
 
 def _choose(settings: Settings, sweep: Sweep, chosen: int) -> None:

@@ -54,8 +54,10 @@ def show() -> None:
         chosen = sweeps.chosen_model(settings, found["commod"]) if "commod" in found else None
         here = paint(found, chosen, final=True)
         with below.container():
-            charts = matching.match(settings, found, chosen)
+            matched = matching.match(settings, found, chosen)
             st.header("Take it away")
-            compare.downloads(here, charts)
+            compare.downloads(here, matched.charts)
         session.keep_link(**sweeps.link())
     compare.methods_table()
+    if found:
+        matched.finish()  # what may take a while comes last: the page above is complete without it

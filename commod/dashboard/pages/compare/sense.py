@@ -1,0 +1,260 @@
+"""Do their changes make sense? The checks of the matched models, method by method."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from commod.dashboard.jobs import tasks
+from commod.dashboard.jobs.queue import Ticket
+from commod.dashboard.jobs.results import Retrained
+from commod.dashboard.jobs.service import get, submit
+from commod.dashboard.jobs.tasks import Task
+from commod.dashboard.jobs.wait import Pending, draw_pending
+from commod.dashboard.server.paint_order import deferred_paint
+from commod.dashboard.state.settings import Settings
+from commod.dashboard.text.html import html_meanings, html_table
+from commod.dashboard.views.methods import label_of, state
+from commod.experiments import Model, Sweep, prepare
+from commod.experiments import checks as library
+from commod.experiments.match import Match
+from commod.experiments.sense import answers_of_decisions
+from commod.explain.checks import CHECKS, MARKS, Answer, Check, check_again
+from commod.explain.concepts import in_percent
+from commod.explain.sense import SURE
+from commod.metrics.intervals import wilson_interval
+from commod.models.competitors import METHODS
+
+TITLE = "Do their changes make sense?"
+# Refits of a method that would take more seconds are made only if somebody asks for them.
+PATIENCE = 30.0
+# What stands in a cell without an answer.
+COMES, ON_REQUEST, FAILED = "…", "on request", "– could not be computed"
+
+Answers = dict[str, dict[str, Answer]]
+
+
+def begin_sense(settings: Settings, sweeps: dict[str, Sweep], found: Match) -> Callable[[], None]:
+    """The table with what is known at once; what it gives finds out the rest, to be called last on the page."""
+    st.subheader(TITLE)
+    scene, models = prepare(*settings.scene()), library.matched_models(found, sweeps)
+    answers = {name: answers_of_decisions(scene, model.decisions_test) for name, model in models.items()}
+    section = _Section(settings, found.table, models, answers)
+    section.recall()
+    section.paint()
+    return section.finish
+
+
+@dataclass
+class _Section:
+    settings: Settings
+    table: pd.DataFrame  # of the match
+    models: dict[str, Model]
+    answers: Answers
+    notes: dict[tuple[str, str], str] = field(default_factory=dict)  # by method and check, in place of an answer
+    seconds: dict[str, float] = field(default_factory=dict)  # that one training takes
+    shares: dict[str, str] = field(default_factory=dict)  # how far what is at work has come
+    count: int = field(default_factory=lambda: library.COMPARED_REFITS)
+
+    def __post_init__(self) -> None:
+        self.sentence, self.rows = st.empty(), st.empty()
+        st.html(html_meanings({check.short: f"{check.meaning} {check.bounds}" for check in CHECKS.values()}))
+        self.told, self.offer = st.empty(), st.empty()
+        st.caption(
+            "Shaded: near COMMOD's fairness and accuracy. Shares are of the people whom a method changes; *"
+            f"{CHECKS['merit'].short}* is of all whom one more step can reach. *{CHECKS['again'].short}*: "
+            f"{self.count} refits of each method on resampled training rows, as many of COMMOD (Explore makes more of "
+            "it). A method that decides by lot draws a new one for an edited person and in a refit."
+        )
+
+    # ---- what is asked for ----
+
+    def _merit(self, name: str) -> Task:
+        return tasks.retrained(self.settings, self.models[name].cell)
+
+    def _again(self, name: str) -> Task:
+        return tasks.refits_of_model(self.settings, self.models[name], self.count)
+
+    def recall(self) -> None:
+        """Take over what has been computed before, and what needs no computing."""
+        for name in self.models:
+            self._take_merit(name, get(self._merit(name)))
+            if not self.answers[name]["right"].whole:  # nobody to be changed again
+                self.answers[name]["again"] = check_again([False], [0.0], self.count)
+            elif (again := get(self._again(name))) is not None:
+                self.answers[name]["again"] = again
+
+    def _take_merit(self, name: str, found: Retrained | None) -> None:
+        if found is not None:
+            self.answers[name]["merit"], self.seconds[name] = found.merit, found.seconds
+
+    def finish(self) -> None:
+        """Train each model once more, then refit it: one method after the other, the slow ones last."""
+        order = sorted(self.models, key=lambda name: METHODS[name].slow)
+        draw_pending(
+            *(
+                self._pending(name, "merit", self._merit(name), self._take_merit)
+                for name in order
+                if "merit" not in self.answers[name]
+            )
+        )
+        left = [name for name in order if "again" not in self.answers[name]]
+        long = [name for name in left if self._takes(name) > PATIENCE and self._asked(name) not in state().refits]
+        if long:
+            self._offer(long)
+        draw_pending(
+            *(self._pending(name, "again", self._again(name), self._take_again) for name in left if name not in long)
+        )
+        self.told.empty()
+
+    def _take_again(self, name: str, found: Answer) -> None:
+        self.answers[name]["again"] = found
+
+    def _takes(self, name: str) -> float:
+        """Seconds, about, of a method's refits."""
+        return self.count * self.seconds.get(name, 0.0)
+
+    def _asked(self, name: str) -> tuple[Any, ...]:
+        return (self.settings.problem(), self.models[name].cell)
+
+    def _offer(self, long: list[str]) -> None:
+        """A button for the refits that take long."""
+
+        def ask() -> None:
+            state().refits |= {self._asked(name) for name in long}
+
+        self.notes |= {(name, "again"): ON_REQUEST for name in long}
+        times = ", ".join(f"{METHODS[name].title} about {self._takes(name):.0f} s" for name in long)
+        with deferred_paint():
+            self.paint()
+            with self.offer.container(horizontal=True, vertical_alignment="center"):
+                st.button("Refit these, too", icon=":material/replay:", on_click=ask, key="refit_slow")
+                st.markdown(
+                    f"{self.count} refits would take more than {PATIENCE:.0f} s here: {times}. They are made if you "
+                    "ask for them."
+                )
+
+    def _pending(self, name: str, check: str, task: Task, take: Callable[[str, Any], None]) -> Pending:
+        what = "Refits" if check == "again" else "Trained once more"
+
+        def look(ticket: Ticket) -> None:
+            share = "" if ticket.before else f"{METHODS[name].title} {10 * int(10 * ticket.progress)} %"
+            if share != self.shares.get(name, ""):
+                self.shares[name] = share
+                self.told.caption(f"{what}: {', '.join(filter(None, self.shares.values()))}")
+
+        def paint(ticket: Ticket) -> None:
+            self.shares.pop(name, None)
+            try:
+                take(name, ticket.result())
+            except Exception:  # of one method; the others have their answers
+                self.notes[name, check] = FAILED
+            with deferred_paint():
+                self.paint()
+
+        return Pending(submit(task), paint, look)
+
+    # ---- what is drawn ----
+
+    def paint(self) -> None:
+        """The sentence and the table, as far as they are known."""
+        self.sentence.markdown(sense_in_words(self.table, self.answers))
+        rows = [
+            [label_of(name), f"{changed:,}", *(self._cell(name, check) for check in CHECKS)]
+            for name, changed in zip(self.table["method"], self.table["changed"], strict=True)
+        ]
+        headings = ["Method", "People", *(check.short for check in CHECKS.values())]
+        marked = {(i, 0) for i, near in enumerate(self.table["comparable"]) if near}
+        text = set(range(2, len(headings)))
+        self.rows.html(html_table(headings, rows, caption=TITLE, marked=marked, text=text))
+
+    def _cell(self, name: str, check: str) -> str:
+        answer = self.answers[name].get(check)
+        return self.notes.get((name, check), COMES) if answer is None else in_cell(answer)
+
+
+def in_cell(answer: Answer) -> str:
+    """An answer in a cell: sign, word, share and counts."""
+    word, sign = MARKS[answer.mark]
+    if answer.mark == "open":
+        return f"{sign} {word}: {'no merit is declared' if answer.check.name == 'merit' else 'nobody changes'}"
+    return f"{sign} {word} {_share(answer)} ({answer.part:,} of {answer.whole:,})"
+
+
+def _share(answer: Answer) -> str:
+    return in_percent(answer.value, 1 if answer.check.bad < 0.1 else 0)
+
+
+def sense_in_words(table: pd.DataFrame, answers: Mapping[str, Mapping[str, Answer]]) -> str:
+    """Of the models that are comparable: who changes fewest, and whose changes make most sense and least."""
+    near = table[table["comparable"]]
+    if len(near) < 2:
+        return (
+            "No other method has a model as fair and as accurate as this one, so what differs here may be due to that."
+        )
+    titles = {row.method: METHODS[str(row.method)].title for row in near.itertuples()}
+    least = near["changed"].min()
+    fewest = list(near.loc[near["changed"] == least, "method"])
+    text = (
+        f"At about the same fairness and accuracy {_names(titles, fewest)} "
+        f"{'changes' if len(fewest) == 1 else 'change'} fewest ({least:,} people). "
+    )
+    moved = [name for name in titles if answers[name]["right"].whole]
+    if len(moved) < 2:
+        return text + "No two of them change anybody, so there is nothing to compare."
+    right = _extremes("right", {name: answers[name]["right"] for name in moved})
+    sure = _extremes("sure", {name: answers[name]["sure"] for name in moved})
+    text += f"By the record, changes are right most often with {_told(titles, right, answers)}. "
+    if set(fewest) <= set(right.worst):
+        text += "**The fewest changes are here the least often right.** "
+    text += f"f was more than {SURE:.0%} sure of those changed least often with {_told(titles, sure, answers)}."
+    if all(len(answers[name]) == len(CHECKS) for name in titles):
+        bad = {name: sum(answer.mark == "bad" for answer in answers[name].values()) for name in titles}
+        counts = ", ".join(f"{titles[name]} {count}" for name, count in bad.items())
+        text += f" Marks “bad”, of {len(CHECKS)}: {counts}."
+    return text
+
+
+@dataclass(frozen=True)
+class _Extremes:
+    """Whose share is best and whose is worst, and whether the two can be told apart."""
+
+    check: Check
+    best: list[str]
+    worst: list[str]
+    apart: bool
+
+
+def _extremes(name: str, found: Mapping[str, Answer]) -> _Extremes:
+    check = CHECKS[name]
+    gain = {method: check.direction * answer.value for method, answer in found.items()}
+    best, worst = max(gain.values()), min(gain.values())
+    at_best = [method for method in gain if gain[method] == best]
+    at_worst = [method for method in gain if gain[method] == worst]
+    spans = [wilson_interval(found[ends[0]].part, found[ends[0]].whole) for ends in (at_best, at_worst)]
+    (low, high), (other_low, other_high) = ([float(end) for end in span] for span in spans)
+    return _Extremes(check, at_best, at_worst, low > other_high or other_low > high)
+
+
+def _told(titles: Mapping[str, str], ends: _Extremes, answers: Mapping[str, Mapping[str, Answer]]) -> str:
+    """The best and the worst with their shares, and COMMOD's where it is neither."""
+
+    def share(name: str) -> str:
+        return _share(answers[name][ends.check.name])
+
+    text = f"{_names(titles, ends.best)} ({share(ends.best[0])})"
+    if ends.best == ends.worst:
+        return f"{text}, all the same"
+    text += f", {'least' if ends.check.direction > 0 else 'most'} often with {_names(titles, ends.worst)}"
+    text += f" ({share(ends.worst[0])}{'' if ends.apart else '; the difference may be chance'})"
+    between = "commod" in answers and "commod" not in (*ends.best, *ends.worst) and answers["commod"]["right"].whole
+    return f"{text}; COMMOD {share('commod')}" if between else text
+
+
+def _names(titles: Mapping[str, str], names: list[str]) -> str:
+    *first, last = (f"**{titles[name]}**" for name in names)
+    return f"{', '.join(first)} and {last}" if first else last

@@ -1,0 +1,164 @@
+"""On Compare: do the changes of the matched methods make sense?"""
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from commod.dashboard.jobs import results, service
+from commod.dashboard.pages.compare import sense
+from commod.experiments import prepare, sweep_method
+from commod.experiments.checks import checks_of_match
+from commod.experiments.match import match_models
+from commod.explain.checks import CHECKS, MARKS, check_again, check_certainty, check_merit
+from commod.explain.checks import Answer as LibraryAnswer
+from commod.models.competitors import METHODS
+from tests.dashboard.driving import fine, run, run_compare, tables
+
+DP = "demographic_parity"
+PLACES = {name: place for place, name in enumerate(CHECKS, 2)}  # columns, after method and people
+
+
+@pytest.fixture(autouse=True)
+def short(monkeypatch):
+    """A few models of the rivals, too; COMMOD has three already."""
+    for name, values in {"lpp": (0.2, 0.1), "oracle_roc": (0.04, 0.12)}.items():
+        method = METHODS[name]
+        monkeypatch.setitem(METHODS, name, replace(method, knob=replace(method.knob, sweep=values)))
+    _forget()
+    yield
+    _forget()
+
+
+def _forget():
+    kinds = ("sweep", "match", "retrained", "refits_of_model")
+    service.queue().forget(lambda key: key[0] in kinds)
+
+
+def rows(app):
+    return {row[0]: row for row in tables(app)[sense.TITLE]}
+
+
+def sentence(app):
+    return next(text.value for text in app.main.markdown if "changes fewest" in text.value)
+
+
+def test_every_method_has_every_check():
+    found = rows(fine(run_compare(methods="commod,lpp,oracle_roc", model="4,0.05")))
+    assert list(found) == ["COMMOD", "LPP", "Oracle ROC ○"]
+    scene = prepare("law_school")
+    sweeps = {name: sweep_method(scene, name, DP) for name in ("commod", "lpp", "oracle_roc")}
+    match = match_models(scene, sweeps, DP, 2)
+    direct = checks_of_match(scene, match, sweeps, DP, refits=2)
+    for row in direct.to_dict("records"):
+        cell = found["Oracle ROC ○" if row["method"] == "oracle_roc" else METHODS[row["method"]].title]
+        word, sign = MARKS[row["mark"]]
+        shown = cell[PLACES[row["check"]]]
+        assert shown.startswith(f"{sign} {word} ")
+        assert shown.endswith(f"({row['part']:,} of {row['whole']:,})")
+
+
+def test_a_method_that_changes_nobody_is_open():
+    app = fine(run_compare(methods="commod,lpp", model="0,0.05"))
+    cells = rows(app)["COMMOD"]
+    assert cells[1] == "0"
+    assert [cells[PLACES[name]] for name in ("right", "sure", "again")] == ["– open: nobody changes"] * 3
+    assert cells[PLACES["merit"]].startswith("✓ fine 0.0% (0 of ")
+
+
+def test_refits_that_take_long_are_offered_with_the_reason(monkeypatch):
+    monkeypatch.setattr(sense, "PATIENCE", 0.0)
+    app = fine(run_compare(methods="commod,lpp", model="4,0.05"))
+    assert {row[PLACES["again"]] for row in rows(app).values()} == {"on request"}
+    assert not any(sense.COMES in cell for row in rows(app).values() for cell in row)
+    assert any("refits would take more than 0 s here: COMMOD about" in text.value for text in app.main.markdown)
+    fine(app.button(key="refit_slow").click().run())
+    assert all(row[PLACES["again"]].endswith(")") for row in rows(app).values())
+    assert "refit_slow" not in [button.key for button in app.button]
+
+
+def test_a_method_that_fails_leaves_the_others(monkeypatch):
+    made = results.refits_of_model
+
+    def fail(scene, fairness, model, count, report):
+        if model.cell.method == "lpp":
+            raise RuntimeError("secret path /srv/app")
+        return made(scene, fairness, model, count, report)
+
+    monkeypatch.setattr(results, "refits_of_model", fail)
+    found = rows(fine(run_compare(methods="commod,lpp", model="4,0.05")))
+    assert found["LPP"][PLACES["again"]] == sense.FAILED
+    assert found["COMMOD"][PLACES["again"]].endswith(")")
+
+
+def test_what_is_known_is_not_computed_again(monkeypatch):
+    app = fine(run_compare(methods="commod,lpp", model="4,0.05"))
+    before = rows(app)
+    finished = service.queue().finished
+    assert rows(fine(app.run())) == before
+    assert service.queue().finished == finished
+
+
+def test_own_data_without_a_merit_leave_the_question_open():
+    app = run("pages/your_data.py")
+    for label in ("Open it here", "Use these data"):
+        fine(next(button for button in app.button if button.label == label).click().run())
+    app.query_params["methods"] = "commod,lpp"
+    found = rows(fine(app.switch_page("pages/compare.py").run()))
+    assert {row[PLACES["merit"]] for row in found.values()} == {"– open: no merit is declared"}
+
+
+# ---- in words ----
+
+
+def answers(right, sure, changed=100):
+    moved = np.arange(1000) < changed
+    before = np.zeros(1000, dtype=int)
+    after = moved.astype(int)
+    logit = np.where(np.arange(1000) < sure * changed, -5.0, -0.1)
+    record = LibraryAnswer(CHECKS["right"], right, int(right * changed), changed, "")
+    return {"right": record, "sure": check_certainty(logit, before, after)}
+
+
+def matched(**changed):
+    frame = pd.DataFrame({"method": list(changed), "changed": list(changed.values())})
+    return frame.assign(comparable=True)
+
+
+def test_the_fewest_changes_stand_beside_the_least_sensible_ones():
+    table = matched(commod=100, lpp=150, frappe=200)
+    found = {"commod": answers(0.1, 0.5), "lpp": answers(0.3, 0.1), "frappe": answers(0.4, 0.0)}
+    text = sense.sense_in_words(table, found)
+    assert text.startswith("At about the same fairness and accuracy **COMMOD** changes fewest (100 people). ")
+    assert "right most often with **FRAPPE** (40%), least often with **COMMOD** (10%). " in text
+    assert "**The fewest changes are here the least often right.**" in text
+    assert "least often with **FRAPPE** (0%), most often with **COMMOD** (50%)." in text
+    assert "bad" not in text
+
+
+def test_commod_is_named_where_it_is_in_the_middle_and_chance_is_told():
+    table = matched(commod=100, lpp=90, frappe=200)
+    found = {"commod": answers(0.30, 0.1), "lpp": answers(0.32, 0.1), "frappe": answers(0.28, 0.1)}
+    text = sense.sense_in_words(table, found)
+    assert "**LPP** changes fewest" in text
+    assert "least often with **FRAPPE** (28%; the difference may be chance); COMMOD 30%." in text
+    assert "**COMMOD**, **LPP** and **FRAPPE** (10%), all the same." in text
+    assert "least often right.**" not in text
+
+
+def test_bad_marks_are_counted_when_all_are_there():
+    table = matched(commod=100, lpp=150)
+    merit = pd.DataFrame({"people": []})
+    found = {"commod": answers(0.1, 0.5), "lpp": answers(0.6, 0.0)}
+    for each in found.values():
+        each |= {"merit": check_merit(prepare("law_school").task, merit), "again": check_again([True], [0.0], 20)}
+    assert sense.sense_in_words(table, found).endswith("Marks “bad”, of 4: COMMOD 3, LPP 1.")
+
+
+def test_without_a_comparable_rival_the_table_is_not_read_as_a_comparison():
+    table = matched(commod=100, lpp=150).assign(comparable=[True, False])
+    text = sense.sense_in_words(table, {"commod": answers(0.1, 0.5), "lpp": answers(0.6, 0.0)})
+    assert text.startswith("No other method has a model as fair and as accurate")
+    nobody = sense.sense_in_words(matched(commod=0, lpp=0), {"commod": answers(0, 0, 0), "lpp": answers(0, 0, 0)})
+    assert "**COMMOD** and **LPP** change fewest (0 people). No two of them change anybody" in nobody
