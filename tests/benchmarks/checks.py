@@ -1,10 +1,11 @@
 """Do changes make sense? The checks of matched models, as in docs/methods.md: ``python -m tests.benchmarks.checks``.
 
-COMMOD's model is the one with which the app opens on the data; each rival's is the nearest to it in fairness and
-accuracy, as on the Compare page.
+COMMOD's model is that of its sweep, of those that no other beats, whose P-Rule is nearest to a level; each rival's is
+the nearest to it in fairness and accuracy, as on the Compare page.
 """
 
 import argparse
+import sys
 import time
 
 from commod.experiments import prepare, sweep_method
@@ -18,47 +19,51 @@ from commod.models.competitors import METHODS
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--datasets", default="law_school,compas,adult")
+    parser.add_argument("--levels", default="law_school=0.70,compas=0.77,adult=0.64", help="data sets and P-Rules")
     parser.add_argument("--methods", default="frappe,lpp,bayes", help="beside COMMOD")
     parser.add_argument("--fairness", default="demographic_parity")
     parser.add_argument("--seed", type=int, default=0, help="of the split")
     parser.add_argument("--refits", type=int, default=COMPARED_REFITS)
     arguments = parser.parse_args()
-    figure = CRITERIA[arguments.fairness].figure
-    headings = ["", "", figure.short_title, "Accuracy", "Changed", *(check.short for check in CHECKS.values())]
+    headings = [
+        "",
+        "",
+        CRITERIA[arguments.fairness].figure.short_title,
+        "Accuracy",
+        "Changed",
+        *(check.short for check in CHECKS.values()),
+    ]
     print(f"| {' | '.join(headings)} |\n|{'---|' * len(headings)}")
-    for data in arguments.datasets.split(","):
-        for row in rows_of(data, arguments):
+    for part in arguments.levels.split(","):
+        data, level = part.split("=")
+        for row in rows_of(data, float(level), arguments):
             print(f"| {' | '.join(row)} |", flush=True)
 
 
-def rows_of(data, arguments):
+def rows_of(data, level, arguments):
     """A row of the table for each method."""
-    started = time.perf_counter()
+    started, figure = time.perf_counter(), CRITERIA[arguments.fairness].figure
     scene = prepare(data, seed=arguments.seed)
     names = ["commod", *arguments.methods.split(",")]
     sweeps = {name: sweep_method(scene, name, arguments.fairness) for name in names}
-    match = match_models(scene, sweeps, arguments.fairness, chosen(scene, sweeps["commod"]))
+    match = match_models(scene, sweeps, arguments.fairness, chosen(sweeps["commod"].points, level))
     checks = checks_of_match(scene, match, sweeps, arguments.fairness, refits=arguments.refits)
     for place, row in enumerate(match.table.to_dict("records")):
         own = checks[checks["method"] == row["method"]].to_dict("records")
         yield [
             "" if place else data,
-            METHODS[row["method"]].title + ("" if row["comparable"] else " (not as near)"),
-            CRITERIA[arguments.fairness].figure.show(row[CRITERIA[arguments.fairness].figure_name]),
+            METHODS[row["method"]].title + ("" if row["comparable"] else " (not near)"),
+            figure.show(row[figure.name]),
             in_percent(row["accuracy"]),
             f"{row['changed']:,}",
             *(cell(answer) for answer in own),
         ]
-    print(f"<!-- {data}: {time.perf_counter() - started:.0f} s -->")
+    print(f"{data}: {match.table['settings'].tolist()}, {time.perf_counter() - started:.0f} s", file=sys.stderr)
 
 
-def chosen(scene, sweep):
-    """The place of the model with which the app opens, in COMMOD's sweep."""
-    suited = scene.task.spec.commod_settings
-    wanted = (suited["lambda_fair"], suited["lambda_ratio"])
-    cells = [(model.cell.value, dict(model.cell.others)["lambda_ratio"]) for model in sweep.models]
-    return cells.index(wanted)
+def chosen(points, level):
+    """The place of COMMOD's model."""
+    return int((points["p_rule"] - level).abs()[points["best"]].idxmin())
 
 
 def cell(answer):

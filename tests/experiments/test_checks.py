@@ -110,6 +110,18 @@ def test_a_model_that_changes_nobody_is_not_refitted(scene, sweeps, monkeypatch)
     assert frame["value"].isna().all()
 
 
+def test_refits_tell_how_far_they_are_and_can_be_ended(scene, sweeps):
+    told = []
+
+    def stop(share):
+        told.append(share)
+        raise InterruptedError
+
+    with pytest.raises(InterruptedError):
+        answer_of_refits(scene, sweeps["oracle_roc"].models[1], DP, 4, stop)
+    assert told == [0.25]
+
+
 def test_points_carry_what_decisions_tell(scene, sweeps):
     points = sweeps["lpp"].points
     decided = sweeps["lpp"].models[1].decisions_test

@@ -134,7 +134,6 @@ def test_the_fewest_changes_stand_beside_the_least_sensible_ones():
     assert "right most often with **FRAPPE** (40%), least often with **COMMOD** (10%). " in text
     assert "**The fewest changes are here the least often right.**" in text
     assert "least often with **FRAPPE** (0%), most often with **COMMOD** (50%)." in text
-    assert "bad" not in text
 
 
 def test_commod_is_named_where_it_is_in_the_middle_and_chance_is_told():
@@ -148,12 +147,13 @@ def test_commod_is_named_where_it_is_in_the_middle_and_chance_is_told():
 
 
 def test_bad_marks_are_counted_when_all_are_there():
-    table = matched(commod=100, lpp=150)
     merit = pd.DataFrame({"people": []})
     found = {"commod": answers(0.1, 0.5), "lpp": answers(0.6, 0.0)}
     for each in found.values():
         each |= {"merit": check_merit(prepare("law_school").task, merit), "again": check_again([True], [0.0], 20)}
-    assert sense.sense_in_words(table, found).endswith("Marks “bad”, of 4: COMMOD 3, LPP 1.")
+    assert sense.marks_in_words(found) == "Marks “bad”, of 4: COMMOD 3, LPP 1."
+    found["lpp"].pop("again")
+    assert sense.marks_in_words(found) == "Marks “bad”, of 4: COMMOD 3."
 
 
 def test_without_a_comparable_rival_the_table_is_not_read_as_a_comparison():

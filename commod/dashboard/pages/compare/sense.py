@@ -46,6 +46,7 @@ def begin_sense(settings: Settings, sweeps: dict[str, Sweep], found: Match) -> C
     section = _Section(settings, found.table, models, answers)
     section.recall()
     section.paint()
+    section.tell_marks()
     return section.finish
 
 
@@ -109,7 +110,7 @@ class _Section:
         draw_pending(
             *(self._pending(name, "again", self._again(name), self._take_again) for name in left if name not in long)
         )
-        self.told.empty()
+        self.tell_marks()
 
     def _take_again(self, name: str, found: Answer) -> None:
         self.answers[name]["again"] = found
@@ -142,10 +143,10 @@ class _Section:
         what = "Refits" if check == "again" else "Trained once more"
 
         def look(ticket: Ticket) -> None:
-            share = "" if ticket.before else f"{METHODS[name].title} {10 * int(10 * ticket.progress)} %"
-            if share != self.shares.get(name, ""):
+            share = f"{METHODS[name].title} {10 * int(10 * ticket.progress)} %" if ticket.progress > 0 else ""
+            if share != self.shares.get(name):
                 self.shares[name] = share
-                self.told.caption(f"{what}: {', '.join(filter(None, self.shares.values()))}")
+                self.told.caption(f"{what}: {', '.join(filter(None, self.shares.values())) or COMES}")
 
         def paint(ticket: Ticket) -> None:
             self.shares.pop(name, None)
@@ -171,6 +172,10 @@ class _Section:
         marked = {(i, 0) for i, near in enumerate(self.table["comparable"]) if near}
         text = set(range(2, len(headings)))
         self.rows.html(html_table(headings, rows, caption=TITLE, marked=marked, text=text))
+
+    def tell_marks(self) -> None:
+        """In the place of the progress, so that nothing below moves when it ends."""
+        self.told.caption(marks_in_words(self.answers) or COMES)
 
     def _cell(self, name: str, check: str) -> str:
         answer = self.answers[name].get(check)
@@ -212,11 +217,17 @@ def sense_in_words(table: pd.DataFrame, answers: Mapping[str, Mapping[str, Answe
     if set(fewest) <= set(right.worst):
         text += "**The fewest changes are here the least often right.** "
     text += f"f was more than {SURE:.0%} sure of those changed least often with {_told(titles, sure, answers)}."
-    if all(len(answers[name]) == len(CHECKS) for name in titles):
-        bad = {name: sum(answer.mark == "bad" for answer in answers[name].values()) for name in titles}
-        counts = ", ".join(f"{titles[name]} {count}" for name, count in bad.items())
-        text += f" Marks “bad”, of {len(CHECKS)}: {counts}."
     return text
+
+
+def marks_in_words(answers: Mapping[str, Mapping[str, Answer]]) -> str:
+    """How many checks of each method are marked bad, of those methods of which all are answered."""
+    bad = [
+        f"{METHODS[name].title} {sum(answer.mark == 'bad' for answer in found.values())}"
+        for name, found in answers.items()
+        if len(found) == len(CHECKS)
+    ]
+    return f"Marks “bad”, of {len(CHECKS)}: {', '.join(bad)}." if bad else ""
 
 
 @dataclass(frozen=True)
