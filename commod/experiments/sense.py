@@ -8,7 +8,7 @@ import numpy as np
 
 from commod.experiments.scene import Scene
 from commod.explain.checks import Answer, check_certainty, check_record
-from commod.explain.sense import explain_record
+from commod.explain.sense import SURE, certainty, explain_record
 
 __all__ = ["AT_HAND", "answers_of_decisions", "shares_of_decisions"]
 
@@ -27,5 +27,10 @@ def answers_of_decisions(scene: Scene, decisions: Any) -> dict[str, Answer]:
 
 
 def shares_of_decisions(scene: Scene, decisions: Any) -> dict[str, float]:
-    """The same as shares; NaN where nobody changed."""
-    return {name: answer.value for name, answer in answers_of_decisions(scene, decisions).items()}
+    """The same as shares, for every model of a sweep: counted without what is told; NaN where nobody changed."""
+    after = np.asarray(decisions).astype(int)
+    changed = after != scene.decisions_test
+    if not changed.any():
+        return dict.fromkeys(AT_HAND, float("nan"))
+    right = after[changed] == scene.test.y.to_numpy()[changed]
+    return {"right": float(right.mean()), "sure": float((certainty(scene.logit_test[changed]) > SURE).mean())}

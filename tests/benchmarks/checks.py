@@ -67,10 +67,13 @@ def chosen(points, level):
 
 
 def cell(answer):
-    """An answer as on the page, without its counts."""
+    """An answer as on the page; of its counts, how many changes are wrong by the record."""
     word, sign = MARKS[answer["mark"]]
+    if answer["mark"] == "open":
+        return f"{sign} {word}"
     digits = 1 if CHECKS[answer["check"]].bad < 0.1 else 0
-    return f"{sign} {word}" + ("" if answer["mark"] == "open" else f" {in_percent(answer['value'], digits)}")
+    wrong = f", {answer['whole'] - answer['part']:,} wrong" if answer["check"] == "right" else ""
+    return f"{sign} {word} {in_percent(answer['value'], digits)}{wrong}"
 
 
 if __name__ == "__main__":

@@ -57,7 +57,7 @@ def test_the_library_counts_it(result):
 
 def test_methods_are_swept_with_it():
     points = sweep_method(prepare("german"), "oracle_roc", "demographic_parity").points
-    assert points.columns[-2:].tolist() == [NAME, "best"]
+    assert points.columns[-4:].tolist() == [NAME, "right", "sure", "best"]
     assert points[NAME].between(0, 1).all()
 
 

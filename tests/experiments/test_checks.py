@@ -63,6 +63,7 @@ def test_what_decisions_tell_is_counted(scene):
     assert tuple(found) == AT_HAND
     assert (found["right"].part, found["right"].whole) == ((changed & (after == y)).sum(), changed.sum())
     assert (found["sure"].part, found["sure"].whole) == ((changed & sure).sum(), changed.sum())
+    assert shares_of_decisions(scene, after) == {name: answer.value for name, answer in found.items()}
     assert shares_of_decisions(scene, after) == {"right": (after == y)[changed].mean(), "sure": sure[changed].mean()}
 
 

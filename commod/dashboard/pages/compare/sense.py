@@ -71,6 +71,10 @@ class _Section:
             f"{self.count} refits of each method on resampled training rows, as many of COMMOD (Explore makes more of "
             "it). A method that decides by lot draws a new one for an edited person and in a refit."
         )
+        st.caption(
+            "Accuracy that is lost is the surplus of wrong changes over right ones: of two methods that lose the same, "
+            "the one that changes fewer has the smaller share of right ones. So look at how many are wrong, too."
+        )
 
     # ---- what is asked for ----
 
@@ -216,6 +220,8 @@ def sense_in_words(table: pd.DataFrame, answers: Mapping[str, Mapping[str, Answe
     text += f"By the record, changes are right most often with {_told(titles, right, answers)}. "
     if set(fewest) <= set(right.worst):
         text += "**The fewest changes are here the least often right.** "
+    wrong = {name: answers[name]["right"].whole - answers[name]["right"].part for name in moved}
+    text += f"Wrong changes: {', '.join(f'{titles[name]} {count:,}' for name, count in wrong.items())}. "
     text += f"f was more than {SURE:.0%} sure of those changed least often with {_told(titles, sure, answers)}."
     return text
 
