@@ -18,7 +18,7 @@ from commod.dashboard.jobs.wait import Pending, draw_pending
 from commod.dashboard.server.paint_order import deferred_paint
 from commod.dashboard.state.settings import Settings
 from commod.dashboard.text.html import html_meanings, html_table
-from commod.dashboard.views.methods import label_of, state
+from commod.dashboard.views.methods import label_of, place, state
 from commod.experiments import Model, Sweep, prepare
 from commod.experiments import checks as library
 from commod.experiments.match import Match
@@ -45,8 +45,7 @@ def begin_sense(settings: Settings, sweeps: dict[str, Sweep], found: Match) -> C
     answers = {name: answers_of_decisions(scene, model.decisions_test) for name, model in models.items()}
     section = _Section(settings, found.table, models, answers)
     section.recall()
-    section.paint()
-    section.tell_marks()
+    section.lay_out()
     return section.finish
 
 
@@ -61,10 +60,13 @@ class _Section:
     shares: dict[str, str] = field(default_factory=dict)  # how far what is at work has come
     count: int = field(default_factory=lambda: library.COMPARED_REFITS)
 
-    def __post_init__(self) -> None:
-        self.sentence, self.rows = st.empty(), st.empty()
+    def lay_out(self) -> None:
+        """All places, with what is known by now; if nothing is to come, it stays when the script runs again."""
+        waits = any((name, check) not in self.notes for name in self.models for check in self._missing(name))
+        st.markdown(sense_in_words(self.table, self.answers))
+        self.rows = place(waits=waits)
         st.html(html_meanings({check.short: f"{check.meaning} {check.bounds}" for check in CHECKS.values()}))
-        self.told, self.offer = st.empty(), st.empty()
+        self.told, self.offer = st.empty(), place(waits=waits)
         st.caption(
             "Shaded: near COMMOD's fairness and accuracy. Shares are of the people whom a method changes; *"
             f"{CHECKS['merit'].short}* is of all whom one more step can reach. *{CHECKS['again'].short}*: "
@@ -75,8 +77,15 @@ class _Section:
             "Accuracy that is lost is the surplus of wrong changes over right ones: of two methods that lose the same, "
             "the one that changes fewer has the smaller share of right ones. So look at how many are wrong, too."
         )
+        self.paint()
+        self.tell_marks()
+        if not waits:
+            self._offer()
 
     # ---- what is asked for ----
+
+    def _missing(self, name: str) -> list[str]:
+        return [check for check in CHECKS if check not in self.answers[name]]
 
     def _merit(self, name: str) -> Task:
         return tasks.retrained(self.settings, self.models[name].cell)
@@ -92,6 +101,14 @@ class _Section:
                 self.answers[name]["again"] = check_again([False], [0.0], self.count)
             elif (again := get(self._again(name))) is not None:
                 self.answers[name]["again"] = again
+        self._put_off()
+
+    def _put_off(self) -> None:
+        """Leave the refits that take long to who asks for them."""
+        for name in self.models:
+            long = "again" in self._missing(name) and self._takes(name) > PATIENCE
+            if long and self._asked(name) not in state().refits:
+                self.notes[name, "again"] = ON_REQUEST
 
     def _take_merit(self, name: str, found: Retrained | None) -> None:
         if found is not None:
@@ -99,21 +116,19 @@ class _Section:
 
     def finish(self) -> None:
         """Train each model once more, then refit it: one method after the other, the slow ones last."""
-        order = sorted(self.models, key=lambda name: METHODS[name].slow)
-        draw_pending(
-            *(
-                self._pending(name, "merit", self._merit(name), self._take_merit)
-                for name in order
-                if "merit" not in self.answers[name]
-            )
-        )
-        left = [name for name in order if "again" not in self.answers[name]]
-        long = [name for name in left if self._takes(name) > PATIENCE and self._asked(name) not in state().refits]
-        if long:
-            self._offer(long)
-        draw_pending(
-            *(self._pending(name, "again", self._again(name), self._take_again) for name in left if name not in long)
-        )
+
+        def missing(check: str) -> list[str]:
+            left = [name for name in self.models if check in self._missing(name) and (name, check) not in self.notes]
+            return sorted(left, key=lambda name: METHODS[name].slow)
+
+        if not missing("merit") + missing("again"):
+            return
+        draw_pending(*(self._pending(name, "merit", self._merit(name), self._take_merit) for name in missing("merit")))
+        self._put_off()
+        with deferred_paint():
+            self.paint()
+            self._offer()
+        draw_pending(*(self._pending(name, "again", self._again(name), self._take_again) for name in missing("again")))
         self.tell_marks()
 
     def _take_again(self, name: str, found: Answer) -> None:
@@ -126,22 +141,22 @@ class _Section:
     def _asked(self, name: str) -> tuple[Any, ...]:
         return (self.settings.problem(), self.models[name].cell)
 
-    def _offer(self, long: list[str]) -> None:
+    def _offer(self) -> None:
         """A button for the refits that take long."""
+        long = [name for name in self.models if self.notes.get((name, "again")) == ON_REQUEST]
+        if not long:
+            return
 
         def ask() -> None:
             state().refits |= {self._asked(name) for name in long}
 
-        self.notes |= {(name, "again"): ON_REQUEST for name in long}
         times = ", ".join(f"{METHODS[name].title} about {self._takes(name):.0f} s" for name in long)
-        with deferred_paint():
-            self.paint()
-            with self.offer.container(horizontal=True, vertical_alignment="center"):
-                st.button("Refit these, too", icon=":material/replay:", on_click=ask, key="refit_slow")
-                st.markdown(
-                    f"{self.count} refits would take more than {PATIENCE:.0f} s here: {times}. They are made if you "
-                    "ask for them."
-                )
+        with self.offer.container(horizontal=True, vertical_alignment="center"):
+            st.button("Refit these, too", icon=":material/replay:", on_click=ask, key="refit_slow")
+            st.markdown(
+                f"{self.count} refits would take more than {PATIENCE:.0f} s here: {times}. They are made if you ask "
+                "for them."
+            )
 
     def _pending(self, name: str, check: str, task: Task, take: Callable[[str, Any], None]) -> Pending:
         what = "Refits" if check == "again" else "Trained once more"
@@ -166,8 +181,7 @@ class _Section:
     # ---- what is drawn ----
 
     def paint(self) -> None:
-        """The sentence and the table, as far as they are known."""
-        self.sentence.markdown(sense_in_words(self.table, self.answers))
+        """The table, as far as it is known."""
         rows = [
             [label_of(name), f"{changed:,}", *(self._cell(name, check) for check in CHECKS)]
             for name, changed in zip(self.table["method"], self.table["changed"], strict=True)
@@ -179,7 +193,11 @@ class _Section:
 
     def tell_marks(self) -> None:
         """In the place of the progress, so that nothing below moves when it ends."""
-        self.told.caption(marks_in_words(self.answers) or COMES)
+        words = marks_in_words(self.answers)
+        if words:
+            self.told.caption(words)
+        else:
+            self.told.empty()
 
     def _cell(self, name: str, check: str) -> str:
         answer = self.answers[name].get(check)
