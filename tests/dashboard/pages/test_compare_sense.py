@@ -6,15 +6,16 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from commod.dashboard.jobs import results, service
+from commod.dashboard.jobs import results, service, tasks
 from commod.dashboard.pages.compare import sense
+from commod.dashboard.state.settings import defaults
 from commod.experiments import prepare, sweep_method
 from commod.experiments.checks import checks_of_match
 from commod.experiments.match import match_models
-from commod.explain.checks import CHECKS, MARKS, check_again, check_certainty, check_merit
-from commod.explain.checks import Answer as LibraryAnswer
+from commod.explain.checks import CHECKS, MARKS, Answer, check_again, check_certainty, check_merit
 from commod.models.competitors import METHODS
 from tests.dashboard.driving import fine, run, run_compare, tables
+from tests.waiting import wait_until
 
 DP = "demographic_parity"
 PLACES = {name: place for place, name in enumerate(CHECKS, 2)}  # columns, after method and people
@@ -38,10 +39,6 @@ def _forget():
 
 def rows(app):
     return {row[0]: row for row in tables(app)[sense.TITLE]}
-
-
-def sentence(app):
-    return next(text.value for text in app.main.markdown if "changes fewest" in text.value)
 
 
 def test_every_method_has_every_check():
@@ -100,6 +97,15 @@ def test_what_is_known_is_not_computed_again(monkeypatch):
     assert service.queue().finished == finished
 
 
+def test_refits_that_nobody_waits_for_end():
+    sweep = sweep_method(prepare("law_school"), "oracle_roc", DP)
+    queue = service.queue()
+    before = queue.abandoned
+    with service.submit(tasks.refits_of_model(defaults("law_school"), sweep.models[1], 100_000)) as ticket:
+        wait_until(lambda: ticket.progress > 0)
+    wait_until(lambda: queue.abandoned > before)
+
+
 def test_own_data_without_a_merit_leave_the_question_open():
     app = run("pages/your_data.py")
     for label in ("Open it here", "Use these data"):
@@ -117,7 +123,7 @@ def answers(right, sure, changed=100):
     before = np.zeros(1000, dtype=int)
     after = moved.astype(int)
     logit = np.where(np.arange(1000) < sure * changed, -5.0, -0.1)
-    record = LibraryAnswer(CHECKS["right"], right, int(right * changed), changed, "")
+    record = Answer(CHECKS["right"], right, int(right * changed), changed, "")
     return {"right": record, "sure": check_certainty(logit, before, after)}
 
 
