@@ -39,6 +39,11 @@ class Refits:
         return len(self.figures)
 
     @property
+    def nbytes(self) -> int:
+        """About what it holds, for whoever keeps many."""
+        return int(self.changes.nbytes + self.figures.to_numpy().nbytes)
+
+    @property
     def share(self) -> np.ndarray:
         """Of each test row, the share of refits that change it."""
         return np.asarray(self.changes / len(self))

@@ -117,7 +117,7 @@ CHECKS: dict[str, Check] = {
             "Does more merit ever hurt?",
             "More merit hurts",
             "Of the people whom one more step of a merit can reach, the share whose better decision it turns into the "
-            "worse one, of that merit for which it is largest.",
+            "worse one, of that merit which does so to most people.",
             direction=-1,
             fine=0.0,
             bad=0.01,

@@ -26,6 +26,7 @@ from commod.experiments.limits import Limits, limits_of, price_of
 from commod.experiments.match import Match, match_models
 from commod.experiments.refits import Refits, refit
 from commod.experiments.scene import SceneKey
+from commod.experiments.sense import answers_of_decisions
 from commod.experiments.sweep import Cell, Shared, fit_cell, train_cell
 from commod.experiments.target import Target, find_settings
 from commod.explain import (
@@ -36,7 +37,7 @@ from commod.explain import (
     explain_tree,
     explain_with_shap,
 )
-from commod.explain.checks import Answer, check_again, check_certainty, check_merit, check_record
+from commod.explain.checks import Answer, check_again, check_merit
 from commod.explain.merit import explain_merit
 from commod.explain.people import Segments, explain_people, explain_segments, leaf_words
 from commod.explain.proxies import explain_proxies, proxies_of
@@ -142,13 +143,12 @@ class FitResult:
 
     def answers(self, evidence: Evidence | None = None, refits: Refits | None = None) -> dict[str, Answer]:
         """Whether the changes make sense: the answers that can be given with what is at hand, by their check."""
-        scene = self.scene
-        found = [check_record(self.record), check_certainty(scene.logit_test, scene.decisions_test, self.decisions)]
+        found = answers_of_decisions(self.scene, self.decisions)
         if evidence is not None:
-            found.append(check_merit(self.task, evidence.merit))
+            found["merit"] = check_merit(self.task, evidence.merit)
         if refits is not None:
-            found.append(check_again(self.changed_test, refits.share, len(refits)))
-        return {answer.check.name: answer for answer in found}
+            found["again"] = check_again(self.changed_test, refits.share, len(refits))
+        return found
 
     def fill(self, made: dict[str, Any]) -> FitResult:
         """Take over what `explained` has made elsewhere."""

@@ -52,14 +52,17 @@ def begin_checks(result: FitResult) -> Callable[[], list[Pending]]:
     return pending
 
 
-def in_a_cell(answer: Answer | None) -> str:
-    """An answer as it stands in a table: "✗ bad: 14% (16 of 117)"; "…" where it is not there yet."""
-    if answer is None:
-        return "…"
+def in_a_cell(answer: Answer) -> str:
+    """An answer in a cell of a table: sign, word, share and counts."""
     word, sign = MARKS[answer.mark]
-    if not answer.whole:
-        return f"{sign} {word}"
-    return f"{sign} {word}: {in_percent(answer.value, 0)}\n({answer.part:,} of {answer.whole:,})"
+    if answer.mark == "open":
+        return f"{sign} {word}: {'no merit is declared' if answer.check.name == 'merit' else 'nobody changes'}"
+    return f"{sign} {word} {share_of(answer)} ({answer.part:,} of {answer.whole:,})"
+
+
+def share_of(answer: Answer) -> str:
+    """The share behind an answer, as it is written."""
+    return in_percent(answer.value, 1 if answer.check.bad < 0.1 else 0)
 
 
 def _unanswered(name: str, told: str) -> str:

@@ -56,7 +56,7 @@ def test_a_model_that_changes_nobody_has_nothing_to_check():
     answers = still.answers(evidence(still), refits(still))
     assert [answers[name].mark for name in ("right", "sure", "again")] == ["open"] * 3
     assert answers["merit"].mark == "fine"  # g = f, and f rises with every merit
-    assert in_a_cell(answers["right"]) == "– open"
+    assert in_a_cell(answers["right"]) == "– open: nobody changes"
     fine(run(PEOPLE, lambda_fair="0"))
 
 
@@ -132,7 +132,7 @@ def test_saved_runs_are_held_against_each_other():
     rows = tables(app)["Do their changes make sense?"]
     assert [row[0] for row in rows] == [check.title for check in CHECKS.values()]
     assert all("…" not in cell for row in rows for cell in row)
-    assert rows[2][1:] == ["– open", "– open"]  # German credit declares no merit
+    assert rows[2][1:] == ["– open: no merit is declared"] * 2  # German credit declares no merit
 
 
 # ---- own data ----

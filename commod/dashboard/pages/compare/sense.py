@@ -18,13 +18,13 @@ from commod.dashboard.jobs.wait import Pending, draw_pending
 from commod.dashboard.server.paint_order import deferred_paint
 from commod.dashboard.state.settings import Settings
 from commod.dashboard.text.html import html_meanings, html_table
+from commod.dashboard.views.checks import in_a_cell, share_of
 from commod.dashboard.views.methods import label_of, place, state
 from commod.experiments import Model, Sweep, prepare
 from commod.experiments import checks as library
 from commod.experiments.match import Match
 from commod.experiments.sense import answers_of_decisions
-from commod.explain.checks import CHECKS, MARKS, Answer, Check, check_again
-from commod.explain.concepts import in_percent
+from commod.explain.checks import CHECKS, Answer, Check, check_again
 from commod.explain.sense import SURE
 from commod.metrics.intervals import wilson_interval
 from commod.models.competitors import METHODS
@@ -201,19 +201,7 @@ class _Section:
 
     def _cell(self, name: str, check: str) -> str:
         answer = self.answers[name].get(check)
-        return self.notes.get((name, check), COMES) if answer is None else in_cell(answer)
-
-
-def in_cell(answer: Answer) -> str:
-    """An answer in a cell: sign, word, share and counts."""
-    word, sign = MARKS[answer.mark]
-    if answer.mark == "open":
-        return f"{sign} {word}: {'no merit is declared' if answer.check.name == 'merit' else 'nobody changes'}"
-    return f"{sign} {word} {_share(answer)} ({answer.part:,} of {answer.whole:,})"
-
-
-def _share(answer: Answer) -> str:
-    return in_percent(answer.value, 1 if answer.check.bad < 0.1 else 0)
+        return self.notes.get((name, check), COMES) if answer is None else in_a_cell(answer)
 
 
 def sense_in_words(table: pd.DataFrame, answers: Mapping[str, Mapping[str, Answer]]) -> str:
@@ -279,7 +267,7 @@ def _told(titles: Mapping[str, str], ends: _Extremes, answers: Mapping[str, Mapp
     """The best and the worst with their shares, and COMMOD's where it is neither."""
 
     def share(name: str) -> str:
-        return _share(answers[name][ends.check.name])
+        return share_of(answers[name][ends.check.name])
 
     text = f"{_names(titles, ends.best)} ({share(ends.best[0])})"
     if ends.best == ends.worst:

@@ -131,7 +131,10 @@ def _checks(shown: Sequence[Shown]) -> Callable[[], list[Pending]]:
 
     def paint(_: Ticket | None = None) -> None:
         found = [one.result.answers(known, get(job)) for one, known, job in zip(shown, evidence, jobs, strict=True)]
-        rows = [[check.title, *(in_a_cell(answers.get(name)) for answers in found)] for name, check in CHECKS.items()]
+        rows = [
+            [check.title, *(in_a_cell(answers[name]) if name in answers else "…" for answers in found)]
+            for name, check in CHECKS.items()
+        ]
         with place.container():
             _table("Question", shown, rows, "Do their changes make sense?")
 
