@@ -11,26 +11,13 @@ from functools import lru_cache
 from pathlib import Path
 
 import streamlit as st
-from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.runtime.scriptrunner import get_script_run_ctx
-
-
-def session_id() -> str | None:
-    """Of the session whose script this thread runs; None in a thread without one."""
-    here = get_script_run_ctx(suppress_warning=True)
-    return here.session_id if here else None
 
 
 def stop_if_stale() -> None:
     """End this run of the script if another has been asked for: Streamlit stops it where it touches the session."""
-    if session_id() is not None:
+    if get_script_run_ctx(suppress_warning=True) is not None:
         st.session_state.get("touch")
-
-
-def session_in_message(content: bytes) -> str:
-    """The session that a message to a browser belongs to, if it is the first of a run; else nothing."""
-    found: str = ForwardMsg.FromString(content).new_session.initialize.session_id
-    return found
 
 
 @lru_cache(maxsize=1)

@@ -5,31 +5,16 @@ from pathlib import Path
 
 import pytest
 import streamlit as st
-from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.testing.v1 import AppTest
 
 from commod.dashboard import streamlit_internals as internals
 from tests.browsing import ROOT
 
 
-def test_a_thread_without_a_session_has_no_id_and_is_never_stale(caplog):
+def test_a_thread_without_a_session_is_never_stale(caplog):
     """Breaks: downloads, which are made in such a thread, would warn or fail while they wait for a result."""
-    assert internals.session_id() is None
     internals.stop_if_stale()
     assert "ScriptRunContext" not in caplog.text
-
-
-def test_a_script_knows_its_session():
-    """Breaks: no script that waits would be woken by its own browser (jobs/service.py), only every 50 ms."""
-
-    def script():
-        import streamlit as st
-
-        from commod.dashboard.streamlit_internals import session_id
-
-        st.text(session_id())
-
-    assert AppTest.from_function(script).run().text[0].value
 
 
 def test_a_stale_run_ends_where_it_touches_the_session():
@@ -51,14 +36,6 @@ def test_a_stale_run_ends_where_it_touches_the_session():
     app = AppTest.from_function(script).run()
     assert len(app.session_state["runs"]) == 2
     assert not app.text
-
-
-def test_the_first_message_of_a_run_names_its_session():
-    """Breaks: the server would not know which session a browser's message wakes (server/wake.py)."""
-    message = ForwardMsg()
-    message.new_session.initialize.session_id = "abc"
-    assert internals.session_in_message(message.SerializeToString()) == "abc"
-    assert internals.session_in_message(ForwardMsg().SerializeToString()) == ""
 
 
 def test_streamlits_own_page_is_where_it_was_and_has_scripts_to_be_allowed():

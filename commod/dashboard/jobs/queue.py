@@ -51,7 +51,7 @@ class _Job:
         self.stages = stages
         self.results = done  # of the stages so far
         self.waiting = 0
-        self.bells: dict[Event, Hashable] = {}  # of those who wait, and who they are
+        self.bells: set[Event] = set()  # of those who wait
         self.progress = 0.0
         self.error: BaseException | None = None
         self.forgotten = False  # whether its results may not be kept
@@ -74,18 +74,18 @@ class _Job:
 class Ticket:
     """A session's place in the queue; given up when it is left (as a context manager) or forgotten."""
 
-    def __init__(self, queue: WorkQueue, job: _Job, owner: Hashable) -> None:
+    def __init__(self, queue: WorkQueue, job: _Job) -> None:
         self._queue = queue
         self._job = job
         self._held = True
         self._bell = Event()
-        job.bells[self._bell] = owner
+        job.bells.add(self._bell)
 
     def leave(self) -> None:
         """Give the place up; work that nobody waits for any more ends."""
         if self._held:
             self._held = False
-            self._job.bells.pop(self._bell, None)
+            self._job.bells.discard(self._bell)
             self._queue._leave(self._job)
 
     def __enter__(self) -> Ticket:
@@ -113,7 +113,7 @@ class Ticket:
         return self._job.error is not None
 
     def wait(self, seconds: float, stage: int = -1) -> bool:
-        """Wait until a stage is done, at most `seconds` and only until `WorkQueue.wake`; true if it is done."""
+        """Wait until a stage is done, at most `seconds`; true if it is done."""
         if not self.has(stage):
             self._bell.wait(seconds)
             self._bell.clear()
@@ -190,7 +190,7 @@ class WorkQueue:
         results = self.cache.get(key)
         return results[stage] if results is not None and len(results) > stage else None
 
-    def submit(self, key: Hashable, *stages: Stage, owner: Hashable = None) -> Ticket:
+    def submit(self, key: Hashable, *stages: Stage) -> Ticket:
         """Take a place for the results of `key`; work in hand is shared, and what is kept is not done again."""
         with self._changed:
             job = self._jobs.get(key)
@@ -201,15 +201,7 @@ class WorkQueue:
                     self._waiting.append(job)
                     self._changed.notify_all()
             job.waiting += 1
-            return Ticket(self, job, owner)
-
-    def wake(self, owner: Hashable) -> None:
-        """Wake the owner of a place who waits: it may be wanted elsewhere."""
-        with self._changed:
-            for job in self._jobs.values():
-                for bell, who in tuple(job.bells.items()):
-                    if who == owner:
-                        bell.set()
+            return Ticket(self, job)
 
     def forget(self, concerns: Callable[[Hashable], bool]) -> None:
         """Drop kept results whose key `concerns` what must go; jobs at work on it drop theirs when they end."""
@@ -254,7 +246,7 @@ class WorkQueue:
         """Give up the places that were dropped without a word. Called under the lock."""
         while not self._forgotten.empty():
             job, bell = self._forgotten.get()
-            job.bells.pop(bell, None)
+            job.bells.discard(bell)
             self._give_up(job)
 
     # ---- at work ----

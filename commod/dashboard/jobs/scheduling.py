@@ -13,7 +13,6 @@ from enum import IntEnum
 PIECES = {
     "deferred_paint": "Parts below the first picture are drawn one session after the other, not all at once.",
     "browser_pause": "After the first picture the script rests, since the browser draws only when no message comes in.",
-    "wake": "A message from a browser wakes the script of its session, which would else look around every 50 ms.",
     "moment": "A training that takes a moment is waited for before anything is drawn, so that nothing flickers.",
     "priorities": "Trainings come before what is said about models, and that before what runs in the background.",
     "one_by_one": "As many small trainings run at a time as there are processes for them; more would share the server.",
@@ -66,7 +65,7 @@ RESTART_PAUSE = 20.0
 MOMENT = 0.15
 # A wait that is shorter than this needs no progress bar.
 PATIENCE = 0.5
-# How often a script that waits looks around, beside every message from its browser; the same once a bar is shown.
+# How often a script that waits looks around; the same once a bar is shown.
 POLL, SLOW_POLL = 0.05, 0.2
 # By how much a bar must have grown to be drawn anew.
 STEP = 0.05

@@ -11,9 +11,7 @@ from joblib import cpu_count
 from commod.dashboard.jobs.processes import ProcessPool
 from commod.dashboard.jobs.queue import Ticket, WorkQueue
 from commod.dashboard.jobs.results import forget_warm_starts
-from commod.dashboard.jobs.scheduling import uses
 from commod.dashboard.jobs.tasks import Task
-from commod.dashboard.streamlit_internals import session_id
 from commod.datasets import on_forget
 
 
@@ -47,13 +45,7 @@ def get(task: Task, stage: int = -1) -> Any:
 
 def submit(task: Task) -> Ticket:
     """A place in the queue for this session; if the result is kept, it is there at once."""
-    return queue().submit(task.key, *task.stages(process_pool), owner=session_id())
-
-
-def wake(session: str) -> None:
-    """Wake the script of a session, if it waits: its browser has sent something."""
-    if uses("wake"):
-        queue().wake(session)
+    return queue().submit(task.key, *task.stages(process_pool))
 
 
 def _leave(tickets: list[Ticket]) -> None:

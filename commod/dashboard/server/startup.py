@@ -14,10 +14,9 @@ from starlette.middleware import Middleware
 from threadpoolctl import threadpool_limits
 
 from commod.dashboard.jobs.scheduling import uses
-from commod.dashboard.jobs.service import process_pool, wake
+from commod.dashboard.jobs.service import process_pool
 from commod.dashboard.server.headers import SecurityHeaders
 from commod.dashboard.server.sockets import send_at_once
-from commod.dashboard.server.wake import WakeOnMessage
 from commod.datasets import damaged_files
 from commod.explain.shap_comparison import warm_up
 
@@ -27,7 +26,7 @@ def server_options() -> dict[str, Any]:
     name_damaged_files()
     return {
         "lifespan": send_at_once,
-        "middleware": [Middleware(SecurityHeaders), Middleware(WakeOnMessage, wake=wake)],
+        "middleware": [Middleware(SecurityHeaders)],
     }
 
 

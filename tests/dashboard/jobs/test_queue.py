@@ -275,25 +275,3 @@ def test_results_are_kept_up_to_a_weight():
     queue.forget(lambda key: key == "b")
     take(queue.submit("d", Stage(lambda report: memoryview(bytes(500)))))
     assert queue.peek("c") is not None
-
-
-def test_who_is_wanted_elsewhere_is_woken_and_nobody_else(gate):
-    queue = WorkQueue(workers=1)
-    mine, theirs = queue.submit("k", Stage(gate.work()), owner="me"), queue.submit("k", Stage(gate.work()), owner="you")
-    woken = []
-
-    def wait(ticket, name):
-        assert not ticket.wait(30)
-        woken.append(name)
-
-    threads = [threading.Thread(target=wait, args=both) for both in ((mine, "me"), (theirs, "you"))]
-    for thread in threads:
-        thread.start()
-    assert gate.started.wait(30)
-    queue.wake("me")
-    threads[0].join(30)
-    assert woken == ["me"]
-    queue.wake("you")
-    threads[1].join(30)
-    gate.open.set()
-    assert take(mine) == take(theirs) == "done"
