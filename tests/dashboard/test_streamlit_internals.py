@@ -75,3 +75,8 @@ def test_nothing_else_leans_on_what_is_not_documented():
         if path.name != "streamlit_internals.py":
             found = re.findall(r"streamlit\.(?:runtime|proto|web)\b|st\.\w*\._\w+", path.read_text())
             assert not found, f"{path.name}: {found}"
+
+
+def test_the_next_run_of_a_script_does_not_wait_for_the_last():
+    """Breaks: a slider moved while the page waits for SHAP would be heard 0.2 s later (jobs/wait.py)."""
+    assert st.get_option("runner.fastReruns")
