@@ -6,7 +6,7 @@ import pytest
 
 from commod.cli import main
 from commod.dashboard.jobs import service
-from commod.dashboard.jobs.results import evidence, fit_result, refits, tree_of_changes
+from commod.dashboard.jobs.results import evidence, fit_result, merit, refits, tree_of_changes
 from commod.dashboard.pages.lesson import notes
 from commod.dashboard.pages.take_home.report import report_html
 from commod.dashboard.state.runs_file import Run, differing_figures, figures_of_run, read_runs, write_runs
@@ -93,7 +93,15 @@ def test_the_report_has_it(result):
     tree = tree_of_changes(result, 3)
     limits = limits_of(result.scene, result.settings.fairness)
     page = report_html(
-        result, tree, limits, evidence(result), refits(result), code="", date="1 May 2026", fingerprint="abc"
+        result,
+        tree,
+        limits,
+        evidence(result),
+        merit(result),
+        refits(result),
+        code="",
+        date="1 May 2026",
+        fingerprint="abc",
     )
     figure = FIGURES[NAME]
     assert TITLE in page

@@ -116,9 +116,9 @@ class FitResult:
         """What each concept does, and how well it alone tells the group (``auc, low, high``), on test."""
         values = self.activations(self.scene.encoded_test)
         frame = explain_concepts(self.g, self.task, values, self.scene.decisions_test, self.decisions)
-        groups = self.scene.train.sensitive, self.scene.test.sensitive
-        tells = proxies_of(self.activations(self.scene.encoded_train), values, *groups)
-        return frame.join(tells.set_index("name")[["auc", "low", "high"]])
+        groups = self.scene.train.sensitive.to_numpy(), self.scene.test.sensitive.to_numpy()
+        tells = proxies_of(self.activations(self.scene.encoded_train), values, *groups).set_index("name")
+        return frame.assign(**{name: tells[name].reindex(frame.index) for name in ("auc", "low", "high")})
 
     def activations(self, encoded: np.ndarray) -> pd.DataFrame:
         """The values of the concepts for encoded rows."""
@@ -141,11 +141,11 @@ class FitResult:
             smallest_ratio=self.smallest_ratio,
         )
 
-    def answers(self, evidence: Evidence | None = None, refits: Refits | None = None) -> dict[str, Answer]:
+    def answers(self, merit: pd.DataFrame | None = None, refits: Refits | None = None) -> dict[str, Answer]:
         """Whether the changes make sense: the answers that can be given with what is at hand, by their check."""
         found = answers_of_decisions(self.scene, self.decisions)
-        if evidence is not None:
-            found["merit"] = check_merit(self.task, evidence.merit)
+        if merit is not None:
+            found["merit"] = check_merit(self.task, merit)
         if refits is not None:
             found["again"] = check_again(self.changed_test, refits.share, len(refits))
         return found
@@ -360,12 +360,10 @@ def feature_ranges_of(scene: SceneKey, report: Report | None = None) -> dict[str
 
 @dataclass(frozen=True)
 class Evidence:
-    """What is found out about the changes of a model beside what `FitResult` has, on test.
+    """What the page Who changed tells of a model beside what `FitResult` has, on test.
 
     Attributes
     ----------
-    merit : DataFrame
-        For whom more merit hurts, see `explain_merit`.
     calibration, reliability : DataFrame
         Calibration error of f and g by group, see `calibration_by_group`; and the points of the picture behind it, see
         `reliability_table`, with ``group`` (its name) and ``model`` ("f" or "g").
@@ -373,19 +371,15 @@ class Evidence:
         How well features and concepts tell the group, see `explain_proxies`.
     """
 
-    merit: pd.DataFrame
     calibration: pd.DataFrame
     reliability: pd.DataFrame
     proxies: pd.DataFrame
 
 
 def evidence(result: FitResult, report: Report | None = None) -> Evidence:
-    """Whether the changes make sense: what takes longer than a moment."""
-    scene, task, g = result.scene, result.task, result.g
+    """Calibration and proxies."""
+    scene, task = result.scene, result.task
     test, scores = scene.test, {"f": scene.scores_test, "g": sigmoid(result.logit)}
-    merit = explain_merit(task, test.X, lambda X: base_logits(scene.f, X), g.decision_function)
-    if report is not None:
-        report(0.5)
     y, groups = test.y.to_numpy(), test.sensitive.to_numpy()
     pictures = [
         reliability_table(y[groups == code], values[groups == code]).assign(group=name, model=model)
@@ -395,11 +389,16 @@ def evidence(result: FitResult, report: Report | None = None) -> Evidence:
     ]
     activations = (result.activations(scene.encoded_train), result.activations(scene.encoded_test))
     return Evidence(
-        merit,
         calibration_by_group(y, scores["f"], scores["g"], sensitive_features=groups),
         pd.concat(pictures, ignore_index=True),
         explain_proxies(task, scene.train, test, activations),
     )
+
+
+def merit(result: FitResult, report: Report | None = None) -> pd.DataFrame:
+    """For whom more merit hurts."""
+    scene, g = result.scene, result.g
+    return explain_merit(result.task, scene.test.X, lambda X: base_logits(scene.f, X), g.decision_function)
 
 
 def refits(result: FitResult, report: Report | None = None) -> Refits:

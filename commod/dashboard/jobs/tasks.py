@@ -94,8 +94,13 @@ def shap(result: FitResult) -> Task:
 
 
 def evidence(result: FitResult) -> Task:
-    """Whether the changes make sense: merit, calibration, proxies."""
+    """Calibration and proxies."""
     return _of("evidence", result, results.evidence)
+
+
+def merit(result: FitResult) -> Task:
+    """For whom more merit hurts."""
+    return _of("merit", result, results.merit, priority=Priority.BACKGROUND)
 
 
 def refits(result: FitResult) -> Task:

@@ -45,7 +45,7 @@ def begin_checks(result: FitResult) -> Callable[[], list[Pending]]:
 
     def pending() -> list[Pending]:
         return [
-            _pending(places["merit"], "merit", tasks.evidence(result), lambda found: result.answers(evidence=found)),
+            _pending(places["merit"], "merit", tasks.merit(result), lambda found: result.answers(merit=found)),
             _pending(places["again"], "again", tasks.refits(result), lambda found: result.answers(refits=found)),
         ]
 

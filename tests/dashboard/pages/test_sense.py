@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from commod.dashboard.jobs.results import evidence, fit_result, refits
+from commod.dashboard.jobs.results import fit_result, merit, refits
 from commod.dashboard.state.settings import defaults
 from commod.dashboard.views.checks import in_a_cell
 from commod.explain.checks import CHECKS
@@ -31,7 +31,7 @@ def lines(app):
 def test_explore_answers_four_questions_with_a_word_and_a_sign(law):
     app = fine(run())
     found = lines(app)
-    answers = law.answers(evidence(law), refits(law))
+    answers = law.answers(merit(law), refits(law))
     assert len(found) == 4
     for line, answer in zip(found, answers.values(), strict=True):
         assert f"**{answer.mark}**" in line
@@ -53,7 +53,7 @@ def test_a_model_that_changes_nobody_has_nothing_to_check():
     assert lines(app) == []
     assert any("nothing to check" in info.value for info in app.info)
     still = fit_result(replace(defaults("law_school"), lambda_fair=0.0))
-    answers = still.answers(evidence(still), refits(still))
+    answers = still.answers(merit(still), refits(still))
     assert [answers[name].mark for name in ("right", "sure", "again")] == ["open"] * 3
     assert answers["merit"].mark == "fine"  # g = f, and f rises with every merit
     assert in_a_cell(answers["right"]) == "– open: nobody changes"
@@ -141,9 +141,8 @@ def test_saved_runs_are_held_against_each_other():
 def test_own_data_can_say_what_is_merit():
     app = fine(run("pages/your_data.py"))
     app = fine(next(b for b in app.button if b.label == "Open it here").click().run())
-    merit = next(w for w in app.multiselect if w.label == "More of it is a merit")
-    number = merit.options[0]
-    app = fine(merit.set_value([number]).run())
+    more = next(w for w in app.multiselect if w.label == "More of it is a merit")
+    app = fine(more.set_value([more.options[0]]).run())
     app = fine(next(b for b in app.button if b.label == "Use these data").click().run())
     app.switch_page("app.py")
     app = fine(app.run())

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from commod.dashboard.jobs.results import evidence, fit_result, refits, tree_of_changes
+from commod.dashboard.jobs.results import evidence, fit_result, merit, refits, tree_of_changes
 from commod.dashboard.pages.take_home import page as take_home
 from commod.dashboard.pages.take_home.report import _smallest, file_name, model_json, predictions_csv, report_html
 from commod.dashboard.state.recipe import to_python
@@ -37,7 +37,7 @@ def report(result, date="1 May 2026", fingerprint="abc", code=None, found=None):
     tree = tree_of_changes(result, 3) if result.changed_train.any() else None
     limits = limits_of(result.scene, result.settings.fairness)
     code = to_python(result.settings) if code is None else code
-    found = found or (evidence(result), refits(result))
+    found = found or (evidence(result), merit(result), refits(result))
     return report_html(result, tree, limits, *found, code=code, date=date, fingerprint=fingerprint)
 
 
@@ -106,7 +106,7 @@ def test_the_report_shows_all_figures_and_needs_nothing_else(name):
         if not declared.of_change:
             assert f"{shown(row['f'])} [" in text, figure
     assert result.verdict in text
-    for answer in result.answers(evidence(result), refits(result)).values():
+    for answer in result.answers(merit(result), refits(result)).values():
         assert f"{answer.check.title} {answer.sentence} {answer.check.bounds}" in text
     for code, row in result.changes.iterrows():
         assert (
@@ -224,7 +224,7 @@ def test_hostile_names_reach_no_html():
 def test_data_without_a_datasheet_and_scores_in_a_column():
     result = fitted()
     scene = replace(result.scene, f="my <b> score", task=replace(result.task, datasheet=""))
-    text = Reader(report(replace(result, scene=scene), found=(evidence(result), refits(result)))).text
+    text = Reader(report(replace(result, scene=scene), found=(evidence(result), merit(result), refits(result)))).text
     assert "No datasheet: the table was brought by the user." in text
     assert "scores in the column “my <b> score”" in text
     assert "test rows, which g was not trained on" in text

@@ -6,7 +6,7 @@ from dataclasses import asdict, replace
 import numpy as np
 import pytest
 
-from commod.dashboard.jobs.results import evidence, fit_result, refits, tree_of_changes
+from commod.dashboard.jobs.results import evidence, fit_result, merit, refits, tree_of_changes
 from commod.dashboard.pages.take_home.report import report_html
 from commod.dashboard.state.recipe import to_python
 from commod.dashboard.state.runs_file import Run, default_name, read_link, read_runs, write_link, write_runs
@@ -81,7 +81,9 @@ def test_files_from_before_it_was_there_mean_its_default(heavy):
 def test_report_and_python_have_it(heavy, capsys):
     result = fit_result(heavy)
     tree, limits = tree_of_changes(result, 3), limits_of(result.scene, heavy.fairness)
-    report = report_html(result, tree, limits, evidence(result), refits(result), code="", date="today", fingerprint="")
+    report = report_html(
+        result, tree, limits, evidence(result), merit(result), refits(result), code="", date="today", fingerprint=""
+    )
     assert f"<dt>{LABEL}</dt><dd>2</dd>" in report
     code = to_python(heavy)
     assert "    sparsity_weight=2.0,\n" in code

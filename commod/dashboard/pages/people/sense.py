@@ -165,9 +165,8 @@ def _reversals(result: FitResult) -> None:
 
 
 def _merit(result: FitResult) -> None:
-    evidence = _evidence(result)
-    found = evidence.merit
-    line(st, result.answers(evidence)["merit"])
+    found: pd.DataFrame = result_of(tasks.merit(result), st.empty(), "Counting")
+    line(st, result.answers(found)["merit"])
     if found.empty:
         st.caption(tip("merit"))
         return

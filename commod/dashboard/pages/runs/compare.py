@@ -123,14 +123,13 @@ def _comparable(shown: Sequence[Shown]) -> None:
 
 
 def _checks(shown: Sequence[Shown]) -> Callable[[], list[Pending]]:
-    """The checks of each run; whether it would happen again is filled in as it is found."""
+    """The checks of each run; what takes longer is filled in as it is found."""
     st.subheader("Do their changes make sense?")
     place = st.empty()
-    evidence = [result_of(tasks.evidence(one.result)) for one in shown]
-    jobs = [tasks.refits(one.result) for one in shown]
+    jobs = [(tasks.merit(one.result), tasks.refits(one.result)) for one in shown]
 
     def paint(_: Ticket | None = None) -> None:
-        found = [one.result.answers(known, get(job)) for one, known, job in zip(shown, evidence, jobs, strict=True)]
+        found = [one.result.answers(*map(get, both)) for one, both in zip(shown, jobs, strict=True)]
         rows = [
             [check.title, *(in_a_cell(answers[name]) if name in answers else "…" for answers in found)]
             for name, check in CHECKS.items()
@@ -141,7 +140,7 @@ def _checks(shown: Sequence[Shown]) -> Callable[[], list[Pending]]:
     paint()
     told = " ".join(f"*{check.short}*: {check.bounds}" for check in CHECKS.values())
     st.caption(told)
-    return lambda: [Pending(submit(job), paint) for job in jobs if get(job) is None]
+    return lambda: [Pending(submit(job), paint) for both in jobs for job in both if get(job) is None]
 
 
 # ---- the picture ----

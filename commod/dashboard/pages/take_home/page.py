@@ -165,11 +165,11 @@ def _report(result: FitResult, depth: int, code: str) -> bytes:
     """Made when it is asked for, in a thread without a session."""
     tree = result_of(tasks.tree(result, depth)) if result.changed_train.any() else None
     limits = result_of(tasks.limits(result.settings))
-    evidence, refits = result_of(tasks.evidence(result)), result_of(tasks.refits(result))
+    sense = [result_of(task(result)) for task in (tasks.evidence, tasks.merit, tasks.refits)]
     fingerprint = hashlib.sha256(model_json(result).encode()).hexdigest()
     now = datetime.now(UTC)
     date = f"{now.day} {now:%B %Y}"
-    return report_html(result, tree, limits, evidence, refits, code=code, date=date, fingerprint=fingerprint).encode()
+    return report_html(result, tree, limits, *sense, code=code, date=date, fingerprint=fingerprint).encode()
 
 
 @st.cache_data(show_spinner=False, max_entries=64)

@@ -104,6 +104,7 @@ def report_html(
     tree: ChangeTree | None,
     limits: Limits,
     evidence: Evidence,
+    merit: pd.DataFrame,
     refits: Refits,
     *,
     code: str,
@@ -119,7 +120,7 @@ def report_html(
         Of the changes; None where there is none.
     limits : Limits
         The exact bound on this scene.
-    evidence, refits : Evidence, Refits
+    evidence, merit, refits : Evidence, DataFrame, Refits
         Whether the changes make sense.
     code : str
         The Python that makes the model again.
@@ -155,7 +156,7 @@ def report_html(
         key_figures=key_figures(),
         concepts=cards_of(result.loadings, result.concepts, task.spec.people),
         bound=_bound(result, limits),
-        checks=[(*MARKS[answer.mark], answer) for answer in result.answers(evidence, refits).values()],
+        checks=[(*MARKS[answer.mark], answer) for answer in result.answers(merit, refits).values()],
         calibration=_calibration(result, evidence),
         smallest=_smallest(result),
         p_rules=_p_rules(result),
