@@ -34,24 +34,26 @@ def explain_record(task: Task, y: Any, sensitive: Any, before: Any, after: Any) 
         with ``low, high``, Wilson's 95 % interval.
     """
     counts, groups = change_counts(y, before, after, sensitive)
-    rows = []
     good = task.spec.favourable
-    for code, cells in zip(groups, counts.astype(int), strict=True):
-        for now in (good, 1 - good):
-            moved = cells[:, 1 - now, now]  # by label
-            rows.append(
-                {
-                    "group": task.groups[int(code)],
-                    "better": now == good,
-                    "count": int(moved.sum()),
-                    "right": int(moved[now]),
-                    "wrong": int(moved[1 - now]),
-                }
-            )
-    frame = pd.DataFrame(rows)
-    frame["share"] = frame["right"] / frame["count"].where(frame["count"] > 0)
-    frame["low"], frame["high"] = wilson_interval(frame["right"], frame["count"])
-    return frame
+    # (groups, direction): people whose decision is now this one, and of them those with that label.
+    ways = [(1 - now, now) for now in (good, 1 - good)]
+    moved = np.array([[cells[:, old, new].sum() for old, new in ways] for cells in counts], dtype=int).ravel()
+    right = np.array([[cells[new, old, new] for old, new in ways] for cells in counts], dtype=int).ravel()
+    low, high = wilson_interval(right, moved)
+    with np.errstate(invalid="ignore"):  # 0 of 0
+        share = right / moved
+    return pd.DataFrame(
+        {
+            "group": np.repeat([task.groups[int(code)] for code in groups], 2),
+            "better": np.tile([True, False], len(groups)),
+            "count": moved,
+            "right": right,
+            "wrong": moved - right,
+            "share": share,
+            "low": low,
+            "high": high,
+        }
+    )
 
 
 def certainty(logit: Any) -> NDArray[np.float64]:

@@ -26,7 +26,6 @@ from commod.experiments.limits import Limits, limits_of, price_of
 from commod.experiments.match import Match, match_models
 from commod.experiments.refits import Refits, refit
 from commod.experiments.scene import SceneKey
-from commod.experiments.sense import answers_of_decisions
 from commod.experiments.sweep import Cell, Shared, fit_cell, train_cell
 from commod.experiments.target import Target, find_settings
 from commod.explain import (
@@ -37,7 +36,7 @@ from commod.explain import (
     explain_tree,
     explain_with_shap,
 )
-from commod.explain.checks import Answer, check_again, check_merit
+from commod.explain.checks import Answer, check_again, check_certainty, check_merit, check_record
 from commod.explain.merit import explain_merit
 from commod.explain.people import Segments, explain_people, explain_segments, leaf_words
 from commod.explain.proxies import explain_proxies, proxies_of
@@ -53,7 +52,7 @@ from commod.models.base_scores import base_logits
 # Bytes of a fit's frames and of its estimator, whatever the number of rows.
 FRAMES = 96 * 2**10
 # Parts of a fit that take a while to make.
-EXPLAINED = ("figures", "changes", "record", "loadings", "concepts", "cards")
+EXPLAINED = ("figures", "changes", "record", "at_hand", "loadings", "concepts", "cards")
 # Bytes that all lines of the λ_fair slider may hold together.
 MAX_WARM_START_BYTES = 96 * 2**20
 
@@ -108,6 +107,13 @@ class FitResult:
         return explain_record(self.task, test.y, test.sensitive, self.scene.decisions_test, self.decisions)
 
     @cached_property
+    def at_hand(self) -> dict[str, Answer]:
+        """Answers to the checks that need no more than decisions."""
+        scene = self.scene
+        found = (check_record(self.record), check_certainty(scene.logit_test, scene.decisions_test, self.decisions))
+        return {answer.check.name: answer for answer in found}
+
+    @cached_property
     def loadings(self) -> pd.DataFrame:
         return explain_loadings(self.g, self.task)
 
@@ -117,8 +123,10 @@ class FitResult:
         values = self.activations(self.scene.encoded_test)
         frame = explain_concepts(self.g, self.task, values, self.scene.decisions_test, self.decisions)
         groups = self.scene.train.sensitive.to_numpy(), self.scene.test.sensitive.to_numpy()
-        tells = proxies_of(self.activations(self.scene.encoded_train), values, *groups).set_index("name")
-        return frame.assign(**{name: tells[name].reindex(frame.index) for name in ("auc", "low", "high")})
+        tells = proxies_of(self.activations(self.scene.encoded_train), values, *groups)
+        found = dict(zip(tells["name"], tells[["auc", "low", "high"]].to_numpy(), strict=True))
+        columns = np.array([found.get(name, np.full(3, np.nan)) for name in frame.index]).T
+        return frame.assign(auc=columns[0], low=columns[1], high=columns[2])
 
     def activations(self, encoded: np.ndarray) -> pd.DataFrame:
         """The values of the concepts for encoded rows."""
@@ -143,7 +151,7 @@ class FitResult:
 
     def answers(self, merit: pd.DataFrame | None = None, refits: Refits | None = None) -> dict[str, Answer]:
         """Whether the changes make sense: the answers that can be given with what is at hand, by their check."""
-        found = answers_of_decisions(self.scene, self.decisions)
+        found = dict(self.at_hand)
         if merit is not None:
             found["merit"] = check_merit(self.task, merit)
         if refits is not None:

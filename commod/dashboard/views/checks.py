@@ -12,7 +12,7 @@ from commod.dashboard.jobs.queue import Ticket
 from commod.dashboard.jobs.results import FitResult
 from commod.dashboard.jobs.service import submit
 from commod.dashboard.jobs.tasks import Task
-from commod.dashboard.jobs.wait import Pending, in_line
+from commod.dashboard.jobs.wait import Pending
 from commod.dashboard.server.paint_order import deferred_paint
 from commod.dashboard.text.escape import escape_markdown
 from commod.explain.checks import CHECKS, MARKS, Answer, Mark
@@ -28,28 +28,58 @@ SHOWN: dict[Mark, str] = {
 assert set(SHOWN) == set(MARKS)
 
 
+MEANINGS = "\n\n".join(f"**{check.title}** {check.meaning} {check.bounds}" for check in CHECKS.values())
+
+
 def begin_checks(result: FitResult) -> Callable[[], list[Pending]]:
     """The section with its four lines; what it gives sets out to find the two answers that take longer."""
-    st.header("Do these changes make sense?")
+    st.header("Do these changes make sense?", help=MEANINGS)
     if not result.changes["changed"].any():
         st.info("Nobody's decision changes at this setting, so there is nothing to check.", icon=":material/info:")
         return list
-    places = {name: st.empty() for name in CHECKS}
-    answers = result.answers()
-    for name, place in places.items():
-        if name in answers:
-            line(place, answers[name])
-        else:
-            place.markdown(_unanswered(name, "…"))
+    # All lines in one element: each one more is one more message for every move of everybody.
+    place, answers, told = st.empty(), result.answers(), dict.fromkeys(CHECKS, "…")
+    _paint(place, answers, told)
     st.page_link("pages/people.py", label="Each of them in detail: Who changed", icon=":material/groups:")
 
-    def pending() -> list[Pending]:
-        return [
-            _pending(places["merit"], "merit", tasks.merit(result), lambda found: result.answers(merit=found)),
-            _pending(places["again"], "again", tasks.refits(result), lambda found: result.answers(refits=found)),
-        ]
+    def waiting(name: str, task: Task, take: Callable[[Any], dict[str, Answer]]) -> Pending:
+        def look(ticket: Ticket) -> None:
+            # Only what this job has done: the place in the line changes with every move of everybody.
+            text = f"{10 * int(10 * ticket.progress)} %" if ticket.progress else "…"
+            if text != told[name]:
+                told[name] = text
+                _paint(place, answers, told)
 
-    return pending
+        def paint(ticket: Ticket) -> None:
+            answers.update(take(ticket.result()))
+            with deferred_paint():
+                _paint(place, answers, told)
+
+        return Pending(submit(task), paint, look)
+
+    return lambda: [
+        waiting("merit", tasks.merit(result), lambda found: result.answers(merit=found)),
+        waiting("again", tasks.refits(result), lambda found: result.answers(refits=found)),
+    ]
+
+
+def _paint(place: Any, answers: dict[str, Answer], told: dict[str, str]) -> None:
+    """All lines; one that is not answered yet says how far it has come."""
+    place.markdown("\n\n".join(_in_words(answers[name]) if name in answers else _waits(name, told) for name in CHECKS))
+
+
+def _waits(name: str, told: dict[str, str]) -> str:
+    return f":gray[:material/hourglass_empty:] **{CHECKS[name].title}** {told[name]}"
+
+
+def _in_words(answer: Answer) -> str:
+    return f"{SHOWN[answer.mark]} · **{answer.check.title}** {escape_markdown(answer.sentence)}"
+
+
+def line(answer: Answer) -> None:
+    """A mark, the question and the answer in a sentence."""
+    check = answer.check
+    st.markdown(_in_words(answer), help=f"{check.meaning} {check.bounds}")
 
 
 def in_a_cell(answer: Answer) -> str:
@@ -63,32 +93,3 @@ def in_a_cell(answer: Answer) -> str:
 def share_of(answer: Answer) -> str:
     """The share behind an answer, as it is written."""
     return in_percent(answer.value, 1 if answer.check.bad < 0.1 else 0)
-
-
-def _unanswered(name: str, told: str) -> str:
-    return f":gray[:material/hourglass_empty:] **{CHECKS[name].title}** {told}"
-
-
-def _pending(place: Any, name: str, task: Task, answers: Callable[[Any], dict[str, Answer]]) -> Pending:
-    """A line that tells the progress until its answer is there."""
-    told = ""
-
-    def look(ticket: Ticket) -> None:
-        nonlocal told
-        text = in_line("Refits", ticket) if ticket.before else f"{10 * int(10 * ticket.progress)} %"
-        if text != told:
-            told = text
-            place.markdown(_unanswered(name, told))
-
-    def paint(ticket: Ticket) -> None:
-        with deferred_paint():
-            line(place, answers(ticket.result())[name])
-
-    return Pending(submit(task), paint, look)
-
-
-def line(place: Any, answer: Answer) -> None:
-    """A mark, the question and the answer in a sentence."""
-    check = answer.check
-    text = f"{SHOWN[answer.mark]} · **{check.title}** {escape_markdown(answer.sentence)}"
-    place.markdown(text, help=f"{check.meaning} {check.bounds}")

@@ -18,12 +18,17 @@ def draw_figures(result: FitResult) -> None:
     tiles = result.keep("tiles", lambda: _tiles(result))
     for cell, tile in zip(st.columns(len(tiles), gap="small"), tiles, strict=True):
         cell.metric(**tile)
-    st.caption(
+    st.caption(result.keep("below_tiles", lambda: _below(result)))
+
+
+def _below(result: FitResult) -> str:
+    text = (
         "On test. Below each figure: the difference to f (in grey where it may be chance, or is neither good nor bad), "
         "and in [ ] the figure's 95 % interval."
     )
-    if FIGURES["p_rule"] in CRITERIA[result.settings.fairness].key_figures:
-        st.caption(other_p_rule(result))
+    if FIGURES["p_rule"] not in CRITERIA[result.settings.fairness].key_figures:
+        return text
+    return f"{text}\n\n{other_p_rule(result)}"
 
 
 def other_p_rule(result: FitResult) -> str:

@@ -25,7 +25,8 @@ def plain(text):
 
 def lines(app):
     """The lines of the checks, as they are read."""
-    return [plain(m.value) for m in app.main.markdown if any(check.title in m.value for check in CHECKS.values())]
+    found = [plain(line) for m in app.main.markdown for line in m.value.split("\n\n")]
+    return [line for line in found if any(check.title in line for check in CHECKS.values())]
 
 
 def test_explore_answers_four_questions_with_a_word_and_a_sign(law):
@@ -37,8 +38,8 @@ def test_explore_answers_four_questions_with_a_word_and_a_sign(law):
         assert f"**{answer.mark}**" in line
         assert answer.sentence in line
         assert ":material/" in line
-    tip = next(m.help for m in app.main.markdown if CHECKS["right"].title in m.value)
-    assert CHECKS["right"].bounds in tip
+    tip = next(header.proto.help for header in app.header if header.value == "Do these changes make sense?")
+    assert all(check.bounds in tip for check in CHECKS.values())
 
 
 def test_the_verdict_counts_the_changes_by_the_record(law):

@@ -101,7 +101,7 @@ def draw_sense(result: FitResult, refits: Refits | None) -> Callable[[Ticket], N
 
 
 def _record(result: FitResult) -> None:
-    line(st, result.answers()["right"])
+    line(result.answers()["right"])
     words = {True: directions(result.task.spec)[0][0], False: directions(result.task.spec)[1][0]}
     frame = result.record.assign(direction=result.record["better"].map(words))
     shown = frame[frame["count"] > 0].reset_index(drop=True)
@@ -126,7 +126,7 @@ def _record(result: FitResult) -> None:
 
 def _certainty(result: FitResult) -> None:
     scene = result.scene
-    line(st, result.answers()["sure"])
+    line(result.answers()["sure"])
     frame = explain_certainty(scene.logit_test, scene.decisions_test, result.decisions)
     frame["class"] = [f"{low:.0%} to {high:.0%}" for low, high in zip(frame["low"], frame["high"], strict=True)]
     bars = [
@@ -166,7 +166,7 @@ def _reversals(result: FitResult) -> None:
 
 def _merit(result: FitResult) -> None:
     found: pd.DataFrame = result_of(tasks.merit(result), st.empty(), "Counting")
-    line(st, result.answers(found)["merit"])
+    line(result.answers(found)["merit"])
     if found.empty:
         st.caption(tip("merit"))
         return
@@ -246,7 +246,7 @@ def _refitting() -> Callable[[Ticket], None]:
 
 
 def _again(result: FitResult, found: Refits) -> None:
-    line(st, result.answers(refits=found)["again"])
+    line(result.answers(refits=found)["again"])
     share = found.share[result.changed_test]
     edges = np.arange(0, 101, 10)
     place = np.minimum((share * 10 + 1e-9).astype(int), 9)
