@@ -38,6 +38,7 @@ class Priority(IntEnum):
     EXPLAIN = 1  # what stands below the first picture
     SEARCH = 2  # somebody has pressed a button and watches a progress bar
     BACKGROUND = 3  # nobody has asked for it: SHAP, the sweep behind the trade-off
+    LAST = 4  # nobody has asked for it, and it takes seconds: refits
 
     @property
     def in_background(self) -> bool:

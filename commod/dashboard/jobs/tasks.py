@@ -105,7 +105,7 @@ def merit(result: FitResult) -> Task:
 
 def refits(result: FitResult) -> Task:
     """Whether the changes would happen again."""
-    return _of("refits", result, results.refits, priority=Priority.BACKGROUND)
+    return _of("refits", result, results.refits, priority=Priority.LAST)
 
 
 def segments(result: FitResult) -> Task:

@@ -69,9 +69,13 @@ def begin_shap(result: FitResult) -> Pending | None:
     section = st.container()
     place.skeleton(height=320)
 
+    told = ""
+
     def look(ticket: Ticket) -> None:
-        if ticket.before:
-            place.progress(0.0, text=in_line("SHAP", ticket))
+        nonlocal told
+        if ticket.before and (text := in_line("SHAP", ticket)) != told:
+            place.progress(0.0, text=text)
+            told = text
 
     def paint(ticket: Ticket) -> None:
         with deferred_paint(), section:

@@ -131,7 +131,7 @@ def test_who_is_better_and_who_is_worse_off_depends_on_the_favourable_outcome(da
 )
 def test_p_rule_is_told_of_both_decisions(data, told):
     app = run(data=data)
-    caption = next(caption.value for caption in app.caption if caption.value.startswith(told))
+    caption = next(caption.value for caption in app.caption if told in caption.value)
     result = results.fit_result(defaults(data))
     before, after = result.scene.decisions_test, result.decisions
     for decisions, words_before in ((after, "it is "), (before, "f: ")):
