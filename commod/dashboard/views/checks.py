@@ -40,7 +40,6 @@ def begin_checks(result: FitResult) -> Callable[[], list[Pending]]:
     # All lines in one element: each one more is one more message for every move of everybody.
     place, answers, told = st.empty(), result.answers(), dict.fromkeys(CHECKS, "…")
     _paint(place, answers, told)
-    st.page_link("pages/people.py", label="Each of them in detail: Who changed", icon=":material/groups:")
 
     def waiting(name: str, task: Task, take: Callable[[Any], dict[str, Answer]]) -> Pending:
         def look(ticket: Ticket) -> None:
@@ -65,7 +64,8 @@ def begin_checks(result: FitResult) -> Callable[[], list[Pending]]:
 
 def _paint(place: Any, answers: dict[str, Answer], told: dict[str, str]) -> None:
     """All lines; one that is not answered yet says how far it has come."""
-    place.markdown("\n\n".join(_in_words(answers[name]) if name in answers else _waits(name, told) for name in CHECKS))
+    lines = [_in_words(answers[name]) if name in answers else _waits(name, told) for name in CHECKS]
+    place.markdown("\n\n".join([*lines, ":gray[Each of them in detail on the page Who changed.]"]))
 
 
 def _waits(name: str, told: dict[str, str]) -> str:

@@ -24,6 +24,7 @@ from commod.dashboard.text.html import html_columns, html_legend, html_table
 from commod.dashboard.views import controls
 from commod.dashboard.views.chart import draw
 from commod.dashboard.views.checks import in_a_cell
+from commod.dashboard.views.methods import place
 from commod.dashboard.views.tree import tree_of
 from commod.explain.checks import CHECKS
 from commod.metrics.figures import CRITERIA, Figure, key_figures
@@ -125,8 +126,8 @@ def _comparable(shown: Sequence[Shown]) -> None:
 def _checks(shown: Sequence[Shown]) -> Callable[[], list[Pending]]:
     """The checks of each run; what takes longer is filled in as it is found."""
     st.subheader("Do their changes make sense?")
-    place = st.empty()
     jobs = [(tasks.merit(one.result), tasks.refits(one.result)) for one in shown]
+    table = place(waits=any(get(job) is None for both in jobs for job in both))
 
     def paint(_: Ticket | None = None) -> None:
         found = [one.result.answers(*map(get, both)) for one, both in zip(shown, jobs, strict=True)]
@@ -134,7 +135,7 @@ def _checks(shown: Sequence[Shown]) -> Callable[[], list[Pending]]:
             [check.title, *(in_a_cell(answers[name]) if name in answers else "…" for answers in found)]
             for name, check in CHECKS.items()
         ]
-        with place.container():
+        with table.container():
             _table("Question", shown, rows, "Do their changes make sense?")
 
     paint()
