@@ -67,7 +67,7 @@ def wait_until_healthy(address, server, log=None):
 def serve(script="app.py", environment=None, root=ROOT):
     """Start Streamlit on a free port of loopback; yields its address. SHAP is not compiled ahead, unless asked for."""
     command = [sys.executable, "-m", "streamlit", "run", str(root / script)]
-    quick = {"OMP_NUM_THREADS": "1", "COMMOD_WARM_UP": "0", "COMMOD_PROCESSES": "0"}  # to start
+    quick = {"OMP_NUM_THREADS": "1", "COMMOD_WARM_UP": "0", "COMMOD_PROCESSES": "0", "COMMOD_REFITS": "2"}
     paths = os.pathsep.join([str((root / script).parent), str(root)])
     env = {**os.environ, "PYTHONPATH": paths, **quick, **(environment or {})}
     with running(command, root, env) as (address, _):

@@ -273,7 +273,7 @@ async def aftermath(crowd, address, process):
 
 
 def run(app, sessions, seconds, **options):
-    with serve(app.script, environment={"COMMOD_PROCESSES": ""}) as address:  # as many processes as it takes by itself
+    with serve(app.script, environment={"COMMOD_PROCESSES": "", "COMMOD_REFITS": ""}) as address:  # as it is by itself
         return asyncio.run(load(app, address, sessions, seconds, **options))
 
 

@@ -73,7 +73,7 @@ def main():
     there = places(arguments.moves)
     with (
         serve("tests/benchmarks/floor_app.py") as floor,
-        serve(environment={"COMMOD_WARM_UP": "1", "COMMOD_PROCESSES": ""}) as ours,
+        serve(environment={"COMMOD_WARM_UP": "1", "COMMOD_PROCESSES": "", "COMMOD_REFITS": ""}) as ours,
         chromium() as browser,
     ):
         base, again = measure(browser, floor, FLOOR, there)

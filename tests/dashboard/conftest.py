@@ -8,7 +8,7 @@ from commod.dashboard.jobs import service
 from commod.dashboard.pages.explore import page as explore
 from commod.dashboard.pages.lesson import pictures as lesson
 from commod.dashboard.pages.what_if import accounts
-from commod.experiments import checks, refits
+from commod.experiments import checks
 from commod.models.competitors import METHODS
 
 
@@ -38,7 +38,7 @@ def short_sweeps(request, monkeypatch):
 @pytest.fixture(autouse=True)
 def few_refits(monkeypatch):
     """Two refits say as much of a page as a hundred."""
-    monkeypatch.setattr(refits, "n_refits", lambda scene: 2)
+    monkeypatch.setenv("COMMOD_REFITS", "2")
 
 
 @pytest.fixture(autouse=True, scope="module")

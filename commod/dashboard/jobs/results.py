@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 import warnings
 from collections import OrderedDict
@@ -24,7 +25,7 @@ from commod.experiments import Model, Scene, Sweep, prepare, sweep_method
 from commod.experiments.checks import answer_of_merit, answer_of_refits
 from commod.experiments.limits import Limits, limits_of, price_of
 from commod.experiments.match import Match, match_models
-from commod.experiments.refits import Refits, refit
+from commod.experiments.refits import Refits, n_refits, refit
 from commod.experiments.scene import SceneKey
 from commod.experiments.sweep import Cell, Shared, fit_cell, train_cell
 from commod.experiments.target import Target, find_settings
@@ -410,8 +411,11 @@ def merit(result: FitResult, report: Report | None = None) -> pd.DataFrame:
 
 
 def refits(result: FitResult, report: Report | None = None) -> Refits:
-    """The model fitted again on resampled training rows."""
-    return refit(result.scene, result.cell, result.settings.fairness, report=report)
+    """The model fitted again on resampled training rows, at most as often as COMMOD_REFITS in the environment says."""
+    count, most = n_refits(result.scene), os.environ.get("COMMOD_REFITS", "")
+    if most.isdecimal() and int(most) > 0:
+        count = min(count, int(most))
+    return refit(result.scene, result.cell, result.settings.fairness, count=count, report=report)
 
 
 def explained(result: FitResult, report: Report | None = None) -> dict[str, Any]:
