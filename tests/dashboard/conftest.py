@@ -2,13 +2,15 @@
 
 from dataclasses import replace
 
+import pandas as pd
 import pytest
 
-from commod.dashboard.jobs import service
+from commod.dashboard.jobs import results, service
 from commod.dashboard.pages.explore import page as explore
 from commod.dashboard.pages.lesson import pictures as lesson
 from commod.dashboard.pages.what_if import accounts
 from commod.experiments import checks
+from commod.experiments.refits import Refits
 from commod.models.competitors import METHODS
 
 
@@ -36,9 +38,18 @@ def short_sweeps(request, monkeypatch):
 
 
 @pytest.fixture(autouse=True)
-def few_refits(monkeypatch):
-    """Two refits say as much of a page as a hundred."""
+def few_refits(request, monkeypatch):
+    """All tests but those marked ``with_refits`` go with two that are the model itself; those, with two."""
     monkeypatch.setenv("COMMOD_REFITS", "2")
+    if "with_refits" in request.keywords:
+        service.queue().forget(lambda key: key[0] == "refits")
+    else:
+        monkeypatch.setattr(results, "refits", _the_model_itself)
+
+
+def _the_model_itself(result, report=None):
+    figures = result.scene.figures(result.decisions)
+    return Refits(2 * result.changed_test.astype(int), pd.DataFrame([figures, figures]))
 
 
 @pytest.fixture(autouse=True, scope="module")

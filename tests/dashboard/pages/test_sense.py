@@ -11,6 +11,7 @@ from commod.explain.checks import CHECKS
 from tests.dashboard.driving import fine, run, slider, tables, words
 
 PEOPLE, WHAT_IF, RUNS = "pages/people.py", "pages/what_if.py", "pages/runs.py"
+pytestmark = pytest.mark.with_refits
 TABS = ["Right or wrong", "How sure f was", "More merit", "Again?", "Calibration", "Proxies"]
 
 
