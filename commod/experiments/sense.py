@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from commod.experiments.scene import Scene
 from commod.explain.checks import Answer, check_certainty, check_record
@@ -16,13 +17,12 @@ __all__ = ["AT_HAND", "answers_of_decisions", "shares_of_decisions"]
 AT_HAND = ("right", "sure")
 
 
-def answers_of_decisions(scene: Scene, decisions: Any) -> dict[str, Answer]:
-    """Answers to the checks of `AT_HAND` by name, of decisions on the test rows."""
+def answers_of_decisions(scene: Scene, decisions: Any, record: pd.DataFrame | None = None) -> dict[str, Answer]:
+    """Answers to the checks of `AT_HAND` by name, of decisions on the test rows; `record` if it is at hand."""
     test, before, after = scene.test, scene.decisions_test, np.asarray(decisions).astype(int)
-    found = (
-        check_record(explain_record(scene.task, test.y, test.sensitive, before, after)),
-        check_certainty(scene.logit_test, before, after),
-    )
+    if record is None:
+        record = explain_record(scene.task, test.y, test.sensitive, before, after)
+    found = (check_record(record), check_certainty(scene.logit_test, before, after))
     return {answer.check.name: answer for answer in found}
 
 

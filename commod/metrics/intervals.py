@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import norm
+from scipy.special import ndtri
 
 __all__ = ["wilson_interval"]
 
@@ -19,7 +19,7 @@ def wilson_interval(part: Any, whole: Any, confidence: float = 0.95) -> tuple[ND
     shrink to nothing where nobody, or everybody, changed.
     """
     k, n = np.asarray(part, dtype=float), np.asarray(whole, dtype=float)
-    z = float(norm.ppf(0.5 + confidence / 2))
+    z = float(ndtri(0.5 + confidence / 2))
     with np.errstate(divide="ignore", invalid="ignore"):
         share = k / n
         middle = (share + z**2 / (2 * n)) / (1 + z**2 / n)

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 
-from commod.dashboard.jobs import results, service
+from commod.dashboard.jobs import checks, service
 from commod.dashboard.pages.explore import page as explore
 from commod.dashboard.pages.lesson import pictures as lesson
 from commod.dashboard.pages.what_if import accounts
@@ -44,7 +44,7 @@ def few_refits(request, monkeypatch):
     if "with_refits" in request.keywords:
         service.queue().forget(lambda key: key[0] == "refits")
     else:
-        monkeypatch.setattr(results, "refits", _the_model_itself)
+        monkeypatch.setattr(checks, "refits", _the_model_itself)
 
 
 def _the_model_itself(result, report=None):

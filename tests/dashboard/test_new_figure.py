@@ -6,7 +6,8 @@ import pytest
 
 from commod.cli import main
 from commod.dashboard.jobs import service
-from commod.dashboard.jobs.results import evidence, fit_result, merit, refits, tree_of_changes
+from commod.dashboard.jobs.checks import evidence, merit, refits
+from commod.dashboard.jobs.results import fit_result, tree_of_changes
 from commod.dashboard.pages.lesson import notes
 from commod.dashboard.pages.take_home.report import report_html
 from commod.dashboard.state.runs_file import Run, differing_figures, figures_of_run, read_runs, write_runs

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 import warnings
 from collections import OrderedDict
@@ -22,12 +21,12 @@ from commod.dashboard.text.html import concept_cards
 from commod.dashboard.text.verdicts import verdict
 from commod.datasets import Task
 from commod.experiments import Model, Scene, Sweep, prepare, sweep_method
-from commod.experiments.checks import answer_of_merit, answer_of_refits
 from commod.experiments.limits import Limits, limits_of, price_of
 from commod.experiments.match import Match, match_models
-from commod.experiments.refits import Refits, n_refits, refit
+from commod.experiments.refits import Refits
 from commod.experiments.scene import SceneKey
-from commod.experiments.sweep import Cell, Shared, fit_cell, train_cell
+from commod.experiments.sense import answers_of_decisions
+from commod.experiments.sweep import Cell, Shared, fit_cell
 from commod.experiments.target import Target, find_settings
 from commod.explain import (
     ChangeTree,
@@ -37,18 +36,14 @@ from commod.explain import (
     explain_tree,
     explain_with_shap,
 )
-from commod.explain.checks import Answer, check_again, check_certainty, check_merit, check_record
-from commod.explain.merit import explain_merit
+from commod.explain.checks import Answer, check_again, check_merit
 from commod.explain.people import Segments, explain_people, explain_segments, leaf_words
-from commod.explain.proxies import explain_proxies, proxies_of
+from commod.explain.proxies import proxies_of
 from commod.explain.sense import explain_record
 from commod.explain.shap_comparison import explain_person_with_shap
 from commod.explain.what_if import FeatureRange, edit_row, feature_ranges
 from commod.metrics import CRITERIA, change_table, compare_decisions
-from commod.metrics.calibration import calibration_by_group, reliability_table
 from commod.models import Commod, WarmStart
-from commod.models.adversary import sigmoid
-from commod.models.base_scores import base_logits
 
 # Bytes of a fit's frames and of its estimator, whatever the number of rows.
 FRAMES = 96 * 2**10
@@ -110,9 +105,7 @@ class FitResult:
     @cached_property
     def at_hand(self) -> dict[str, Answer]:
         """Answers to the checks that need no more than decisions."""
-        scene = self.scene
-        found = (check_record(self.record), check_certainty(scene.logit_test, scene.decisions_test, self.decisions))
-        return {answer.check.name: answer for answer in found}
+        return answers_of_decisions(self.scene, self.decisions, self.record)
 
     @cached_property
     def loadings(self) -> pd.DataFrame:
@@ -334,30 +327,6 @@ def match(
     return match_models(prepare(*scene), sweeps, fairness, chosen, depth=depth)
 
 
-@dataclass(frozen=True)
-class Retrained:
-    """What a model of a sweep tells when it is trained once more: its merit, and how many seconds that took."""
-
-    merit: Answer
-    seconds: float
-
-
-def retrained(scene: SceneKey, fairness: str, cell: Cell, report: Report | None = None) -> Retrained:
-    """Whether more merit ever hurts under a model of a sweep."""
-    prepared = prepare(*scene)
-    started = time.perf_counter()
-    trained = train_cell(prepared, cell, fairness, Shared())
-    seconds = time.perf_counter() - started
-    if report is not None:
-        report(0.5)
-    return Retrained(answer_of_merit(prepared, trained), seconds)
-
-
-def refits_of_model(scene: SceneKey, fairness: str, model: Model, count: int, report: Report | None = None) -> Answer:
-    """Whether the changes of a model of a sweep would happen again."""
-    return answer_of_refits(prepare(*scene), model, fairness, count, report)
-
-
 def feature_ranges_of(scene: SceneKey, report: Report | None = None) -> dict[str, FeatureRange]:
     """What values each feature can have."""
     prepared = prepare(*scene)
@@ -365,57 +334,6 @@ def feature_ranges_of(scene: SceneKey, report: Report | None = None) -> dict[str
 
 
 # ---- of a model ----
-
-
-@dataclass(frozen=True)
-class Evidence:
-    """What the page Who changed tells of a model beside what `FitResult` has, on test.
-
-    Attributes
-    ----------
-    calibration, reliability : DataFrame
-        Calibration error of f and g by group, see `calibration_by_group`; and the points of the picture behind it, see
-        `reliability_table`, with ``group`` (its name) and ``model`` ("f" or "g").
-    proxies : DataFrame
-        How well features and concepts tell the group, see `explain_proxies`.
-    """
-
-    calibration: pd.DataFrame
-    reliability: pd.DataFrame
-    proxies: pd.DataFrame
-
-
-def evidence(result: FitResult, report: Report | None = None) -> Evidence:
-    """Calibration and proxies."""
-    scene, task = result.scene, result.task
-    test, scores = scene.test, {"f": scene.scores_test, "g": sigmoid(result.logit)}
-    y, groups = test.y.to_numpy(), test.sensitive.to_numpy()
-    pictures = [
-        reliability_table(y[groups == code], values[groups == code]).assign(group=name, model=model)
-        for code, name in enumerate(task.groups)
-        for model, values in scores.items()
-        if (groups == code).any()
-    ]
-    activations = (result.activations(scene.encoded_train), result.activations(scene.encoded_test))
-    return Evidence(
-        calibration_by_group(y, scores["f"], scores["g"], sensitive_features=groups),
-        pd.concat(pictures, ignore_index=True),
-        explain_proxies(task, scene.train, test, activations),
-    )
-
-
-def merit(result: FitResult, report: Report | None = None) -> pd.DataFrame:
-    """For whom more merit hurts."""
-    scene, g = result.scene, result.g
-    return explain_merit(result.task, scene.test.X, lambda X: base_logits(scene.f, X), g.decision_function)
-
-
-def refits(result: FitResult, report: Report | None = None) -> Refits:
-    """The model fitted again on resampled training rows, at most as often as COMMOD_REFITS in the environment says."""
-    count, most = n_refits(result.scene), os.environ.get("COMMOD_REFITS", "")
-    if most.isdecimal() and int(most) > 0:
-        count = min(count, int(most))
-    return refit(result.scene, result.cell, result.settings.fairness, count=count, report=report)
 
 
 def explained(result: FitResult, report: Report | None = None) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from typing import Any
 
-from commod.dashboard.jobs import results
+from commod.dashboard.jobs import checks, results
 from commod.dashboard.jobs.processes import ProcessPool
 from commod.dashboard.jobs.queue import Stage
 from commod.dashboard.jobs.results import FitResult
@@ -95,17 +95,17 @@ def shap(result: FitResult) -> Task:
 
 def evidence(result: FitResult) -> Task:
     """Calibration and proxies."""
-    return _of("evidence", result, results.evidence)
+    return _of("evidence", result, checks.evidence)
 
 
 def merit(result: FitResult) -> Task:
     """For whom more merit hurts."""
-    return _of("merit", result, results.merit, priority=Priority.BACKGROUND)
+    return _of("merit", result, checks.merit, priority=Priority.BACKGROUND)
 
 
 def refits(result: FitResult) -> Task:
     """Whether the changes would happen again."""
-    return _of("refits", result, results.refits, priority=Priority.LAST)
+    return _of("refits", result, checks.refits, priority=Priority.LAST)
 
 
 def segments(result: FitResult) -> Task:
@@ -168,13 +168,13 @@ def match(settings: Settings, sweeps: dict[str, Sweep], chosen: int) -> Task:
 
 def retrained(settings: Settings, cell: Cell) -> Task:
     """Whether more merit ever hurts under a model of a sweep."""
-    return _on("retrained", settings, results.retrained, cell, priority=Priority.BACKGROUND)
+    return _on("retrained", settings, checks.retrained, cell, priority=Priority.BACKGROUND)
 
 
 def refits_of_model(settings: Settings, model: Model, count: int) -> Task:
     """Whether the changes of a model of a sweep would happen again."""
     scene, fairness = settings.scene(), settings.fairness
-    step = Step(results.refits_of_model, (scene, fairness, model, count), Priority.BACKGROUND)
+    step = Step(checks.refits_of_model, (scene, fairness, model, count), Priority.BACKGROUND)
     return Task("refits_of_model", scene, (fairness, model.cell, count), (step,))
 
 

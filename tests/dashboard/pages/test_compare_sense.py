@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from commod.dashboard.jobs import results, service, tasks
+from commod.dashboard.jobs import checks, service, tasks
 from commod.dashboard.pages.compare import sense
 from commod.dashboard.state.settings import defaults
 from commod.experiments import prepare, sweep_method
@@ -76,14 +76,14 @@ def test_refits_that_take_long_are_offered_with_the_reason(monkeypatch):
 
 
 def test_a_method_that_fails_leaves_the_others(monkeypatch):
-    made = results.refits_of_model
+    made = checks.refits_of_model
 
     def fail(scene, fairness, model, count, report):
         if model.cell.method == "lpp":
             raise RuntimeError("secret path /srv/app")
         return made(scene, fairness, model, count, report)
 
-    monkeypatch.setattr(results, "refits_of_model", fail)
+    monkeypatch.setattr(checks, "refits_of_model", fail)
     found = rows(fine(run_compare(methods="commod,lpp", model="4,0.05")))
     assert found["LPP"][PLACES["again"]] == sense.FAILED
     assert found["COMMOD"][PLACES["again"]].endswith(")")

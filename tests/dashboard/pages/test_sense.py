@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from commod.dashboard.jobs.results import fit_result, merit, refits
+from commod.dashboard.jobs.checks import merit, refits
+from commod.dashboard.jobs.results import fit_result
 from commod.dashboard.state.settings import defaults
 from commod.dashboard.views.checks import in_a_cell
 from commod.explain.checks import CHECKS

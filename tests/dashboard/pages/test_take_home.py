@@ -13,7 +13,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from commod.dashboard.jobs.results import evidence, fit_result, merit, refits, tree_of_changes
+from commod.dashboard.jobs.checks import evidence, merit, refits
+from commod.dashboard.jobs.results import fit_result, tree_of_changes
 from commod.dashboard.pages.take_home import page as take_home
 from commod.dashboard.pages.take_home.report import _smallest, file_name, model_json, predictions_csv, report_html
 from commod.dashboard.state.recipe import to_python

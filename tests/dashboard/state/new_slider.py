@@ -6,7 +6,8 @@ from dataclasses import asdict, replace
 import numpy as np
 import pytest
 
-from commod.dashboard.jobs.results import evidence, fit_result, merit, refits, tree_of_changes
+from commod.dashboard.jobs.checks import evidence, merit, refits
+from commod.dashboard.jobs.results import fit_result, tree_of_changes
 from commod.dashboard.pages.take_home.report import report_html
 from commod.dashboard.state.recipe import to_python
 from commod.dashboard.state.runs_file import Run, default_name, read_link, read_runs, write_link, write_runs

@@ -10,8 +10,8 @@ import pandas as pd
 import streamlit as st
 
 from commod.dashboard.jobs import tasks
+from commod.dashboard.jobs.checks import Retrained
 from commod.dashboard.jobs.queue import Ticket
-from commod.dashboard.jobs.results import Retrained
 from commod.dashboard.jobs.service import get, submit
 from commod.dashboard.jobs.tasks import Task
 from commod.dashboard.jobs.wait import Pending, draw_pending

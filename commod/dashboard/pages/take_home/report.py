@@ -15,7 +15,8 @@ from markupsafe import Markup, escape
 from commod import __version__
 from commod.charts import KINDS, export_chart, plot_changes, plot_pareto
 from commod.charts.pareto import CURRENT, DEPLOYED, PATH
-from commod.dashboard.jobs.results import Evidence, FitResult
+from commod.dashboard.jobs.checks import Evidence
+from commod.dashboard.jobs.results import FitResult
 from commod.dashboard.state.settings import CONTROLS, described, in_words
 from commod.dashboard.text.escape import bold, safe_csv
 from commod.dashboard.text.html import cards_of, document, nodes_of

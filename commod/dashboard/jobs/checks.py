@@ -1,0 +1,103 @@
+"""What is computed to tell whether the changes of a model make sense, without Streamlit."""
+
+from __future__ import annotations
+
+import os
+import time
+from dataclasses import dataclass
+
+import pandas as pd
+
+from commod.dashboard.jobs.queue import Report
+from commod.dashboard.jobs.results import FitResult
+from commod.experiments import Model, prepare
+from commod.experiments.checks import answer_of_merit, answer_of_refits
+from commod.experiments.refits import Refits, n_refits, refit
+from commod.experiments.scene import SceneKey
+from commod.experiments.sweep import Cell, Shared, train_cell
+from commod.explain.checks import Answer
+from commod.explain.merit import explain_merit
+from commod.explain.proxies import explain_proxies
+from commod.metrics.calibration import calibration_by_group, reliability_table
+from commod.models.adversary import sigmoid
+from commod.models.base_scores import base_logits
+
+# ---- of the model of the sliders ----
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What the page Who changed tells of a model beside what `FitResult` has, on test.
+
+    Attributes
+    ----------
+    calibration, reliability : DataFrame
+        Calibration error of f and g by group, see `calibration_by_group`; and the points of the picture behind it, see
+        `reliability_table`, with ``group`` (its name) and ``model`` ("f" or "g").
+    proxies : DataFrame
+        How well features and concepts tell the group, see `explain_proxies`.
+    """
+
+    calibration: pd.DataFrame
+    reliability: pd.DataFrame
+    proxies: pd.DataFrame
+
+
+def evidence(result: FitResult, report: Report | None = None) -> Evidence:
+    """Calibration and proxies."""
+    scene, task = result.scene, result.task
+    test, scores = scene.test, {"f": scene.scores_test, "g": sigmoid(result.logit)}
+    y, groups = test.y.to_numpy(), test.sensitive.to_numpy()
+    pictures = [
+        reliability_table(y[groups == code], values[groups == code]).assign(group=name, model=model)
+        for code, name in enumerate(task.groups)
+        for model, values in scores.items()
+        if (groups == code).any()
+    ]
+    activations = (result.activations(scene.encoded_train), result.activations(scene.encoded_test))
+    return Evidence(
+        calibration_by_group(y, scores["f"], scores["g"], sensitive_features=groups),
+        pd.concat(pictures, ignore_index=True),
+        explain_proxies(task, scene.train, test, activations),
+    )
+
+
+def merit(result: FitResult, report: Report | None = None) -> pd.DataFrame:
+    """For whom more merit hurts."""
+    scene, g = result.scene, result.g
+    return explain_merit(result.task, scene.test.X, lambda X: base_logits(scene.f, X), g.decision_function)
+
+
+def refits(result: FitResult, report: Report | None = None) -> Refits:
+    """The model fitted again on resampled training rows, at most as often as COMMOD_REFITS in the environment says."""
+    count, most = n_refits(result.scene), os.environ.get("COMMOD_REFITS", "")
+    if most.isdecimal() and int(most) > 0:
+        count = min(count, int(most))
+    return refit(result.scene, result.cell, result.settings.fairness, count=count, report=report)
+
+
+# ---- of a model of a sweep ----
+
+
+@dataclass(frozen=True)
+class Retrained:
+    """What a model of a sweep tells when it is trained once more: its merit, and how many seconds that took."""
+
+    merit: Answer
+    seconds: float
+
+
+def retrained(scene: SceneKey, fairness: str, cell: Cell, report: Report | None = None) -> Retrained:
+    """Whether more merit ever hurts under a model of a sweep."""
+    prepared = prepare(*scene)
+    started = time.perf_counter()
+    trained = train_cell(prepared, cell, fairness, Shared())
+    seconds = time.perf_counter() - started
+    if report is not None:
+        report(0.5)
+    return Retrained(answer_of_merit(prepared, trained), seconds)
+
+
+def refits_of_model(scene: SceneKey, fairness: str, model: Model, count: int, report: Report | None = None) -> Answer:
+    """Whether the changes of a model of a sweep would happen again."""
+    return answer_of_refits(prepare(*scene), model, fairness, count, report)
