@@ -5,7 +5,8 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 
-from commod.dashboard.jobs import checks, service
+from commod.dashboard.jobs import checks as jobs_checks
+from commod.dashboard.jobs import service
 from commod.dashboard.pages.explore import page as explore
 from commod.dashboard.pages.lesson import pictures as lesson
 from commod.dashboard.pages.what_if import accounts
@@ -44,7 +45,7 @@ def few_refits(request, monkeypatch):
     if "with_refits" in request.keywords:
         service.queue().forget(lambda key: key[0] == "refits")
     else:
-        monkeypatch.setattr(checks, "refits", _the_model_itself)
+        monkeypatch.setattr(jobs_checks, "refits", _the_model_itself)
 
 
 def _the_model_itself(result, report=None):
