@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from commod.datasets.task import Task
-from commod.explain.concepts import in_percent
+from commod.explain.concepts import in_a_sentence, in_percent
 from commod.explain.sense import SURE, certainty
 
 __all__ = [
@@ -26,6 +26,7 @@ __all__ = [
     "check_certainty",
     "check_merit",
     "check_record",
+    "merit_in_words",
     "often_enough",
     "step_in_words",
 ]
@@ -212,18 +213,28 @@ def check_merit(task: Task, merit: pd.DataFrame) -> Answer:
     if rows.empty:
         return _answer("merit", 0, 0, "No feature of these data is declared as merit, so this cannot be told.")
     worst = rows.iloc[0]
-    if not worst["turned_g"]:
-        names = ", ".join(rows["label"])
-        return _answer(
-            "merit", 0, int(worst["people"]), f"One more step never turns the decision for the worse: {names}."
-        )
     good, bad = spec.outcomes[spec.favourable], spec.outcomes[1 - spec.favourable]
-    sentence = (
-        f"One step {'more' if worst['step'] > 0 else 'less'} of {worst['label']} ({step_in_words(worst)}) turns "
-        f"“{good}” into “{bad}” for {worst['turned_g']:,} of {worst['people']:,} {spec.people} under g "
-        f"({worst['turned_f']:,} under f), and lowers the score of {worst['lowered_g']:,}."
-    )
+    hurts = f"{merit_in_words(worst)}: {step_in_words(worst)}"
+    people = f"{worst['people']:,} {spec.people}"
+    lowered = f"the score of “{good}” for {worst['lowered_g']:,}"
+    if worst["turned_g"]:
+        sentence = (
+            f"One step of merit ({hurts}) turns “{good}” into “{bad}” for {worst['turned_g']:,} of {people} under g "
+            f"({worst['turned_f']:,} under f), and lowers {lowered} ({worst['lowered_f']:,} under f)."
+        )
+    else:
+        names = ", ".join(merit_in_words(row) for row in rows.to_dict("records"))
+        sentence = f"One step of merit ({names}) never turns “{good}” into “{bad}” under g"
+        if worst["lowered_g"]:
+            sentence += f", but it can lower {lowered} of {people} ({hurts}; {worst['lowered_f']:,} under f)"
+        sentence += "."
     return _answer("merit", int(worst["turned_g"]), int(worst["people"]), sentence)
+
+
+def merit_in_words(row: Any) -> str:
+    """The direction of a row of `explain_merit` that is a merit: "fewer prior offences"."""
+    more, less = ("more", "fewer") if row["unit"] == "count" else ("higher", "lower")
+    return f"{more if row['step'] > 0 else less} {in_a_sentence(row['label'])}"
 
 
 def step_in_words(row: Any) -> str:

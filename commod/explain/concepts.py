@@ -121,9 +121,14 @@ def in_percent(share: float, digits: int = 1) -> str:
     return f"<{least:.{digits}%}" if 0 < share < least / 2 else f"{share:.{digits}%}"
 
 
+def in_a_sentence(name: str) -> str:
+    """A name as it stands within a sentence: without its capital, but "LSAT score" stays."""
+    return name[0].lower() + name[1:] if name[1:2].islower() else name
+
+
 def _in_words(label: str, is_level: bool, loading: float) -> str:
     name, _, value = label.partition(": ")
-    name = name[0].lower() + name[1:] if name[1:2].islower() else name  # but "LSAT score" stays
+    name = in_a_sentence(name)
     if not is_level:
         return f"{'high' if loading > 0 else 'low'} {name}"
     return f"{name} “{value}”" if loading > 0 else f"{name} other than “{value}”"

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from scipy.special import expit
 
 from commod.datasets.task import Task
 from commod.metrics.counts import as_binary, change_counts
@@ -96,24 +97,24 @@ def explain_certainty(logit: Any, before: Any, after: Any) -> pd.DataFrame:
 
 
 def explain_reversals(task: Task, rows: Any, logit_f: Any, logit_g: Any, most: int = 5) -> pd.DataFrame:
-    """The largest reversals: those whom f was surest of and g decides otherwise.
+    """The largest reversals: those whom g decides otherwise, and whose score moves furthest.
 
     Returns
     -------
     DataFrame
-        Indexed by place in `rows`, f's certainty falling: ``group, f, g`` (scores of the positive decision), ``before,
+        Indexed by place in `rows`, the largest move first: ``group, f, g`` (scores of the positive decision), ``before,
         after`` (decisions in words), ``label`` (in words), ``right`` (whether g agrees with the label).
     """
     f, g = np.asarray(logit_f, dtype=float), np.asarray(logit_g, dtype=float)
     at = np.flatnonzero((f > 0) != (g > 0))
-    at = at[np.argsort(-np.abs(f[at]), kind="stable")][:most]
+    at = at[np.argsort(-np.abs(expit(g[at]) - expit(f[at])), kind="stable")][:most]
     words = np.asarray(task.spec.outcomes, dtype=object)
     labels = rows.y.to_numpy()[at]
     return pd.DataFrame(
         {
             "group": np.asarray(task.groups, dtype=object)[rows.sensitive.to_numpy()[at]],
-            "f": 1.0 / (1.0 + np.exp(-f[at])),
-            "g": 1.0 / (1.0 + np.exp(-g[at])),
+            "f": expit(f[at]),
+            "g": expit(g[at]),
             "before": words[(f[at] > 0).astype(int)],
             "after": words[(g[at] > 0).astype(int)],
             "label": words[labels],

@@ -14,11 +14,11 @@ from commod.models.base_scores import base_logits
 from tests.fitting import case, fit
 
 
-def small(favourable=1, merit=1):
+def small(favourable=1, merit=1, unit="points"):
     spec = TaskSpec(
         name="small",
         title="Small",
-        features=(Feature("grade", "Grade", unit="points", merit=merit), Feature("age", "Age")),
+        features=(Feature("grade", "Grade", unit=unit, merit=merit), Feature("age", "Age")),
         target="y",
         target_label="y",
         outcomes=("no", "yes"),
@@ -42,8 +42,8 @@ def test_a_model_that_turns_against_merit_is_found():
     answer = check_merit(task, explain_merit(task, task.X, rises, falls))
     assert answer.mark == "bad"
     assert answer.sentence == (
-        "One step more of Grade (+1 point) turns “yes” into “no” for 1 of 4 people under g (0 under f), and lowers the "
-        "score of 4."
+        "One step of merit (higher grade: +1 point) turns “yes” into “no” for 1 of 4 people under g (0 under f), and "
+        "lowers the score of “yes” for 4 (0 under f)."
     )
 
 
@@ -54,6 +54,33 @@ def test_less_of_it_can_be_the_merit_and_the_negative_decision_the_favourable_on
     assert row["step"] == -1.0
     assert row["people"] == 4
     assert (row["turned_f"], row["turned_g"]) == (0, 1)
+
+
+@pytest.mark.parametrize(
+    ("unit", "merit", "words"),
+    [
+        ("count", -1, "fewer grade"),
+        ("count", 1, "more grade"),
+        ("points", -1, "lower grade"),
+        ("points", 1, "higher grade"),
+    ],
+)
+def test_a_merit_is_named_with_its_direction(unit, merit, words):
+    """“One more step of prior offences never hurts” would say the opposite of what was counted."""
+    task = small(merit=merit, unit=unit)
+    never = check_merit(task, explain_merit(task, task.X, lambda X: 0 * X["grade"], lambda X: 0 * X["grade"]))
+    assert never.mark == "fine"
+    assert never.sentence == f"One step of merit ({words}) never turns “yes” into “no” under g."
+
+
+def test_a_score_that_falls_is_told_where_no_decision_turns():
+    task = small()
+    rises, falls = (lambda X: X["grade"].to_numpy()), (lambda X: 100.0 - X["grade"].to_numpy())
+    answer = check_merit(task, explain_merit(task, task.X, rises, falls))
+    assert answer.mark == "fine"
+    assert (
+        "but it can lower the score of “yes” for 4 of 4 people (higher grade: +1 point; 0 under f)" in answer.sentence
+    )
 
 
 @pytest.mark.parametrize(

@@ -89,8 +89,8 @@ def test_somebody_exactly_on_the_line_counts_once():
 
 
 def test_the_largest_reversals_come_first():
-    logit_f = np.array([0.1, -4.0, 2.0, -1.0, 3.0])
-    logit_g = np.array([-0.1, 4.0, -2.0, -1.0, 3.0])
+    logit_f = np.array([-6.0, -4.0, 2.0, -1.0, 3.0])
+    logit_g = np.array([0.1, 4.0, -2.0, -1.0, 3.0])  # of the first f was surest, but the score moves less
     rows = Split(pd.DataFrame(index=range(5)), pd.Series([0, 0, 1, 0, 1]), pd.Series([0, 1, 1, 0, 0]))
     frame = explain_reversals(task(), rows, logit_f, logit_g, most=2)
     assert frame.index.tolist() == [1, 2]
