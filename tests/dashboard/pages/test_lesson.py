@@ -107,7 +107,12 @@ def test_the_first_step_says_whom_f_learnt_from(stages):
 def test_the_cheapest_fairness_is_to_treat_more_people_badly(stages):
     at = stages["cheap"]
     assert script.answer(at).value > 0.8 * at.after.changed_test.sum()
-    assert "more Caucasian defendants**" in script.told(at)[0]
+    first, changes = script.told(at)[0], at.after.changes  # group 1 is Caucasian; "raised" is for the worse
+    assert f"of {changes.loc[1, 'raised'] - changes.loc[1, 'lowered']} more Caucasian defendants**" in first
+    assert f"of the Not Caucasian defendants only {changes.loc[0, 'lowered']} were" in first
+    right = int((at.after.decisions == at.after.scene.test.y)[at.after.changed_test].sum())
+    assert f"{right} of the {at.after.changed_test.sum()} changes are right" in first
+    assert "caucasian" not in " ".join(script.text(at))
     more, fewer = map(int, re.findall(r"takes (\d+) worse .*? or (\d+) better", script.told(at)[1])[0])
     assert more < fewer
     table, level = group_table(at.after), figure(at.after, "p_rule")

@@ -64,7 +64,6 @@ def _groups(model: FitResult) -> list[Any]:
     return list(
         table.assign(
             name=table["group"],
-            name_lower=table["group"].str.lower(),
             share=100 * table["people"] / table["people"].sum(),
             positives=(table["positive"] * table["people"]).round().astype(int),
             gained=table["raised"] - table["lowered"],
