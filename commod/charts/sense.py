@@ -62,7 +62,7 @@ def plot_certainty(frame: pd.DataFrame) -> alt.Chart:
         .encode(
             x=alt.X(
                 "name:N",
-                title="How sure f was of its decision",
+                title="How sure f was of its decision (%)",
                 sort=alt.EncodingSortField("rank", op="min"),
                 axis=alt.Axis(labelAngle=0, labelOverlap=False),
             ),
@@ -75,7 +75,7 @@ def plot_certainty(frame: pd.DataFrame) -> alt.Chart:
             ),
             tooltip=[
                 alt.Tooltip("whose:N", title="Of"),
-                alt.Tooltip("name:N", title="f was sure"),
+                alt.Tooltip("name:N", title="f was sure (%)"),
                 alt.Tooltip("people:Q", title="People", format=",d"),
                 alt.Tooltip("share:Q", title="Share", format=".1%"),
             ],
@@ -102,7 +102,8 @@ def plot_reliability(frame: pd.DataFrame, *, outcome: str) -> alt.LayerChart:
     color = alt.Color(
         "model:N",
         scale=alt.Scale(domain=models, range=[palette.F, palette.G]),
-        legend=alt.Legend(title=None, orient="bottom", columns=2),
+        # Else Vega takes the opacity of the layer below.
+        legend=alt.Legend(title=None, orient="bottom", columns=2, symbolOpacity=1),
     )
     tooltip = [
         alt.Tooltip("model:N", title="Model"),
@@ -127,7 +128,9 @@ def plot_reliability(frame: pd.DataFrame, *, outcome: str) -> alt.LayerChart:
             y=y,
             color=color,
             shape=alt.Shape(
-                "model:N", scale=alt.Scale(domain=models, range=["diamond", "circle"]), legend=alt.Legend()
+                "model:N",
+                scale=alt.Scale(domain=models, range=["diamond", "circle"]),
+                legend=alt.Legend(symbolOpacity=1),
             ),
             tooltip=tooltip,
         )
@@ -151,7 +154,7 @@ def plot_again(frame: pd.DataFrame) -> alt.Chart:
                 "name:N",
                 title="Share of the refits that change the person (%)",
                 sort=alt.EncodingSortField("rank", op="min"),
-                axis=alt.Axis(labelAngle=0, labelOverlap=True),
+                axis=alt.Axis(labelAngle=-45, labelOverlap=False),
             ),
             y=alt.Y("people:Q", title="Changed (people)", axis=alt.Axis(tickMinStep=1, tickCount=5, format=",d")),
             color=alt.condition("datum.often", alt.value(palette.G), alt.value(palette.FRONTIER)),

@@ -3,6 +3,7 @@ import pytest
 
 from commod.charts import export_chart, palette
 from commod.charts.people import AFTER, BEFORE, plot_outcomes, plot_segment_shares
+from commod.charts.sense import plot_again, plot_certainty, plot_reliability
 
 SEGMENT = {"rank": 0, "segment": "s", "count": 72, "part": 66, "share": 0.9, "low": 0.8, "high": 0.97, "overall": 0.085}
 SEGMENTS = pd.DataFrame([{"name": "Age 18 to 25|Sex: male: 66 of 72", **SEGMENT}])
@@ -62,3 +63,20 @@ def test_outcomes_are_drawn():
     drawn = svg(plot_outcomes(OUTCOMES, decision="yes"), 340)
     assert "A, “yes” (90)" in drawn
     assert "Decided “yes” (%)" in drawn
+
+
+def test_every_class_has_its_label():
+    """The last one is what the sentence beside the chart is about."""
+    for plot in (plot_again, plot_certainty):
+        assert plot(pd.DataFrame()).to_dict()["encoding"]["x"]["axis"]["labelOverlap"] is False
+
+
+def test_the_legend_of_calibration_is_as_strong_as_its_lines():
+    layers = plot_reliability(pd.DataFrame(), outcome="yes").to_dict()["layer"]
+    legends = [
+        layer["encoding"][name]["legend"]
+        for layer in layers
+        for name in ("color", "shape")
+        if name in layer["encoding"]
+    ]
+    assert {legend["symbolOpacity"] for legend in legends} == {1}
