@@ -77,6 +77,11 @@ def verdict(
     )
 
 
+def score_in_words(score: float) -> str:
+    """A score in percent; never 0 or 100, which no model gives."""
+    return "<0.1%" if score < 0.0005 else ">99.9%" if score > 0.9995 else f"{score:.1%}"
+
+
 def rightly(record: pd.DataFrame, better: bool) -> str:
     """How many of the changes in one direction the record agrees with, where there is one."""
     rows = record[record["better"] == better]

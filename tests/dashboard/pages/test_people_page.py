@@ -148,7 +148,7 @@ def test_the_sum_behind_r_and_the_leaf_are_those_of_the_model(law):
     parts = table.filter(like="concept:").sum(axis=1) + law.g.intercept_
     np.testing.assert_allclose(parts, table["r"], atol=1e-9)
     assert (table["r"] < 0).all()
-    assert ((table["f"] > 0.5) != (table["g"] > 0.5)).all()
+    assert ((table["f"] > 50) != (table["g"] > 50)).all()  # in percent
     nodes = result_of(tasks.tree(law, 2)).nodes
     leaves = nodes[nodes["leaf"] & (nodes["changed"] > 0)]
     assert sorted(table["leaf"].value_counts()) == sorted(leaves["changed"])
@@ -157,7 +157,8 @@ def test_the_sum_behind_r_and_the_leaf_are_those_of_the_model(law):
 def test_where_nobody_changes_it_says_so():
     app = fine(run(PEOPLE, lambda_fair="0"))
     assert "No decision changes yet" in words(app)
-    assert "nobody to list" in app.info[0].value
+    assert "nothing to check" in app.info[0].value
+    assert "nobody to list" in app.info[1].value
     assert not app.dataframe
     assert "**no change**" in words(app)
 

@@ -1,15 +1,18 @@
 """Do these changes make sense? On Explore, Who changed, What if, Saved runs and on one's own data."""
 
+import json
+import re
 from dataclasses import replace
 
 import pytest
+from scipy.special import expit
 
-from commod.dashboard.jobs.checks import merit, refits
+from commod.dashboard.jobs.checks import evidence, merit, refits
 from commod.dashboard.jobs.results import fit_result
 from commod.dashboard.state.settings import defaults
 from commod.dashboard.views.checks import in_a_cell
 from commod.explain.checks import CHECKS
-from tests.dashboard.driving import fine, run, slider, tables, words
+from tests.dashboard.driving import figure, fine, run, slider, tables, words
 
 PEOPLE, WHAT_IF, RUNS = "pages/people.py", "pages/what_if.py", "pages/runs.py"
 pytestmark = pytest.mark.with_refits
@@ -60,7 +63,9 @@ def test_a_model_that_changes_nobody_has_nothing_to_check():
     assert [answers[name].mark for name in ("right", "sure", "again")] == ["open"] * 3
     assert answers["merit"].mark == "fine"  # g = f, and f rises with every merit
     assert in_a_cell(answers["right"]) == "– open: nobody changes"
-    fine(run(PEOPLE, lambda_fair="0"))
+    people = fine(run(PEOPLE, lambda_fair="0"))
+    assert "Do these changes make sense?" in [header.value for header in people.header]
+    assert any("nothing to check" in info.value for info in people.info)
 
 
 @pytest.mark.parametrize("tab", TABS)
@@ -85,7 +90,9 @@ def test_own_people_have_columns_and_filters_for_record_and_refits(law):
     (people,) = app.dataframe
     again = refits(law)
     share = dict(enumerate(again.share))
-    assert [share[number] for number in people.value["number"]] == people.value["again"].tolist()
+    assert [100 * share[number] for number in people.value["number"]] == people.value["again"].tolist()
+    config = json.loads(people.proto.columns)
+    assert {config[name]["type_config"]["format"] for name in ("f", "g", "sure", "again")} == {"%.1f%%"}
     right = int(law.record["right"].sum())
     assert (people.value["right"] == "right").sum() == right
     chosen = next(w for w in app.multiselect if w.label == "By the record")
@@ -97,13 +104,55 @@ def test_own_people_have_columns_and_filters_for_record_and_refits(law):
     assert f"**{often} of 117** changed students" in words(app)
 
 
-def test_the_largest_reversals_are_those_f_was_surest_of(law):
+def test_the_largest_reversals_are_those_whose_score_moves_furthest(law):
     app = run(PEOPLE)
     app.session_state["people_sense"] = "How sure f was"
     rows = tables(fine(app.run()))["The largest reversals"]
     changed = law.changed_test.nonzero()[0]
-    surest = sorted(changed, key=lambda i: -abs(law.scene.logit_test[i]))[:5]
-    assert [int(row[0]) for row in rows] == surest
+    f, g = law.scene.scores_test, expit(law.logit)
+    assert [int(row[0]) for row in rows] == sorted(changed, key=lambda i: -abs(g[i] - f[i]))[:5]
+    assert [row[1] for row in rows] == [f"{f[i]:.1%} → {g[i]:.1%}" for i in (int(row[0]) for row in rows)]
+
+
+def test_more_merit_is_named_with_its_direction_and_what_matters_stands_first():
+    app = run(PEOPLE, data="compas")
+    app.session_state["people_sense"] = "More merit"
+    app = fine(app.run())
+    assert {row[0] for row in tables(app)["For whom one more step of merit hurts"]} == {
+        "Fewer prior offences",
+        "Fewer juvenile felonies",
+        "Fewer juvenile misdemeanours",
+        "Fewer other juvenile offences",
+    }
+    (shown,) = (e.proto.body for e in app.get("html") if "For whom one more step of merit hurts" in e.proto.body)
+    headings = re.findall(r'<th scope="col"[^>]*>(.*?)</th>', shown)
+    assert headings[:2] == ["Merit", "g: turned"]
+    assert "g: the score of the better outcome falls" in headings
+
+
+def test_calibration_begins_with_what_is_measured_and_what_came_of_it(law):
+    app = run(PEOPLE)
+    app.session_state["people_sense"] = "Calibration"
+    text = plain(words(fine(app.run())))
+    table = evidence(law).calibration
+    row = table.loc[table["difference"].idxmax()]
+    group = law.task.groups[int(row.name)]
+    assert f"It **grew most** in the group “{group}”: from {row['f']:.3f} to {row['g']:.3f}" in text
+    assert f"({row['difference']:+.3f}, 95 % interval {row['difference_low']:+.3f} to" in text
+
+
+def test_certainty_has_names_that_fit_on_a_phone():
+    app = run(PEOPLE)
+    app.session_state["people_sense"], app.session_state["certainty_table"] = "How sure f was", True
+    rows = tables(fine(app.run()))["How sure f was, as a table"]
+    assert [row[0] for row in rows] == ["50–60", "60–70", "70–80", "80–90", "90–100"]
+
+
+def test_a_table_of_proxies_that_is_not_long_is_shown_whole():
+    app = run(PEOPLE)
+    app.session_state["people_sense"] = "Proxies"
+    (shown,) = (e.proto.body for e in fine(app.run()).get("html") if "tells the groups apart" in e.proto.body)
+    assert 'class="cx-scroll"' in shown
 
 
 # ---- What if ----
@@ -112,9 +161,20 @@ def test_the_largest_reversals_are_those_f_was_surest_of(law):
 def test_what_if_adds_up_and_says_whether_it_would_happen_again():
     app = fine(run(WHAT_IF, person="13"))
     text = plain(words(app))
-    assert "(“passes the bar”: f 2 %, now 79 %)" in text
-    assert any("Times r = −0.36 that is 1.35 above the line: 79 %" in caption.value for caption in app.caption)
-    assert "Would it happen again? As recorded," in text
+    assert "(“passes the bar”: f 2.4%, now 79.4%)" in text
+    assert any("Times r = −0.36 that is 1.35 above the line: 79.4%" in caption.value for caption in app.caption)
+    assert figure(app, "g's score for “passes the bar”") == "79.4%"
+    line = next(m.value for m in app.main.markdown if "Would it happen again?" in m.value)
+    assert re.search(r"\*\*(fine|look)\*\* · \*\*Would it happen again\?\*\* As recorded,", line)
+
+
+def test_what_if_says_whether_a_change_is_right_by_the_record(law):
+    changed = law.changed_test.nonzero()[0]
+    right = law.decisions[changed] == law.scene.test.y.to_numpy()[changed]
+    for person, word in ((changed[right][0], "right"), (changed[~right][0], "wrong")):
+        assert f", {word} by the record**" in words(fine(run(WHAT_IF, person=str(person))))
+    stays = (~law.changed_test).nonzero()[0][0]
+    assert "by the record" not in words(fine(run(WHAT_IF, person=str(stays))))
 
 
 def test_what_if_warns_where_more_merit_hurts():
@@ -122,7 +182,7 @@ def test_what_if_warns_where_more_merit_hurts():
     assert not app.warning
     app = fine(app.slider(key="what_if_law_school_lsat").set_value(40.0).run())
     (warning,) = app.warning
-    assert "LSAT score 28 → 40 is a merit, and yet it turns g's decision to “fails the bar”" in plain(warning.value)
+    assert "More merit hurts here: LSAT score 28 → 40 turns g's decision to “fails the bar”" in plain(warning.value)
     app = fine(app.slider(key="what_if_law_school_lsat").set_value(20.0).run())
     assert not app.warning  # less of it is no merit
 

@@ -27,7 +27,7 @@ def test_the_page_opens_with_someone_who_changed():
     assert not app.warning
     assert app.query_params["person"] == "13"
     assert "An edit changes what the models are told, not the person" in words(app)
-    assert "**f** says “fails the bar”, **g** says “passes the bar”: **changed for the better**" in words(app)
+    assert "**f** says “fails the bar”, **g** says “passes the bar”: **changed for the better, " in words(app)
     assert app.button(key="what_if_reset").disabled
     assert len(app.slider) + len(app.number_input) - 2 + len(app.selectbox) - 4 == 8  # a widget for each feature
     for kind in (app.slider, app.selectbox, app.number_input, app.button):
@@ -60,7 +60,10 @@ def test_a_value_set_back_by_hand_is_no_edit():
 
 def test_what_would_undo_the_change_does():
     app = run(PAGE)
-    assert "**LSAT score** 28 → **35** (+7 points, 1.2 sd): g then says “fails the bar” too." in words(app)
+    assert (
+        "**LSAT score** 28 → **35** (+7 points, 1.2 sd): g then says “fails the bar” too. **More merit hurts here.**"
+        in words(app)
+    )
     press(app, "what_if_try_lsat")
     assert lsat(app).value == 35.0
     assert "**unchanged**" in words(app)

@@ -17,6 +17,7 @@ from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.glossary import tip
 from commod.dashboard.text.verdicts import directions, rightly
 from commod.dashboard.views import frame
+from commod.dashboard.views.checks import begin_checks
 from commod.dashboard.views.group_sizes import size_tile
 from commod.dashboard.views.model import current_model
 from commod.experiments.refits import Refits
@@ -38,6 +39,7 @@ def show() -> None:
     st.markdown(_verdict(result))
     _groups(result)
     if not result.changes["changed"].any():
+        begin_checks(result)  # says that there is nothing to check
         draw_outcomes(result)
         st.info("Nobody's decision changes at this setting, so there is nobody to list.", icon=":material/info:")
         st.stop()

@@ -27,17 +27,18 @@ from commod.dashboard.jobs.wait import in_line, result_of
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.glossary import tip
 from commod.dashboard.text.html import html_table
-from commod.dashboard.text.verdicts import directions
+from commod.dashboard.text.verdicts import directions, score_in_words
 from commod.dashboard.views.chart import draw
 from commod.dashboard.views.checks import line
 from commod.dashboard.views.table import Table, fold
 from commod.experiments.refits import Refits
-from commod.explain.checks import often_enough, step_in_words
-from commod.explain.concepts import in_percent
+from commod.explain.checks import merit_in_words, often_enough, step_in_words
 from commod.explain.sense import explain_certainty, explain_reversals
 from commod.metrics.figures import key_figures
 
 MODELS = {"f": BEFORE, "g": AFTER}
+# A table of more rows is scrolled within the page.
+MANY = 30
 RECORD = Table(
     "By the record, as a table",
     "record_table",
@@ -56,7 +57,7 @@ CERTAINTY = Table(
     "How sure f was, as a table",
     "certainty_table",
     {
-        "class": ("f was sure", ""),
+        "class": ("f was sure (%)", ""),
         "everyone": ("Everyone (people)", ","),
         "share_everyone": ("Share", ".1%"),
         "changed": ("Changed (people)", ","),
@@ -129,7 +130,9 @@ def _certainty(result: FitResult) -> None:
     scene = result.scene
     line(result.answers()["sure"])
     frame = explain_certainty(scene.logit_test, scene.decisions_test, result.decisions)
-    frame["class"] = [f"{low:.0%} to {high:.0%}" for low, high in zip(frame["low"], frame["high"], strict=True)]
+    frame["class"] = [
+        f"{100 * low:.0f}–{100 * high:.0f}" for low, high in zip(frame["low"], frame["high"], strict=True)
+    ]
     bars = [
         {"name": row["class"], "rank": rank, "whose": whose, "share": row[f"share_{part}"], "people": row[part]}
         for rank, row in enumerate(frame.to_dict("records"))
@@ -149,17 +152,22 @@ def _certainty(result: FitResult) -> None:
 
 
 def _reversals(result: FitResult) -> None:
-    """Those of whom f was surest and whom g decides otherwise."""
+    """Those whom g decides otherwise, and whose score moves furthest."""
     positive = result.task.spec.outcomes[1]
     found = explain_reversals(result.task, result.scene.test, result.scene.logit_test, result.logit)
-    st.markdown(f"**The largest reversals** (scores of “{escape_markdown(positive)}”)")
-    headings = ["No.", "Group", "f", "g", "By the record"]
+    st.markdown(f"**The largest reversals** (score of “{escape_markdown(positive)}” by f → by g)")
+    headings = ["No.", "Score", "By the record", "Group"]
     rows = [
-        [str(row.Index), row.group, in_percent(row.f, 0), in_percent(row.g, 0), "right" if row.right else "wrong"]
+        [
+            str(row.Index),
+            f"{score_in_words(row.f)} → {score_in_words(row.g)}",
+            "right" if row.right else "wrong",
+            row.group,
+        ]
         for row in found.itertuples()
     ]
-    st.html(html_table(headings, rows, caption="The largest reversals", text=(1, 4)))
-    st.caption("By their number they can be looked up on the page What if.")
+    st.html(html_table(headings, rows, caption="The largest reversals", text=(2, 3)))
+    st.caption("The largest move of the score first. By their number they can be looked up on the page What if.")
 
 
 # ---- merit ----
@@ -175,18 +183,19 @@ def _merit(result: FitResult) -> None:
     turned = f"From “{spec.outcomes[spec.favourable]}” to “{spec.outcomes[1 - spec.favourable]}”."
     headings = {
         "Merit": tip("merit"),
-        "One step": tip("merit_step"),
-        "People moved": "",
-        "f: turned": turned,
         "g: turned": turned,
-        "f: score falls": tip("merit_score"),
-        "g: score falls": tip("merit_score"),
+        "f: turned": turned,
+        "g: the score of the better outcome falls": tip("merit_score"),
+        "f: the score of the better outcome falls": tip("merit_score"),
+        "People moved": "",
+        "One step": tip("merit_step"),
     }
     rows = []
     for row in found.to_dict("records"):
-        counts = (row[name] for name in ("people", "turned_f", "turned_g", "lowered_f", "lowered_g"))
-        rows.append([row["label"], step_in_words(row), *(f"{count:,}" for count in counts)])
-    st.html(html_table(headings, rows, caption="For whom one more step of merit hurts", text=(1,)))
+        counts = (row[name] for name in ("turned_g", "turned_f", "lowered_g", "lowered_f", "people"))
+        merit = merit_in_words(row)
+        rows.append([merit[0].upper() + merit[1:], *(f"{count:,}" for count in counts), step_in_words(row)])
+    st.html(html_table(headings, rows, caption="For whom one more step of merit hurts"))
     given = " f is known by its scores only and does not answer to an edit." if result.task.spec.scores else ""
     st.caption(
         f"On test. Everyone who stays within the data's range is moved by one step, all else as recorded: an "
@@ -200,6 +209,7 @@ def _merit(result: FitResult) -> None:
 def _calibration(result: FitResult) -> None:
     found = _evidence(result)
     outcome = result.task.spec.outcomes[1]
+    st.markdown(_calibration_in_words(result, found.calibration))
     headings = {
         "Group": "",
         "People": "",
@@ -215,6 +225,9 @@ def _calibration(result: FitResult) -> None:
         ]
         rows.append([result.task.groups[int(code)], f"{row['count']:,.0f}", *cells])
     st.html(html_table(headings, rows, caption="Calibration error by group"))
+    st.caption(
+        f"On test, 95 % intervals in brackets. {tip('calibration_error')} On the dashed line scores mean what they say."
+    )
     points = found.reliability.assign(model=found.reliability["model"].map(MODELS))
     table = Table("Calibration as a table", "calibration_points", RELIABILITY, lambda: points)
     groups = list(points.groupby("group", sort=False))
@@ -228,8 +241,25 @@ def _calibration(result: FitResult) -> None:
                 table=table.title,
                 outcome=outcome,
             )
-    st.caption(f"On test. {tip('calibration_error')} On the dashed line scores mean what they say.")
     fold(table, points)
+
+
+def _calibration_in_words(result: FitResult, table: pd.DataFrame) -> str:
+    """What is measured, and in which group it grew most, or that it grew in none."""
+    asked = (
+        "Do the scores still mean what they say? The calibration error measures how far they miss what was recorded."
+    )
+    code = table["difference"].idxmax()
+    row = table.loc[code]
+    low, high = row["difference_low"], row["difference_high"]
+    if row["difference"] <= 0:
+        found = "It grew in **no group**; the smallest fall was that of"
+    else:
+        found = "It **grew most** in the group"
+    chance = ", so it may be chance" if low <= 0 <= high else ""
+    interval = f"{row['difference']:+.3f}, 95 % interval {low:+.3f} to {high:+.3f}".replace("-", "−")
+    group = escape_markdown(result.task.groups[int(code)])
+    return f"{asked} {found} “{group}”: from {row['f']:.3f} to {row['g']:.3f} ({interval}{chance})."
 
 
 # ---- refits ----
@@ -306,9 +336,13 @@ def _proxies(result: FitResult) -> None:
     found = _evidence(result).proxies
     groups = " from ".join(f"“{escape_markdown(name)}”" for name in result.task.groups[::-1])
     st.markdown(f"How well each concept and each feature **alone** tells {groups}.")
-    headings = {"What": "", "Kind": "", "AUC": tip("auc"), "95 % from": "", "to": ""}
-    rows = [[row.label, row.kind, f"{row.auc:.2f}", f"{row.low:.2f}", f"{row.high:.2f}"] for row in found.itertuples()]
-    st.html(html_table(headings, rows, caption="How well it alone tells the groups apart", text=(1,), tall=True))
+    headings = {"What": "", "AUC": tip("auc"), "95 % interval": "", "Kind": ""}
+    rows = [
+        [row.label, f"{row.auc:.2f}", f"[{row.low:.2f},\u00a0{row.high:.2f}]", row.kind] for row in found.itertuples()
+    ]
+    st.html(
+        html_table(headings, rows, caption="How well it alone tells the groups apart", text=(3,), tall=len(rows) > MANY)
+    )
     strongest = found[found["kind"] == "feature"].iloc[0]
     st.caption(
         f"On test. {tip('auc')} Of the features, {escape_markdown(strongest['label'])} is the strongest proxy. "

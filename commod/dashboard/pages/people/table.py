@@ -40,6 +40,8 @@ _COLUMNS = {
     "sure": ("f was sure", tip("certainty")),
     "again": ("Refits that change them", tip("refits")),
 }
+# Shown in percent, all with one decimal.
+PERCENT = ("f", "g", "sure", "again")
 OFTEN = {True: "in 9 of 10 refits or more", False: "in fewer"}
 
 
@@ -57,8 +59,9 @@ def people(result: FitResult, depth: int, refits: Refits | None) -> None:
         return
     shown = shown.assign(better=shown["better"].map(DIRECTIONS), right=shown["right"].map(RIGHT))
     names = headings(frame, result.task)
+    in_percent = {name: 100 * shown[name] for name in PERCENT if name in shown}
     st.dataframe(
-        shown.head(MAX_ROWS).reset_index(names="number"),
+        shown.assign(**in_percent).head(MAX_ROWS).reset_index(names="number"),
         alt="The people whose decision changed, with scores, concepts, leaf and features",
         hide_index=True,
         height=430,
@@ -87,9 +90,9 @@ def _config(frame: pd.DataFrame, names: dict[str, str]) -> dict[str, Any]:
     config: dict[str, Any] = {"number": st.column_config.Column("No.", help=tip("number"))}
     for column, name in names.items():
         about: dict[str, Any] = {"help": _COLUMNS.get(column, ("", ""))[1] or None}
-        if column in ("sure", "again"):
-            config[column] = number(name, format="percent", **about)
-        elif column in ("f", "g", "r") or column.startswith("concept:"):
+        if column in PERCENT:
+            config[column] = number(name, format="%.1f%%", **about)
+        elif column == "r" or column.startswith("concept:"):
             config[column] = number(name, format="%.3f", **about)
         elif pd.api.types.is_numeric_dtype(frame[column].dtype) and column not in ("better", "right"):
             config[column] = number(name, **about)

@@ -17,13 +17,15 @@ from commod.dashboard.pages.what_if.person import Person
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.glossary import tip
 from commod.dashboard.text.html import html_legend
+from commod.dashboard.text.verdicts import score_in_words
 from commod.dashboard.views.chart import draw
+from commod.dashboard.views.checks import SHOWN
 from commod.dashboard.views.shap import account_columns, draw_accounts
 from commod.dashboard.views.table import Table
 from commod.dashboard.views.table import show as show_table
 from commod.datasets import Task
 from commod.experiments.refits import Refits
-from commod.explain.checks import often_enough
+from commod.explain.checks import CHECKS, Mark, often_enough
 from commod.explain.what_if import edit_row, explain_sum, score_rows
 from commod.models.adversary import sigmoid
 
@@ -33,6 +35,11 @@ _SUM = {
     "ratio": ("Adds to r (f counts as 1)", "+.3f"),
     "logit": ("Adds to the logit", "+.3f"),
     "end": ("Logit so far", "+.3f"),
+}
+# By whether nearly all refits change a person.
+_AGAIN: dict[bool, tuple[Mark, str]] = {
+    True: ("fine", "it would happen again"),
+    False: ("look", "it depends on which people happen to be in the training data"),
 }
 _ACCOUNTS = account_columns(ACCOUNTS[1], "+.3f")
 
@@ -46,21 +53,25 @@ def _minus(text: str) -> str:
 
 def read_out(person: Person) -> Any:
     """What f and g say, before and after the edit; returns the place for what the refits say."""
-    st.markdown(_verdict(person.task, person.now, "**"))
+    recorded = _verdict(person.task, person.scores.iloc[0], "" if person.edits else "**", label=person.label)
     if person.edits:
+        st.markdown(_verdict(person.task, person.now, "**"))
         names = ", ".join(escape_markdown(person.task.label(name)) for name in person.edits)
-        st.markdown(f"As recorded, before the edit of {names}: {_verdict(person.task, person.scores.iloc[0])}")
+        recorded = f"As recorded, before the edit of {names}: {recorded}"
+    st.markdown(recorded)
     outcome, scores = escape_markdown(person.task.spec.outcomes[1]), person.scores
+    (f, f_now), (g, g_now) = sigmoid(scores["logit_f"]), sigmoid(scores["logit_g"])
+    r, r_now = scores["ratio"]
     tiles = (
-        (f"f's score for “{outcome}”", sigmoid(scores["logit_f"]), ".3f", tip("score")),
-        ("Ratio r", scores["ratio"], ".2f", tip("ratio")),
-        (f"g's score for “{outcome}”", sigmoid(scores["logit_g"]), ".3f", tip("score")),
+        (f"f's score for “{outcome}”", score_in_words(f_now), f"{100 * (f_now - f):+.1f} points", tip("score")),
+        ("Ratio r", f"{r_now:.2f}", f"{r_now - r:+.2f}", tip("ratio")),
+        (f"g's score for “{outcome}”", score_in_words(g_now), f"{100 * (g_now - g):+.1f} points", tip("score")),
     )
-    for cell, (label, (before, after), digits, about) in zip(st.columns(3, gap="small"), tiles, strict=True):
+    for cell, (label, value, moved, about) in zip(st.columns(3, gap="small"), tiles, strict=True):
         cell.metric(
             label,
-            _minus(f"{after:{digits}}"),
-            _minus(f"{after - before:+{digits}} by the edit") if person.edits else None,
+            _minus(value),
+            _minus(f"{moved} by the edit") if person.edits else None,
             delta_color="off",
             delta_arrow="off",
             help=about,
@@ -86,9 +97,7 @@ def _arithmetic(row: pd.Series) -> str:
 
 
 def _percent(logit: float) -> str:
-    """The score of a logit in percent; never 0 or 100, which no model gives."""
-    share = float(expit(logit))
-    return "less than 1 %" if share < 0.01 else "more than 99 %" if share > 0.99 else f"{share:.0%}".replace("%", " %")
+    return score_in_words(float(expit(logit)))
 
 
 def wrong_turns(person: Person) -> list[str]:
@@ -114,7 +123,7 @@ def wrong_turns(person: Person) -> list[str]:
             f"{model}: {_percent(sign * before[f'logit_{model}'])}, now {_percent(sign * after[f'logit_{model}'])}"
             for model in ("f", "g")
         ]
-        found.append(f"{feature.label} {values} is a merit, and yet it {became} (“{good}”: {'; '.join(scores)}).")
+        found.append(f"More merit hurts here: {feature.label} {values} {became} (“{good}”: {'; '.join(scores)}).")
     return found
 
 
@@ -124,18 +133,21 @@ def refits_in_words(person: Person, refits: Refits) -> str:
     changed = bool(person.result.changed_test[person.number])
     often = f"{count:,} of {len(refits)} refits on resampled training data"
     if changed:
-        tail = "it would happen again" if often_enough(count / len(refits)) else "it hangs on who is in the file"
-        return f"Would it happen again? As recorded, {often} change this decision, too: {tail}."
+        mark, tail = _AGAIN[bool(often_enough(count / len(refits)))]
+        return f"{SHOWN[mark]} · **{CHECKS['again'].title}** As recorded, {often} change this decision, too: {tail}."
     return f"As recorded, this decision stays; {often} change it."
 
 
-def _verdict(task: Task, row: pd.Series, bold: str = "") -> str:
+def _verdict(task: Task, row: pd.Series, bold: str = "", *, label: int | None = None) -> str:
+    """What f and g say; with the label, whether a change is right by the record."""
     says_f, says_g, positive = (
         escape_markdown(task.spec.outcomes[place]) for place in (int(row["f"]), int(row["g"]), 1)
     )
     became = "unchanged"
     if row["changed"]:
         became = "changed for the better" if row["g"] == task.spec.favourable else "changed for the worse"
+        if label is not None:
+            became += f", {'right' if row['g'] == label else 'wrong'} by the record"
     return (
         f"{bold}f{bold} says “{says_f}”, {bold}g{bold} says “{says_g}”: {bold}{became}{bold} (“{positive}”: f "
         f"{_percent(row['logit_f'])}, now {_percent(row['logit_g'])})."

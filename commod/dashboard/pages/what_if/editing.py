@@ -25,7 +25,7 @@ def edit(person: Person, state: State) -> None:
     """A widget for each feature."""
     scene, task = person.result.scene, person.task
     group = task.groups[int(scene.test.sensitive.iloc[person.number])]
-    happened = task.spec.outcomes[int(scene.test.y.iloc[person.number])]
+    happened = task.spec.outcomes[person.label]
     st.header(f"Number {person.number}", anchor=False)
     st.caption(
         f"Recorded: {escape_markdown(group)}; {escape_markdown(happened)}. Neither is used here. "
@@ -135,4 +135,6 @@ def _edit_words(person: Person, row: Any, others: int) -> str:
     end = (
         f"{moved} then says “{says}” too" if person.now["changed"] else f"{moved} then says “{says}”, {stays} does not"
     )
-    return f"**{escape_markdown(row.label)}** {before} → **{after}** ({change}{size} sd){also}: {end}."
+    gains = feature is not None and known.is_number and feature.merit * (row.after - row.before) > 0
+    hurts = " **More merit hurts here.**" if gains and getattr(row, moved) != person.task.spec.favourable else ""
+    return f"**{escape_markdown(row.label)}** {before} → **{after}** ({change}{size} sd){also}: {end}.{hurts}"

@@ -91,6 +91,11 @@ class Person:
     def recorded(self) -> pd.DataFrame:
         return self.result.scene.test.X.iloc[[self.number]]
 
+    @property
+    def label(self) -> int:
+        """What is recorded of the person."""
+        return int(self.result.scene.test.y.iloc[self.number])
+
     @cached_property
     def edited(self) -> pd.DataFrame:
         return edit_row(self.recorded, self.edits)
