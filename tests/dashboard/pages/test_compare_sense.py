@@ -118,6 +118,23 @@ def test_own_data_without_a_merit_leave_the_question_open():
     assert {row[PLACES["merit"]] for row in found.values()} == {"– open: no merit is declared"}
 
 
+@pytest.mark.parametrize("weight", [0.05, 0.2])
+def test_a_model_is_as_on_explore_only_at_the_same_concepts(weight):
+    app = fine(run_compare(methods="commod,lpp", lambda_fair="4", lambda_concepts=f"{weight:g}"))
+    (choice,) = [box for box in app.selectbox if box.label.startswith("COMMOD model to match")]
+    same = [option for option in choice.options if "as on Explore" in option]
+    told = [caption.value for caption in app.caption if "Explore's at" in caption.value]
+    if weight == defaults("law_school").lambda_concepts:
+        assert (len(same), told) == (1, [])
+        assert "λ_fair 4, λ_ratio 0.05, as on Explore" in same[0]
+    else:
+        assert same == []
+        assert told == [
+            "COMMOD's models here are trained at λ_concepts 0.05 and k 2, which are the data set's own; Explore's at "
+            "λ_concepts 0.2 and k 2."
+        ]
+
+
 # ---- in words ----
 
 

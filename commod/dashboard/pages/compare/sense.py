@@ -231,7 +231,8 @@ def sense_in_words(table: pd.DataFrame, answers: Mapping[str, Mapping[str, Answe
         return text + "No two of them change anybody, so there is nothing to compare."
     if len(moved) < len(names):
         still = [name for name in names if name not in moved]
-        text += f"{_names(titles, still)} {'changes' if len(still) == 1 else 'change'} nobody; the rest is of the others. "
+        does = "changes" if len(still) == 1 else "change"
+        text += f"{_names(titles, still)} {does} nobody; the rest is of the others. "
     right = _extremes("right", {name: answers[name]["right"] for name in moved})
     sure = _extremes("sure", {name: answers[name]["sure"] for name in moved})
     text += f"By the record, changes are right most often with {_told(titles, right, answers)}. "
