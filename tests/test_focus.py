@@ -11,7 +11,7 @@ import pytest
 
 from commod.dashboard.views.frame import PAGES
 from tests.browsing import chromium, chromium_path, rerun, serve, settled, with_faults
-from tests.keyboard import lost, mark
+from tests.keyboard import in_focus, lost, mark
 from tests.screenshots import address_of
 
 pytestmark = [
@@ -33,6 +33,16 @@ if not hasattr(DeltaGenerator, "quick_empty"):
 
     DeltaGenerator.empty = _empty
     streamlit.empty = streamlit._main.empty
+
+    from commod.dashboard.jobs import checks
+
+    def slowly(compute):
+        def computed(*arguments, **options):
+            time.sleep(2)
+            return compute(*arguments, **options)
+        return computed
+
+    checks.merit, checks.refits_of_model = slowly(checks.merit), slowly(checks.refits_of_model)
 """
 # Pages that wait for something before they draw it; at λ_fair 0 there is nothing for SHAP, which takes its time.
 WAITING = (
@@ -69,4 +79,17 @@ def test_nothing_that_can_have_the_focus_is_taken_out_of_the_page_when_the_scrip
     assert mark(page) > 15
     rerun(page)
     assert not lost(page)
+    page.close()
+
+
+@pytest.mark.parametrize("path", ["compare?methods=commod,lpp", "runs?runs=one*law_school*lambda_fair-1"])
+def test_a_table_of_checks_keeps_the_focus_when_an_answer_arrives(address, browser, path):
+    page = browser.new_page(viewport={"width": 1440, "height": 900})
+    page.goto(f"{address}/{path}")
+    table = page.get_by_role("region", name="Do their changes make sense?")
+    table.get_by_text("…").first.wait_for(timeout=60_000)
+    mark(page)
+    table.focus()
+    page.wait_for_function("() => !document.activeElement.innerText.includes('…')", timeout=120_000)
+    assert in_focus(page) == "Do their changes make sense?"
     page.close()

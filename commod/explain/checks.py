@@ -34,6 +34,8 @@ __all__ = [
 # A change that so large a share of the refits makes is called one that happens again.
 AGAIN = 0.9
 Mark = Literal["fine", "look", "bad", "open"]
+# Bounds that are read more easily as a word.
+_WORDS = {1 / 2: "half", 1 / 3: "a third"}
 # What a mark is called, its sign, and what it says. "open": it cannot be told.
 MARKS: dict[Mark, tuple[str, str]] = {
     "fine": ("fine", "✓"),
@@ -84,8 +86,18 @@ class Check:
     def bounds(self) -> str:
         """The bounds in words."""
         side, beyond = ("or more", "less than") if self.direction > 0 else ("or less", "more than")
-        fine, bad = (f"{100 * bound:g} %" for bound in (self.fine, self.bad))
-        return f"Fine: {fine} {side}. Bad: {beyond} {bad}. {self.why}"
+        fine, bad = (_WORDS.get(bound, f"{100 * bound:g} %") for bound in (self.fine, self.bad))
+        best = f"{fine} {side}" if self.fine else "nobody"
+        return f"Fine: {best}. Bad: {beyond} {bad}. {self.why}"
+
+    def show(self, value: float) -> str:
+        """A share in percent, with as many decimals as put it on that side of the bounds on which its mark is."""
+        usual = 1 if self.bad < 0.1 else 0
+        for digits in range(usual, 7):
+            text = in_percent(value, digits)
+            if text.startswith("<") or self.mark(round(value, digits + 2)) == self.mark(value):
+                return text
+        return in_percent(value, usual)  # it is a bound: 1 of 3 is "33%"
 
 
 # Every check by name, in the order in which they are read.
@@ -150,6 +162,8 @@ class Answer:
     part, whole : int
         Counts behind it.
     sentence : str
+    basis : str
+        What the share rests on beside these people: the merit that hurts most of them, or the number of refits.
     """
 
     check: Check
@@ -157,10 +171,16 @@ class Answer:
     part: int
     whole: int
     sentence: str
+    basis: str = ""
 
     @property
     def mark(self) -> Mark:
         return self.check.mark(self.value)
+
+    @property
+    def share(self) -> str:
+        """The share as it is written."""
+        return self.check.show(self.value)
 
     @property
     def plain(self) -> dict[str, str | int | float | None]:
@@ -169,8 +189,8 @@ class Answer:
         return {"mark": self.mark, "value": value, "part": self.part, "whole": self.whole}
 
 
-def _answer(name: str, part: int, whole: int, sentence: str) -> Answer:
-    return Answer(CHECKS[name], part / whole if whole else float("nan"), part, whole, sentence)
+def _answer(name: str, part: int, whole: int, sentence: str, basis: str = "") -> Answer:
+    return Answer(CHECKS[name], part / whole if whole else float("nan"), part, whole, sentence, basis)
 
 
 def _nobody(name: str) -> Answer:
@@ -188,7 +208,7 @@ def check_record(record: pd.DataFrame) -> Answer:
         if rows["count"].sum():
             parts.append(f"{rows['right'].sum():,} of {rows['count'].sum():,} {word}")
     detail = f": {' and '.join(parts)}" if len(parts) > 1 else f", all of them {parts[0].split(' ', 3)[3]}"
-    share = in_percent(right / whole, 0)
+    share = CHECKS["right"].show(right / whole)
     return _answer("right", right, whole, f"By the record {right:,} of {whole:,} changes are right ({share}){detail}.")
 
 
@@ -199,7 +219,7 @@ def check_certainty(logit: Any, before: Any, after: Any) -> Answer:
     part, whole = int((sure & changed).sum()), int(changed.sum())
     if not whole:
         return _nobody("sure")
-    share, everyone = (in_percent(float(value), 0) for value in (part / whole, sure.mean()))
+    share, everyone = CHECKS["sure"].show(part / whole), in_percent(float(sure.mean()), 0)
     sentence = (
         f"f was more than {SURE:.0%} sure of {part:,} of the {whole:,} decisions that changed ({share}), and of "
         f"{everyone} of all."
@@ -228,7 +248,8 @@ def check_merit(task: Task, merit: pd.DataFrame) -> Answer:
         if worst["lowered_g"]:
             sentence += f", but it can lower {lowered} of {people} ({hurts}; {worst['lowered_f']:,} under f)"
         sentence += "."
-    return _answer("merit", int(worst["turned_g"]), int(worst["people"]), sentence)
+    basis = worst["label"] if worst["turned_g"] else ""
+    return _answer("merit", int(worst["turned_g"]), int(worst["people"]), sentence, basis)
 
 
 def merit_in_words(row: Any) -> str:
@@ -253,9 +274,9 @@ def check_again(changed: Any, share: Any, refits: int) -> Answer:
         return _nobody("again")
     sentence = (
         f"{part:,} of {whole:,} changes happen in {AGAIN * 10:.0f} of 10 refits or more "
-        f"({in_percent(part / whole, 0)}; {refits} refits on resampled training data)."
+        f"({CHECKS['again'].show(part / whole)}; {refits} refits on resampled training data)."
     )
-    return _answer("again", part, whole, sentence)
+    return _answer("again", part, whole, sentence, f"{refits} refits")
 
 
 def often_enough(share: Any) -> Any:

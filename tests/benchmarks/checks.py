@@ -71,9 +71,8 @@ def cell(answer):
     word, sign = MARKS[answer["mark"]]
     if answer["mark"] == "open":
         return f"{sign} {word}"
-    digits = 1 if CHECKS[answer["check"]].bad < 0.1 else 0
     wrong = f", {answer['whole'] - answer['part']:,} wrong" if answer["check"] == "right" else ""
-    return f"{sign} {word} {in_percent(answer['value'], digits)}{wrong}"
+    return f"{sign} {word} {CHECKS[answer['check']].show(answer['value'])}{wrong}"
 
 
 if __name__ == "__main__":

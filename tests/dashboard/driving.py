@@ -37,7 +37,8 @@ def table(app, place):
 def tables(app):
     """Title to the texts of the cells, row by row."""
     found = {}
-    for element in app.get("html"):
+    drawn = [*app.get("html"), *app.markdown]  # those that are filled while they are looked at go through Markdown
+    for element in drawn:
         for title, body in re.findall(r'aria-label="([^"]*)"><table.*?<tbody>(.*?)</tbody>', element.proto.body, re.S):
             rows = [re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row, re.S) for row in body.split("</tr>") if row]
             assert html.unescape(title) not in found, f"two tables are called {title}"

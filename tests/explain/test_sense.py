@@ -110,6 +110,29 @@ def test_marks_follow_the_declared_bounds(check):
     assert check.why in check.bounds
 
 
+@pytest.mark.parametrize("check", CHECKS.values(), ids=list(CHECKS))
+def test_what_is_written_is_on_the_side_of_the_mark(check):
+    for bound in (check.fine, check.bad):
+        for value in np.clip(bound + np.array([-4e-3, -1e-4, 1e-4, 4e-3]), 0, 1):
+            text = check.show(value)
+            assert text.startswith("<") or check.mark(float(text[:-1]) / 100) == check.mark(value)
+
+
+def test_shares_have_no_more_decimals_than_needed():
+    assert CHECKS["merit"].show(14 / 1360) == "1.03%"
+    assert CHECKS["merit"].show(16 / 1360) == "1.2%"
+    assert CHECKS["merit"].show(1 / 10_000) == "<0.1%"
+    assert CHECKS["again"].show(120 / 241) == "49.8%"
+    assert CHECKS["right"].show(70 / 211) == CHECKS["right"].show(1 / 3) == "33%"
+
+
+def test_bounds_are_in_words():
+    assert CHECKS["right"].bounds.startswith("Fine: half or more. Bad: less than a third. ")
+    assert CHECKS["sure"].bounds.startswith("Fine: 5 % or less. Bad: more than 25 %. ")
+    assert CHECKS["merit"].bounds.startswith("Fine: nobody. Bad: more than 1 %. ")
+    assert CHECKS["again"].bounds.startswith("Fine: 80 % or more. Bad: less than half. ")
+
+
 def test_the_figures_of_the_paper_s_data():
     """Of 75 Non-White students raised at the default setting 69 are recorded as failing."""
     from commod import Commod

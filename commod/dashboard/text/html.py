@@ -169,6 +169,7 @@ def html_table(
     marked: Collection[tuple[int, int]] = (),
     text: Collection[int] = (),
     tall: bool = False,
+    dense: bool = False,
 ) -> Markup:
     """A table that scrolls sideways where it is wider than the page; the first cell of a row is its heading.
 
@@ -185,8 +186,10 @@ def html_table(
         Columns of words, set left.
     tall : bool
         Whether it may have so many rows that they are to be scrolled, too.
+    dense : bool
+        Whether it has so many columns that they are to stand closer.
     """
-    table = style() + piece("table", headings, rows, caption, marked, text, tall)
+    table = style() + piece("table", headings, rows, caption, marked, text, tall, dense)
     told = {name: says for name, says in headings.items() if says} if isinstance(headings, Mapping) else {}
     return table + piece("meanings", told.items()) if told else table
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
 import streamlit as st
+from markupsafe import Markup
 
 from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.queue import Ticket
@@ -16,7 +18,6 @@ from commod.dashboard.jobs.wait import Pending
 from commod.dashboard.server.paint_order import deferred_paint
 from commod.dashboard.text.escape import escape_markdown
 from commod.explain.checks import CHECKS, MARKS, Answer, Mark
-from commod.explain.concepts import in_percent
 
 # Word and sign tell a mark; the colour only underlines it.
 SHOWN: dict[Mark, str] = {
@@ -82,14 +83,20 @@ def line(answer: Answer) -> None:
     st.markdown(_in_words(answer), help=f"{check.meaning} {check.bounds}")
 
 
+def changing_table(place: Any, table: Markup) -> Any:
+    """Draw a table at `place`, and give the place to draw it again when it is filled further.
+
+    It goes through Markdown, of which the browser changes only the cells that differ. `st.html` would put in a new
+    table each time, and who is in the old one with the keyboard would lose the focus.
+    """
+    whole = re.sub(r"[\r\n]\s*[\r\n]", "\n", table)  # at an empty line Markdown would end it
+    return place.markdown(whole, unsafe_allow_html=True)
+
+
 def in_a_cell(answer: Answer) -> str:
-    """An answer in a cell of a table: sign, word, share and counts."""
+    """An answer in a cell of a table: sign, word, share, counts, and below them what it rests on."""
     word, sign = MARKS[answer.mark]
     if answer.mark == "open":
         return f"{sign} {word}: {'no merit is declared' if answer.check.name == 'merit' else 'nobody changes'}"
-    return f"{sign} {word} {share_of(answer)} ({answer.part:,} of {answer.whole:,})"
-
-
-def share_of(answer: Answer) -> str:
-    """The share behind an answer, as it is written."""
-    return in_percent(answer.value, 1 if answer.check.bad < 0.1 else 0)
+    basis = f"\n{answer.basis}" if answer.basis else ""
+    return f"{sign} {word} {answer.share} ({answer.part:,} of {answer.whole:,}){basis}"

@@ -53,7 +53,10 @@ def test_every_method_has_every_check():
         word, sign = MARKS[row["mark"]]
         shown = cell[PLACES[row["check"]]]
         assert shown.startswith(f"{sign} {word} ")
-        assert shown.endswith(f"({row['part']:,} of {row['whole']:,})")
+        counts, _, basis = shown.partition("\n")
+        assert counts.endswith(f"({row['part']:,} of {row['whole']:,})")
+        merit = "LSAT score" if row["part"] else ""
+        assert basis == {"merit": merit, "again": "2 refits"}.get(row["check"], "")
 
 
 def test_a_method_that_changes_nobody_is_open():
@@ -71,7 +74,7 @@ def test_refits_that_take_long_are_offered_with_the_reason(monkeypatch):
     assert not any(sense.COMES in cell for row in rows(app).values() for cell in row)
     assert any("refits would take more than 0 s here: COMMOD about" in text.value for text in app.main.markdown)
     fine(app.button(key="refit_slow").click().run())
-    assert all(row[PLACES["again"]].endswith(")") for row in rows(app).values())
+    assert all(row[PLACES["again"]].endswith(")\n2 refits") for row in rows(app).values())
     assert "refit_slow" not in [button.key for button in app.button]
 
 
@@ -86,7 +89,7 @@ def test_a_method_that_fails_leaves_the_others(monkeypatch):
     monkeypatch.setattr(checks, "refits_of_model", fail)
     found = rows(fine(run_compare(methods="commod,lpp", model="4,0.05")))
     assert found["LPP"][PLACES["again"]] == sense.FAILED
-    assert found["COMMOD"][PLACES["again"]].endswith(")")
+    assert found["COMMOD"][PLACES["again"]].endswith(")\n2 refits")
 
 
 def test_what_is_known_is_not_computed_again(monkeypatch):
@@ -115,6 +118,23 @@ def test_own_data_without_a_merit_leave_the_question_open():
     assert {row[PLACES["merit"]] for row in found.values()} == {"– open: no merit is declared"}
 
 
+@pytest.mark.parametrize("weight", [0.05, 0.2])
+def test_a_model_is_as_on_explore_only_at_the_same_concepts(weight):
+    app = fine(run_compare(methods="commod,lpp", lambda_fair="4", lambda_concepts=f"{weight:g}"))
+    (choice,) = [box for box in app.selectbox if box.label.startswith("COMMOD model to match")]
+    same = [option for option in choice.options if "as on Explore" in option]
+    told = [caption.value for caption in app.caption if "Explore's at" in caption.value]
+    if weight == defaults("law_school").lambda_concepts:
+        assert (len(same), told) == (1, [])
+        assert "λ_fair 4, λ_ratio 0.05, as on Explore" in same[0]
+    else:
+        assert same == []
+        assert told == [
+            "COMMOD's models here are trained at λ_concepts 0.05 and k 2, which are the data set's own; Explore's at "
+            "λ_concepts 0.2 and k 2."
+        ]
+
+
 # ---- in words ----
 
 
@@ -136,7 +156,10 @@ def test_the_fewest_changes_stand_beside_the_least_sensible_ones():
     table = matched(commod=100, lpp=150, frappe=200)
     found = {"commod": answers(0.1, 0.5), "lpp": answers(0.3, 0.1), "frappe": answers(0.4, 0.0)}
     text = sense.sense_in_words(table, found)
-    assert text.startswith("At about the same fairness and accuracy **COMMOD** changes fewest (100 people). ")
+    assert text.startswith(
+        "At about the same fairness and accuracy are COMMOD, LPP and FRAPPE. Of these, **COMMOD** changes fewest (100 "
+        "people). "
+    )
     assert "right most often with **FRAPPE** (40%), least often with **COMMOD** (10%). " in text
     assert "**The fewest changes are here the least often right.** Wrong changes: COMMOD 90, LPP 70, FRAPPE 60." in text
     assert "least often with **FRAPPE** (0%), most often with **COMMOD** (50%)." in text
@@ -152,6 +175,25 @@ def test_commod_is_named_where_it_is_in_the_middle_and_chance_is_told():
     assert "least often right.**" not in text
 
 
+def test_shares_that_are_written_alike_are_ties():
+    found = {"commod": answers(0.2, 0.1), "lpp": answers(0.341, 0.1, 1000), "frappe": answers(0.339, 0.1, 1000)}
+    text = sense.sense_in_words(matched(commod=100, lpp=1000, frappe=1000), found)
+    assert "right most often with **LPP** and **FRAPPE** (34%), least often with **COMMOD** (20%). " in text
+    alike = {"commod": answers(0.2, 0.1), "lpp": answers(0.2, 0.1)}
+    text = sense.sense_in_words(matched(commod=100, lpp=150), alike)
+    assert "with **COMMOD** and **LPP** (20%), all the same." in text
+    assert "least often right.**" not in text
+
+
+def test_methods_that_are_not_compared_are_named_with_the_reason():
+    table = matched(commod=100, lpp=150, frappe=0, hardt=120).assign(comparable=[True, True, True, False])
+    found = {name: answers(0.3, 0.1) for name in ("commod", "lpp", "hardt")} | {"frappe": answers(0, 0, 0)}
+    text = sense.sense_in_words(table, found)
+    assert "are COMMOD, LPP and FRAPPE (Hardt post-processing is left out: not near). Of these, **FRAPPE** " in text
+    assert "FRAPPE changes nobody; the rest is of the others. By the record" in text
+    assert "Wrong changes: COMMOD 70, LPP 70. " in text
+
+
 def test_bad_marks_are_counted_when_all_are_there():
     merit = pd.DataFrame({"people": []})
     found = {"commod": answers(0.1, 0.5), "lpp": answers(0.6, 0.0)}
@@ -159,7 +201,9 @@ def test_bad_marks_are_counted_when_all_are_there():
         each |= {"merit": check_merit(prepare("law_school").task, merit), "again": check_again([True], [0.0], 20)}
     assert sense.marks_in_words(found) == "Marks “bad”, of 4: COMMOD 3, LPP 1."
     found["lpp"].pop("again")
-    assert sense.marks_in_words(found) == "Marks “bad”, of 4: COMMOD 3."
+    assert sense.marks_in_words(found) == (
+        "Marks “bad”, of 4: COMMOD 3. LPP is left out: not all of its checks are answered."
+    )
 
 
 def test_without_a_comparable_rival_the_table_is_not_read_as_a_comparison():

@@ -26,7 +26,7 @@ from commod.dashboard.views.table import Table
 from commod.datasets import load_task
 from commod.experiments import Sweep
 from commod.experiments.match import NEAR_ACCURACY, Match, near_fairness
-from commod.experiments.sweep import fairness_gain
+from commod.experiments.sweep import Cell, fairness_gain
 from commod.explain.concepts import in_percent
 from commod.metrics.figures import CRITERIA, FIGURES
 from commod.models.competitors import METHODS
@@ -71,11 +71,10 @@ def _choose(settings: Settings, sweep: Sweep, chosen: int) -> None:
     options = sorted({*shown.index, chosen}, key=lambda i: (not points["best"][i], gain[i]))
     key = f"model_{settings.problem()}"
     st.session_state[key] = chosen
-    here = (settings.lambda_fair, settings.lambda_ratio)
 
     def words(i: int) -> str:
         cell, point = sweep.models[i].cell, points.loc[i]
-        same = ", as on Explore" if (cell.value, dict(cell.others)["lambda_ratio"]) == here else ""
+        same = ", as on Explore" if _on_explore(settings, cell) == settings else ""
         same += "" if point["best"] else " (beaten by another)"
         return (
             f"{figure.short_in_sentence} {figure.show(point[figure.name])}, accuracy {point['accuracy']:.1%}, "
@@ -89,6 +88,10 @@ def _choose(settings: Settings, sweep: Sweep, chosen: int) -> None:
         key=key,
         on_change=lambda: choose_model(sweep, st.session_state[key]),
     )
+    own = _on_explore(settings, sweep.models[chosen].cell)
+    here, there = (f"λ_concepts {each.lambda_concepts:g} and k {each.k}" for each in (own, settings))
+    if here != there:
+        st.caption(f"COMMOD's models here are trained at {here}, which are the data set's own; Explore's at {there}.")
 
 
 def _sentence(table: pd.DataFrame, settings: Settings) -> str:
@@ -154,7 +157,7 @@ def _match_table(table: pd.DataFrame, settings: Settings) -> None:
     ]
     headings = {heading: meaning for heading, meaning, _ in columns.values()}
     marked = {(i, 0) for i, near in enumerate(table["comparable"]) if near}
-    st.html(html_table(headings, rows, caption=MATCHED, marked=marked, text={len(columns) - 1}))
+    st.html(html_table(headings, rows, caption=MATCHED, marked=marked, text={len(columns) - 1}, dense=True))
     st.caption(
         "Shaded: near COMMOD's fairness and accuracy. *Same people*: of those changed by COMMOD or this method, "
         "changed by both. *Tree F1*: how well a tree of so many questions, one after the other, tells who changed (1: "
@@ -219,11 +222,16 @@ def _charts(found: Match, settings: Settings, sweeps: dict[str, Sweep]) -> dict[
     }
 
 
+def _on_explore(settings: Settings, cell: Cell) -> Settings:
+    """The settings under which Explore trains a COMMOD model of the sweep."""
+    usual = defaults(settings.data)
+    others: dict[str, Any] = {"lambda_concepts": usual.lambda_concepts, "k": usual.k, **dict(cell.others)}
+    return replace(settings, lambda_fair=cell.value, **others)
+
+
 def _open_in_explore(settings: Settings, sweep: Sweep, chosen: int) -> None:
     """A button that takes the matched model to the Explore page."""
-    cell, usual = sweep.models[chosen].cell, defaults(settings.data)
-    others: dict[str, Any] = {"lambda_concepts": usual.lambda_concepts, "k": usual.k, **dict(cell.others)}
-    target = replace(settings, lambda_fair=cell.value, **others)
+    target = _on_explore(settings, sweep.models[chosen].cell)
     free = session.can_go_to(target)
     if st.button(
         "Open this COMMOD model on the Explore page",

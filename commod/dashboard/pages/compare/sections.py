@@ -210,7 +210,8 @@ def _cells(here: Compared) -> None:
     blind = cells[cells["blind"]]
     if "commod" in here.sweeps and any(not METHODS[name].needs_sensitive for name in here.sweeps if name != "commod"):
         absent = blind.groupby(["fairness_q", "accuracy_q"]).ngroups - int((blind["method"] == "commod").sum())
-        text += f" {lead_in_words(cells)}" + (f"; in {absent} cells only others have a model." if absent else ".")
+        where = f"; in {absent} {'cell' if absent == 1 else 'cells'} only others have a model" if absent else ""
+        text += f" {lead_in_words(cells)}{where}."
     st.markdown(text)
     draw_cells(
         mark_fewest(cells.round({"change_rate": 3})),  # equal as they are written

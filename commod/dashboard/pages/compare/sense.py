@@ -8,6 +8,7 @@ from typing import Any
 
 import pandas as pd
 import streamlit as st
+from markupsafe import Markup
 
 from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.checks import Retrained
@@ -18,7 +19,7 @@ from commod.dashboard.jobs.wait import Pending, draw_pending
 from commod.dashboard.server.paint_order import deferred_paint
 from commod.dashboard.state.settings import Settings
 from commod.dashboard.text.html import html_meanings, html_table
-from commod.dashboard.views.checks import in_a_cell, share_of
+from commod.dashboard.views.checks import changing_table, in_a_cell
 from commod.dashboard.views.methods import label_of, place, state
 from commod.experiments import Model, Sweep, prepare
 from commod.experiments import checks as library
@@ -64,20 +65,21 @@ class _Section:
         """All places, with what is known by now; if nothing is to come, it stays when the script runs again."""
         waits = any((name, check) not in self.notes for name in self.models for check in self._missing(name))
         st.markdown(sense_in_words(self.table, self.answers))
-        self.rows = place(waits=waits)
+        self.rows = changing_table(st, self.html())
         st.html(html_meanings({check.short: f"{check.meaning} {check.bounds}" for check in CHECKS.values()}))
         self.told, self.offer = st.empty(), place(waits=waits)
         st.caption(
             "Shaded: near COMMOD's fairness and accuracy. Shares are of the people whom a method changes; *"
-            f"{CHECKS['merit'].short}* is of all whom one more step can reach. *{CHECKS['again'].short}*: "
-            f"{self.count} refits of each method on resampled training rows, as many of COMMOD (Explore makes more of "
-            "it). A method that decides by lot draws a new one for an edited person and in a refit."
+            f"{CHECKS['merit'].short}* is of all whom one more step can reach, and of that merit which hurts most "
+            "people under this method (named where it hurts anybody; rows may differ in it). "
+            f"*{CHECKS['again'].short}*: each method is refitted {self.count} times on resampled training rows; the "
+            "share of another number of refits, as on another page, may be another. A method that decides by lot draws "
+            "a new one for an edited person and in a refit."
         )
         st.caption(
             "Accuracy that is lost is the surplus of wrong changes over right ones: of two methods that lose the same, "
             "the one that changes fewer has the smaller share of right ones. So look at how many are wrong, too."
         )
-        self.paint()
         self.tell_marks()
         if not waits:
             self._offer()
@@ -181,6 +183,9 @@ class _Section:
     # ---- what is drawn ----
 
     def paint(self) -> None:
+        changing_table(self.rows, self.html())
+
+    def html(self) -> Markup:
         """The table, as far as it is known."""
         rows = [
             [label_of(name), f"{changed:,}", *(self._cell(name, check) for check in CHECKS)]
@@ -189,7 +194,7 @@ class _Section:
         headings = ["Method", "People", *(check.short for check in CHECKS.values())]
         marked = {(i, 0) for i, near in enumerate(self.table["comparable"]) if near}
         text = set(range(2, len(headings)))
-        self.rows.html(html_table(headings, rows, caption=TITLE, marked=marked, text=text))
+        return html_table(headings, rows, caption=TITLE, marked=marked, text=text)
 
     def tell_marks(self) -> None:
         """In the place of the progress, so that nothing below moves when it ends."""
@@ -206,25 +211,32 @@ class _Section:
 
 def sense_in_words(table: pd.DataFrame, answers: Mapping[str, Mapping[str, Answer]]) -> str:
     """Of the models that are comparable: who changes fewest, and whose changes make most sense and least."""
+    titles = {str(name): METHODS[str(name)].title for name in table["method"]}
     near = table[table["comparable"]]
     if len(near) < 2:
         return (
             "No other method has a model as fair and as accurate as this one, so what differs here may be due to that."
         )
-    titles = {row.method: METHODS[str(row.method)].title for row in near.itertuples()}
+    names = list(near["method"])
+    far = [name for name in titles if name not in names]
+    left_out = f" ({_names(titles, far)} {'is' if len(far) == 1 else 'are'} left out: not near)" if far else ""
     least = near["changed"].min()
     fewest = list(near.loc[near["changed"] == least, "method"])
     text = (
-        f"At about the same fairness and accuracy {_names(titles, fewest)} "
-        f"{'changes' if len(fewest) == 1 else 'change'} fewest ({least:,} people). "
+        f"At about the same fairness and accuracy are {_names(titles, names)}{left_out}. Of these, "
+        f"{_names(titles, fewest, bold=True)} {'changes' if len(fewest) == 1 else 'change'} fewest ({least:,} people). "
     )
-    moved = [name for name in titles if answers[name]["right"].whole]
+    moved = [name for name in names if answers[name]["right"].whole]
     if len(moved) < 2:
         return text + "No two of them change anybody, so there is nothing to compare."
+    if len(moved) < len(names):
+        still = [name for name in names if name not in moved]
+        does = "changes" if len(still) == 1 else "change"
+        text += f"{_names(titles, still)} {does} nobody; the rest is of the others. "
     right = _extremes("right", {name: answers[name]["right"] for name in moved})
     sure = _extremes("sure", {name: answers[name]["sure"] for name in moved})
     text += f"By the record, changes are right most often with {_told(titles, right, answers)}. "
-    if set(fewest) <= set(right.worst):
+    if set(fewest) <= set(right.worst) != set(right.best):
         text += "**The fewest changes are here the least often right.** "
     wrong = {name: answers[name]["right"].whole - answers[name]["right"].part for name in moved}
     text += f"Wrong changes: {', '.join(f'{titles[name]} {count:,}' for name, count in wrong.items())}. "
@@ -234,17 +246,22 @@ def sense_in_words(table: pd.DataFrame, answers: Mapping[str, Mapping[str, Answe
 
 def marks_in_words(answers: Mapping[str, Mapping[str, Answer]]) -> str:
     """How many checks of each method are marked bad, of those methods of which all are answered."""
-    bad = [
-        f"{METHODS[name].title} {sum(answer.mark == 'bad' for answer in found.values())}"
-        for name, found in answers.items()
-        if len(found) == len(CHECKS)
-    ]
-    return f"Marks “bad”, of {len(CHECKS)}: {', '.join(bad)}." if bad else ""
+    titles = {name: METHODS[name].title for name in answers}
+    whole = [name for name, found in answers.items() if len(found) == len(CHECKS)]
+    if not whole:
+        return ""
+    bad = {name: sum(answer.mark == "bad" for answer in answers[name].values()) for name in whole}
+    text = f"Marks “bad”, of {len(CHECKS)}: {', '.join(f'{titles[name]} {count}' for name, count in bad.items())}."
+    left = [name for name in answers if name not in whole]
+    if not left:
+        return text
+    words = ("is", "its") if len(left) == 1 else ("are", "their")
+    return f"{text} {_names(titles, left)} {words[0]} left out: not all of {words[1]} checks are answered."
 
 
 @dataclass(frozen=True)
 class _Extremes:
-    """Whose share is best and whose is worst, and whether the two can be told apart."""
+    """Whose share is best and whose is worst, as it is written, and whether the two can be told apart."""
 
     check: Check
     best: list[str]
@@ -254,11 +271,10 @@ class _Extremes:
 
 def _extremes(name: str, found: Mapping[str, Answer]) -> _Extremes:
     check = CHECKS[name]
-    gain = {method: check.direction * answer.value for method, answer in found.items()}
-    best, worst = max(gain.values()), min(gain.values())
-    at_best = [method for method in gain if gain[method] == best]
-    at_worst = [method for method in gain if gain[method] == worst]
-    spans = [wilson_interval(found[ends[0]].part, found[ends[0]].whole) for ends in (at_best, at_worst)]
+    order = sorted(found.values(), key=lambda answer: check.direction * answer.value)
+    worst, best = order[0], order[-1]
+    at_best, at_worst = ([name for name in found if found[name].share == end.share] for end in (best, worst))
+    spans = [wilson_interval(end.part, end.whole) for end in (best, worst)]
     (low, high), (other_low, other_high) = ([float(end) for end in span] for span in spans)
     return _Extremes(check, at_best, at_worst, low > other_high or other_low > high)
 
@@ -267,17 +283,17 @@ def _told(titles: Mapping[str, str], ends: _Extremes, answers: Mapping[str, Mapp
     """The best and the worst with their shares, and COMMOD's where it is neither."""
 
     def share(name: str) -> str:
-        return share_of(answers[name][ends.check.name])
+        return answers[name][ends.check.name].share
 
-    text = f"{_names(titles, ends.best)} ({share(ends.best[0])})"
+    text = f"{_names(titles, ends.best, bold=True)} ({share(ends.best[0])})"
     if ends.best == ends.worst:
         return f"{text}, all the same"
-    text += f", {'least' if ends.check.direction > 0 else 'most'} often with {_names(titles, ends.worst)}"
+    text += f", {'least' if ends.check.direction > 0 else 'most'} often with {_names(titles, ends.worst, bold=True)}"
     text += f" ({share(ends.worst[0])}{'' if ends.apart else '; the difference may be chance'})"
     between = "commod" in answers and "commod" not in (*ends.best, *ends.worst) and answers["commod"]["right"].whole
     return f"{text}; COMMOD {share('commod')}" if between else text
 
 
-def _names(titles: Mapping[str, str], names: list[str]) -> str:
-    *first, last = (f"**{titles[name]}**" for name in names)
+def _names(titles: Mapping[str, str], names: list[str], *, bold: bool = False) -> str:
+    *first, last = (f"**{titles[name]}**" if bold else titles[name] for name in names)
     return f"{', '.join(first)} and {last}" if first else last

@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 import streamlit as st
+from markupsafe import Markup
 
 from commod.charts import MethodStyle, palette, plot_methods
 from commod.charts.compare import DEPLOYED, DEPLOYED_STYLE
@@ -23,8 +24,7 @@ from commod.dashboard.text.glossary import tip
 from commod.dashboard.text.html import html_columns, html_legend, html_table
 from commod.dashboard.views import controls
 from commod.dashboard.views.chart import draw
-from commod.dashboard.views.checks import in_a_cell
-from commod.dashboard.views.methods import place
+from commod.dashboard.views.checks import changing_table, in_a_cell
 from commod.dashboard.views.tree import tree_of
 from commod.explain.checks import CHECKS
 from commod.metrics.figures import CRITERIA, Figure, key_figures
@@ -90,10 +90,10 @@ def _together(shown: Sequence[Shown], *names: str) -> list[list[Shown]]:
     return list(groups.values())
 
 
-def _table(first: str, shown: Sequence[Shown], rows: Sequence[Sequence[str]], caption: str, **how: Any) -> None:
+def _table(first: str, shown: Sequence[Shown], rows: Sequence[Sequence[str]], caption: str, **how: Any) -> Markup:
     """A table with a column for each run; long names are cut, so that columns stay alike, and told below it."""
     headings = {first: ""} | {one.short: one.title if one.short != one.title else "" for one in shown}
-    st.html(html_table(headings, rows, caption=caption, **how))
+    return html_table(headings, rows, caption=caption, **how)
 
 
 def _whole(text: str) -> str:
@@ -127,18 +127,20 @@ def _checks(shown: Sequence[Shown]) -> Callable[[], list[Pending]]:
     """The checks of each run; what takes longer is filled in as it is found."""
     st.subheader("Do their changes make sense?")
     jobs = [(tasks.merit(one.result), tasks.refits(one.result)) for one in shown]
-    table = place(waits=any(get(job) is None for both in jobs for job in both))
 
-    def paint(_: Ticket | None = None) -> None:
+    def table() -> Markup:
         found = [one.result.answers(*map(get, both)) for one, both in zip(shown, jobs, strict=True)]
         rows = [
             [check.title, *(in_a_cell(answers[name]) if name in answers else "…" for answers in found)]
             for name, check in CHECKS.items()
         ]
-        with table.container():
-            _table("Question", shown, rows, "Do their changes make sense?")
+        return _table("Question", shown, rows, "Do their changes make sense?")
 
-    paint()
+    place = changing_table(st, table())
+
+    def paint(_: Ticket) -> None:
+        changing_table(place, table())
+
     told = " ".join(f"*{check.short}*: {check.bounds}" for check in CHECKS.values())
     st.caption(told)
     return lambda: [Pending(submit(job), paint) for both in jobs for job in both if get(job) is None]
@@ -207,7 +209,8 @@ def _settings(shown: Sequence[Shown]) -> None:
         differs = len(set(values)) > 1
         rows.append([CONTROLS[name].heading + " (differs)" * differs, *values])
         marked |= {(i, j) for j in range(len(shown) + 1) if differs}
-    _table("Setting", shown, rows, "Settings of the runs", marked=marked, text=range(1, len(shown) + 1))
+    text = range(1, len(shown) + 1)
+    st.html(_table("Setting", shown, rows, "Settings of the runs", marked=marked, text=text))
 
 
 def _figures(shown: Sequence[Shown]) -> None:
@@ -218,7 +221,7 @@ def _figures(shown: Sequence[Shown]) -> None:
         titles = {"f": f"{figure.title} of f", "g": f"{figure.title} of g", "difference": f"{figure.title}, g − f"}
         for column, title in ({"g": figure.title} if figure.of_change else titles).items():
             rows.append([title, *(_interval(one.result.figures, figure, column) for one in shown)])
-    _table("Figure", shown, rows + _group_rows(shown), FIGURES)
+    st.html(_table("Figure", shown, rows + _group_rows(shown), FIGURES))
     fair = "; ".join(f"{figure.in_sentence}: {figure.fair} is fair" for figure in key_figures() if figure.fair)
     st.caption(
         f"On test, in [ ] the 95 % interval (bootstrap; for groups Wilson's). {fair}. Differences whose interval holds "
@@ -308,7 +311,8 @@ def _overlap(shown: Sequence[Shown]) -> None:
 
 def _overlap_table(group: Sequence[Shown], where: str) -> None:
     rows = [[one.short, *(_shared(one, other) for other in group)] for one in group]
-    _table("Run", group, rows, f"Changed people in common, {where}", marked={(i, i + 1) for i in range(len(group))})
+    marked = {(i, i + 1) for i in range(len(group))}
+    st.html(_table("Run", group, rows, f"Changed people in common, {where}", marked=marked))
     of_f = " They start from different base models: a person is changed where g differs from the run's own f."
     st.caption(
         escape_markdown(
