@@ -88,6 +88,10 @@ class ScoreAdversary:
                 break  # convergence is quadratic: this step has left the loss within tol² of its minimum
         return AdversaryFit(loss, phi, p, t, b, hessian)
 
+    def guess(self, fit: AdversaryFit, z: Array) -> Array:
+        """h(z) = φ·b(z), the logit of P(S = 1 | z), of any scores."""
+        return fit.phi @ self._basis((np.tanh(z / self.scale) + 1.0) / self.width)
+
     def slope(self, fit: AdversaryFit) -> Array:
         """dh/dz of the adversary's logit h(z) = φ·b(z), shape (n,)."""
         by_t = (fit.phi[1:] / -self.width) @ self._lever(fit)[0]

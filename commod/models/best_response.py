@@ -3,13 +3,14 @@
 The listing of the paper lets r and its adversary take turns, thousands of them, and where they stand at the end depends
 on the learning rates and the seed. Here the adversary is solved at every step (`ScoreObjective`), so what is left is a
 smooth function of θ = (c, v) with r(x) = c + v·x, plus a Lasso on v. It is followed along λ_fair from r ≡ 1 up to its
-target, each point warm-started from the last: the same branch of solutions for every target, and never a basin in
-which most decisions flip.
+target, each point warm-started from the last. That function has many local minima. At every rung the solver therefore
+jumps to where the loss may be lower (`Levels`), follows Newton's steps from there, and goes on from the lowest point
+found: the same for every target that passes the rung, so that neighbouring settings give neighbouring models.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,6 +18,7 @@ import numpy as np
 
 from commod.models.adversary import Array
 from commod.models.lasso import lasso_step
+from commod.models.levels import Levels
 from commod.models.objective import ScoreObjective, ScoreState
 from commod.models.rescaler import LinearRescaler
 from commod.models.solution import PathPoint, Solution, StepCallback, Terms
@@ -25,7 +27,7 @@ from commod.models.training import LossWeights, TrainingData, ratio_form
 __all__ = ["LADDER", "LinearProblem", "WarmStart", "rungs_below", "solve_linear"]
 
 # λ_fair values that every fit passes on its way up; part of the definition of the result.
-LADDER = (0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.5, 8.0)
+LADDER = (1.0, 2.0, 3.0, 4.0, 5.0, 6.5, 8.0)
 # A rung only leads to the next: it is solved until a step promises less than this.
 RUNG_TOL = 1e-5
 MAX_STEPS = 100
@@ -35,6 +37,27 @@ CLIMB_ROWS = 8192
 # Keeps the weights unique where features are linearly dependent (the levels of a category are) and nothing else
 # decides between them; too small to be seen in any score.
 RIDGE = 1e-6
+
+
+@dataclass(frozen=True)
+class Search:
+    """How hard the solver looks for a lower minimum than the one it stands in."""
+
+    jumps: int  # of each round, the most promising ones that are followed
+    slack: float  # a jump may promise this much less than the loss here: Newton's steps have not been taken yet
+    constants: tuple[float, ...] = ()  # r ≡ constant, as further starts
+
+
+ON_THE_WAY = Search(2, 0.005)
+AT_TARGET = Search(3, 0.015)
+# Where many decisions change, the lowest minimum may have nothing in common with the way up.
+AT_FAR_TARGET = Search(3, 0.015, constants=(0.0, 0.5))
+FAR = 2.5
+MAX_ROUNDS = 8
+# Two minima nearer than this count as equal, and the one that the slider came by stays.
+MIN_GAIN = 1e-6
+# A start is given up once Newton's next step, this many times over, would not get below the best loss known.
+PATIENCE = 3.0
 
 
 def rungs_below(lambda_fair: float) -> list[float]:
@@ -58,7 +81,9 @@ class LinearProblem:
         self.objective = ScoreObjective(data.y, data.sensitive, by_label=weights.by_label)
         # Columns logit f(x)·(1, x), so that z = θA; features first, so that numpy's inner loops run over the rows.
         self.A = np.vstack([data.logit, data.X.T * data.logit])
+        self.X = data.X
         self.A_fast = self.A.astype(np.float32)
+        self.levels = Levels(data.X, data.logit, self.objective, data.sensitive)
         self.form = form
         self.quadratic = 2.0 * (weights.ratio * form + RIDGE * np.eye(len(form)))
         self.identity = np.eye(len(form))[0]
@@ -68,13 +93,21 @@ class LinearProblem:
         self.penalty = np.full(len(form), weights.sparsity * self.sparsity_scale)
         self.penalty[0] = 0.0
 
+    def ratio(self, theta: Array) -> Array:
+        """r(x) of every row."""
+        return self.X @ theta[1:] + theta[0]
+
+    def penalties(self, theta: Array) -> float:
+        """λ_ratio·L_ratio and the Lasso at θ."""
+        move = theta - self.identity
+        return float(0.5 * move @ self.quadratic @ move + self.penalty @ np.abs(theta))
+
     def terms(self, state: ScoreState, theta: Array, lambda_fair: float) -> Terms:
         """Every loss term at θ and, as ``objective``, their weighted sum."""
         move = theta - self.identity
-        penalties = 0.5 * move @ self.quadratic @ move + self.penalty @ np.abs(theta)
         return {
             "lambda_fair": lambda_fair,
-            "objective": state.value(lambda_fair) + float(penalties),
+            "objective": state.value(lambda_fair) + self.penalties(theta),
             "label_loss": state.label_loss,
             "adversary_loss": state.adversary_loss,
             "ratio_loss": float(move @ self.form @ move),
@@ -90,6 +123,7 @@ class _Point:
     theta: Array
     phis: tuple[Array, ...]  # the adversaries' weights there
     terms: Terms
+    steps: tuple[Terms, ...] = ()  # what led here from the last point
     n_iter: int = 0
     converged: bool = True
     stopped: bool = False
@@ -129,7 +163,7 @@ class WarmStart:
         if len(data.y) > CLIMB_ROWS:
             sample = np.sort(np.random.default_rng(0).permutation(len(data.y))[:CLIMB_ROWS])
             self.slope = LinearProblem(data.take(sample).sorted_for(weights.by_label), weights, form)
-        self.rungs: dict[float, tuple[_Point, list[Terms]]] = {}
+        self.rungs: dict[float, _Point] = {}
         self._made_for = (data, weights, ratio_norm)
 
 
@@ -164,27 +198,30 @@ def solve_linear(
     start = tuple(fit.phi for fit in problem.start.fits)
     point = _Point(problem.identity, start, problem.terms(problem.start, problem.identity, 0.0))
     _append(solution, point)
-    # (problem, λ_fair, tolerance): up the ladder, and the target once more on all rows if the ladder was on a sample.
-    stages = [(slope, rung, RUNG_TOL) for rung in rungs_below(weights.fair)]
-    if stages and slope is problem:
-        stages[-1] = (problem, weights.fair, tol)
-    elif stages:
-        stages.append((problem, weights.fair, tol))
-    for step, (stage, rung, stage_tol) in enumerate(stages, start=1):
-        on_ladder = rung in LADDER and stage_tol == RUNG_TOL
-        taken: list[Terms] = []
+    # (problem, λ_fair, tolerance, search): up the ladder, and the target once more on all rows if that was on a sample.
+    at_target = AT_FAR_TARGET if weights.fair >= FAR else AT_TARGET
+    rungs = rungs_below(weights.fair)
+    stages: list[tuple[LinearProblem, float, float, Search | None]]
+    stages = [(slope, rung, RUNG_TOL, ON_THE_WAY) for rung in rungs[:-1]]
+    if rungs and slope is problem:
+        stages.append((problem, weights.fair, tol, at_target))
+    elif rungs:
+        stages += [(slope, weights.fair, RUNG_TOL, at_target), (problem, weights.fair, tol, None)]
+    for step, (stage, rung, stage_tol, search) in enumerate(stages, start=1):
+        on_ladder = search is ON_THE_WAY
         if on_ladder and rung in known:
-            point, taken = known[rung]
+            point = known[rung]
         else:
 
-            def report(terms: Terms, step: int = step, taken: list[Terms] = taken) -> bool:
-                taken.append({"step": step, **terms})
+            def report(terms: Terms, step: int = step) -> bool:
                 return callback is not None and bool(callback(step, len(stages), terms))
 
             point = _better_than_f(stage, _newton(stage, point, rung, stage_tol, report), rung)
+            if search is not None:
+                point = _lowest(stage, point, rung, stage_tol, search, report)
             if on_ladder and not point.stopped:
-                known[rung] = (point, taken)
-        solution.history.extend(taken)
+                known[rung] = point
+        solution.history.extend({"step": step, **terms} for terms in point.steps)
         if len(solution.path) > 1 and solution.path[-1].terms["lambda_fair"] == rung:
             solution.path.pop()  # the target, solved on the sample before
         _append(solution, point)
@@ -208,17 +245,76 @@ def _better_than_f(problem: LinearProblem, point: _Point, lambda_fair: float) ->
     return replace(point, theta=problem.identity, phis=phis, terms=at_f)
 
 
-def _newton(
-    problem: LinearProblem, start: _Point, lambda_fair: float, tol: float, report: Callable[[Terms], bool]
+def _lowest(
+    problem: LinearProblem,
+    point: _Point,
+    lambda_fair: float,
+    tol: float,
+    search: Search,
+    report: Callable[[Terms], bool],
 ) -> _Point:
-    """Proximal Newton with backtracking at one λ_fair."""
+    """The lowest minimum that the search finds from this one, round by round until one finds nothing lower."""
+    for round_ in range(MAX_ROUNDS):
+        if point.stopped:
+            break
+        best = point
+        for start in _starts(problem, point, lambda_fair, search, first=round_ == 0):
+            found = _newton(problem, start, lambda_fair, tol, report, beat=best.terms["objective"] - MIN_GAIN)
+            if found.terms["objective"] < best.terms["objective"] - MIN_GAIN:
+                best = replace(found, steps=point.steps + found.steps, n_iter=point.n_iter + found.n_iter)
+            if found.stopped:
+                return replace(best, stopped=True)
+        if best is point:
+            break
+        point = best
+    return point
+
+
+def _starts(
+    problem: LinearProblem, point: _Point, lambda_fair: float, search: Search, *, first: bool
+) -> Iterator[_Point]:
+    """Where to look from this minimum: the most promising jumps, at most one of each level, then the constants."""
+    z = point.theta @ problem.A
+    state = problem.objective.evaluate(z, point.phis)
+    here = point.terms["objective"] - state.value(lambda_fair)
+    promised = sorted(
+        (
+            (problem.penalties(point.theta + jump.move) - here - jump.gain, jump)
+            for jump in problem.levels.jumps(state, lambda_fair, problem.ratio(point.theta))
+        ),
+        key=lambda pair: pair[0],
+    )
+    tried: set[int] = set()
+    for rise, jump in promised:
+        if rise > search.slack or len(tried) == search.jumps:
+            break
+        if jump.column not in tried:
+            tried.add(jump.column)
+            yield replace(point, theta=point.theta + jump.move)
+    if first:
+        for constant in search.constants:
+            yield replace(point, theta=constant * problem.identity)
+
+
+def _newton(
+    problem: LinearProblem,
+    start: _Point,
+    lambda_fair: float,
+    tol: float,
+    report: Callable[[Terms], bool],
+    *,
+    beat: float | None = None,
+) -> _Point:
+    """Proximal Newton with backtracking at one λ_fair; given up where it will not end below `beat`."""
     theta = start.theta
+    steps: list[Terms] = []
     # Evaluated anew also where the last stage had it: a path resumed from memory then goes on to the last digit alike.
     state = problem.objective.evaluate(theta @ problem.A, start.phis)
     terms = problem.terms(state, theta, lambda_fair)
 
     def here(n_iter: int, *, converged: bool = True, stopped: bool = False) -> _Point:
-        return _Point(theta, tuple(fit.phi for fit in state.fits), terms, n_iter, converged, stopped)
+        phis = tuple(fit.phi for fit in state.fits)
+        return _Point(theta, phis, terms, tuple(steps), n_iter, converged, stopped)
 
     for n_iter in range(1, MAX_STEPS + 1):
         newton = problem.objective.newton_terms(state, lambda_fair, problem.A, problem.A_fast)
@@ -226,7 +322,7 @@ def _newton(
         goal = lasso_step(gradient, _positive(newton.hessian + problem.quadratic), theta, problem.penalty)
         move = goal - theta
         drop = float(gradient @ move + problem.penalty @ (np.abs(goal) - np.abs(theta)))
-        if drop > -tol:
+        if drop > -tol or (beat is not None and terms["objective"] + PATIENCE * drop > beat):
             return here(n_iter)
         size = 1.0
         while True:
@@ -244,6 +340,7 @@ def _newton(
             # No descent left at this precision: done if the promise was small, in trouble if not.
             return here(n_iter, converged=drop > -1e-6)
         theta, state, terms = trial, trial_state, trial_terms
+        steps.append(terms)
         if report(terms):
             return here(n_iter, converged=False, stopped=True)
     return here(MAX_STEPS, converged=False)

@@ -83,6 +83,20 @@ class ScoreObjective:
         toward = self.gradient(state, 1.0) - self.gradient(state, 0.0)
         return np.abs(directions @ toward)
 
+    def loss_tables(self, state: ScoreState, lambda_fair: float, scores: Array) -> tuple[Array, ...]:
+        """What one row with the score z adds to the value if the adversaries stay as they are, at each of `scores`.
+
+        One table per stratum, (2, 2, len(scores)), by S and y. Summed over all rows it is a bound from below: the
+        adversaries' answer can only raise the value.
+        """
+        label_loss = np.stack([np.logaddexp(0.0, scores), np.logaddexp(0.0, -scores)])
+        tables = []
+        for adversary, fit in zip(self.adversaries, state.fits, strict=True):
+            guess = adversary.guess(fit, scores)
+            adversary_loss = np.stack([np.logaddexp(0.0, guess), np.logaddexp(0.0, -guess)])
+            tables.append((label_loss[None] - lambda_fair * adversary_loss[:, None]) / self.n)
+        return tuple(tables)
+
     def newton_terms(self, state: ScoreState, lambda_fair: float, A: Array, A_fast: np.ndarray) -> NewtonTerms:
         """Gradient and Hessian in θ where z = θA, with A of shape (D, n).
 

@@ -1,0 +1,106 @@
+"""The search for the lowest minimum: what a jump promises, what is found, and that it stays smooth and deterministic."""
+
+import numpy as np
+import pytest
+
+from commod.models import WarmStart
+from commod.models.best_response import LinearProblem, solve_linear
+from commod.models.training import LossWeights, TrainingData, ratio_form
+from tests.fitting import case, fit
+from tests.random_starts import lowest_loss, training_data
+
+
+@pytest.fixture
+def rows():
+    rng = np.random.default_rng(3)
+    n = 400
+    X = np.column_stack([rng.normal(size=n), rng.random(n) < 0.3, rng.random(n) < 0.6]).astype(float)
+    s = (rng.random(n) < 0.3 + 0.4 * X[:, 1]).astype(float)
+    logit = rng.normal(size=n) * 2 + X[:, 1]
+    y = (rng.random(n) < 1 / (1 + np.exp(-logit))).astype(float)
+    return TrainingData((X - X.mean(0)) / X.std(0), logit, y, s)
+
+
+@pytest.mark.parametrize("by_label", [False, True])
+def test_a_jump_promises_the_loss_against_the_adversary_as_it_stands(rows, by_label):
+    data = rows.sorted_for(by_label)
+    problem = LinearProblem(data, LossWeights(2.0, 0.05, 0.0, 0.0, by_label), ratio_form("identity", data))
+    theta = np.array([0.8, 0.1, -0.2, 0.1])
+    state = problem.objective.evaluate(theta @ problem.A)
+
+    def fixed(z):
+        """L_Y − 2·L_S of z, row by row, each adversary's weights held."""
+        total = np.logaddexp(0, z) - data.y * z
+        for adversary, part, answer in zip(
+            problem.objective.adversaries, problem.objective.strata, state.fits, strict=True
+        ):
+            guess = adversary.guess(answer, z[part])
+            total[part] -= 2 * (np.logaddexp(0, guess) - data.sensitive[part] * guess)
+        return total.mean()
+
+    jumps = problem.levels.jumps(state, 2.0, problem.ratio(theta))
+    assert {jump.column for jump in jumps} == {1, 2}  # the first column has more than two values
+    for jump in jumps:
+        moved = theta + jump.move
+        shift = problem.ratio(moved) - problem.ratio(theta)
+        inside = data.X[:, jump.column] == data.X[:, jump.column].max()
+        np.testing.assert_allclose(shift[~inside], 0, atol=1e-12)
+        np.testing.assert_allclose(shift[inside], shift[inside][0])
+        assert jump.gain == pytest.approx(fixed(theta @ problem.A) - fixed(moved @ problem.A), abs=1e-4)
+        # The adversaries' answer can only raise the loss (but for their ridge, which is small).
+        answered = problem.objective.evaluate(moved @ problem.A).value(2.0)
+        assert state.value(2.0) - jump.gain <= answered + 1e-3
+
+
+def test_data_without_levels_have_nowhere_to_jump(rows):
+    data = TrainingData(rows.X[:, :1], rows.logit, rows.y, rows.sensitive)
+    problem = LinearProblem(data, LossWeights(2.0, 0.05, 0.0, 0.0, False), ratio_form("identity", data))
+    assert problem.levels.jumps(problem.start, 2.0, problem.ratio(problem.identity)) == []
+    assert solve_linear(data, LossWeights(3.0, 0.05, 0.01, 0.0, False), "identity").converged
+
+
+@pytest.mark.parametrize("fairness", ["demographic_parity", "equalized_odds"])
+@pytest.mark.parametrize("name", ["law_school", "compas"])
+@pytest.mark.parametrize("lambda_fair", [2.0, 4.0])
+def test_as_low_as_the_best_of_random_starts(name, fairness, lambda_fair):
+    c = case(name)
+    g = fit(c, lambda_fair=lambda_fair, fairness=fairness)
+    assert g.path_["objective"].iloc[-1] <= lowest_loss(c, g, n_starts=8) + 1e-5
+
+
+def test_the_loss_of_the_model_is_the_one_of_its_path():
+    """Computed again from the finished model, not read off the solver."""
+    c = case("law_school")
+    g = fit(c, lambda_fair=3.0)
+    data = training_data(c, g)
+    weights = g._loss_weights()
+    problem = LinearProblem(data, weights, ratio_form("identity", data))
+    theta = np.concatenate([[g.intercept_], g.coef_.to_numpy()])
+    again = problem.terms(problem.objective.evaluate(theta @ problem.A), theta, 3.0)
+    assert again["objective"] == pytest.approx(g.path_["objective"].iloc[-1], abs=1e-8)
+
+
+@pytest.mark.parametrize("order", [(1.3, 4.2, 2.6), (4.2, 2.6, 1.3)])
+def test_a_path_resumed_from_memory_is_the_same_to_the_last_digit(order):
+    c, warm_start = case("law_school"), WarmStart()
+    for lambda_fair in order:
+        warm = fit(c, lambda_fair=lambda_fair, warm_start=warm_start)
+        alone = fit(c, lambda_fair=lambda_fair)
+        assert warm.coef_.equals(alone.coef_)
+        assert warm.path_.equals(alone.path_)
+        assert warm.history_.equals(alone.history_)
+
+
+def test_a_search_can_be_stopped_and_keeps_what_it_has():
+    c = case("law_school")
+    seen = []
+
+    def stop(step, n_steps, terms):
+        seen.append(terms)
+        return len(seen) == 15
+
+    g = fit(c, lambda_fair=4.0, callback=stop)
+    assert g.stopped_
+    assert len(seen) == 15
+    whole = fit(c, lambda_fair=4.0)
+    assert whole.converged_

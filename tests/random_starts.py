@@ -1,0 +1,32 @@
+"""The lowest loss that random starts find, polished by the solver's own Newton steps: what a search is held against."""
+
+import numpy as np
+
+from commod.models.base_scores import base_logits
+from commod.models.best_response import LinearProblem, _newton, _Point
+from commod.models.training import TrainingData, ratio_form
+
+
+def training_data(case, model):
+    """The rows that `model` was trained on, as its solver saw them."""
+    X, y, s = case.train.X, case.train.y.to_numpy(float), case.train.sensitive
+    logit = base_logits(case.f, X)
+    sensitive = (s.to_numpy() == model.groups_[1]).astype(float)
+    return TrainingData(model.encoder_.transform(X), logit, y, sensitive)
+
+
+def lowest_loss(case, model, n_starts=20, seed=0):
+    """Of `n_starts` random r, the mean between −0.5 and 1.5 and the standard deviation between 0.2 and 2."""
+    weights = model._loss_weights()
+    data = training_data(case, model)
+    problem = LinearProblem(data.sorted_for(weights.by_label), weights, ratio_form("identity", data))
+    rng = np.random.default_rng(seed)
+    losses = []
+    for _ in range(n_starts):
+        theta = rng.normal(size=len(problem.identity))
+        theta[1:] *= rng.uniform(0.2, 2.0) / np.std(data.X @ theta[1:])
+        theta[0] = rng.uniform(-0.5, 1.5)
+        phis = tuple(fit.phi for fit in problem.start.fits)
+        start = _Point(theta, phis, {})
+        losses.append(_newton(problem, start, model.lambda_fair, 1e-9, lambda terms: False).terms["objective"])
+    return min(losses)
