@@ -43,21 +43,22 @@ RIDGE = 1e-6
 class Search:
     """How hard the solver looks for a lower minimum than the one it stands in."""
 
-    jumps: int  # of each round, the most promising ones that are followed
-    slack: float  # a jump may promise this much less than the loss here: Newton's steps have not been taken yet
-    constants: tuple[float, ...] = ()  # r ≡ constant, as further starts
+    jumps: int  # the most promising ones of each round that are followed
+    constant: float | None = None  # r ≡ constant, as one more start
 
 
-ON_THE_WAY = Search(2, 0.005)
-AT_TARGET = Search(3, 0.015)
+ON_THE_WAY = Search(1)
+AT_TARGET = Search(2)
 # Where many decisions change, the lowest minimum may have nothing in common with the way up.
-AT_FAR_TARGET = Search(3, 0.015, constants=(0.0, 0.5))
+AT_FAR_TARGET = Search(2, constant=0.5)
 FAR = 2.5
 MAX_ROUNDS = 8
+# A jump may promise this much less than the loss here: Newton's steps from there are still to come.
+SLACK = 0.005
 # Two minima nearer than this count as equal, and the one that the slider came by stays.
 MIN_GAIN = 1e-6
 # A start is given up once Newton's next step, this many times over, would not get below the best loss known.
-PATIENCE = 3.0
+PATIENCE = 1.5
 
 
 def rungs_below(lambda_fair: float) -> list[float]:
@@ -273,7 +274,7 @@ def _lowest(
 def _starts(
     problem: LinearProblem, point: _Point, lambda_fair: float, search: Search, *, first: bool
 ) -> Iterator[_Point]:
-    """Where to look from this minimum: the most promising jumps, at most one of each level, then the constants."""
+    """Where to look from this minimum: the most promising jumps, at most one of each level, then the constant."""
     z = point.theta @ problem.A
     state = problem.objective.evaluate(z, point.phis)
     here = point.terms["objective"] - state.value(lambda_fair)
@@ -286,14 +287,13 @@ def _starts(
     )
     tried: set[int] = set()
     for rise, jump in promised:
-        if rise > search.slack or len(tried) == search.jumps:
+        if rise > SLACK or len(tried) == search.jumps:
             break
         if jump.column not in tried:
             tried.add(jump.column)
             yield replace(point, theta=point.theta + jump.move)
-    if first:
-        for constant in search.constants:
-            yield replace(point, theta=constant * problem.identity)
+    if first and search.constant is not None:
+        yield replace(point, theta=search.constant * problem.identity)
 
 
 def _newton(

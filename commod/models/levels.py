@@ -38,46 +38,46 @@ class Levels:
 
     def __init__(self, X: Array, logit: Array, objective: ScoreObjective, sensitive: Array) -> None:
         self.objective = objective
-        self.logit = logit
         self.width = X.shape[1] + 1
-        self.columns: list[tuple[int, float, float, np.ndarray]] = []  # column, value outside and inside, members
-        for column, values in enumerate(X.T):
-            low, high = float(values.min()), float(values.max())
-            inside = values == high
-            if high > low and (inside | (values == low)).all():
-                self.columns.append((column, low, high, np.flatnonzero(inside)))
-        # Which table each row is looked up in: its stratum, S and y.
-        stratum = np.concatenate(
-            [np.full(rows.stop - rows.start, k) for k, rows in enumerate(objective.strata)]
-        ).astype(int)
-        self.kind = (stratum * 2 + sensitive.astype(int)) * 2 + objective.y.astype(int)
+        low, high = X.min(axis=0), X.max(axis=0)
+        inside = high == X
+        two_valued = (high > low) & (inside | (low == X)).all(axis=0)
+        self.columns = np.flatnonzero(two_valued)
+        self.low, self.gap = low[self.columns], (high - low)[self.columns]
+        # The members of all levels under one another, level by level.
+        of_level, self.members = np.nonzero(inside.T[self.columns])
+        self.sizes = np.bincount(of_level, minlength=len(self.columns))
+        self.of_level = of_level
+        self.logit = logit[self.members]
+        # Which table each member is looked up in: by stratum, S and y.
+        stratum = np.repeat(np.arange(len(objective.strata)), [rows.stop - rows.start for rows in objective.strata])
+        self.kind = ((stratum * 2 + sensitive.astype(int)) * 2 + objective.y.astype(int))[self.members]
 
     def jumps(self, state: ScoreState, lambda_fair: float, ratio: Array) -> list[Jump]:
         """Every level to every place where it is not, as seen from scores `state.z` with the ratios `ratio`."""
         tables = self.objective.loss_tables(state, lambda_fair, SCORES)
-        table = np.concatenate([part.reshape(-1, len(SCORES)) for part in tables])
-        now = self._loss(table, self.kind, state.z)
+        table = np.concatenate([part.reshape(-1, len(SCORES)) for part in tables]).ravel()
+        z = state.z[self.members]
+        now = self._sums(table, z)
+        mean = np.bincount(self.of_level, ratio[self.members], len(self.columns)) / self.sizes
         found = []
-        for column, low, high, members in self.columns:
-            here = float(ratio[members].mean())
-            for place in PLACES:
-                if abs(place - here) < NEAR:
-                    continue
-                shift = place - here
-                z = state.z[members] + shift * self.logit[members]
-                gain = float((now[members] - self._loss(table, self.kind[members], z)).sum())
+        for place in PLACES:
+            shift = place - mean
+            gains = now - self._sums(table, z + shift[self.of_level] * self.logit)
+            for level in np.flatnonzero(np.abs(shift) >= NEAR):
                 move = np.zeros(self.width)
-                move[1 + column] = shift / (high - low)
-                move[0] = -low * move[1 + column]
-                found.append(Jump(column, move, gain))
+                move[1 + self.columns[level]] = shift[level] / self.gap[level]
+                move[0] = -self.low[level] * move[1 + self.columns[level]]
+                found.append(Jump(int(self.columns[level]), move, float(gains[level])))
         return found
 
-    @staticmethod
-    def _loss(table: Array, kind: np.ndarray, z: Array) -> Array:
-        """The loss of each row, interpolated."""
-        step = SCORES[1] - SCORES[0]
-        position = np.clip((z - SCORES[0]) / step, 0.0, len(SCORES) - 1.001)
+    def _sums(self, table: Array, z: Array) -> Array:
+        """The loss of each level's members at scores z, interpolated from the tables."""
+        position = np.clip((z - SCORES[0]) / (SCORES[1] - SCORES[0]), 0.0, len(SCORES) - 1.001)
         index = position.astype(np.intp)
-        part = position - index
-        left = table[kind, index]
-        return left + part * (table[kind, index + 1] - left)
+        position -= index
+        index += self.kind * len(SCORES)
+        left = table[index]
+        losses = left + position * (table[index + 1] - left)
+        sums: Array = np.bincount(self.of_level, losses, len(self.columns)).astype(np.float64)
+        return sums

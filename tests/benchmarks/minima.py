@@ -52,7 +52,9 @@ if __name__ == "__main__":
             here = [c for c in cells if c[:2] == (name, fairness)]
             missed = ", ".join(f"λ_fair {c[2]:g} split {c[3]} by {c[4]:.1e}" for c in here if c[4] > WITHIN)
             print(f"{name:10} {fairness:18} {met[name, fairness]:3} of {len(here):3}  {missed}")
-    print(f"as low as the best of 20 random starts (within {WITHIN:g}): {met.total()} of {len(cells)} (asked for: 90 %)")
+    print(
+        f"as low as the best of 20 random starts (within {WITHIN:g}): {met.total()} of {len(cells)} (asked for: 90 %)"
+    )
     print("changes along the slider, on test people (asked for: Spearman ≥ 0.95, no step above 0.05):")
     for name, fairness, seed, rho, step in workers(delayed(smooth)(*place) for place in where):
         print(f"  {name:10} {fairness:18} split {seed}: Spearman {rho:.4f}, largest step {step:.4f}")

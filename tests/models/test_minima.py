@@ -1,4 +1,4 @@
-"""The search for the lowest minimum: what a jump promises, what is found, and that it stays smooth and deterministic."""
+"""The search for the lowest minimum: what a jump promises, what is found, and that it is deterministic."""
 
 import numpy as np
 import pytest
