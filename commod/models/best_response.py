@@ -29,7 +29,7 @@ __all__ = ["LADDER", "LinearProblem", "WarmStart", "rungs_below", "solve_linear"
 # λ_fair values that every fit passes on its way up; part of the definition of the result.
 LADDER = (1.0, 2.0, 3.0, 4.0, 5.0, 6.5, 8.0)
 # A rung only leads to the next: it is solved until a step promises less than this.
-RUNG_TOL = 1e-5
+RUNG_TOL = 1e-4
 MAX_STEPS = 100
 # With more rows than this the ladder is solved on a fixed random sample of as many, and only the target is solved on
 # all rows: a few Newton steps instead of dozens.
@@ -54,7 +54,7 @@ AT_FAR_TARGET = Search(2, constant=0.5)
 FAR = 2.5
 MAX_ROUNDS = 8
 # A jump may promise this much less than the loss here: Newton's steps from there are still to come.
-SLACK = 0.005
+SLACK = 0.002
 # Two minima nearer than this count as equal, and the one that the slider came by stays.
 MIN_GAIN = 1e-6
 # A start is given up once Newton's next step, this many times over, would not get below the best loss known.
@@ -282,6 +282,7 @@ def _starts(
         (
             (problem.penalties(point.theta + jump.move) - here - jump.gain, jump)
             for jump in problem.levels.jumps(state, lambda_fair, problem.ratio(point.theta))
+            if jump.gain > -SLACK - here  # else not even penalties of 0 would make up for it
         ),
         key=lambda pair: pair[0],
     )

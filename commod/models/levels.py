@@ -39,13 +39,13 @@ class Levels:
     def __init__(self, X: Array, logit: Array, objective: ScoreObjective, sensitive: Array) -> None:
         self.objective = objective
         self.width = X.shape[1] + 1
-        low, high = X.min(axis=0), X.max(axis=0)
-        inside = high == X
-        two_valued = (high > low) & (inside | (low == X)).all(axis=0)
-        self.columns = np.flatnonzero(two_valued)
+        features = np.ascontiguousarray(X.T)
+        low, high = features.min(axis=1), features.max(axis=1)
+        inside = features == high[:, None]
+        self.columns = np.flatnonzero((high > low) & (inside | (features == low[:, None])).all(axis=1))
         self.low, self.gap = low[self.columns], (high - low)[self.columns]
         # The members of all levels under one another, level by level.
-        of_level, self.members = np.nonzero(inside.T[self.columns])
+        of_level, self.members = np.nonzero(inside[self.columns])
         self.sizes = np.bincount(of_level, minlength=len(self.columns))
         self.of_level = of_level
         self.logit = logit[self.members]
