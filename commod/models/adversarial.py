@@ -1,7 +1,8 @@
 """The listing of the paper (Algorithm 1), as faithful as it can be: r and an MLP adversary take turns.
 
 Kept for comparison. Minibatches, a random start and an adversary that is always a step behind move its result from
-seed to seed, and it takes thousands of steps; the default solver (`best_response`) minimises the same loss exactly.
+seed to seed, and it takes thousands of steps; the default solver (`best_response`) solves the adversary at every step
+and looks for the lowest minimum of the same loss.
 """
 
 from __future__ import annotations
