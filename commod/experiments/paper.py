@@ -34,6 +34,8 @@ __all__ = [
 
 DATASETS = ("law_school", "compas")
 DP, EO = "demographic_parity", "equalized_odds"
+# Splits below which a cell is not judged: two have an interval, but one that says nothing.
+LEAST_SPLITS = 3
 # Methods of our Table 1: the paper's, and two that are not told the group either and that it does not print.
 TABLE1_ROWS = (*METHOD_ROWS[:-1], "frappe_mlp", "bayes", METHOD_ROWS[-1])
 
@@ -165,7 +167,8 @@ def table1(models: pd.DataFrame, data: str, criterion: str, segments: Segments) 
     DataFrame
         ``method, fairness_q, accuracy_q, change_rate`` (mean over splits of the mean in the cell), ``low, high`` (95 %
         interval over splits), ``splits, models``, and, where the paper prints the cell, ``printed`` and ``verdict``:
-        "better" (fewer changes), "equal" (the printed number lies in our interval, rounded as it is) or "worse".
+        "better" (fewer changes), "equal" (the printed number lies in our interval, rounded as it is), "worse", or "too
+        few splits" to tell.
     """
     here = models[(models["dataset"] == data) & (models["fairness"] == criterion) & (models["error"] == "")]
     per_split = []
@@ -187,7 +190,7 @@ def table1(models: pd.DataFrame, data: str, criterion: str, segments: Segments) 
                 "splits": len(rows),
                 "models": int(rows["models"].sum()),
                 "printed": printed,
-                "verdict": verdict(mean, low, high, printed),
+                "verdict": verdict(mean, low, high, len(rows), printed),
             }
         )
     return pd.DataFrame(out)
@@ -209,10 +212,15 @@ def _printed(data: str, method: str, fairness_q: int, accuracy_q: int) -> float 
     return TABLE1[data][method][TABLE1_CELLS.index(cell)]
 
 
-def verdict(mean: float, low: float, high: float, printed: float | None) -> str:
-    """Our change rate against a printed one, which is rounded to two digits: fewer changes are better."""
+def verdict(mean: float, low: float, high: float, splits: int, printed: float | None) -> str:
+    """Our change rate against a printed one, which is rounded to two digits: fewer changes are better.
+
+    Of fewer than `LEAST_SPLITS` splits, or of splits that are all alike, the interval says too little to judge by.
+    """
     if printed is None:
         return ""
+    if splits < LEAST_SPLITS or low == high:
+        return "too few splits"
     if low - 0.005 <= printed <= high + 0.005:
         return "equal"
     return "better" if mean < printed else "worse"
