@@ -55,7 +55,7 @@ def _models(datasets: Sequence[str], seeds: int) -> list[Job]:
     return grid_of(datasets, TABLE1_ROWS, [DP, EO], range(seeds), models=MODELS)
 
 
-# λ_fair and λ_ratio of the sensitivity analysis: as printed, and where ours act (its λ_fair is on another scale).
+# λ_fair and λ_ratio of the sensitivity analysis: as printed, and where ours act (why the two differ is not known).
 PRINTED_GRID = ((0.5, 0.75, 1.0, 1.25, 1.5), (0.01, 0.04, 0.07, 0.1))
 OWN_GRID = ((2.0, 2.5, 3.0, 3.5, 4.0), (0.01, 0.04, 0.07, 0.1))
 
