@@ -48,7 +48,7 @@ def matched(models: pd.DataFrame, data: str, split: int, methods: tuple[str, ...
 def tree_f1_by_depth(models: pd.DataFrame, data: str) -> pd.DataFrame:
     """Figure 4: F1 of a tree on the changes of matched models, ``split, method, depth, f1`` and the models' figures.
 
-    ``f1_balanced`` is that of class-weighted trees; a result that was made before they were measured has no such column.
+    ``f1_balanced`` is that of class-weighted trees, which a result made before they were measured does not have.
     """
     kinds = [kind for kind in ("f1", "f1_balanced") if f"tree_{kind}_1" in models]
     rows: list[dict[str, Any]] = []

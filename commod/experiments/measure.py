@@ -36,7 +36,7 @@ def row_of(scene: Scene, model: Model, measures: Sequence[str]) -> dict[str, Any
 
 
 def tree_f1(scene: Scene, model: Model, class_weight: str | None = None) -> dict[int, float]:
-    """F1 of a tree on the changes, by its depth; NaN where nothing changed. `class_weight` is that of `explain_tree`."""
+    """F1 of a tree on the changes, by its depth, `class_weight` as in `explain_tree`; NaN where nothing changed."""
     changed_train = model.decisions_train != scene.decisions_train
     changed_test = model.decisions_test != scene.decisions_test
     if not changed_train.any():

@@ -78,9 +78,10 @@ def compare_counts(
     before, after = np.array([f[name] for name in names]), np.array([g[name] for name in names])  # (figures, 1 + draws)
     most = np.array([figure_of(name)[0].most for name in names])
     columns: dict[str, np.ndarray] = {}
-    for column, values, least in (("f", before, 0 * most), ("g", after, 0 * most), ("difference", after - before, -most)):
+    for column, values, least in (("f", before, 0.0), ("g", after, 0.0), ("difference", after - before, -1.0)):
         low, high = _of_draws(values, confidence)
-        columns |= {column: values[:, 0], f"{column}_low": np.maximum(low, least), f"{column}_high": np.minimum(high, most)}
+        columns[column] = values[:, 0]
+        columns[f"{column}_low"], columns[f"{column}_high"] = np.maximum(low, least * most), np.minimum(high, most)
     wholes = {names.index(name): whole for name, whole in wholes_of_counts(counts).items()}
     shares, people = list(wholes), np.array(list(wholes.values()))
     changed = [names.index(name) for name in changes]
