@@ -205,6 +205,7 @@ def _change_rates(counts: Counts) -> Values:
 
 def _kept(part: Callable[[Counts], Values], whole: Callable[[Counts], Values]) -> Callable[[Counts], Values]:
     """A share that is 1 where there is nothing to keep."""
+
     def share(counts: Counts) -> Values:
         people = whole(counts)
         return np.where(people > 0, part(counts) / np.where(people > 0, people, 1.0), 1.0)

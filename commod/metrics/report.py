@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy.special import ndtri
 
 from commod.metrics.counts import Counts, change_counts
 from commod.metrics.fairness import Values
@@ -98,9 +99,10 @@ def compare_counts(
 def _of_draws(values: Values, confidence: float) -> tuple[Values, Values]:
     """Ends of intervals from (figures, 1 + draws), the figure itself in front.
 
-    Percentiles of the draws, and the same moved by as much as the middle of the draws lies beside the figure, whichever
-    is further out: a difference of rates that is near 0 is larger in most draws, and was larger in the sample, too.
+    Percentiles of the draws, or as many root mean squares of their distance from the figure as a normal distribution
+    has, whichever is further out: where a difference of rates is near 0, most draws are larger, as the sample was.
     """
-    low, middle, high = np.percentile(values[:, 1:], [50 * (1 - confidence), 50, 50 * (1 + confidence)], axis=1)
-    bias = middle - values[:, 0]
-    return np.minimum(low, low - bias), np.maximum(high, high - bias)
+    figures, draws = values[:, 0], values[:, 1:]
+    low, high = np.percentile(draws, [50 * (1 - confidence), 50 * (1 + confidence)], axis=1)
+    reach = ndtri(0.5 + confidence / 2) * np.sqrt(((draws - figures[:, None]) ** 2).mean(axis=1))
+    return np.minimum(low, figures - reach), np.maximum(high, figures + reach)

@@ -45,6 +45,7 @@ POPULATIONS = {
     "g changes 1 % of the decisions": population((0.4, 0.6), UNFAIR, (0.01, 0.01), (0.01, 0.01)),
     "g is nearly fair": population((0.4, 0.6), UNFAIR, (0.25, 0.0), (0.0, 0.1)),
     "few positive decisions": population((0.2, 0.3), ((0.02, 0.2), (0.05, 0.4)), (0.02, 0.0), (0.0, 0.1)),
+    "f and g are exactly fair": population((0.4, 0.6), ((0.2, 0.6), (0.2, 0.6)), (0.02, 0.02), (0.02, 0.02)),
 }
 
 

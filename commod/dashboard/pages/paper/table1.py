@@ -78,7 +78,7 @@ def draw_table1(models: pd.DataFrame, data: str, criterion: str) -> None:
 def _effort(models: pd.DataFrame) -> str:
     """How many models of each method there are on a split."""
     found = models.groupby(["method", "split"]).size().groupby("method").max()
-    if found.nunique() == 1:
+    if len(set(found)) == 1:
         return f"{found.iloc[0]} models of each method a split."
     listed = ", ".join(f"{label_of(str(name))} {count}" for name, count in found.items())
     return f"Models a split, which are not equally many: {listed}."
@@ -102,7 +102,7 @@ def _verdict(cells: pd.DataFrame, *, printed: bool) -> str:
 
 
 def _cuts_and_f(models: pd.DataFrame, data: str, criterion: str, definitions: list[Segments]) -> None:
-    """f and the cuts of the segments, the printed ones and ours."""
+    """Where the segments are cut, and f: the printed ones and ours."""
     figure = CRITERIA[criterion].figure
     fair, accurate = BLACK_BOX[data, criterion]
     rows = [["f, printed in App. C.4 and C.5", f"{fair:.4f}", f"{accurate:.2%}"]]
