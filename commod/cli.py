@@ -17,7 +17,7 @@ from commod.explain.checks import MARKS
 from commod.metrics.figures import CRITERIA, figure_of, key_figures, title_of
 from commod.models import Commod, evaluate, figures_of
 from commod.models.base_models import BASE_MODELS, train_base_model
-from commod.models.competitors import overview
+from commod.models.competitors import overview, overview_in_words
 
 __all__ = ["main"]
 
@@ -294,6 +294,7 @@ def _list_methods(arguments: argparse.Namespace) -> int:
         needs = "yes" if row["needs_sensitive"] else "no"
         title = f"{row['method']} ({row['reference']})"
         print(f"{name:20}{row['runs']:>8}{needs:>9}{row['criteria']:>10}{row['knob']:>10}  {title}")
+    print(overview_in_words())
     return 0
 
 

@@ -94,6 +94,7 @@ def test_methods_are_listed(capsys):
     out = capsys.readouterr().out
     assert "oracle_lpp" in out
     assert "not yet" in out
+    assert "methods of the paper's overview run here" in out
 
 
 def test_check_says_whether_the_changes_make_sense(capsys):

@@ -13,7 +13,7 @@ from commod.experiments.measure import calibration_of, score_move
 from commod.experiments.printed import FIGURE2
 from commod.experiments.scene import Scene, prepare
 from commod.experiments.sweep import Cell, Shared, fit_cell, lines_of
-from commod.explain import explain_concepts, explain_loadings
+from commod.explain import DEPTHS, explain_concepts, explain_loadings
 from commod.metrics.figures import CRITERIA
 from commod.models import Commod, WarmStart
 from commod.models.competitors import make_method
@@ -21,6 +21,8 @@ from commod.models.competitors import make_method
 __all__ = ["calibration", "example_with_two_concepts", "matched", "posthoc_trees", "tree_f1_by_depth"]
 
 DP = "demographic_parity"
+# Models of each method on a split of Table 1: as many as COMMOD's declared sweep has.
+MODELS = 36
 # Fairness at which models are matched: in the middle of what the paper's segments hold.
 TARGETS = {("law_school", DP): 0.7, ("compas", DP): 0.77}
 POSTHOC_DEPTHS = (1, 2, 3, 4, 5, 6, 8, 10)
@@ -44,18 +46,23 @@ def matched(models: pd.DataFrame, data: str, split: int, methods: tuple[str, ...
 
 
 def tree_f1_by_depth(models: pd.DataFrame, data: str) -> pd.DataFrame:
-    """Figure 4: F1 of a tree on the changes of matched models, ``split, method, depth, f1`` and the models' figures."""
+    """Figure 4: F1 of a tree on the changes of matched models, ``split, method, depth, f1`` and the models' figures.
+
+    ``f1_balanced`` is that of class-weighted trees, which a result made before they were measured does not have.
+    """
+    kinds = [kind for kind in ("f1", "f1_balanced") if f"tree_{kind}_1" in models]
     rows: list[dict[str, Any]] = []
     for split in sorted(models.loc[models["dataset"] == data, "split"].unique()):
         for row in matched(models, data, int(split), ("frappe", "adv_debias")).to_dict("records"):
             about = {name: row[name] for name in ("split", "method", "settings", *COLUMNS)}
-            rows += [about | {"depth": depth, "f1": row[f"tree_f1_{depth}"]} for depth in range(1, 7)]
+            for depth in DEPTHS:
+                rows.append(about | {"depth": depth} | {kind: row[f"tree_{kind}_{depth}"] for kind in kinds})
     return pd.DataFrame(rows)
 
 
 def _cell(row: dict[str, Any]) -> Cell:
-    """The cell of a sweep behind a row of a grid."""
-    for line in lines_of(row["method"]):
+    """The cell of a sweep behind a row of Table 1's grid."""
+    for line in lines_of(row["method"], MODELS):
         for cell in line:
             if cell.words == row["settings"]:
                 return cell

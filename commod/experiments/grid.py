@@ -61,22 +61,21 @@ def grid_of(
     splits: Sequence[int],
     *,
     base_model: str = "logistic_regression",
-    seeds: int | None = None,
+    models: int | None = None,
 ) -> list[Job]:
     """The sweeps of methods over data sets, criteria and splits; each where it is defined for the criterion.
 
     Parameters
     ----------
-    seeds : int, optional
-        Seeds of methods that have several, at most; default, as declared in the registry.
+    models : int, optional
+        Of each method on each split, with one seed; default, the sweep as declared in the registry.
     """
     jobs = []
     for dataset, split, fairness, method in product(datasets, splits, criteria, methods):
         if fairness not in METHODS[method].criteria:
             continue
-        for line in lines_of(method):
-            if seeds is None or line[0].seed < seeds:
-                jobs.append(Job(dataset, base_model, split, fairness, tuple(line)))
+        for line in lines_of(method, models):
+            jobs.append(Job(dataset, base_model, split, fairness, tuple(line)))
     return jobs
 
 

@@ -11,7 +11,7 @@ import pandas as pd
 from commod.experiments.scene import Scene
 from commod.experiments.sense import shares_of_decisions
 from commod.experiments.sweep import Model
-from commod.explain import explain_tree
+from commod.explain import DEPTHS, explain_tree
 from commod.metrics import calibration_table
 from commod.metrics.concepts import concept_redundancy, concept_size
 
@@ -24,7 +24,8 @@ def row_of(scene: Scene, model: Model, measures: Sequence[str]) -> dict[str, Any
     """Figures on test and the measures asked for, as plain numbers; what a model does not have is None."""
     row: dict[str, Any] = dict(scene.figures(model.decisions_test.astype(int)))
     if "tree" in measures:
-        row |= {f"tree_f1_{depth}": f1 for depth, f1 in tree_f1(scene, model).items()}
+        for name, class_weight in (("tree_f1", None), ("tree_f1_balanced", "balanced")):
+            row |= {f"{name}_{depth}": f1 for depth, f1 in tree_f1(scene, model, class_weight).items()}
     if "concepts" in measures:
         row |= concept_figures(model)
     if "scores" in measures:
@@ -34,13 +35,22 @@ def row_of(scene: Scene, model: Model, measures: Sequence[str]) -> dict[str, Any
     return {name: None if isinstance(value, float) and np.isnan(value) else value for name, value in row.items()}
 
 
-def tree_f1(scene: Scene, model: Model) -> dict[int, float]:
-    """F1 of a tree on the changes, by its depth; NaN where nothing changed."""
+def tree_f1(scene: Scene, model: Model, class_weight: str | None = None) -> dict[int, float]:
+    """F1 of a tree on the changes, by its depth, `class_weight` as in `explain_tree`; NaN where nothing changed."""
     changed_train = model.decisions_train != scene.decisions_train
     changed_test = model.decisions_test != scene.decisions_test
     if not changed_train.any():
-        return dict.fromkeys(range(1, 7), float("nan"))
-    tree = explain_tree(scene.task, scene.encoder, scene.train.X, changed_train, scene.test.X, changed_test, 1)
+        return dict.fromkeys(DEPTHS, float("nan"))
+    tree = explain_tree(
+        scene.task,
+        scene.encoder,
+        scene.train.X,
+        changed_train,
+        scene.test.X,
+        changed_test,
+        1,
+        class_weight=class_weight,
+    )
     return dict(zip(tree.f1_by_depth["depth"], tree.f1_by_depth["f1"], strict=True))
 
 

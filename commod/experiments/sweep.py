@@ -91,17 +91,33 @@ class Sweep:
     points: pd.DataFrame = field(repr=False)
 
 
-def lines_of(name: str) -> list[list[Cell]]:
-    """The cells of a method's sweep, grouped by what can be shared: all that differs in a line is the knob."""
+def lines_of(name: str, models: int | None = None) -> list[list[Cell]]:
+    """The cells of a method's sweep, grouped by what can be shared: all that differs in a line is the knob.
+
+    Parameters
+    ----------
+    name : str
+        A key of `METHODS`.
+    models : int, optional
+        How many cells in all, with one seed, so that methods are compared at equal effort; the values of the knob then
+        lie evenly between those declared. Default: the sweep as declared.
+    """
     method = METHODS[name]
     if method.knob is None:
         raise ValueError(f"{method.title} is not written yet and cannot be swept.")
-    lines = []
-    choices = [method.others[parameter] for parameter in method.others]
-    for seed, chosen in product(range(method.seeds), product(*choices)):
-        others = tuple(zip(method.others, chosen, strict=True))
-        lines.append([Cell(name, value, others, seed) for value in method.knob.sweep])
-    return lines
+    choices = [tuple(zip(method.others, chosen, strict=True)) for chosen in product(*method.others.values())]
+    values, seeds = method.knob.sweep, method.seeds
+    if models is not None:
+        if models % len(choices):
+            raise ValueError(f"{models} models of {method.title} cannot be shared among its {len(choices)} lines.")
+        values, seeds = _between(values, models // len(choices)), 1
+    return [[Cell(name, value, others, seed) for value in values] for seed in range(seeds) for others in choices]
+
+
+def _between(declared: Sequence[float], count: int) -> tuple[float, ...]:
+    """So many values from the first declared to the last, evenly by place, with the digits that `Cell.words` writes."""
+    places = np.linspace(0, len(declared) - 1, count)
+    return tuple(float(f"{value:.4g}") for value in np.interp(places, range(len(declared)), declared))
 
 
 class Shared:

@@ -53,11 +53,15 @@ def explain_tree(
     X: Any,
     changed: np.ndarray,
     depth: int,
+    *,
+    class_weight: str | None = None,
 ) -> ChangeTree:
     """Fit trees of every depth to 1[Ŷ ≠ Ŷ^f] on some rows, and read the one of `depth` out on others.
 
     The trees see features in original units. They are fitted where g was (`X_fit`) and judged where it was not
     (`X`), so that a tree which memorises scattered changes gets no credit for it.
+    With ``class_weight="balanced"`` those who changed weigh as much as all others together: few change, and a tree
+    without weights may find it best to say "unchanged" of everybody.
     """
     if depth not in DEPTHS:
         raise ValueError(f"depth must be a whole number from {DEPTHS[0]} to {DEPTHS[-1]}, got {depth!r}.")
@@ -67,7 +71,8 @@ def explain_tree(
         fitting, changed_fit = fitting[drawn], changed_fit[drawn]
     trees, table = {}, []
     for d in DEPTHS:
-        tree = DecisionTreeClassifier(max_depth=d, min_samples_leaf=5, random_state=0).fit(fitting, changed_fit)
+        tree = DecisionTreeClassifier(max_depth=d, min_samples_leaf=5, random_state=0, class_weight=class_weight)
+        tree.fit(fitting, changed_fit)
         trees[d] = tree
         score = f1_score(changed, tree.predict(rows), zero_division=0.0)
         table.append({"depth": d, "f1": float(score), "leaves": int(tree.get_n_leaves())})

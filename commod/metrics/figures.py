@@ -33,6 +33,7 @@ __all__ = [
     "key_figures",
     "key_figures_of",
     "title_of",
+    "wholes_of_counts",
 ]
 
 
@@ -64,6 +65,11 @@ class Figure:
         `title` has a gap ``{group}``. Any title may have ``{positive}`` and ``{negative}``, the names of the outcomes.
     needs_labels : bool
         Whether every group must have rows of either label; where one has not, the figure is left out.
+    whole : callable, optional
+        Of a share of people: how many it is a share of, from counts ``(groups, label, f, g)``; by group, of each. Its
+        interval is then Wilson's.
+    most : float
+        The largest value that it can have; the smallest is 0.
     key : bool
         Whether it stands in tiles, in saved runs and in the teacher's notes, too, or in full tables only. Such a figure
         is one number: it has no `by_group`.
@@ -87,6 +93,8 @@ class Figure:
     unchanged: float = 0.0
     by_group: str = ""
     needs_labels: bool = False
+    whole: Callable[[Counts], Values] | None = None
+    most: float = 1.0
     key: bool = False
     short: str = ""
     fair: str = ""
@@ -163,6 +171,16 @@ def _delta(label: int) -> Callable[[Counts], Values]:
     return lambda counts: gap(rates_given_label(counts, label))
 
 
+def _everybody(counts: Counts) -> Values:
+    """How many people counts (groups, label, f, g) are of."""
+    return counts.sum(axis=(-4, -3, -2, -1))
+
+
+def _group_sizes(counts: Counts) -> Values:
+    """The same of each group, shape (..., groups)."""
+    return counts.sum(axis=(-3, -2, -1))
+
+
 def _raised(counts: Counts) -> Values:
     """Decisions that went from 0 to 1, shape (..., groups)."""
     return counts[..., 0, 1].sum(axis=-1)
@@ -173,7 +191,7 @@ def _lowered(counts: Counts) -> Values:
 
 
 def _share_of_all(part: Callable[[Counts], Values]) -> Callable[[Counts], Values]:
-    return lambda counts: part(counts).sum(axis=-1) / counts.sum(axis=(-4, -3, -2, -1))
+    return lambda counts: part(counts).sum(axis=-1) / _everybody(counts)
 
 
 def _changed(counts: Counts) -> Values:
@@ -182,12 +200,17 @@ def _changed(counts: Counts) -> Values:
 
 def _change_rates(counts: Counts) -> Values:
     """Of each group, shape (..., groups)."""
-    return _changed(counts) / counts.sum(axis=(-3, -2, -1))
+    return _changed(counts) / _group_sizes(counts)
 
 
 def _kept(part: Callable[[Counts], Values], whole: Callable[[Counts], Values]) -> Callable[[Counts], Values]:
     """A share that is 1 where there is nothing to keep."""
-    return lambda counts: np.where(whole(counts) > 0, part(counts) / np.maximum(whole(counts), 1.0), 1.0)
+
+    def share(counts: Counts) -> Values:
+        people = whole(counts)
+        return np.where(people > 0, part(counts) / np.where(people > 0, people, 1.0), 1.0)
+
+    return share
 
 
 def _both_right(counts: Counts) -> Values:
@@ -217,6 +240,7 @@ FIGURES: dict[str, Figure] = {
             accuracy_of_counts,
             direction=1,
             percent=True,
+            whole=_everybody,
             key=True,
         ),
         Figure(
@@ -251,10 +275,11 @@ FIGURES: dict[str, Figure] = {
             "dm",
             "Disparate mistreatment",
             "Difference of the groups' true positive rates plus that of their false positive rates. 0 is fair, and "
-            "less cannot be: on few people the interval lies high.",
+            "less cannot be: on few people even a fair model shows more.",
             lambda counts: _delta(1)(counts) + _delta(0)(counts),
             direction=-1,
             needs_labels=True,
+            most=2.0,
             key=True,
             short="Mistreatment",
             fair="0",
@@ -287,6 +312,7 @@ FIGURES: dict[str, Figure] = {
             positive_rates,
             percent=True,
             by_group="positive_rate",
+            whole=_group_sizes,
         ),
         Figure(
             "change_rate",
@@ -295,6 +321,7 @@ FIGURES: dict[str, Figure] = {
             _share_of_all(_changed),
             percent=True,
             of_change=True,
+            whole=_everybody,
             key=True,
             short="Changed",
         ),
@@ -305,6 +332,7 @@ FIGURES: dict[str, Figure] = {
             _share_of_all(_raised),
             percent=True,
             of_change=True,
+            whole=_everybody,
         ),
         Figure(
             "lowered_rate",
@@ -313,6 +341,7 @@ FIGURES: dict[str, Figure] = {
             _share_of_all(_lowered),
             percent=True,
             of_change=True,
+            whole=_everybody,
         ),
         Figure(
             "change_rate_of_group",
@@ -322,6 +351,7 @@ FIGURES: dict[str, Figure] = {
             percent=True,
             of_change=True,
             by_group="change_rate",
+            whole=_group_sizes,
         ),
         Figure(
             "change_disparity",
@@ -342,6 +372,7 @@ FIGURES: dict[str, Figure] = {
             percent=True,
             of_change=True,
             unchanged=1.0,
+            whole=_right_before,
             more="An update can be better on average and still break what people rely on (Bansal et al. 2019; the name "
             "is that of Srivastava et al. 2020).",
         ),
@@ -354,6 +385,7 @@ FIGURES: dict[str, Figure] = {
             percent=True,
             of_change=True,
             unchanged=1.0,
+            whole=_wrong_after,
             more="Srivastava et al. (2020).",
         ),
     )
@@ -471,6 +503,17 @@ def figures_of_counts(counts: Counts) -> dict[str, Values]:
 def figures_of_changes(counts: Counts) -> dict[str, Values]:
     """Figures of a change from (..., groups, label, f, g)."""
     return _compute(counts, (counts.sum(axis=(-2, -1)) > 0).all(), of_change=True)
+
+
+def wholes_of_counts(counts: Counts) -> dict[str, float]:
+    """Of each row that is a share of people, of how many; from counts (groups, label, f, g)."""
+    found: dict[str, float] = {}
+    for figure in FIGURES.values():
+        if figure.whole is not None and figure.by_group:
+            found |= {f"{figure.by_group}_{i}": float(people) for i, people in enumerate(figure.whole(counts))}
+        elif figure.whole is not None:
+            found[figure.name] = float(figure.whole(counts))
+    return found
 
 
 def key_figures_of(counts: Counts) -> dict[str, float]:

@@ -1,4 +1,4 @@
-"""All figures of a pair (f, g) on one set of rows, with stratified bootstrap intervals."""
+"""All figures of a pair (f, g) on one set of rows, with intervals: Wilson's for shares, else the Bayesian bootstrap."""
 
 from __future__ import annotations
 
@@ -6,20 +6,26 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy.special import ndtri
 
 from commod.metrics.counts import Counts, change_counts
-from commod.metrics.figures import figure_of, figures_of_changes, figures_of_counts
+from commod.metrics.fairness import Values
+from commod.metrics.figures import figure_of, figures_of_changes, figures_of_counts, wholes_of_counts
+from commod.metrics.intervals import wilson_interval
 
-__all__ = ["bootstrap_counts", "compare_decisions"]
+__all__ = ["bootstrap_counts", "compare_counts", "compare_decisions"]
 
 N_BOOTSTRAP = 1000
+# People added to each of the four cells (Ŷ^f, Ŷ^g) of a stratum: for every rate of one model that is Jeffreys' prior.
+PRIOR = 0.25
 
 
 def bootstrap_counts(counts: Counts, *, n_bootstrap: int = N_BOOTSTRAP, seed: int = 0) -> Counts:
-    """Resample rows with replacement within each stratum (group × label), as counts.
+    """Draw counts like these by the Bayesian bootstrap (Rubin 1981) within each stratum (group × label).
 
-    Resampling rows and counting them is drawing from a multinomial over the cells (Ŷ^f, Ŷ^g) of the stratum; its
-    size stays what it is, so no resample has an empty group.
+    The shares of the four cells (Ŷ^f, Ŷ^g) of a stratum are drawn from the Dirichlet distribution of those counted, and
+    `PRIOR` more: what nobody of a few people did is not impossible. The size of a stratum stays what it is, so no draw
+    has an empty group.
 
     Parameters
     ----------
@@ -29,14 +35,9 @@ def bootstrap_counts(counts: Counts, *, n_bootstrap: int = N_BOOTSTRAP, seed: in
     -------
     (n_bootstrap, groups, 2, 2, 2)
     """
-    rng = np.random.default_rng(seed)
-    out = np.zeros((n_bootstrap, *counts.shape))
-    for index in np.ndindex(counts.shape[:2]):
-        cells = counts[index].ravel()
-        if cells.sum() > 0:
-            draws = rng.multinomial(int(cells.sum()), cells / cells.sum(), size=n_bootstrap)
-            out[(slice(None), *index)] = draws.reshape(n_bootstrap, 2, 2)
-    return out
+    drawn = np.random.default_rng(seed).standard_gamma(counts + PRIOR, size=(n_bootstrap, *counts.shape))
+    strata = (-2, -1)
+    return np.asarray(drawn * (counts.sum(axis=strata, keepdims=True) / drawn.sum(axis=strata, keepdims=True)))
 
 
 def compare_decisions(
@@ -49,7 +50,7 @@ def compare_decisions(
     n_bootstrap: int = N_BOOTSTRAP,
     seed: int = 0,
 ) -> pd.DataFrame:
-    """Figures of f and g on the same rows, their difference, and percentile bootstrap intervals.
+    """Figures of f and g on the same rows, their difference, and intervals.
 
     Returns
     -------
@@ -58,17 +59,50 @@ def compare_decisions(
         positive_rate_i`` per group), then those of the change (``change_rate, raised_rate`` (0→1), ``lowered_rate``
         (1→0), ``change_rate_i`` per group, …), whose value for f is that of no change. Columns ``f, g, difference``
         (g − f), each with ``_low`` and ``_high``. ``dm`` and its parts are missing where a group lacks a label.
-        Intervals: `n_bootstrap` resamples within group × label, both models on the same resample.
+        Intervals: Wilson's for shares of people, else `n_bootstrap` draws within group × label, both models on the
+        same draw.
     """
     counts, _ = change_counts(y_true, predictions_f, predictions_g, sensitive_features)
+    return compare_counts(counts, confidence=confidence, n_bootstrap=n_bootstrap, seed=seed)
+
+
+def compare_counts(
+    counts: Counts, *, confidence: float = 0.95, n_bootstrap: int = N_BOOTSTRAP, seed: int = 0
+) -> pd.DataFrame:
+    """The same from counts (groups, label, prediction of f, prediction of g)."""
     both = np.concatenate([counts[None], bootstrap_counts(counts, n_bootstrap=n_bootstrap, seed=seed)])
     f, g = figures_of_counts(both.sum(axis=-1)), figures_of_counts(both.sum(axis=-2))
     changes = figures_of_changes(both)
     f |= {name: np.full(len(both), figure_of(name)[0].unchanged) for name in changes}
     g |= changes
-    before, after = np.array([f[name] for name in g]), np.array(list(g.values()))  # (figures, 1 + n_bootstrap)
+    names = list(g)
+    before, after = np.array([f[name] for name in names]), np.array([g[name] for name in names])  # (figures, 1 + draws)
+    most = np.array([figure_of(name)[0].most for name in names])
     columns: dict[str, np.ndarray] = {}
-    for column, values in (("f", before), ("g", after), ("difference", after - before)):
-        low, high = np.percentile(values[:, 1:], [50 * (1 - confidence), 50 * (1 + confidence)], axis=1)
-        columns |= {column: values[:, 0], f"{column}_low": low, f"{column}_high": high}
-    return pd.DataFrame(columns, index=pd.Index(list(g), name="figure"))
+    for column, values, least in (("f", before, 0.0), ("g", after, 0.0), ("difference", after - before, -1.0)):
+        low, high = _of_draws(values, confidence)
+        columns[column] = values[:, 0]
+        columns[f"{column}_low"], columns[f"{column}_high"] = np.maximum(low, least * most), np.minimum(high, most)
+    wholes = {names.index(name): whole for name, whole in wholes_of_counts(counts).items()}
+    shares, people = list(wholes), np.array(list(wholes.values()))
+    changed = [names.index(name) for name in changes]
+    for column in ("f", "g"):
+        low, high = wilson_interval(columns[column][shares] * people, people, confidence)
+        columns[f"{column}_low"][shares] = np.where(people > 0, low, 0.0)
+        columns[f"{column}_high"][shares] = np.where(people > 0, high, 1.0)
+    for end in ("low", "high"):  # what f changes of itself is known
+        columns[f"f_{end}"][changed] = columns["f"][changed]
+        columns[f"difference_{end}"][changed] = columns[f"g_{end}"][changed] - columns["f"][changed]
+    return pd.DataFrame(columns, index=pd.Index(names, name="figure"))
+
+
+def _of_draws(values: Values, confidence: float) -> tuple[Values, Values]:
+    """Ends of intervals from (figures, 1 + draws), the figure itself in front.
+
+    Percentiles of the draws, or as many root mean squares of their distance from the figure as a normal distribution
+    has, whichever is further out: where a difference of rates is near 0, most draws are larger, as the sample was.
+    """
+    figures, draws = values[:, 0], values[:, 1:]
+    low, high = np.percentile(draws, [50 * (1 - confidence), 50 * (1 + confidence)], axis=1)
+    reach = ndtri(0.5 + confidence / 2) * np.sqrt(((draws - figures[:, None]) ** 2).mean(axis=1))
+    return np.minimum(low, figures - reach), np.maximum(high, figures + reach)

@@ -19,7 +19,7 @@ LEFT_OUT = "demographic_parity_difference"
 
 
 def evaluate(task: Task, f: BaseModel, g: Any, rows: Split, *, confidence: float = 0.95, seed: int = 0) -> pd.DataFrame:
-    """Accuracy, fairness and changes of f and of g on `rows`, with bootstrap intervals.
+    """Accuracy, fairness and changes of f and of g on `rows`, with intervals.
 
     Parameters
     ----------

@@ -38,7 +38,8 @@ def test_a_grid_holds_what_is_defined():
     assert len(jobs) == 10
     keys = [job.key(cell) for job in jobs for cell in job.cells]
     assert len(set(keys)) == len(keys) == 130
-    assert len(grid_of(["german"], ["hardt"], [DP], [0], seeds=2)) == 2
+    assert len(grid_of(["german"], ["hardt"], [DP], [0])) == 3
+    assert [len(job.cells) for job in grid_of(["german"], ["hardt"], [DP], [0], models=20)] == [20]
 
 
 def test_every_backend_gives_the_same_table(serial):

@@ -3,9 +3,9 @@ import pytest
 
 from commod.cli import main
 from commod.experiments import paper
-from commod.experiments.figures import calibration, matched, posthoc_trees, tree_f1_by_depth
+from commod.experiments.figures import MODELS, calibration, matched, posthoc_trees, tree_f1_by_depth
 from commod.experiments.grid import grid_of
-from commod.experiments.paper import run_experiment, sensitivity_table, table1, verdict
+from commod.experiments.paper import TABLE1_ROWS, run_experiment, sensitivity_table, table1, verdict
 from commod.experiments.printed import METHOD_ROWS, TABLE1, TABLE1_CELLS
 from commod.experiments.results import read_result, results_directory, write_result
 from commod.experiments.segments import PAPER_SEGMENTS
@@ -36,6 +36,7 @@ def test_cells_are_means_of_splits_beside_the_printed_number():
         rows([0.05, 0.07])
         + rows([0.08], split=1)
         + rows([0.0], split=1)
+        + rows([0.06], split=2)
         + rows([0.2], method="lpp")
         + rows([0.3], p_rule=0.9)
     )
@@ -43,9 +44,9 @@ def test_cells_are_means_of_splits_beside_the_printed_number():
         ["method", "fairness_q", "accuracy_q"]
     )
     own = cells.loc["commod", 2, 3]
-    assert own["change_rate"] == pytest.approx((0.06 + 0.04) / 2)
-    assert own["splits"] == 2
-    assert own["models"] == 4
+    assert own["change_rate"] == pytest.approx((0.06 + 0.04 + 0.06) / 3)
+    assert own["splits"] == 3
+    assert own["models"] == 5
     assert own["low"] < 0.04 < 0.06 < own["high"]
     assert own["printed"] == 0.08
     assert own["verdict"] == "equal"
@@ -54,18 +55,21 @@ def test_cells_are_means_of_splits_beside_the_printed_number():
 
 
 @pytest.mark.parametrize(
-    ("ours", "printed", "said"),
+    ("ours", "splits", "printed", "said"),
     [
-        ((0.05, 0.04, 0.06), 0.08, "better"),
-        ((0.05, 0.04, 0.06), 0.06, "equal"),
-        ((0.05, 0.05, 0.05), 0.05, "equal"),
-        ((0.054, 0.054, 0.054), 0.05, "equal"),  # which prints as 0.05
-        ((0.09, 0.085, 0.095), 0.05, "worse"),
-        ((0.09, 0.08, 0.1), None, ""),
+        ((0.05, 0.04, 0.06), 3, 0.08, "better"),
+        ((0.05, 0.04, 0.06), 3, 0.06, "equal"),
+        ((0.045, 0.044, 0.046), 5, 0.05, "equal"),  # 0.046 prints as 0.05
+        ((0.09, 0.085, 0.095), 5, 0.05, "worse"),
+        ((0.09, 0.08, 0.1), 5, None, ""),
+        ((0.05, 0.04, 0.06), 2, 0.08, "too few splits"),
+        ((0.05, 0.05, 0.05), 1, 0.05, "too few splits"),
+        ((0.05, 0.05, 0.05), 5, 0.08, "too few splits"),
+        ((0.05, 0.04, 0.06), 2, None, ""),
     ],
 )
-def test_verdicts(ours, printed, said):
-    assert verdict(*ours, printed) == said
+def test_verdicts(ours, splits, printed, said):
+    assert verdict(*ours, splits, printed) == said
 
 
 def test_what_is_printed_is_whole():
@@ -112,6 +116,8 @@ def test_a_result_says_how_it_was_made(small):
     assert about["splits"] == 1
     assert about["versions"]["torch"]
     assert len(frame) == 36 + 13
+    for name in ("tree_f1_3", "tree_f1_balanced_3"):
+        assert frame[name].dropna().between(0, 1).sum() > 30
     assert not list(small.glob("*.jsonl"))
     assert (small / "table1.parquet").stat().st_size < 50_000
 
@@ -144,13 +150,14 @@ def test_committed_results_are_small_and_whole():
         path = results_directory() / f"{name}.parquet"
         frame, about = read_result(path)
         assert about["experiment"] == name
-        assert path.stat().st_size < 300_000
+        assert path.stat().st_size < 700_000
         if "error" in frame:
             assert (frame["error"] == "").all()
     models, about = read_result(results_directory() / "table1.parquet")
     assert about["splits"] >= 5
     assert set(models["dataset"]) == {"law_school", "compas"}
-    assert set(models["method"]) == set(METHOD_ROWS)
+    assert set(models["method"]) == set(TABLE1_ROWS)
+    assert set(models.groupby(["dataset", "fairness", "split", "method"]).size()) == {MODELS}  # equal effort
 
 
 def test_a_committed_model_is_what_one_trains_today():
@@ -158,7 +165,7 @@ def test_a_committed_model_is_what_one_trains_today():
     models, _ = read_result(results_directory() / "table1.parquet")
     jobs = [
         paper.Job(job.dataset, job.base_model, job.split, job.fairness, job.cells[4:5])
-        for job in grid_of(["law_school", "compas"], ["commod", "frappe", "lpp", "oracle_lpp"], [DP], [1], seeds=1)
+        for job in grid_of(["law_school", "compas"], ["commod", "frappe", "lpp", "bayes"], [DP], [1], models=MODELS)
     ]
     fresh = paper.run_grid(jobs, backend="serial")
     keys = ["dataset", "split", "fairness", "method", "settings"]

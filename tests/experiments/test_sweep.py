@@ -4,6 +4,7 @@ import pytest
 
 from commod import Commod
 from commod.experiments import compare, points_of, prepare, sweep_method
+from commod.experiments.paper import TABLE1_ROWS
 from commod.experiments.sweep import lines_of
 from commod.metrics import accuracy, change_rate, disparate_mistreatment, p_rule
 from commod.models.competitors import METHODS, available_methods, make_method
@@ -105,6 +106,25 @@ def test_what_cannot_be_compared_is_told():
         compare("law_school", methods=["oracle_roc"], fairness=EO)
     with pytest.raises(ValueError, match="not written yet"):
         lines_of("mnb")
+
+
+@pytest.mark.parametrize("name", TABLE1_ROWS)
+def test_at_equal_effort_the_knob_lies_between_what_is_declared(name):
+    cells = [cell for line in lines_of(name, 36) for cell in line]
+    declared = METHODS[name].knob.sweep
+    assert len(cells) == len({cell.words for cell in cells}) == 36
+    assert {cell.seed for cell in cells} == {0}
+    assert (cells[0].value, cells[-1].value) == (declared[0], declared[-1])
+    for cell in cells:
+        assert min(declared) <= cell.value <= max(declared)
+        assert float(f"{cell.value:g}") == cell.value  # its words name it exactly
+
+
+def test_equal_effort_is_that_of_commod():
+    assert lines_of("commod", 36) == lines_of("commod")
+    assert [cell.value for cell in lines_of("oracle_lpp", 3)[0]] == [0.5, 0.1, 0.001]
+    with pytest.raises(ValueError, match="35 models of COMMOD cannot be shared among its 3 lines"):
+        lines_of("commod", 35)
 
 
 @pytest.mark.parametrize("fairness", [DP, EO])

@@ -54,12 +54,13 @@ def test_an_empty_concept_says_so():
     assert explain_loadings(g, c.task).empty
 
 
-def tree_of(c, g, depth):
+def tree_of(c, g, depth, **options):
     before, after = decisions(c, g, c.train)
     before_test, after_test = decisions(c, g, c.test)
+    changed = before_test != after_test
     return (
-        explain_tree(c.task, g.encoder_, c.train.X, before != after, c.test.X, before_test != after_test, depth),
-        before_test != after_test,
+        explain_tree(c.task, g.encoder_, c.train.X, before != after, c.test.X, changed, depth, **options),
+        changed,
     )
 
 
@@ -83,6 +84,15 @@ def test_f1_is_that_of_the_leaves_that_say_changed(fitted):
     hits, calls = said["changed"].sum(), said["count"].sum()
     expected = 0.0 if hits == 0 else 2 * hits / (calls + changed.sum())
     assert tree.f1 == pytest.approx(expected)
+
+
+def test_a_weighted_tree_calls_no_fewer_people_changed_and_finds_most(fitted):
+    plain, changed = tree_of(*fitted, depth=1)
+    weighted, _ = tree_of(*fitted, depth=1, class_weight="balanced")
+    called = [tree.nodes.loc[tree.nodes["predicts"], "count"].sum() for tree in (plain, weighted)]
+    assert called[0] <= called[1]
+    caught = weighted.nodes.loc[weighted.nodes["predicts"], "changed"].sum()
+    assert caught > 0.5 * changed.sum()
 
 
 def test_changes_of_compas_are_easy_to_say():

@@ -26,8 +26,8 @@ from commod.experiments import Sweep
 from commod.experiments.scene import SceneKey
 from commod.models.competitors import METHODS, available_methods
 
-# What the paper compares; the others are one click away.
-PAPER_METHODS = ("commod", "adv_debias", "frappe", "lpp", "oracle_lpp", "oracle_roc", "hardt")
+# What the paper compares, and the Bayes rule of its theory, which it does not; the others are one click away.
+USUAL = ("commod", "adv_debias", "frappe", "lpp", "oracle_lpp", "oracle_roc", "hardt", "bayes")
 
 
 @dataclass
@@ -104,7 +104,7 @@ def choose_model(sweep: Sweep, place: int) -> None:
 # ---- which methods ----
 
 
-def choose_methods(settings: Settings, usual: Sequence[str] = PAPER_METHODS) -> list[str]:
+def choose_methods(settings: Settings, usual: Sequence[str] = USUAL) -> list[str]:
     """The methods to be drawn, those that are defined for the criterion; `usual` if the session has chosen none."""
     page = state()
     defined = available_methods(settings.fairness)

@@ -18,6 +18,7 @@ from commod.dashboard.views.methods import label_of, styles_of
 from commod.dashboard.views.table import Table
 from commod.experiments import Sweep, points_of
 from commod.metrics.figures import CRITERIA, FIGURES, Criterion
+from commod.models.competitors import METHODS
 
 # Of the table behind `plot_calibration`.
 SCORE_COLUMNS = {
@@ -112,25 +113,58 @@ def draw_cells(
     *,
     heading: str,
     caption: str,
+    label: Callable[[str], str] = label_of,
 ) -> None:
     """A table of methods by cell of fairness and accuracy, the fewest changes shaded; a dash where there is no model.
 
-    `cells` come from `mark_fewest`, `words` writes one of them; `heading` has two gaps, for the two segments.
+    `cells` come from `mark_fewest`, `words` writes one of them, `label` a method; `heading` has two gaps, for the two
+    segments.
     """
     known = {(cell["method"], cell["fairness_q"], cell["accuracy_q"]): cell for cell in cells.to_dict("records")}
     rows, marked = [], set()
     for i, method in enumerate(methods):
         found = [known.get((method, *place)) for place in places]
-        rows.append([label_of(method), *("–" if cell is None else words(cell) for cell in found)])
+        rows.append([label(method), *("–" if cell is None else words(cell) for cell in found)])
         marked |= {(i, j) for j, cell in enumerate(found, start=1) if cell is not None and cell["fewest"]}
     headings = {"Method": "", **{heading.format(*place): "" for place in places}}
     st.html(html_table(headings, rows, caption=caption, marked=marked))
 
 
 def lead_in_words(cells: pd.DataFrame) -> str:
-    """In how many cells COMMOD is ahead, without the full stop."""
-    shared = cells[(cells["method"] == "commod") & cells["contested"]]
-    return (
+    """In how many cells COMMOD changes fewest and in which it does not; who reaches the fairest quarter if it does not.
+
+    `cells` come from `mark_fewest`; if they are means over splits (``splits``), it is said of how many.
+    """
+    blind = cells[cells["blind"]]
+    own = blind[blind["method"] == "commod"]
+    shared = own[own["contested"]]
+    absent = blind.groupby(["fairness_q", "accuracy_q"]).ngroups - len(own)
+    text = (
         f"Among the methods that need no group, COMMOD changes fewest in **{int(shared['fewest'].sum())} of "
         f"{len(shared)}** cells that it shares with another"
     )
+    if absent:
+        text += f"; in {absent} {'cell' if absent == 1 else 'cells'} only others have a model"
+    lost = [_lost(cell, blind) for cell in shared[~shared["fewest"]].to_dict("records")]
+    return text + "." + (f" It does not in {'; '.join(lost)}." if lost else "") + _fairest(blind)
+
+
+def _lost(own: Mapping[Any, Any], blind: pd.DataFrame) -> str:
+    """A cell in which another method changes fewer, and by how much."""
+    there = (blind["fairness_q"] == own["fairness_q"]) & (blind["accuracy_q"] == own["accuracy_q"])
+    best = blind[there & blind["fewest"]].iloc[0]
+    on = f", on {best['splits']} and {own['splits']} splits" if "splits" in own else ""
+    return (
+        f"Q{own['fairness_q']} fairness, Q{own['accuracy_q']} accuracy ({METHODS[best['method']].title} "
+        f"{best['change_rate']:.1%} against {own['change_rate']:.1%}{on})"
+    )
+
+
+def _fairest(blind: pd.DataFrame) -> str:
+    """If no COMMOD model is in the fairest quarter: that, and of which methods there are models."""
+    there = blind[blind["fairness_q"] == 4].groupby("method", sort=False)["models"].sum()
+    if "commod" in there:
+        return ""
+    others = ", ".join(f"{METHODS[name].title} ({models} models)" for name, models in there.items())
+    also = f"Others do: {others}." if others else "Nor does another."
+    return f" **No COMMOD model reaches the fairest quarter (Q4).** {also}"

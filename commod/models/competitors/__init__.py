@@ -7,9 +7,25 @@ from importlib import import_module
 from typing import Any
 
 from commod.installation import needs_extra
-from commod.models.competitors.registry import METHODS, Knob, Method, available_methods, make_method, overview
+from commod.models.competitors.registry import (
+    METHODS,
+    Knob,
+    Method,
+    available_methods,
+    make_method,
+    overview,
+    overview_in_words,
+)
 
-__all__ = ["METHODS", "Knob", "Method", "available_methods", "make_method", "overview"]  # and each class below
+__all__ = [  # and each class below
+    "METHODS",
+    "Knob",
+    "Method",
+    "available_methods",
+    "make_method",
+    "overview",
+    "overview_in_words",
+]
 
 _CLASSES = {name: module for method in METHODS.values() if method.estimator for module, name in [method.estimator]}
 

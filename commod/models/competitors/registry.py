@@ -14,7 +14,7 @@ from commod.metrics.figures import CRITERIA
 from commod.models.base_scores import BaseModel
 from commod.models.validation import check_choice
 
-__all__ = ["METHODS", "Knob", "Method", "available_methods", "make_method", "overview"]
+__all__ = ["METHODS", "Knob", "Method", "available_methods", "make_method", "overview", "overview_in_words"]
 
 DP, EO = "demographic_parity", "equalized_odds"
 
@@ -33,11 +33,12 @@ class Knob:
 
 @dataclass(frozen=True)
 class Method:
-    """One row of the paper's overview table, with the estimator behind it if there is one.
+    """One row of the paper's overview table, or a method that it does not have, with the estimator if there is one.
 
     `needs_sensitive`: whether predict must be told S. `model_agnostic`: "yes", or the one kind of model it works on.
     `criteria`: what it can be made to meet. `minimises_changes`: whether staying near f is part of what it optimises.
     `randomised`: whether seed or lots move its decisions. `estimator`: module and class, None while it is not written.
+    `in_paper`: whether the paper's overview has it.
     """
 
     title: str
@@ -55,6 +56,7 @@ class Method:
     edits: bool = True  # whether it starts from f
     uses_membership: bool = False  # whether it asks who a person probably is, a model that its fits can share
     slow: bool = False  # whether its sweep takes longer than all others together
+    in_paper: bool = True
     note: str = ""
 
     @property
@@ -106,6 +108,7 @@ METHODS: dict[str, Method] = {
         seeds=3,
         edits=False,
         slow=True,
+        in_paper=False,
         note="Trains a model of its own instead of editing f.",
     ),
     "frappe": Method(
@@ -131,6 +134,7 @@ METHODS: dict[str, Method] = {
         knob=_FRAPPE,
         settings={"architecture": "mlp"},
         seeds=3,
+        in_paper=False,
         note="One hidden layer: no concepts.",
     ),
     "lpp": Method(
@@ -266,6 +270,7 @@ METHODS: dict[str, Method] = {
             "lambda_fair", "λ_fair", (0.0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.6), 0.0, 1.0, None
         ),
         others={"lambda_ratio": _BONUSES},
+        in_paper=False,
         note="Optimal where its estimate of P(S, Y | x) is right.",
     ),
     "oracle": Method(
@@ -280,6 +285,7 @@ METHODS: dict[str, Method] = {
             "lambda_fair", "λ_fair", (0.0, 0.02, 0.04, 0.06, 0.08, 0.1, 0.13, 0.16, 0.2, 0.25, 0.3), 0.0, 1.0, None
         ),
         others={"lambda_ratio": _BONUSES},
+        in_paper=False,
         note="The same rule told the group: the paper's fairness-aware setting.",
     ),
     # ---- Not yet ----
@@ -334,6 +340,16 @@ def make_method(
     arguments = {**method.settings, method.knob.name: value, **settings}
     arguments |= {"fairness": fairness, "random_state": random_state}
     return estimator(base_model, **arguments) if method.edits else estimator(**arguments)
+
+
+def overview_in_words() -> str:
+    """How many methods of the paper's overview run here, and how many that it does not have."""
+    printed = [method.is_written for method in METHODS.values() if method.in_paper]
+    more = sum(method.is_written for method in METHODS.values() if not method.in_paper)
+    return (
+        f"{sum(printed)} of the {len(printed)} methods of the paper's overview run here, and {more} that it does not "
+        "have."
+    )
 
 
 def overview() -> pd.DataFrame:

@@ -3,6 +3,9 @@
 import pytest
 
 from commod.dashboard.jobs import results
+from commod.dashboard.views.methods import USUAL
+from commod.experiments.printed import METHOD_ROWS
+from commod.models.competitors import available_methods
 from tests.dashboard.driving import fine, run_compare, table, words
 
 pytestmark = pytest.mark.whole_sweeps
@@ -12,6 +15,11 @@ pytestmark = pytest.mark.whole_sweeps
 def compared():
     """The Compare page with methods that are quick."""
     return fine(run_compare(methods="commod,fst,oracle_roc"))
+
+
+def test_compare_begins_with_the_papers_methods_and_the_bayes_rule():
+    assert set(USUAL) == {*METHOD_ROWS, "hardt", "bayes"}
+    assert set(USUAL) <= set(available_methods("demographic_parity"))
 
 
 def test_compare_draws_and_matches(compared):

@@ -3,13 +3,14 @@
 import threading
 from urllib.parse import parse_qsl
 
+import pandas as pd
 import pytest
 
 from commod.dashboard.jobs import results
 from commod.dashboard.pages.explore import page as explore
 from commod.dashboard.state.settings import GRIDS, defaults
 from commod.datasets import TASKS
-from tests.dashboard.driving import figure, fine, run, slider, table, words
+from tests.dashboard.driving import figure, fine, run, slider, table, tables, words
 
 
 def test_first_sight():
@@ -276,6 +277,40 @@ def test_the_paper_page_on_compas_and_for_equalized_odds(printed):
     app = fine(app.selectbox(key="paper_criterion").set_value("equalized_odds").run())
     assert "paper" not in table(app, 0)
     assert "Among the methods that need no group" in words(app)
+
+
+def test_the_paper_page_puts_f_and_the_quartiles_beside_the_printed_ones():
+    rows = {row[0]: row[1:] for row in tables(fine(run("pages/paper.py")))["f, and where the segments are cut"]}
+    assert rows["f, printed in App. C.4 and C.5"] == ["0.2764", "79.70%"]
+    assert rows["f, ours: mean of 5 splits, least and most"][0].startswith("0.28")
+    assert rows["The paper's quartiles of AdvDebias"] == ["0.5587, 0.7212, 0.8719", "67.09%, 72.94%, 75.50%"]
+    assert len(rows["Quartiles of our own AdvDebias"][0].split(", ")) == 3
+    rows = {row[0] for row in tables(fine(run("pages/paper.py", data="compas")))["f, and where the segments are cut"]}
+    assert "f, printed in Section 6.3" in rows
+
+
+def test_the_paper_page_marks_what_the_paper_does_not_have_and_weighs_trees(monkeypatch):
+    """With results as they were before, and with those of now."""
+    from commod.dashboard.pages.paper import results as paper
+    from commod.dashboard.pages.paper import table1
+
+    read = paper.read
+    models, about = read("table1")
+    weighted = {f"tree_f1_balanced_{depth}": models[f"tree_f1_{depth}"] for depth in range(1, 7)}
+    bayes = models[models["method"] == "lpp"].assign(method="bayes", change_rate=0.001)
+    after = pd.concat(
+        [models[models["method"] != "bayes"].assign(**weighted), bayes.assign(**weighted)], ignore_index=True
+    )
+    before = models[models["method"] != "bayes"].drop(columns=list(weighted), errors="ignore")
+    for frame, added in ((before, False), (after, True)):
+        monkeypatch.setattr(paper, "read", lambda name, frame=frame: (frame, about) if name == "table1" else read(name))
+        monkeypatch.setattr(table1, "read", paper.read)
+        table1._cells.cache_clear()
+        app = fine(run("pages/paper.py"))
+        assert ("Bayes rule †" in table(app, 0)) == added
+        assert ("(Bayes rule 0.1% against" in words(app)) == added
+        assert any("Class-weighted trees are not in this result" in caption.value for caption in app.caption) != added
+    table1._cells.cache_clear()
 
 
 def test_the_paper_page_says_how_to_make_a_result_that_is_missing(monkeypatch, tmp_path):

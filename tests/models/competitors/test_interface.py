@@ -23,7 +23,7 @@ from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from commod.models import competitors
-from commod.models.competitors import METHODS, available_methods, make_method, overview
+from commod.models.competitors import METHODS, available_methods, make_method, overview, overview_in_words
 from commod.models.competitors.base import Rows, chance_of_rows
 from commod.models.competitors.membership import Membership
 from commod.models.networks import seeded
@@ -505,6 +505,8 @@ def test_overview_is_the_papers_table(name):
 def test_overview_holds_nothing_else_but_what_the_experiments_add():
     found = overview()
     assert set(found.index) - set(PAPER) == {"adv_debias", "frappe_mlp", "bayes", "oracle"}
+    assert {name for name, method in METHODS.items() if method.in_paper} == set(PAPER)
+    assert overview_in_words() == "11 of the 18 methods of the paper's overview run here, and 4 that it does not have."
     assert found.index[0] == "commod"
     assert found.loc["adv_debias", "model_agnostic"] == "trains its own"
     assert list(found.columns) == (

@@ -35,7 +35,7 @@ from commod.experiments.segments import (
 )
 from commod.explain.concepts import in_percent
 from commod.metrics.figures import CRITERIA
-from commod.models.competitors import METHODS, overview
+from commod.models.competitors import METHODS, overview, overview_in_words
 
 
 @dataclass(frozen=True)
@@ -204,17 +204,15 @@ def segments(here: Compared, place: Any, *, final: bool = False) -> None:
 
 def _cells(here: Compared) -> None:
     """Mean change rates by method and cell of fairness and accuracy."""
-    cells = mark_fewest(cell_table(here.in_segments, count_unchanged=False))
+    means = cell_table(here.in_segments, count_unchanged=False)
+    cells = mark_fewest(means.round({"change_rate": 3}))  # equal as they are written
     printed = " (the paper's Table 1, on this split)" if here.cuts.source == PAPER_MAIN else ""
     text = f"Mean share of decisions changed by segment of fairness and accuracy{printed}."
-    blind = cells[cells["blind"]]
     if "commod" in here.sweeps and any(not METHODS[name].needs_sensitive for name in here.sweeps if name != "commod"):
-        absent = blind.groupby(["fairness_q", "accuracy_q"]).ngroups - int((blind["method"] == "commod").sum())
-        where = f"; in {absent} {'cell' if absent == 1 else 'cells'} only others have a model" if absent else ""
-        text += f" {lead_in_words(cells)}{where}."
+        text += f" {lead_in_words(cells)}"
     st.markdown(text)
     draw_cells(
-        mark_fewest(cells.round({"change_rate": 3})),  # equal as they are written
+        cells,
         [name for name in METHODS if name in here.sweeps],
         sorted({*zip(cells["fairness_q"], cells["accuracy_q"], strict=True)}),
         lambda cell: in_percent(cell["change_rate"]),
@@ -266,12 +264,11 @@ def downloads(here: Compared, more: Mapping[str, Callable[[], Any]]) -> None:
 def methods_table() -> None:
     """The paper's overview of methods, with what runs here."""
     st.header("The methods")
-    table = overview()
-    runs = int((table["runs"] == "yes").sum())
     st.markdown(
-        f"The paper's overview, live: {runs} of {len(table)} methods run here. One that *needs the group* must be told "
-        "S for everyone it decides on; the others use it in training only."
+        f"{overview_in_words()} One that *needs the group* must be told S for everyone it decides on; the others use "
+        "it in training only."
     )
+    table = overview()
     for name in ("needs_sensitive", "minimises_changes", "randomised"):
         table[name] = table[name].map({True: "yes", False: "–"})
     rows = table.assign(knob=table["knob"].replace("", "–")).to_numpy().tolist()

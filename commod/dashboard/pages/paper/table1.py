@@ -12,19 +12,21 @@ import streamlit as st
 
 from commod.charts import plot_methods
 from commod.dashboard.pages.paper.results import read
-from commod.dashboard.text.html import html_legend
+from commod.dashboard.text.html import html_legend, html_table
 from commod.dashboard.views.chart import draw
-from commod.dashboard.views.methods import styles_of
+from commod.dashboard.views.methods import label_of, styles_of
 from commod.dashboard.views.points import as_rows, draw_cells, draw_segments, lead_in_words, point_columns
 from commod.dashboard.views.table import Table
-from commod.experiments.paper import table1
-from commod.experiments.printed import METHOD_ROWS, TABLE1_CELLS
+from commod.experiments.paper import LEAST_SPLITS, TABLE1_ROWS, table1
+from commod.experiments.printed import BLACK_BOX, FIGURE2, METHOD_ROWS, TABLE1_CELLS
 from commod.experiments.segments import PAPER_SEGMENTS, Segments, in_segments, mark_fewest, quartiles_of
 from commod.experiments.sweep import as_points
 from commod.metrics.figures import CRITERIA
 
 OWN_QUARTILES = "quartiles of our own AdvDebias"
-MARKS = {"better": "▼ better", "equal": "= equal", "worse": "▲ worse", "": ""}
+MARKS = {"better": "▼ better", "equal": "= equal", "worse": "▲ worse", "too few splits": "too few splits"}
+# Behind a method that the paper's Table 1 does not have.
+ADDED = " †"
 
 
 @lru_cache(maxsize=16)
@@ -41,6 +43,7 @@ def draw_table1(models: pd.DataFrame, data: str, criterion: str) -> None:
     source = st.selectbox("Segments", list(definitions), key=f"paper_segments_{data}_{criterion}")
     cuts = definitions[source]
     cells = _cells(data, criterion, cuts)
+    rows = [name for name in TABLE1_ROWS if name in set(cells["method"])]
     # The paper prints its main definition, and demographic parity only.
     printed = source == next(iter(definitions)) and bool(cells["printed"].notna().any())
     st.markdown(_verdict(cells, printed=printed))
@@ -53,40 +56,73 @@ def draw_table1(models: pd.DataFrame, data: str, criterion: str) -> None:
 
     draw_cells(
         cells,
-        [name for name in METHOD_ROWS if name in set(cells["method"])],
+        rows,
         list(TABLE1_CELLS) if printed else sorted({*zip(cells["fairness_q"], cells["accuracy_q"], strict=True)}),
         words,
         heading="Q{} fairness, Q{} accuracy",
         caption="Change rates",
+        label=lambda name: label_of(name) + ("" if name in METHOD_ROWS else ADDED),
     )
+    added = f"{ADDED.strip()} Not in the paper's table. " if set(rows) - set(METHOD_ROWS) else ""
     st.caption(
         "Mean share of decisions changed over the splits with a model there, its 95 % interval, and how many those "
         "are, beside the print. Better: fewer changes than printed; equal: the printed number lies in our interval; "
-        "worse: more. Shaded: fewest among the methods that need no group. A dash: no model of ours. "
-        "In the cell next to f (Q1 fairness, Q4 accuracy) the mean tells most of all how many weak settings "
-        "a sweep has."
+        f"worse: more; with fewer than {LEAST_SPLITS} splits, neither. Shaded: fewest among the methods that need no "
+        f"group. A dash: no model of ours. {added}{_effort(here)} In the cell next to f (Q1 fairness, Q4 accuracy) the "
+        "mean tells most of all how many weak settings a sweep has."
     )
+    _cuts_and_f(here, data, criterion, list(definitions.values()))
     _pictures(here[here["error"] == ""], criterion, cuts)
 
 
+def _effort(models: pd.DataFrame) -> str:
+    """How many models of each method there are on a split."""
+    found = models.groupby(["method", "split"]).size().groupby("method").max()
+    if len(set(found)) == 1:
+        return f"{found.iloc[0]} models of each method a split."
+    listed = ", ".join(f"{label_of(str(name))} {count}" for name, count in found.items())
+    return f"Models a split, which are not equally many: {listed}."
+
+
 def _verdict(cells: pd.DataFrame, *, printed: bool) -> str:
-    text = f"{lead_in_words(cells)}."
+    text = lead_in_words(cells)
     if not printed:
         return text
     known = cells[(cells["method"] == "commod") & cells["printed"].notna()]
     at_most = int((known["change_rate"] <= known["printed"] + 0.005).sum())
-    worse = int((known["verdict"] == "worse").sum())
-    missing = len(TABLE1_CELLS) - len(known)
+    said = known["verdict"].value_counts()
+    few, missing = int(said.get("too few splits", 0)), len(TABLE1_CELLS) - len(known)
     return (
         f"COMMOD is at or below the printed number in **{at_most} of {len(TABLE1_CELLS)}** cells; it is worse by "
-        f"more than chance in {worse}" + (f", and has no model in {missing}" if missing else "") + f". {text}"
+        f"more than chance in {said.get('worse', 0)}"
+        + (f", has models on too few splits to tell in {few}" if few else "")
+        + (f", and has no model in {missing}" if missing else "")
+        + f". {text}"
     )
+
+
+def _cuts_and_f(models: pd.DataFrame, data: str, criterion: str, definitions: list[Segments]) -> None:
+    """Where the segments are cut, and f: the printed ones and ours."""
+    figure = CRITERIA[criterion].figure
+    fair, accurate = BLACK_BOX[data, criterion]
+    rows = [["f, printed in App. C.4 and C.5", f"{fair:.4f}", f"{accurate:.2%}"]]
+    if (data, criterion) == ("compas", "demographic_parity"):
+        rows.append(["f, printed in Section 6.3", f"{FIGURE2['p_rule_f']:.2f}", f"{FIGURE2['accuracy_f']:.0%}"])
+    of_f = models[models["change_rate"] == 0].drop_duplicates("split")  # what changes nobody has the figures of f
+    rows.append([f"f, ours: mean of {len(of_f)} splits, least and most"])
+    for name, form in ((figure.name, ".4f"), ("accuracy", ".2%")):
+        mean, least, most = (f"{value:{form}}" for value in of_f[name].agg(["mean", "min", "max"]))
+        rows[-1].append(f"{mean}\n[{least}, {most}]")
+    for cuts in definitions:
+        fairness, accuracy = (f"{cut:.4f}" for cut in cuts.fairness), (f"{cut:.2%}" for cut in cuts.accuracy)
+        rows.append([cuts.source[0].upper() + cuts.source[1:], ", ".join(fairness), ", ".join(accuracy)])
+    st.html(html_table(("What", figure.axis_title, "Accuracy"), rows, caption="f, and where the segments are cut"))
 
 
 def _pictures(models: pd.DataFrame, criterion: str, cuts: Segments) -> None:
     figure = CRITERIA[criterion].figure
     frame = as_rows(as_points(models), criterion, "split").assign(id=-1, chosen=False)
-    styles = styles_of([name for name in METHOD_ROWS if name in set(models["method"])])
+    styles = styles_of(set(models["method"]))
     columns = point_columns(criterion, label="Method", split="Split", settings="Setting")
     st.subheader("Figure 7: fairness against accuracy")
     st.html(html_legend(styles))

@@ -224,9 +224,9 @@ def _figures(shown: Sequence[Shown]) -> None:
     st.html(_table("Figure", shown, rows + _group_rows(shown), FIGURES))
     fair = "; ".join(f"{figure.in_sentence}: {figure.fair} is fair" for figure in key_figures() if figure.fair)
     st.caption(
-        f"On test, in [ ] the 95 % interval (bootstrap; for groups Wilson's). {fair}. Differences whose interval holds "
-        "0 may be chance, and say so. The people are drawn anew for each run, so that intervals of one f may differ in "
-        "the last digit."
+        f"On test, in [ ] the 95 % interval (Wilson's for shares, else the Bayesian bootstrap). {fair}. Differences "
+        "whose interval holds 0 may be chance, and say so. The people are drawn anew for each run, so that intervals "
+        "of one f may differ in the last digit."
     )
 
 
