@@ -10,7 +10,7 @@ found: the same for every target that passes the rung, so that neighbouring sett
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -39,19 +39,11 @@ CLIMB_ROWS = 8192
 RIDGE = 1e-6
 
 
-@dataclass(frozen=True)
-class Search:
-    """How hard the solver looks for a lower minimum than the one it stands in."""
-
-    jumps: int  # the most promising ones of each round that are followed
-    constant: float | None = None  # r ≡ constant, as one more start
-
-
-ON_THE_WAY = Search(1)
-AT_TARGET = Search(2)
-# Where many decisions change, the lowest minimum may have nothing in common with the way up.
-AT_FAR_TARGET = Search(2, constant=0.5)
-FAR = 2.5
+# How many jumps, the most promising ones, are followed in each round of the search for a lower minimum.
+JUMPS_ON_THE_WAY, JUMPS_AT_TARGET = 1, 2
+# Where many decisions change, the lowest minimum may have nothing in common with the way up: at the first stage from
+# this λ_fair on, r ≡ FAR_START is one more start.
+FAR, FAR_START = 2.5, 0.5
 MAX_ROUNDS = 8
 # A jump may promise this much less than the loss here: Newton's steps from there are still to come.
 SLACK = 0.002
@@ -199,17 +191,16 @@ def solve_linear(
     start = tuple(fit.phi for fit in problem.start.fits)
     point = _Point(problem.identity, start, problem.terms(problem.start, problem.identity, 0.0))
     _append(solution, point)
-    # (problem, λ_fair, tolerance, search): up the ladder, and the target once more on all rows if that was on a sample.
-    at_target = AT_FAR_TARGET if weights.fair >= FAR else AT_TARGET
+    # (problem, λ_fair, tolerance, jumps): up the ladder, and the target once more on all rows if that was on a sample.
     rungs = rungs_below(weights.fair)
-    stages: list[tuple[LinearProblem, float, float, Search | None]]
-    stages = [(slope, rung, RUNG_TOL, ON_THE_WAY) for rung in rungs[:-1]]
+    stages = [(slope, rung, RUNG_TOL, JUMPS_ON_THE_WAY) for rung in rungs[:-1]]
     if rungs and slope is problem:
-        stages.append((problem, weights.fair, tol, at_target))
+        stages.append((problem, weights.fair, tol, JUMPS_AT_TARGET))
     elif rungs:
-        stages += [(slope, weights.fair, RUNG_TOL, at_target), (problem, weights.fair, tol, None)]
-    for step, (stage, rung, stage_tol, search) in enumerate(stages, start=1):
-        on_ladder = search is ON_THE_WAY
+        stages += [(slope, weights.fair, RUNG_TOL, JUMPS_AT_TARGET), (problem, weights.fair, tol, 0)]
+    first_far = next((rung for rung in rungs if rung >= FAR), None)
+    for step, (stage, rung, stage_tol, jumps) in enumerate(stages, start=1):
+        on_ladder = jumps == JUMPS_ON_THE_WAY
         if on_ladder and rung in known:
             point = known[rung]
         else:
@@ -218,8 +209,8 @@ def solve_linear(
                 return callback is not None and bool(callback(step, len(stages), terms))
 
             point = _better_than_f(stage, _newton(stage, point, rung, stage_tol, report), rung)
-            if search is not None:
-                point = _lowest(stage, point, rung, stage_tol, search, report)
+            if jumps:
+                point = _lowest(stage, point, rung, stage_tol, jumps, report, far=rung == first_far)
             if on_ladder and not point.stopped:
                 known[rung] = point
         solution.history.extend({"step": step, **terms} for terms in point.steps)
@@ -251,15 +242,20 @@ def _lowest(
     point: _Point,
     lambda_fair: float,
     tol: float,
-    search: Search,
+    jumps: int,
     report: Callable[[Terms], bool],
+    *,
+    far: bool,
 ) -> _Point:
     """The lowest minimum that the search finds from this one, round by round until one finds nothing lower."""
     for round_ in range(MAX_ROUNDS):
         if point.stopped:
             break
+        starts = _jumps(problem, point, lambda_fair, jumps)
+        if far and round_ == 0:
+            starts.append(replace(point, theta=FAR_START * problem.identity))
         best = point
-        for start in _starts(problem, point, lambda_fair, search, first=round_ == 0):
+        for start in starts:
             found = _newton(problem, start, lambda_fair, tol, report, beat=best.terms["objective"] - MIN_GAIN)
             if found.terms["objective"] < best.terms["objective"] - MIN_GAIN:
                 best = replace(found, steps=point.steps + found.steps, n_iter=point.n_iter + found.n_iter)
@@ -271,12 +267,9 @@ def _lowest(
     return point
 
 
-def _starts(
-    problem: LinearProblem, point: _Point, lambda_fair: float, search: Search, *, first: bool
-) -> Iterator[_Point]:
-    """Where to look from this minimum: the most promising jumps, at most one of each level, then the constant."""
-    z = point.theta @ problem.A
-    state = problem.objective.evaluate(z, point.phis)
+def _jumps(problem: LinearProblem, point: _Point, lambda_fair: float, most: int) -> list[_Point]:
+    """Where to look from this minimum: after the most promising jumps, at most one of each level."""
+    state = problem.objective.evaluate(point.theta @ problem.A, point.phis)
     here = point.terms["objective"] - state.value(lambda_fair)
     promised = sorted(
         (
@@ -286,15 +279,12 @@ def _starts(
         ),
         key=lambda pair: pair[0],
     )
-    tried: set[int] = set()
+    found: dict[int, _Point] = {}
     for rise, jump in promised:
-        if rise > SLACK or len(tried) == search.jumps:
+        if rise > SLACK or len(found) == most:
             break
-        if jump.column not in tried:
-            tried.add(jump.column)
-            yield replace(point, theta=point.theta + jump.move)
-    if first and search.constant is not None:
-        yield replace(point, theta=search.constant * problem.identity)
+        found.setdefault(jump.column, replace(point, theta=point.theta + jump.move))
+    return list(found.values())
 
 
 def _newton(
