@@ -27,7 +27,7 @@ from commod.models.training import LossWeights, TrainingData, ratio_form
 __all__ = ["LADDER", "LinearProblem", "WarmStart", "rungs_below", "solve_linear"]
 
 # λ_fair values that every fit passes on its way up; part of the definition of the result.
-LADDER = (1.0, 2.0, 3.0, 4.0, 5.0, 6.5, 8.0)
+LADDER = (1.0, 2.0, 2.5, 3.0, 4.0, 5.0, 6.5, 8.0)
 # A rung only leads to the next: it is solved until a step promises less than this.
 RUNG_TOL = 1e-4
 MAX_STEPS = 100
@@ -37,10 +37,6 @@ CLIMB_ROWS = 8192
 # Keeps the weights unique where features are linearly dependent (the levels of a category are) and nothing else
 # decides between them; too small to be seen in any score.
 RIDGE = 1e-6
-
-
-# How many jumps, the most promising ones, are followed in each round of the search for a lower minimum.
-JUMPS_ON_THE_WAY, JUMPS_AT_TARGET = 1, 2
 # Where many decisions change, the lowest minimum may have nothing in common with the way up: at the first stage from
 # this λ_fair on, r ≡ FAR_START is one more start.
 FAR, FAR_START = 2.5, 0.5
@@ -191,16 +187,16 @@ def solve_linear(
     start = tuple(fit.phi for fit in problem.start.fits)
     point = _Point(problem.identity, start, problem.terms(problem.start, problem.identity, 0.0))
     _append(solution, point)
-    # (problem, λ_fair, tolerance, jumps): up the ladder, and the target once more on all rows if that was on a sample.
+    # (problem, λ_fair, tolerance): up the ladder, and the target once more on all rows if the ladder was on a sample.
     rungs = rungs_below(weights.fair)
-    stages = [(slope, rung, RUNG_TOL, JUMPS_ON_THE_WAY) for rung in rungs[:-1]]
-    if rungs and slope is problem:
-        stages.append((problem, weights.fair, tol, JUMPS_AT_TARGET))
-    elif rungs:
-        stages += [(slope, weights.fair, RUNG_TOL, JUMPS_AT_TARGET), (problem, weights.fair, tol, 0)]
+    stages = [(slope, rung, RUNG_TOL) for rung in rungs]
+    if stages and slope is problem:
+        stages[-1] = (problem, weights.fair, tol)
+    elif stages:
+        stages.append((problem, weights.fair, tol))
     first_far = next((rung for rung in rungs if rung >= FAR), None)
-    for step, (stage, rung, stage_tol, jumps) in enumerate(stages, start=1):
-        on_ladder = jumps == JUMPS_ON_THE_WAY
+    for step, (stage, rung, stage_tol) in enumerate(stages, start=1):
+        on_ladder = rung < weights.fair
         if on_ladder and rung in known:
             point = known[rung]
         else:
@@ -209,8 +205,8 @@ def solve_linear(
                 return callback is not None and bool(callback(step, len(stages), terms))
 
             point = _better_than_f(stage, _newton(stage, point, rung, stage_tol, report), rung)
-            if jumps:
-                point = _lowest(stage, point, rung, stage_tol, jumps, report, far=rung == first_far)
+            if stage is slope:
+                point = _lowest(stage, point, rung, stage_tol, report, far=rung == first_far)
             if on_ladder and not point.stopped:
                 known[rung] = point
         solution.history.extend({"step": step, **terms} for terms in point.steps)
@@ -242,7 +238,6 @@ def _lowest(
     point: _Point,
     lambda_fair: float,
     tol: float,
-    jumps: int,
     report: Callable[[Terms], bool],
     *,
     far: bool,
@@ -251,7 +246,7 @@ def _lowest(
     for round_ in range(MAX_ROUNDS):
         if point.stopped:
             break
-        starts = _jumps(problem, point, lambda_fair, jumps)
+        starts = _most_promising(problem, point, lambda_fair)
         if far and round_ == 0:
             starts.append(replace(point, theta=FAR_START * problem.identity))
         best = point
@@ -267,24 +262,18 @@ def _lowest(
     return point
 
 
-def _jumps(problem: LinearProblem, point: _Point, lambda_fair: float, most: int) -> list[_Point]:
-    """Where to look from this minimum: after the most promising jumps, at most one of each level."""
+def _most_promising(problem: LinearProblem, point: _Point, lambda_fair: float) -> list[_Point]:
+    """Where the jump leads that promises the lowest loss; empty if none promises anything."""
     state = problem.objective.evaluate(point.theta @ problem.A, point.phis)
     here = point.terms["objective"] - state.value(lambda_fair)
-    promised = sorted(
-        (
-            (problem.penalties(point.theta + jump.move) - here - jump.gain, jump)
-            for jump in problem.levels.jumps(state, lambda_fair, problem.ratio(point.theta))
-            if jump.gain > -SLACK - here  # else not even penalties of 0 would make up for it
-        ),
-        key=lambda pair: pair[0],
-    )
-    found: dict[int, _Point] = {}
-    for rise, jump in promised:
-        if rise > SLACK or len(found) == most:
-            break
-        found.setdefault(jump.column, replace(point, theta=point.theta + jump.move))
-    return list(found.values())
+    best, least_rise = point, SLACK
+    for jump in problem.levels.jumps(state, lambda_fair, problem.ratio(point.theta)):
+        if jump.gain <= -least_rise - here:
+            continue  # not even penalties of 0 would make up for it
+        rise = problem.penalties(point.theta + jump.move) - here - jump.gain
+        if rise < least_rise:
+            best, least_rise = replace(point, theta=point.theta + jump.move), rise
+    return [] if best is point else [best]
 
 
 def _newton(

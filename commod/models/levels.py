@@ -28,7 +28,6 @@ SCORES = np.linspace(-16.0, 16.0, 801)
 class Jump:
     """A move of θ that shifts r of one level's people and of nobody else."""
 
-    column: int
     move: Array  # of θ = (c, v)
     gain: float  # what L_Y − λ_fair·L_S falls by if the adversary does not answer
 
@@ -68,7 +67,7 @@ class Levels:
                 move = np.zeros(self.width)
                 move[1 + self.columns[level]] = shift[level] / self.gap[level]
                 move[0] = -self.low[level] * move[1 + self.columns[level]]
-                found.append(Jump(int(self.columns[level]), move, float(gains[level])))
+                found.append(Jump(move, float(gains[level])))
         return found
 
     def _sums(self, table: Array, z: Array) -> Array:
