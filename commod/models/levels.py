@@ -29,17 +29,20 @@ class Jump:
     """A move of θ that shifts r of one level's people and of nobody else."""
 
     column: int
-    move: Array  # of θ = (c, v)
+    move: Array  # of θ = (c, v), or of the whole θ that begins so
     gain: float  # what L_Y − λ_fair·L_S falls by if the adversary does not answer
 
 
 class Levels:
-    """The two-valued columns of the encoded features: a level and the rest."""
+    """The two-valued columns of the encoded features: a level and the rest.
 
-    def __init__(self, X: Array, logit: Array, objective: ScoreObjective, sensitive: Array) -> None:
+    `width` is the number of weights in θ.
+    """
+
+    def __init__(self, X: Array, logit: Array, objective: ScoreObjective, sensitive: Array, width: int) -> None:
         self.objective = objective
         self.logit = logit
-        self.width = X.shape[1] + 1
+        self.width = width
         self.columns: list[tuple[int, float, float, np.ndarray]] = []  # column, value outside and inside, members
         for column, values in enumerate(X.T):
             low, high = float(values.min()), float(values.max())

@@ -11,7 +11,7 @@ from sklearn.covariance import ledoit_wolf_shrinkage
 from commod.models.adversary import Array
 from commod.models.objective import ScoreObjective
 
-__all__ = ["LossWeights", "TrainingData", "instance_weights", "ratio_form"]
+__all__ = ["LossWeights", "TrainingData", "instance_weights", "ratio_form", "shift_unit"]
 
 
 @dataclass(frozen=True)
@@ -39,13 +39,14 @@ class TrainingData:
 
 @dataclass(frozen=True)
 class LossWeights:
-    """The λ's of the paper's Eq. 5, the concept term separable, and the criterion."""
+    """The λ's of the paper's Eq. 5, the concept term separable, the criterion, and the form of the update."""
 
     fair: float
     ratio: float
     sparsity: float
     diversity: float
     by_label: bool  # equalized odds: the adversary sees y
+    affine: bool = False  # whether g also shifts: z = r(x)·logit f(x) + s(x)
 
 
 def instance_weights(ratio_norm: Any, data: TrainingData) -> Array:
@@ -62,6 +63,16 @@ def instance_weights(ratio_norm: Any, data: TrainingData) -> Array:
     else:
         weights = np.asarray(ratio_norm, dtype=float)
     return weights / weights.mean()
+
+
+def shift_unit(data: TrainingData) -> float:
+    """The size of f's logits, a = √E[logit²]: the unit in which a shift is measured, s = a·t.
+
+    r is a plain number and s is on the scale of the logit, so the two cannot be penalised alike as they stand. In this
+    unit they can: r − 1 = ε and t = ε for everybody move the logits by the same mean square, (ε·a)², and cost the same
+    λ_ratio·ε²; one λ_ratio then means the same for both, whatever the size of f's logits.
+    """
+    return float(np.sqrt(np.mean(data.logit**2))) or 1.0
 
 
 def ratio_form(ratio_norm: Any, data: TrainingData) -> Array:
