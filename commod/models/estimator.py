@@ -340,7 +340,11 @@ class Commod(EditedModel):
         self.history_ = pd.DataFrame(solution.history)
         self.path_ = pd.DataFrame(
             [
-                {**point.terms, "n_iter": point.n_iter, **_train_figures(point.rescaler.score(data.X, data.logit), data)}
+                {
+                    **point.terms,
+                    "n_iter": point.n_iter,
+                    **_train_figures(point.rescaler.score(data.X, data.logit), data),
+                }
                 for point in solution.path
             ]
         )
@@ -380,7 +384,8 @@ class Commod(EditedModel):
 
     def decision_function(self, X: Any, *, base_scores: Any = None) -> Array:
         """Logit of g, r(x)·logit f(x) + s(x)."""
-        return self.rescaler_.score(*self._encoded_and_logit(X, base_scores))
+        encoded, logit = self._encoded_and_logit(X, base_scores)
+        return self.rescaler_.score(encoded, logit)
 
     def predict_proba(self, X: Any, *, base_scores: Any = None) -> Array:
         """Probabilities of the two classes under g."""
