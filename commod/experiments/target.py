@@ -186,7 +186,7 @@ def find_settings(
     usual = concept_settings(task)
     concepts = usual["lambda_concepts"] if lambda_concepts is None else float(lambda_concepts)
     k = usual["n_concepts"] if n_concepts is None else int(n_concepts)
-    form = {"fairness": criterion, "update": update}
+    form: dict[str, Any] = {"fairness": criterion, "update": update}
     search = _Search(train, f, form, new_people, min_fairness, max_change, confidence)
     lines = [(ratio, concepts) for ratio in COARSE_RATIO]
     total = len(lines) * len(COARSE_FAIR) + 16  # and about as many as the refinement takes
@@ -240,7 +240,7 @@ class _Search:
         self,
         train: Split,
         f: BaseModel,
-        form: dict[str, str],
+        form: dict[str, Any],
         new_people: np.ndarray,
         min_fairness: float,
         max_change: float,
@@ -390,7 +390,7 @@ def _probabilities(f: BaseModel, X: pd.DataFrame) -> np.ndarray:
 
 def _commod(
     f: BaseModel,
-    form: dict[str, str],
+    form: dict[str, Any],
     lambdas: Lambdas,
     k: int,
     rows: Split,

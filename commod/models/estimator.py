@@ -54,6 +54,7 @@ SCORE_FEATURE = "f_logit"
 # Directions (d, k) and weights (k,) of concepts.
 _Read = tuple[Array, Array]
 
+
 class Commod(EditedModel):
     """Make a deployed classifier f fairer by few, explainable changes: g(x) = σ(r(x)·logit f(x)).
 

@@ -1,8 +1,8 @@
-"""update="affine" beside the paper's form and other methods, as in docs/methods.md: ``python -m tests.benchmarks.affine``.
+"""Both updates beside other methods, as in docs/methods.md: ``python -m tests.benchmarks.affine``.
 
-Both forms of COMMOD get the same settings, those of its declared sweep (36: λ_fair × λ_ratio, λ_concepts as the data set
-has it); the others get their own declared sweeps. All figures are of the test part. Two tables: of the models that are
-fair enough, the most accurate; and how many models of the one are beaten by a model of the other.
+Both updates of COMMOD get the same settings, those of its declared sweep (36: λ_fair × λ_ratio, λ_concepts as the data
+set has it); the others get their own declared sweeps. All figures are of the test part. Two tables: of the models that
+are fair enough, the most accurate; and how many models of the one are beaten by a model of the other.
 """
 
 import argparse
@@ -97,7 +97,7 @@ def matched(points):
 
 
 def beaten(points):
-    """By data set and criterion: how many of either form's models another method beats, and of its models either form."""
+    """How many models of either update another method beats, and how many of its models either update beats."""
     rows = []
     for (data, fairness), part in points.groupby(["data", "fairness"], sort=False):
         for own in UPDATES:
@@ -112,7 +112,7 @@ def beaten(points):
 
 
 def share_beaten(points, name, by, fairness):
-    """Of the models of `name` that change anybody: at least as fair, accurate and near is one of `by`, and more in one."""
+    """Of the models of `name` that change anybody, those that a model of `by` equals in all three and beats in one."""
     lost = total = 0
     for _, part in points.groupby("split"):
         values = np.column_stack([fairness_gain(part, fairness), part["accuracy"], -part["change_rate"]])
