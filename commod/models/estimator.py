@@ -62,8 +62,8 @@ class Commod(EditedModel):
     ``update="affine"``, g(x) = σ(r(x)·logit f(x) + s(x)), s linear through the same concepts. Training minimises
     L_Y − λ_fair·L_S + λ_ratio·‖r−1‖² + λ_concepts·(sparsity + diversity) (paper, Eq. 5, with the corrections named in
     the modules of this package), L_S being the loss of an adversary that reads the sensitive attribute from the new
-    score; a shift adds λ_ratio·‖s‖²/E[logit²] (`shift_unit`) and its own sparsity. The sensitive attribute is used in
-    `fit` only; `predict` neither needs nor accepts it.
+    score; a shift adds λ_ratio·‖s‖², in units in which s counts as r − 1 does (`shift_unit`), and its own sparsity.
+    The sensitive attribute is used in `fit` only; `predict` neither needs nor accepts it.
 
     Parameters
     ----------

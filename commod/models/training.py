@@ -66,13 +66,15 @@ def instance_weights(ratio_norm: Any, data: TrainingData) -> Array:
 
 
 def shift_unit(data: TrainingData) -> float:
-    """The size of f's logits, a = √E[logit²]: the unit in which a shift is measured, s = a·t.
+    """The unit in which a shift is measured, s = a·t: a² = E[f(1−f)·logit²] / E[f(1−f)].
 
     r is a plain number and s is on the scale of the logit, so the two cannot be penalised alike as they stand. In this
-    unit they can: r − 1 = ε and t = ε for everybody move the logits by the same mean square, (ε·a)², and cost the same
-    λ_ratio·ε²; one λ_ratio then means the same for both, whatever the size of f's logits.
+    unit they can: r − 1 = ε and t = ε for everybody lead equally far away from f, KL(f‖g) ≈ ½ E[f(1−f)·(logit g −
+    logit f)²], and cost the same λ_ratio·ε². One λ_ratio then means the same for both. The plain mean square of the
+    logit would make a shift too cheap where f is very sure of many: their logits are large, their scores hardly move.
     """
-    return float(np.sqrt(np.mean(data.logit**2))) or 1.0
+    f = 1.0 / (1.0 + np.exp(-data.logit))
+    return float(np.sqrt(np.average(data.logit**2, weights=f * (1 - f)))) or 1.0
 
 
 def ratio_form(ratio_norm: Any, data: TrainingData) -> Array:
