@@ -9,11 +9,12 @@ from sklearn.base import clone
 from commod import Commod
 from commod.models import WarmStart
 from commod.models.base_scores import base_logits
-from commod.models.best_response import LinearProblem, solve_linear
+from commod.models.best_response import LinearProblem, _newton, _Point, solve_linear
 from commod.models.export import SHIFTED_FORMAT, portable_json, to_portable
 from commod.models.training import LossWeights, TrainingData, ratio_form, shift_unit
 from commod.portable import SHIFTED, load
 from tests.fitting import case, fit
+from tests.random_starts import training_data
 
 
 @pytest.fixture
@@ -99,6 +100,21 @@ def test_one_lambda_ratio_means_the_same_for_ratio_and_shift(rows):
     costs = [problem.penalties(move) for move in moves]
     assert costs[0] == pytest.approx(costs[1]) == pytest.approx(0.3 * 1e-6, rel=1e-4)
     assert shift_unit(TrainingData(rows.X, 0 * rows.logit, rows.y, rows.sensitive)) == 1.0
+
+
+@pytest.mark.parametrize("fairness", ["demographic_parity", "equalized_odds"])
+def test_other_starts_end_in_the_same_minimum(fairness):
+    c = case("law_school")
+    g = fit(c, lambda_fair=4.0, lambda_concepts=0.05, fairness=fairness, update="affine")
+    data, weights = training_data(c, g), g._loss_weights()
+    problem = problem_of(data, weights)
+    plain = fit(c, lambda_fair=4.0, lambda_concepts=0.05, fairness=fairness)
+    rng, phis = np.random.default_rng(0), tuple(answer.phi for answer in problem.start.fits)
+    starts = [np.array([plain.intercept_, *plain.coef_, *np.zeros(problem.width)])]
+    starts += [problem.identity + rng.normal(scale=0.3, size=len(problem.identity)) for _ in range(3)]
+    for start in starts:
+        found = _newton(problem, _Point(start, phis, {}), 4.0, 1e-9, lambda terms: False)
+        assert g.path_["objective"].iloc[-1] <= found.terms["objective"] + 1e-5
 
 
 # ---- the model ----
