@@ -74,8 +74,9 @@ from numpy.typing import NDArray
 
 __all__ = ["FORMAT", "SHIFTED", "Portable", "load"]
 
-# What a file says of its own format, without and with a shift; any other is refused.
+# What a file says of its own format; any other is refused.
 FORMAT = "commod-portable/1"
+# The same of a model with a shift.
 SHIFTED = "commod-portable/2"
 # Scores of exactly 0 or 1 have no logit: they count as this far from certain.
 CERTAINTY = 1e-6
