@@ -57,6 +57,7 @@ def _parser() -> argparse.ArgumentParser:
     target.add_argument("--min-fairness", type=float, default=0.8, help=f"least {_any_fairness()} (default 0.8)")
     target.add_argument("--max-change", type=float, default=0.08, help="largest share of changes (default 0.08)")
     target.add_argument("--confidence", type=float, default=0.9, help="that both hold on new people (default 0.9)")
+    _add_update(target)
     _add_scene(target)
     target.set_defaults(run=_target)
 
@@ -100,13 +101,18 @@ def _add_model(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--lambda-ratio", type=float, default=0.05, help="weight of staying near f (default 0.05)")
     parser.add_argument("--lambda-concepts", type=float, default=0.01, help="weight of sparse concepts (default 0.01)")
     parser.add_argument("--n-concepts", "-k", type=int, default=2, help="number of concepts (default 2)")
+    _add_update(parser)
     _add_scene(parser)
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 
+def _add_update(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--update", default="ratio", help="ratio (default): multiply; affine: multiply and shift")
+
+
 def _weights(arguments: argparse.Namespace) -> dict[str, Any]:
     """Settings of COMMOD."""
-    names = ("lambda_fair", "lambda_ratio", "lambda_concepts", "n_concepts")
+    names = ("lambda_fair", "lambda_ratio", "lambda_concepts", "n_concepts", "update")
     return {name: getattr(arguments, name) for name in names}
 
 
@@ -151,14 +157,14 @@ def _fit(arguments: argparse.Namespace) -> int:
         f"fitted in {seconds:.2f} s"
     )
     print(_readable(frame, task))
-    weights = g.concept_weights_
-    print("\nConcepts (unit directions in standardised features; weight in r in brackets)")
-    for name in g.concepts_.columns:
-        column = g.concepts_[name]
+    weights = [*g.concept_weights_, *g.shift_weights_]
+    shift = ", of a shift that in s" if g.has_shift else ""
+    print(f"\nConcepts (unit directions in standardised features; weight in r in brackets{shift})")
+    for weight, (name, column) in zip(weights, g.concept_directions().items(), strict=True):
         parts = column[column != 0].sort_values(key=abs, ascending=False)
         shown = ", ".join(f"{feature} {value:+.2f}" for feature, value in parts.head(6).items())
         more = f", and {len(parts) - 6} more" if len(parts) > 6 else ""
-        print(f"  {name} [{weights[name]:+.3f}]: {shown or 'empty'}{more}")
+        print(f"  {name} [{weight:+.3f}]: {shown or 'empty'}{more}")
     return 0
 
 
@@ -216,6 +222,7 @@ def _target(arguments: argparse.Namespace) -> int:
         min_fairness=arguments.min_fairness,
         max_change=arguments.max_change,
         confidence=arguments.confidence,
+        update=arguments.update,
         seed=arguments.seed,
     )
     print(found.answer)

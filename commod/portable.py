@@ -13,12 +13,13 @@ to where the model is to run, and::
 The file is written by `commod.models.export.to_portable`. Predictions are those of the model it was written from, to
 1e-9.
 
-The format, ``commod-portable/1``
----------------------------------
+The formats, ``commod-portable/1`` and ``commod-portable/2``
+------------------------------------------------------------
 Strict JSON (no NaN, no infinity): one object with
 
 ``format``
-    ``"commod-portable/1"``. A reader that does not know the version refuses the file.
+    ``"commod-portable/1"``, or ``"commod-portable/2"`` for a model with a shift. A reader that does not know the
+    version refuses the file.
 ``about``
     Texts about the model, for people; not used.
 ``settings``
@@ -34,6 +35,9 @@ Strict JSON (no NaN, no infinity): one object with
     The ratio: ``intercept``, ``coef`` (one weight per encoded column, and, where ``include_score`` is true, one for
     the logit of f behind them), ``features`` (names of the weights), and ``concepts``, a list of ``{"name": ...,
     "weight": ..., "loadings": [...]}`` with the same r read through concepts: coef = Σ weight · loadings.
+``s``
+    In version 2 only, the shift: ``intercept``, ``coef`` and ``concepts`` as those of ``r``, in the same order and over
+    the same features; no ``include_score``, which is that of ``r``.
 ``f``
     The deployed model. ``kind`` is one of
 
@@ -52,8 +56,8 @@ Strict JSON (no NaN, no infinity): one object with
     [...], "left": [...], "right": [...]}`` with one entry per node: at a node with feature i ≥ 0, go left if x_i ≤
     number, else right (both come later in the list); a node with feature −1 is a leaf, and its number the value.
 
-A row is then decided by g(x) = σ(r(x) · logit f(x)), with f's probability clipped to [1e-6, 1 − 1e-6]: the positive
-class where g(x) > 0.5.
+A row is then decided by g(x) = σ(r(x) · logit f(x) + s(x)), with f's probability clipped to [1e-6, 1 − 1e-6] and s = 0
+in version 1: the positive class where g(x) > 0.5.
 """
 
 from __future__ import annotations
@@ -68,10 +72,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["FORMAT", "Portable", "load"]
+__all__ = ["FORMAT", "SHIFTED", "Portable", "load"]
 
 # What a file says of its own format; any other is refused.
 FORMAT = "commod-portable/1"
+# The same of a model with a shift.
+SHIFTED = "commod-portable/2"
 # Scores of exactly 0 or 1 have no logit: they count as this far from certain.
 CERTAINTY = 1e-6
 # Kinds of f that are in the file.
@@ -124,14 +130,19 @@ class Portable:
 
     def __init__(self, content: Mapping[str, Any]) -> None:
         found = content.get("format")
-        if found != FORMAT:
+        if found not in (FORMAT, SHIFTED):
             raise ValueError(
-                f"This file has format {found!r}, but this loader reads {FORMAT!r}: "
+                f"This file has format {found!r}, but this loader reads {FORMAT!r} and {SHIFTED!r}: "
                 "take the loader that was exported with the file."
             )
         try:
             self._encoder = _Encoder.read(content["encoder"])
-            self._read_r(content["r"], len(self._encoder.mean))
+            self._include_score = bool(content["r"]["include_score"])
+            width = len(self._encoder.mean) + self._include_score
+            self._ratio = _Linear.read(content["r"], width)
+            self._shift = _Linear.read(content["s"], width) if found == SHIFTED else _Linear(0.0, np.zeros(width), [])
+            if found == SHIFTED and len(self._shift.concepts) != len(self._ratio.concepts):
+                raise ValueError("r and s that are read through different concepts")
             self._f = content["f"]
             self._f_encoder = _Encoder.read(self._f["encoder"]) if "encoder" in self._f else self._encoder
             width = len(self._f_encoder.mean)
@@ -154,16 +165,6 @@ class Portable:
         ) + ([self._f["column"]] if self._f["kind"] == "column" else [])
         self.needs_scores = self._f["kind"] == "given"
 
-    def _read_r(self, r: Mapping[str, Any], width: int) -> None:
-        self._include_score = bool(r["include_score"])
-        width += self._include_score
-        self._intercept = _number(r["intercept"])
-        self._coef = _numbers(r["coef"], width)
-        self._concepts = [
-            (str(concept["name"]), _number(concept["weight"]), _numbers(concept["loadings"], width))
-            for concept in r["concepts"]
-        ]
-
     @property
     def _f_is_model(self) -> bool:
         return self._f["kind"] in MODELS
@@ -171,14 +172,19 @@ class Portable:
     # ---- prediction ----
 
     def ratio(self, rows: Rows, *, base_scores: Any = None) -> Array:
-        """r(x) of each row; a decision changes where it is negative."""
+        """r(x) of each row; without a shift, a decision changes where it is negative."""
         x, _ = self._encoded_and_logit(rows, base_scores, score_needed=self._include_score)
-        return np.asarray(x @ self._coef + self._intercept)
+        return self._ratio(x)
+
+    def shift(self, rows: Rows, *, base_scores: Any = None) -> Array:
+        """s(x) of each row; a decision changes where r·logit f + s has another sign than logit f."""
+        x, _ = self._encoded_and_logit(rows, base_scores, score_needed=self._include_score)
+        return self._shift(x)
 
     def decision_function(self, rows: Rows, *, base_scores: Any = None) -> Array:
-        """Logit of g, r(x)·logit f(x)."""
+        """Logit of g, r(x)·logit f(x) + s(x)."""
         x, logit = self._encoded_and_logit(rows, base_scores)
-        return np.asarray((x @ self._coef + self._intercept) * logit)
+        return self._ratio(x) * logit + self._shift(x)
 
     def predict_proba(self, rows: Rows, *, base_scores: Any = None) -> Array:
         """Probabilities of the two classes under g, rows × 2.
@@ -208,32 +214,35 @@ class Portable:
         -------
         list of dict
             Terms "f", "constant", one per concept, and "g": ``value`` (how much of the concept the row shows),
-            ``weight``, ``ratio`` (what the term adds to r), ``logit`` (that times logit f), ``logit_after`` (the sum
-            so far, which begins at f's logit and ends at g's).
+            ``weight``, ``ratio`` (what the term adds to r), ``shift`` (to s), ``logit`` (ratio times logit f, plus
+            shift), ``logit_after`` (the sum so far, which begins at f's logit and ends at g's).
         """
         if not isinstance(row, Mapping):
             raise ValueError("explain takes one row, as a dict of its columns.")
         x, logits = self._encoded_and_logit([row], None if base_scores is None else np.reshape(base_scores, -1))
         logit = float(logits[0])
-        terms: list[tuple[str, float | None, float | None, float]] = [
-            ("f", None, None, 1.0),
-            ("constant", 1.0, self._intercept - 1.0, self._intercept - 1.0),
+        constant = self._ratio.intercept - 1.0
+        terms: list[tuple[str, float | None, float | None, float, float]] = [
+            ("f", None, None, 1.0, 0.0),
+            ("constant", 1.0, constant, constant, self._shift.intercept),
         ]
-        for name, weight, loadings in self._concepts:
+        shifts = [float(x[0] @ loadings) * weight for _, weight, loadings in self._shift.concepts]
+        for j, (name, weight, loadings) in enumerate(self._ratio.concepts):
             value = float(x[0] @ loadings)
-            terms.append((name, value, weight, value * weight))
+            terms.append((name, value, weight, value * weight, shifts[j] if shifts else 0.0))
         out: list[dict[str, Any]] = []
         after = 0.0
-        for term, shown, weighs, ratio in terms:
-            after += ratio * logit
-            row_of = {"term": term, "value": shown, "weight": weighs, "ratio": ratio, "logit": ratio * logit}
-            out.append({**row_of, "logit_after": after})
-        total = sum(ratio for *_, ratio in terms)
-        end = {"term": "g", "value": None, "weight": None, "ratio": total, "logit": total * logit}
-        return [*out, {**end, "logit_after": total * logit}]
+        for term, shown, weighs, ratio, shift in terms:
+            adds = ratio * logit + shift
+            after += adds
+            row_of = {"term": term, "value": shown, "weight": weighs, "ratio": ratio, "shift": shift}
+            out.append({**row_of, "logit": adds, "logit_after": after})
+        ratio, shift = sum(term[3] for term in terms), sum(term[4] for term in terms)
+        end = {"term": "g", "value": None, "weight": None, "ratio": ratio, "shift": shift}
+        return [*out, {**end, "logit": ratio * logit + shift, "logit_after": ratio * logit + shift}]
 
     def __repr__(self) -> str:
-        return f"<Portable: f {self._f['kind']}, {len(self._concepts)} concepts, columns {self.columns}>"
+        return f"<Portable: f {self._f['kind']}, {len(self._ratio.concepts)} concepts, columns {self.columns}>"
 
     def _encoded_and_logit(self, rows: Rows, base_scores: Any, *, score_needed: bool = True) -> tuple[Array, Array]:
         table = _Table(rows)
@@ -375,6 +384,26 @@ class _Encoder:
                     block[i, place] = 1.0
             blocks.append(block)
         return np.asarray((np.hstack(blocks) - self.mean) / self.scale)
+
+
+@dataclass(frozen=True)
+class _Linear:
+    """r or s: a weighted sum of the encoded columns, also as it is read through concepts."""
+
+    intercept: float
+    coef: Array
+    concepts: list[tuple[str, float, Array]]  # name, weight, loadings
+
+    @classmethod
+    def read(cls, content: Mapping[str, Any], width: int) -> _Linear:
+        concepts = [
+            (str(concept["name"]), _number(concept["weight"]), _numbers(concept["loadings"], width))
+            for concept in content["concepts"]
+        ]
+        return cls(_number(content["intercept"]), _numbers(content["coef"], width), concepts)
+
+    def __call__(self, x: Array) -> Array:
+        return np.asarray(x @ self.coef + self.intercept)
 
 
 @dataclass(frozen=True)

@@ -49,6 +49,19 @@ def test_fit_as_text_names_the_concepts(capsys):
     assert "age" in out
 
 
+def test_an_update_that_may_shift(capsys):
+    assert main(["fit", "law_school", "--lambda-fair", "3", "--update", "affine", "--json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert report["settings"]["update"] == "affine"
+    assert main(["fit", "law_school", "--lambda-fair", "3", "--json"]) == 0
+    plain = json.loads(capsys.readouterr().out)
+    assert plain["settings"]["update"] == "ratio"
+    assert plain["g"] != report["g"]
+    assert main(["fit", "law_school", "--lambda-fair", "3", "--update", "affine"]) == 0
+    assert "Concept 2, shift [+" in capsys.readouterr().out
+    assert main(["check", "german", "--lambda-fair", "5", "--refits", "1", "--update", "affine"]) == 0
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -56,6 +69,7 @@ def test_fit_as_text_names_the_concepts(capsys):
         (["fit", "german", "--lambda-fair", "-1"], "lambda_fair must be a number of 0 or more"),
         (["fit", "german", "--base-model", "oracle"], "There is no base model 'oracle'"),
         (["fit", "german", "--fairness", "none"], "fairness must be one of"),
+        (["fit", "german", "--update", "affine", "--solver", "adversarial"], "update='affine' is available for"),
         (["data", "rebuild", "--wheels", "/nowhere"], "No wheel of"),
         (["compare", "moon"], "There is no task 'moon'"),
         (["compare", "german", "--methods", "roc"], "There is no method 'roc' for demographic parity"),

@@ -147,6 +147,7 @@ def find_settings(
     seed: int = 0,
     lambda_concepts: float | None = None,
     n_concepts: int | None = None,
+    update: str = "ratio",
     report: Callable[[float], None] | None = None,
 ) -> Target:
     """The most accurate COMMOD model that is fair enough and changes few enough decisions, or why there is none.
@@ -170,6 +171,8 @@ def find_settings(
         Where the search for it begins; default, what goes with the data set.
     n_concepts : int, optional
         k of the model returned. It is not searched: k is a reading of a linear r and moves no decision.
+    update : {"ratio", "affine"}
+        Form of the models that are tried.
     report : callable, optional
         Called with the share done; what it raises ends the search.
     """
@@ -185,7 +188,8 @@ def find_settings(
     usual = concept_settings(task)
     concepts = usual["lambda_concepts"] if lambda_concepts is None else float(lambda_concepts)
     k = usual["n_concepts"] if n_concepts is None else int(n_concepts)
-    search = _Search(train, f, criterion, new_people, min_fairness, max_change, confidence)
+    form: dict[str, Any] = {"fairness": criterion, "update": update}
+    search = _Search(train, f, form, new_people, min_fairness, max_change, confidence)
     lines = [(ratio, concepts) for ratio in COARSE_RATIO]
     lines += [(ratio, other) for other in COARSE_CONCEPTS if other != concepts for ratio in COARSE_RATIO[:2]]
     total = len(lines) * len(COARSE_FAIR) + 16  # and about as many as the refinement takes
@@ -239,13 +243,14 @@ class _Search:
         self,
         train: Split,
         f: BaseModel,
-        criterion: str,
+        form: dict[str, Any],
         new_people: np.ndarray,
         min_fairness: float,
         max_change: float,
         confidence: float,
     ) -> None:
-        self.train, self.f, self.criterion = train, f, criterion
+        self.train, self.f = train, f
+        self.form, self.criterion = form, form["fairness"]  # what all settings tried have in common
         self.new_people = new_people
         self.asked = (min_fairness, max_change, confidence)
         self.folds = _folds(train, f)
@@ -264,7 +269,7 @@ class _Search:
         warm_starts = self._warm_starts.setdefault((ratio, concepts), [WarmStart() for _ in self.folds])
         parts = []
         for fold, warm_start in zip(self.folds, warm_starts, strict=True):
-            g = _commod(fold.f, self.criterion, lambdas, 1, fold.fit, fold.scores, warm_start)
+            g = _commod(fold.f, self.form, lambdas, 1, fold.fit, fold.scores, warm_start)
             decided = (g.decision_function(fold.held.X) > 0).astype(int)
             parts.append(change_counts(fold.held.y, fold.decided, decided, fold.held.sensitive)[0])
         counts = np.sum(parts, axis=0)
@@ -327,18 +332,18 @@ class _Search:
         model = None
         if met:
             scores = _probabilities(self.f, self.train.X)
-            model = _commod(self.f, self.criterion, chosen, k, self.train, scores, WarmStart())
+            model = _commod(self.f, self.form, chosen, k, self.train, scores, WarmStart())
         rows = [{**_arguments(each, k), **found} for each, found in self.tried.items()]
         return Target(
             least,
             most,
             confidence,
             self.criterion,
-            _arguments(chosen, k) | {"fairness": self.criterion} if met else None,
+            _arguments(chosen, k) | self.form if met else None,
             model,
             self.tried[chosen],
-            _if_finite(by_fairness[fairest], _arguments(fairest, k)),
-            _if_finite(by_changes[gentlest], _arguments(gentlest, k)),
+            _if_finite(by_fairness[fairest], _arguments(fairest, k) | self.form),
+            _if_finite(by_changes[gentlest], _arguments(gentlest, k) | self.form),
             self._bound(),
             pd.DataFrame(rows),
         )
@@ -387,9 +392,15 @@ def _probabilities(f: BaseModel, X: pd.DataFrame) -> np.ndarray:
 
 
 def _commod(
-    f: BaseModel, criterion: str, lambdas: Lambdas, k: int, rows: Split, scores: np.ndarray, warm_start: WarmStart
+    f: BaseModel,
+    form: dict[str, Any],
+    lambdas: Lambdas,
+    k: int,
+    rows: Split,
+    scores: np.ndarray,
+    warm_start: WarmStart,
 ) -> Commod:
-    g = Commod(f, fairness=criterion, **_arguments(lambdas, k))
+    g = Commod(f, **form, **_arguments(lambdas, k))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # it is judged by its decisions
         return g.fit(rows.X, rows.y, sensitive_features=rows.sensitive, base_scores=scores, warm_start=warm_start)

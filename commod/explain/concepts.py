@@ -17,24 +17,26 @@ ACTIVATION = 1.0
 
 
 def explain_loadings(g: Commod, task: Task) -> pd.DataFrame:
-    """Features of each concept, heaviest first.
+    """Features of each concept, heaviest first; those of a shift come behind those of r.
 
     Returns
     -------
     DataFrame
         Columns ``concept, feature, label, is_level, loading`` (in the unit direction) and ``contribution`` (loading ×
-        weight of the concept: what one standard deviation of the feature adds to r). Zeros are left out.
+        weight of the concept: what one standard deviation of the feature adds to r, or to the shift). Zeros are left
+        out.
     """
     origins = [*g.encoder_.origin_, *([(SCORE_FEATURE, None)] if g.include_score else [])]
-    W, weights = g.concepts_.to_numpy(), g.concept_weights_.to_numpy()
+    concepts = g.concept_directions()
+    W, weights = concepts.to_numpy(), [*g.concept_weights_, *g.shift_weights_]
     rows = []
-    for j, concept in enumerate(g.concepts_.columns):
+    for j, concept in enumerate(concepts.columns):
         for i in np.argsort(-np.abs(W[:, j]), kind="stable")[: np.count_nonzero(W[:, j])]:
             column, level = origins[i]
             rows.append(
                 {
                     "concept": concept,
-                    "feature": g.concepts_.index[i],
+                    "feature": concepts.index[i],
                     "label": "Score of f" if column == SCORE_FEATURE else task.label(column, level),
                     "is_level": level is not None,
                     "loading": W[i, j],
@@ -59,21 +61,24 @@ def explain_concepts(
     Returns
     -------
     DataFrame
-        One row per concept: ``weight`` (in r), ``features`` (how many), ``activated`` and ``others`` (rows),
-        ``changed_activated`` and ``changed_others`` (shares; ``<NA>`` where there is no row), ``raised`` and
-        ``lowered`` (changes among the activated), ``sentence``.
+        One row per concept, of r and then of the shift if there is one: ``part`` ("r" or "s"), ``weight`` in it,
+        ``features`` (how many), ``activated`` and ``others`` (rows), ``changed_activated`` and ``changed_others``
+        (shares; ``<NA>`` where there is no row), ``raised`` and ``lowered`` (changes among the activated),
+        ``sentence``.
     """
     loadings = dict(tuple(explain_loadings(g, task).groupby("concept", sort=False)))
     changed = decisions_f != decisions_g
     rows = []
-    for concept in g.concepts_.columns:
+    directions, weights = g.concept_directions(), [*g.concept_weights_, *g.shift_weights_]
+    for concept, weight in zip(directions.columns, weights, strict=True):
         value = activations[concept].to_numpy()
         spread = value.std()
         active = value > value.mean() + ACTIVATION * spread if spread > 0 else np.zeros(len(value), dtype=bool)
         row = {
             "concept": concept,
-            "weight": g.concept_weights_[concept],
-            "features": int((g.concepts_[concept] != 0).sum()),
+            "part": "s" if concept in g.shift_weights_ else "r",
+            "weight": weight,
+            "features": int((directions[concept] != 0).sum()),
             "activated": int(active.sum()),
             "others": int((~active).sum()),
             "changed_activated": _share(changed, active),
@@ -101,7 +106,10 @@ def _sentence(row: dict[str, Any], loadings: pd.DataFrame | None, task: Task) ->
     more = len(loadings) - len(parts)
     tail = f" (and {more} lesser feature{'s' if more > 1 else ''})" if more else ""
     people, low, high = task.spec.people, *task.spec.outcomes
-    start = f"It takes back the decision of f for {people} with {described}{tail}."
+    if row["part"] == "s":
+        start = f"It raises the score for “{high}” of {people} with {described}{tail}."
+    else:
+        start = f"It takes back the decision of f for {people} with {described}{tail}."
     if row["activated"] == 0:
         return start
     share, others = row["changed_activated"], row["changed_others"]

@@ -46,6 +46,7 @@ def explain_people(
     encoded: NDArray[np.float64],
     logit: NDArray[np.float64],
     ratio: NDArray[np.float64],
+    shift: NDArray[np.float64],
     before: NDArray[np.int64],
     after: NDArray[np.int64],
     leaf: NDArray[np.int64] | None = None,
@@ -58,8 +59,8 @@ def explain_people(
         All that follows is about these rows, in their order.
     encoded : array (rows, encoded columns)
         As g's encoder gives them.
-    logit, ratio : arrays (rows,)
-        Logit of f's score, and r.
+    logit, ratio, shift : arrays (rows,)
+        Logit of f's score, r, and s (0 for a model without a shift).
     before, after : arrays of 0 and 1
         Decisions of f and of g.
     leaf : array of int, optional
@@ -69,9 +70,10 @@ def explain_people(
     -------
     DataFrame
         One row per changed person, indexed as `rows`: ``group, better`` (whether g's decision is the favourable one),
-        ``decision, label`` (of g and in the data, in words), ``right`` (whether the two agree), ``f, r, g`` (scores,
-        and the ratio of their logits), ``sure`` (how sure f was, see `certainty`),
-        ``concept:…`` (what each concept adds to r; with r's intercept they add up to r), ``leaf``, ``feature:…``.
+        ``decision, label`` (of g and in the data, in words), ``right`` (whether the two agree), ``f, r, g`` (scores
+        and r; with a shift, ``s`` between them), ``sure`` (how sure f was, see `certainty`),
+        ``concept:…`` (what each concept adds to r; with r's intercept they add up to r; with a shift, the same of s),
+        ``leaf``, ``feature:…``.
     """
     spec = task.spec
     at = np.flatnonzero(before != after)
@@ -85,12 +87,14 @@ def explain_people(
         "right": after[at] == rows.y.to_numpy()[at],
         "f": expit(logit[at]),
         "r": ratio[at],
-        "g": expit(ratio[at] * logit[at]),
+        **({"s": shift[at]} if g.has_shift else {}),
+        "g": expit(ratio[at] * logit[at] + shift[at]),
         "sure": certainty(logit[at]),
     }
-    parts = encoded[at] @ (g.concepts_.to_numpy() * g.concept_weights_.to_numpy())  # (changed, concepts)
-    for j, concept in enumerate(g.concepts_.columns):
-        if g.concepts_[concept].any():
+    concepts, weights = g.concept_directions(), np.array([*g.concept_weights_, *g.shift_weights_])
+    parts = encoded[at] @ (concepts.to_numpy() * weights)  # (changed, concepts)
+    for j, concept in enumerate(concepts.columns):
+        if concepts[concept].any():
             columns[f"concept:{concept}"] = parts[:, j]
     if leaf is not None:
         columns["leaf"] = leaf[at]

@@ -203,13 +203,11 @@ def warm_up() -> None:
 
 
 def _own_contributions(g: Commod, X: pd.DataFrame) -> np.ndarray:
-    """Mean |what each input column adds to logit g − logit f|, r's constant left out."""
+    """Mean |what each input column adds to logit g − logit f|, the constants of r and s left out."""
     logit = base_logits(g.base_model_, X)
-    parts = (
-        g.encoder_.transform(X[list(g.encoder_.feature_names_in_)])
-        * g.coef_.to_numpy()[: len(g.encoder_.origin_)]
-        * logit[:, None]
-    )
+    encoded, width = g.encoder_.transform(X[list(g.encoder_.feature_names_in_)]), len(g.encoder_.origin_)
+    parts = encoded * g.coef_.to_numpy()[:width] * logit[:, None]
+    parts += encoded * g.shift_coef_.to_numpy()[:width]
     columns = [column for column, _ in g.encoder_.origin_]
     return np.array(
         [np.abs(parts[:, [c == column for c in columns]].sum(axis=1)).mean() for column in X.columns], dtype=float
@@ -247,7 +245,8 @@ def _change_of_codes(g: Commod, table: _Codes) -> Callable[[np.ndarray], np.ndar
         ]
         raw = np.column_stack(columns)
         logit = base_logits(f[1], (raw - f[0].mean_) / f[0].scale_)
-        return (g.rescaler_((raw - encoder.mean_) / encoder.scale_) - 1.0) * logit
+        encoded = (raw - encoder.mean_) / encoder.scale_
+        return (g.rescaler_(encoded) - 1.0) * logit + g.rescaler_.shift(encoded)
 
     return by_lookup
 

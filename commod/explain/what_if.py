@@ -151,15 +151,17 @@ def score_rows(g: Commod, X: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Columns ``logit_f, ratio, logit_g`` (= ratio · logit_f), ``f, g`` (decisions, 0 or 1) and ``changed``.
+        Columns ``logit_f, ratio, shift, logit_g`` (= ratio · logit_f + shift), ``f, g`` (decisions, 0 or 1) and
+        ``changed``.
     """
     logit = base_logits(g.base_model_, X)
-    ratio = g.ratio(X, base_scores=sigmoid(logit))
-    after = ratio * logit
+    ratio, shift = g.ratio_and_shift(X, base_scores=sigmoid(logit))
+    after = ratio * logit + shift
     return pd.DataFrame(
         {
             "logit_f": logit,
             "ratio": ratio,
+            "shift": shift,
             "logit_g": after,
             "f": (logit > 0).astype(int),
             "g": (after > 0).astype(int),
@@ -180,25 +182,28 @@ def explain_sum(g: Commod, task: Task, x: pd.DataFrame, *, by: str = "concept") 
     -------
     DataFrame
         Columns ``term, label`` (two lines, parted by "|"), ``part`` ("f", "term" or "g"), ``value`` (of the concept),
-        ``ratio`` (what it adds to r), ``logit`` (to the score), ``start, end`` (of its bar). The bars of the terms
-        begin where the one before ends; those of f and g begin at 0. Terms that are 0 are left out.
+        ``ratio`` (what it adds to r), ``shift`` (to the shift), ``logit`` (to the score by both), ``start, end`` (of
+        its bar). The bars of the terms begin where the one before ends; those of f and g begin at 0. Terms that are 0
+        are left out.
     """
     if by not in ("concept", "column"):
         raise ValueError(f"by must be 'concept' or 'column', got {by!r}.")
     terms = g.explain_prediction(x, by="concept" if by == "concept" else "feature")
+    adds = ["ratio", "shift", "logit"]
     first, constant, inner, last = (terms.loc["f"], terms.loc["constant"], terms.iloc[2:-1], terms.loc["g"])
     if by == "column":
         origins = [str(column) for column, _ in g.encoder_.origin_] + ([SCORE_FEATURE] if g.include_score else [])
-        inner = inner[["ratio", "logit"]].groupby(np.array(origins), sort=False).sum().assign(value=np.nan)
+        inner = inner[adds].groupby(np.array(origins), sort=False).sum().assign(value=np.nan)
         inner = inner.iloc[np.argsort(-inner["logit"].abs().to_numpy(), kind="stable")]
     names = _term_names(g, task, by)
-    rows = [("f", "Score of f", "f", np.nan, 1.0, first["logit"])]
-    rows.append(("constant", "Constant of r, less 1", "term", np.nan, constant["ratio"], constant["logit"]))
+    constants = "Constants of r, less 1, and s" if g.has_shift else "Constant of r, less 1"
+    rows: list[tuple[Any, ...]] = [("f", "Score of f", "f", np.nan, *first[adds])]
+    rows.append(("constant", constants, "term", np.nan, *constant[adds]))
     for name, row in inner.iterrows():
-        rows.append((str(name), names.get(str(name), str(name)), "term", row["value"], row["ratio"], row["logit"]))
-    rows = [row for row in rows if row[2] != "term" or row[4] != 0]
-    rows.append(("g", "Score of g", "g", np.nan, last["ratio"], last["logit"]))
-    frame = pd.DataFrame(rows, columns=["term", "label", "part", "value", "ratio", "logit"])
+        rows.append((str(name), names.get(str(name), str(name)), "term", row["value"], *row[adds]))
+    rows = [row for row in rows if row[2] != "term" or row[4] != 0 or row[5] != 0]
+    rows.append(("g", "Score of g", "g", np.nan, *last[adds]))
+    frame = pd.DataFrame(rows, columns=["term", "label", "part", "value", *adds])
     after = frame["logit"].iloc[:-1].cumsum().to_numpy()
     frame["start"] = np.concatenate([[0.0], after[:-1], [0.0]])
     frame["end"] = np.append(after, last["logit"])
@@ -209,7 +214,8 @@ def _term_names(g: Commod, task: Task, by: str) -> dict[str, str]:
     if by == "column":
         return {str(column): task.label(column) for column, _ in g.encoder_.origin_} | {SCORE_FEATURE: "Score of f"}
     names = {}
-    for concept, part in explain_loadings(g, task).groupby("concept", sort=False):
+    loadings = explain_loadings(g, task)
+    for concept, part in loadings.groupby(loadings["concept"].str.removesuffix(", shift"), sort=False):
         columns = list(dict.fromkeys(label.partition(": ")[0] for label in part["label"]))
         names[str(concept)] = f"{concept}|{columns[0]}{' and others' if len(columns) > 1 else ''}"
     return names

@@ -2,7 +2,9 @@
 
 The listing of the paper lets r and its adversary take turns, thousands of them, and where they stand at the end depends
 on the learning rates and the seed. Here the adversary is solved at every step (`ScoreObjective`), so what is left is a
-smooth function of θ = (c, v) with r(x) = c + v·x, plus a Lasso on v. It is followed along λ_fair from r ≡ 1 up to its
+smooth function of θ = (c, v) with r(x) = c + v·x, plus a Lasso on v. An affine update has a second block of weights
+like these, θ = (c, v, d, u), for the shift s(x) = a·(d + u·x), with a constant a that gives both blocks one unit
+(`shift_unit`); nothing else in the solver knows of it. The function is followed along λ_fair from r ≡ 1 up to its
 target, each point warm-started from the last. That function has many local minima. At every rung the solver therefore
 jumps to where the loss may be lower (`Levels`), follows Newton's steps from there, and goes on from the lowest point
 found: the same for every target that passes the rung, so that neighbouring settings give neighbouring models.
@@ -22,7 +24,7 @@ from commod.models.levels import Levels
 from commod.models.objective import ScoreObjective, ScoreState
 from commod.models.rescaler import LinearRescaler
 from commod.models.solution import PathPoint, Solution, StepCallback, Terms
-from commod.models.training import LossWeights, TrainingData, ratio_form
+from commod.models.training import LossWeights, TrainingData, ratio_form, shift_unit
 
 __all__ = ["LADDER", "LinearProblem", "WarmStart", "rungs_below", "solve_linear"]
 
@@ -55,7 +57,7 @@ def rungs_below(lambda_fair: float) -> list[float]:
 
 
 class LinearProblem:
-    """The loss in θ = (c, v): score terms, ratio penalty λ_ratio·(θ−θ₀)ᵀM(θ−θ₀), and a Lasso on v.
+    """The loss in θ = (c, v): score terms, ratio penalty λ_ratio·(θ−θ₀)ᵀM(θ−θ₀), and a Lasso on all but the constants.
 
     Parameters
     ----------
@@ -63,28 +65,44 @@ class LinearProblem:
         Sorted by the objective's strata (`TrainingData.sorted_for`).
     weights : LossWeights
     form : (1 + d, 1 + d)
-        The matrix M of L_ratio (`ratio_form`).
+        The matrix M of L_ratio (`ratio_form`); with a shift, of either block.
+    unit : float, default 0
+        With a shift, θ = (c, v, d, u) and s(x) = unit·(d + u·x); 0: there is none.
     """
 
-    def __init__(self, data: TrainingData, weights: LossWeights, form: Array) -> None:
+    def __init__(self, data: TrainingData, weights: LossWeights, form: Array, unit: float = 0.0) -> None:
         self.objective = ScoreObjective(data.y, data.sensitive, by_label=weights.by_label)
         # Columns logit f(x)·(1, x), so that z = θA; features first, so that numpy's inner loops run over the rows.
         self.A = np.vstack([data.logit, data.X.T * data.logit])
+        self.unit = unit
+        self.width = len(form)  # of a block
+        if unit > 0:
+            self.A = np.vstack([self.A, np.full(len(data.y), unit), unit * data.X.T])
+            none = np.zeros_like(form)
+            form = np.block([[form, none], [none, form]])
         self.X = data.X
         self.A_fast = self.A.astype(np.float32)
-        self.levels = Levels(data.X, data.logit, self.objective, data.sensitive)
+        self.levels = Levels(data.X, data.logit, self.objective, data.sensitive, len(form))
         self.form = form
         self.quadratic = 2.0 * (weights.ratio * form + RIDGE * np.eye(len(form)))
         self.identity = np.eye(len(form))[0]
         self.start = self.objective.evaluate(self.identity @ self.A)
-        self.pull = self.objective.pull(self.start, self.A[1:])
-        self.sparsity_scale = float(self.pull.max(initial=0.0))
-        self.penalty = np.full(len(form), weights.sparsity * self.sparsity_scale)
-        self.penalty[0] = 0.0
+        self.sparse = np.arange(len(form)) % self.width > 0  # all but the constants
+        pull = self.objective.pull(self.start, self.A[1:])
+        self.pull = pull[: self.width - 1]  # on the weights of r: concepts are the same with and without a shift
+        self.sparsity_scale = float(pull[self.sparse[1:]].max(initial=0.0))
+        self.penalty = np.where(self.sparse, weights.sparsity * self.sparsity_scale, 0.0)
 
     def ratio(self, theta: Array) -> Array:
         """r(x) of every row."""
-        return self.X @ theta[1:] + theta[0]
+        return self.X @ theta[1 : self.width] + theta[0]
+
+    def rescaler(self, theta: Array) -> LinearRescaler:
+        """r, and s where there is one, as a model keeps them."""
+        r, s = theta[: self.width], self.unit * theta[self.width :]
+        if not len(s):
+            return LinearRescaler(float(r[0]), r[1:])
+        return LinearRescaler(float(r[0]), r[1:], float(s[0]), s[1:])
 
     def penalties(self, theta: Array) -> float:
         """λ_ratio·L_ratio and the Lasso at θ."""
@@ -100,7 +118,7 @@ class LinearProblem:
             "label_loss": state.label_loss,
             "adversary_loss": state.adversary_loss,
             "ratio_loss": float(move @ self.form @ move),
-            "sparsity_loss": self.sparsity_scale * float(np.abs(theta[1:]).sum()),
+            "sparsity_loss": self.sparsity_scale * float(np.abs(theta[self.sparse]).sum()),
             "diversity_loss": 0.0,  # of any split into concepts with disjoint supports
         }
 
@@ -147,11 +165,12 @@ class WarmStart:
             if same_setting and known.equals(data):
                 return
         form = ratio_form(ratio_norm, data)
-        self.problem = LinearProblem(data.sorted_for(weights.by_label), weights, form)
+        unit = shift_unit(data) if weights.affine else 0.0
+        self.problem = LinearProblem(data.sorted_for(weights.by_label), weights, form, unit)
         self.slope = self.problem  # what the ladder is solved on
         if len(data.y) > CLIMB_ROWS:
             sample = np.sort(np.random.default_rng(0).permutation(len(data.y))[:CLIMB_ROWS])
-            self.slope = LinearProblem(data.take(sample).sorted_for(weights.by_label), weights, form)
+            self.slope = LinearProblem(data.take(sample).sorted_for(weights.by_label), weights, form, unit)
         self.rungs: dict[float, _Point] = {}
         self._made_for = (data, weights, ratio_norm)
 
@@ -186,7 +205,7 @@ def solve_linear(
     solution = Solution(pull=problem.pull)
     start = tuple(fit.phi for fit in problem.start.fits)
     point = _Point(problem.identity, start, problem.terms(problem.start, problem.identity, 0.0))
-    _append(solution, point)
+    _append(solution, problem, point)
     # (problem, λ_fair, tolerance): up the ladder, and the target once more on all rows if the ladder was on a sample.
     rungs = rungs_below(weights.fair)
     stages = [(slope, rung, RUNG_TOL) for rung in rungs]
@@ -212,16 +231,15 @@ def solve_linear(
         solution.history.extend({"step": step, **terms} for terms in point.steps)
         if len(solution.path) > 1 and solution.path[-1].terms["lambda_fair"] == rung:
             solution.path.pop()  # the target, solved on the sample before
-        _append(solution, point)
+        _append(solution, problem, point)
         solution.stopped = point.stopped
         if solution.stopped:
             break
     return solution
 
 
-def _append(solution: Solution, point: _Point) -> None:
-    rescaler = LinearRescaler(float(point.theta[0]), point.theta[1:])
-    solution.path.append(PathPoint(rescaler, point.terms, point.n_iter, point.converged))
+def _append(solution: Solution, problem: LinearProblem, point: _Point) -> None:
+    solution.path.append(PathPoint(problem.rescaler(point.theta), point.terms, point.n_iter, point.converged))
 
 
 def _better_than_f(problem: LinearProblem, point: _Point, lambda_fair: float) -> _Point:

@@ -3,7 +3,8 @@
 Any linear r(x) = c + v·x can be written with k concepts in infinitely many ways: r is the same under W → aW, w → w/a,
 and every split of v's support into k disjoint groups attains the minimum of both concept losses at once (the Lasso
 on the contributions |w_j|·|W_ij| is then ‖v‖₁, and the pairwise cosines are 0). So nothing is lost by solving for v
-alone, and the split is free to be made readable: features that go together in the data go into one concept.
+alone, and the split is free to be made readable: features that go together in the data go into one concept. A shift
+s(x) is read through the same groups, with directions of its own.
 """
 
 from __future__ import annotations
@@ -76,8 +77,8 @@ def unit_concepts(weights: Array, groups: list[np.ndarray], k: int) -> tuple[Arr
 def orient(directions: Array, strengths: Array) -> tuple[Array, Array]:
     """Turn each concept so that its weight in r is negative.
 
-    A concept then always reads the same way: the more a person shows of it, the more f's decision is taken back, until
-    r < 0 overturns it. And a direction turns only as the weights do: no sign jumps along a slider.
+    A concept then always reads the same way: the more a person shows of it, the more f's decision is taken back, until,
+    without a shift, r < 0 overturns it. And a direction turns only as the weights do: no sign jumps along a slider.
     """
     flip = np.where(strengths > 0, -1.0, 1.0)
     return directions * flip + 0.0, strengths * flip + 0.0  # + 0.0 turns −0 into 0

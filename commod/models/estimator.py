@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -50,14 +51,19 @@ _OPTIONS["adversarial", "mlp"] = _OPTIONS["adversarial", "linear"] | {"width": i
 
 SCORE_FEATURE = "f_logit"
 
+# Directions (d, k) and weights (k,) of concepts.
+_Read = tuple[Array, Array]
+
 
 class Commod(EditedModel):
     """Make a deployed classifier f fairer by few, explainable changes: g(x) = σ(r(x)·logit f(x)).
 
-    r(x) is linear through k sparse, diverse concepts and starts at r ≡ 1, where g = f. Training minimises
+    r(x) is linear through k sparse, diverse concepts and starts at r ≡ 1, where g = f. Beyond the paper, with
+    ``update="affine"``, g(x) = σ(r(x)·logit f(x) + s(x)), s linear through the same concepts. Training minimises
     L_Y − λ_fair·L_S + λ_ratio·‖r−1‖² + λ_concepts·(sparsity + diversity) (paper, Eq. 5, with the corrections named in
     the modules of this package), L_S being the loss of an adversary that reads the sensitive attribute from the new
-    score. The sensitive attribute is used in `fit` only; `predict` neither needs nor accepts it.
+    score; a shift adds λ_ratio·‖s‖², in units in which s counts as r − 1 does (`shift_unit`), and its own sparsity.
+    The sensitive attribute is used in `fit` only; `predict` neither needs nor accepts it.
 
     Parameters
     ----------
@@ -77,6 +83,11 @@ class Commod(EditedModel):
     n_concepts : int, default 2
         k, into how many concepts r is read. It adds no power to a linear r: a larger k is a finer reading.
     fairness : {"demographic_parity", "equalized_odds"}
+    update : {"ratio", "affine"}, default "ratio"
+        "ratio" multiplies f's logit by r, as the paper does: a decision changes where r < 0, and then most for those of
+        whom f was surest. "affine" also adds a shift s(x), linear in the same features: a decision changes where
+        r·logit + s has another sign than logit, which people near the line can do with a small shift. For
+        ``rescaler="linear"`` with ``solver="best_response"``.
     ratio_norm : {"identity", "fisher", "mahalanobis"} or array of shape (n_rows,)
         Metric of ‖r−1‖²; an array weighs the instances.
     rescaler : {"linear", "mlp"}
@@ -105,6 +116,14 @@ class Commod(EditedModel):
     coef_ : Series
         The same r by feature: concepts_ @ concept_weights_.
     intercept_ : float
+    shift_concepts_ : DataFrame, feature × concept
+        The shift read through the same groups of features, as "Concept 1, shift" and so on: unit directions, turned so
+        that a high value raises the score. No columns without a shift.
+    shift_weights_ : Series
+        Weight of each of them, 0 or positive: s(x) = shift_intercept_ + Σ_j weight_j·(concept_j · x).
+    shift_coef_ : Series
+        The same s by feature.
+    shift_intercept_ : float
     path_ : DataFrame
         Points passed from g = f to the target: λ_fair, loss terms, and the key figures on the training rows:
         accuracy, p_rule, dm, change_rate and what else is declared one.
@@ -139,6 +158,7 @@ class Commod(EditedModel):
         lambda_concepts: float = 0.01,
         n_concepts: int = 2,
         fairness: str = "demographic_parity",
+        update: str = "ratio",
         ratio_norm: Any = "identity",
         rescaler: str = "linear",
         solver: str = "best_response",
@@ -154,6 +174,7 @@ class Commod(EditedModel):
         self.lambda_concepts = lambda_concepts
         self.n_concepts = n_concepts
         self.fairness = fairness
+        self.update = update
         self.ratio_norm = ratio_norm
         self.rescaler = rescaler
         self.solver = solver
@@ -175,7 +196,7 @@ class Commod(EditedModel):
         callback: StepCallback | None = None,
         warm_start: WarmStart | None = None,
     ) -> Commod:
-        """Learn the ratio.
+        """Learn the ratio, and the shift if there is one.
 
         Parameters
         ----------
@@ -205,7 +226,7 @@ class Commod(EditedModel):
                 UserWarning,
                 stacklevel=2,
             )
-            weights = LossWeights(0.0, weights.ratio, weights.sparsity, weights.diversity, weights.by_label)
+            weights = replace(weights, fair=0.0)
         warm_start = WarmStart() if warm_start is None else warm_start
         left_out = base_model if isinstance(base_model, str) else ""
         encoder, encoded = warm_start.derive(
@@ -238,6 +259,7 @@ class Commod(EditedModel):
 
     def _loss_weights(self) -> LossWeights:
         check_choice("fairness", self.fairness, tuple(CRITERIA))
+        check_choice("update", self.update, ("ratio", "affine"))
         concepts = check_weight("lambda_concepts", self.lambda_concepts)
         return LossWeights(
             fair=check_weight("lambda_fair", self.lambda_fair),
@@ -245,12 +267,18 @@ class Commod(EditedModel):
             sparsity=concepts * check_weight("sparsity_weight", self.sparsity_weight),
             diversity=concepts * check_weight("diversity_weight", self.diversity_weight),
             by_label=CRITERIA[self.fairness].by_label,
+            affine=self.update == "affine",
         )
 
     def _check_settings(self, shape: tuple[int, int]) -> None:
         n, d = shape
         check_choice("rescaler", self.rescaler, ("linear", "mlp"))
         check_choice("solver", self.solver, ("best_response", "adversarial"))
+        if self.update == "affine" and (self.rescaler, self.solver) != ("linear", "best_response"):
+            raise ValueError(
+                "update='affine' is available for rescaler='linear' with solver='best_response': choose these, or "
+                "update='ratio'."
+            )
         if check_count("n_concepts", self.n_concepts) > d:
             raise ValueError(
                 f"n_concepts = {self.n_concepts} is more than there are encoded features (n_features = {d}): "
@@ -291,19 +319,20 @@ class Commod(EditedModel):
             data, weights, self.ratio_norm, architecture=architecture, n_concepts=self.n_concepts, **options
         )
 
-    def _read_concepts(self, solution: Solution, data: TrainingData, distances: Array) -> tuple[Array, Array] | None:
-        """Unit directions (d, k) and weights (k,) of a linear ratio."""
+    def _read_concepts(self, solution: Solution, data: TrainingData, distances: Array) -> tuple[_Read, _Read] | None:
+        """Unit directions (d, k) and weights (k,) of a linear ratio and of its shift; (d, 0) and (0,) without one."""
         if not isinstance(solution.rescaler, LinearRescaler):
             return None
+        shift = np.zeros((data.X.shape[1], 0)), np.zeros(0)
         if solution.concepts is not None:
-            directions, strengths = solution.concepts
-        else:
-            mass = np.zeros(data.X.shape[1]) if solution.pull is None else solution.pull
-            groups = group_features(mass, distances, self.n_concepts)
-            directions, strengths = unit_concepts(solution.rescaler.coef, groups, self.n_concepts)
-        return orient(directions, strengths)
+            return orient(*solution.concepts), shift
+        mass = np.zeros(data.X.shape[1]) if solution.pull is None else solution.pull
+        groups = group_features(mass, distances, self.n_concepts)
+        if solution.rescaler.shift_coef is not None:
+            shift = unit_concepts(solution.rescaler.shift_coef, groups, self.n_concepts)
+        return orient(*unit_concepts(solution.rescaler.coef, groups, self.n_concepts)), shift
 
-    def _keep(self, solution: Solution, data: TrainingData, concepts: tuple[Array, Array] | None) -> None:
+    def _keep(self, solution: Solution, data: TrainingData, concepts: tuple[_Read, _Read] | None) -> None:
         self.rescaler_ = solution.rescaler
         self.path_rescalers_ = [point.rescaler for point in solution.path]
         self.converged_ = solution.converged
@@ -312,32 +341,52 @@ class Commod(EditedModel):
         self.history_ = pd.DataFrame(solution.history)
         self.path_ = pd.DataFrame(
             [
-                {**point.terms, "n_iter": point.n_iter, **_train_figures(point.rescaler(data.X) * data.logit, data)}
+                {
+                    **point.terms,
+                    "n_iter": point.n_iter,
+                    **_train_figures(point.rescaler.score(data.X, data.logit), data),
+                }
                 for point in solution.path
             ]
         )
         for name in ("intercept_", "coef_", "concept_weights_", "concepts_"):
             self.__dict__.pop(name, None)
+        for name in ("shift_intercept_", "shift_coef_", "shift_weights_", "shift_concepts_"):
+            self.__dict__.pop(name, None)
         if concepts is None or not isinstance(self.rescaler_, LinearRescaler):
             return
-        directions, strengths = concepts
-        names = self.get_feature_names_out()
-        labels = pd.Index([f"Concept {j + 1}" for j in range(self.n_concepts)], name="concept")
-        self.intercept_ = self.rescaler_.intercept
-        self.coef_ = pd.Series(self.rescaler_.coef, index=pd.Index(names, name="feature"), name="weight")
-        self.concept_weights_ = pd.Series(strengths, index=labels, name="weight")
-        self.concepts_ = pd.DataFrame(directions, index=self.coef_.index, columns=labels)
+        fitted, features = self.rescaler_, pd.Index(self.get_feature_names_out(), name="feature")
+        shift_coef = np.zeros(len(features)) if fitted.shift_coef is None else fitted.shift_coef
+        names = [f"Concept {j + 1}" for j in range(self.n_concepts)]
+        self.intercept_ = fitted.intercept
+        self.coef_ = pd.Series(fitted.coef, index=features, name="weight")
+        self.concepts_, self.concept_weights_ = _named(concepts[0], features, names)
+        self.shift_intercept_ = fitted.shift_intercept
+        self.shift_coef_ = pd.Series(shift_coef, index=features, name="weight")
+        names = [f"{name}, shift" for name in names] if self.has_shift else []
+        self.shift_concepts_, self.shift_weights_ = _named(concepts[1], features, names)
 
     # ---- prediction ----
 
+    @property
+    def has_shift(self) -> bool:
+        """Whether the fitted model has a shift, as ``update="affine"`` gives it: g = σ(r·logit f + s)."""
+        check_is_fitted(self, "rescaler_")
+        return isinstance(self.rescaler_, LinearRescaler) and self.rescaler_.shift_coef is not None
+
     def ratio(self, X: Any, *, base_scores: Any = None) -> Array:
-        """r(x) of each row; a decision changes where it is negative."""
-        return self._ratio_and_logit(X, base_scores)[0]
+        """r(x) of each row; without a shift, a decision changes where it is negative."""
+        return self.ratio_and_shift(X, base_scores=base_scores)[0]
+
+    def ratio_and_shift(self, X: Any, *, base_scores: Any = None) -> tuple[Array, Array]:
+        """r(x) and s(x) of each row; a decision changes where r·logit f + s has another sign than logit f."""
+        encoded, _ = self._encoded_and_logit(X, base_scores)
+        return self.rescaler_(encoded), self.rescaler_.shift(encoded)
 
     def decision_function(self, X: Any, *, base_scores: Any = None) -> Array:
-        """Logit of g, r(x)·logit f(x)."""
-        ratio, logit = self._ratio_and_logit(X, base_scores)
-        return ratio * logit
+        """Logit of g, r(x)·logit f(x) + s(x)."""
+        encoded, logit = self._encoded_and_logit(X, base_scores)
+        return self.rescaler_.score(encoded, logit)
 
     def predict_proba(self, X: Any, *, base_scores: Any = None) -> Array:
         """Probabilities of the two classes under g."""
@@ -353,13 +402,14 @@ class Commod(EditedModel):
         """Decisions at each point of ``path_``, from f to g."""
         encoded, logit = self._encoded_and_logit(X, base_scores)
         for rescaler in self.path_rescalers_:
-            yield self.classes_[(rescaler(encoded) * logit > 0).astype(int)]
+            yield self.classes_[(rescaler.score(encoded, logit) > 0).astype(int)]
 
     def concept_activations(self, X: Any, *, base_scores: Any = None) -> pd.DataFrame:
         """Value of each concept for each row, concept_j · x in standardised features; 0 is the training average."""
         encoded, _ = self._encoded_and_logit(X, base_scores)
         index = X.index if isinstance(X, pd.DataFrame) else None
-        return pd.DataFrame(encoded @ self._concepts().to_numpy(), columns=self.concepts_.columns, index=index)
+        directions = self.concept_directions()
+        return pd.DataFrame(encoded @ directions.to_numpy(), columns=directions.columns, index=index)
 
     def explain_prediction(self, x: Any, *, by: str = "concept", base_scores: Any = None) -> pd.DataFrame:
         """The sum that leads from f's logit to g's for one instance.
@@ -373,8 +423,9 @@ class Commod(EditedModel):
         -------
         DataFrame
             Rows "f", "constant", one per concept (or encoded feature), "g". Columns ``value`` (of the concept or
-            standardised feature), ``weight``, ``ratio`` (what the term adds to r), ``logit`` (that times logit f) and
-            ``logit_after`` (the running sum, which starts at f's logit and ends at g's).
+            standardised feature) and ``weight`` in r, ``ratio`` (what the term adds to r), ``shift`` (to s), ``logit``
+            (ratio times logit f, plus shift) and ``logit_after`` (the running sum, which starts at f's logit and ends
+            at g's).
         """
         check_choice("by", by, ("concept", "feature"))
         if isinstance(x, pd.Series):
@@ -385,24 +436,35 @@ class Commod(EditedModel):
         concepts = self._concepts()
         if by == "concept":
             values, weights = encoded[0] @ concepts.to_numpy(), self.concept_weights_
+            shifts = encoded[0] @ self.shift_concepts_.to_numpy() * self.shift_weights_.to_numpy()
         else:
             values, weights = encoded[0], self.coef_
-        parts = values * weights.to_numpy()
-        ratios = np.concatenate([[1.0, self.intercept_ - 1.0], parts])
-        logits = ratios * logit[0]
+            shifts = values * self.shift_coef_.to_numpy()
+        if not len(shifts):
+            shifts = np.zeros(len(values))
+        ratios = np.concatenate([[1.0, self.intercept_ - 1.0], values * weights.to_numpy()])
+        shifts = np.concatenate([[0.0, self.shift_intercept_], shifts])
+        logits = ratios * logit[0] + shifts
         frame = pd.DataFrame(
             {
                 "value": np.concatenate([[np.nan, 1.0], values]),
                 "weight": np.concatenate([[np.nan, self.intercept_ - 1.0], weights.to_numpy()]),
                 "ratio": ratios,
+                "shift": shifts,
                 "logit": logits,
                 "logit_after": np.cumsum(logits),
             },
             index=pd.Index(["f", "constant", *weights.index], name="term"),
         )
-        total = frame["ratio"].sum()
-        frame.loc["g"] = [np.nan, np.nan, total, total * logit[0], total * logit[0]]
+        ratio, shift = frame["ratio"].sum(), frame["shift"].sum()
+        after = ratio * logit[0] + shift
+        frame.loc["g"] = [np.nan, np.nan, ratio, shift, after, after]
         return frame
+
+    def concept_directions(self) -> pd.DataFrame:
+        """``concepts_`` with those of the shift behind them, feature × concept."""
+        concepts = self._concepts()
+        return pd.concat([concepts, self.shift_concepts_], axis=1) if self.has_shift else concepts
 
     def get_feature_names_out(self, input_features: Any = None) -> list[str]:
         """Names of the encoded features that r sees."""
@@ -426,15 +488,18 @@ class Commod(EditedModel):
         logit = self._logit(frame, base_scores)
         return self._with_score(self.encoder_.transform(self._inputs(frame, self.base_model_)), logit), logit
 
-    def _ratio_and_logit(self, X: Any, base_scores: Any) -> tuple[Array, Array]:
-        encoded, logit = self._encoded_and_logit(X, base_scores)
-        return self.rescaler_(encoded), logit
-
     def _concepts(self) -> pd.DataFrame:
         check_is_fitted(self, "rescaler_")
         if not hasattr(self, "concepts_"):
             raise AttributeError("rescaler='mlp' has no concepts: fit with rescaler='linear' to explain the changes.")
         return self.concepts_
+
+
+def _named(concepts: _Read, features: pd.Index, names: list[str]) -> tuple[pd.DataFrame, pd.Series]:
+    """Directions and weights of concepts as frames."""
+    directions, strengths = concepts
+    labels = pd.Index(names, name="concept")
+    return pd.DataFrame(directions, index=features, columns=labels), pd.Series(strengths, index=labels, name="weight")
 
 
 def _train_figures(z: Array, data: TrainingData) -> dict[str, float]:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline
@@ -17,19 +18,21 @@ from commod.models.base_scores import BaseModel
 from commod.models.estimator import Commod
 from commod.models.rescaler import LinearRescaler
 
-__all__ = ["PORTABLE_FORMAT", "portable_json", "to_portable"]
+__all__ = ["PORTABLE_FORMAT", "SHIFTED_FORMAT", "portable_json", "to_portable"]
 
-# What is written here is read by commod.portable, where the format is described. The two must change together; the
-# version is not imported from there, because the library proper does not depend on its own reader.
+# What is written here is read by commod.portable, where the formats are described. The two must change together; the
+# versions are not imported from there, because the library proper does not depend on its own reader.
 PORTABLE_FORMAT = "commod-portable/1"
+# Of a model with a shift: a reader that knows version 1 only would leave the shift out, and must refuse it.
+SHIFTED_FORMAT = "commod-portable/2"
 
 
 def to_portable(g: Commod, *, about: Mapping[str, str] | None = None) -> dict[str, Any]:
     """The model as data that `json.dumps` takes, in the format that `commod.portable` describes.
 
-    Encoder and ratio are always in it, and f where it can be written down: a Pipeline of `TabularEncoder` and a
-    logistic regression, a random forest or a histogram gradient boosting. A function, an array of scores or any other
-    model cannot; the file then says so, and its reader asks for f's probabilities.
+    Encoder and ratio are always in it, the shift if there is one, and f where it can be written down: a Pipeline of
+    `TabularEncoder` and a logistic regression, a random forest or a histogram gradient boosting. A function, an array
+    of scores or any other model cannot; the file then says so, and its reader asks for f's probabilities.
 
     Parameters
     ----------
@@ -49,8 +52,13 @@ def to_portable(g: Commod, *, about: Mapping[str, str] | None = None) -> dict[st
     encoder = _encoder(g.encoder_)
     settings = {name: g.get_params(deep=False)[name] for name in ("fairness", "solver", "n_concepts")}
     weights = {name: float(getattr(g, name)) for name in ("lambda_fair", "lambda_ratio", "lambda_concepts")}
+    shift = {
+        "intercept": float(g.shift_intercept_),
+        "coef": g.shift_coef_.tolist(),
+        "concepts": _concepts(g.shift_concepts_, g.shift_weights_),
+    }
     return {
-        "format": PORTABLE_FORMAT,
+        "format": SHIFTED_FORMAT if g.has_shift else PORTABLE_FORMAT,
         "about": dict(about or {}),
         "settings": {**weights, **settings},
         "classes": [_plain(label, "label") for label in g.classes_],
@@ -60,13 +68,18 @@ def to_portable(g: Commod, *, about: Mapping[str, str] | None = None) -> dict[st
             "coef": g.coef_.tolist(),
             "features": [str(name) for name in g.coef_.index],
             "include_score": bool(g.include_score),
-            "concepts": [
-                {"name": str(name), "weight": float(g.concept_weights_[name]), "loadings": g.concepts_[name].tolist()}
-                for name in g.concepts_.columns
-            ],
+            "concepts": _concepts(g.concepts_, g.concept_weights_),
         },
+        **({"s": shift} if g.has_shift else {}),
         "f": _base_model(g.base_model_, encoder),
     }
+
+
+def _concepts(directions: pd.DataFrame, weights: pd.Series) -> list[dict[str, Any]]:
+    return [
+        {"name": str(name), "weight": float(weights[name]), "loadings": directions[name].tolist()}
+        for name in directions.columns
+    ]
 
 
 def portable_json(g: Commod, *, about: Mapping[str, str] | None = None) -> str:

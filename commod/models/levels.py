@@ -28,16 +28,19 @@ SCORES = np.linspace(-16.0, 16.0, 801)
 class Jump:
     """A move of θ that shifts r of one level's people and of nobody else."""
 
-    move: Array  # of θ = (c, v)
+    move: Array  # of θ = (c, v), or of the whole θ that begins so
     gain: float  # what L_Y − λ_fair·L_S falls by if the adversary does not answer
 
 
 class Levels:
-    """The two-valued columns of the encoded features: a level and the rest."""
+    """The two-valued columns of the encoded features: a level and the rest.
 
-    def __init__(self, X: Array, logit: Array, objective: ScoreObjective, sensitive: Array) -> None:
+    `width` is the number of weights in θ.
+    """
+
+    def __init__(self, X: Array, logit: Array, objective: ScoreObjective, sensitive: Array, width: int) -> None:
         self.objective = objective
-        self.width = X.shape[1] + 1
+        self.width = width
         features = np.ascontiguousarray(X.T)
         low, high = features.min(axis=1), features.max(axis=1)
         inside = features == high[:, None]

@@ -1,4 +1,4 @@
-"""COMMOD's training loss as a smooth function of the new scores z = r(x)·logit f(x)."""
+"""COMMOD's training loss as a smooth function of the new scores z = r(x)·logit f(x) + s(x)."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from sklearn.covariance import ledoit_wolf_shrinkage
 from commod.models.adversary import Array
 from commod.models.objective import ScoreObjective
 
-__all__ = ["LossWeights", "TrainingData", "instance_weights", "ratio_form"]
+__all__ = ["LossWeights", "TrainingData", "instance_weights", "ratio_form", "shift_unit"]
 
 
 @dataclass(frozen=True)
@@ -39,13 +39,14 @@ class TrainingData:
 
 @dataclass(frozen=True)
 class LossWeights:
-    """The λ's of the paper's Eq. 5, the concept term separable, and the criterion."""
+    """The λ's of the paper's Eq. 5, the concept term separable, the criterion, and the form of the update."""
 
     fair: float
     ratio: float
     sparsity: float
     diversity: float
     by_label: bool  # equalized odds: the adversary sees y
+    affine: bool = False  # whether g also shifts: z = r(x)·logit f(x) + s(x)
 
 
 def instance_weights(ratio_norm: Any, data: TrainingData) -> Array:
@@ -62,6 +63,18 @@ def instance_weights(ratio_norm: Any, data: TrainingData) -> Array:
     else:
         weights = np.asarray(ratio_norm, dtype=float)
     return weights / weights.mean()
+
+
+def shift_unit(data: TrainingData) -> float:
+    """The unit in which a shift is measured, s = a·t: a² = E[f(1−f)·logit²] / E[f(1−f)].
+
+    r is a plain number and s is on the scale of the logit, so the two cannot be penalised alike as they stand. In this
+    unit they can: r − 1 = ε and t = ε for everybody lead equally far away from f, KL(f‖g) ≈ ½ E[f(1−f)·(logit g −
+    logit f)²], and cost the same λ_ratio·ε². One λ_ratio then means the same for both. The plain mean square of the
+    logit would make a shift too cheap where f is very sure of many: their logits are large, their scores hardly move.
+    """
+    f = 1.0 / (1.0 + np.exp(-data.logit))
+    return float(np.sqrt(np.average(data.logit**2, weights=f * (1 - f)))) or 1.0
 
 
 def ratio_form(ratio_norm: Any, data: TrainingData) -> Array:

@@ -29,6 +29,10 @@ def words(app):
     return " ".join(text.value for text in app.main.markdown)
 
 
+def captions(app):
+    return " ".join(text.value for text in app.main.caption)
+
+
 def table(app, place):
     """HTML of one of the tables, by its place on the page."""
     return [element.proto.body for element in app.main.get("html") if "<table" in element.proto.body][place]

@@ -97,6 +97,13 @@ def test_equalized_odds_is_asked_in_its_own_words(short):
     assert target.met == (target.settings is not None)
 
 
+def test_it_searches_in_the_form_asked_for(short):
+    target = find_settings(load_task("german"), min_fairness=0.4, max_change=0.3, update="affine")
+    assert target.met
+    assert target.settings["update"] == "affine"
+    assert target.model.has_shift
+
+
 def test_the_test_part_is_not_looked_at(monkeypatch, short):
     task = load_task("german")
     plain = find_settings(task, min_fairness=0.7, max_change=0.1)

@@ -44,6 +44,24 @@ def test_concept_table_counts_every_row_once(fitted):
         assert "nan" not in sentence.lower().split()
 
 
+def test_the_concepts_of_a_shift_stand_behind_those_of_r():
+    c = case("law_school")
+    g = fit(c, lambda_fair=4.0, n_concepts=3, lambda_concepts=0.1, update="affine")
+    before, after = decisions(c, g, c.test)
+    table = explain_concepts(g, c.task, g.concept_activations(c.test.X), before, after)
+    assert list(table.index) == [*g.concepts_, *g.shift_concepts_]
+    assert table["part"].tolist() == ["r"] * 3 + ["s"] * 3
+    np.testing.assert_array_equal(table["weight"], [*g.concept_weights_, *g.shift_weights_])
+    for sentence in table.loc[table["part"] == "s", "sentence"]:
+        assert sentence.startswith(("It raises the score for “passes the bar” of ", "This concept is empty"))
+    loadings = explain_loadings(g, c.task)
+    shifts = loadings["concept"].str.endswith(", shift")
+    for part, coef in ((loadings[~shifts], g.coef_), (loadings[shifts], g.shift_coef_)):
+        by_feature = part.groupby("feature")["contribution"].sum()
+        np.testing.assert_allclose(by_feature, coef[by_feature.index], atol=1e-12)
+        assert set(by_feature.index) == set(coef.index[coef != 0])
+
+
 def test_an_empty_concept_says_so():
     c = case("law_school")
     g = fit(c, lambda_fair=0.0)

@@ -22,10 +22,11 @@ from commod.explain.people import (
 from tests.fitting import case, fit
 
 
-@pytest.fixture(scope="module", params=["law_school", "compas"])
+@pytest.fixture(scope="module", params=["law_school", "compas", "law_school affine"])
 def fitted(request):
-    c = case(request.param)
-    g = fit(c, lambda_fair=4.0, n_concepts=3, lambda_concepts=0.05)
+    data, _, update = request.param.partition(" ")
+    c = case(data)
+    g = fit(c, lambda_fair=4.0, n_concepts=3, lambda_concepts=0.05, update=update or "ratio")
     return c, g, c.f.predict(c.test.X), g.predict(c.test.X)
 
 
@@ -36,7 +37,8 @@ def table_of(fitted, **more):
     c, g, before, after = fitted
     encoded = g.encoder_.transform(c.test.X)
     p = np.clip(c.f.predict_proba(c.test.X)[:, 1], 1e-12, 1 - 1e-12)
-    arguments = {"encoded": encoded, "logit": np.log(p / (1 - p)), "ratio": g.ratio(c.test.X), **more}
+    ratio, shift = g.ratio_and_shift(c.test.X)
+    arguments = {"encoded": encoded, "logit": np.log(p / (1 - p)), "ratio": ratio, "shift": shift, **more}
     return explain_people(g, c.task, c.test, before=before, after=after, **arguments)
 
 
@@ -48,8 +50,11 @@ def test_people_are_those_who_changed_with_their_scores(fitted):
     rows = c.test.X.loc[frame.index]
     np.testing.assert_allclose(frame["f"], c.f.predict_proba(rows)[:, 1], atol=1e-9)
     np.testing.assert_allclose(frame["g"], g.predict_proba(rows)[:, 1], atol=1e-9)
-    concepts = frame.filter(like="concept:")
+    concepts, shifts = frame.filter(regex=r"concept:Concept \d$"), frame.filter(regex="concept:.*, shift$")
     np.testing.assert_allclose(concepts.sum(axis=1) + g.intercept_, frame["r"], atol=1e-9)
+    assert ("s" in frame) == g.has_shift == (not shifts.empty)
+    if g.has_shift:
+        np.testing.assert_allclose(shifts.sum(axis=1) + g.shift_intercept_, frame["s"], atol=1e-9)
     after_of = dict(zip(c.test.X.index, after, strict=True))
     for row, person in frame.iterrows():
         assert person["group"] == c.task.groups[c.test.sensitive[row]]

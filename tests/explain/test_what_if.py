@@ -18,10 +18,12 @@ from commod.models.base_scores import base_logits
 from tests.fitting import case, fit
 
 
-@pytest.fixture(scope="module", params=["law_school", "compas"])
+@pytest.fixture(scope="module", params=["law_school", "compas", "law_school affine"])
 def fitted(request):
-    c = case(request.param)
-    return c, fit(c, lambda_fair=4.0, n_concepts=3, lambda_concepts=0.1), feature_ranges(c.task.X)
+    data, _, update = request.param.partition(" ")
+    c = case(data)
+    g = fit(c, lambda_fair=4.0, n_concepts=3, lambda_concepts=0.1, update=update or "ratio")
+    return c, g, feature_ranges(c.task.X)
 
 
 def people(c, g, count=2):
@@ -41,7 +43,9 @@ def test_the_sum_begins_at_f_and_ends_at_g(fitted, by):
         assert frame["end"].iloc[-2] == pytest.approx(frame["end"].iloc[-1])
         np.testing.assert_allclose(frame["start"].iloc[1:-1], frame["end"].iloc[:-2])
         np.testing.assert_allclose(frame["end"] - frame["start"], frame["logit"])
-        assert frame["ratio"].iloc[:-1].sum() == pytest.approx(g.ratio(x)[0])
+        ratio, shift = g.ratio_and_shift(x)
+        assert frame["ratio"].iloc[:-1].sum() == pytest.approx(ratio[0])
+        assert frame["shift"].iloc[:-1].sum() == pytest.approx(shift[0])
         assert (frame["start"].iloc[[0, -1]] == 0).all()
     with pytest.raises(ValueError, match="'concept' or 'column'"):
         explain_sum(g, c.task, x, by="level")

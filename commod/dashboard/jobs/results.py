@@ -44,6 +44,7 @@ from commod.explain.shap_comparison import explain_person_with_shap
 from commod.explain.what_if import FeatureRange, edit_row, feature_ranges
 from commod.metrics import CRITERIA, change_table, compare_decisions
 from commod.models import Commod, WarmStart
+from commod.models.base_scores import logits_of_probabilities
 
 # Bytes of a fit's frames and of its estimator, whatever the number of rows.
 FRAMES = 96 * 2**10
@@ -63,6 +64,7 @@ class FitResult:
     seconds: float
     path: pd.DataFrame  # λ_fair, fairness and the key figures on test, from f to g
     ratio_test: np.ndarray
+    shift_test: np.ndarray  # 0 without a shift
     changed_train: np.ndarray
     changed_test: np.ndarray
 
@@ -83,7 +85,7 @@ class FitResult:
     @cached_property
     def decisions(self) -> np.ndarray:
         """Of g on test."""
-        return (self.ratio_test * self.scene.logit_test > 0).astype(int)
+        return (self.logit > 0).astype(int)
 
     @cached_property
     def figures(self) -> pd.DataFrame:
@@ -124,7 +126,8 @@ class FitResult:
 
     def activations(self, encoded: np.ndarray) -> pd.DataFrame:
         """The values of the concepts for encoded rows."""
-        return pd.DataFrame(encoded @ self.g.concepts_.to_numpy(), columns=self.g.concepts_.columns)
+        directions = self.g.concept_directions()
+        return pd.DataFrame(encoded @ directions.to_numpy(), columns=directions.columns)
 
     @cached_property
     def cards(self) -> str:
@@ -140,7 +143,7 @@ class FitResult:
             self.figures,
             self.changes,
             self.record,
-            smallest_ratio=self.smallest_ratio,
+            smallest_ratio=None if self.g.has_shift else float(self.ratio_test.min()),
         )
 
     def answers(self, merit: pd.DataFrame | None = None, refits: Refits | None = None) -> dict[str, Answer]:
@@ -160,7 +163,7 @@ class FitResult:
     @property
     def logit(self) -> np.ndarray:
         """Of g's score on test."""
-        return self.ratio_test * self.scene.logit_test
+        return self.ratio_test * self.scene.logit_test + self.shift_test
 
     @property
     def cell(self) -> Cell:
@@ -172,11 +175,7 @@ class FitResult:
     @property
     def nbytes(self) -> int:
         """About what it holds beside the scene, for whoever keeps many."""
-        return self.ratio_test.nbytes + self.changed_train.nbytes + self.changed_test.nbytes + FRAMES
-
-    @property
-    def smallest_ratio(self) -> float:
-        return float(self.ratio_test.min())
+        return 2 * self.ratio_test.nbytes + self.changed_train.nbytes + self.changed_test.nbytes + FRAMES
 
     @property
     def task(self) -> Task:
@@ -240,7 +239,8 @@ def fit_result(settings: Settings, report: Report | None = None) -> FitResult:
     started = time.perf_counter()
     g = _train(scene, settings, report, _warm_start(scene, settings))
     seconds = time.perf_counter() - started
-    ratio, ratio_train = g.rescaler_(scene.encoded_test), g.rescaler_(scene.encoded_train)
+    ratio, shift = g.rescaler_(scene.encoded_test), g.rescaler_.shift(scene.encoded_test)
+    logit_train = logits_of_probabilities(scene.scores_train, len(scene.train), "f")
     return FitResult(
         settings=settings.model(),
         scene=scene,
@@ -248,8 +248,9 @@ def fit_result(settings: Settings, report: Report | None = None) -> FitResult:
         seconds=seconds,
         path=_path(g, scene, settings.fairness),
         ratio_test=ratio,
-        changed_train=(ratio_train < 0) & (scene.scores_train != 0.5),
-        changed_test=(ratio < 0) & (scene.logit_test != 0),
+        shift_test=shift,
+        changed_train=(g.rescaler_.score(scene.encoded_train, logit_train) > 0) != (scene.scores_train > 0.5),
+        changed_test=(ratio * scene.logit_test + shift > 0) != (scene.logit_test > 0),
     )
 
 
@@ -257,7 +258,7 @@ def _path(g: Commod, scene: Scene, fairness: str) -> pd.DataFrame:
     """Test figures at each point of the solver's path."""
     rows = []
     for lambda_fair, rescaler in zip(g.path_["lambda_fair"], g.path_rescalers_, strict=True):
-        after = (rescaler(scene.encoded_test) * scene.logit_test > 0).astype(int)
+        after = (rescaler.score(scene.encoded_test, scene.logit_test) > 0).astype(int)
         figures = scene.figures(after)
         rows.append(
             {
@@ -294,6 +295,7 @@ def target(
     min_fairness: float,
     max_change: float,
     lambda_concepts: float,
+    update: str,
     report: Report | None = None,
 ) -> Target:
     """The setting that meets two limits."""
@@ -306,6 +308,7 @@ def target(
         max_change=max_change,
         seed=scene.seed,
         lambda_concepts=lambda_concepts,
+        update=update,
         report=report,
     )
 
@@ -390,6 +393,7 @@ def people_changed(result: FitResult, depth: int, report: Report | None = None) 
         encoded=scene.encoded_test,
         logit=scene.logit_test,
         ratio=result.ratio_test,
+        shift=result.shift_test,
         before=scene.decisions_test,
         after=result.decisions,
         leaf=tree.ends,

@@ -145,7 +145,7 @@ def rival(settings: Settings, method: str, value: float) -> Task:
 
 def target(settings: Settings, min_fairness: float, max_change: float) -> Task:
     """A search for the setting that meets two limits."""
-    arguments = (min_fairness, max_change, settings.lambda_concepts)
+    arguments = (min_fairness, max_change, settings.lambda_concepts, settings.update)
     return _on("target", settings, results.target, *arguments, priority=Priority.SEARCH)
 
 

@@ -279,7 +279,7 @@ def _what_it_is() -> None:
   feature.
 - **The model f**: trained here on 70 % of the rows, or, if you have a model already, a column with its probabilities of
   the favourable outcome. Then f itself is not needed: g multiplies the logit of that score by a
-  ratio that the features give.
+  ratio that the features give (and adds a shift, if you choose that update).
 - **Merit**: numbers of which more (or less) should never count against a person, such as a grade. The pages then count
   for whom more of it hurts all the same. Leave both lists empty if nothing is to be said.
 - **Missing values** are filled in or their rows left out, as you say, and the page tells how many.

@@ -30,8 +30,9 @@ class Control:
 
     @property
     def heading(self) -> str:
-        """The name as it stands at the beginning of a row; a symbol stays as it is."""
-        return self.name.capitalize() if " " in self.name else self.name
+        """The name as it stands at the beginning of a row; a symbol (k, λ_fair) stays as it is."""
+        is_symbol = len(self.name) == 1 or "_" in self.name
+        return self.name if is_symbol else self.name.capitalize()
 
     def options(self, data: str) -> Mapping[Any, str]:
         """All that it can be set to while a data set is shown, and how that is read."""

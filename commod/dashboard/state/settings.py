@@ -15,6 +15,7 @@ from commod.models.base_models import BASE_MODELS, GIVEN_SCORES
 # How the names of uploaded data begin.
 OWN_PREFIX = "own-"
 _VIEWS = {"fairness": "Fairness and accuracy", "changes": "Accuracy and changes"}
+_UPDATES = {"ratio": "multiply (the paper)", "affine": "multiply and shift"}
 
 
 def sound_data() -> list[str]:
@@ -67,6 +68,7 @@ class Settings:
     lambda_ratio: float = _weight(0.05, "Stay near f", "lambda_ratio")
     lambda_concepts: float = _weight(0.05, "Sparse concepts", "lambda_concepts")
     k: int = control(2, "Number of concepts (k)", name="k", grid=tuple(range(1, 11)), argument="n_concepts", word="k")
+    update: str = control("ratio", "Update", titles=lambda _: _UPDATES, argument="update", word="update", optional=True)
     seed: int = control(0, "Seed of the split", grid=tuple(range(100)), typed=True, decides="scene", word="seed")
     depth: int = control(3, "Depth of the tree", grid=tuple(range(1, 7)), decides="look", word="depth")
     view: str = control("fairness", "View", titles=lambda _: _VIEWS, decides="look", freezable=False)
@@ -117,5 +119,10 @@ def described(settings: Settings, *decides: str) -> dict[str, str]:
 
 
 def in_words(settings: Settings) -> str:
-    """The slider values in one line."""
-    return ", ".join(f"{CONTROLS[name].name} {value}" for name, value in described(settings, "model").items())
+    """The slider values in one line, and what is chosen beside them where it is not the usual."""
+    words = described(settings, "model")
+    return ", ".join(
+        f"{CONTROLS[name].name} {value}"
+        for name, value in words.items()
+        if CONTROLS[name].grid or getattr(settings, name) != getattr(_USUAL, name)
+    )

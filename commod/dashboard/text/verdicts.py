@@ -39,7 +39,7 @@ def verdict(
     changes: pd.DataFrame,
     record: pd.DataFrame,
     *,
-    smallest_ratio: float,
+    smallest_ratio: float | None,
 ) -> str:
     """The picture in one sentence, honest about noise.
 
@@ -50,17 +50,20 @@ def verdict(
         The criterion.
     figures, changes, record : DataFrame
         Of `compare_decisions`, of `change_table` and of `explain_record`, on test.
-    smallest_ratio : float
-        The smallest r on test: told while no decision changes.
+    smallest_ratio : float or None
+        The smallest r on test: told while no decision changes. None where a shift decides about that, too.
     """
     criterion, people = CRITERIA[fairness], spec.people
     row, accuracy = figures.loc[criterion.figure_name], figures.loc["accuracy"]
     changed, total = int(changes["changed"].sum()), int(changes["count"].sum())
     if changed == 0:
-        return (
-            f"No decision changes yet: the smallest ratio r among {total:,} {people} is {smallest_ratio:.2f}, "
-            "and a decision changes where r falls below 0. Move λ_fair to the right."
-        )
+        why = f"none of the scores of {total:,} {people} crosses one half"
+        if smallest_ratio is not None:
+            why = (
+                f"the smallest ratio r among {total:,} {people} is {smallest_ratio:.2f}, and a decision changes where "
+                "r falls below 0"
+            )
+        return f"No decision changes yet: {why}. Move λ_fair to the right."
     if row["difference_low"] <= 0 <= row["difference_high"]:
         moved = f"moves from {row['f']:.2f} to {row['g']:.2f}, a difference that may be chance on {total:,} {people},"
     else:

@@ -8,11 +8,19 @@ from commod.dashboard.jobs.results import FitResult
 
 
 def draw_concepts(result: FitResult) -> None:
-    """The concepts behind r."""
+    """The concepts behind r, and behind the shift if there is one."""
     st.header("Why: the concepts behind the change")
+    g = result.g
+    shift, does = "", "by r; below 0 the decision changes"
+    if g.has_shift:
+        shift = (
+            f"The shift s(x) = {g.shift_intercept_:.2f} plus the same for the cards “shift”, each made of the features "
+            "of its concept. "
+        )
+        does = "by r and adds s; where the sum has another sign than f's logit, the decision changes"
     st.caption(
-        f"r(x) = {result.g.intercept_:.2f} plus, for each concept, its weight times how much a person shows of it. "
-        "g multiplies the logit of f's score (0 at one half) by r; below 0 the decision changes. A concept “takes "
+        f"r(x) = {g.intercept_:.2f} plus, for each concept, its weight times how much a person shows of it. {shift}"
+        f"g multiplies the logit of f's score (0 at one half) {does}. A concept “takes "
         "back” a decision by lowering r. k only decides how finely the same model is read."
     )
     st.html(result.cards)

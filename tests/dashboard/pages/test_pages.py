@@ -10,7 +10,9 @@ from commod.dashboard.jobs import results
 from commod.dashboard.pages.explore import page as explore
 from commod.dashboard.state.settings import GRIDS, defaults
 from commod.datasets import TASKS
-from tests.dashboard.driving import figure, fine, run, slider, table, tables, words
+from tests.dashboard.driving import captions, figure, fine, run, slider, table, tables, words
+
+UPDATES = ("multiply (the paper)", "multiply and shift")
 
 
 def test_first_sight():
@@ -46,6 +48,26 @@ def test_a_slider_changes_the_model(name, value, label):
     fine(slider(app, name).set_value(value).run())
     assert figure(app, label) != before
     assert app.query_params[name] == f"{value:g}"
+
+
+def test_the_update_changes_the_model_and_its_words():
+    app = run()
+    update = app.selectbox(key="set_update")
+    assert (update.label, update.value, update.options) == ("Update", "ratio", [*UPDATES])
+    assert "adds a shift s, which reaches people near the line" in update.help
+    before, url = figure(app, "P-Rule"), dict(app.query_params)
+    assert "below 0 the decision changes" in captions(app)
+    fine(update.set_value("affine").run())
+    assert figure(app, "P-Rule") != before
+    assert app.query_params["update"] == "affine"
+    assert "The shift s(x) = " in captions(app)
+    assert "another sign than f's logit" in captions(app)
+    assert app.session_state["held_explore"].last_good.g.has_shift
+    fine(next(b for b in app.button if b.label == "Undo").click().run())
+    assert figure(app, "P-Rule") == before
+    # A link from before there was a choice means the paper's form.
+    old = fine(run(**{name: value for name, value in url.items() if name != "update"}))
+    assert (figure(old, "P-Rule"), old.selectbox(key="set_update").value) == (before, "ratio")
 
 
 def test_k_changes_the_reading_and_not_the_model():

@@ -2,6 +2,7 @@
 
 import csv
 import io
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -15,7 +16,7 @@ from commod.dashboard.pages.people import table as people_table
 from commod.dashboard.state.settings import defaults
 from commod.dashboard.views.table import MAX_ROWS
 from commod.datasets import load_task
-from tests.dashboard.driving import figure, fine, run, tables, words
+from tests.dashboard.driving import captions, figure, fine, run, tables, words
 
 PEOPLE = "pages/people.py"
 
@@ -196,3 +197,14 @@ def test_headings_are_readable():
         "LSAT score (points)",
         "Sex",
     ]
+
+
+def test_a_shift_has_its_columns_and_is_in_the_formula(law):
+    shifted = fit_result(replace(defaults("law_school"), update="affine").model())
+    names = people_table.headings(result_of(tasks.people(shifted, 3)), shifted.task)
+    assert names["s"] == "s"
+    assert names["concept:Concept 1, shift"] == "Concept 1 adds to s"
+    assert names["concept:Concept 1"] == "Concept 1 adds to r"
+    assert "s" not in people_table.headings(result_of(tasks.people(law, 3)), law.task)
+    assert "r times the logit of f's score, plus s, is that of g's" in captions(fine(run(PEOPLE, update="affine")))
+    assert "r times the logit of f's score is that of g's" in captions(fine(run(PEOPLE)))

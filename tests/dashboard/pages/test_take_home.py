@@ -252,6 +252,23 @@ def test_predictions_read_back_are_those_of_the_models():
     np.testing.assert_array_equal(frame["refits_that_change"], again.share)
 
 
+def test_an_update_that_may_shift_is_told_in_report_and_predictions():
+    result = fit_result(replace(defaults("law_school"), update="affine"))
+    frame = pd.read_csv(io.BytesIO(predictions_csv(result, refits(result))))
+    X = result.scene.test.X
+    np.testing.assert_allclose(frame["s"], result.g.ratio_and_shift(X)[1], rtol=0, atol=1e-12)
+    np.testing.assert_allclose(frame["g_score"], result.g.predict_proba(X)[:, 1], rtol=0, atol=1e-12)
+    assert "s" not in pd.read_csv(io.BytesIO(predictions_csv(fitted(), refits(fitted()))))
+    told = Reader(report(result)).text
+    assert "Update multiply and shift" in told
+    assert f"The shift s(x) = {result.g.shift_intercept_:.2f} plus the same" in told
+    assert "below 0 it crosses one half" not in told
+    assert "Concept 1, shift: weight in s +" in told
+    plain = Reader(report(fitted())).text
+    assert "Update multiply (the paper)" in plain
+    assert "below 0 it crosses one half" in plain
+
+
 def test_predictions_hold_no_formula():
     result = hostile(fitted())
     index = pd.Index(["@SUM(1)", *(f"-{i}" for i in range(len(result.scene.test) - 1))])

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.dashboard.driving import figure, fine, run, words
+from tests.dashboard.driving import captions, figure, fine, run, tables, words
 
 PAGE = "pages/what_if.py"
 G = "g's score for “passes the bar”"
@@ -29,9 +29,26 @@ def test_the_page_opens_with_someone_who_changed():
     assert "An edit changes what the models are told, not the person" in words(app)
     assert "**f** says “fails the bar”, **g** says “passes the bar”: **changed for the better, " in words(app)
     assert app.button(key="what_if_reset").disabled
-    assert len(app.slider) + len(app.number_input) - 2 + len(app.selectbox) - 4 == 8  # a widget for each feature
+    assert len(app.slider) + len(app.number_input) - 2 + len(app.selectbox) - 5 == 8  # a widget for each feature
     for kind in (app.slider, app.selectbox, app.number_input, app.button):
         assert all(widget.label for widget in kind)
+
+
+def test_a_shift_is_in_the_tiles_in_the_arithmetic_and_in_the_sum():
+    plain = fine(run(PAGE))
+    assert "Shift s" not in [metric.label for metric in plain.metric]
+    assert "Each term of r times f's logit; together r = " in captions(plain)
+    app = run(PAGE, update="affine")
+    app.session_state["what_if_table"] = True
+    fine(app.run())
+    shift = figure(app, "Shift s")
+    assert f"and with s = {shift} added it is" in captions(app)
+    assert "Each term of r times f's logit, plus what it adds to s; together r = " in captions(app)
+    assert f"and s = {shift}." in captions(app)
+    first, *terms, last = tables(app)["The sum as a table"]
+    assert first[2] == "+0.000"  # of f
+    numbers = [[float(cell.replace("−", "-")) for cell in row[1:]] for row in (first, *terms, last)]
+    np.testing.assert_allclose(np.sum(numbers[:-1], axis=0)[:3], numbers[-1][:3], atol=0.005)
 
 
 def test_an_edit_moves_g_and_reset_puts_the_person_back():

@@ -21,6 +21,7 @@ valid = st.builds(
     data=st.sampled_from(list(TASKS)),
     fairness=st.sampled_from(list(CRITERIA)),
     f=st.sampled_from(list(BASE_MODELS)),
+    update=st.sampled_from(list(CONTROLS["update"].options(""))),
     view=st.sampled_from(list(CONTROLS["view"].options(""))),
     **{name: st.sampled_from(grid) for name, grid in GRIDS.items()},
 )
@@ -29,6 +30,12 @@ valid = st.builds(
 @given(valid)
 def test_a_link_gives_back_the_setting_to_the_last_digit(settings):
     assert from_link(to_link(settings)) == (settings, [])
+
+
+def test_a_link_from_before_there_was_a_shift_means_the_papers_form():
+    old = {name: value for name, value in to_link(defaults("compas")).items() if name != "update"}
+    assert from_link(old) == (defaults("compas"), [])
+    assert defaults("compas").update == "ratio"
 
 
 @given(st.dictionaries(st.sampled_from([f.name for f in fields(Settings)] + ["other"]), st.text(max_size=40)))
@@ -49,6 +56,7 @@ def test_any_link_gives_a_valid_setting(parameters):
         ({"lambda_fair": "2.6"}, "lambda_fair", 2.5, "is not on its slider: 2.5 is used"),
         ({"k": "-3"}, "k", 1, "is not on its slider"),
         ({"f": "<script>alert(1)</script>"}, "f", "logistic_regression", "<script>alert(1)</sc…"),
+        ({"update": "both"}, "update", "ratio", "update = “both”, which is not known: ratio is used"),
     ],
 )
 def test_a_bad_link_falls_back_with_a_notice(parameters, field, value, notice):
@@ -76,9 +84,9 @@ def test_defaults_are_on_the_grid_and_change_something(name):
     assert result.converged
 
 
-@pytest.mark.parametrize("f", list(BASE_MODELS))
-def test_copied_python_makes_the_same_model(f, capsys):
-    settings = replace(defaults("law_school"), f=f, fairness="equalized_odds", k=3, seed=2)
+@pytest.mark.parametrize(("f", "update"), [*((f, "ratio") for f in BASE_MODELS), ("logistic_regression", "affine")])
+def test_copied_python_makes_the_same_model(f, update, capsys):
+    settings = replace(defaults("law_school"), f=f, fairness="equalized_odds", k=3, seed=2, update=update)
     namespace = {}
     exec(compile(to_python(settings), "copied", "exec"), namespace)
     capsys.readouterr()
@@ -106,8 +114,9 @@ def test_the_order_of_clicks_plays_no_part():
         np.testing.assert_array_equal(alone.coef_, found)
 
 
-def test_all_frames_come_from_one_fit():
-    settings = defaults("compas")
+@pytest.mark.parametrize("update", ["ratio", "affine"])
+def test_all_frames_come_from_one_fit(update):
+    settings = replace(defaults("compas"), update=update)
     result = fit_result(settings)
     g, test = result.g, result.scene.test
     after = g.predict(test.X)
@@ -121,6 +130,7 @@ def test_all_frames_come_from_one_fit():
     assert tree.nodes.iloc[0]["changed"] == result.changed_test.sum()
     train = result.scene.train
     np.testing.assert_array_equal(result.changed_train, g.predict(train.X) != result.scene.f.predict(train.X))
+    np.testing.assert_allclose(result.logit, g.decision_function(test.X), atol=1e-9)
 
 
 def test_a_point_of_the_sweep_is_the_model_that_the_sliders_give():
@@ -133,3 +143,5 @@ def test_a_point_of_the_sweep_is_the_model_that_the_sliders_give():
 
 def test_in_words():
     assert in_words(Settings(lambda_fair=2.5, lambda_ratio=0.05)) == "λ_fair 2.5, λ_ratio 0.05, λ_concepts 0.05, k 2"
+    shifted = Settings(lambda_fair=2.5, update="affine")
+    assert in_words(shifted) == "λ_fair 2.5, λ_ratio 0.05, λ_concepts 0.05, k 2, update multiply and shift"

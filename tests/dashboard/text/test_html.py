@@ -15,6 +15,7 @@ def test_a_concept_that_nobody_shows_says_nothing_of_them():
     loadings = pd.DataFrame({"concept": ["C1", "C1"], "label": ["Age <b>", "LSAT"], "loading": [-0.5, 0.25]})
     concepts = pd.DataFrame(
         {
+            "part": ["r", "r"],
             "weight": [0.3, 0.0],
             "features": [2, 0],
             "activated": [0, 0],

@@ -92,6 +92,8 @@ def _choose(settings: Settings, sweep: Sweep, chosen: int) -> None:
     here, there = (f"λ_concepts {each.lambda_concepts:g} and k {each.k}" for each in (own, settings))
     if here != there:
         st.caption(f"COMMOD's models here are trained at {here}, which are the data set's own; Explore's at {there}.")
+    if settings.update != own.update:
+        st.caption("COMMOD's models here only multiply, as in the paper; Explore's may shift, too.")
 
 
 def _sentence(table: pd.DataFrame, settings: Settings) -> str:
@@ -225,7 +227,8 @@ def _charts(found: Match, settings: Settings, sweeps: dict[str, Sweep]) -> dict[
 def _on_explore(settings: Settings, cell: Cell) -> Settings:
     """The settings under which Explore trains a COMMOD model of the sweep."""
     usual = defaults(settings.data)
-    others: dict[str, Any] = {"lambda_concepts": usual.lambda_concepts, "k": usual.k, **dict(cell.others)}
+    others: dict[str, Any] = {"lambda_concepts": usual.lambda_concepts, "k": usual.k, "update": usual.update}
+    others |= dict(cell.others)
     return replace(settings, lambda_fair=cell.value, **others)
 
 

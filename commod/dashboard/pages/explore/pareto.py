@@ -121,7 +121,8 @@ def draw_pareto(result: FitResult) -> Callable[[], None]:
         if len(session.state().tried) > 1
         else ""
     )
-    grey = "Grey: a sweep over λ_fair and λ_ratio, its frontier as a line."
+    only = " of the update that only multiplies" if result.g.has_shift else ""
+    grey = f"Grey: a sweep over λ_fair and λ_ratio{only}, its frontier as a line."
     st.caption((grey if sweep is not None else "A sweep over λ_fair and λ_ratio is being computed …") + squares)
     table = st.container()  # keeps the last run's fold, and the focus in it; st.empty would drop both at once
 

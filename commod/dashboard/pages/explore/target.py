@@ -143,7 +143,8 @@ def _take(ticket: Ticket) -> None:
 
 
 def _as_settings(here: Settings, found: dict[str, Any]) -> Settings:
-    return replace(here, **{name: found[name] for name in LAMBDA_GRIDS})
+    """What was found, in the form it was searched for."""
+    return replace(here, **{name: found[name] for name in (*LAMBDA_GRIDS, "update")})
 
 
 def _answer(settings: Settings, result: FitResult) -> None:

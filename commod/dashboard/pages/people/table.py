@@ -34,6 +34,7 @@ _COLUMNS = {
     "label": ("Label", tip("label")),
     "f": ("Score of f", tip("score")),
     "r": ("r", tip("ratio")),
+    "s": ("s", tip("shift")),
     "g": ("Score of g", tip("score")),
     "leaf": ("Leaf of the tree", ""),
     "right": ("By the record", tip("record")),
@@ -67,9 +68,16 @@ def people(result: FitResult, depth: int, refits: Refits | None) -> None:
         height=430,
         column_config=_config(frame, names),
     )
+    g = result.g
+    formula = f"r times the logit of f's score is that of g's; r = {g.intercept_:.2f} plus what each concept adds"
+    if g.has_shift:
+        formula = (
+            f"r times the logit of f's score, plus s, is that of g's; r = {g.intercept_:.2f} and s = "
+            f"{g.shift_intercept_:.2f}, each plus what the concepts add to it"
+        )
     st.caption(
-        f"Click a heading to sort. r times the logit of f's score is that of g's; r = {result.g.intercept_:.2f} plus "
-        f"what each concept adds. The leaf is that of the tree on the Explore page (at most {depth} questions)."
+        f"Click a heading to sort. {formula}. The leaf is that of the tree on the Explore page (at most {depth} "
+        "questions)."
     )
     file = f"changed-{re.sub('[^A-Za-z0-9_-]', '', result.task.name) or 'people'}.csv"
     offer("Download these people (CSV)", lambda: safe_csv(shown, names, index="Number"), file)
@@ -80,7 +88,8 @@ def headings(frame: pd.DataFrame, task: Task) -> dict[str, str]:
     names: dict[str, str] = {}
     for column in frame.columns:
         kind, _, name = str(column).partition(":")
-        made = {"concept": f"{name} adds to r", "feature": task.names.get(name, name)}
+        concept, shift, _ = name.partition(", shift")
+        made = {"concept": f"{concept} adds to {'s' if shift else 'r'}", "feature": task.names.get(name, name)}
         names[column] = made[kind] if kind in made else _COLUMNS[kind][0]
     return names
 
@@ -92,7 +101,7 @@ def _config(frame: pd.DataFrame, names: dict[str, str]) -> dict[str, Any]:
         about: dict[str, Any] = {"help": _COLUMNS.get(column, ("", ""))[1] or None}
         if column in PERCENT:
             config[column] = number(name, format="%.1f%%", **about)
-        elif column == "r" or column.startswith("concept:"):
+        elif column in ("r", "s") or column.startswith("concept:"):
             config[column] = number(name, format="%.3f", **about)
         elif pd.api.types.is_numeric_dtype(frame[column].dtype) and column not in ("better", "right"):
             config[column] = number(name, **about)

@@ -261,9 +261,12 @@ def _group_rows(shown: Sequence[Shown]) -> list[list[str]]:
 def _concepts(shown: Sequence[Shown]) -> None:
     """The concepts of each."""
     st.header("Concepts")
-    st.html(
-        html_columns([(one.title, f"r starts at {one.result.g.intercept_:.2f}", one.result.cards) for one in shown])
-    )
+    parts = []
+    for one in shown:
+        g = one.result.g
+        shift = f", s at {g.shift_intercept_:.2f}" if g.has_shift else ""
+        parts.append((one.title, f"r starts at {g.intercept_:.2f}{shift}", one.result.cards))
+    st.html(html_columns(parts))
 
 
 def _trees(shown: Sequence[Shown]) -> None:

@@ -71,9 +71,9 @@ def predictions_csv(result: FitResult, refits: Refits) -> bytes:
     """The test rows: who they are, what f and g say, and how often it would happen again.
 
     Columns ``number`` (in the test part, as on the pages), ``row`` (of the data set), ``group, label, f_score, r,
-    g_score, f_decision, g_decision, changed, right_by_record`` (whether g's decision is the label), ``f_certainty``
-    (the probability that f gives to its decision) and ``refits_that_change`` (share); labels, decisions, ``changed``
-    and ``right_by_record`` are 0 or 1.
+    g_score, f_decision, g_decision, changed, right_by_record`` (whether g's decision is the label; with a shift, ``s``
+    follows ``r``), ``f_certainty`` (the probability that f gives to its decision) and ``refits_that_change`` (share);
+    labels, decisions, ``changed`` and ``right_by_record`` are 0 or 1.
     """
     scene = result.scene
     test = scene.test
@@ -85,7 +85,8 @@ def predictions_csv(result: FitResult, refits: Refits) -> bytes:
             "label": test.y.to_numpy(),
             "f_score": sigmoid(scene.logit_test),
             "r": result.ratio_test,
-            "g_score": sigmoid(result.ratio_test * scene.logit_test),
+            **({"s": result.shift_test} if result.g.has_shift else {}),
+            "g_score": sigmoid(result.logit),
             "f_decision": scene.decisions_test,
             "g_decision": result.decisions,
             "changed": (scene.decisions_test != result.decisions).astype(int),

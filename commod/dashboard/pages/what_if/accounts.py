@@ -33,6 +33,7 @@ MAX_BARS = 8
 _SUM = {
     "label": ("Term", ""),
     "ratio": ("Adds to r (f counts as 1)", "+.3f"),
+    "shift": ("Adds to s", "+.3f"),
     "logit": ("Adds to the logit", "+.3f"),
     "end": ("Logit so far", "+.3f"),
 }
@@ -62,12 +63,15 @@ def read_out(person: Person) -> Any:
     outcome, scores = escape_markdown(person.task.spec.outcomes[1]), person.scores
     (f, f_now), (g, g_now) = sigmoid(scores["logit_f"]), sigmoid(scores["logit_g"])
     r, r_now = scores["ratio"]
+    s, s_now = scores["shift"]
+    shift = (("Shift s", f"{s_now:+.2f}", f"{s_now - s:+.2f}", tip("shift")),) if person.result.g.has_shift else ()
     tiles = (
         (f"f's score for “{outcome}”", score_in_words(f_now), f"{100 * (f_now - f):+.1f} points", tip("score")),
         ("Ratio r", f"{r_now:.2f}", f"{r_now - r:+.2f}", tip("ratio")),
+        *shift,
         (f"g's score for “{outcome}”", score_in_words(g_now), f"{100 * (g_now - g):+.1f} points", tip("score")),
     )
-    for cell, (label, value, moved, about) in zip(st.columns(3, gap="small"), tiles, strict=True):
+    for cell, (label, value, moved, about) in zip(st.columns(len(tiles), gap="small"), tiles, strict=True):
         cell.metric(
             label,
             _minus(value),
@@ -77,22 +81,24 @@ def read_out(person: Person) -> Any:
             help=about,
             border=True,
         )
-    st.caption(_arithmetic(person.now))
+    st.caption(_arithmetic(person.now, shifted=person.result.g.has_shift))
     for sentence in wrong_turns(person):
         st.warning(escape_markdown(sentence), icon=":material/u_turn_left:")
     return st.empty()
 
 
-def _arithmetic(row: pd.Series) -> str:
-    """How f's score becomes g's, so that a layman can follow: a distance from the line, and r times that distance."""
+def _arithmetic(row: pd.Series, *, shifted: bool) -> str:
+    """How f's score becomes g's, so that a layman can follow: its distance from the line, times r, plus s."""
 
     def far(logit: float) -> str:
         return f"{abs(logit):.2f} {'above' if logit > 0 else 'below'} the line"
 
     before, after = row["logit_f"], row["logit_g"]
+    multiplied = row["ratio"] * before
+    shift = f"{far(multiplied)}, and with s = {row['shift']:+.2f} added it is " if shifted else ""
     return _minus(
         f"The line is one half; on the scale of the logit it is 0. f's {_percent(before)} lies {far(before)}. Times "
-        f"r = {row['ratio']:.2f} that is {far(after)}: {_percent(after)}."
+        f"r = {row['ratio']:.2f} that is {shift}{far(after)}: {_percent(after)}."
     )
 
 
@@ -163,23 +169,30 @@ def draw_sum(person: Person) -> None:
     spec = person.task.spec
     options: dict[str, Any] = {"outcomes": spec.outcomes, "favourable": spec.favourable}
     frame = explain_sum(person.result.g, person.task, person.edited)
+    shifted, columns = person.result.g.has_shift, _sum_columns(person)
+    shift = ", plus what it adds to s" if shifted else ""
+    together = f"r = {person.now['ratio']:.2f}" + (f" and s = {person.now['shift']:+.2f}" if shifted else "")
     st.html(html_legend(term_styles(**options)))
     draw(
         plot_waterfall,
         _bars(frame),
         alt="The sum that leads from the score of f to that of g, a bar for each term.",
-        table=Table("The sum as a table", "what_if_table", _SUM, lambda: _sum_rows(frame)),
-        caption=f"Each term of r times f's logit; together r = {_minus(format(person.now['ratio'], '.2f'))}. "
+        table=Table("The sum as a table", "what_if_table", columns, lambda: _sum_rows(frame)),
+        caption=f"Each term of r times f's logit{shift}; together {_minus(together)}. "
         "The bars of the terms begin where the one before ends; the dashed line is where the decision turns.",
         **options,
     )
     with st.expander("The same sum by feature", key="what_if_features", on_change="rerun") as opened:
         if opened.open:
             by_column = explain_sum(person.result.g, person.task, person.edited, by="column")
-            table = Table("The sum by feature", "what_if_features_table", _SUM)
+            table = Table("The sum by feature", "what_if_features_table", columns)
             alt = "The sum that leads from the score of f to that of g, a bar for each feature."
             draw(plot_waterfall, _bars(by_column), alt=alt, table=table.title, **options)
             show_table(table, _sum_rows(by_column))
+
+
+def _sum_columns(person: Person) -> dict[str, tuple[str, str]]:
+    return {name: about for name, about in _SUM.items() if name != "shift" or person.result.g.has_shift}
 
 
 def _bars(frame: pd.DataFrame) -> pd.DataFrame:
@@ -217,14 +230,16 @@ def draw_shap(person: Person) -> None:
     less = f" {hidden} smaller features are in the table." if hidden > 0 else ""
 
     def accounts() -> pd.DataFrame:
-        return _account_rows(frame, float(own["logit"].get("constant", 0.0)), float(found.attrs["average"]))
+        constant = float(own["logit"].get("constant", 0.0))
+        return _account_rows(frame, constants, constant, float(found.attrs["average"]))
 
+    constants = "Constants of r, less 1, and s" if person.result.g.has_shift else "Constant of r, less 1"
     draw_accounts(
         frame.head(MAX_BARS),
         Table("Both accounts as a table", "what_if_accounts", _ACCOUNTS, accounts),
         alt="What each feature adds to the change in this person's score, by COMMOD and by SHAP.",
         caption="Both split the same number, g's logit less f's. COMMOD's terms are read from the model and begin at "
-        "r's constant; SHAP's are estimated against other people and begin at their average. Thin lines: how far "
+        "its constant; SHAP's are estimated against other people and begin at their average. Thin lines: how far "
         f"SHAP's bar moves when those people are drawn anew.{less}",
         title="Adds to g's logit against f's",
         label_limit=150,
@@ -238,9 +253,9 @@ def _shap_values(person: Person) -> pd.DataFrame:
     return found
 
 
-def _account_rows(frame: pd.DataFrame, constant: float, average: float) -> pd.DataFrame:
+def _account_rows(frame: pd.DataFrame, constants: str, constant: float, average: float) -> pd.DataFrame:
     """The features between where the two accounts begin and where both end."""
-    start = {"label": "Constant of r, less 1; average of others", "commod": constant, "shap": average}
+    start = {"label": f"{constants}; average of others", "commod": constant, "shap": average}
     sums = {name: frame[name].sum() + start[name] for name in ("commod", "shap")}
     rows = [start, *frame.to_dict("records"), {"label": "Sum: g's logit less f's", **sums}]
     return pd.DataFrame(rows, columns=list(_ACCOUNTS))

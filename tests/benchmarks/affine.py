@@ -1,0 +1,139 @@
+"""Both updates beside other methods, as in docs/methods.md: ``python -m tests.benchmarks.affine``.
+
+Both updates of COMMOD get the same settings, those of its declared sweep (36: λ_fair × λ_ratio, λ_concepts as the data
+set has it); the others get their own declared sweeps. All figures are of the test part. Two tables: of the models that
+are fair enough, the most accurate; and how many models of the one are beaten by a model of the other.
+"""
+
+import argparse
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from commod.experiments import prepare, sweep_method
+from commod.experiments.sense import shares_of_decisions
+from commod.experiments.sweep import Shared, fairness_gain, fit_cell, lines_of
+from commod.metrics.figures import CRITERIA
+from commod.models.competitors import METHODS
+
+UPDATES = ("ratio", "affine")
+# Fair enough: a P-Rule from here on; a mistreatment of half of f's.
+LEVELS = {"law_school": 0.70, "compas": 0.77, "adult": 0.64}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--data", default=",".join(LEVELS), help="data sets")
+    parser.add_argument("--methods", default="lpp,frappe,bayes", help="beside the two forms of COMMOD")
+    parser.add_argument("--fairness", default=",".join(CRITERIA), help="criteria")
+    parser.add_argument("--splits", type=int, default=1, help="how many, from seed 0 on")
+    parser.add_argument("--points", type=Path, help="CSV file of all models: what is in it is not trained again")
+    arguments = parser.parse_args()
+    names = [*UPDATES, *arguments.methods.split(",")]
+    points = pd.read_csv(arguments.points) if arguments.points and arguments.points.exists() else pd.DataFrame()
+    for data in arguments.data.split(","):
+        for fairness in arguments.fairness.split(","):
+            for seed in range(arguments.splits):
+                for name in names:
+                    about = {"data": data, "fairness": fairness, "split": seed, "name": name}
+                    if len(points) and (points[[*about]] == pd.Series(about)).all(axis=1).any():
+                        continue
+                    started = time.perf_counter()
+                    found = models_of(prepare(data, seed=seed), name, fairness).assign(**about)
+                    points = pd.concat([points, found], ignore_index=True)
+                    if arguments.points:
+                        points.to_csv(arguments.points, index=False)
+                    print(f"{about}: {len(found)} models, {time.perf_counter() - started:.0f} s", file=sys.stderr)
+    show(matched(points), "Most accurate of those that are fair enough, mean of the splits that have one")
+    show(beaten(points), "Models beaten, of those that change anybody")
+
+
+def models_of(scene, name, fairness):
+    """The figures of every model of a sweep; f's fairness beside them."""
+    figure = CRITERIA[fairness].figure_name
+    columns = [figure, "accuracy", "change_rate", "right", "sure"]
+    before = scene.figures(scene.decisions_test)[figure]
+    if name not in UPDATES:
+        return sweep_method(scene, name, fairness).points[[*columns, "settings"]].assign(f=before)
+    rows = []
+    for line in lines_of("commod"):
+        shared = Shared()
+        for cell in line:
+            model = fit_cell(scene, replace(cell, others=(*cell.others, ("update", name))), fairness, shared)
+            decided = model.decisions_test
+            rows.append({**scene.figures(decided), **shares_of_decisions(scene, decided), "settings": model.cell.words})
+    return pd.DataFrame(rows)[[*columns, "settings"]].assign(f=before)
+
+
+def matched(points):
+    """Accuracy, changes and the share of them that f was sure of, by data set, criterion and method."""
+    rows = []
+    for (data, fairness, name), part in points.groupby(["data", "fairness", "name"], sort=False):
+        criterion = CRITERIA[fairness]
+        level = LEVELS[data] if criterion.upward else part["f"] / 2
+        gain = fairness_gain(part, fairness)
+        fairest = part.loc[gain.idxmax(), criterion.figure_name]
+        fair = part[gain >= criterion.gain(level)]
+        best = fair.sort_values(["accuracy", "change_rate"], ascending=[False, True]).groupby("split").head(1)
+        mean = best[["accuracy", "change_rate", "sure", "right"]].mean()
+        rows.append(
+            {
+                "data": data,
+                "fairness": criterion.short,
+                "name": title(name),
+                "splits": f"{len(best)} of {part['split'].nunique()}",
+                "accuracy": f"{mean['accuracy']:.3f}",
+                "changed": f"{mean['change_rate']:.3f}",
+                "f was sure": f"{mean['sure']:.0%}",
+                "right": f"{mean['right']:.0%}",
+                "fairest": f"{fairest:.2f}",
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def beaten(points):
+    """How many models of either update another method beats, and how many of its models either update beats."""
+    rows = []
+    for (data, fairness), part in points.groupby(["data", "fairness"], sort=False):
+        for own in UPDATES:
+            for other in part["name"].unique():
+                if other == own or (own, other) == ("affine", "ratio"):
+                    continue
+                row = {"data": data, "fairness": CRITERIA[fairness].short, "A": title(own), "B": title(other)}
+                row["of A beaten by B"] = share_beaten(part, own, other, fairness)
+                row["of B beaten by A"] = share_beaten(part, other, own, fairness)
+                rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def share_beaten(points, name, by, fairness):
+    """Of the models of `name` that change anybody, those that a model of `by` equals in all three and beats in one."""
+    lost = total = 0
+    for _, part in points.groupby("split"):
+        values = np.column_stack([fairness_gain(part, fairness), part["accuracy"], -part["change_rate"]])
+        mine = values[((part["name"] == name) & (part["change_rate"] > 0)).to_numpy()]
+        theirs = values[(part["name"] == by).to_numpy()]
+        at_least = (theirs[None] >= mine[:, None]).all(axis=2)
+        more = (theirs[None] > mine[:, None]).any(axis=2)
+        lost, total = lost + int((at_least & more).any(axis=1).sum()), total + len(mine)
+    return f"{lost} of {total} ({lost / max(total, 1):.0%})"
+
+
+def title(name):
+    return f"COMMOD, {name}" if name in UPDATES else METHODS[name].title
+
+
+def show(frame, heading):
+    print(f"\n{heading}\n")
+    print(f"| {' | '.join(frame)} |\n|{'---|' * frame.shape[1]}")
+    for row in frame.to_numpy():
+        print(f"| {' | '.join(str(cell) for cell in row)} |")
+
+
+if __name__ == "__main__":
+    main()
