@@ -95,7 +95,7 @@ def test_all_four_checks_of_commod(scene, refits):
     assert {name: answer.mark for name, answer in answers.items()} == {
         "right": "bad",
         "sure": "bad",
-        "merit": "bad",
+        "merit": "look",
         "again": answers["again"].mark,
     }
     changed = (trained.margin(scene.test) > 0) != scene.decisions_test

@@ -26,7 +26,7 @@ def test_compare_draws_and_matches(compared):
     app = compared
     assert app.title[0].value == "Who gets there with the fewest changes?"
     assert "With a P-Rule of 0.80 or more, without being told the group: most accurate is" in words(app)
-    assert "COMMOD changes **117** decisions here." in words(app)
+    assert "COMMOD changes **125** decisions here." in words(app)
     assert "Oracle ROC ○" in table(app, 0)
     assert "λ_fair 3, λ_ratio 0.05" in table(app, 1)
     assert "f was sure" in words(app)
