@@ -41,8 +41,8 @@ LAMBDA_GRIDS: dict[str, tuple[float, ...]] = {
 }
 COARSE_FAIR = (0.0, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0, 5.0, 6.0, 8.0, 10.0)
 COARSE_RATIO = (0.0, 0.05, 0.2, 0.5)
-# Tried beside the λ_concepts asked for, with the smaller λ_ratio: few features can reach what many do not.
-COARSE_CONCEPTS = (0.2, 1.0)
+# λ_ratio and λ_concepts that are tried beside these: few features, far from f, can reach what nothing else does.
+FAR_LINE = (0.0, 1.0)
 FINE_STEPS = 2
 FOLDS = 3
 DRAWS = 200  # for each fold
@@ -191,7 +191,8 @@ def find_settings(
     form: dict[str, Any] = {"fairness": criterion, "update": update}
     search = _Search(train, f, form, new_people, min_fairness, max_change, confidence)
     lines = [(ratio, concepts) for ratio in COARSE_RATIO]
-    lines += [(ratio, other) for other in COARSE_CONCEPTS if other != concepts for ratio in COARSE_RATIO[:2]]
+    if FAR_LINE not in lines:
+        lines.append(FAR_LINE)
     total = len(lines) * len(COARSE_FAIR) + 16  # and about as many as the refinement takes
 
     def told() -> None:
@@ -200,10 +201,16 @@ def find_settings(
 
     for ratio, sparse in lines:
         search.try_all([(fair, ratio, sparse) for fair in COARSE_FAIR], told)
-    search.try_all(_around(search.leader()), told)
-    if not search.meeting():
+
+    def refine_offers() -> None:
         for near in search.offers():
             search.try_all(_around(near)[: 2 * FINE_STEPS + 1], told)  # on its own line only
+
+    # Before what is asked for plays a part, too: what one refusal offers, the next search finds.
+    refine_offers()
+    search.try_all(_around(search.leader()), told)
+    if not search.meeting():
+        refine_offers()
     return search.result(k)
 
 

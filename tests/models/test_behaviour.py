@@ -20,10 +20,11 @@ MAX_CHANGES = {"law_school": 0.35, "compas": 0.30}
 
 @cache
 def coarse_fits(name, fairness, seed):
-    return [fit(case(name, seed), lambda_fair=float(lam), fairness=fairness) for lam in COARSE]
+    warm_start = WarmStart()
+    return [fit(case(name, seed), lambda_fair=float(lam), fairness=fairness, warm_start=warm_start) for lam in COARSE]
 
 
-@pytest.mark.parametrize("seed", [pytest.param(s, marks=pytest.mark.slow if s > 1 else ()) for s in range(5)])
+@pytest.mark.parametrize("seed", [pytest.param(s, marks=pytest.mark.slow if s else ()) for s in range(5)])
 @pytest.mark.parametrize("fairness", CRITERIA)
 @pytest.mark.parametrize("name", MAX_CHANGES)
 class TestAlongTheSlider:
@@ -46,10 +47,10 @@ class TestAlongTheSlider:
         assert all(later >= earlier - 1e-4 for earlier, later in pairwise(losses))
 
 
-def largest_step(name, fairness, seed):
+def largest_step(name, fairness, seed, grid):
     c, warm_start = case(name, seed), WarmStart()
     changes = [
-        test_change_rate(c, fit(c, lambda_fair=float(lam), fairness=fairness, warm_start=warm_start)) for lam in FINE
+        test_change_rate(c, fit(c, lambda_fair=float(lam), fairness=fairness, warm_start=warm_start)) for lam in grid
     ]
     return max(abs(b - a) for a, b in pairwise(changes))
 
@@ -57,15 +58,15 @@ def largest_step(name, fairness, seed):
 @pytest.mark.parametrize("fairness", CRITERIA)
 @pytest.mark.parametrize("name", MAX_CHANGES)
 def test_no_jump_from_one_slider_step_to_the_next(name, fairness):
-    assert largest_step(name, fairness, seed=0) <= 0.03
+    assert largest_step(name, fairness, seed=0, grid=FINE[::2]) <= 0.03
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(1, 5))
+@pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("fairness", CRITERIA)
 @pytest.mark.parametrize("name", MAX_CHANGES)
-def test_no_jump_on_the_other_splits(name, fairness, seed):
-    assert largest_step(name, fairness, seed) <= 0.03
+def test_no_jump_in_finer_steps_on_any_split(name, fairness, seed):
+    assert largest_step(name, fairness, seed, FINE) <= 0.03
 
 
 @pytest.mark.parametrize("name", MAX_CHANGES)
@@ -121,7 +122,7 @@ class TestLimits:
 @pytest.mark.parametrize("name", MAX_CHANGES)
 def test_the_seed_moves_nothing(name):
     c = case(name)
-    fits = [fit(c, lambda_fair=3.0, random_state=seed) for seed in range(10)]
+    fits = [fit(c, lambda_fair=3.0, random_state=seed) for seed in range(3)]
     rules = [p_rule(c.test.y, g.predict(c.test.X), sensitive_features=c.test.sensitive) for g in fits]
     assert np.std(rules) <= 0.002
     for g in fits[1:]:
@@ -129,7 +130,15 @@ def test_the_seed_moves_nothing(name):
 
 
 @pytest.mark.parametrize("lambda_concepts", [0.01, 0.2])
-@pytest.mark.parametrize(("name", "k"), [("law_school", 2), ("law_school", 6), ("compas", 2), ("compas", 5)])
+@pytest.mark.parametrize(
+    ("name", "k"),
+    [
+        ("law_school", 2),
+        pytest.param("law_school", 6, marks=pytest.mark.slow),
+        pytest.param("compas", 2, marks=pytest.mark.slow),
+        ("compas", 5),
+    ],
+)
 def test_concepts_keep_their_identity_along_a_slider(name, k, lambda_concepts):
     c, warm_start = case(name), WarmStart()
     kept = []
@@ -143,11 +152,11 @@ def test_concepts_keep_their_identity_along_a_slider(name, k, lambda_concepts):
     assert np.mean(kept) >= 0.9  # a jump to a lower minimum may turn a concept
 
 
-def mean_over_splits(name, lambda_fair):
+def mean_over_splits(name, lambda_fair, warm_starts):
     rules, changes = [], []
-    for seed in range(5):
+    for seed, warm_start in enumerate(warm_starts):
         c = case(name, seed)
-        g = fit(c, lambda_fair=lambda_fair)
+        g = fit(c, lambda_fair=lambda_fair, warm_start=warm_start)
         rules.append(p_rule(c.test.y, g.predict(c.test.X), sensitive_features=c.test.sensitive))
         changes.append(test_change_rate(c, g))
     return np.mean(rules), np.mean(changes)
@@ -156,8 +165,9 @@ def mean_over_splits(name, lambda_fair):
 @pytest.mark.parametrize(("name", "fair_enough", "most_changes"), [("law_school", 0.72, 0.115), ("compas", 0.77, 0.05)])
 def test_few_changes_at_the_fairness_of_the_paper(name, fair_enough, most_changes):
     # One setting for all splits: the smallest λ_fair, in steps of 0.1, that is fair enough on average.
+    warm_starts = [WarmStart() for _ in range(5)]
     for lambda_fair in np.arange(3.0, 5.0, 0.1):
-        rule, changes = mean_over_splits(name, float(lambda_fair))
+        rule, changes = mean_over_splits(name, float(lambda_fair), warm_starts)
         if rule >= fair_enough:
             break
     assert rule >= fair_enough
