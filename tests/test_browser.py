@@ -187,6 +187,7 @@ def test_six_quick_moves_wait_for_one_training_not_six(open_page):
     assert not page.problems
 
 
+@pytest.mark.slow
 def test_compare_draws_what_the_command_line_writes(open_page, tmp_path):
     page = open_page("compare?methods=commod,lpp,oracle_roc&seed=1")
     csv = tmp_path / "points.csv"

@@ -29,7 +29,7 @@ from commod.models.training import LossWeights, TrainingData, ratio_form, shift_
 __all__ = ["LADDER", "LinearProblem", "WarmStart", "rungs_below", "solve_linear"]
 
 # λ_fair values that every fit passes on its way up; part of the definition of the result.
-LADDER = (1.0, 2.0, 2.5, 3.0, 4.0, 5.0, 6.5, 8.0)
+LADDER = (0.5, 1.0, 2.0, 2.5, 3.0, 4.0, 5.0, 6.5, 8.0)
 # A rung only leads to the next: it is solved until a step promises less than this.
 RUNG_TOL = 1e-4
 MAX_STEPS = 100

@@ -151,6 +151,7 @@ def cluster(tmp_path):
             process.wait()
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")  # of Dask about itself
 def test_a_dask_cluster_that_loses_a_worker_gives_the_same_table(cluster, serial, tmp_path):
     address, workers = cluster

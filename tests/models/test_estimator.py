@@ -330,7 +330,7 @@ class TestPathHistoryCallback:
     def test_path_starts_at_f_and_ends_at_g(self):
         c = case("law_school")
         g = fit(c, lambda_fair=2.5)
-        assert g.path_["lambda_fair"].tolist() == [0, 1.0, 2.0, 2.5]
+        assert g.path_["lambda_fair"].tolist() == [0, 0.5, 1.0, 2.0, 2.5]
         assert g.path_["change_rate"].iloc[0] == 0
         assert {"accuracy", "p_rule", "dm", "objective", "adversary_loss", "ratio_loss"} <= set(g.path_.columns)
         stages = list(g.staged_predict(c.test.X))
