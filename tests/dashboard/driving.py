@@ -9,7 +9,7 @@ from tests.browsing import ROOT
 
 
 def run(page="app.py", **query):
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
     for name, value in query.items():
         app.query_params[name] = value
     if page != "app.py":

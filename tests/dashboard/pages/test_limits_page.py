@@ -75,7 +75,7 @@ def test_a_target_sets_the_sliders_and_undo_brings_the_old_back():
     assert "Found: a P-Rule of at least 0.4 with at most 20.0% changed" in app.success[0].value
     assert "On test: P-Rule 0." in app.success[0].value
     found = (slider(app, "lambda_fair").value, slider(app, "lambda_ratio").value)
-    assert found in {(2.0, 0.05), (5.0, 0.05)}
+    assert found == (2.0, 0.0)
     fine(next(b for b in app.button if b.label == "Undo").click().run())
     assert slider(app, "lambda_fair").value == 3.0
     assert not app.success
