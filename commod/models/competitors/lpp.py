@@ -65,14 +65,18 @@ def solve_program(gain: Array, density: Array, alpha: float) -> Array:
     rates = csr_array(density.reshape(n, -1).T / n)
     common = kron(csr_array(np.eye(conditions)), np.ones((groups, 1)))
     upper = hstack([rates, -common])
-    result = linprog(
-        np.concatenate([-gain / n, np.zeros(conditions)]),
-        A_ub=vstack([upper, -upper]).tocsr(),
-        b_ub=np.full(2 * conditions * groups, alpha / 2),
-        bounds=(0.0, 1.0),
-        method="highs",
-    )
-    if not result.success:
+    for presolve in (True, False):  # its presolve now and then takes a program for infeasible that is not
+        result = linprog(
+            np.concatenate([-gain / n, np.zeros(conditions)]),
+            A_ub=vstack([upper, -upper]).tocsr(),
+            b_ub=np.full(2 * conditions * groups, alpha / 2),
+            bounds=(0.0, 1.0),
+            method="highs",
+            options={"presolve": presolve},
+        )
+        if result.success:
+            break
+    else:
         raise ValueError(f"The linear program of LPP has no solution: {result.message}")
     above, below = result.ineqlin.marginals.reshape(2, conditions, groups)
     return np.asarray(above - below)

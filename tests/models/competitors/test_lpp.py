@@ -207,3 +207,10 @@ def test_lots_of_the_tied_group_are_declared():
         for seed in (0, 1)
     ]
     assert METHODS["oracle_lpp"].randomised or np.mean(by_seed[0] != by_seed[1]) < 0.05
+
+
+def test_a_program_on_which_presolve_fails_is_solved():
+    """HiGHS's presolve takes this one for infeasible, though everybody may get the same decision."""
+    c = case("compas")
+    g = OracleLPP(c.f, alpha=0.005696).fit(c.train.X, c.train.y, sensitive_features=c.train.sensitive)
+    assert np.isfinite(g.decision_function(c.test.X, sensitive_features=c.test.sensitive)).all()
