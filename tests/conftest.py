@@ -5,6 +5,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 # SHAP takes ten seconds to compile: only where a test runs it.
 os.environ.setdefault("COMMOD_WARM_UP", "0")
+os.environ.setdefault("COMMOD_REFITS", "2")  # also of what a fixture opens for a whole file of tests
 os.environ.setdefault("COMMOD_PROCESSES", "0")  # processes that compute apart have tests of their own
 
 

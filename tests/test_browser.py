@@ -368,7 +368,7 @@ def test_the_keyboard_changes_the_view_and_goes_back_to_a_setting_tried_before(o
 
 # Wide and light, but for the pages that take longest or have least on them, and the first page on a phone at night. All
 # else is in the slow tests.
-LATER = ("pages/limits.py", "pages/compare.py", "pages/paper.py", "pages/data.py", "pages/take_home.py")
+LATER = tuple(f"pages/{name}.py" for name in "limits compare paper data take_home runs glossary lesson".split())
 DEFAULT = {(script, "wide", False) for script in PAGES if script not in LATER}
 DEFAULT.add(("app.py", "narrow", True))
 LOOKS = [

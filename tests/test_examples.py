@@ -20,7 +20,10 @@ def test_all_are_tried():
     assert set(PRINTED) == set(EXAMPLES)
 
 
-@pytest.mark.parametrize("name", EXAMPLES)
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=pytest.mark.slow if name == "dask_sweep" else ()) for name in EXAMPLES],
+)
 def test_an_example_is_short_and_runs(name):
     text = (ROOT / "examples" / f"{name}.py").read_text()
     assert len(text.splitlines()) < 50

@@ -48,7 +48,7 @@ if not hasattr(DeltaGenerator, "quick_empty"):
 WAITING = (
     "?lambda_fair=0",
     "limits?methods=commod",
-    "compare?methods=commod,oracle_roc",
+    pytest.param("compare?methods=commod,oracle_roc", marks=pytest.mark.slow),
     f"runs?runs={quote('one*law_school~two*law_school*lambda_fair-2')}",
 )
 ALL = [*WAITING, *(pytest.param(address_of(script), marks=pytest.mark.slow) for script in PAGES)]

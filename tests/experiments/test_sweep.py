@@ -91,6 +91,7 @@ def test_progress_is_told_and_what_it_raises_ends_the_sweep(scene):
         sweep_method(scene, "oracle_roc", DP, stop)
 
 
+@pytest.mark.slow
 def test_processes_and_this_one_give_the_same_numbers(scene):
     """The page sweeps in threads, the command line in processes."""
     names = ["frappe", "fst"]

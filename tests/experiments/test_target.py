@@ -76,6 +76,7 @@ def test_a_refusal_says_which_limit_and_what_could_be_had(refused):
     assert f"at most {changes:.1%} changed" in target.answer
 
 
+@pytest.mark.slow
 def test_what_a_refusal_offers_can_be_had(refused, short):
     scene, target = refused
     fairness, _ = target.fairest

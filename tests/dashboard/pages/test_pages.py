@@ -20,8 +20,8 @@ def test_first_sight():
     assert app.title[0].value.startswith("What does it cost")
     assert figure(app, "P-Rule") == "0.613"
     assert figure(app, "Accuracy") == "72.6%"
-    assert figure(app, "Changed per 1,000") == "85"
-    assert "improves from 0.25 to 0.57" in words(app)
+    assert figure(app, "Changed per 1,000") == "91"
+    assert "improves from 0.25 to 0.61" in words(app)
     assert not app.warning
     for name in ("lambda_fair", "lambda_ratio", "lambda_concepts", "k", "depth"):
         assert slider(app, name).help
