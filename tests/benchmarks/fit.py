@@ -86,6 +86,6 @@ if __name__ == "__main__":
     arguments = parser.parse_args()
     torch.set_num_threads(1)
     ratios = [compare("law_school", 2.0), compare("compas", 2.0)]
-    print(f"\nBest response against the listing: {min(ratios):.0f}× at the least (asked for: 25×)")
+    print(f"\nBest response against the listing: {min(ratios):.0f}× at the least (asked for: 60×)")
     if not arguments.skip_scaling:
         scaling()
