@@ -117,10 +117,10 @@ class Target:
         if self.gentlest is not None:
             near.append(f"{_fair_words(self.criterion, self.min_fairness)}, at most {self.gentlest[0]:.1%} changed")
         else:
-            near.append(f"and none of them {_fair_words(self.criterion, self.min_fairness)}, at any number of changes")
+            near.append(f"none of them {_fair_words(self.criterion, self.min_fairness)}, at any number of changes")
         return (
-            f"Cannot be promised with {self.confidence:.0%} confidence: {asked}. {why} Of the "
-            f"{len(self.candidates)} settings tried, the best promise {'; '.join(near)}."
+            f"Cannot be promised with {self.confidence:.0%} confidence: {asked}. {why} The best "
+            f"of the {len(self.candidates)} settings tried promise: {'; '.join(near)}."
         )
 
 
