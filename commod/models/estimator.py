@@ -349,9 +349,9 @@ class Commod(EditedModel):
                 for point in solution.path
             ]
         )
-        for name in ("intercept_", "coef_", "concept_weights_", "concepts_"):
-            self.__dict__.pop(name, None)
-        for name in ("shift_intercept_", "shift_coef_", "shift_weights_", "shift_concepts_"):
+        of_ratio = ("intercept_", "coef_", "concept_weights_", "concepts_")
+        of_shift = ("shift_intercept_", "shift_coef_", "shift_weights_", "shift_concepts_")
+        for name in of_ratio + of_shift:
             self.__dict__.pop(name, None)
         if concepts is None or not isinstance(self.rescaler_, LinearRescaler):
             return
