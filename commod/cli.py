@@ -56,6 +56,7 @@ def _parser() -> argparse.ArgumentParser:
     target.add_argument("dataset", help=f"one of {', '.join(task_names())}")
     target.add_argument("--min-fairness", type=float, default=0.8, help=f"least {_any_fairness()} (default 0.8)")
     target.add_argument("--max-change", type=float, default=0.08, help="largest share of changes (default 0.08)")
+    target.add_argument("--max-sure", type=float, help="of the changes, the largest share in which f was 90 %% sure")
     target.add_argument("--confidence", type=float, default=0.9, help="that both hold on new people (default 0.9)")
     _add_update(target)
     _add_scene(target)
@@ -108,12 +109,27 @@ def _add_model(parser: argparse.ArgumentParser) -> None:
 
 def _add_update(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--update", default="ratio", help="ratio (default): multiply; affine: multiply and shift")
+    parser.add_argument(
+        "--direction", default="both", help="both (default); improve: nobody loses; worsen: nobody gains"
+    )
+    parser.add_argument("--without", default="", metavar="A,B", help="features that the update may not use")
 
 
-def _weights(arguments: argparse.Namespace) -> dict[str, Any]:
+def _form(arguments: argparse.Namespace, task: Task) -> dict[str, Any]:
+    """What limits the update, and its form."""
+    form = {"update": arguments.update, "direction": arguments.direction}
+    kept_out = [name for name in arguments.without.split(",") if name]
+    known = [feature.name for feature in task.spec.features]
+    if unknown := [name for name in kept_out if name not in known]:
+        raise ValueError(f"--without names {', '.join(unknown)}; the features are {', '.join(known)}.")
+    return form | ({"features": tuple(name for name in known if name not in kept_out)} if kept_out else {})
+
+
+def _weights(arguments: argparse.Namespace, task: Task) -> dict[str, Any]:
     """Settings of COMMOD."""
-    names = ("lambda_fair", "lambda_ratio", "lambda_concepts", "n_concepts", "update")
-    return {name: getattr(arguments, name) for name in names}
+    names = ("lambda_fair", "lambda_ratio", "lambda_concepts", "n_concepts")
+    weights = {name: getattr(arguments, name) for name in names} | _form(arguments, task)
+    return weights | ({} if arguments.direction == "both" else {"favourable": task.spec.favourable})
 
 
 def _add_scene(parser: argparse.ArgumentParser) -> None:
@@ -133,7 +149,7 @@ def _fit(arguments: argparse.Namespace) -> int:
     task = load_task(arguments.dataset)
     train, test = task.split(seed=arguments.seed)
     f = train_base_model(task, train, arguments.base_model)
-    settings = _weights(arguments)
+    settings = _weights(arguments, task)
     model = Commod(f, **settings, fairness=arguments.fairness, solver=arguments.solver)
     started = time.perf_counter()
     g = model.fit(train.X, train.y, sensitive_features=train.sensitive)
@@ -177,7 +193,7 @@ def _check(arguments: argparse.Namespace) -> int:
     if arguments.refits is not None and arguments.refits < 1:
         raise ValueError("--refits must be 1 or more.")
     scene = prepare(arguments.dataset, arguments.base_model, arguments.seed)
-    settings = _weights(arguments)
+    settings = _weights(arguments, scene.task)
     cell = Cell("commod", settings.pop("lambda_fair"), tuple(settings.items()))
     trained = train_cell(scene, cell, arguments.fairness, Shared())
     refits = refit(scene, cell, arguments.fairness, count=arguments.refits)
@@ -221,8 +237,9 @@ def _target(arguments: argparse.Namespace) -> int:
         arguments.fairness,
         min_fairness=arguments.min_fairness,
         max_change=arguments.max_change,
+        max_sure=arguments.max_sure,
         confidence=arguments.confidence,
-        update=arguments.update,
+        **_form(arguments, task),
         seed=arguments.seed,
     )
     print(found.answer)

@@ -13,13 +13,13 @@ to where the model is to run, and::
 The file is written by `commod.models.export.to_portable`. Predictions are those of the model it was written from, to
 1e-9.
 
-The formats, ``commod-portable/1`` and ``commod-portable/2``
-------------------------------------------------------------
+The formats, ``commod-portable/1`` to ``commod-portable/3``
+-----------------------------------------------------------
 Strict JSON (no NaN, no infinity): one object with
 
 ``format``
-    ``"commod-portable/1"``, or ``"commod-portable/2"`` for a model with a shift. A reader that does not know the
-    version refuses the file.
+    ``"commod-portable/1"``; ``"commod-portable/2"`` for a model with a shift; ``"commod-portable/3"`` for one that acts
+    on some people only. A reader that does not know the version refuses the file.
 ``about``
     Texts about the model, for people; not used.
 ``settings``
@@ -36,8 +36,11 @@ Strict JSON (no NaN, no infinity): one object with
     the logit of f behind them), ``features`` (names of the weights), and ``concepts``, a list of ``{"name": ...,
     "weight": ..., "loadings": [...]}`` with the same r read through concepts: coef = Σ weight · loadings.
 ``s``
-    In version 2 only, the shift: ``intercept``, ``coef`` and ``concepts`` as those of ``r``, in the same order and over
-    the same features; no ``include_score``, which is that of ``r``.
+    In version 2, and in version 3 where there is one, the shift: ``intercept``, ``coef`` and ``concepts`` as those of
+    ``r``, in the same order and over the same features; no ``include_score``, which is that of ``r``.
+``acts_on``
+    In version 3 only, ``"negative"`` or ``"positive"``: the decision of f (positive where its probability is above 0.5)
+    that the model acts on. Everybody else keeps f's score: r = 1 and s = 0.
 ``f``
     The deployed model. ``kind`` is one of
 
@@ -57,7 +60,7 @@ Strict JSON (no NaN, no infinity): one object with
     number, else right (both come later in the list); a node with feature −1 is a leaf, and its number the value.
 
 A row is then decided by g(x) = σ(r(x) · logit f(x) + s(x)), with f's probability clipped to [1e-6, 1 − 1e-6] and s = 0
-in version 1: the positive class where g(x) > 0.5.
+where there is no shift: the positive class where g(x) > 0.5.
 """
 
 from __future__ import annotations
@@ -72,12 +75,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["FORMAT", "SHIFTED", "Portable", "load"]
+__all__ = ["DIRECTED", "FORMAT", "SHIFTED", "Portable", "load"]
 
 # What a file says of its own format; any other is refused.
 FORMAT = "commod-portable/1"
 # The same of a model with a shift.
 SHIFTED = "commod-portable/2"
+# The same of a model that acts only on people whom f decides one way.
+DIRECTED = "commod-portable/3"
 # Scores of exactly 0 or 1 have no logit: they count as this far from certain.
 CERTAINTY = 1e-6
 # Kinds of f that are in the file.
@@ -130,9 +135,9 @@ class Portable:
 
     def __init__(self, content: Mapping[str, Any]) -> None:
         found = content.get("format")
-        if found not in (FORMAT, SHIFTED):
+        if found not in (FORMAT, SHIFTED, DIRECTED):
             raise ValueError(
-                f"This file has format {found!r}, but this loader reads {FORMAT!r} and {SHIFTED!r}: "
+                f"This file has format {found!r}, but this loader reads {FORMAT!r}, {SHIFTED!r} and {DIRECTED!r}: "
                 "take the loader that was exported with the file."
             )
         try:
@@ -140,9 +145,13 @@ class Portable:
             self._include_score = bool(content["r"]["include_score"])
             width = len(self._encoder.mean) + self._include_score
             self._ratio = _Linear.read(content["r"], width)
-            self._shift = _Linear.read(content["s"], width) if found == SHIFTED else _Linear(0.0, np.zeros(width), [])
-            if found == SHIFTED and len(self._shift.concepts) != len(self._ratio.concepts):
+            shifted = found == SHIFTED or (found == DIRECTED and "s" in content)
+            self._shift = _Linear.read(content["s"], width) if shifted else _Linear(0.0, np.zeros(width), [])
+            if shifted and len(self._shift.concepts) != len(self._ratio.concepts):
                 raise ValueError("r and s that are read through different concepts")
+            self._acts_on = content["acts_on"] if found == DIRECTED else "everybody"
+            if found == DIRECTED and self._acts_on not in ("negative", "positive"):
+                raise ValueError(f"acts_on is {self._acts_on!r}")
             self._f = content["f"]
             self._f_encoder = _Encoder.read(self._f["encoder"]) if "encoder" in self._f else self._encoder
             width = len(self._f_encoder.mean)
@@ -173,18 +182,16 @@ class Portable:
 
     def ratio(self, rows: Rows, *, base_scores: Any = None) -> Array:
         """r(x) of each row; without a shift, a decision changes where it is negative."""
-        x, _ = self._encoded_and_logit(rows, base_scores, score_needed=self._include_score)
-        return self._ratio(x)
+        return self._ratio_and_shift(rows, base_scores)[0]
 
     def shift(self, rows: Rows, *, base_scores: Any = None) -> Array:
         """s(x) of each row; a decision changes where r·logit f + s has another sign than logit f."""
-        x, _ = self._encoded_and_logit(rows, base_scores, score_needed=self._include_score)
-        return self._shift(x)
+        return self._ratio_and_shift(rows, base_scores)[1]
 
     def decision_function(self, rows: Rows, *, base_scores: Any = None) -> Array:
         """Logit of g, r(x)·logit f(x) + s(x)."""
-        x, logit = self._encoded_and_logit(rows, base_scores)
-        return self._ratio(x) * logit + self._shift(x)
+        ratio, shift, logit = self._ratio_and_shift(rows, base_scores, score_needed=True)
+        return ratio * logit + shift
 
     def predict_proba(self, rows: Rows, *, base_scores: Any = None) -> Array:
         """Probabilities of the two classes under g, rows × 2.
@@ -215,21 +222,23 @@ class Portable:
         list of dict
             Terms "f", "constant", one per concept, and "g": ``value`` (how much of the concept the row shows),
             ``weight``, ``ratio`` (what the term adds to r), ``shift`` (to s), ``logit`` (ratio times logit f, plus
-            shift), ``logit_after`` (the sum so far, which begins at f's logit and ends at g's).
+            shift), ``logit_after`` (the sum so far, which begins at f's logit and ends at g's). All terms between f and
+            g add 0 to a row that the model does not act on.
         """
         if not isinstance(row, Mapping):
             raise ValueError("explain takes one row, as a dict of its columns.")
         x, logits = self._encoded_and_logit([row], None if base_scores is None else np.reshape(base_scores, -1))
         logit = float(logits[0])
+        acts = float(self._acted_on(logits)[0])
         constant = self._ratio.intercept - 1.0
         terms: list[tuple[str, float | None, float | None, float, float]] = [
             ("f", None, None, 1.0, 0.0),
-            ("constant", 1.0, constant, constant, self._shift.intercept),
+            ("constant", 1.0, constant, acts * constant, acts * self._shift.intercept),
         ]
         shifts = [float(x[0] @ loadings) * weight for _, weight, loadings in self._shift.concepts]
         for j, (name, weight, loadings) in enumerate(self._ratio.concepts):
             value = float(x[0] @ loadings)
-            terms.append((name, value, weight, value * weight, shifts[j] if shifts else 0.0))
+            terms.append((name, value, weight, acts * value * weight, acts * shifts[j] if shifts else 0.0))
         out: list[dict[str, Any]] = []
         after = 0.0
         for term, shown, weighs, ratio, shift in terms:
@@ -243,6 +252,20 @@ class Portable:
 
     def __repr__(self) -> str:
         return f"<Portable: f {self._f['kind']}, {len(self._ratio.concepts)} concepts, columns {self.columns}>"
+
+    def _acted_on(self, logit: Array) -> NDArray[np.bool_]:
+        if self._acts_on == "everybody":
+            return np.ones(len(logit), dtype=bool)
+        return np.asarray(logit > 0 if self._acts_on == "positive" else logit <= 0)
+
+    def _ratio_and_shift(
+        self, rows: Rows, base_scores: Any, *, score_needed: bool = False
+    ) -> tuple[Array, Array, Array]:
+        """r, s and f's logit of each row; the last is 0 where it is not needed."""
+        needed = score_needed or self._include_score or self._acts_on != "everybody"
+        x, logit = self._encoded_and_logit(rows, base_scores, score_needed=needed)
+        acted = self._acted_on(logit)
+        return np.where(acted, self._ratio(x), 1.0), np.where(acted, self._shift(x), 0.0), logit
 
     def _encoded_and_logit(self, rows: Rows, base_scores: Any, *, score_needed: bool = True) -> tuple[Array, Array]:
         table = _Table(rows)

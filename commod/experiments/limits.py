@@ -10,6 +10,7 @@ import pandas as pd
 from commod.experiments.scene import Scene
 from commod.experiments.sweep import fairness_gain
 from commod.metrics.figures import CRITERIA
+from commod.models.rescaler import acts_on_of
 from commod.theory import best_accuracy, best_curve, fails_from, switching_point
 
 __all__ = ["Limits", "best_within", "limits_of", "price_of"]
@@ -51,26 +52,36 @@ class Limits:
         return float(self.curve["fairness"].to_numpy()[allowed][-1])
 
 
-def limits_of(scene: Scene, fairness: str, most: float = 0.4) -> Limits:
-    """The bound on the test rows, up to a share `most` of decisions changed."""
+def limits_of(scene: Scene, fairness: str, direction: str = "both", *, most: float = 0.4) -> Limits:
+    """The bound on the test rows, up to a share `most` of decisions changed; if asked, in one direction only.
+
+    The paper's switching point and propositions are about both directions.
+    """
     test, decided = scene.test, scene.decisions_test
     flips = int(most * len(test))
     criterion = CRITERIA[fairness]
-    curve = _curve(scene, fairness, flips)
+    curve, free = _curve(scene, fairness, flips, direction), direction == "both"
     fair = criterion.gain(curve["fairness"]) > criterion.gain(criterion.nearly_fair)
     return Limits(
         curve,
         int(curve["changes"][fair].iloc[0]) if fair.any() else None,
-        None if criterion.by_label else switching_point(decided, sensitive_features=test.sensitive),
-        fails_from(test.y, decided, sensitive_features=test.sensitive, fairness=fairness, max_changes=flips),
+        switching_point(decided, sensitive_features=test.sensitive) if free and not criterion.by_label else None,
+        fails_from(test.y, decided, sensitive_features=test.sensitive, fairness=fairness, max_changes=flips)
+        if free
+        else None,
         len(test),
     )
 
 
-def _curve(scene: Scene, fairness: str, flips: int) -> pd.DataFrame:
+def _curve(scene: Scene, fairness: str, flips: int, direction: str) -> pd.DataFrame:
     test = scene.test
     curve = best_curve(
-        test.y, scene.decisions_test, fairness=fairness, sensitive_features=test.sensitive, max_changes=flips
+        test.y,
+        scene.decisions_test,
+        fairness=fairness,
+        sensitive_features=test.sensitive,
+        max_changes=flips,
+        acts_on=acts_on_of(direction, scene.task.spec.favourable),
     )
     return curve.rename(columns={CRITERIA[fairness].figure_name: "fairness"})[["changes", "change_rate", "fairness"]]
 
@@ -81,7 +92,7 @@ def best_within(points: pd.DataFrame, fairness: str, change_rate: float) -> pd.S
     return None if near.empty else near.loc[fairness_gain(near, fairness).idxmax()]
 
 
-def price_of(scene: Scene, fairness: str, limit: float, most: float) -> pd.DataFrame:
+def price_of(scene: Scene, fairness: str, limit: float, most: float, direction: str = "both") -> pd.DataFrame:
     """The best accuracy at a level of fairness, less f's, by share of decisions changed.
 
     Columns ``known`` ("labels": hindsight; "scores": what f's own scores expect, demographic parity only),
@@ -92,7 +103,7 @@ def price_of(scene: Scene, fairness: str, limit: float, most: float) -> pd.DataF
     criterion = CRITERIA[fairness]
     if criterion.by_label:
         flips = min(flips, MAX_FLIPS_EO)
-    curve = _curve(scene, fairness, flips)
+    curve = _curve(scene, fairness, flips, direction)
     fair = criterion.is_met(curve["fairness"], limit)
     # From the fewest flips that are fair enough on.
     first = int(curve["changes"][fair].iloc[0]) if fair.any() else flips
@@ -109,6 +120,7 @@ def price_of(scene: Scene, fairness: str, limit: float, most: float) -> pd.DataF
             limit=limit,
             fairness=fairness,
             scores=scores,
+            acts_on=acts_on_of(direction, scene.task.spec.favourable),
         )
         own = scene.scores_test
         start = np.maximum(own, 1 - own).mean() if known == "scores" else (decided == test.y).mean()

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -22,12 +22,14 @@ from sklearn.model_selection import StratifiedKFold
 
 from commod.datasets import Split, Task
 from commod.experiments.sweep import concept_settings
-from commod.metrics.counts import Counts, change_counts
+from commod.explain.sense import SURE, certainty
+from commod.metrics.counts import Counts
 from commod.metrics.figures import CRITERIA, FIGURES
 from commod.metrics.report import bootstrap_counts
 from commod.models import Commod, WarmStart
 from commod.models.base_models import train_base_model
 from commod.models.base_scores import BaseModel, base_logits
+from commod.models.rescaler import acts_on_of
 from commod.models.validation import check_choice
 from commod.theory import best_curve
 
@@ -58,26 +60,28 @@ class Target:
     Attributes
     ----------
     settings : dict or None
-        Keyword arguments of `Commod` that meet both limits; None if none does.
+        Keyword arguments of `Commod` that meet the limits; None if none does.
     model : Commod or None
         Fitted on all training rows at `settings`.
     validation : dict
-        ``accuracy, fairness, change_rate`` of the candidate behind `settings` (or, if none meets both, of the one most
-        likely to) on the held-out folds, and ``chance``, the probability that it meets both limits on new people.
+        ``accuracy, fairness, change_rate, sure`` (of the changes, the share in which f was surer than 90 %) of the
+        candidate behind `settings` (or, if none meets the limits, of the one most likely to) on the held-out folds, and
+        ``chance``, the probability that it meets all limits on new people.
     fairest : (float, dict) or None
         With at most `max_change`: the strictest fairness that can be promised as confidently, and its setting.
     gentlest : (float, dict) or None
         At `min_fairness`: the smallest limit on changes that can be promised, and its setting; None if no setting tried
         is that fair.
     bound : float
-        The best fairness that anybody could reach by flipping `max_change` of f's decisions on the training rows, with
-        S known.
+        The best fairness that anybody could reach by flipping `max_change` of f's decisions (in the direction asked
+        for) on the training rows, with S known.
     candidates : DataFrame
         Every setting tried, with the same figures.
     """
 
     min_fairness: float
     max_change: float
+    max_sure: float | None
     confidence: float
     criterion: str
     settings: dict[str, Any] | None
@@ -90,19 +94,22 @@ class Target:
 
     @property
     def met(self) -> bool:
-        """Whether a setting meets both limits."""
+        """Whether a setting meets the limits."""
         return self.settings is not None
 
     @property
     def answer(self) -> str:
         """The result in words."""
         asked = f"{_fair_words(self.criterion, self.min_fairness)} with at most {self.max_change:.1%} changed"
-        shown = self.validation
+        limits, sure, shown = "both limits", "", self.validation
+        if self.max_sure is not None:
+            asked += f", f surer than {SURE:.0%} in at most {self.max_sure:.0%} of them"
+            limits, sure = "all limits", f" (f surer than {SURE:.0%} in {shown['sure']:.0%} of them)"
         if self.met:
             return (
                 f"Found: {asked}. On held-out people: {_value_words(self.criterion, shown['fairness'])}, "
-                f"{shown['change_rate']:.1%} changed, accuracy {shown['accuracy']:.1%}, the most of all that keep both "
-                f"limits; on new people they are kept with a probability of {shown['chance']:.0%}."
+                f"{shown['change_rate']:.1%} changed{sure}, accuracy {shown['accuracy']:.1%}, the most of all that "
+                f"keep {limits}; on new people they are kept with a probability of {shown['chance']:.0%}."
             )
         if self.bound < self.min_fairness:
             why = (
@@ -110,7 +117,7 @@ class Target:
                 f"changed decisions reach {_value_words(self.criterion, self.bound)} at best."
             )
         else:
-            why = f"The likeliest setting keeps both limits on new people with a probability of {shown['chance']:.0%}."
+            why = f"The likeliest setting keeps {limits} on new people with a probability of {shown['chance']:.0%}."
         near = []
         if self.fairest is not None:
             near.append(f"with at most {self.max_change:.1%} changed, {_fair_words(self.criterion, self.fairest[0])}")
@@ -143,11 +150,14 @@ def find_settings(
     *,
     min_fairness: float = 0.8,
     max_change: float = 0.08,
+    max_sure: float | None = None,
     confidence: float = 0.9,
     seed: int = 0,
     lambda_concepts: float | None = None,
     n_concepts: int | None = None,
     update: str = "ratio",
+    direction: str = "both",
+    features: Sequence[str] | None = None,
     report: Callable[[float], None] | None = None,
 ) -> Target:
     """The most accurate COMMOD model that is fair enough and changes few enough decisions, or why there is none.
@@ -162,8 +172,11 @@ def find_settings(
         The least P-Rule; for equalized odds, of 1 − mistreatment.
     max_change : float
         The largest share of decisions that may differ from f's.
+    max_sure : float, optional
+        Of the decisions changed, the largest share in which f may have been surer than 90 %. It limits which settings
+        are taken, not the training: the loss does not know of it.
     confidence : float
-        With which probability both limits are to hold on new people, as many as the test part has. It covers the chance
+        With which probability all limits are to hold on new people, as many as the test part has. It covers the chance
         in the validation rows and in the new ones, so single figures on validation have to be better than the limits.
     seed : int
         Of the split; its test part is not looked at.
@@ -172,13 +185,17 @@ def find_settings(
     n_concepts : int, optional
         k of the model returned. It is not searched: k is a reading of a linear r and moves no decision.
     update : {"ratio", "affine"}
-        Form of the models that are tried.
+    direction : {"both", "improve", "worsen"}
+    features : list of columns, optional
+        Form of the models that are tried, as `Commod` has them; which outcome is favourable, the task says.
     report : callable, optional
         Called with the share done; what it raises ends the search.
     """
     check_choice("criterion", criterion, tuple(CRITERIA))
     _check_share("min_fairness", min_fairness)
     _check_share("max_change", max_change)
+    if max_sure is not None:
+        _check_share("max_sure", max_sure)
     if not 0.5 <= confidence < 1.0:
         raise ValueError(f"confidence must be at least 0.5 and below 1, got {confidence!r}.")
     train, test = task.split(seed=seed)
@@ -189,7 +206,12 @@ def find_settings(
     concepts = usual["lambda_concepts"] if lambda_concepts is None else float(lambda_concepts)
     k = usual["n_concepts"] if n_concepts is None else int(n_concepts)
     form: dict[str, Any] = {"fairness": criterion, "update": update}
-    search = _Search(train, f, form, new_people, min_fairness, max_change, confidence)
+    if direction != "both":
+        form |= {"direction": direction, "favourable": task.spec.favourable}
+    if features is not None:
+        form["features"] = list(features)
+    asked = _Asked(min_fairness, max_change, max_sure, confidence)
+    search = _Search(train, f, form, new_people, asked)
     lines = [(ratio, concepts) for ratio in COARSE_RATIO]
     if FAR_LINE not in lines:
         lines.append(FAR_LINE)
@@ -235,12 +257,38 @@ def _near(grid: tuple[float, ...], value: float, steps: int) -> list[float]:
 
 
 @dataclass(frozen=True)
+class _Asked:
+    fairness: float  # at least
+    changes: float  # at most
+    sure: float | None  # at most
+    confidence: float
+
+
+@dataclass(frozen=True)
+class _Draws:
+    """What a setting does to new people, once for each draw of them."""
+
+    fairness: np.ndarray
+    changes: np.ndarray
+    spared: np.ndarray  # whether few enough of the changes are against what f was sure of
+
+
+@dataclass(frozen=True)
 class _Fold:
     fit: Split
     f: BaseModel
     scores: np.ndarray  # of f on the rows of `fit`
     held: Split
-    decided: np.ndarray  # by f on the held-out rows
+    logit: np.ndarray  # of f on the held-out rows
+
+    def counts(self, g: Commod) -> Counts:
+        """Held-out people by group, label, decision of f, of g, and whether f was sure, (2, 2, 2, 2, 2)."""
+        after = g.decision_function(self.held.X) > 0
+        axes = (self.held.sensitive.to_numpy(), self.held.y.to_numpy(), self.logit > 0, after, _sure(self.logit))
+        cell = np.zeros(len(after), dtype=np.int64)
+        for axis in axes:
+            cell = 2 * cell + axis
+        return np.bincount(cell, minlength=32).reshape(2, 2, 2, 2, 2).astype(float)
 
 
 class _Search:
@@ -252,17 +300,15 @@ class _Search:
         f: BaseModel,
         form: dict[str, Any],
         new_people: np.ndarray,
-        min_fairness: float,
-        max_change: float,
-        confidence: float,
+        asked: _Asked,
     ) -> None:
         self.train, self.f = train, f
         self.form, self.criterion = form, form["fairness"]  # what all settings tried have in common
         self.new_people = new_people
-        self.asked = (min_fairness, max_change, confidence)
+        self.asked = asked
         self.folds = _folds(train, f)
         self.tried: dict[Lambdas, dict[str, float]] = {}
-        self.draws: dict[Lambdas, tuple[np.ndarray, np.ndarray]] = {}  # fairness and change rate on new people
+        self.draws: dict[Lambdas, _Draws] = {}
         self._warm_starts: dict[tuple[float, float], list[WarmStart]] = {}
 
     def try_all(self, lambdas: Iterable[Lambdas], told: Callable[[], None]) -> None:
@@ -277,18 +323,26 @@ class _Search:
         parts = []
         for fold, warm_start in zip(self.folds, warm_starts, strict=True):
             g = _commod(fold.f, self.form, lambdas, 1, fold.fit, fold.scores, warm_start)
-            decided = (g.decision_function(fold.held.X) > 0).astype(int)
-            parts.append(change_counts(fold.held.y, fold.decided, decided, fold.held.sensitive)[0])
-        counts = np.sum(parts, axis=0)
-        drawn = np.concatenate([_on_new_people(part, self.new_people) for part in parts])
-        fairness, changed = self._fairness(drawn), FIGURES["change_rate"].formula(drawn)
-        self.draws[lambdas] = fairness, changed
-        least, most, _ = self.asked
+            parts.append(fold.counts(g))
+        by_sure = np.sum(parts, axis=0)
+        counts = by_sure.sum(axis=-1)
+        if self.asked.sure is None:
+            drawn = np.concatenate([_on_new_people(part.sum(axis=-1), self.new_people) for part in parts])
+            spared = np.ones(len(drawn), dtype=bool)
+        else:
+            drawn = np.concatenate([_on_new_people(part, self.new_people) for part in parts])
+            # A model that changed nobody has changed nobody against f's certainty, whatever the draws hold possible.
+            none = FIGURES["change_rate"].formula(counts) == 0
+            drawn, spared = drawn.sum(axis=-1), none | (_share_sure(drawn) <= self.asked.sure)
+        draws = _Draws(self._fairness(drawn), FIGURES["change_rate"].formula(drawn), spared)
+        self.draws[lambdas] = draws
+        met = (draws.fairness >= self.asked.fairness) & (draws.changes <= self.asked.changes) & draws.spared
         self.tried[lambdas] = {
             "accuracy": float(FIGURES["accuracy"].formula(counts.sum(axis=-2))),
             "fairness": float(self._fairness(counts)),
             "change_rate": float(FIGURES["change_rate"].formula(counts)),
-            "chance": float(np.mean((fairness >= least) & (changed <= most))),
+            "sure": float(_share_sure(by_sure)),
+            "chance": float(np.mean(met)),
         }
 
     def _fairness(self, counts: Counts) -> np.ndarray:
@@ -297,12 +351,12 @@ class _Search:
         return np.asarray(criterion.share(criterion.figure.formula(counts.sum(axis=-2))))
 
     def meeting(self) -> list[Lambdas]:
-        """Settings that meet both limits, the most accurate first; of equals, the one that changes least."""
-        met = [each for each, found in self.tried.items() if found["chance"] >= self.asked[2]]
+        """Settings that meet the limits, the most accurate first; of equals, the one that changes least."""
+        met = [each for each, found in self.tried.items() if found["chance"] >= self.asked.confidence]
         return sorted(met, key=lambda each: (-self.tried[each]["accuracy"], self.tried[each]["change_rate"]))
 
     def leader(self) -> Lambdas:
-        """The best setting so far: of those that meet both limits, else the most likely to."""
+        """The best setting so far: of those that meet the limits, else the most likely to."""
         met = self.meeting()
         if met:
             return met[0]
@@ -311,18 +365,18 @@ class _Search:
 
     def _promised_fairness(self) -> dict[Lambdas, float]:
         """For each setting, the strictest fairness it has with the asked confidence while it changes few enough."""
-        _, most, confidence = self.asked
+        most, confidence = self.asked.changes, self.asked.confidence
         return {
-            each: _quantile_within(fairness, changed <= most, confidence)
-            for each, (fairness, changed) in self.draws.items()
+            each: _quantile_within(drawn.fairness, (drawn.changes <= most) & drawn.spared, confidence)
+            for each, drawn in self.draws.items()
         }
 
     def _promised_changes(self) -> dict[Lambdas, float]:
         """For each setting, the smallest limit on changes it keeps with the asked confidence while fair enough."""
-        least, _, confidence = self.asked
+        least, confidence = self.asked.fairness, self.asked.confidence
         return {
-            each: -_quantile_within(-changed, fairness >= least, confidence)
-            for each, (fairness, changed) in self.draws.items()
+            each: -_quantile_within(-drawn.changes, (drawn.fairness >= least) & drawn.spared, confidence)
+            for each, drawn in self.draws.items()
         }
 
     def offers(self) -> tuple[Lambdas, Lambdas]:
@@ -331,8 +385,7 @@ class _Search:
         return max(by_fairness, key=by_fairness.__getitem__), min(by_changes, key=by_changes.__getitem__)
 
     def result(self, k: int) -> Target:
-        least, most, confidence = self.asked
-        met = self.meeting()
+        asked, met = self.asked, self.meeting()
         chosen = self.leader()
         by_fairness, by_changes = self._promised_fairness(), self._promised_changes()
         fairest, gentlest = self.offers()
@@ -342,9 +395,10 @@ class _Search:
             model = _commod(self.f, self.form, chosen, k, self.train, scores, WarmStart())
         rows = [{**_arguments(each, k), **found} for each, found in self.tried.items()]
         return Target(
-            least,
-            most,
-            confidence,
+            asked.fairness,
+            asked.changes,
+            asked.sure,
+            asked.confidence,
             self.criterion,
             _arguments(chosen, k) | self.form if met else None,
             model,
@@ -357,9 +411,16 @@ class _Search:
 
     def _bound(self) -> float:
         decided = (base_logits(self.f, self.train.X) > 0).astype(int)
-        flips = int(self.asked[1] * len(decided))
+        flips = int(self.asked.changes * len(decided))
         groups, criterion = self.train.sensitive, CRITERIA[self.criterion]
-        best = best_curve(self.train.y, decided, fairness=criterion.name, sensitive_features=groups, max_changes=flips)
+        best = best_curve(
+            self.train.y,
+            decided,
+            fairness=criterion.name,
+            sensitive_features=groups,
+            max_changes=flips,
+            acts_on=acts_on_of(self.form.get("direction", "both"), self.form.get("favourable", 1)),
+        )
         return float(criterion.share(best[criterion.figure_name].iloc[-1]))
 
 
@@ -389,8 +450,7 @@ def _folds(train: Split, f: BaseModel) -> list[_Fold]:
     for inside, outside in StratifiedKFold(FOLDS, shuffle=True, random_state=0).split(train.X, cell):
         fit, held = train.take(inside), train.take(outside)
         own = clone(f).fit(fit.X, fit.y) if isinstance(f, BaseEstimator) else f
-        decided = (base_logits(own, held.X) > 0).astype(int)
-        folds.append(_Fold(fit, own, _probabilities(own, fit.X), held, decided))
+        folds.append(_Fold(fit, own, _probabilities(own, fit.X), held, base_logits(own, held.X)))
     return folds
 
 
@@ -414,17 +474,27 @@ def _commod(
 
 
 def _on_new_people(counts: Counts, sizes: np.ndarray) -> Counts:
-    """Counts of one fold's model on people not seen, within group and label, shape (draws, 2, 2, 2, 2).
+    """Counts of one fold's model on people not seen, within group and label, shape (draws, *counts.shape).
 
     Its held-out rows are resampled (what is not known of the model), then as many new people drawn as there will be
     (what is not known of them). Fold by fold and not on all rows together: the model returned will be one model, too,
     and what luck in training it had is not averaged out.
     """
-    resampled = bootstrap_counts(counts, n_bootstrap=DRAWS)
+    resampled = bootstrap_counts(counts.reshape(2, 2, 2, -1), n_bootstrap=DRAWS)
     rng = np.random.default_rng(1)
     out = np.zeros_like(resampled)
     for s, y in np.ndindex(2, 2):
-        cells = resampled[:, s, y].reshape(DRAWS, 4)
+        cells = resampled[:, s, y].reshape(DRAWS, -1)
         drawn = rng.multinomial(int(sizes[s, y]), cells / cells.sum(axis=1, keepdims=True))
-        out[:, s, y] = drawn.reshape(DRAWS, 2, 2)
-    return out
+        out[:, s, y] = drawn.reshape(out[:, s, y].shape)
+    return out.reshape(DRAWS, *counts.shape)
+
+
+def _sure(logit: np.ndarray) -> np.ndarray:
+    return certainty(logit) > SURE
+
+
+def _share_sure(counts: Counts) -> np.ndarray:
+    """Of the decisions changed, the share in which f was sure, from counts (…, f, g, sure); 0 where none changed."""
+    changed = (counts[..., 0, 1, :] + counts[..., 1, 0, :]).sum(axis=(-3, -2))
+    return np.asarray(changed[..., 1] / np.maximum(changed.sum(axis=-1), 1.0))

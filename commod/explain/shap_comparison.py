@@ -18,6 +18,7 @@ from commod.datasets.task import Task
 from commod.installation import needs_extra
 from commod.models.base_scores import base_logits
 from commod.models.estimator import Commod
+from commod.models.rescaler import acted_on
 
 __all__ = ["ShapComparison", "explain_person_with_shap", "explain_with_shap", "warm_up"]
 
@@ -208,6 +209,7 @@ def _own_contributions(g: Commod, X: pd.DataFrame) -> np.ndarray:
     encoded, width = g.encoder_.transform(X[list(g.encoder_.feature_names_in_)]), len(g.encoder_.origin_)
     parts = encoded * g.coef_.to_numpy()[:width] * logit[:, None]
     parts += encoded * g.shift_coef_.to_numpy()[:width]
+    parts *= acted_on(g.rescaler_.acts_on, logit)[:, None]
     columns = [column for column, _ in g.encoder_.origin_]
     return np.array(
         [np.abs(parts[:, [c == column for c in columns]].sum(axis=1)).mean() for column in X.columns], dtype=float
@@ -246,7 +248,7 @@ def _change_of_codes(g: Commod, table: _Codes) -> Callable[[np.ndarray], np.ndar
         raw = np.column_stack(columns)
         logit = base_logits(f[1], (raw - f[0].mean_) / f[0].scale_)
         encoded = (raw - encoder.mean_) / encoder.scale_
-        return (g.rescaler_(encoded) - 1.0) * logit + g.rescaler_.shift(encoded)
+        return g.rescaler_.score(encoded, logit) - logit
 
     return by_lookup
 

@@ -4,7 +4,8 @@ The listing of the paper lets r and its adversary take turns, thousands of them,
 on the learning rates and the seed. Here the adversary is solved at every step (`ScoreObjective`), so what is left is a
 smooth function of θ = (c, v) with r(x) = c + v·x, plus a Lasso on v. An affine update has a second block of weights
 like these, θ = (c, v, d, u), for the shift s(x) = a·(d + u·x), with a constant a that gives both blocks one unit
-(`shift_unit`); nothing else in the solver knows of it. The function is followed along λ_fair from r ≡ 1 up to its
+(`shift_unit`); nothing else in the solver knows of it. Where the update may not act on somebody, their scores are
+constants beside θA. The function is followed along λ_fair from r ≡ 1 up to its
 target, each point warm-started from the last. That function has many local minima. At every rung the solver therefore
 jumps to where the loss may be lower (`Levels`), follows Newton's steps from there, and goes on from the lowest point
 found: the same for every target that passes the rung, so that neighbouring settings give neighbouring models.
@@ -22,7 +23,7 @@ from commod.models.adversary import Array
 from commod.models.lasso import lasso_step
 from commod.models.levels import Levels
 from commod.models.objective import ScoreObjective, ScoreState
-from commod.models.rescaler import LinearRescaler
+from commod.models.rescaler import LinearRescaler, acted_on
 from commod.models.solution import PathPoint, Solution, StepCallback, Terms
 from commod.models.training import LossWeights, TrainingData, ratio_form, shift_unit
 
@@ -72,26 +73,34 @@ class LinearProblem:
 
     def __init__(self, data: TrainingData, weights: LossWeights, form: Array, unit: float = 0.0) -> None:
         self.objective = ScoreObjective(data.y, data.sensitive, by_label=weights.by_label)
-        # Columns logit f(x)·(1, x), so that z = θA; features first, so that numpy's inner loops run over the rows.
-        self.A = np.vstack([data.logit, data.X.T * data.logit])
+        acted = acted_on(weights.acts_on, data.logit)
+        self.acts_on = weights.acts_on
+        self.fixed = np.where(acted, 0.0, data.logit)  # scores of those who are not acted on
+        lever = data.logit - self.fixed
+        # Columns lever·(1, x), so that z = θA + fixed; features first, so that numpy's inner loops run over the rows.
+        self.A = np.vstack([lever, data.X.T * lever])
         self.unit = unit
         self.width = len(form)  # of a block
         if unit > 0:
-            self.A = np.vstack([self.A, np.full(len(data.y), unit), unit * data.X.T])
+            self.A = np.vstack([self.A, unit * acted, data.X.T * (unit * acted)])
             none = np.zeros_like(form)
             form = np.block([[form, none], [none, form]])
         self.X = data.X
         self.A_fast = self.A.astype(np.float32)
-        self.levels = Levels(data.X, data.logit, self.objective, data.sensitive, len(form))
+        self.levels = Levels(data.X, lever, self.objective, data.sensitive, len(form))
         self.form = form
         self.quadratic = 2.0 * (weights.ratio * form + RIDGE * np.eye(len(form)))
         self.identity = np.eye(len(form))[0]
-        self.start = self.objective.evaluate(self.identity @ self.A)
+        self.start = self.objective.evaluate(self.scores(self.identity))
         self.sparse = np.arange(len(form)) % self.width > 0  # all but the constants
         pull = self.objective.pull(self.start, self.A[1:])
         self.pull = pull[: self.width - 1]  # on the weights of r: concepts are the same with and without a shift
         self.sparsity_scale = float(pull[self.sparse[1:]].max(initial=0.0))
         self.penalty = np.where(self.sparse, weights.sparsity * self.sparsity_scale, 0.0)
+
+    def scores(self, theta: Array) -> Array:
+        """z, the logit of g, of every row."""
+        return theta @ self.A + self.fixed
 
     def ratio(self, theta: Array) -> Array:
         """r(x) of every row."""
@@ -101,8 +110,8 @@ class LinearProblem:
         """r, and s where there is one, as a model keeps them."""
         r, s = theta[: self.width], self.unit * theta[self.width :]
         if not len(s):
-            return LinearRescaler(float(r[0]), r[1:])
-        return LinearRescaler(float(r[0]), r[1:], float(s[0]), s[1:])
+            return LinearRescaler(float(r[0]), r[1:], acts_on=self.acts_on)
+        return LinearRescaler(float(r[0]), r[1:], float(s[0]), s[1:], self.acts_on)
 
     def penalties(self, theta: Array) -> float:
         """λ_ratio·L_ratio and the Lasso at θ."""
@@ -164,8 +173,8 @@ class WarmStart:
             same_setting = replace(at, fair=0.0) == replace(weights, fair=0.0) and np.array_equal(norm, ratio_norm)
             if same_setting and known.equals(data):
                 return
-        form = ratio_form(ratio_norm, data)
-        unit = shift_unit(data) if weights.affine else 0.0
+        form = ratio_form(ratio_norm, data, weights.acts_on)
+        unit = shift_unit(data, weights.acts_on) if weights.affine else 0.0
         self.problem = LinearProblem(data.sorted_for(weights.by_label), weights, form, unit)
         self.slope = self.problem  # what the ladder is solved on
         if len(data.y) > CLIMB_ROWS:
@@ -282,7 +291,7 @@ def _lowest(
 
 def _most_promising(problem: LinearProblem, point: _Point, lambda_fair: float) -> list[_Point]:
     """Where the jump leads that promises the lowest loss; empty if none promises anything."""
-    state = problem.objective.evaluate(point.theta @ problem.A, point.phis)
+    state = problem.objective.evaluate(problem.scores(point.theta), point.phis)
     here = point.terms["objective"] - state.value(lambda_fair)
     best, least_rise = point, SLACK
     for jump in problem.levels.jumps(state, lambda_fair, problem.ratio(point.theta)):
@@ -307,7 +316,7 @@ def _newton(
     theta = start.theta
     steps: list[Terms] = []
     # Evaluated anew also where the last stage had it: a path resumed from memory then goes on to the last digit alike.
-    state = problem.objective.evaluate(theta @ problem.A, start.phis)
+    state = problem.objective.evaluate(problem.scores(theta), start.phis)
     terms = problem.terms(state, theta, lambda_fair)
 
     def here(n_iter: int, *, converged: bool = True, stopped: bool = False) -> _Point:
@@ -328,7 +337,7 @@ def _newton(
             # The adversaries' weights, moved along as their own optimality conditions say, are their next start.
             answers = zip(state.fits, newton.responses, strict=True)
             starts = tuple(fit.phi + response @ (size * move) for fit, response in answers)
-            trial_state = problem.objective.evaluate(trial @ problem.A, starts)
+            trial_state = problem.objective.evaluate(problem.scores(trial), starts)
             trial_terms = problem.terms(trial_state, trial, lambda_fair)
             descended = trial_terms["objective"] <= terms["objective"] + 1e-4 * size * drop
             if descended or size < 1e-6:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
@@ -20,7 +21,7 @@ from commod.models.base_scores import BaseModel
 from commod.models.best_response import WarmStart, solve_linear
 from commod.models.classifier import EditedModel
 from commod.models.concepts import feature_distances, group_features, orient, unit_concepts
-from commod.models.rescaler import LinearRescaler
+from commod.models.rescaler import DIRECTIONS, LinearRescaler, acted_on, acts_on_of
 from commod.models.solution import Solution, StepCallback
 from commod.models.threads import single_threaded
 from commod.models.training import LossWeights, TrainingData
@@ -88,6 +89,15 @@ class Commod(EditedModel):
         whom f was surest. "affine" also adds a shift s(x), linear in the same features: a decision changes where
         r·logit + s has another sign than logit, which people near the line can do with a small shift. For
         ``rescaler="linear"`` with ``solver="best_response"``.
+    direction : {"both", "improve", "worsen"}, default "both"
+        "improve": the update acts only on people whom f decides unfavourably, so that nobody loses the favourable
+        decision; every other score stays f's own. "worsen" acts only on those whom f decides favourably. Either is for
+        ``rescaler="linear"`` with ``solver="best_response"``.
+    favourable : label, optional
+        Which of the two labels is the good one, for `direction`; default, the positive one.
+    features : list of columns of X, optional
+        What r (and s) may use; default, all. f goes on using what it used: only the update is kept from the others.
+        The columns of an array are "x0", "x1" and so on.
     ratio_norm : {"identity", "fisher", "mahalanobis"} or array of shape (n_rows,)
         Metric of ‖r−1‖²; an array weighs the instances.
     rescaler : {"linear", "mlp"}
@@ -159,6 +169,9 @@ class Commod(EditedModel):
         n_concepts: int = 2,
         fairness: str = "demographic_parity",
         update: str = "ratio",
+        direction: str = "both",
+        favourable: Any = None,
+        features: Sequence[Any] | None = None,
         ratio_norm: Any = "identity",
         rescaler: str = "linear",
         solver: str = "best_response",
@@ -175,6 +188,9 @@ class Commod(EditedModel):
         self.n_concepts = n_concepts
         self.fairness = fairness
         self.update = update
+        self.direction = direction
+        self.favourable = favourable
+        self.features = features
         self.ratio_norm = ratio_norm
         self.rescaler = rescaler
         self.solver = solver
@@ -215,8 +231,8 @@ class Commod(EditedModel):
             One object for several fits on the same rows that differ in `lambda_fair` (or `n_concepts`) only: each then
             starts where the last one has been, with the same result to the last digit. Default solver only.
         """
-        weights = self._loss_weights()
         given = self._given(X, y, sensitive_features)
+        weights = self._loss_weights(given.classes)
         frame, labels = given.X, given.labels
         base_model, logit = self._base(given, y, base_scores)
         sensitive = np.zeros(len(labels)) if given.sensitive is None else given.sensitive
@@ -234,12 +250,17 @@ class Commod(EditedModel):
         )
         encoded = self._with_score(encoded, logit)
         self._check_settings(encoded.shape)
+        origins = self._origins(encoder)
         data = TrainingData(encoded, logit, labels, sensitive)
         with single_threaded():
-            solution = self._solve(data, weights, callback, warm_start)
-            distances = warm_start.derive(
-                "distances", encoded, lambda: feature_distances(encoded, self._origins(encoder))
-            )
+            if self.features is None:
+                solution = self._solve(data, weights, callback, warm_start)
+            else:
+                columns = self._allowed(origins)
+                few = warm_start.derive(f"columns {columns.tolist()}", encoded, lambda: encoded[:, columns])
+                solution = self._solve(replace(data, X=few), weights, callback, warm_start)
+                solution = solution.spread(columns, len(origins))
+            distances = warm_start.derive("distances", encoded, lambda: feature_distances(encoded, origins))
             concepts = self._read_concepts(solution, data, distances)
 
         # Nothing above touches a fitted attribute: a fit that fails or is interrupted leaves the old model whole.
@@ -257,9 +278,13 @@ class Commod(EditedModel):
             )
         return self
 
-    def _loss_weights(self) -> LossWeights:
+    def _loss_weights(self, classes: np.ndarray) -> LossWeights:
         check_choice("fairness", self.fairness, tuple(CRITERIA))
         check_choice("update", self.update, ("ratio", "affine"))
+        check_choice("direction", self.direction, DIRECTIONS)
+        good = classes[1] if self.favourable is None else self.favourable
+        if good not in classes:
+            raise ValueError(f"favourable must be one of the labels in y, {classes.tolist()}, got {good!r}.")
         concepts = check_weight("lambda_concepts", self.lambda_concepts)
         return LossWeights(
             fair=check_weight("lambda_fair", self.lambda_fair),
@@ -268,17 +293,20 @@ class Commod(EditedModel):
             diversity=concepts * check_weight("diversity_weight", self.diversity_weight),
             by_label=CRITERIA[self.fairness].by_label,
             affine=self.update == "affine",
+            acts_on=acts_on_of(self.direction, int(good == classes[1])),
         )
 
     def _check_settings(self, shape: tuple[int, int]) -> None:
         n, d = shape
         check_choice("rescaler", self.rescaler, ("linear", "mlp"))
         check_choice("solver", self.solver, ("best_response", "adversarial"))
-        if self.update == "affine" and (self.rescaler, self.solver) != ("linear", "best_response"):
-            raise ValueError(
-                "update='affine' is available for rescaler='linear' with solver='best_response': choose these, or "
-                "update='ratio'."
-            )
+        for name, usual in (("update", "ratio"), ("direction", "both")):
+            chosen = getattr(self, name)
+            if chosen != usual and (self.rescaler, self.solver) != ("linear", "best_response"):
+                raise ValueError(
+                    f"{name}={chosen!r} is available for rescaler='linear' with solver='best_response': choose these, "
+                    f"or {name}={usual!r}."
+                )
         if check_count("n_concepts", self.n_concepts) > d:
             raise ValueError(
                 f"n_concepts = {self.n_concepts} is more than there are encoded features (n_features = {d}): "
@@ -379,9 +407,11 @@ class Commod(EditedModel):
         return self.ratio_and_shift(X, base_scores=base_scores)[0]
 
     def ratio_and_shift(self, X: Any, *, base_scores: Any = None) -> tuple[Array, Array]:
-        """r(x) and s(x) of each row; a decision changes where r·logit f + s has another sign than logit f."""
-        encoded, _ = self._encoded_and_logit(X, base_scores)
-        return self.rescaler_(encoded), self.rescaler_.shift(encoded)
+        """r(x) and s(x) of each row; a decision changes where r·logit f + s has another sign than logit f.
+
+        They are 1 and 0 where `direction` keeps the update from acting.
+        """
+        return self.rescaler_.ratio_and_shift(*self._encoded_and_logit(X, base_scores))
 
     def decision_function(self, X: Any, *, base_scores: Any = None) -> Array:
         """Logit of g, r(x)·logit f(x) + s(x)."""
@@ -425,7 +455,7 @@ class Commod(EditedModel):
             Rows "f", "constant", one per concept (or encoded feature), "g". Columns ``value`` (of the concept or
             standardised feature) and ``weight`` in r, ``ratio`` (what the term adds to r), ``shift`` (to s), ``logit``
             (ratio times logit f, plus shift) and ``logit_after`` (the running sum, which starts at f's logit and ends
-            at g's).
+            at g's). Where `direction` keeps the update from acting, every term adds 0.
         """
         check_choice("by", by, ("concept", "feature"))
         if isinstance(x, pd.Series):
@@ -442,8 +472,9 @@ class Commod(EditedModel):
             shifts = values * self.shift_coef_.to_numpy()
         if not len(shifts):
             shifts = np.zeros(len(values))
-        ratios = np.concatenate([[1.0, self.intercept_ - 1.0], values * weights.to_numpy()])
-        shifts = np.concatenate([[0.0, self.shift_intercept_], shifts])
+        acts = float(acted_on(self.rescaler_.acts_on, logit)[0])
+        ratios = np.concatenate([[1.0], acts * np.append(self.intercept_ - 1.0, values * weights.to_numpy())])
+        shifts = np.concatenate([[0.0], acts * np.append(self.shift_intercept_, shifts)])
         logits = ratios * logit[0] + shifts
         frame = pd.DataFrame(
             {
@@ -482,6 +513,17 @@ class Commod(EditedModel):
 
     def _origins(self, encoder: TabularEncoder) -> list[object]:
         return [column for column, _ in encoder.origin_] + ([SCORE_FEATURE] if self.include_score else [])
+
+    def _allowed(self, origins: list[object]) -> NDArray[np.intp]:
+        """Numbers of the encoded features that r may use."""
+        given = self.features
+        if given is None or isinstance(given, str) or not len(given):
+            raise ValueError(f"features must be a list of one or more columns of X, got {given!r}.")
+        unknown = [name for name in given if name not in origins]
+        if unknown:
+            raise ValueError(f"features names {unknown}, which r cannot use: X has {list(dict.fromkeys(origins))}.")
+        kept = {*given, SCORE_FEATURE}
+        return np.flatnonzero([origin in kept for origin in origins])
 
     def _encoded_and_logit(self, X: Any, base_scores: Any) -> tuple[Array, Array]:
         frame = self._checked(X, "rescaler_")

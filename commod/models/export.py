@@ -18,13 +18,15 @@ from commod.models.base_scores import BaseModel
 from commod.models.estimator import Commod
 from commod.models.rescaler import LinearRescaler
 
-__all__ = ["PORTABLE_FORMAT", "SHIFTED_FORMAT", "portable_json", "to_portable"]
+__all__ = ["DIRECTED_FORMAT", "PORTABLE_FORMAT", "SHIFTED_FORMAT", "portable_json", "to_portable"]
 
 # What is written here is read by commod.portable, where the formats are described. The two must change together; the
 # versions are not imported from there, because the library proper does not depend on its own reader.
 PORTABLE_FORMAT = "commod-portable/1"
 # Of a model with a shift: a reader that knows version 1 only would leave the shift out, and must refuse it.
 SHIFTED_FORMAT = "commod-portable/2"
+# Of a model that acts only on people whom f decides one way, with or without a shift.
+DIRECTED_FORMAT = "commod-portable/3"
 
 
 def to_portable(g: Commod, *, about: Mapping[str, str] | None = None) -> dict[str, Any]:
@@ -49,7 +51,8 @@ def to_portable(g: Commod, *, about: Mapping[str, str] | None = None) -> dict[st
     check_is_fitted(g, "rescaler_")
     if not isinstance(g.rescaler_, LinearRescaler):
         raise ValueError("Only a linear r can be written down: fit with rescaler='linear'.")
-    encoder = _encoder(g.encoder_)
+    encoder, acts_on = _encoder(g.encoder_), g.rescaler_.acts_on
+    directed = acts_on != "everybody"
     settings = {name: g.get_params(deep=False)[name] for name in ("fairness", "solver", "n_concepts")}
     weights = {name: float(getattr(g, name)) for name in ("lambda_fair", "lambda_ratio", "lambda_concepts")}
     shift = {
@@ -58,7 +61,7 @@ def to_portable(g: Commod, *, about: Mapping[str, str] | None = None) -> dict[st
         "concepts": _concepts(g.shift_concepts_, g.shift_weights_),
     }
     return {
-        "format": SHIFTED_FORMAT if g.has_shift else PORTABLE_FORMAT,
+        "format": DIRECTED_FORMAT if directed else SHIFTED_FORMAT if g.has_shift else PORTABLE_FORMAT,
         "about": dict(about or {}),
         "settings": {**weights, **settings},
         "classes": [_plain(label, "label") for label in g.classes_],
@@ -71,6 +74,7 @@ def to_portable(g: Commod, *, about: Mapping[str, str] | None = None) -> dict[st
             "concepts": _concepts(g.concepts_, g.concept_weights_),
         },
         **({"s": shift} if g.has_shift else {}),
+        **({"acts_on": acts_on} if directed else {}),
         "f": _base_model(g.base_model_, encoder),
     }
 

@@ -2,17 +2,42 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from commod.models.adversary import Array
 
-__all__ = ["LinearRescaler", "MLPRescaler", "Rescaler"]
+__all__ = ["ACTS_ON", "DIRECTIONS", "LinearRescaler", "MLPRescaler", "Rescaler", "acted_on", "acts_on_of", "spread"]
+
+# Whose score an update may move: everybody's, or only those that f decides negatively or positively.
+ACTS_ON = ("everybody", "negative", "positive")
+# The same as people ask for it: nobody loses a favourable decision, or nobody gains one.
+DIRECTIONS = ("both", "improve", "worsen")
+
+
+def acts_on_of(direction: str, favourable: int) -> str:
+    """Whom an update in a direction acts on, if 1, the positive decision, or 0 is the favourable one."""
+    if direction == "both":
+        return "everybody"
+    return "negative" if (favourable == 1) == (direction == "improve") else "positive"
+
+
+def acted_on(whom: str, logit: Array) -> NDArray[np.bool_]:
+    """Of rows with these logits of f, those that an update on `whom` acts on."""
+    if whom == "everybody":
+        return np.ones(len(logit), dtype=bool)
+    return np.asarray(logit > 0 if whom == "positive" else logit <= 0)
 
 
 class Rescaler:
-    """From encoded rows to r(x), by a call, and to s(x), which is 0 unless a subclass has one."""
+    """From encoded rows to r(x), by a call, and to s(x), which is 0 unless a subclass has one.
+
+    `acts_on` says whose scores they move (`ACTS_ON`).
+    """
+
+    acts_on = "everybody"
 
     def __call__(self, X: Array) -> Array:
         raise NotImplementedError
@@ -21,19 +46,32 @@ class Rescaler:
         """s(x) of each row."""
         return np.zeros(len(X))
 
+    def ratio_and_shift(self, X: Array, logit: Array) -> tuple[Array, Array]:
+        """r(x) and s(x) as they act on rows with these logits of f: 1 and 0 where the update does not act."""
+        return self(X), self.shift(X)
+
     def score(self, X: Array, logit: Array) -> Array:
         """Logit of g, r(x)·logit f(x) + s(x)."""
-        return self(X) * logit + self.shift(X)
+        ratio, shift = self.ratio_and_shift(X, logit)
+        return ratio * logit + shift
+
+    def spread(self, columns: NDArray[np.intp], width: int) -> Rescaler:
+        """The same on rows of `width` features, of which `columns` are those that this one is made for."""
+        raise NotImplementedError
 
 
 @dataclass(frozen=True)
 class LinearRescaler(Rescaler):
-    """r(x) = intercept + coef·x, and s(x) = shift_intercept + shift_coef·x where there is a shift."""
+    """r(x) = intercept + coef·x, and s(x) = shift_intercept + shift_coef·x where there is a shift.
+
+    `acts_on` says whose scores they move (`ACTS_ON`).
+    """
 
     intercept: float
     coef: Array  # (d,)
     shift_intercept: float = 0.0
     shift_coef: Array | None = None  # (d,)
+    acts_on: str = "everybody"
 
     def __call__(self, X: Array) -> Array:
         return X @ self.coef + self.intercept
@@ -41,6 +79,16 @@ class LinearRescaler(Rescaler):
     def shift(self, X: Array) -> Array:
         """s(x) of each row."""
         return super().shift(X) if self.shift_coef is None else X @ self.shift_coef + self.shift_intercept
+
+    def ratio_and_shift(self, X: Array, logit: Array) -> tuple[Array, Array]:
+        """r(x) and s(x) as they act on rows with these logits of f: 1 and 0 where the update does not act."""
+        acted = acted_on(self.acts_on, logit)
+        return np.where(acted, self(X), 1.0), np.where(acted, self.shift(X), 0.0)
+
+    def spread(self, columns: NDArray[np.intp], width: int) -> LinearRescaler:
+        """The same on rows of `width` features, of which `columns` are those that this one is made for."""
+        shift = None if self.shift_coef is None else spread(self.shift_coef, columns, width)
+        return replace(self, coef=spread(self.coef, columns, width), shift_coef=shift)
 
 
 @dataclass(frozen=True)
@@ -54,3 +102,14 @@ class MLPRescaler(Rescaler):
 
     def __call__(self, X: Array) -> Array:
         return np.maximum(X @ self.hidden.T + self.hidden_bias, 0.0) @ self.output + self.output_bias
+
+    def spread(self, columns: NDArray[np.intp], width: int) -> MLPRescaler:
+        """The same on rows of `width` features, of which `columns` are those that this one is made for."""
+        return replace(self, hidden=spread(self.hidden, columns, width))
+
+
+def spread(weights: Array, columns: NDArray[np.intp], width: int) -> Array:
+    """Weights (…, d) of some columns as weights (…, width) of all, 0 for the others."""
+    spread = np.zeros((*weights.shape[:-1], width))
+    spread[..., columns] = weights
+    return spread

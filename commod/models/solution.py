@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
 
 from commod.models.adversary import Array
-from commod.models.rescaler import Rescaler
+from commod.models.rescaler import Rescaler, spread
 
 __all__ = ["PathPoint", "Solution", "StepCallback", "Terms"]
 
@@ -37,6 +40,17 @@ class Solution:
     pull: Array | None = None
     # Unit directions (d, k) and weights (k,), where the solver learns concepts itself.
     concepts: tuple[Array, Array] | None = None
+
+    def spread(self, columns: NDArray[np.intp], width: int) -> Solution:
+        """The same for rows of `width` features, of which `columns` are those that were solved for."""
+        return replace(
+            self,
+            path=[replace(point, rescaler=point.rescaler.spread(columns, width)) for point in self.path],
+            pull=None if self.pull is None else spread(self.pull, columns, width),
+            concepts=None
+            if self.concepts is None
+            else (spread(self.concepts[0].T, columns, width).T, self.concepts[1]),
+        )
 
     @property
     def rescaler(self) -> Rescaler:

@@ -10,6 +10,7 @@ from sklearn.covariance import ledoit_wolf_shrinkage
 
 from commod.models.adversary import Array
 from commod.models.objective import ScoreObjective
+from commod.models.rescaler import acted_on
 
 __all__ = ["LossWeights", "TrainingData", "instance_weights", "ratio_form", "shift_unit"]
 
@@ -47,6 +48,7 @@ class LossWeights:
     diversity: float
     by_label: bool  # equalized odds: the adversary sees y
     affine: bool = False  # whether g also shifts: z = r(x)·logit f(x) + s(x)
+    acts_on: str = "everybody"  # whose scores it moves (`rescaler.ACTS_ON`)
 
 
 def instance_weights(ratio_norm: Any, data: TrainingData) -> Array:
@@ -65,24 +67,26 @@ def instance_weights(ratio_norm: Any, data: TrainingData) -> Array:
     return weights / weights.mean()
 
 
-def shift_unit(data: TrainingData) -> float:
-    """The unit in which a shift is measured, s = a·t: a² = E[f(1−f)·logit²] / E[f(1−f)].
+def shift_unit(data: TrainingData, acts_on: str = "everybody") -> float:
+    """The unit in which a shift is measured, s = a·t: a² = E[f(1−f)·logit²] / E[f(1−f)], over those acted on.
 
     r is a plain number and s is on the scale of the logit, so the two cannot be penalised alike as they stand. In this
     unit they can: r − 1 = ε and t = ε for everybody lead equally far away from f, KL(f‖g) ≈ ½ E[f(1−f)·(logit g −
     logit f)²], and cost the same λ_ratio·ε². One λ_ratio then means the same for both. The plain mean square of the
     logit would make a shift too cheap where f is very sure of many: their logits are large, their scores hardly move.
     """
-    f = 1.0 / (1.0 + np.exp(-data.logit))
-    return float(np.sqrt(np.average(data.logit**2, weights=f * (1 - f)))) or 1.0
+    logit = data.logit[acted_on(acts_on, data.logit)]
+    f = 1.0 / (1.0 + np.exp(-logit))
+    return (float(np.sqrt(np.average(logit**2, weights=f * (1 - f)))) if len(logit) else 0.0) or 1.0
 
 
-def ratio_form(ratio_norm: Any, data: TrainingData) -> Array:
+def ratio_form(ratio_norm: Any, data: TrainingData, acts_on: str = "everybody") -> Array:
     """Matrix M with L_ratio = (θ−θ₀)ᵀM(θ−θ₀), θ = (c, v) and r(x) = c + v·x.
 
     For instance weights it is the weighted second moment of (1, x). ``"mahalanobis"`` measures v by the inverse
     covariance of the features, (c−1)² + vᵀΣ⁻¹v·d/tr(Σ⁻¹), so that a direction in which people hardly differ is
-    dear; Σ is shrunk (Ledoit-Wolf) because the levels of a category make it singular.
+    dear; Σ is shrunk (Ledoit-Wolf) because the levels of a category make it singular. r counts as 1 for people whom the
+    update does not act on.
     """
     n, d = data.X.shape
     if isinstance(ratio_norm, str) and ratio_norm == "mahalanobis":
@@ -95,4 +99,4 @@ def ratio_form(ratio_norm: Any, data: TrainingData) -> Array:
         form[1:, 1:] = precision * (d / np.trace(precision))
         return form
     rows = np.vstack([np.ones(n), data.X.T])
-    return (rows * (instance_weights(ratio_norm, data) / n)) @ rows.T
+    return (rows * (instance_weights(ratio_norm, data) * acted_on(acts_on, data.logit) / n)) @ rows.T

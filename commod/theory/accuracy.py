@@ -20,8 +20,9 @@ import pandas as pd
 
 from commod.metrics.counts import as_binary, codes_of_groups
 from commod.metrics.figures import CRITERIA
+from commod.models.rescaler import ACTS_ON
 from commod.models.validation import check_choice
-from commod.theory.flips import Ints, Values, check_cells, two_group_counts
+from commod.theory.flips import SIGNS, Ints, Values, check_cells, two_group_counts
 
 __all__ = ["best_accuracy"]
 
@@ -39,6 +40,7 @@ def best_accuracy(
     limit: float,
     fairness: str = "demographic_parity",
     scores: Any = None,
+    acts_on: str = "everybody",
 ) -> pd.DataFrame:
     """Highest accuracy of decisions that differ from f's in at most K places and are fair enough.
 
@@ -54,6 +56,8 @@ def best_accuracy(
     scores : array (n,), optional
         f's probabilities: foresight, accuracy in expectation under them. Without them, hindsight. Mistreatment is
         defined by the labels, so equalized odds is answered in hindsight only.
+    acts_on : {"everybody", "negative", "positive"}
+        Which of f's decisions may differ.
 
     Returns
     -------
@@ -61,6 +65,7 @@ def best_accuracy(
         ``changes, change_rate, accuracy``; accuracy is missing where K flips cannot reach the limit.
     """
     check_choice("fairness", fairness, tuple(CRITERIA))
+    check_choice("acts_on", acts_on, ACTS_ON)
     asked = np.asarray(list(changes))
     if len(asked) and ((asked != np.floor(asked)).any() or asked.min() < 0):
         raise ValueError("changes must be whole numbers of flips, 0 or more.")
@@ -74,9 +79,9 @@ def best_accuracy(
         if scores is not None:
             raise ValueError("Mistreatment is defined by the labels: leave scores out for equalized odds.")
         check_cells(counts)
-        gains = _under_mistreatment(counts, budgets, limit)
+        gains = _under_mistreatment(counts, budgets, limit, acts_on)
     elif scores is None:
-        gains = np.array([_in_hindsight(counts, int(k), limit) for k in budgets])
+        gains = np.array([_in_hindsight(counts, int(k), limit, acts_on) for k in budgets])
     else:
         decisions, probability = as_binary(y_pred, "y_pred"), np.asarray(scores, dtype=float)
         if not ((probability >= 0) & (probability <= 1)).all():
@@ -84,7 +89,8 @@ def best_accuracy(
         if probability.shape != decisions.shape or ((probability > 0.5) != (decisions == 1)).any():
             raise ValueError("scores must be f's probabilities of the same rows: y_pred is 1 where they exceed 0.5.")
         start = float(np.maximum(probability, 1 - probability).sum())
-        gains = _in_foresight(counts, decisions, probability, codes_of_groups(sensitive_features)[0], budgets, limit)
+        groups = codes_of_groups(sensitive_features)[0]
+        gains = _in_foresight(counts, decisions, probability, groups, budgets, limit, acts_on)
     accuracy = np.where(np.isfinite(gains), (start + np.where(np.isfinite(gains), gains, 0.0)) / people, np.nan)
     if CRITERIA[fairness].upward and limit > 1:
         accuracy = np.full(len(budgets), np.nan)  # no P-Rule is above 1
@@ -94,27 +100,32 @@ def best_accuracy(
 # ---- demographic parity ----
 
 
-def _fair_interval(d0: Ints, counts: Ints, limit: float) -> tuple[Ints, Ints]:
+def _fair_interval(d0: Ints, counts: Ints, limit: float, acts_on: str) -> tuple[Ints, Ints]:
     """Net changes of group 1 that are fair for each net change of group 0, whole numbers; low > high for none."""
     sizes, positives = counts.sum(axis=(1, 2)), counts[:, :, 1].sum(axis=1)
     rate = (positives[0] + d0) / sizes[0]
     low = np.ceil(limit * rate * sizes[1] - TINY)
     high = np.full_like(low, sizes[1]) if limit <= 0 else np.floor(rate / limit * sizes[1] + TINY)
-    low, high = np.maximum(low, 0.0), np.minimum(high, float(sizes[1]))
+    lowest = float(positives[1]) if acts_on == "negative" else 0.0
+    highest = float(positives[1]) if acts_on == "positive" else float(sizes[1])
+    low, high = np.maximum(low, lowest), np.minimum(high, highest)
     return (low - positives[1]).astype(np.int64), (high - positives[1]).astype(np.int64)
 
 
-def _nets_of_group_0(counts: Ints, budget: int) -> Ints:
+def _nets_of_group_0(counts: Ints, budget: int, acts_on: str) -> Ints:
     negatives, positives = counts[0].sum(axis=0)
-    return np.arange(-min(budget, int(positives)), min(budget, int(negatives)) + 1)
+    lowest = 0 if acts_on == "negative" else -min(budget, int(positives))
+    highest = 0 if acts_on == "positive" else min(budget, int(negatives))
+    return np.arange(lowest, highest + 1)
 
 
-def _in_hindsight(counts: Ints, budget: int, limit: float) -> float:
-    d0 = _nets_of_group_0(counts, budget)
-    low, high = _fair_interval(d0, counts, limit)
+def _in_hindsight(counts: Ints, budget: int, limit: float, acts_on: str) -> float:
+    d0 = _nets_of_group_0(counts, budget, acts_on)
+    low, high = _fair_interval(d0, counts, limit, acts_on)
     left = budget - np.abs(d0)
     low, high = np.maximum(low, -left), np.minimum(high, left)
-    gain0, pairs0 = _forced(d0, counts[0]), _mendable_pairs(d0, counts[0])
+    pairs_of = _mendable_pairs if acts_on == "everybody" else _no_pairs
+    gain0, pairs0 = _forced(d0, counts[0]), pairs_of(d0, counts[0])
     best = NEVER
     missed, wrongly = int(counts[1, 1, 0]), int(counts[1, 0, 1])  # of group 1: raising mends, lowering mends
     # Bends of the gain in d1: its own errors run out, or the spare flips do (where (left − |d1|)/2 meets the pairs).
@@ -125,7 +136,7 @@ def _in_hindsight(counts: Ints, budget: int, limit: float) -> float:
     for bend in bends:
         for step in (-2, -1, 0, 1, 2):
             d1 = np.clip(bend + step, low, np.maximum(low, high))
-            pairs = np.minimum((left - np.abs(d1)) // 2, pairs0 + _mendable_pairs(d1, counts[1]))
+            pairs = np.minimum((left - np.abs(d1)) // 2, pairs0 + pairs_of(d1, counts[1]))
             gain = np.where(low <= high, gain0 + _forced(d1, counts[1]) + 2.0 * pairs, NEVER)
             best = max(best, float(gain.max(initial=NEVER)))
     return best
@@ -145,8 +156,13 @@ def _mendable_pairs(net: Ints, group: Ints) -> Ints:
     return np.minimum(up, down)
 
 
+def _no_pairs(net: Ints, group: Ints) -> Ints:
+    """The same where decisions may be flipped one way only."""
+    return np.zeros_like(net)
+
+
 def _in_foresight(
-    counts: Ints, decisions: Ints, probability: Values, groups: Ints, budgets: Ints, limit: float
+    counts: Ints, decisions: Ints, probability: Values, groups: Ints, budgets: Ints, limit: float, acts_on: str
 ) -> Values:
     price = np.abs(2.0 * probability - 1.0)
 
@@ -159,8 +175,8 @@ def _in_foresight(
     def paid(net: Ints, s: int) -> Values:
         return np.where(net > 0, up[s][np.clip(net, 0, len(up[s]) - 1)], down[s][np.clip(-net, 0, len(down[s]) - 1)])
 
-    d0 = _nets_of_group_0(counts, int(budgets.max(initial=0)))
-    low, high = _fair_interval(d0, counts, limit)
+    d0 = _nets_of_group_0(counts, int(budgets.max(initial=0)), acts_on)
+    low, high = _fair_interval(d0, counts, limit, acts_on)
     d1 = np.clip(0, low, np.maximum(low, high))  # every flip costs: as few as are fair
     gain = np.where(low <= high, -(paid(d0, 0) + paid(d1, 1)), NEVER)
     spent = np.abs(d0) + np.abs(d1)
@@ -170,9 +186,9 @@ def _in_foresight(
 # ---- equalized odds ----
 
 
-def _under_mistreatment(counts: Ints, budgets: Ints, limit: float) -> Values:
+def _under_mistreatment(counts: Ints, budgets: Ints, limit: float, acts_on: str) -> Values:
     most = int(budgets.max(initial=0))
-    tables = [_least_gaps(counts[:, y], most, sign) for y, sign in ((0, -1), (1, 1))]
+    tables = [_least_gaps(counts[:, y], most, sign, acts_on) for y, sign in ((0, -1), (1, 1))]
     # Least gap with at most j flips and a gain of at least a: rises with a, so a limit can be looked up.
     within = np.minimum.accumulate(tables[0], axis=0)
     within = np.minimum.accumulate(within[:, ::-1], axis=1)[:, ::-1]
@@ -186,7 +202,7 @@ def _under_mistreatment(counts: Ints, budgets: Ints, limit: float) -> Values:
     return gains
 
 
-def _least_gaps(cell: Ints, most: int, sign: int) -> Values:
+def _least_gaps(cell: Ints, most: int, sign: int, acts_on: str) -> Values:
     """Least gap of the groups' rates under one label with exactly j flips and a gain of a, (most + 1, 2·most + 1).
 
     `cell` is (group, decision); raising gains `sign`. With j flips and a gain of a, (j + a)/2 of them mend: all in one
@@ -201,7 +217,7 @@ def _least_gaps(cell: Ints, most: int, sign: int) -> Values:
         return np.abs(apart + d0 * sizes[1] - d1 * sizes[0]) / float(sizes[0] * sizes[1])
 
     # Groups moved in opposite directions: up by x in one, down by z in the other.
-    for up, down in ((0, 1), (1, 0)):
+    for up, down in ((0, 1), (1, 0)) if acts_on == "everybody" else ():
         x = np.arange(min(most, int(room[1][up])) + 1)[:, None]
         z = np.arange(min(most, int(room[-1][down])) + 1)[None, :]
         d = (x, -z) if up == 0 else (-z, x)
@@ -210,7 +226,7 @@ def _least_gaps(cell: Ints, most: int, sign: int) -> Values:
         np.minimum.at(table, (rows.ravel(), columns.ravel()), value.ravel())
     # Both in the same direction: of all ways to share j flips, the one nearest to where the rates cross.
     j = np.arange(most + 1)
-    for direction in (1, -1):
+    for direction in SIGNS[acts_on]:
         low, high = np.maximum(0, j - room[direction][1]), np.minimum(j, room[direction][0])
         crossing = (direction * j * sizes[0] - apart) // int(direction * (sizes[0] + sizes[1]))
         for a in (crossing, crossing + 1):

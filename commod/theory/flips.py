@@ -5,11 +5,15 @@ K flips on two groups: their net changes (d₀, d₁) lie on |d₀| + |d₁| = K
 difference of the two rates is linear and their ratio monotone, so the best whole number is at an end of the side (as
 far as there are people left to flip) or beside the point where the rates cross. That is a handful of candidates for
 each K, so all of them, for K = 0 … N, take O(N).
+
+If only one of f's two decisions may be flipped (`ACTS_ON`: nobody loses, or nobody gains), one of the four sides is
+left.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -18,15 +22,25 @@ from numpy.typing import NDArray
 
 from commod.metrics.counts import as_binary, confusion_counts
 from commod.metrics.figures import FIGURES
+from commod.models.rescaler import ACTS_ON
 from commod.models.validation import check_choice
 
-__all__ = ["best_curve", "check_cells", "mistreatment_curve", "p_rule_curve", "switching_point", "two_group_counts"]
+__all__ = [
+    "SIGNS",
+    "best_curve",
+    "check_cells",
+    "mistreatment_curve",
+    "p_rule_curve",
+    "switching_point",
+    "two_group_counts",
+]
 
 Ints = NDArray[np.int64]
 Values = NDArray[np.float64]
 # Positive decisions of the two groups (each an array) to how unfair they are, to be small.
 Unfairness = Callable[[Ints, Ints], Values]
-SIGNS = np.array([(1, 1), (1, -1), (-1, 1), (-1, -1)])
+# Which way a decision may be flipped, by whom may be acted on.
+SIGNS: dict[str, tuple[int, ...]] = {"everybody": (1, -1), "negative": (1,), "positive": (-1,)}
 
 
 def two_group_counts(y_true: Any, y_pred: Any, sensitive_features: Any) -> Ints:
@@ -67,14 +81,14 @@ def _lack_of_p_rule(sizes: Ints) -> Unfairness:
     return lack
 
 
-def _best_nets(positives: Ints, sizes: Ints, most: int, unfairness: Unfairness) -> tuple[Values, Ints]:
+def _best_nets(positives: Ints, sizes: Ints, most: int, unfairness: Unfairness, acts_on: str) -> tuple[Values, Ints]:
     """Least unfairness of two groups with at most K flips, K = 0 … most, and the net changes (most + 1, 2) for it."""
     budget = np.arange(most + 1)
     best = np.full(most + 1, np.inf)
     nets = np.zeros((most + 1, 2), dtype=np.int64)
     n0, n1 = (int(n) for n in sizes)
     apart = int(positives[0]) * n1 - int(positives[1]) * n0  # difference of the rates, over n0·n1
-    for s0, s1 in SIGNS:
+    for s0, s1 in product(SIGNS[acts_on], repeat=2):
         room = [int(n - p) if s > 0 else int(p) for s, p, n in zip((s0, s1), positives, sizes, strict=True)]
         low, high = np.maximum(0, budget - room[1]), np.minimum(budget, room[0])  # flips spent on group 0
         # apart + s0·a·n1 − s1·(K − a)·n0 = 0 at a = (s1·K·n0 − apart) / (s0·n1 + s1·n0)
@@ -98,7 +112,9 @@ def _index_of_running_minimum(values: Values) -> Ints:
     return np.maximum.accumulate(np.where(first, np.arange(len(values)), 0))
 
 
-def p_rule_curve(y_pred: Any, *, sensitive_features: Any, max_changes: int | None = None) -> pd.DataFrame:
+def p_rule_curve(
+    y_pred: Any, *, sensitive_features: Any, max_changes: int | None = None, acts_on: str = "everybody"
+) -> pd.DataFrame:
     """Highest P-Rule that at most K flips of the decisions can reach, for every K (Prop. 4.4, corrected).
 
     The proposition says that all K flips go to one side: all raise the disfavoured group, or all lower the other. That
@@ -113,6 +129,8 @@ def p_rule_curve(y_pred: Any, *, sensitive_features: Any, max_changes: int | Non
         Two groups.
     max_changes : int, optional
         Where the curve ends; default, the number of people.
+    acts_on : {"everybody", "negative", "positive"}
+        Which of f's decisions may be flipped.
 
     Returns
     -------
@@ -120,11 +138,12 @@ def p_rule_curve(y_pred: Any, *, sensitive_features: Any, max_changes: int | Non
         One row for each K from 0: ``changes, change_rate, p_rule, net_0, net_1`` (how many more positive decisions each
         group, in sorted order, then has).
     """
+    check_choice("acts_on", acts_on, ACTS_ON)
     y = as_binary(y_pred, "y_pred")
     counts = two_group_counts(y, y, sensitive_features).sum(axis=1)  # (group, decision)
     sizes = counts.sum(axis=1)
     most = _most_changes(max_changes, int(sizes.sum()))
-    lack, nets = _best_nets(counts[:, 1], sizes, most, _lack_of_p_rule(sizes))
+    lack, nets = _best_nets(counts[:, 1], sizes, most, _lack_of_p_rule(sizes), acts_on)
     changes = np.arange(most + 1)
     return pd.DataFrame(
         {
@@ -157,7 +176,12 @@ def switching_point(y_pred: Any, *, sensitive_features: Any) -> int:
 
 
 def mistreatment_curve(
-    y_true: Any, y_pred: Any, *, sensitive_features: Any, max_changes: int | None = None
+    y_true: Any,
+    y_pred: Any,
+    *,
+    sensitive_features: Any,
+    max_changes: int | None = None,
+    acts_on: str = "everybody",
 ) -> pd.DataFrame:
     """Lowest disparate mistreatment that at most K flips can reach, for every K (Prop. 4.5, corrected).
 
@@ -172,6 +196,7 @@ def mistreatment_curve(
         One row for each K from 0: ``changes, change_rate, dm`` and ``net_sy``, how many more positive decisions group s
         with label y then has.
     """
+    check_choice("acts_on", acts_on, ACTS_ON)
     counts = two_group_counts(y_true, y_pred, sensitive_features)
     check_cells(counts)
     sizes = counts.sum(axis=2)  # (group, label)
@@ -179,7 +204,7 @@ def mistreatment_curve(
     most = _most_changes(max_changes, people)
     gaps, nets = zip(
         *(
-            _best_nets(counts[:, y, 1], sizes[:, y], min(most, int(sizes[:, y].sum())), _gap(sizes[:, y]))
+            _best_nets(counts[:, y, 1], sizes[:, y], min(most, int(sizes[:, y].sum())), _gap(sizes[:, y]), acts_on)
             for y in (0, 1)
         ),
         strict=True,
@@ -234,8 +259,16 @@ _CURVES: dict[str, Callable[..., pd.DataFrame]] = {
 
 
 def best_curve(
-    y_true: Any, y_pred: Any, *, fairness: str, sensitive_features: Any, max_changes: int | None = None
+    y_true: Any,
+    y_pred: Any,
+    *,
+    fairness: str,
+    sensitive_features: Any,
+    max_changes: int | None = None,
+    acts_on: str = "everybody",
 ) -> pd.DataFrame:
     """The best that at most K flips can do for a criterion, for every K: `p_rule_curve` or `mistreatment_curve`."""
     check_choice("fairness", fairness, tuple(_CURVES))
-    return _CURVES[fairness](y_true, y_pred, sensitive_features=sensitive_features, max_changes=max_changes)
+    return _CURVES[fairness](
+        y_true, y_pred, sensitive_features=sensitive_features, max_changes=max_changes, acts_on=acts_on
+    )

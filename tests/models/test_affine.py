@@ -106,7 +106,7 @@ def test_one_lambda_ratio_means_the_same_for_ratio_and_shift(rows):
 def test_other_starts_end_in_the_same_minimum(fairness):
     c = case("law_school")
     g = fit(c, lambda_fair=4.0, lambda_concepts=0.05, fairness=fairness, update="affine")
-    data, weights = training_data(c, g), g._loss_weights()
+    data, weights = training_data(c, g), g._loss_weights(g.classes_)
     problem = problem_of(data, weights)
     plain = fit(c, lambda_fair=4.0, lambda_concepts=0.05, fairness=fairness)
     rng, phis = np.random.default_rng(0), tuple(answer.phi for answer in problem.start.fits)

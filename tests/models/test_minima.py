@@ -79,7 +79,7 @@ def test_the_loss_of_the_model_is_the_one_of_its_path():
     c = case("law_school")
     g = fit(c, lambda_fair=3.0)
     data = training_data(c, g)
-    weights = g._loss_weights()
+    weights = g._loss_weights(g.classes_)
     problem = LinearProblem(data, weights, ratio_form("identity", data))
     theta = np.concatenate([[g.intercept_], g.coef_.to_numpy()])
     again = problem.terms(problem.objective.evaluate(theta @ problem.A), theta, 3.0)

@@ -5,7 +5,10 @@ from itertools import product
 import numpy as np
 from hypothesis import strategies as st
 
+from commod.models.rescaler import ACTS_ON
+
 BITS = st.integers(0, 1)
+WHOM = st.sampled_from(ACTS_ON)
 
 
 @st.composite
@@ -46,6 +49,13 @@ def of_rates(sizes, positives):
 def all_decisions(n):
     """Whatever can be decided about n people, (2^n, n)."""
     return np.array(list(product((0, 1), repeat=n)))
+
+
+def reachable(decisions, acts_on):
+    """Of all that can be decided, what differs from `decisions` only where they may be flipped."""
+    tried = all_decisions(len(decisions))
+    kept = {"everybody": tried >= 0, "negative": tried >= decisions, "positive": tried <= decisions}[acts_on]
+    return tried[kept.all(axis=1)]
 
 
 def ratio(a, b):

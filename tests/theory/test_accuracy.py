@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from commod.theory import best_accuracy, mistreatment_curve, p_rule_curve
-from tests.theory.brute import all_decisions, crowd, four_cells, mistreatments, p_rules, ratio
+from tests.theory.brute import WHOM, crowd, four_cells, mistreatments, p_rules, ratio, reachable
 
 PARITY, ODDS = "demographic_parity", "equalized_odds"
 PLACES = st.floats(0, 1)
@@ -41,40 +41,40 @@ def answered(y, d, s, limit, fairness=PARITY, **given_):
 # ---- All sets of flips ----
 
 
-@given(four_cells(), PLACES)
-@settings(deadline=None, max_examples=50)
-def test_parity_in_hindsight_is_the_best_of_all_sets_of_flips(people, place):
+@given(four_cells(), PLACES, WHOM)
+@settings(deadline=None, max_examples=90)
+def test_parity_in_hindsight_is_the_best_of_all_sets_of_flips(people, place, acts_on):
     y, d, s = people
-    tried = all_decisions(len(d))
+    tried = reachable(d, acts_on)
     flips, right, parity = (tried != d).sum(axis=1), (tried == y).mean(axis=1), p_rules(tried, s)
     limit = at(place, parity)
     expected = best_of(flips, right, parity >= limit - TINY, len(d))
-    np.testing.assert_allclose(answered(y, d, s, limit), expected, atol=1e-12)
+    np.testing.assert_allclose(answered(y, d, s, limit, acts_on=acts_on), expected, atol=1e-12)
 
 
-@given(four_cells(), PLACES, st.data())
-@settings(deadline=None, max_examples=50)
-def test_parity_in_foresight_is_the_best_of_all_sets_of_flips(people, place, data):
+@given(four_cells(), PLACES, WHOM, st.data())
+@settings(deadline=None, max_examples=90)
+def test_parity_in_foresight_is_the_best_of_all_sets_of_flips(people, place, acts_on, data):
     y, _, s = people
     scores = np.array(data.draw(st.lists(st.integers(0, 20), min_size=len(s), max_size=len(s)))) / 20
     d = (scores > 0.5).astype(int)
-    tried = all_decisions(len(d))
+    tried = reachable(d, acts_on)
     flips, parity = (tried != d).sum(axis=1), p_rules(tried, s)
     likely_right = np.where(tried == 1, scores, 1 - scores).mean(axis=1)
     limit = at(place, parity)
     expected = best_of(flips, likely_right, parity >= limit - TINY, len(d))
-    np.testing.assert_allclose(answered(y, d, s, limit, scores=scores), expected, atol=1e-12)
+    np.testing.assert_allclose(answered(y, d, s, limit, scores=scores, acts_on=acts_on), expected, atol=1e-12)
 
 
-@given(four_cells(), PLACES)
-@settings(deadline=None, max_examples=50)
-def test_odds_are_the_best_of_all_sets_of_flips(people, place):
+@given(four_cells(), PLACES, WHOM)
+@settings(deadline=None, max_examples=90)
+def test_odds_are_the_best_of_all_sets_of_flips(people, place, acts_on):
     y, d, s = people
-    tried = all_decisions(len(d))
+    tried = reachable(d, acts_on)
     flips, right, unfair = (tried != d).sum(axis=1), (tried == y).mean(axis=1), mistreatments(tried, y, s)
     limit = at(place, unfair)
     expected = best_of(flips, right, unfair <= limit + TINY, len(d))
-    np.testing.assert_allclose(answered(y, d, s, limit, ODDS), expected, atol=1e-12)
+    np.testing.assert_allclose(answered(y, d, s, limit, ODDS, acts_on=acts_on), expected, atol=1e-12)
 
 
 # ---- All numbers of flips by group, label and decision ----

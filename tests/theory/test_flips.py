@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from commod.metrics import disparate_mistreatment, p_rule
 from commod.theory import best_curve, mistreatment_curve, p_rule_curve, switching_point
 from tests.theory.brute import (
-    all_decisions,
+    WHOM,
     crowd,
     four_cells,
     mistreatments,
@@ -19,6 +19,7 @@ from tests.theory.brute import (
     of_rates,
     p_rules,
     ratio,
+    reachable,
     sizes_and_positives,
     two_groups,
 )
@@ -33,13 +34,13 @@ def everyone_labelled(counts):
 # ---- P-Rule ----
 
 
-@given(two_groups())
-@settings(deadline=None, max_examples=60)
-def test_the_p_rule_is_the_best_of_all_sets_of_flips(people):
+@given(two_groups(), WHOM)
+@settings(deadline=None, max_examples=90)
+def test_the_p_rule_is_the_best_of_all_sets_of_flips(people, acts_on):
     d, s = people
-    tried = all_decisions(len(d))
+    tried = reachable(d, acts_on)
     flips, fair = (tried != d).sum(axis=1), p_rules(tried, s)
-    curve = p_rule_curve(d, sensitive_features=s)
+    curve = p_rule_curve(d, sensitive_features=s, acts_on=acts_on)
     assert curve["changes"].tolist() == list(range(len(d) + 1))
     np.testing.assert_allclose(curve["change_rate"], curve["changes"] / len(d))
     expected = [fair[flips <= k].max() for k in curve["changes"]]
@@ -59,11 +60,11 @@ def test_the_p_rule_is_the_best_of_all_numbers_of_positives(groups):
     assert curve["p_rule"].is_monotonic_increasing
 
 
-@given(sizes_and_positives(low=1, high=25))
-@settings(deadline=None, max_examples=30)
-def test_the_nets_of_the_p_rule_make_decisions_that_have_it(groups):
+@given(sizes_and_positives(low=1, high=25), WHOM)
+@settings(deadline=None, max_examples=45)
+def test_the_nets_of_the_p_rule_make_decisions_that_have_it(groups, acts_on):
     d, s = of_rates(*groups)
-    curve = p_rule_curve(d, sensitive_features=s)
+    curve = p_rule_curve(d, sensitive_features=s, acts_on=acts_on)
     for row in curve.itertuples():
         g = moved(d, {0: row.net_0, 1: row.net_1}, s)
         assert np.sum(g != d) <= row.changes
@@ -110,13 +111,13 @@ def test_equal_rates_need_no_flip():
 # ---- Disparate mistreatment ----
 
 
-@given(four_cells())
-@settings(deadline=None, max_examples=60)
-def test_mistreatment_is_the_least_of_all_sets_of_flips(people):
+@given(four_cells(), WHOM)
+@settings(deadline=None, max_examples=90)
+def test_mistreatment_is_the_least_of_all_sets_of_flips(people, acts_on):
     y, d, s = people
-    tried = all_decisions(len(d))
+    tried = reachable(d, acts_on)
     flips, unfair = (tried != d).sum(axis=1), mistreatments(tried, y, s)
-    curve = mistreatment_curve(y, d, sensitive_features=s)
+    curve = mistreatment_curve(y, d, sensitive_features=s, acts_on=acts_on)
     assert curve["changes"].tolist() == list(range(len(d) + 1))
     np.testing.assert_allclose(curve["change_rate"], curve["changes"] / len(d))
     expected = [unfair[flips <= k].min() for k in curve["changes"]]

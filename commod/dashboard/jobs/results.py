@@ -18,7 +18,7 @@ from sklearn.exceptions import ConvergenceWarning
 from commod.dashboard.jobs.queue import Report
 from commod.dashboard.state.settings import Settings
 from commod.dashboard.text.html import concept_cards
-from commod.dashboard.text.verdicts import verdict
+from commod.dashboard.text.verdicts import cost_of_limits, verdict
 from commod.datasets import Task
 from commod.experiments import Model, Scene, Sweep, prepare, sweep_method
 from commod.experiments.limits import Limits, limits_of, price_of
@@ -146,6 +146,11 @@ class FitResult:
             smallest_ratio=None if self.g.has_shift else float(self.ratio_test.min()),
         )
 
+    def beside(self, free: FitResult) -> str:
+        """What `free`, the same without the limits on the update, does otherwise."""
+        parts = [(one.figures, one.changes) for one in (self, free)]
+        return cost_of_limits(self.task.spec, self.settings.fairness, *parts)
+
     def answers(self, merit: pd.DataFrame | None = None, refits: Refits | None = None) -> dict[str, Answer]:
         """Whether the changes make sense: the answers that can be given with what is at hand, by their check."""
         found = dict(self.at_hand)
@@ -239,7 +244,7 @@ def fit_result(settings: Settings, report: Report | None = None) -> FitResult:
     started = time.perf_counter()
     g = _train(scene, settings, report, _warm_start(scene, settings))
     seconds = time.perf_counter() - started
-    ratio, shift = g.rescaler_(scene.encoded_test), g.rescaler_.shift(scene.encoded_test)
+    ratio, shift = g.rescaler_.ratio_and_shift(scene.encoded_test, scene.logit_test)
     logit_train = logits_of_probabilities(scene.scores_train, len(scene.train), "f")
     return FitResult(
         settings=settings.model(),
@@ -294,11 +299,12 @@ def target(
     fairness: str,
     min_fairness: float,
     max_change: float,
+    max_sure: float | None,
     lambda_concepts: float,
-    update: str,
+    form: tuple[tuple[str, Any], ...],
     report: Report | None = None,
 ) -> Target:
-    """The setting that meets two limits."""
+    """The setting that meets the limits; `form` is of the models that are tried."""
     prepared = prepare(*scene)
     return find_settings(
         prepared.task,
@@ -306,21 +312,24 @@ def target(
         fairness,
         min_fairness=min_fairness,
         max_change=max_change,
+        max_sure=max_sure,
         seed=scene.seed,
         lambda_concepts=lambda_concepts,
-        update=update,
         report=report,
+        **dict(form),
     )
 
 
-def limits(scene: SceneKey, fairness: str, report: Report | None = None) -> Limits:
+def limits(scene: SceneKey, fairness: str, direction: str, report: Report | None = None) -> Limits:
     """The exact bound."""
-    return limits_of(prepare(*scene), fairness)
+    return limits_of(prepare(*scene), fairness, direction)
 
 
-def price(scene: SceneKey, fairness: str, level: float, most: float, report: Report | None = None) -> pd.DataFrame:
+def price(
+    scene: SceneKey, fairness: str, level: float, most: float, direction: str, report: Report | None = None
+) -> pd.DataFrame:
     """The best accuracy at a level of fairness, by changes."""
-    return price_of(prepare(*scene), fairness, level, most)
+    return price_of(prepare(*scene), fairness, level, most, direction)
 
 
 def match(

@@ -21,6 +21,9 @@ from commod.experiments import Sweep
 from commod.experiments.scene import SceneKey
 from commod.experiments.sweep import Cell, Model
 
+# Arguments of `Commod` that a search for a setting leaves as they are.
+FORM = ("update", "direction", "features")
+
 
 @dataclass(frozen=True)
 class Step:
@@ -143,20 +146,21 @@ def rival(settings: Settings, method: str, value: float) -> Task:
     return _on("rival", settings, results.rival, method, value, priority=Priority.SEARCH)
 
 
-def target(settings: Settings, min_fairness: float, max_change: float) -> Task:
-    """A search for the setting that meets two limits."""
-    arguments = (min_fairness, max_change, settings.lambda_concepts, settings.update)
+def target(settings: Settings, min_fairness: float, max_change: float, max_sure: float | None) -> Task:
+    """A search for the setting that meets the limits."""
+    form = tuple((name, value) for name, value in settings.commod_arguments().items() if name in FORM)
+    arguments = (min_fairness, max_change, max_sure, settings.lambda_concepts, form)
     return _on("target", settings, results.target, *arguments, priority=Priority.SEARCH)
 
 
 def limits(settings: Settings) -> Task:
     """The exact bound."""
-    return _on("limits", settings, results.limits)
+    return _on("limits", settings, results.limits, settings.direction)
 
 
 def price(settings: Settings, level: float, most: float) -> Task:
     """The best accuracy at a level of fairness, by changes."""
-    return _on("price", settings, results.price, level, most)
+    return _on("price", settings, results.price, level, most, settings.direction)
 
 
 def match(settings: Settings, sweeps: dict[str, Sweep], chosen: int) -> Task:

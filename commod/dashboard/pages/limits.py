@@ -47,6 +47,9 @@ PROPOSITIONS = {
     "equalized_odds": ("4.5", "all changes go to the one gap, and the one group, in which a change moves a rate most"),
 }
 
+# By direction, what else is asked of the changes.
+ONE_WAY = {"improve": " and no better decision taken away", "worsen": " and no better decision given"}
+
 
 # ---- what is asked ----
 
@@ -161,8 +164,10 @@ def sentence(here: Drawn) -> str:
     """The picture read out."""
     limits, budget, criterion = here.limits, here.budget, here.criterion
     known = "group and outcome" if criterion.by_label else "group"
+    kept = ONE_WAY.get(here.settings.direction, "")
+    count = int(budget * limits.people + 1e-9)
     words = (
-        f"With {budget:.0%} of the decisions changed ({int(budget * limits.people + 1e-9):,} of {limits.people:,}), "
+        f"With {budget:.0%} of the decisions changed{kept} ({count:,} of {limits.people:,}), "
         f"nobody can do better than {criterion.noun} of **{here.show(limits.at(budget))}**, even knowing everyone's "
         f"{known}; f starts at {here.show(limits.at(0.0))}."
     )
@@ -335,7 +340,7 @@ def _price_words(curves: pd.DataFrame, models: pd.DataFrame, asked: str, *, with
 # ---- the paper's propositions ----
 
 
-def propositions(criterion: Criterion, limits: Limits) -> None:
+def propositions(criterion: Criterion, limits: Limits, *, one_way: bool) -> None:
     """What the paper's propositions say here, and from where on they do not hold as printed."""
     title = "The paper's propositions, held against the exact count"
     with st.expander(title, key="limits_propositions", on_change="rerun"):
@@ -352,6 +357,8 @@ def propositions(criterion: Criterion, limits: Limits) -> None:
             f"({fails / limits.people:.1%}) on it is not: a gap is closed, a group has nobody left to change, or the "
             "last change overshoots."
         )
+        if one_way:
+            where = "It is about changes in both directions; the curve above is not."
         name, says = PROPOSITIONS[criterion.name]
         st.markdown(f"**Proposition {name}** as printed: {says}. {where}")
 
@@ -398,4 +405,4 @@ def show() -> None:
     here = paint(found, final=True)
     with below.container():
         price(here)
-        propositions(here.criterion, bound)
+        propositions(here.criterion, bound, one_way=settings.direction != "both")

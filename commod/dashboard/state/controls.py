@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
+from urllib.parse import unquote
 
 
 @dataclass(frozen=True)
@@ -18,10 +19,13 @@ class Control:
     grid: tuple[float, ...] = ()
     # Of a choice, in place of a grid: from the data set that is shown to the title of each option.
     titles: Callable[[str], Mapping[str, str]] | None = None
+    # Whether it is any number of these options; the value is their names in one text, as `join` writes them.
+    several: bool = False
     typed: bool = False  # whether a number is typed, not slid
-    # The scene: models that do not have these in common have no place in one picture. The model. Or nothing but how a
-    # model is looked at.
-    decides: Literal["scene", "model", "look"] = "model"
+    text: bool = False  # whether it is a line of text, and neither number nor choice
+    # The scene: models that do not have these in common have no place in one picture. The model. Nothing but how a
+    # model is looked at. Or nothing at all: a note of its user's.
+    decides: Literal["scene", "model", "look", "note"] = "model"
     argument: str = ""  # of `Commod`, if it is one
     word: str = ""  # its entry in the glossary, which is its tooltip
     freezable: bool = True  # whether a teacher's link can freeze it
@@ -40,10 +44,40 @@ class Control:
 
     def in_words(self, value: Any, data: str) -> str:
         """A value as it is read."""
+        if self.text:
+            return str(value)
+        if self.several:
+            return " and ".join(self.options(data)[name] for name in split(value)) or "none"
         return self.titles(data)[value] if self.titles else f"{value:g}"
+
+    def takes(self, value: Any, data: str) -> bool:
+        """Whether it can be set to this while a data set is shown."""
+        if not (self.text or self.several):
+            return value in self.options(data)
+        return isinstance(value, str) and self.nearest(value, data) == (value, True)
+
+    def to_widget(self, value: Any) -> Any:
+        """A value as its widget has it."""
+        return list(split(value)) if self.several else value
+
+    def from_widget(self, shown: Any, data: str) -> Any:
+        """What a widget shows as a value; for names, in the order in which they are offered."""
+        if self.text:
+            return clean_line(shown) if isinstance(shown, str) else shown
+        if not self.several or not isinstance(shown, list):
+            return shown
+        known = list(self.options(data))
+        return join(name for name in known if name in shown) if all(name in known for name in shown) else None
 
     def nearest(self, text: str, data: str) -> tuple[Any, bool]:
         """The option that a text asks for and whether it is just this one; None if it asks for nothing known."""
+        if self.text:
+            return clean_line(text), clean_line(text) == text
+        if self.several:
+            known, asked = list(self.options(data)), set(split(text))
+            # All of them would leave nothing.
+            sound = asked < set(known)
+            return (join(name for name in known if name in asked), True) if sound else (None, False)
         if self.titles:
             return (text, True) if text in self.titles(data) else (None, False)
         try:
@@ -54,6 +88,24 @@ class Control:
             return None, False
         found = min(self.grid, key=lambda option: abs(option - number))
         return found, math.isclose(found, number, abs_tol=1e-9)
+
+
+def join(names: Iterable[str]) -> str:
+    """Names in one text, whatever they are made of."""
+    return ",".join(name.replace("%", "%25").replace(",", "%2C") for name in names)
+
+
+def split(text: str) -> tuple[str, ...]:
+    """The names in a text that `join` has written."""
+    return tuple(unquote(part) for part in text.split(",") if part)
+
+
+def clean_line(text: str, most: int = 200) -> str:
+    """A text in one line of at most so many characters, without what cannot be seen."""
+    joiners = "\u200c\u200d"  # letters and emoji need them
+    kept = "".join(c if c.isprintable() or c in joiners else " " for c in text[: 20 * most])
+    line = " ".join(kept.split())[:most].strip()
+    return line if line.strip(joiners + " ") else ""
 
 
 def control(default: Any, label: str, *, name: str = "", **more: Any) -> Any:

@@ -52,8 +52,8 @@ def access_from_link(parameters: Mapping[str, str]) -> tuple[Access, list[str]]:
 
 
 def to_link(settings: Settings) -> dict[str, str]:
-    """Query parameters that hold the complete setting."""
-    return {name: _written(value) for name, value in asdict(settings).items()}
+    """Query parameters that hold the complete setting; one that is empty needs none."""
+    return {name: _written(value) for name, value in asdict(settings).items() if value != ""}
 
 
 def from_link(parameters: Mapping[str, str], own: str | None = None) -> tuple[Settings, list[str]]:

@@ -21,6 +21,7 @@ from urllib.parse import unquote
 import pandas as pd
 
 from commod import __version__
+from commod.dashboard.state.controls import clean_line
 from commod.dashboard.state.link import from_link, to_link
 from commod.dashboard.state.settings import CONTROLS, OWN_PREFIX, Settings, controls_of, defaults, described
 from commod.datasets import TASKS, damaged_files
@@ -75,10 +76,7 @@ def count_of_runs(count: int) -> str:
 
 def clean_name(text: str, most: int = MAX_NAME) -> str:
     """A name in one line of at most so many characters, without what cannot be seen; may be empty."""
-    joiners = "\u200c\u200d"  # letters and emoji need them
-    kept = "".join(c if c.isprintable() or c in joiners else " " for c in text[: 20 * MAX_NAME])
-    name = " ".join(kept.split())[:most].strip()
-    return name if name.strip(joiners + " ") else ""
+    return clean_line(text, most)
 
 
 def unique_name(name: str, taken: Collection[str]) -> str:
@@ -271,13 +269,13 @@ def _wrong_with(settings: dict[str, Any]) -> str:
         value = settings[name]
         if control.grid and not (isinstance(value, float) and math.isfinite(value)):
             return f"its {control.name} is not a number."
-        if control.titles and not isinstance(value, str):
+        if not control.grid and not isinstance(value, str):
             return f"its {control.name} is not text."
     data = settings["data"]
     if reason := _wrong_data(data):
         return reason
     for name, control in given.items():  # another choice in place of one that is not known would be another model
-        if control.titles and settings[name] not in control.titles(data):
+        if control.titles and not control.takes(settings[name], data):
             return f"its {control.name} “{clean_name(settings[name], 20)}” is not known here."
     return ""
 
@@ -309,9 +307,13 @@ def write_link(runs: Sequence[Run]) -> str:
 
 def _write_one(run: Run) -> str:
     usual, here = to_link(defaults(run.settings.data)), to_link(run.settings)
-    name = run.name.replace("%", "%25").replace(_RUNS, "%7E").replace(_PARTS, "%2A")
-    differs = [f"{key}-{value}" for key, value in here.items() if value != usual[key]]
-    return _PARTS.join([name, run.settings.data, *differs])
+    differs = [f"{key}-{_coded(value)}" for key, value in here.items() if value != usual.get(key)]
+    return _PARTS.join([_coded(run.name), run.settings.data, *differs])
+
+
+def _coded(text: str) -> str:
+    """A text without what parts runs; `unquote` gives it back."""
+    return text.replace("%", "%25").replace(_RUNS, "%7E").replace(_PARTS, "%2A")
 
 
 def read_link(text: str) -> tuple[list[Run], list[str]]:
@@ -329,7 +331,7 @@ def read_link(text: str) -> tuple[list[Run], list[str]]:
         if reason:
             problems.append(f"“{name}” of the link is not taken: {reason}")
             continue
-        asked = {key: value for key, _, value in (part.partition("-") for part in parts[1:])}
+        asked = {key: unquote(value) for key, _, value in (part.partition("-") for part in parts[1:])}
         unknown = [clean_name(key, 20) for key in asked if key not in CONTROLS or key == "data"]
         if unknown:
             problems.append(f"“{name}”: the link holds “{unknown[0]}”, which is no setting; it is left out.")

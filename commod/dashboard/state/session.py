@@ -112,7 +112,7 @@ def widget_key(name: str) -> str:
     """Key of the widget that edits a field of the settings, its value set from the current setting if it has none."""
     key = f"set_{name}"
     if key not in st.session_state:
-        st.session_state[key] = getattr(current(), name)
+        st.session_state[key] = CONTROLS[name].to_widget(getattr(current(), name))
     return key
 
 
@@ -121,11 +121,11 @@ def _move(settings: Settings) -> None:
     here = state()
     here.settings = settings
     here.notices = []
-    for name in CONTROLS:
+    for name, control in CONTROLS.items():
         key = f"set_{name}"
         # Without its key a widget takes the new value when it is drawn, be it now or later; one that is set while the
         # widget is not drawn would not reach the browser. Where nothing changes, the browser need not build it anew.
-        if key in st.session_state and st.session_state[key] != getattr(settings, name):
+        if key in st.session_state and st.session_state[key] != control.to_widget(getattr(settings, name)):
             del st.session_state[key]
 
 
@@ -168,8 +168,9 @@ def change(name: str) -> None:
     here = current()
     # A message may bring more than one move, where a slow server has skipped a run: take them all, or `_move` would set
     # back the others before their callbacks are called. Something that no widget offers is a forged message.
-    moved: dict[str, Any] = {other: st.session_state.get(f"set_{other}") for other in CONTROLS}
-    moved = {other: value for other, value in moved.items() if value in options(other)}
+    shown = {other: st.session_state.get(f"set_{other}") for other in CONTROLS}
+    moved: dict[str, Any] = {other: CONTROLS[other].from_widget(value, here.data) for other, value in shown.items()}
+    moved = {other: value for other, value in moved.items() if _is_offered(other, value)}
     if name not in moved:  # a segmented control clicked twice, too: keep what was
         _move(here)
         return
@@ -183,6 +184,10 @@ def change(name: str) -> None:
     if chosen.get("f") not in base_models_of(data):
         chosen.pop("f", None)
     go_to(replace(defaults(data), **chosen).looked_at_as(here))
+
+
+def _is_offered(name: str, value: Any) -> bool:
+    return value in options(name) if name == "data" else CONTROLS[name].takes(value, current().data)
 
 
 def options(name: str) -> Mapping[Any, str]:

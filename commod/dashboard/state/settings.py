@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from commod.dashboard.state.controls import Control, control
+from commod.dashboard.state.controls import Control, control, split
 from commod.datasets import TASKS, damaged_files, load_task
 from commod.experiments.scene import SceneKey
 from commod.experiments.target import LAMBDA_GRIDS
@@ -16,6 +16,7 @@ from commod.models.base_models import BASE_MODELS, GIVEN_SCORES
 OWN_PREFIX = "own-"
 _VIEWS = {"fairness": "Fairness and accuracy", "changes": "Accuracy and changes"}
 _UPDATES = {"ratio": "multiply (the paper)", "affine": "multiply and shift"}
+_DIRECTIONS = {"both": "both ways (the paper)", "improve": "nobody loses", "worsen": "nobody gains"}
 
 
 def sound_data() -> list[str]:
@@ -40,6 +41,12 @@ def base_models_of(data: str) -> dict[str, str]:
     titles = {name: title for name, (title, _) in BASE_MODELS.items()}
     column = load_task(data).spec.scores
     return {GIVEN_SCORES: f"Scores of the file ({column})"} | titles if column else titles
+
+
+def features_of(data: str) -> dict[str, str]:
+    """Name to title of the features of a data set."""
+    task = load_task(data)
+    return {feature.name: task.label(feature.name) for feature in task.spec.features}
 
 
 def _weight(default: float, label: str, argument: str) -> Any:
@@ -69,13 +76,33 @@ class Settings:
     lambda_concepts: float = _weight(0.05, "Sparse concepts", "lambda_concepts")
     k: int = control(2, "Number of concepts (k)", name="k", grid=tuple(range(1, 11)), argument="n_concepts", word="k")
     update: str = control("ratio", "Update", titles=lambda _: _UPDATES, argument="update", word="update", optional=True)
+    direction: str = control(
+        "both", "Direction", titles=lambda _: _DIRECTIONS, argument="direction", word="direction", optional=True
+    )
+    without: str = control(
+        "",
+        "Kept out of the update",
+        name="kept out",
+        titles=features_of,
+        several=True,
+        argument="features",
+        word="without",
+        optional=True,
+    )
+    reason: str = control(
+        "", "Why they are kept out", text=True, decides="note", word="reason", freezable=False, optional=True
+    )
     seed: int = control(0, "Seed of the split", grid=tuple(range(100)), typed=True, decides="scene", word="seed")
     depth: int = control(3, "Depth of the tree", grid=tuple(range(1, 7)), decides="look", word="depth")
     view: str = control("fairness", "View", titles=lambda _: _VIEWS, decides="look", freezable=False)
 
     def model(self) -> Settings:
-        """The part that decides the model; how it is looked at is set to its default."""
-        return self.looked_at_as(_USUAL)
+        """The part that decides the model; how it is looked at and what is noted are set to their defaults."""
+        return replace(self, **{name: getattr(_USUAL, name) for name in controls_of("look", "note")})
+
+    def free(self) -> Settings:
+        """The same without what limits the update: in both directions, through all features."""
+        return replace(self, direction=_USUAL.direction, without=_USUAL.without, reason=_USUAL.reason)
 
     def looked_at_as(self, other: Settings) -> Settings:
         """The same model, looked at as `other` is."""
@@ -90,9 +117,17 @@ class Settings:
         return self.scene(), self.fairness
 
     def commod_arguments(self) -> dict[str, Any]:
-        """Keyword arguments of `Commod`."""
+        """Keyword arguments of `Commod`; those of a limit only where there is one."""
         declared = controls_of("model") | controls_of("scene")
-        return {known.argument: getattr(self, name) for name, known in declared.items() if known.argument}
+        arguments = {known.argument: getattr(self, name) for name, known in declared.items() if known.argument}
+        spec, kept_out = load_task(self.data).spec, split(arguments.pop("features"))
+        if self.direction == _USUAL.direction:
+            del arguments["direction"]
+        else:
+            arguments["favourable"] = spec.favourable
+        if kept_out:
+            arguments["features"] = tuple(feature.name for feature in spec.features if feature.name not in kept_out)
+        return arguments
 
 
 CONTROLS: dict[str, Control] = {field.name: field.metadata["control"] for field in fields(Settings)}
@@ -116,6 +151,18 @@ def described(settings: Settings, *decides: str) -> dict[str, str]:
     """Every setting that decides these (at first, all that decides the model) as it is read."""
     declared = controls_of(*(decides or ("scene", "model")))
     return {name: known.in_words(getattr(settings, name), settings.data) for name, known in declared.items()}
+
+
+def limits_in_words(settings: Settings) -> str:
+    """What limits the update, as a sentence of its own; empty if nothing does."""
+    words, parts = described(settings, "model"), []
+    if settings.direction != _USUAL.direction:
+        parts.append(words["direction"])
+    if settings.without:
+        why = f" ({settings.reason})" if settings.reason else ""
+        parts.append(f"r does not use {words['without']}{why}")
+    text = "; ".join(parts)
+    return text and f"{text[0].upper()}{text[1:]}."
 
 
 def in_words(settings: Settings) -> str:

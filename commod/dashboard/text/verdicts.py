@@ -80,6 +80,23 @@ def verdict(
     )
 
 
+def cost_of_limits(
+    spec: TaskSpec, fairness: str, here: tuple[pd.DataFrame, pd.DataFrame], free: tuple[pd.DataFrame, pd.DataFrame]
+) -> str:
+    """What the same sliders give where the update is not limited; `here` and `free` are figures and changes."""
+    parts = []
+    for figure in CRITERIA[fairness].key_figures:
+        if figure.name in here[0].index:
+            values = [figure.show(figures.loc[figure.name, "g"]) for figures, _ in (free, here)]
+            parts.append(f"{figure.short_in_sentence} {values[0]} (here {values[1]})")
+    worse = directions(spec)[1][1]
+    harmed = [int(changes[worse].sum()) for _, changes in (free, here)]
+    return (
+        f"Without that, the same sliders give {', '.join(parts)}, and {harmed[0]:,} {spec.people} the worse decision "
+        f"(here {harmed[1]:,})."
+    )
+
+
 def score_in_words(score: float) -> str:
     """A score in percent; never 0 or 100, which no model gives."""
     return "<0.1%" if score < 0.0005 else ">99.9%" if score > 0.9995 else f"{score:.1%}"

@@ -24,6 +24,8 @@ def sidebar() -> None:
         reset.button("Reset", on_click=session.reset, width="stretch", help=tip("reset"))
         for name in controls_of("model"):
             control(name)
+        if session.current().without:
+            control("reason")
         _scene_numbers()
 
 
@@ -67,7 +69,18 @@ def control(name: str) -> None:
         "help": tip("frozen") if frozen else explained,
     }
     titles = session.options(name)
-    if declared.typed:
+    if declared.text:
+        st.text_input(declared.label, max_chars=200, **about)
+    elif declared.several:
+        st.multiselect(
+            declared.label,
+            list(titles),
+            format_func=titles.__getitem__,
+            max_selections=len(titles) - 1,
+            placeholder="None",
+            **about,
+        )
+    elif declared.typed:
         st.number_input(declared.label, declared.grid[0], declared.grid[-1], step=1, **about)
     elif declared.titles:
         st.selectbox(declared.label, list(titles), format_func=titles.__getitem__, **about)

@@ -123,7 +123,7 @@ def test_the_link_holds_the_complete_setting():
     other = fine(run(**link))
     assert [m.value for m in other.metric] == [m.value for m in app.metric]
     assert slider(other, "lambda_fair").value == 2.25
-    assert set(link) == {"data", "fairness", "f", "view", "update", *GRIDS}
+    assert set(link) == {"data", "fairness", "f", "view", "update", "direction", *GRIDS}
 
 
 def test_the_link_to_share_is_that_of_this_setting_and_not_of_the_last():

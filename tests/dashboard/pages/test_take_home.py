@@ -281,7 +281,7 @@ def test_predictions_hold_no_formula():
 
 def test_every_export_opens(capsys, tmp_path, monkeypatch):
     result = fitted()
-    offered = take_home.exports(result, 3)
+    offered = take_home.exports(result, result.settings)
     made = {export.title: export.make() for export in offered}
     assert list(made) == ["Report", "Predictions", "Recipe", "Model", "Loader"]
     for export in offered:

@@ -84,7 +84,7 @@ def test_the_app_opens_it_where_its_declaration_says():
     assert slider(app, "k").value == 3
     assert app.selectbox(key="set_fairness").value == "equalized_odds"
     limits = [field.value for field in app.number_input if "at most" in field.label]
-    assert limits == [0.45, 7.0]
+    assert limits == [0.45, 7.0, None]
     assert float(figure(app, "Disparate mistreatment")) > 0
     sheet = fine(app.switch_page("pages/data.py").run())
     assert any("Invented loans" in text.value for text in sheet.main.markdown)

@@ -8,6 +8,7 @@ from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.service import submit
 from commod.dashboard.jobs.wait import draw_pending, wait_a_moment
 from commod.dashboard.pages.explore import target
+from commod.dashboard.pages.explore.cost import begin_cost
 from commod.dashboard.pages.explore.pareto import begin_sweep, draw_pareto
 from commod.dashboard.pages.explore.share import share
 from commod.dashboard.server.paint_order import deferred_paint, first_paint, let_browser_draw
@@ -56,6 +57,7 @@ def show() -> None:
     with deferred_paint(), head:
         st.markdown(result.verdict)
         draw_figures(result)
+        limited = st.empty()
     with deferred_paint(), right:
         draw_changes(result)
     with deferred_paint(), right:
@@ -70,4 +72,5 @@ def show() -> None:
     draw_tree(result, settings.depth)
     session.keep_link()
     # What may take a while comes last: the page above is complete without it.
-    draw_pending(begin_shap(result), begin_sweep(result.settings), target.pending(searching), *checks())
+    cost = begin_cost(settings, result, limited)
+    draw_pending(cost, begin_shap(result), begin_sweep(result.settings), target.pending(searching), *checks())

@@ -122,7 +122,8 @@ def draw_pareto(result: FitResult) -> Callable[[], None]:
         else ""
     )
     only = " of the update that only multiplies" if result.g.has_shift else ""
-    grey = f"Grey: a sweep over λ_fair and λ_ratio{only}, its frontier as a line."
+    free = ", without limits on the update" if settings.free() != settings else ""
+    grey = f"Grey: a sweep over λ_fair and λ_ratio{only}{free}, its frontier as a line."
     st.caption((grey if sweep is not None else "A sweep over λ_fair and λ_ratio is being computed …") + squares)
     table = st.container()  # keeps the last run's fold, and the focus in it; st.empty would drop both at once
 

@@ -16,7 +16,9 @@ from commod.dashboard.state import session
 from commod.dashboard.state.page_state import PageState
 from commod.dashboard.state.settings import Settings
 from commod.dashboard.text.glossary import tip
+from commod.experiments.sense import shares_of_decisions
 from commod.experiments.target import LAMBDA_GRIDS, Target
+from commod.explain.sense import SURE
 from commod.metrics.figures import CRITERIA
 
 
@@ -34,11 +36,11 @@ class _State:
 
 _state = PageState("target", _State)
 # What was last in the fields, also after a visit to another page.
-_kept: PageState[dict[str, float]] = PageState("target_fields", dict)
+_kept: PageState[dict[str, float | None]] = PageState("target_fields", dict)
 
 
-def _keys(settings: Settings) -> tuple[str, str]:
-    return f"target_fairness_{settings.data}_{settings.fairness}", f"target_change_{settings.data}_{settings.fairness}"
+def _keys(settings: Settings) -> list[str]:
+    return [f"target_{what}_{settings.data}_{settings.fairness}" for what in ("fairness", "change", "sure")]
 
 
 def _keep(key: str) -> None:
@@ -48,12 +50,13 @@ def _keep(key: str) -> None:
 def _find() -> None:
     """Callback of the button."""
     settings = session.current()
-    fair, change = (st.session_state[key] for key in _keys(settings))
+    fair, change, sure = (st.session_state[key] for key in _keys(settings))
     least = CRITERIA[settings.fairness].share(fair)
+    most_sure = None if sure is None else round(float(sure) / 100, 4)
     _drop()
     state = _state()
     state.asked_at = settings
-    state.ticket = submit(tasks.target(settings, round(float(least), 4), round(float(change) / 100, 4)))
+    state.ticket = submit(tasks.target(settings, round(float(least), 4), round(float(change) / 100, 4), most_sure))
     held()[:] = [state.ticket]
 
 
@@ -76,7 +79,7 @@ def arrive() -> None:
 
 
 def form(settings: Settings, result: FitResult) -> Any:
-    """Two fields, a button and the answer; returns the place of the progress.
+    """Three fields, a button and the answer; returns the place of the progress.
 
     Nothing where a teacher's link has frozen a slider that the search would move.
     """
@@ -87,16 +90,29 @@ def form(settings: Settings, result: FitResult) -> Any:
     criterion = CRITERIA[settings.fairness]
     usual = result.task.spec.targets.get(criterion.name, (round(criterion.share(0.8), 2), 10.0))
     keys = _keys(settings)
-    for key, value in zip(keys, usual, strict=True):
+    for key, value in zip(keys, (*usual, None), strict=True):
         st.session_state.setdefault(key, _kept().get(key, value))
     with st.container(border=True):
         st.markdown("**Or name a target**, and let the sliders be set for you.")
-        left, right = st.columns(2, gap="small")
-        for column, title, most, step, form, key in (
-            (left, f"{criterion.figure.short_title}, {criterion.side}", 1.0, 0.05, "%.2f", keys[0]),
-            (right, "Changed, at most (%)", 100.0, 1.0, "%.1f", keys[1]),
-        ):
-            column.number_input(title, 0.0, most, step=step, format=form, key=key, on_change=_keep, args=(key,))
+        fields: tuple[tuple[str, float, float, str, str | None], ...] = (
+            (f"{criterion.figure.short_title}, {criterion.side}", 1.0, 0.05, "%.2f", None),
+            ("Changed, at most (%)", 100.0, 1.0, "%.1f", None),
+            ("f sure, at most (%)", 100.0, 5.0, "%.0f", tip("max_sure")),
+        )
+        columns = st.columns(3, gap="small", vertical_alignment="bottom")
+        for column, (title, most, step, form, explained), key in zip(columns, fields, keys, strict=True):
+            column.number_input(
+                title,
+                0.0,
+                most,
+                step=step,
+                format=form,
+                help=explained,
+                placeholder="any",
+                key=key,
+                on_change=_keep,
+                args=(key,),
+            )
         searching = state.ticket is not None
         button = st.empty()  # one place for both: the old one is gone at once
         if searching:
@@ -144,7 +160,9 @@ def _take(ticket: Ticket) -> None:
 
 def _as_settings(here: Settings, found: dict[str, Any]) -> Settings:
     """What was found, in the form it was searched for."""
-    return replace(here, **{name: found[name] for name in (*LAMBDA_GRIDS, "update")})
+    asked = _state().asked_at or here
+    form = {name: getattr(asked, name) for name in ("update", "direction", "without", "reason")}
+    return replace(here, **form, **{name: found[name] for name in LAMBDA_GRIDS})
 
 
 def _answer(settings: Settings, result: FitResult) -> None:
@@ -180,13 +198,18 @@ def _on_test(found: Target, result: FitResult) -> tuple[bool, str]:
     """Whether the limits hold on the test part, and that in words."""
     criterion, figure = CRITERIA[found.criterion], CRITERIA[found.criterion].figure
     value, changed = (float(result.figures.loc[row, "g"]) for row in (figure.name, "change_rate"))
-    fair = criterion.is_met(value, criterion.share(found.min_fairness))
-    few = changed <= found.max_change
     name = figure.short_in_sentence
-    verdict = {
-        (True, True): "both limits hold",
-        (False, True): f"the limit on {name} is missed",
-        (True, False): "the limit on changes is missed",
-        (False, False): "both limits are missed",
-    }[bool(fair), few]
-    return bool(fair and few), f"On test: {name} {figure.show(value)}, {changed:.1%} changed: {verdict}."
+    holds = {
+        name: bool(criterion.is_met(value, criterion.share(found.min_fairness))),
+        "changes": changed <= found.max_change,
+    }
+    sure = ""
+    if found.max_sure is not None:
+        share = shares_of_decisions(result.scene, result.decisions)["sure"] if result.changed_test.any() else 0.0
+        holds["how sure f was"] = share <= found.max_sure
+        sure = f", f surer than {SURE:.0%} in {share:.0%} of them"
+    missed = [limit for limit, held in holds.items() if not held]
+    verdict = f"{'both' if len(holds) == 2 else 'all'} limits hold"
+    if missed:
+        verdict = f"the limit{'s' * (len(missed) > 1)} on {' and '.join(missed)} {'are' if missed[1:] else 'is'} missed"
+    return not missed, f"On test: {name} {figure.show(value)}, {changed:.1%} changed{sure}: {verdict}."

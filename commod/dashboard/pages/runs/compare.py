@@ -202,7 +202,11 @@ def _picture(group: Sequence[Shown]) -> None:
 def _settings(shown: Sequence[Shown]) -> None:
     """The settings, rows that differ marked."""
     st.header("Settings")
-    columns = [described(one.settings) | {"fairness": CRITERIA[one.settings.fairness].title} for one in shown]
+    noted = ("note",) if any(one.settings.reason for one in shown) else ()
+    columns = [
+        described(one.settings, "scene", "model", *noted) | {"fairness": CRITERIA[one.settings.fairness].title}
+        for one in shown
+    ]
     rows, marked = [], set()
     for i, name in enumerate(columns[0]):
         values = [column[name] for column in columns]

@@ -20,7 +20,7 @@ from commod.dashboard.jobs.wait import Pending, draw_pending, result_of
 from commod.dashboard.pages.take_home.report import file_name, model_json, predictions_csv, report_html
 from commod.dashboard.state import session
 from commod.dashboard.state.recipe import to_python
-from commod.dashboard.state.settings import Settings, in_words
+from commod.dashboard.state.settings import Settings, in_words, limits_in_words
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.views import frame
 from commod.dashboard.views.download import offer
@@ -40,7 +40,7 @@ def show() -> None:
     st.markdown("The model of the sliders, as files: to be read, counted, run elsewhere, and made again.")
     result = current_model()
     session.keep_link()
-    _files(result, session.current().depth)
+    _files(result, session.current())
     _how_to(result)
     # Report and predictions tell whether it would happen again: begun here, it is there when they are asked for.
     draw_pending(Pending(submit(tasks.refits(result)), lambda _: None))
@@ -59,8 +59,8 @@ class Export:
     make: Callable[[], bytes]
 
 
-def exports(result: FitResult, depth: int) -> list[Export]:
-    """All that can be taken home of one fit; `depth` is that of the report's tree."""
+def exports(result: FitResult, settings: Settings) -> list[Export]:
+    """All that can be taken home of one fit at `settings`, which also say how deep the report's tree is."""
     spec = result.task.spec
     code = to_python(result.settings)
     sizes = _sizes(result.settings, result)
@@ -74,7 +74,7 @@ def exports(result: FitResult, depth: int) -> list[Export]:
             "as a model card in one file.",
             file_name(result, "report", "html"),
             f"about {_size(REPORT_SIZE)}",
-            partial(_report, result, depth, code),
+            partial(_report, result, settings, code),
         ),
         Export(
             "Predictions",
@@ -117,11 +117,11 @@ def exports(result: FitResult, depth: int) -> list[Export]:
     ]
 
 
-def _files(result: FitResult, depth: int) -> None:
+def _files(result: FitResult, settings: Settings) -> None:
     """A card for each file."""
     words = f"{result.task.spec.title}, {in_words(result.settings)}. {result.verdict}"
     st.caption(escape_markdown(words))
-    report, *others = exports(result, depth)
+    report, *others = exports(result, settings)
     _file(report, st.container(border=True))
     for pair in zip(others[::2], others[1::2], strict=True):
         for export, column in zip(pair, st.columns(2, gap="small"), strict=True):
@@ -161,15 +161,19 @@ def _usage(result: FitResult) -> str:
     )
 
 
-def _report(result: FitResult, depth: int, code: str) -> bytes:
+def _report(result: FitResult, settings: Settings, code: str) -> bytes:
     """Made when it is asked for, in a thread without a session."""
-    tree = result_of(tasks.tree(result, depth)) if result.changed_train.any() else None
+    tree = result_of(tasks.tree(result, settings.depth)) if result.changed_train.any() else None
     limits = result_of(tasks.limits(result.settings))
     sense = [result_of(task(result)) for task in (tasks.evidence, tasks.merit, tasks.refits)]
     fingerprint = hashlib.sha256(model_json(result).encode()).hexdigest()
     now = datetime.now(UTC)
     date = f"{now.day} {now:%B %Y}"
-    return report_html(result, tree, limits, *sense, code=code, date=date, fingerprint=fingerprint).encode()
+    limited = limits_in_words(settings)
+    if limited:
+        limited = f"{limited} {result.beside(result_of(tasks.fit(settings.free())))}"
+    report = report_html(result, tree, limits, *sense, code=code, date=date, fingerprint=fingerprint, limited=limited)
+    return report.encode()
 
 
 @st.cache_data(show_spinner=False, max_entries=64)

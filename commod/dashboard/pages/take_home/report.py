@@ -112,6 +112,7 @@ def report_html(
     code: str,
     date: str,
     fingerprint: str = "",
+    limited: str = "",
 ) -> str:
     """A model card of one fit as one HTML file that needs nothing else; its words are in ``report.html``.
 
@@ -130,6 +131,8 @@ def report_html(
         When it was made, as it is to be shown.
     fingerprint : str
         SHA-256 of the model's JSON file.
+    limited : str
+        What limits the update, why, and what that costs; empty where nothing does.
     """
     task = result.task
     caveats = re.search(r"\*\*Caveats\.\*\*\s*(.+?)(?:\n\s*\n|\Z)", task.datasheet, flags=re.DOTALL)
@@ -145,6 +148,7 @@ def report_html(
         code=code,
         date=date,
         fingerprint=fingerprint,
+        limited=limited,
         version=__version__,
         base_model=base_model_in_words(result),
         # Of an f that came as scores, nobody here knows what it was trained on or given.

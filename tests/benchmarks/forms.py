@@ -1,6 +1,6 @@
-"""Both updates beside other methods, as in docs/methods.md: ``python -m tests.benchmarks.affine``.
+"""Forms of COMMOD's update beside other methods, as in docs/methods.md: ``python -m tests.benchmarks.forms``.
 
-Both updates of COMMOD get the same settings, those of its declared sweep (36: λ_fair × λ_ratio, λ_concepts as the data
+All forms get the same settings, those of COMMOD's declared sweep (36: λ_fair × λ_ratio, λ_concepts as the data
 set has it); the others get their own declared sweeps. All figures are of the test part. Two tables: of the models that
 are fair enough, the most accurate; and how many models of the one are beaten by a model of the other.
 """
@@ -20,7 +20,12 @@ from commod.experiments.sweep import Shared, fairness_gain, fit_cell, lines_of
 from commod.metrics.figures import CRITERIA
 from commod.models.competitors import METHODS
 
-UPDATES = ("ratio", "affine")
+FORMS = {
+    "ratio": {"update": "ratio"},
+    "affine": {"update": "affine"},
+    "ratio, nobody loses": {"update": "ratio", "direction": "improve"},
+    "affine, nobody loses": {"update": "affine", "direction": "improve"},
+}
 # Fair enough: a P-Rule from here on; a mistreatment of half of f's.
 LEVELS = {"law_school": 0.70, "compas": 0.77, "adult": 0.64}
 
@@ -28,12 +33,12 @@ LEVELS = {"law_school": 0.70, "compas": 0.77, "adult": 0.64}
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", default=",".join(LEVELS), help="data sets")
-    parser.add_argument("--methods", default="lpp,frappe,bayes", help="beside the two forms of COMMOD")
+    parser.add_argument("--methods", default="lpp,frappe,bayes", help="beside the forms of COMMOD")
     parser.add_argument("--fairness", default=",".join(CRITERIA), help="criteria")
     parser.add_argument("--splits", type=int, default=1, help="how many, from seed 0 on")
     parser.add_argument("--points", type=Path, help="CSV file of all models: what is in it is not trained again")
     arguments = parser.parse_args()
-    names = [*UPDATES, *arguments.methods.split(",")]
+    names = [*FORMS, *arguments.methods.split(",")]
     points = pd.read_csv(arguments.points) if arguments.points and arguments.points.exists() else pd.DataFrame()
     for data in arguments.data.split(","):
         for fairness in arguments.fairness.split(","):
@@ -57,15 +62,16 @@ def models_of(scene, name, fairness):
     figure = CRITERIA[fairness].figure_name
     columns = [figure, "accuracy", "change_rate", "right", "sure"]
     before = scene.figures(scene.decisions_test)[figure]
-    if name not in UPDATES:
+    if name not in FORMS:
         return sweep_method(scene, name, fairness).points[[*columns, "settings"]].assign(f=before)
+    form = FORMS[name] | ({"favourable": scene.task.spec.favourable} if "direction" in FORMS[name] else {})
     rows = []
     for line in lines_of("commod"):
         shared = Shared()
         for cell in line:
-            model = fit_cell(scene, replace(cell, others=(*cell.others, ("update", name))), fairness, shared)
+            model = fit_cell(scene, replace(cell, others=(*cell.others, *form.items())), fairness, shared)
             decided = model.decisions_test
-            rows.append({**scene.figures(decided), **shares_of_decisions(scene, decided), "settings": model.cell.words})
+            rows.append({**scene.figures(decided), **shares_of_decisions(scene, decided), "settings": cell.words})
     return pd.DataFrame(rows)[[*columns, "settings"]].assign(f=before)
 
 
@@ -97,13 +103,12 @@ def matched(points):
 
 
 def beaten(points):
-    """How many models of either update another method beats, and how many of its models either update beats."""
+    """How many models of a form another one or another method beats, and how many of its models the form beats."""
     rows = []
     for (data, fairness), part in points.groupby(["data", "fairness"], sort=False):
-        for own in UPDATES:
-            for other in part["name"].unique():
-                if other == own or (own, other) == ("affine", "ratio"):
-                    continue
+        names = list(part["name"].unique())
+        for own in FORMS:
+            for other in names[names.index(own) + 1 :] if own in names else ():
                 row = {"data": data, "fairness": CRITERIA[fairness].short, "A": title(own), "B": title(other)}
                 row["of A beaten by B"] = share_beaten(part, own, other, fairness)
                 row["of B beaten by A"] = share_beaten(part, other, own, fairness)
@@ -125,7 +130,7 @@ def share_beaten(points, name, by, fairness):
 
 
 def title(name):
-    return f"COMMOD, {name}" if name in UPDATES else METHODS[name].title
+    return f"COMMOD, {name}" if name in FORMS else METHODS[name].title
 
 
 def show(frame, heading):

@@ -1,0 +1,28 @@
+"""What the limits on the update cost: the same sliders without them, beside the model."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from commod.dashboard.jobs import tasks
+from commod.dashboard.jobs.queue import Ticket
+from commod.dashboard.jobs.results import FitResult
+from commod.dashboard.jobs.service import submit
+from commod.dashboard.jobs.wait import Pending
+from commod.dashboard.server.paint_order import deferred_paint
+from commod.dashboard.state.settings import Settings, limits_in_words
+from commod.dashboard.text.escape import escape_markdown
+
+
+def begin_cost(settings: Settings, result: FitResult, place: Any) -> Pending | None:
+    """A sentence about it at `place`, whole when the free model is there; nothing where nothing is limited."""
+    limits = escape_markdown(limits_in_words(settings))
+    if not limits:
+        return None
+    place.markdown(f"**Limited.** {limits} What that costs is being computed …")
+
+    def paint(ticket: Ticket) -> None:
+        with deferred_paint():
+            place.markdown(f"**Limited.** {limits} {escape_markdown(result.beside(ticket.result()))}")
+
+    return Pending(submit(tasks.fit(settings.free())), paint)

@@ -1,0 +1,167 @@
+"""Limits on the update, as a stakeholder sets them: direction, features kept out, and why."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from commod.dashboard.jobs.checks import evidence, merit, refits
+from commod.dashboard.jobs.results import fit_result, tree_of_changes
+from commod.dashboard.pages.take_home.report import report_html
+from commod.dashboard.state.controls import join, split
+from commod.dashboard.state.link import from_link, to_link
+from commod.dashboard.state.recipe import to_python
+from commod.dashboard.state.runs_file import Run, default_name, read_link, read_runs, write_link, write_runs
+from commod.dashboard.state.settings import CONTROLS, defaults, in_words, limits_in_words
+from commod.datasets import load_task
+from commod.experiments.limits import limits_of
+from tests.dashboard.driving import captions, fine, run, tables, words
+
+REASON = "50 % of *them* ~ cannot, <b>change</b> it"
+LIMITED = replace(defaults("law_school"), direction="improve", without="lsat,sex", reason=REASON)
+
+
+def press(app, label):
+    return fine(next(b for b in app.button if b.label == label).click().run())
+
+
+def test_the_page_trains_it_and_says_what_it_costs():
+    app = fine(run(**to_link(LIMITED)))
+    free = fit_result(defaults("law_school"))
+    here = app.session_state["held_explore"].last_good
+    assert here.g.rescaler_.acts_on == "negative"
+    assert here.g.coef_["lsat"] == 0
+    assert here.changes["lowered"].sum() == 0 < here.changes["raised"].sum()
+    (told,) = (text.value for text in app.main.markdown if "**Limited.**" in text.value)
+    assert "Nobody loses; r does not use LSAT score and Sex" in told
+    for figure, shown in (("accuracy", "accuracy"), ("p_rule", "P-Rule")):
+        form = ".1%" if figure == "accuracy" else ".3f"
+        other, own = free.figures.loc[figure, "g"], here.figures.loc[figure, "g"]
+        assert f"{shown} {other:{form}} (here {own:{form}})" in told
+    assert f"and {free.changes['lowered'].sum()} students the worse decision (here 0)" in told
+    assert "without limits on the update" in captions(app)
+
+
+def test_nothing_is_said_where_nothing_is_limited():
+    app = fine(run())
+    assert "**Limited.**" not in words(app)
+    assert "without limits" not in captions(app)
+    assert [widget.key for widget in app.text_input] == []
+
+
+def test_the_controls_move_it_and_undo_takes_it_back():
+    app = fine(run())
+    app.multiselect(key="set_without").set_value(["sex", "lsat"]).run()
+    assert fine(app).query_params["without"] == "lsat,sex"  # in the order of the table: equal settings are equal
+    app.text_input(key="set_reason").set_value("  because  ").run()
+    assert fine(app).query_params["reason"] == "because"
+    assert "(because)" in words(app)
+    app.selectbox(key="set_direction").set_value("improve").run()
+    assert fine(app).query_params["direction"] == "improve"
+    press(app, "Undo")
+    assert app.query_params["direction"] == "both"
+    press(app, "Undo")
+    press(app, "Undo")
+    assert "without" not in app.query_params
+    assert app.multiselect(key="set_without").value == []
+    press(app, "Redo")
+    assert app.multiselect(key="set_without").value == ["lsat", "sex"]
+    press(app, "Reset")
+    assert "without" not in app.query_params
+
+
+def test_another_data_set_has_other_features():
+    app = fine(run(without="lsat", reason="old"))
+    app.selectbox(key="set_data").set_value("compas").run()
+    assert {"without", "reason"}.isdisjoint(fine(app).query_params)
+    assert "priors_count" in dict(zip(load_task("compas").X, app.multiselect(key="set_without").options, strict=True))
+
+
+@pytest.mark.parametrize("wrong", ["race", "lsat,race", join(load_task("law_school").X)])
+def test_a_link_that_keeps_out_what_is_not_there_or_everything_is_said(wrong):
+    found, notices = from_link({"without": wrong})
+    assert found == defaults("law_school")
+    assert "kept out" in notices[0]
+
+
+def test_names_with_any_sign_in_them_are_kept_apart():
+    names = ("a,b", "50 %", "%2C", "ü")
+    assert split(join(names)) == names
+    assert split("") == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "forged"), [("without", ["race"]), ("without", 3), ("without", [["lsat"]]), ("reason", 3)]
+)
+def test_a_forged_value_is_not_taken(name, forged):
+    control = CONTROLS[name]
+    assert not control.takes(control.from_widget(forged, "law_school"), "law_school")
+
+
+def test_saved_runs_have_it_in_file_link_name_and_table():
+    runs = [Run("A", LIMITED), Run("B", defaults("law_school"))]
+    assert read_runs(write_runs(runs, {}).encode()) == (runs, [])
+    assert read_link(write_link(runs)) == (runs, [])
+    assert default_name(LIMITED).startswith("Law School (balanced): λ_fair 3, direction nobody loses, ")
+    rows = {
+        row[0]: row[1:] for row in tables(fine(run("pages/runs.py", runs=write_link(runs))))["Settings of the runs"]
+    }
+    assert rows["Direction (differs)"] == ["nobody loses", "both ways (the paper)"]
+    assert rows["Kept out (differs)"] == ["LSAT score and Sex", "none"]
+    assert rows["Why they are kept out (differs)"] == [REASON, ""]
+
+
+def test_files_from_before_mean_no_limit():
+    text = write_runs([Run("A", LIMITED)], {})
+    for name in ("direction", "without", "reason"):
+        text = "\n".join(line for line in text.splitlines() if f'"{name}"' not in line)
+    assert read_runs(text.encode()) == ([Run("A", defaults("law_school"))], [])
+
+
+def test_report_and_python_have_it(capsys):
+    result = fit_result(LIMITED)
+    tree, limits = tree_of_changes(result, 3), limits_of(result.scene, LIMITED.fairness, LIMITED.direction)
+    limited = f"{limits_in_words(LIMITED)} {result.beside(fit_result(LIMITED.free()))}"
+    sense = (evidence(result), merit(result), refits(result))
+    report = report_html(result, tree, limits, *sense, code="", date="today", limited=limited)
+    assert "<dt>Direction</dt><dd>nobody loses</dd>" in report
+    assert "<dt>Kept out</dt><dd>LSAT score and Sex</dd>" in report
+    assert "cannot, &lt;b&gt;change&lt;/b&gt; it" in report
+    assert "the same sliders give" in report
+    namespace = {}
+    exec(compile(to_python(LIMITED), "copied", "exec"), namespace)
+    np.testing.assert_array_equal(namespace["g"].coef_, result.g.coef_)
+    assert in_words(LIMITED).endswith("k 2, direction nobody loses, kept out LSAT score and Sex")
+
+
+def test_on_compas_the_better_decision_is_the_negative_one():
+    settings = replace(defaults("compas"), direction="improve")
+    assert settings.commod_arguments()["favourable"] == 0
+    changes = fit_result(settings).changes
+    assert changes["raised"].sum() == 0 < changes["lowered"].sum()
+
+
+def test_the_limit_page_counts_in_one_direction():
+    both, one = (limits_of(fit_result(LIMITED).scene, LIMITED.fairness, way) for way in ("both", "worsen"))
+    assert one.at(0.2) < both.at(0.2)
+    assert one.printed_fails_from is None
+    page = fine(run("pages/limits.py", direction="worsen"))
+    assert "changed and no better decision given (" in words(page)
+    assert f"**{one.at(0.05):.3f}**" in words(page)
+
+
+def test_a_search_stays_in_the_direction_it_was_asked_in(monkeypatch):
+    from commod.dashboard.jobs import results
+
+    asked = {}
+
+    def find(task, f, criterion, **arguments):
+        asked.update(arguments)
+        raise ValueError("enough")
+
+    monkeypatch.setattr(results, "find_settings", find)
+    app = fine(run(direction="improve", without="lsat"))
+    next(field for field in app.number_input if field.label == "f sure, at most (%)").set_value(20.0)
+    next(b for b in app.button if b.label == "Find the setting").click().run()
+    assert (asked["direction"], asked["max_sure"], "lsat" in asked["features"]) == ("improve", 0.2, False)
+    assert "The search failed: enough." in app.error[0].value
