@@ -264,6 +264,7 @@ def test_a_cold_deep_link_shows_the_right_page_and_navigation(browser, script):
         page.close()
 
 
+@pytest.mark.slow
 def test_the_sidebar_shows_the_setting_on_every_page(open_page):
     page = open_page("?data=compas&fairness=equalized_odds&lambda_fair=2.5&k=3")
     for name in ("What if", "Explore"):
@@ -276,6 +277,7 @@ def test_the_sidebar_shows_the_setting_on_every_page(open_page):
         assert page.get_by_role("combobox", name="Fairness criterion").input_value() == "Equalized odds (mistreatment)"
 
 
+@pytest.mark.slow
 def test_the_lesson_turns_its_pages(open_page):
     page = open_page("lesson?step=cheap&answers=,,,4", size="narrow")
     page.get_by_role("button", name="Next: Two kinds of fair").click()
@@ -366,11 +368,8 @@ def test_the_keyboard_changes_the_view_and_goes_back_to_a_setting_tried_before(o
     assert in_focus(page) == "Go back to a setting tried before"
 
 
-# Wide and light, but for the pages that take longest or have least on them, and the first page on a phone at night. All
-# else is in the slow tests.
-LATER = tuple(f"pages/{name}.py" for name in "limits compare paper data take_home runs glossary lesson".split())
-DEFAULT = {(script, "wide", False) for script in PAGES if script not in LATER}
-DEFAULT.add(("app.py", "narrow", True))
+# The first page on a phone at night, and the one with the widest table; all else is in the slow tests.
+DEFAULT = {("app.py", "narrow", True), ("pages/people.py", "wide", False)}
 LOOKS = [
     pytest.param(
         *look,

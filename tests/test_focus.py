@@ -47,9 +47,9 @@ if not hasattr(DeltaGenerator, "quick_empty"):
 # Pages that wait for something before they draw it; at λ_fair 0 there is nothing for SHAP, which takes its time.
 WAITING = (
     "?lambda_fair=0",
-    "limits?methods=commod",
+    pytest.param("limits?methods=commod", marks=pytest.mark.slow),
     pytest.param("compare?methods=commod,oracle_roc", marks=pytest.mark.slow),
-    f"runs?runs={quote('one*law_school~two*law_school*lambda_fair-2')}",
+    pytest.param(f"runs?runs={quote('one*law_school~two*law_school*lambda_fair-2')}", marks=pytest.mark.slow),
 )
 ALL = [*WAITING, *(pytest.param(address_of(script), marks=pytest.mark.slow) for script in PAGES)]
 

@@ -24,18 +24,31 @@ def without_shap(request, monkeypatch):
         monkeypatch.setattr(lesson, "draw_shap", lambda result: None)
 
 
-@pytest.fixture(autouse=True)
-def short_sweeps(request, monkeypatch):
-    """COMMOD's sweep behind the trade-off: three models are enough for all tests but those marked ``whole_sweeps``."""
-    if "whole_sweeps" in request.keywords:
+def _swept(values, ratios):
+    method = METHODS["commod"]
+    return replace(method, knob=replace(method.knob, sweep=values), others={"lambda_ratio": ratios})
+
+
+WHOLE = METHODS["commod"]
+SHORT = _swept((0.0, 2.0, 4.0), (0.05,))
+LONGER = _swept((0.0, 1.0, 2.0, 3.0, 4.0, 6.0, 10.0), (0.0, 0.05))
+
+
+@pytest.fixture(autouse=True, scope="module")
+def short_sweeps(request):
+    """COMMOD's sweep behind the trade-off: three models for all modules but those marked ``longer_sweeps``.
+
+    The tests of a module share what was trained.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(METHODS, "commod", LONGER if request.node.get_closest_marker("longer_sweeps") else SHORT)
+        _forget_sweeps()
         yield
-        return
-    whole = METHODS["commod"]
-    short = replace(whole, knob=replace(whole.knob, sweep=(0.0, 2.0, 4.0)), others={"lambda_ratio": (0.05,)})
-    monkeypatch.setitem(METHODS, "commod", short)
-    _forget_sweeps()  # of tests that had the whole
-    yield
-    _forget_sweeps()
+        _forget_sweeps()
+
+
+def _forget_sweeps():
+    service.queue().forget(lambda key: key[0] == "sweep")
 
 
 @pytest.fixture(autouse=True)
@@ -59,7 +72,3 @@ def few_refits_of_methods():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(checks, "COMPARED_REFITS", 2)
         yield
-
-
-def _forget_sweeps():
-    service.queue().forget(lambda key: key[0] == "sweep")

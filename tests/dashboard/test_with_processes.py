@@ -59,7 +59,10 @@ def elsewhere(pool, monkeypatch):
     return names
 
 
-@pytest.mark.parametrize("script", COMPUTED)
+LATER = ("pages/lesson.py", "pages/limits.py", "pages/runs.py")
+
+
+@pytest.mark.parametrize("script", [pytest.param(s, marks=pytest.mark.slow if s in LATER else ()) for s in COMPUTED])
 def test_a_page_is_computed_in_processes(elsewhere, script):
     link, expected = COMPUTED[script]
     fine(run(script, **link))

@@ -18,7 +18,7 @@ DP, EO = "demographic_parity", "equalized_odds"
 
 
 def small():
-    return grid_of(["german"], ["oracle_roc", "lpp", "fst"], [DP, EO], [0, 1])
+    return grid_of(["german"], ["oracle_roc", "lpp", "fst"], [DP, EO], [0])
 
 
 @pytest.fixture(scope="module")
@@ -35,15 +35,16 @@ def test_a_grid_holds_what_is_defined():
         ("fst", DP),
         ("fst", EO),
     }
-    assert len(jobs) == 10
+    assert len(jobs) == 5
     keys = [job.key(cell) for job in jobs for cell in job.cells]
-    assert len(set(keys)) == len(keys) == 130
+    assert len(set(keys)) == len(keys) == 65
+    assert len(grid_of(["german"], ["lpp"], [DP], [0, 1])) == 2
     assert len(grid_of(["german"], ["hardt"], [DP], [0])) == 3
     assert [len(job.cells) for job in grid_of(["german"], ["hardt"], [DP], [0], models=20)] == [20]
 
 
 def test_every_backend_gives_the_same_table(serial):
-    assert len(serial) == 130
+    assert len(serial) == 65
     assert (serial["error"] == "").all()
     pd.testing.assert_frame_equal(run_grid(small(), backend="processes", n_jobs=2), serial, check_exact=True)
 
@@ -54,20 +55,20 @@ def test_a_run_that_was_ended_goes_on_where_it_was(serial, tmp_path, monkeypatch
 
     def kill(done, total, left):
         ticks.append(done)
-        if done >= 50:
+        if done >= 25:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
         run_grid(small(), backend="serial", store=store, progress=kill)
     done = ticks[-1]
-    assert 50 <= done < 130
+    assert 25 <= done < 65
     with store.open("a") as file:  # and the power went in the middle of a line
         file.write('{"key": "half a li')
     trained = []
     made = grid.fit_cell
     monkeypatch.setattr(grid, "fit_cell", lambda *given: trained.append(1) or made(*given))
     again = run_grid(small(), backend="serial", store=store)
-    assert len(trained) == 130 - done
+    assert len(trained) == 65 - done
     pd.testing.assert_frame_equal(again, serial, check_exact=True)
     trained.clear()
     pd.testing.assert_frame_equal(run_grid(small(), backend="serial", store=store), serial, check_exact=True)

@@ -95,7 +95,7 @@ def test_a_step_is_a_round_number(sd, resolution, step):
 def test_against_one_person_at_a_time(name):
     c = case(name)
     g = fit(c, lambda_fair=4.0, lambda_concepts=0.05)
-    X = c.test.X.iloc[:120]
+    X = c.test.X.iloc[:40]
     frame = explain_merit(c.task, X, lambda rows: base_logits(c.f, rows), g.decision_function)
     ranges, good = feature_ranges(c.task.X), c.task.spec.favourable
     now = score_rows(g, X)

@@ -6,8 +6,8 @@ from tests.fuzzing import KINDS, fuzz_uploads
 
 
 def test_hostile_uploads_give_a_table_or_a_sentence():
-    count = fuzz_uploads(200)
-    assert sum(files for (what, _), files in count.items() if what == "tried") == 200
+    count = fuzz_uploads(100)
+    assert sum(files for (what, _), files in count.items() if what == "tried") == 100
     assert {kind for what, kind in count if what == "tried"} == set(KINDS)
     assert {outcome for what, outcome in count if what == "became"} >= {"refused when read", "a task, trained on"}
 

@@ -8,7 +8,7 @@ from commod.experiments.printed import METHOD_ROWS
 from commod.models.competitors import available_methods
 from tests.dashboard.driving import fine, run_compare, table, words
 
-pytestmark = pytest.mark.whole_sweeps
+pytestmark = pytest.mark.longer_sweeps
 
 
 @pytest.fixture(scope="module")
@@ -79,17 +79,17 @@ def test_compare_names_a_method_that_fails_and_draws_the_others(monkeypatch):
 
 
 def test_compare_keeps_segments_and_model_in_the_link():
-    app = run_compare(methods="commod,fst", segments="1", model="8,0.05")
+    app = run_compare(methods="commod,fst", segments="1", model="6,0.05")
     box = next(box for box in fine(app).selectbox if box.label == "Segments of fairness")
     assert "LPP" in box.value
     assert "Table 1" not in words(app)
-    assert "λ_fair 8, λ_ratio 0.05" in table(app, 1)
+    assert "λ_fair 6, λ_ratio 0.05" in table(app, 1)
     assert app.query_params["segments"] == "1"
-    assert app.query_params["model"] == "8,0.05"
+    assert app.query_params["model"] == "6,0.05"
 
 
 def test_compare_on_another_scene_forgets_the_model_and_follows_the_sliders():
-    app = run_compare(methods="commod,fst", model="8,0.05")
+    app = run_compare(methods="commod,fst", model="6,0.05")
     app = fine(app.number_input(key="set_seed").set_value(3).run())
     assert "λ_fair 3, λ_ratio 0.05" in table(app, 1)
     assert app.query_params["model"] == "3,0.05"

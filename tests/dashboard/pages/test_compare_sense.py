@@ -21,19 +21,24 @@ DP = "demographic_parity"
 PLACES = {name: place for place, name in enumerate(CHECKS, 2)}  # columns, after method and people
 
 
-@pytest.fixture(autouse=True)
-def short(monkeypatch):
+@pytest.fixture(autouse=True, scope="module")
+def short():
     """A few models of the rivals, too; COMMOD has three already."""
-    for name, values in {"lpp": (0.2, 0.1), "oracle_roc": (0.04, 0.12)}.items():
-        method = METHODS[name]
-        monkeypatch.setitem(METHODS, name, replace(method, knob=replace(method.knob, sweep=values)))
-    _forget()
-    yield
-    _forget()
+    with pytest.MonkeyPatch.context() as patch:
+        for name, values in {"lpp": (0.2, 0.1), "oracle_roc": (0.04, 0.12)}.items():
+            method = METHODS[name]
+            patch.setitem(METHODS, name, replace(method, knob=replace(method.knob, sweep=values)))
+        _forget("sweep", "match")
+        yield
+        _forget("sweep", "match")
 
 
-def _forget():
-    kinds = ("sweep", "match", "retrained", "refits_of_model")
+@pytest.fixture(autouse=True)
+def checked_anew():
+    _forget("retrained", "refits_of_model")
+
+
+def _forget(*kinds):
     service.queue().forget(lambda key: key[0] in kinds)
 
 
