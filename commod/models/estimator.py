@@ -20,7 +20,8 @@ from commod.models.adversary import Array, sigmoid
 from commod.models.base_scores import BaseModel
 from commod.models.best_response import WarmStart, solve_linear
 from commod.models.classifier import EditedModel
-from commod.models.concepts import feature_distances, group_features, orient, unit_concepts
+from commod.models.concepts import feature_distances
+from commod.models.reading import Reading, read_concepts
 from commod.models.rescaler import DIRECTIONS, LinearRescaler, acted_on, acts_on_of
 from commod.models.solution import Solution, StepCallback
 from commod.models.threads import single_threaded
@@ -51,9 +52,6 @@ _OPTIONS: dict[tuple[str, str], dict[str, type]] = {
 _OPTIONS["adversarial", "mlp"] = _OPTIONS["adversarial", "linear"] | {"width": int}
 
 SCORE_FEATURE = "f_logit"
-
-# Directions (d, k) and weights (k,) of concepts.
-_Read = tuple[Array, Array]
 
 
 class Commod(EditedModel):
@@ -261,14 +259,14 @@ class Commod(EditedModel):
                 solution = self._solve(replace(data, X=few), weights, callback, warm_start)
                 solution = solution.spread(columns, len(origins))
             distances = warm_start.derive("distances", encoded, lambda: feature_distances(encoded, origins))
-            concepts = self._read_concepts(solution, data, distances)
+            reading = read_concepts(solution, distances, self._names(encoder), self.n_concepts)
 
         # Nothing above touches a fitted attribute: a fit that fails or is interrupted leaves the old model whole.
         self.classes_ = given.classes
         self.groups_ = given.groups
         self.base_model_ = base_model
         self.encoder_ = encoder
-        self._keep(solution, data, concepts)
+        self._keep(solution, data, reading)
         if not self.converged_ and not self.stopped_:
             warnings.warn(
                 "COMMOD did not converge: the last point of path_ may be improved on. Raise lambda_ratio or lower "
@@ -347,20 +345,7 @@ class Commod(EditedModel):
             data, weights, self.ratio_norm, architecture=architecture, n_concepts=self.n_concepts, **options
         )
 
-    def _read_concepts(self, solution: Solution, data: TrainingData, distances: Array) -> tuple[_Read, _Read] | None:
-        """Unit directions (d, k) and weights (k,) of a linear ratio and of its shift; (d, 0) and (0,) without one."""
-        if not isinstance(solution.rescaler, LinearRescaler):
-            return None
-        shift = np.zeros((data.X.shape[1], 0)), np.zeros(0)
-        if solution.concepts is not None:
-            return orient(*solution.concepts), shift
-        mass = np.zeros(data.X.shape[1]) if solution.pull is None else solution.pull
-        groups = group_features(mass, distances, self.n_concepts)
-        if solution.rescaler.shift_coef is not None:
-            shift = unit_concepts(solution.rescaler.shift_coef, groups, self.n_concepts)
-        return orient(*unit_concepts(solution.rescaler.coef, groups, self.n_concepts)), shift
-
-    def _keep(self, solution: Solution, data: TrainingData, concepts: tuple[_Read, _Read] | None) -> None:
+    def _keep(self, solution: Solution, data: TrainingData, reading: Reading | None) -> None:
         self.rescaler_ = solution.rescaler
         self.path_rescalers_ = [point.rescaler for point in solution.path]
         self.converged_ = solution.converged
@@ -377,22 +362,10 @@ class Commod(EditedModel):
                 for point in solution.path
             ]
         )
-        of_ratio = ("intercept_", "coef_", "concept_weights_", "concepts_")
-        of_shift = ("shift_intercept_", "shift_coef_", "shift_weights_", "shift_concepts_")
-        for name in of_ratio + of_shift:
-            self.__dict__.pop(name, None)
-        if concepts is None or not isinstance(self.rescaler_, LinearRescaler):
-            return
-        fitted, features = self.rescaler_, pd.Index(self.get_feature_names_out(), name="feature")
-        shift_coef = np.zeros(len(features)) if fitted.shift_coef is None else fitted.shift_coef
-        names = [f"Concept {j + 1}" for j in range(self.n_concepts)]
-        self.intercept_ = fitted.intercept
-        self.coef_ = pd.Series(fitted.coef, index=features, name="weight")
-        self.concepts_, self.concept_weights_ = _named(concepts[0], features, names)
-        self.shift_intercept_ = fitted.shift_intercept
-        self.shift_coef_ = pd.Series(shift_coef, index=features, name="weight")
-        names = [f"{name}, shift" for name in names] if self.has_shift else []
-        self.shift_concepts_, self.shift_weights_ = _named(concepts[1], features, names)
+        for name in Reading.__dataclass_fields__:
+            self.__dict__.pop(f"{name}_", None)
+        if reading is not None:
+            self.__dict__ |= {f"{name}_": value for name, value in vars(reading).items()}
 
     # ---- prediction ----
 
@@ -500,7 +473,7 @@ class Commod(EditedModel):
     def get_feature_names_out(self, input_features: Any = None) -> list[str]:
         """Names of the encoded features that r sees."""
         check_is_fitted(self, "encoder_")
-        return list(self.encoder_.feature_names_out_) + ([SCORE_FEATURE] if self.include_score else [])
+        return self._names(self.encoder_)
 
     # ---- shared by fit and predict ----
 
@@ -510,6 +483,9 @@ class Commod(EditedModel):
 
     def _with_score(self, encoded: Array, logit: Array) -> Array:
         return np.column_stack([encoded, logit]) if self.include_score else encoded
+
+    def _names(self, encoder: TabularEncoder) -> list[str]:
+        return list(encoder.feature_names_out_) + ([SCORE_FEATURE] if self.include_score else [])
 
     def _origins(self, encoder: TabularEncoder) -> list[object]:
         return [column for column, _ in encoder.origin_] + ([SCORE_FEATURE] if self.include_score else [])
@@ -535,13 +511,6 @@ class Commod(EditedModel):
         if not hasattr(self, "concepts_"):
             raise AttributeError("rescaler='mlp' has no concepts: fit with rescaler='linear' to explain the changes.")
         return self.concepts_
-
-
-def _named(concepts: _Read, features: pd.Index, names: list[str]) -> tuple[pd.DataFrame, pd.Series]:
-    """Directions and weights of concepts as frames."""
-    directions, strengths = concepts
-    labels = pd.Index(names, name="concept")
-    return pd.DataFrame(directions, index=features, columns=labels), pd.Series(strengths, index=labels, name="weight")
 
 
 def _train_figures(z: Array, data: TrainingData) -> dict[str, float]:

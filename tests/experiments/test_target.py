@@ -11,6 +11,7 @@ from commod.dashboard.jobs.results import fit_result
 from commod.dashboard.state.settings import GRIDS, Settings
 from commod.datasets import Split
 from commod.experiments import prepare, target
+from commod.experiments.search import share_sure
 from commod.experiments.target import LAMBDA_GRIDS, find_settings
 
 
@@ -148,8 +149,8 @@ def test_the_share_of_sure_changes_is_counted_by_hand():
     counts[0, 1, 0, 1] = 3, 1  # raised: three unsure, one sure
     counts[1, 0, 1, 0] = 2, 4  # lowered
     counts[:, :, 0, 0] = counts[:, :, 1, 1] = 100
-    assert target._share_sure(counts) == 0.5
-    assert target._share_sure(np.zeros((2, 2, 2, 2, 2))) == 0
+    assert share_sure(counts) == 0.5
+    assert share_sure(np.zeros((2, 2, 2, 2, 2))) == 0
 
 
 def test_the_test_part_is_not_looked_at(monkeypatch, short, small):

@@ -1,0 +1,270 @@
+"""Settings tried on people held out of the training rows, and what can be promised of each.
+
+f is trained anew in each fold where it can be, so that its scores there are those of a model on strangers. The test
+rows are not touched.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sklearn.base import BaseEstimator, clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import StratifiedKFold
+
+from commod.datasets import Split
+from commod.explain.sense import SURE, certainty
+from commod.metrics.counts import Counts
+from commod.metrics.figures import CRITERIA, FIGURES
+from commod.metrics.report import bootstrap_counts
+from commod.models import Commod, WarmStart
+from commod.models.base_scores import BaseModel, base_logits
+from commod.models.rescaler import acts_on_of
+from commod.theory import best_curve
+
+__all__ = ["LAMBDA_GRIDS", "Asked", "Draws", "Fold", "Lambdas", "Search", "arguments_of", "fit_on", "share_sure"]
+
+# What may be found, and what the app's sliders can be set to.
+LAMBDA_GRIDS: dict[str, tuple[float, ...]] = {
+    "lambda_fair": tuple([i * 0.25 for i in range(17)] + [4.5, 5.0, 5.5, 6.0, 7.0, 8.0, 9.0, 10.0]),
+    "lambda_ratio": (0.0, 0.005, 0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5),
+    "lambda_concepts": (0.0, 0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0),
+}
+FOLDS = 3
+DRAWS = 200  # for each fold
+
+# λ_fair, λ_ratio, λ_concepts
+Lambdas = tuple[float, float, float]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The limits, and with which probability they are to hold on new people."""
+
+    fairness: float  # at least
+    changes: float  # at most
+    sure: float | None  # at most
+    confidence: float
+
+
+@dataclass(frozen=True)
+class Draws:
+    """What a setting does to new people, once for each draw of them."""
+
+    fairness: np.ndarray
+    changes: np.ndarray
+    spared: np.ndarray  # whether few enough of the changes are against what f was sure of
+
+
+@dataclass(frozen=True)
+class Fold:
+    """Rows to train on, and rows to judge by."""
+
+    fit: Split
+    f: BaseModel
+    scores: np.ndarray  # of f on the rows of `fit`
+    held: Split
+    logit: np.ndarray  # of f on the held-out rows
+
+    def counts(self, g: Commod) -> Counts:
+        """Held-out people by group, label, decision of f, of g, and whether f was sure, (2, 2, 2, 2, 2)."""
+        after = g.decision_function(self.held.X) > 0
+        axes = (self.held.sensitive.to_numpy(), self.held.y.to_numpy(), self.logit > 0, after, _sure(self.logit))
+        cell = np.zeros(len(after), dtype=np.int64)
+        for axis in axes:
+            cell = 2 * cell + axis
+        return np.bincount(cell, minlength=32).reshape(2, 2, 2, 2, 2).astype(float)
+
+
+class Search:
+    """Settings tried so far, and what is known of each."""
+
+    def __init__(
+        self,
+        train: Split,
+        f: BaseModel,
+        form: dict[str, Any],
+        new_people: np.ndarray,
+        asked: Asked,
+    ) -> None:
+        self.train, self.f = train, f
+        self.form, self.criterion = form, form["fairness"]  # what all settings tried have in common
+        self.new_people = new_people
+        self.asked = asked
+        self.folds = _folds(train, f)
+        self.tried: dict[Lambdas, dict[str, float]] = {}
+        self.draws: dict[Lambdas, Draws] = {}
+        self._warm_starts: dict[tuple[float, float], list[WarmStart]] = {}
+
+    def try_all(self, lambdas: Iterable[Lambdas], told: Callable[[], None]) -> None:
+        """Try settings that were not tried yet; `told` is called after each."""
+        for each in lambdas:
+            if each not in self.tried:
+                self._try(each)
+                told()
+
+    def _try(self, lambdas: Lambdas) -> None:
+        _, ratio, concepts = lambdas
+        warm_starts = self._warm_starts.setdefault((ratio, concepts), [WarmStart() for _ in self.folds])
+        parts = []
+        for fold, warm_start in zip(self.folds, warm_starts, strict=True):
+            g = fit_on(fold.f, self.form, lambdas, 1, fold.fit, fold.scores, warm_start)
+            parts.append(fold.counts(g))
+        by_sure = np.sum(parts, axis=0)
+        counts = by_sure.sum(axis=-1)
+        if self.asked.sure is None:
+            drawn = np.concatenate([_on_new_people(part.sum(axis=-1), self.new_people) for part in parts])
+            spared = np.ones(len(drawn), dtype=bool)
+        else:
+            drawn = np.concatenate([_on_new_people(part, self.new_people) for part in parts])
+            # A model that changed nobody has changed nobody against f's certainty, whatever the draws hold possible.
+            none = FIGURES["change_rate"].formula(counts) == 0
+            drawn, spared = drawn.sum(axis=-1), none | (share_sure(drawn) <= self.asked.sure)
+        draws = Draws(self._fairness(drawn), FIGURES["change_rate"].formula(drawn), spared)
+        self.draws[lambdas] = draws
+        met = (draws.fairness >= self.asked.fairness) & (draws.changes <= self.asked.changes) & draws.spared
+        self.tried[lambdas] = {
+            "accuracy": float(FIGURES["accuracy"].formula(counts.sum(axis=-2))),
+            "fairness": float(self._fairness(counts)),
+            "change_rate": float(FIGURES["change_rate"].formula(counts)),
+            "sure": float(share_sure(by_sure)),
+            "chance": float(np.mean(met)),
+        }
+
+    def _fairness(self, counts: Counts) -> np.ndarray:
+        """To be large: P-Rule, or 1 − DM."""
+        criterion = CRITERIA[self.criterion]
+        return np.asarray(criterion.share(criterion.figure.formula(counts.sum(axis=-2))))
+
+    def meeting(self) -> list[Lambdas]:
+        """Settings that meet the limits, the most accurate first; of equals, the one that changes least."""
+        met = [each for each, found in self.tried.items() if found["chance"] >= self.asked.confidence]
+        return sorted(met, key=lambda each: (-self.tried[each]["accuracy"], self.tried[each]["change_rate"]))
+
+    def leader(self) -> Lambdas:
+        """The best setting so far: of those that meet the limits, else the most likely to."""
+        met = self.meeting()
+        if met:
+            return met[0]
+        by_fairness = self.promised_fairness()
+        return max(self.tried, key=lambda each: (self.tried[each]["chance"], by_fairness[each]))
+
+    def promised_fairness(self) -> dict[Lambdas, float]:
+        """For each setting, the strictest fairness it has with the asked confidence while it changes few enough."""
+        most, confidence = self.asked.changes, self.asked.confidence
+        return {
+            each: _quantile_within(drawn.fairness, (drawn.changes <= most) & drawn.spared, confidence)
+            for each, drawn in self.draws.items()
+        }
+
+    def promised_changes(self) -> dict[Lambdas, float]:
+        """For each setting, the smallest limit on changes it keeps with the asked confidence while fair enough."""
+        least, confidence = self.asked.fairness, self.asked.confidence
+        return {
+            each: -_quantile_within(-drawn.changes, (drawn.fairness >= least) & drawn.spared, confidence)
+            for each, drawn in self.draws.items()
+        }
+
+    def offers(self) -> tuple[Lambdas, Lambdas]:
+        """The setting that promises most fairness within the changes, and fewest changes at the fairness."""
+        by_fairness, by_changes = self.promised_fairness(), self.promised_changes()
+        return max(by_fairness, key=by_fairness.__getitem__), min(by_changes, key=by_changes.__getitem__)
+
+    def model(self, lambdas: Lambdas, k: int) -> Commod:
+        """Trained at a setting on all training rows."""
+        return fit_on(self.f, self.form, lambdas, k, self.train, _probabilities(self.f, self.train.X), WarmStart())
+
+    def bound(self) -> float:
+        """The best fairness that anybody could reach within the changes, in the direction asked for, with S known."""
+        decided = (base_logits(self.f, self.train.X) > 0).astype(int)
+        flips = int(self.asked.changes * len(decided))
+        groups, criterion = self.train.sensitive, CRITERIA[self.criterion]
+        best = best_curve(
+            self.train.y,
+            decided,
+            fairness=criterion.name,
+            sensitive_features=groups,
+            max_changes=flips,
+            acts_on=acts_on_of(self.form.get("direction", "both"), self.form.get("favourable", 1)),
+        )
+        return float(criterion.share(best[criterion.figure_name].iloc[-1]))
+
+
+def arguments_of(lambdas: Lambdas, k: int) -> dict[str, Any]:
+    """Keyword arguments of `Commod`."""
+    return dict(zip(LAMBDA_GRIDS, lambdas, strict=True)) | {"n_concepts": k}
+
+
+def _quantile_within(values: np.ndarray, admitted: np.ndarray, confidence: float) -> float:
+    """The largest v that values reach, where they are admitted, in a share `confidence` of all draws; −∞ if none."""
+    needed = math.ceil(confidence * len(values))
+    inside = np.sort(values[admitted])[::-1]
+    return float(inside[needed - 1]) if len(inside) >= needed else -math.inf
+
+
+def _folds(train: Split, f: BaseModel) -> list[Fold]:
+    cell = (2 * train.sensitive + train.y).to_numpy()
+    smallest = int(np.bincount(cell, minlength=4).min())
+    if smallest < FOLDS:
+        raise ValueError(
+            f"One group has only {smallest} training rows of some label: too few to hold any out. Use more data."
+        )
+    folds = []
+    for inside, outside in StratifiedKFold(FOLDS, shuffle=True, random_state=0).split(train.X, cell):
+        fit, held = train.take(inside), train.take(outside)
+        own = clone(f).fit(fit.X, fit.y) if isinstance(f, BaseEstimator) else f
+        folds.append(Fold(fit, own, _probabilities(own, fit.X), held, base_logits(own, held.X)))
+    return folds
+
+
+def _probabilities(f: BaseModel, X: pd.DataFrame) -> np.ndarray:
+    return np.asarray(1.0 / (1.0 + np.exp(-base_logits(f, X))))
+
+
+def fit_on(
+    f: BaseModel,
+    form: dict[str, Any],
+    lambdas: Lambdas,
+    k: int,
+    rows: Split,
+    scores: np.ndarray,
+    warm_start: WarmStart,
+) -> Commod:
+    """COMMOD at a setting; whether it converged is seen by its decisions."""
+    g = Commod(f, **form, **arguments_of(lambdas, k))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # it is judged by its decisions
+        return g.fit(rows.X, rows.y, sensitive_features=rows.sensitive, base_scores=scores, warm_start=warm_start)
+
+
+def _on_new_people(counts: Counts, sizes: np.ndarray) -> Counts:
+    """Counts of one fold's model on people not seen, within group and label, shape (draws, *counts.shape).
+
+    Its held-out rows are resampled (what is not known of the model), then as many new people drawn as there will be
+    (what is not known of them). Fold by fold and not on all rows together: the model returned will be one model, too,
+    and what luck in training it had is not averaged out.
+    """
+    resampled = bootstrap_counts(counts.reshape(2, 2, 2, -1), n_bootstrap=DRAWS)
+    rng = np.random.default_rng(1)
+    out = np.zeros_like(resampled)
+    for s, y in np.ndindex(2, 2):
+        cells = resampled[:, s, y].reshape(DRAWS, -1)
+        drawn = rng.multinomial(int(sizes[s, y]), cells / cells.sum(axis=1, keepdims=True))
+        out[:, s, y] = drawn.reshape(out[:, s, y].shape)
+    return out.reshape(DRAWS, *counts.shape)
+
+
+def _sure(logit: np.ndarray) -> np.ndarray:
+    return certainty(logit) > SURE
+
+
+def share_sure(counts: Counts) -> np.ndarray:
+    """Of the decisions changed, the share in which f was sure, from counts (…, f, g, sure); 0 where none changed."""
+    changed = (counts[..., 0, 1, :] + counts[..., 1, 0, :]).sum(axis=(-3, -2))
+    return np.asarray(changed[..., 1] / np.maximum(changed.sum(axis=-1), 1.0))

@@ -1,0 +1,71 @@
+"""A fitted linear r, and its shift, read through concepts: what the model is told by."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from commod.models.adversary import Array
+from commod.models.concepts import group_features, orient, unit_concepts
+from commod.models.rescaler import LinearRescaler
+from commod.models.solution import Solution
+
+__all__ = ["Reading", "read_concepts"]
+
+
+@dataclass(frozen=True)
+class Reading:
+    """Attributes of `Commod`, there with an underscore behind their names; without a shift, its concepts are none."""
+
+    intercept: float
+    coef: pd.Series
+    concepts: pd.DataFrame
+    concept_weights: pd.Series
+    shift_intercept: float
+    shift_coef: pd.Series
+    shift_concepts: pd.DataFrame
+    shift_weights: pd.Series
+
+
+def read_concepts(solution: Solution, distances: Array, names: list[str], k: int) -> Reading | None:
+    """Read a solution through k concepts over the encoded features `names`; None if r is a network.
+
+    Which features go together depends on the pull of the adversary at g = f and on `distances` alone, unless the solver
+    learned concepts itself. The shift is read through the same groups.
+    """
+    fitted = solution.rescaler
+    if not isinstance(fitted, LinearRescaler):
+        return None
+    d, shifted = len(names), fitted.shift_coef is not None
+    shift_coef = np.zeros(d) if fitted.shift_coef is None else fitted.shift_coef
+    shift = np.zeros((d, 0)), np.zeros(0)
+    if solution.concepts is not None:
+        ratio = solution.concepts
+    else:
+        groups = group_features(np.zeros(d) if solution.pull is None else solution.pull, distances, k)
+        ratio = unit_concepts(fitted.coef, groups, k)
+        shift = unit_concepts(shift_coef, groups, k) if shifted else shift
+    features = pd.Index(names, name="feature")
+    titles = [f"Concept {j + 1}" for j in range(k)]
+    concepts, weights = _named(*orient(*ratio), features, titles)
+    shift_concepts, shift_weights = _named(*shift, features, [f"{title}, shift" for title in titles] if shifted else [])
+    return Reading(
+        fitted.intercept,
+        pd.Series(fitted.coef, index=features, name="weight"),
+        concepts,
+        weights,
+        fitted.shift_intercept,
+        pd.Series(shift_coef, index=features, name="weight"),
+        shift_concepts,
+        shift_weights,
+    )
+
+
+def _named(
+    directions: Array, strengths: Array, features: pd.Index, titles: list[str]
+) -> tuple[pd.DataFrame, pd.Series]:
+    """Directions (d, k) and weights (k,) of concepts as frames."""
+    labels = pd.Index(titles, name="concept")
+    return pd.DataFrame(directions, index=features, columns=labels), pd.Series(strengths, index=labels, name="weight")
