@@ -98,7 +98,8 @@ class Target:
                 f"changed decisions reach {_value_words(self.criterion, self.bound)} at best."
             )
         else:
-            why = f"The likeliest setting keeps {limits} on new people with a probability of {shown['chance']:.0%}."
+            chance = f"{shown['chance']:.0%}" if shown["chance"] >= 0.01 else "less than 1%"
+            why = f"The likeliest setting keeps {limits} on new people with a probability of {chance}."
         near = []
         if self.fairest is not None:
             near.append(f"with at most {self.max_change:.1%} changed, {_fair_words(self.criterion, self.fairest[0])}")
@@ -106,9 +107,10 @@ class Target:
             near.append(f"{_fair_words(self.criterion, self.min_fairness)}, at most {self.gentlest[0]:.1%} changed")
         else:
             near.append(f"none of them {_fair_words(self.criterion, self.min_fairness)}, at any number of changes")
+        kept = "" if self.max_sure is None else ", with f as rarely sure,"
         return (
             f"Cannot be promised with {self.confidence:.0%} confidence: {asked}. {why} The best "
-            f"of the {len(self.candidates)} settings tried promise: {'; '.join(near)}."
+            f"of the {len(self.candidates)} settings tried promise{kept}: {'; '.join(near)}."
         )
 
 

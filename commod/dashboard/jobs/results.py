@@ -146,6 +146,14 @@ class FitResult:
             smallest_ratio=None if self.g.has_shift else float(self.ratio_test.min()),
         )
 
+    @property
+    def acts_only(self) -> str:
+        """Whom g acts on, in words; empty if on everybody."""
+        decided = {"negative": 0, "positive": 1}.get(self.g.rescaler_.acts_on)
+        if decided is None:
+            return ""
+        return f"g acts only where f says “{self.task.spec.outcomes[decided]}”; everywhere else it is f."
+
     def beside(self, free: FitResult) -> str:
         """What `free`, the same without the limits on the update, does otherwise."""
         parts = [(one.figures, one.changes) for one in (self, free)]

@@ -22,6 +22,7 @@ from commod.dashboard.state.page_state import PageState
 from commod.dashboard.state.settings import in_words
 from commod.dashboard.text.glossary import tip
 from commod.dashboard.text.html import html_legend, html_table
+from commod.dashboard.text.verdicts import ONE_WAY
 from commod.dashboard.views import controls, frame
 from commod.dashboard.views import methods as sweeps
 from commod.dashboard.views.chart import draw
@@ -46,9 +47,6 @@ PROPOSITIONS = {
     "demographic_parity": ("4.4", "all changes raise the disfavoured group, or all lower the other"),
     "equalized_odds": ("4.5", "all changes go to the one gap, and the one group, in which a change moves a rate most"),
 }
-
-# By direction, what else is asked of the changes.
-ONE_WAY = {"improve": " and no better decision taken away", "worsen": " and no better decision given"}
 
 
 # ---- what is asked ----
@@ -164,7 +162,7 @@ def sentence(here: Drawn) -> str:
     """The picture read out."""
     limits, budget, criterion = here.limits, here.budget, here.criterion
     known = "group and outcome" if criterion.by_label else "group"
-    kept = ONE_WAY.get(here.settings.direction, "")
+    kept = ONE_WAY[here.settings.direction]
     count = int(budget * limits.people + 1e-9)
     words = (
         f"With {budget:.0%} of the decisions changed{kept} ({count:,} of {limits.people:,}), "
@@ -287,6 +285,7 @@ def price(here: Drawn) -> None:
     top = max(0.02, float(models["difference"].max() if len(models) else 0.0)) + 0.03
     bottom = min(-0.02, float(frame["difference"].min()))
     low, high = math.floor(bottom * 50) / 50, math.ceil(top * 50) / 50
+    leaves = "; it leaves the picture at the top" if (frame["difference"] > high).any() else ""
     frame = frame[frame["difference"].between(low, high) | (frame["kind"] == "budget")]
     st.markdown(_price_words(curves, models, asked, with_commod="commod" in here.sweeps))
     dotted = f" Dotted: {PRICES['scores'].lower()}, the people nearest to one half first."
@@ -302,8 +301,8 @@ def price(here: Drawn) -> None:
         frame,
         alt="Accuracy against f by decisions changed, at the fairness asked for.",
         table=Table("Prices as a table", "price_table", columns, rows),
-        caption=f"On test. Solid: {PRICES['labels'].lower()}, so that flips mend errors; it leaves the picture at the "
-        f"top.{'' if criterion.by_label else dotted} Points: models that are fair enough.",
+        caption=f"On test. Solid: {PRICES['labels'].lower()}, so that flips mend errors{leaves}."
+        f"{'' if criterion.by_label else dotted} Points: models that are fair enough.",
         styles=here.styles,
         low=low,
         high=high,
@@ -323,9 +322,11 @@ def _price_words(curves: pd.DataFrame, models: pd.DataFrame, asked: str, *, with
         first, best = cheapest.iloc[0], cheapest.loc[cheapest["difference"].idxmax()]
         words = (
             f"By f's own scores and knowing the group, {asked} costs about {-100 * best['difference']:.1f} points of "
-            f"accuracy (with {best['change_rate']:.1%} changed), or {-100 * first['difference']:.1f} with the fewest "
-            f"changes, {first['change_rate']:.1%}."
+            f"accuracy (with {best['change_rate']:.1%} changed)"
         )
+        same = best["change_rate"] == first["change_rate"]
+        fewest = f", or {-100 * first['difference']:.1f} with the fewest changes, {first['change_rate']:.1%}"
+        words += "." if same else f"{fewest}."
     own = models[models["label"] == label_of("commod")]
     if not with_commod:
         return words
@@ -381,7 +382,12 @@ def show() -> None:
     head = st.container()
     bound = result_of(tasks.limits(settings), st.empty(), "Counting the limit")
     budget, level = ask(CRITERIA[settings.fairness], bound)
-    names = sweeps.choose_methods(settings, usual=QUICK)
+    one_way = settings.direction != "both"
+    if one_way:
+        names: list[str] = []
+        st.caption("In one direction only, as g on Explore: the methods change decisions both ways and are left out.")
+    else:
+        names = sweeps.choose_methods(settings, usual=QUICK)
     session.keep_link(**sweeps.link(), **link())
     found = sweeps.known(settings, names)
     waits = len(found) < len(names)
@@ -405,4 +411,4 @@ def show() -> None:
     here = paint(found, final=True)
     with below.container():
         price(here)
-        propositions(here.criterion, bound, one_way=settings.direction != "both")
+        propositions(here.criterion, bound, one_way=one_way)

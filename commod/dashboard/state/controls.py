@@ -47,7 +47,8 @@ class Control:
         if self.text:
             return str(value)
         if self.several:
-            return " and ".join(self.options(data)[name] for name in split(value)) or "none"
+            *first, last = [self.options(data)[name] for name in split(value)] or ["none"]
+            return f"{', '.join(first)} and {last}" if first else last
         return self.titles(data)[value] if self.titles else f"{value:g}"
 
     def takes(self, value: Any, data: str) -> bool:
@@ -75,9 +76,9 @@ class Control:
             return clean_line(text), clean_line(text) == text
         if self.several:
             known, asked = list(self.options(data)), set(split(text))
+            names = [name for name in known if name in asked]
             # All of them would leave nothing.
-            sound = asked < set(known)
-            return (join(name for name in known if name in asked), True) if sound else (None, False)
+            return (join(names), len(names) == len(asked)) if len(names) < len(known) else (None, False)
         if self.titles:
             return (text, True) if text in self.titles(data) else (None, False)
         try:

@@ -73,7 +73,9 @@ def from_link(parameters: Mapping[str, str], own: str | None = None) -> tuple[Se
         values[name] = getattr(start, name) if found is None else found
         if not just_this:
             why = "is not known" if found is None else "is not on its slider"
-            notices.append(_notice(control.name, parameters[name], why, _written(values[name])))
+            if control.several:
+                why = "leaves no feature" if found is None else "holds what is no feature here"
+            notices.append(_notice(control.name, parameters[name], why, control.in_words(values[name], data)))
     return replace(start, **values), notices
 
 

@@ -99,7 +99,12 @@ def default_name(settings: Settings) -> str:
     told = [
         part for name, part in parts.items() if name == "lambda_fair" or getattr(settings, name) != getattr(usual, name)
     ]
-    return clean_name(f"{words['data']}: {', '.join(told)}")
+    name, *rest = [f"{words['data']}: {told[0]}", *told[1:]]
+    for part in rest:  # as many as there is room for
+        if len(f"{name}, {part}") > MAX_NAME - 2:
+            return clean_name(f"{name} …")
+        name = f"{name}, {part}"
+    return clean_name(name)
 
 
 # ---- figures ----

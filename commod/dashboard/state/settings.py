@@ -16,7 +16,11 @@ from commod.models.base_models import BASE_MODELS, GIVEN_SCORES
 OWN_PREFIX = "own-"
 _VIEWS = {"fairness": "Fairness and accuracy", "changes": "Accuracy and changes"}
 _UPDATES = {"ratio": "multiply (the paper)", "affine": "multiply and shift"}
-_DIRECTIONS = {"both": "both ways (the paper)", "improve": "nobody loses", "worsen": "nobody gains"}
+_DIRECTIONS = {
+    "both": "both ways (the paper)",
+    "improve": "nobody loses the better decision",
+    "worsen": "nobody gains the better decision",
+}
 
 
 def sound_data() -> list[str]:
@@ -96,6 +100,10 @@ class Settings:
     depth: int = control(3, "Depth of the tree", grid=tuple(range(1, 7)), decides="look", word="depth")
     view: str = control("fairness", "View", titles=lambda _: _VIEWS, decides="look", freezable=False)
 
+    def __post_init__(self) -> None:
+        if not self.without and self.reason:  # of nothing
+            object.__setattr__(self, "reason", "")
+
     def model(self) -> Settings:
         """The part that decides the model; how it is looked at and what is noted are set to their defaults."""
         return replace(self, **{name: getattr(_USUAL, name) for name in controls_of("look", "note")})
@@ -160,7 +168,7 @@ def limits_in_words(settings: Settings) -> str:
         parts.append(words["direction"])
     if settings.without:
         why = f" ({settings.reason})" if settings.reason else ""
-        parts.append(f"r does not use {words['without']}{why}")
+        parts.append(f"the update does not use {words['without']}{why}")
     text = "; ".join(parts)
     return text and f"{text[0].upper()}{text[1:]}."
 

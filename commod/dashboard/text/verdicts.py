@@ -9,6 +9,9 @@ import pandas as pd
 from commod.datasets import TaskSpec
 from commod.metrics.figures import CRITERIA
 
+# By direction, what else is asked of the changes than that they are few.
+ONE_WAY = {"both": "", "improve": " and no better decision taken away", "worsen": " and no better decision given"}
+
 
 def directions(spec: TaskSpec) -> tuple[tuple[str, str], tuple[str, str]]:
     """Words and column of the changes that favour a person, and of those that do not."""
@@ -89,12 +92,12 @@ def cost_of_limits(
         if figure.name in here[0].index:
             values = [figure.show(figures.loc[figure.name, "g"]) for figures, _ in (free, here)]
             parts.append(f"{figure.short_in_sentence} {values[0]} (here {values[1]})")
-    worse = directions(spec)[1][1]
-    harmed = [int(changes[worse].sum()) for _, changes in (free, here)]
-    return (
-        f"Without that, the same sliders give {', '.join(parts)}, and {harmed[0]:,} {spec.people} the worse decision "
-        f"(here {harmed[1]:,})."
-    )
+    for word, (_, column) in zip(("better", "worse"), directions(spec), strict=True):
+        counts = [int(changes[column].sum()) for _, changes in (free, here)]
+        parts.append(f"{counts[0]:,} {spec.people} who get the {word} decision (here {counts[1]:,})")
+    if not any(changes["changed"].sum() for _, changes in (free, here)):
+        return "No decision changes at this setting, limited or not."
+    return f"Not limited, the same sliders give {', '.join(parts)}."
 
 
 def score_in_words(score: float) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from commod.dashboard.jobs.results import FitResult
+from commod.dashboard.text.escape import escape_markdown
 
 
 def draw_concepts(result: FitResult) -> None:
@@ -14,13 +15,14 @@ def draw_concepts(result: FitResult) -> None:
     shift, does = "", "by r; below 0 the decision changes"
     if g.has_shift:
         shift = (
-            f"The shift s(x) = {g.shift_intercept_:.2f} plus the same for the cards “shift”, each made of the features "
-            "of its concept. "
+            f"The shift s(x) = {g.shift_intercept_:.2f} plus the same for the cards “shift”, which have the same "
+            "features to choose from. "
         )
         does = "by r and adds s; where the sum has another sign than f's logit, the decision changes"
-    st.caption(
-        f"r(x) = {g.intercept_:.2f} plus, for each concept, its weight times how much a person shows of it. {shift}"
-        f"g multiplies the logit of f's score (0 at one half) {does}. A concept “takes "
-        "back” a decision by lowering r. k only decides how finely the same model is read."
+    text = (
+        f"{result.acts_only} r(x) = {g.intercept_:.2f} plus, for each concept, its weight times how much a person "
+        f"shows of it. {shift}g multiplies the logit of f's score (0 at one half) {does}. A concept “takes back” a "
+        "decision by lowering r. k only decides how finely the same model is read."
     )
+    st.caption(escape_markdown(text.strip().replace("= -", "= −")))
     st.html(result.cards)

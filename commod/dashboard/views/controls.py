@@ -76,7 +76,7 @@ def control(name: str) -> None:
             declared.label,
             list(titles),
             format_func=titles.__getitem__,
-            max_selections=len(titles) - 1,
+            max_selections=len(titles) - 1,  # one must be left
             placeholder="None",
             **about,
         )

@@ -10,7 +10,7 @@ from commod.dashboard.jobs.results import FitResult
 from commod.dashboard.jobs.service import submit
 from commod.dashboard.jobs.wait import wait, wait_a_moment
 from commod.dashboard.state import session
-from commod.dashboard.state.settings import Settings
+from commod.dashboard.state.settings import Settings, limits_in_words
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.views import controls
 
@@ -64,4 +64,6 @@ def current_model() -> FitResult:
             session.keep_link()
             st.stop()
         explain(training)
+    if limits := limits_in_words(settings):
+        st.caption(f"Limited. {escape_markdown(limits)} {escape_markdown(result.acts_only)}")
     return result

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import streamlit as st
 
 from commod.dashboard.state import session
@@ -15,7 +17,7 @@ from commod.datasets import load_task
 
 def pin_popover(settings: Settings) -> None:
     """A button beside the model of `settings` that gives it a name and keeps it, looked at as it is now."""
-    settings = settings.looked_at_as(session.current())
+    settings = replace(settings.looked_at_as(session.current()), reason=session.current().reason)
     session.carry(**link())
     with st.popover("Pin this model", icon=":material/push_pin:", key="pin_here", on_change="rerun") as opened:
         if not opened.open:

@@ -33,12 +33,12 @@ def test_the_page_trains_it_and_says_what_it_costs():
     assert here.g.coef_["lsat"] == 0
     assert here.changes["lowered"].sum() == 0 < here.changes["raised"].sum()
     (told,) = (text.value for text in app.main.markdown if "**Limited.**" in text.value)
-    assert "Nobody loses; r does not use LSAT score and Sex" in told
+    assert "Nobody loses the better decision; the update does not use LSAT score and Sex" in told
     for figure, shown in (("accuracy", "accuracy"), ("p_rule", "P-Rule")):
         form = ".1%" if figure == "accuracy" else ".3f"
         other, own = free.figures.loc[figure, "g"], here.figures.loc[figure, "g"]
         assert f"{shown} {other:{form}} (here {own:{form}})" in told
-    assert f"and {free.changes['lowered'].sum()} students the worse decision (here 0)" in told
+    assert f"{free.changes['lowered'].sum()} students who get the worse decision (here 0)" in told
     assert "without limits on the update" in captions(app)
 
 
@@ -77,11 +77,24 @@ def test_another_data_set_has_other_features():
     assert "priors_count" in dict(zip(load_task("compas").X, app.multiselect(key="set_without").options, strict=True))
 
 
-@pytest.mark.parametrize("wrong", ["race", "lsat,race", join(load_task("law_school").X)])
-def test_a_link_that_keeps_out_what_is_not_there_or_everything_is_said(wrong):
-    found, notices = from_link({"without": wrong})
-    assert found == defaults("law_school")
-    assert "kept out" in notices[0]
+@pytest.mark.parametrize(
+    ("wrong", "kept", "says"),
+    [
+        ("race", "", "“race”, which holds what is no feature here: none is used"),
+        ("race,lsat", "lsat", "“race,lsat”, which holds what is no feature here: LSAT score is used"),
+        (join(load_task("law_school").X), "", "which leaves no feature: none is used"),
+    ],
+)
+def test_a_link_that_keeps_out_what_is_not_there_or_everything_is_said(wrong, kept, says):
+    found, (notice,) = from_link({"without": wrong})
+    assert found == replace(defaults("law_school"), without=kept)
+    assert notice.startswith("The link asks for kept out = ")
+    assert says in notice
+
+
+def test_a_reason_for_nothing_is_none():
+    assert from_link({"reason": "because"}) == (defaults("law_school"), [])
+    assert replace(LIMITED, without="").reason == ""
 
 
 def test_names_with_any_sign_in_them_are_kept_apart():
@@ -102,11 +115,11 @@ def test_saved_runs_have_it_in_file_link_name_and_table():
     runs = [Run("A", LIMITED), Run("B", defaults("law_school"))]
     assert read_runs(write_runs(runs, {}).encode()) == (runs, [])
     assert read_link(write_link(runs)) == (runs, [])
-    assert default_name(LIMITED).startswith("Law School (balanced): λ_fair 3, direction nobody loses, ")
+    assert default_name(LIMITED).startswith("Law School (balanced): λ_fair 3 …")
     rows = {
         row[0]: row[1:] for row in tables(fine(run("pages/runs.py", runs=write_link(runs))))["Settings of the runs"]
     }
-    assert rows["Direction (differs)"] == ["nobody loses", "both ways (the paper)"]
+    assert rows["Direction (differs)"] == ["nobody loses the better decision", "both ways (the paper)"]
     assert rows["Kept out (differs)"] == ["LSAT score and Sex", "none"]
     assert rows["Why they are kept out (differs)"] == [REASON, ""]
 
@@ -124,14 +137,16 @@ def test_report_and_python_have_it(capsys):
     limited = f"{limits_in_words(LIMITED)} {result.beside(fit_result(LIMITED.free()))}"
     sense = (evidence(result), merit(result), refits(result))
     report = report_html(result, tree, limits, *sense, code="", date="today", limited=limited)
-    assert "<dt>Direction</dt><dd>nobody loses</dd>" in report
+    assert "<dt>Direction</dt><dd>nobody loses the better decision</dd>" in report
     assert "<dt>Kept out</dt><dd>LSAT score and Sex</dd>" in report
     assert "cannot, &lt;b&gt;change&lt;/b&gt; it" in report
-    assert "the same sliders give" in report
+    assert "Not limited, the same sliders give" in report
+    assert report.count("g acts only where f says “fails the bar”; everywhere else it is f.") == 2
+    assert "of the decisions changed and no better decision taken away, nobody can do better" in report
     namespace = {}
     exec(compile(to_python(LIMITED), "copied", "exec"), namespace)
     np.testing.assert_array_equal(namespace["g"].coef_, result.g.coef_)
-    assert in_words(LIMITED).endswith("k 2, direction nobody loses, kept out LSAT score and Sex")
+    assert in_words(LIMITED).endswith("k 2, direction nobody loses the better decision, kept out LSAT score and Sex")
 
 
 def test_on_compas_the_better_decision_is_the_negative_one():
@@ -148,6 +163,55 @@ def test_the_limit_page_counts_in_one_direction():
     page = fine(run("pages/limits.py", direction="worsen", methods=""))
     assert "changed and no better decision given (" in words(page)
     assert f"**{one.at(0.05):.3f}**" in words(page)
+
+
+def test_models_of_other_methods_are_not_held_against_a_bound_of_one_direction():
+    page = fine(run("pages/limits.py", direction="worsen", methods="commod,lpp"))
+    assert "COMMOD, which is not told the group" not in words(page)
+    assert "are left out" in captions(page)
+    assert not page.pills
+
+
+def test_pages_that_are_not_explore_say_that_the_model_is_limited():
+    for script in ("pages/people.py", "pages/take_home.py", "pages/what_if.py"):
+        app = fine(run(script, direction="improve", without="lsat"))
+        assert "Limited. Nobody loses the better decision; the update does not use LSAT score." in captions(app)
+        assert "g acts only where f says “fails the bar”" in captions(app)
+
+
+def test_what_if_says_why_g_does_not_act():
+    result = fit_result(LIMITED)
+    for person in (np.flatnonzero(result.scene.logit_test > 0)[0], np.flatnonzero(result.changed_test)[0]):
+        app = fine(run("pages/what_if.py", **to_link(LIMITED), person=str(person)))
+        spared = "g does not act here, and its score is f's: f says “passes the bar”" in captions(app)
+        assert spared == (result.scene.logit_test[person] > 0)
+        assert ("Times r =" in captions(app)) != spared
+
+
+def test_compare_does_not_take_a_limited_model_for_one_of_its_own():
+    app = fine(
+        run("pages/compare.py", methods="commod,oracle_roc", lambda_fair="4", direction="improve", without="lsat")
+    )
+    (choice,) = [box for box in app.selectbox if box.label.startswith("COMMOD model to match")]
+    assert not any("as on Explore" in option for option in choice.options)
+    assert "COMMOD's models here are not limited; Explore's is: Nobody loses" in captions(app)
+
+
+def test_the_better_decisions_are_counted_where_nobody_may_gain_them():
+    settings = replace(defaults("compas"), direction="worsen")
+    result, free = fit_result(settings), fit_result(settings.free())
+    told = result.beside(free)
+    assert f"{free.changes['lowered'].sum()} defendants who get the better decision (here 0)" in told
+    nothing = fit_result(replace(settings, lambda_fair=0.0))
+    assert nothing.beside(nothing) == "No decision changes at this setting, limited or not."
+
+
+def test_a_pinned_run_keeps_the_reason():
+    app = fine(run(**to_link(LIMITED)))
+    app.session_state["pin_here"] = True
+    fine(app.run())
+    next(b for b in app.button if b.label == "Pin this model").click().run()
+    assert "reason-50" in fine(app).query_params["runs"]
 
 
 def test_a_search_stays_in_the_direction_it_was_asked_in(monkeypatch):

@@ -56,7 +56,7 @@ def test_any_link_gives_a_valid_setting(parameters):
         ({"lambda_fair": "2.6"}, "lambda_fair", 2.5, "is not on its slider: 2.5 is used"),
         ({"k": "-3"}, "k", 1, "is not on its slider"),
         ({"f": "<script>alert(1)</script>"}, "f", "logistic_regression", "<script>alert(1)</sc…"),
-        ({"update": "both"}, "update", "ratio", "update = “both”, which is not known: ratio is used"),
+        ({"update": "both"}, "update", "ratio", "update = “both”, which is not known: multiply (the paper) is used"),
     ],
 )
 def test_a_bad_link_falls_back_with_a_notice(parameters, field, value, notice):

@@ -16,7 +16,8 @@ from commod.dashboard.jobs.results import figures_of_base
 from commod.dashboard.jobs.wait import result_of
 from commod.dashboard.pages.compare.sense import begin_sense
 from commod.dashboard.state import session
-from commod.dashboard.state.settings import Settings, defaults
+from commod.dashboard.state.settings import Settings, defaults, limits_in_words
+from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.glossary import tip
 from commod.dashboard.text.html import html_table
 from commod.dashboard.views.chart import draw
@@ -94,6 +95,8 @@ def _choose(settings: Settings, sweep: Sweep, chosen: int) -> None:
         st.caption(f"COMMOD's models here are trained at {here}, which are the data set's own; Explore's at {there}.")
     if settings.update != own.update:
         st.caption("COMMOD's models here only multiply, as in the paper; Explore's may shift, too.")
+    if settings.free() != settings:
+        st.caption(f"COMMOD's models here are not limited; Explore's is: {escape_markdown(limits_in_words(settings))}")
 
 
 def _sentence(table: pd.DataFrame, settings: Settings) -> str:
@@ -229,7 +232,7 @@ def _on_explore(settings: Settings, cell: Cell) -> Settings:
     usual = defaults(settings.data)
     others: dict[str, Any] = {"lambda_concepts": usual.lambda_concepts, "k": usual.k, "update": usual.update}
     others |= dict(cell.others)
-    return replace(settings, lambda_fair=cell.value, **others)
+    return replace(settings.free(), lambda_fair=cell.value, **others)
 
 
 def _open_in_explore(settings: Settings, sweep: Sweep, chosen: int) -> None:

@@ -147,7 +147,7 @@ def _read_out(here: Compared) -> str:
         words = f"{here.criterion.noun} of {level:.2f} or more"
     else:
         level = 0.5 * start
-        words = f"half the {figure.short_in_sentence} of f ({figure.show(level)}) or less"
+        words = f"{figure.short_in_sentence} of {figure.show(level)} (half of f's) or less"
     fair = points[here.criterion.is_met(points[figure.name], level)]
     if points["method"].drop_duplicates().size < 2:
         return "Two methods that need no group can be compared in words."
@@ -158,6 +158,8 @@ def _read_out(here: Compared) -> str:
         f"With {words}, without being told the group: most accurate is **{accurate['title']}** "
         f"({accurate['accuracy']:.1%}, with {accurate['change_rate']:.1%} of the decisions changed)"
     )
+    if len(set(fair["method"])) == 1:
+        return f"{first}; no other method drawn gets there."
     if gentle.name == accurate.name:
         return f"{first}, which also changes fewest."
     return (

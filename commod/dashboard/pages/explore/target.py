@@ -182,13 +182,13 @@ def _answer(settings: Settings, result: FitResult) -> None:
         tell(f"{found.answer} {words} Undo brings the old setting back.", icon=":material/flag:")
         return
     st.warning(found.answer, icon=":material/flag:")
-    st.caption(f"The setting shown here. {_on_test(found, result)[1]}")
+    st.caption(f"The setting that is shown now. {_on_test(found, result)[1]}")
     with st.container(horizontal=True, gap="small"):
         for label, near in (
             (f"Fairest with at most {found.max_change:.1%}", found.fairest),
             ("Fewest changes that are as fair", found.gentlest),
         ):
-            if near is not None:
+            if near is not None and near[1]["lambda_fair"] > 0:  # at 0 it is f
                 there = _as_settings(settings, near[1])
                 st.button(label, on_click=session.go_to, args=(there,), disabled=there == settings)
         st.button("Close", on_click=_drop, icon=":material/close:")
@@ -205,9 +205,9 @@ def _on_test(found: Target, result: FitResult) -> tuple[bool, str]:
     }
     sure = ""
     if found.max_sure is not None:
-        share = shares_of_decisions(result.scene, result.decisions)["sure"] if result.changed_test.any() else 0.0
-        holds["how sure f was"] = share <= found.max_sure
-        sure = f", f surer than {SURE:.0%} in {share:.0%} of them"
+        share = shares_of_decisions(result.scene, result.decisions)["sure"]  # not a number where nobody changes
+        holds["how sure f was"] = not share > found.max_sure
+        sure = f", f surer than {SURE:.0%} in {share:.0%} of them" if result.changed_test.any() else ""
     missed = [limit for limit, held in holds.items() if not held]
     verdict = f"{'both' if len(holds) == 2 else 'all'} limits hold"
     if missed:

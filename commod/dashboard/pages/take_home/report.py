@@ -20,7 +20,7 @@ from commod.dashboard.jobs.results import FitResult
 from commod.dashboard.state.settings import CONTROLS, described, in_words
 from commod.dashboard.text.escape import bold, safe_csv
 from commod.dashboard.text.html import cards_of, document, nodes_of
-from commod.dashboard.text.verdicts import changes_by_direction, directions
+from commod.dashboard.text.verdicts import ONE_WAY, changes_by_direction, directions
 from commod.datasets import TASKS, Task
 from commod.experiments.limits import Limits
 from commod.experiments.refits import Refits
@@ -304,6 +304,7 @@ def _bound(result: FitResult, limits: Limits) -> dict[str, str]:
     show = criterion.figure.show
     return {
         "name": criterion.figure.in_sentence,
+        "one_way": ONE_WAY[result.settings.direction],
         "allowed": show_rate(rate),
         "best": show(limits.at(rate)),
         "reached": show(here["fairness"]),

@@ -81,10 +81,17 @@ def read_out(person: Person) -> Any:
             help=about,
             border=True,
         )
-    st.caption(_arithmetic(person.now, shifted=person.result.g.has_shift))
+    st.caption(_arithmetic(person.now, shifted=person.result.g.has_shift) if person.acted_on else _not_acted_on(person))
     for sentence in wrong_turns(person):
         st.warning(escape_markdown(sentence), icon=":material/u_turn_left:")
     return st.empty()
+
+
+def _not_acted_on(person: Person) -> str:
+    """Why nothing is multiplied."""
+    kept = "lose" if person.result.settings.direction == "improve" else "gain"
+    decided = escape_markdown(person.task.spec.outcomes[int(person.now["f"])])
+    return f"g does not act here, and its score is f's: f says “{decided}”, and nobody may {kept} the better decision."
 
 
 def _arithmetic(row: pd.Series, *, shifted: bool) -> str:
@@ -178,8 +185,8 @@ def draw_sum(person: Person) -> None:
         _bars(frame),
         alt="The sum that leads from the score of f to that of g, a bar for each term.",
         table=Table("The sum as a table", "what_if_table", columns, lambda: _sum_rows(frame)),
-        caption=f"Each term of r times f's logit{shift}; together {_minus(together)}. "
-        "The bars of the terms begin where the one before ends; the dashed line is where the decision turns.",
+        caption=(f"Each term of r times f's logit{shift}; together {_minus(together)}. " if person.acted_on else "")
+        + "The bars of the terms begin where the one before ends; the dashed line is where the decision turns.",
         **options,
     )
     with st.expander("The same sum by feature", key="what_if_features", on_change="rerun") as opened:

@@ -16,6 +16,7 @@ from commod.dashboard.jobs.wait import result_of
 from commod.dashboard.state.page_state import PageState, mirrored
 from commod.datasets import Task
 from commod.explain.what_if import FeatureRange, edit_row, score_rows
+from commod.models.rescaler import acted_on
 
 # As many are in the list; the others are chosen by their number.
 MAX_LISTED = 500
@@ -108,6 +109,11 @@ class Person:
     @property
     def now(self) -> pd.Series:
         return self.scores.iloc[1]
+
+    @property
+    def acted_on(self) -> bool:
+        """Whether g acts on them, as edited: not where its direction forbids it."""
+        return bool(acted_on(self.result.g.rescaler_.acts_on, np.array([self.now["logit_f"]]))[0])
 
 
 def person_of(result: FitResult, state: State) -> Person:
