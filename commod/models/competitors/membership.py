@@ -29,12 +29,14 @@ class Membership(BaseEstimator):
     def fit(self, X: Array, y: Array, sensitive: np.ndarray) -> Membership:
         """Learn from encoded rows (n, d), labels and groups as 0/1."""
         joint = 2 * np.asarray(sensitive, dtype=int) + np.asarray(y, dtype=int)
-        present, counts = np.unique(joint, return_counts=True)
+        # Numbered without gaps: where a cell has nobody, scikit-learn's temperature reads a class 3 of three as a fourth
+        # column, which is not there.
+        present, codes, counts = np.unique(joint, return_inverse=True, return_counts=True)
         model: Any = LogisticRegression(max_iter=1000)
         if counts.min() >= 3:
             folds = StratifiedKFold(min(5, int(counts.min())))
             model = CalibratedClassifierCV(model, method="temperature", cv=folds, ensemble=False)
-        self.model_ = model.fit(X, joint)
+        self.model_ = model.fit(X, codes)
         self.cells_ = present
         return self
 

@@ -60,7 +60,7 @@ def test_compare_under_equalized_odds_offers_what_is_defined_for_it():
     app = run_compare(fairness="equalized_odds", methods="commod,oracle_roc,oracle_lpp,fst")
     assert app.pills[0].value == ["commod", "oracle_lpp", "fst"]
     assert any("Not defined for this criterion: Oracle ROC." in caption.value for caption in app.caption)
-    assert "half the mistreatment of f" in words(fine(app))
+    assert "(half of f's) or less" in words(fine(app))
 
 
 def test_compare_names_a_method_that_fails_and_draws_the_others(monkeypatch):
