@@ -29,8 +29,8 @@ class Membership(BaseEstimator):
     def fit(self, X: Array, y: Array, sensitive: np.ndarray) -> Membership:
         """Learn from encoded rows (n, d), labels and groups as 0/1."""
         joint = 2 * np.asarray(sensitive, dtype=int) + np.asarray(y, dtype=int)
-        # Numbered without gaps: where a cell has nobody, scikit-learn's temperature reads a class 3 of three as a fourth
-        # column, which is not there.
+        # Numbered without gaps: where a cell has nobody, scikit-learn's temperature would read class 3 of three from a
+        # fourth column, which is not there.
         present, codes, counts = np.unique(joint, return_inverse=True, return_counts=True)
         model: Any = LogisticRegression(max_iter=1000)
         if counts.min() >= 3:
