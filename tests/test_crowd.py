@@ -21,7 +21,7 @@ def test_everyone_is_answered_and_no_session_is_lost(address):
     assert [person.tab.problems for person in seen.people] == [[]] * 4
     assert [person.at_the_end() for person in seen.people] == [True] * 4
     assert not any(person.lost for person in seen.people)
-    assert seen.moves()
+    assert len(seen.rush) == 4  # how many moves came before it, is a matter of how quick the machine is
 
 
 @pytest.mark.parametrize("kind", ["gone in mid-training", "random bytes as a message", "broken file uploaded"])
