@@ -131,3 +131,18 @@ def mark(line):
 def test_no_refits_are_one_sentence(capsys):
     assert main(["check", "german", "--refits", "0"]) == 2
     assert "--refits must be 1 or more" in capsys.readouterr().err
+
+
+def test_limits_on_the_update(capsys):
+    limited = ["--direction", "improve", "--without", "lsat,sex", "--lambda-fair", "3"]
+    assert main(["fit", "law_school", *limited, "--json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert report["settings"]["direction"] == "improve"
+    assert report["settings"]["features"] == ["ugpa", "zfygpa", "zgpa", "fam_inc", "study", "tier"]
+    assert report["change_rate"] > 0
+    assert main(["check", "law_school", *limited, "--refits", "1"]) == 0
+    assert "all of them for the better" in capsys.readouterr().out
+    assert main(["fit", "law_school", "--without", "race"]) == 2
+    assert "--without names race; the features are lsat, ugpa" in capsys.readouterr().err
+    assert main(["fit", "law_school", "--direction", "up"]) == 2
+    assert "direction must be one of" in capsys.readouterr().err
