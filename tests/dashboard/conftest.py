@@ -29,7 +29,6 @@ def _swept(values, ratios):
     return replace(method, knob=replace(method.knob, sweep=values), others={"lambda_ratio": ratios})
 
 
-WHOLE = METHODS["commod"]
 SHORT = _swept((0.0, 2.0, 4.0), (0.05,))
 LONGER = _swept((0.0, 1.0, 2.0, 3.0, 4.0, 6.0, 10.0), (0.0, 0.05))
 

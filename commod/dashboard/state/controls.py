@@ -90,6 +90,12 @@ class Control:
         found = min(self.grid, key=lambda option: abs(option - number))
         return found, math.isclose(found, number, abs_tol=1e-9)
 
+    def fault(self, found: Any) -> str:
+        """What is wrong with a text in which `nearest` has found no more than this."""
+        if self.several:
+            return "leaves no feature" if found is None else "holds what is no feature here"
+        return "is not known" if found is None else "is not on its slider"
+
 
 def join(names: Iterable[str]) -> str:
     """Names in one text, whatever they are made of."""

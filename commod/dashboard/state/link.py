@@ -72,10 +72,8 @@ def from_link(parameters: Mapping[str, str], own: str | None = None) -> tuple[Se
         found, just_this = control.nearest(parameters[name], data)
         values[name] = getattr(start, name) if found is None else found
         if not just_this:
-            why = "is not known" if found is None else "is not on its slider"
-            if control.several:
-                why = "leaves no feature" if found is None else "holds what is no feature here"
-            notices.append(_notice(control.name, parameters[name], why, control.in_words(values[name], data)))
+            used = control.in_words(values[name], data)
+            notices.append(_notice(control.name, parameters[name], control.fault(found), used))
     return replace(start, **values), notices
 
 
