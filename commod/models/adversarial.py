@@ -79,7 +79,7 @@ def train_adversarial(
                 adversary_optimizer.zero_grad()
                 adversary_loss(z.detach(), batch).backward()  # type: ignore[no-untyped-call]
                 adversary_optimizer.step()
-            label = cross_entropy(z, y[batch])
+            label = cross_entropy(z + data.line, y[batch])
             fooled = adversary_loss(z, batch)
             ratio_loss = (rows[batch] * (ratio - 1.0) ** 2).mean()
             sparsity = diversity = label.new_zeros(())
@@ -119,5 +119,5 @@ def train_adversarial(
 
 def _sparsity_scale(data: TrainingData, weights: LossWeights) -> float:
     ordered = data.sorted_for(weights.by_label)
-    objective = ScoreObjective(ordered.y, ordered.sensitive, by_label=weights.by_label)
+    objective = ScoreObjective(ordered.y, ordered.sensitive, by_label=weights.by_label, line=data.line)
     return float(objective.pull(objective.evaluate(ordered.logit), ordered.X.T * ordered.logit).max(initial=0.0))

@@ -72,7 +72,7 @@ class LinearProblem:
     """
 
     def __init__(self, data: TrainingData, weights: LossWeights, form: Array, unit: float = 0.0) -> None:
-        self.objective = ScoreObjective(data.y, data.sensitive, by_label=weights.by_label)
+        self.objective = ScoreObjective(data.y, data.sensitive, by_label=weights.by_label, line=data.line)
         acted = acted_on(weights.acts_on, data.logit)
         self.acts_on = weights.acts_on
         self.fixed = np.where(acted, 0.0, data.logit)  # scores of those who are not acted on

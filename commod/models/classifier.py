@@ -13,8 +13,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from commod.datasets.encoding import TabularEncoder
-from commod.models.adversary import Array
+from commod.models.adversary import Array, sigmoid
 from commod.models.base_scores import BaseModel, base_logits, check_base_model
+from commod.models.threshold import logit_of_threshold
 from commod.models.validation import check_labels, check_sensitive
 
 __all__ = ["EditedModel", "Given", "TabularClassifier"]
@@ -62,22 +63,36 @@ class EditedModel(TabularClassifier):
     __metadata_request__fit: ClassVar[dict[str, Any]] = {"sensitive_features": True, "base_scores": True}
 
     base_model: BaseModel
+    threshold: Any
     base_model_: BaseModel
+    line_: float
 
-    def _base(self, given: Given, y: Any, base_scores: Any) -> tuple[BaseModel, Array]:
-        """The f that is used, trained here if there is none, and its logits."""
+    @property
+    def threshold_(self) -> float:
+        """The probability above which f decides positively."""
+        return float(1.0 / (1.0 + np.exp(-self.line_)))
+
+    def _base(self, given: Given, y: Any, base_scores: Any) -> tuple[BaseModel, Array, float]:
+        """The f that is used, trained here if there is none, how far its logits lie above its line, and the line."""
         base_model = self.base_model
         frame = self._seen_by_base(given.X, base_model)
         if base_model is None and base_scores is None:
             base_model = make_pipeline(TabularEncoder(), LogisticRegression()).fit(frame, y)
         check_base_model(base_model, given.classes)
-        return base_model, base_logits(base_model, frame, base_scores)
+        logit = base_logits(base_model, frame, base_scores)
+        line = logit_of_threshold(self.threshold, base_model, logit, given.labels)
+        return base_model, logit - line, line
 
-    def _logit(self, X: Any, base_scores: Any) -> Array:
-        """Logits of f for rows to be predicted."""
+    def margin_of_f(self, X: Any, *, base_scores: Any = None) -> Array:
+        """How far f's logit lies above its line: f decides positively above 0."""
         if self.base_model_ is None and base_scores is None:
             raise ValueError("This model was fitted on base_scores: pass the scores of these rows as base_scores too.")
-        return base_logits(self.base_model_, self._seen_by_base(X, self.base_model_), base_scores)
+        return base_logits(self.base_model_, self._seen_by_base(X, self.base_model_), base_scores) - self.line_
+
+    def _probabilities(self, margin: Array) -> Array:
+        """Of the two classes, on f's own scale, where the line is `threshold_`."""
+        p = sigmoid(margin + self.line_)
+        return np.column_stack([1.0 - p, p])
 
     def _seen_by_base(self, X: Any, base_model: BaseModel) -> Any:
         """What of X is handed to f."""

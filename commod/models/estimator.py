@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from commod.datasets.encoding import TabularEncoder
 from commod.installation import needs_extra
 from commod.metrics.figures import CRITERIA, key_figures_of
-from commod.models.adversary import Array, sigmoid
+from commod.models.adversary import Array
 from commod.models.base_scores import BaseModel
 from commod.models.best_response import WarmStart, solve_linear
 from commod.models.classifier import EditedModel
@@ -70,6 +70,11 @@ class Commod(EditedModel):
         The deployed model f: any fitted scikit-learn classifier or Pipeline; a function from X to probabilities; or
         the name of the column of X that holds f's probabilities (not used as a feature then). None trains a logistic
         regression in `fit`, unless `base_scores` are given there. `clone` keeps a fitted model fitted.
+    threshold : float, "budget", "budget:0.2" or None
+        Above which of its probabilities f decides positively, and g with it: with t its logit, g(x) = σ(t +
+        r(x)·(logit f(x) − t)), so that r ≡ 1 leaves every score and every decision of f as it is. "budget": such that
+        the share of positive decisions on the training rows is that of positive labels, or the share named. None: f's
+        own, one half, or that of scikit-learn's `FixedThresholdClassifier` or `TunedThresholdClassifierCV`.
     lambda_fair : float, default 2.0
         Weight of fairness. At 0, g = f and nothing is trained. Above 0 the label's loss L_Y acts, too, so scores move
         at once: on law_school at 0.001 by 0.007 on average and 0.041 at most, though no decision changes.
@@ -143,6 +148,8 @@ class Commod(EditedModel):
     classes_, groups_ : ndarray
         The labels, and the two values of the sensitive attribute; the second ones count as 1.
     base_model_ : the f that is used
+    threshold_ : float
+        The probability above which f and g decide positively.
     encoder_ : TabularEncoder
 
     Examples
@@ -161,6 +168,7 @@ class Commod(EditedModel):
         self,
         base_model: BaseModel = None,
         *,
+        threshold: float | str | None = None,
         lambda_fair: float = 2.0,
         lambda_ratio: float = 0.05,
         lambda_concepts: float = 0.01,
@@ -180,6 +188,7 @@ class Commod(EditedModel):
         random_state: int = 0,
     ) -> None:
         self.base_model = base_model
+        self.threshold = threshold
         self.lambda_fair = lambda_fair
         self.lambda_ratio = lambda_ratio
         self.lambda_concepts = lambda_concepts
@@ -232,7 +241,7 @@ class Commod(EditedModel):
         given = self._given(X, y, sensitive_features)
         weights = self._loss_weights(given.classes)
         frame, labels = given.X, given.labels
-        base_model, logit = self._base(given, y, base_scores)
+        base_model, logit, line = self._base(given, y, base_scores)
         sensitive = np.zeros(len(labels)) if given.sensitive is None else given.sensitive
         if given.sensitive is None and weights.fair > 0:
             warnings.warn(
@@ -249,7 +258,7 @@ class Commod(EditedModel):
         encoded = self._with_score(encoded, logit)
         self._check_settings(encoded.shape)
         origins = self._origins(encoder)
-        data = TrainingData(encoded, logit, labels, sensitive)
+        data = TrainingData(encoded, logit, labels, sensitive, line)
         with single_threaded():
             if self.features is None:
                 solution = self._solve(data, weights, callback, warm_start)
@@ -265,6 +274,7 @@ class Commod(EditedModel):
         self.classes_ = given.classes
         self.groups_ = given.groups
         self.base_model_ = base_model
+        self.line_ = line
         self.encoder_ = encoder
         self._keep(solution, data, reading)
         if not self.converged_ and not self.stopped_:
@@ -387,17 +397,16 @@ class Commod(EditedModel):
         return self.rescaler_.ratio_and_shift(*self._encoded_and_logit(X, base_scores))
 
     def decision_function(self, X: Any, *, base_scores: Any = None) -> Array:
-        """Logit of g, r(x)·logit f(x) + s(x)."""
+        """How far g's logit lies above f's line t: r(x)·(logit f(x) − t) + s(x); the positive class above 0."""
         encoded, logit = self._encoded_and_logit(X, base_scores)
         return self.rescaler_.score(encoded, logit)
 
     def predict_proba(self, X: Any, *, base_scores: Any = None) -> Array:
         """Probabilities of the two classes under g."""
-        p = sigmoid(self.decision_function(X, base_scores=base_scores))
-        return np.column_stack([1.0 - p, p])
+        return self._probabilities(self.decision_function(X, base_scores=base_scores))
 
     def predict(self, X: Any, *, base_scores: Any = None) -> np.ndarray:
-        """Decisions of g: the positive class where g(x) > 0.5, which leaves a tie with the negative one."""
+        """Decisions of g: the positive class where g(x) > threshold_, which leaves a tie with the negative one."""
         positive = self.decision_function(X, base_scores=base_scores) > 0
         return self.classes_[positive.astype(int)]
 
@@ -503,7 +512,7 @@ class Commod(EditedModel):
 
     def _encoded_and_logit(self, X: Any, base_scores: Any) -> tuple[Array, Array]:
         frame = self._checked(X, "rescaler_")
-        logit = self._logit(frame, base_scores)
+        logit = self.margin_of_f(frame, base_scores=base_scores)
         return self._with_score(self.encoder_.transform(self._inputs(frame, self.base_model_)), logit), logit
 
     def _concepts(self) -> pd.DataFrame:

@@ -16,7 +16,7 @@ class ScoreState:
     """Loss terms at one z, with the adversaries that attain them."""
 
     z: Array
-    probability: Array  # σ(z)
+    probability: Array  # σ(z + line)
     label_loss: float
     adversary_loss: float
     fits: tuple[AdversaryFit, ...]
@@ -41,10 +41,14 @@ class ScoreObjective:
     Demographic parity has one adversary that sees z. Equalized odds has one per label: an adversary that sees z and
     y is any pair of functions of z, one for y = 0 and one for y = 1, so the problem falls apart into the two strata
     and costs no more. Rows must come sorted by stratum; `order` gives the permutation.
+
+    Where f's line is not one half, z is measured from it, and L_Y is that of the probability σ(z + line): at r ≡ 1 it
+    is f's own loss. Without the line in it, it would pull the decisions back to one half.
     """
 
-    def __init__(self, y: Array, sensitive: Array, *, by_label: bool) -> None:
+    def __init__(self, y: Array, sensitive: Array, *, by_label: bool, line: float = 0.0) -> None:
         self.y = y
+        self.line = line
         self.n = len(y)
         cut = int(np.searchsorted(y, 0.5)) if by_label else 0
         self.strata = tuple(part for part in (slice(0, cut), slice(cut, self.n)) if part.stop > part.start)
@@ -64,7 +68,7 @@ class ScoreObjective:
             for adversary, rows, start in zip(self.adversaries, self.strata, first, strict=True)
         )
         adversary_loss = sum(share * fit.loss for share, fit in zip(self.shares, fits, strict=True))
-        label_loss, probability = cross_entropy(z, self.y)
+        label_loss, probability = cross_entropy(z + self.line, self.y)
         return ScoreState(z, probability, label_loss, adversary_loss, fits)
 
     def gradient(self, state: ScoreState, lambda_fair: float) -> Array:
@@ -89,7 +93,8 @@ class ScoreObjective:
         One table per stratum, (2, 2, len(scores)), by S and y. Summed over all rows it is a bound from below: the
         adversaries' answer can only raise the value.
         """
-        label_loss = np.stack([np.logaddexp(0.0, scores), np.logaddexp(0.0, -scores)])
+        logits = scores + self.line
+        label_loss = np.stack([np.logaddexp(0.0, logits), np.logaddexp(0.0, -logits)])
         tables = []
         for adversary, fit in zip(self.adversaries, state.fits, strict=True):
             guess = adversary.guess(fit, scores)

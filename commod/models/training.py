@@ -20,9 +20,15 @@ class TrainingData:
     """Encoded rows."""
 
     X: Array  # (n, d) standardised features
-    logit: Array  # (n,) of f
+    logit: Array  # (n,) of f, less the line: f decides positively above 0
     y: Array  # (n,) 0/1
     sensitive: Array  # (n,) 0/1
+    line: float = 0.0  # the logit of f's threshold
+
+    @property
+    def scores(self) -> Array:
+        """Probabilities of the positive class under f."""
+        return 1.0 / (1.0 + np.exp(-(self.logit + self.line)))
 
     def equals(self, other: TrainingData) -> bool:
         """Whether both hold the same numbers."""
@@ -31,7 +37,7 @@ class TrainingData:
 
     def take(self, rows: np.ndarray) -> TrainingData:
         """Some of the rows, in the order given."""
-        return TrainingData(self.X[rows], self.logit[rows], self.y[rows], self.sensitive[rows])
+        return TrainingData(self.X[rows], self.logit[rows], self.y[rows], self.sensitive[rows], self.line)
 
     def sorted_for(self, objective_by_label: bool) -> TrainingData:
         """All rows, in the order `ScoreObjective` wants."""
@@ -60,8 +66,7 @@ def instance_weights(ratio_norm: Any, data: TrainingData) -> Array:
     if isinstance(ratio_norm, str):
         if ratio_norm != "fisher":
             return np.ones(len(data.y))
-        f = 1.0 / (1.0 + np.exp(-data.logit))
-        weights = f * (1 - f) * data.logit**2
+        weights = data.scores * (1 - data.scores) * data.logit**2
     else:
         weights = np.asarray(ratio_norm, dtype=float)
     return weights / weights.mean()
@@ -75,8 +80,8 @@ def shift_unit(data: TrainingData, acts_on: str = "everybody") -> float:
     logit f)²], and cost the same λ_ratio·ε². One λ_ratio then means the same for both. The plain mean square of the
     logit would make a shift too cheap where f is very sure of many: their logits are large, their scores hardly move.
     """
-    logit = data.logit[acted_on(acts_on, data.logit)]
-    f = 1.0 / (1.0 + np.exp(-logit))
+    acted = acted_on(acts_on, data.logit)
+    logit, f = data.logit[acted], data.scores[acted]
     return (float(np.sqrt(np.average(logit**2, weights=f * (1 - f)))) if len(logit) else 0.0) or 1.0
 
 

@@ -16,6 +16,7 @@ from commod.metrics.figures import CRITERIA
 from commod.models.adversary import Array, sigmoid
 from commod.models.classifier import TabularClassifier
 from commod.models.threads import single_threaded
+from commod.models.threshold import check_threshold, logit_of_threshold
 from commod.models.validation import check_choice, check_count, check_seed, check_weight
 
 __all__ = ["AdvDebias", "debiased_gradient"]
@@ -32,6 +33,8 @@ class AdvDebias(TabularClassifier):
     ----------
     alpha : float, default 0.1
         Weight of the adversary's gradient.
+    threshold : float, "budget", "budget:0.2" or None
+        Above which of its own probabilities it decides positively, as `Commod` takes it; None is one half.
     fairness : {"demographic_parity", "equalized_odds"}
     width : int, default 200
     dropout : float, default 0.2
@@ -56,6 +59,7 @@ class AdvDebias(TabularClassifier):
         self,
         *,
         alpha: float = 0.1,
+        threshold: float | str | None = None,
         fairness: str = "demographic_parity",
         width: int = 200,
         dropout: float = 0.2,
@@ -68,6 +72,7 @@ class AdvDebias(TabularClassifier):
         random_state: int = 0,
     ) -> None:
         self.alpha = alpha
+        self.threshold = threshold
         self.fairness = fairness
         self.width = width
         self.dropout = dropout
@@ -83,6 +88,7 @@ class AdvDebias(TabularClassifier):
         """Train predictor and adversary; without `sensitive_features` the predictor alone, with a warning."""
         check_choice("fairness", self.fairness, tuple(CRITERIA))
         check_seed(self.random_state)
+        check_threshold(self.threshold)
         given = self._given(X, y, sensitive_features)
         encoder = TabularEncoder()
         encoded = encoder.fit_transform(given.X)
@@ -95,7 +101,8 @@ class AdvDebias(TabularClassifier):
         with single_threaded():
             network = self._train(encoded, given.labels, given.sensitive)
         self.classes_, self.groups_, self.encoder_ = given.classes, given.groups, encoder
-        self.weights_ = [tensor.double().numpy() for tensor in network.tensors()]
+        self.weights_, self.line_ = [tensor.double().numpy() for tensor in network.tensors()], 0.0
+        self.line_ = logit_of_threshold(self.threshold, None, self.decision_function(X), given.labels)
         return self
 
     def _train(self, X: Array, y: Array, sensitive: Array | None) -> Network:
@@ -142,20 +149,20 @@ class AdvDebias(TabularClassifier):
         return network
 
     def decision_function(self, X: Any) -> Array:
-        """Logit of the positive class."""
+        """How far the logit of the positive class lies above the threshold's."""
         check_is_fitted(self, "weights_")
         hidden, hidden_bias, output, output_bias = self.weights_
         encoded = self.encoder_.transform(self._validated(X, reset=False))
         with single_threaded():
-            return np.maximum(encoded @ hidden.T + hidden_bias, 0.0) @ output + output_bias
+            return np.maximum(encoded @ hidden.T + hidden_bias, 0.0) @ output + output_bias - self.line_
 
     def predict_proba(self, X: Any) -> Array:
         """Probabilities of the two classes."""
-        p = sigmoid(self.decision_function(X))
+        p = sigmoid(self.decision_function(X) + self.line_)
         return np.column_stack([1.0 - p, p])
 
     def predict(self, X: Any) -> np.ndarray:
-        """Decisions: the positive class where its probability is above one half."""
+        """Decisions: the positive class where its probability is above the threshold."""
         positive = self.decision_function(X) > 0
         return self.classes_[positive.astype(int)]
 

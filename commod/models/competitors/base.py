@@ -33,12 +33,12 @@ class Rows:
     """Encoded rows, as a competitor sees them."""
 
     X: Array  # (n, d) standardised features
-    logit: Array  # (n,) of f
+    logit: Array  # (n,) of f, less that of its threshold: f decides positively above 0
     sensitive: NDArray[np.int64] | None  # (n,) 0/1; at predict only for methods that need it
 
     @property
     def score(self) -> Array:
-        """Probability of the positive class under f."""
+        """The score of f with its line moved to one half; its probability where that is the line already."""
         return sigmoid(self.logit)
 
 
@@ -84,12 +84,12 @@ class Competitor(EditedModel):
         check_choice("fairness", self.fairness, self.criteria)
         check_seed(self.random_state)
         given = self._given(X, y, self._groups_in(X, sensitive_features))
-        base_model, logit = self._base(given, y, base_scores)
+        base_model, logit, line = self._base(given, y, base_scores)
         encoder = TabularEncoder()
         encoded = encoder.fit_transform(self._inputs(given.X, base_model))
         before = dict(vars(self))
         self.classes_, self.groups_ = given.classes, given.groups
-        self.base_model_, self.encoder_ = base_model, encoder
+        self.base_model_, self.line_, self.encoder_ = base_model, line, encoder
         self.edits_ = given.sensitive is not None
         if given.sensitive is None:
             warnings.warn(
@@ -124,7 +124,7 @@ class Competitor(EditedModel):
 
     def _rows(self, X: Any, base_scores: Any) -> Rows:
         frame = self._checked(X, "encoder_")
-        logit = self._logit(frame, base_scores)
+        logit = self.margin_of_f(frame, base_scores=base_scores)
         return Rows(self.encoder_.transform(self._inputs(frame, self.base_model_)), logit, None)
 
     def _decide_by(self, rows: Rows) -> Array:
@@ -150,7 +150,7 @@ class Scored(Competitor):
 
     def predict_proba(self, X: Any, *, base_scores: Any = None) -> Array:
         """Probabilities of the two classes under g."""
-        return _both(self.decision_function(X, base_scores=base_scores))
+        return self._probabilities(self.decision_function(X, base_scores=base_scores))
 
 
 class GroupAware(Competitor):
@@ -218,7 +218,8 @@ class GroupAwareScored(GroupAware):
 
     def predict_proba(self, X: Any, *, sensitive_features: Any = None, base_scores: Any = None) -> Array:
         """Probabilities of the two classes under g."""
-        return _both(self.decision_function(X, sensitive_features=sensitive_features, base_scores=base_scores))
+        margin = self.decision_function(X, sensitive_features=sensitive_features, base_scores=base_scores)
+        return self._probabilities(margin)
 
 
 def _check_cells(sensitive: Array, labels: Array, fairness: str) -> None:
@@ -228,8 +229,3 @@ def _check_cells(sensitive: Array, labels: Array, fairness: str) -> None:
             f"{CRITERIA[fairness].title} compares the groups under each label, and one group has no row of some label: "
             "each group needs rows of both labels. Merge groups, or ask for demographic parity."
         )
-
-
-def _both(logit: Array) -> Array:
-    p = sigmoid(logit)
-    return np.column_stack([1.0 - p, p])

@@ -14,7 +14,14 @@ __all__ = ["BayesOptimal", "OracleBayes", "bayes_margin"]
 
 
 def bayes_margin(
-    eta: Array, density: Array, label_of_f: Array, *, lambda_fair: float, lambda_ratio: float, tau: float = 1.0
+    eta: Array,
+    density: Array,
+    label_of_f: Array,
+    *,
+    lambda_fair: float,
+    lambda_ratio: float,
+    tau: float = 1.0,
+    threshold: float = 0.5,
 ) -> Array:
     """s*(x): decide 1 where it is above 0 (Prop. 4.2, corrected).
 
@@ -34,10 +41,12 @@ def bayes_margin(
         The multipliers of the two constraints.
     tau : float
         P-Rule aimed at: how much of the favoured group's rate the other's is to be.
+    threshold : float
+        c, the probability of the label above which ŷ = 1 is the better guess: one half where both errors count alike.
     """
     cost = 1.0 / (1.0 + tau)
     unfair = ((1.0 - cost) * density[:, :, 1] - cost * density[:, :, 0]).sum(axis=1)
-    return eta - 0.5 - lambda_fair * unfair + lambda_ratio * (2.0 * label_of_f - 1.0)
+    return eta - threshold - lambda_fair * unfair + lambda_ratio * (2.0 * label_of_f - 1.0)
 
 
 class _BayesRule(Competitor):
@@ -73,6 +82,7 @@ class _BayesRule(Competitor):
             (rows.logit > 0).astype(float),
             lambda_fair=self.lambda_fair,
             lambda_ratio=self.lambda_ratio,
+            threshold=self.threshold_,
         )
 
 
@@ -85,7 +95,7 @@ class BayesOptimal(_BayesRule):
 
     Parameters
     ----------
-    base_model : f in any form that `Commod` takes
+    base_model, threshold : f and its line in any form that `Commod` takes
     lambda_fair : float, default 0.1
         Multiplier of fairness, in units of accuracy.
     lambda_ratio : float, default 0.1
@@ -106,6 +116,7 @@ class BayesOptimal(_BayesRule):
         self,
         base_model: BaseModel = None,
         *,
+        threshold: float | str | None = None,
         lambda_fair: float = 0.1,
         lambda_ratio: float = 0.1,
         fairness: str = "demographic_parity",
@@ -113,6 +124,7 @@ class BayesOptimal(_BayesRule):
         random_state: int = 0,
     ) -> None:
         self.base_model = base_model
+        self.threshold = threshold
         self.lambda_fair = lambda_fair
         self.lambda_ratio = lambda_ratio
         self.fairness = fairness
@@ -128,7 +140,7 @@ class OracleBayes(GroupAware, _BayesRule):
 
     Parameters
     ----------
-    base_model, lambda_fair, lambda_ratio, fairness, membership, random_state : as for `BayesOptimal`
+    base_model, threshold, lambda_fair, lambda_ratio, fairness, membership, random_state : as for `BayesOptimal`
     sensitive_column : str, optional
         Column of X that holds S, instead of passing it to fit and predict.
     """
@@ -137,6 +149,7 @@ class OracleBayes(GroupAware, _BayesRule):
         self,
         base_model: BaseModel = None,
         *,
+        threshold: float | str | None = None,
         lambda_fair: float = 0.1,
         lambda_ratio: float = 0.1,
         fairness: str = "demographic_parity",
@@ -145,6 +158,7 @@ class OracleBayes(GroupAware, _BayesRule):
         random_state: int = 0,
     ) -> None:
         self.base_model = base_model
+        self.threshold = threshold
         self.lambda_fair = lambda_fair
         self.lambda_ratio = lambda_ratio
         self.fairness = fairness

@@ -24,7 +24,7 @@ class CFBC(GroupAware):
 
     Parameters
     ----------
-    base_model : f in any form that `Commod` takes
+    base_model, threshold : f and its line in any form that `Commod` takes
     strength : float, default 1.0
         Share of θ that is applied. 0 is f.
     fairness : {"equalized_odds"}
@@ -48,12 +48,14 @@ class CFBC(GroupAware):
         self,
         base_model: BaseModel = None,
         *,
+        threshold: float | str | None = None,
         strength: float = 1.0,
         fairness: str = "equalized_odds",
         sensitive_column: str | None = None,
         random_state: int = 0,
     ) -> None:
         self.base_model = base_model
+        self.threshold = threshold
         self.strength = strength
         self.fairness = fairness
         self.sensitive_column = sensitive_column

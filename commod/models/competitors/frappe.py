@@ -34,7 +34,7 @@ class Frappe(Scored):
 
     Parameters
     ----------
-    base_model : f in any form that `Commod` takes
+    base_model, threshold : f and its line in any form that `Commod` takes
     lambda_mmd : float, default 10.0
     fairness : {"demographic_parity", "equalized_odds"}
     architecture : {"linear", "mlp"}
@@ -66,6 +66,7 @@ class Frappe(Scored):
         self,
         base_model: BaseModel = None,
         *,
+        threshold: float | str | None = None,
         lambda_mmd: float = 10.0,
         fairness: str = "demographic_parity",
         architecture: str = "linear",
@@ -75,6 +76,7 @@ class Frappe(Scored):
         random_state: int = 0,
     ) -> None:
         self.base_model = base_model
+        self.threshold = threshold
         self.lambda_mmd = lambda_mmd
         self.fairness = fairness
         self.architecture = architecture

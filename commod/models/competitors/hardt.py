@@ -37,7 +37,7 @@ class EOPostProcessing(GroupAware):
 
     Parameters
     ----------
-    base_model : f in any form that `Commod` takes
+    base_model, threshold : f and its line in any form that `Commod` takes
     strength : float, default 1.0
         0 is f, 1 the fair rule.
     fairness : {"demographic_parity", "equalized_odds"}
@@ -52,12 +52,14 @@ class EOPostProcessing(GroupAware):
         self,
         base_model: BaseModel = None,
         *,
+        threshold: float | str | None = None,
         strength: float = 1.0,
         fairness: str = "equalized_odds",
         sensitive_column: str | None = None,
         random_state: int = 0,
     ) -> None:
         self.base_model = base_model
+        self.threshold = threshold
         self.strength = strength
         self.fairness = fairness
         self.sensitive_column = sensitive_column

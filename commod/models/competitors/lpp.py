@@ -90,7 +90,7 @@ class LPP(_LinearProgram):
 
     Parameters
     ----------
-    base_model : f in any form that `Commod` takes
+    base_model, threshold : f and its line in any form that `Commod` takes
     alpha : float, default 0.05
         Largest difference of the groups' positive rates (per label, for equalized odds) allowed on the training rows.
     fairness : {"demographic_parity", "equalized_odds"}
@@ -109,12 +109,14 @@ class LPP(_LinearProgram):
         self,
         base_model: BaseModel = None,
         *,
+        threshold: float | str | None = None,
         alpha: float = 0.05,
         fairness: str = "demographic_parity",
         membership: Membership | None = None,
         random_state: int = 0,
     ) -> None:
         self.base_model = base_model
+        self.threshold = threshold
         self.alpha = alpha
         self.fairness = fairness
         self.membership = membership
@@ -139,7 +141,7 @@ class OracleLPP(GroupAware, _LinearProgram):
 
     Parameters
     ----------
-    base_model, alpha, fairness, random_state : as for `LPP`
+    base_model, threshold, alpha, fairness, random_state : as for `LPP`
     sensitive_column : str, optional
         Column of X that holds S, instead of passing it to fit and predict.
     """
@@ -148,12 +150,14 @@ class OracleLPP(GroupAware, _LinearProgram):
         self,
         base_model: BaseModel = None,
         *,
+        threshold: float | str | None = None,
         alpha: float = 0.05,
         fairness: str = "demographic_parity",
         sensitive_column: str | None = None,
         random_state: int = 0,
     ) -> None:
         self.base_model = base_model
+        self.threshold = threshold
         self.alpha = alpha
         self.fairness = fairness
         self.sensitive_column = sensitive_column

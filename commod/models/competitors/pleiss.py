@@ -26,7 +26,7 @@ class InformationWithholding(GroupAwareScored):
 
     Parameters
     ----------
-    base_model : f in any form that `Commod` takes
+    base_model, threshold : f and its line in any form that `Commod` takes
     strength : float, default 1.0
         Share of the mixing rate that would equalise the costs. 0 is f.
     cost : {"weighted", "fnr", "fpr"}
@@ -52,6 +52,7 @@ class InformationWithholding(GroupAwareScored):
         self,
         base_model: BaseModel = None,
         *,
+        threshold: float | str | None = None,
         strength: float = 1.0,
         cost: str = "weighted",
         fairness: str = "equalized_odds",
@@ -59,6 +60,7 @@ class InformationWithholding(GroupAwareScored):
         random_state: int = 0,
     ) -> None:
         self.base_model = base_model
+        self.threshold = threshold
         self.strength = strength
         self.cost = cost
         self.fairness = fairness

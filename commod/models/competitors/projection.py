@@ -53,7 +53,7 @@ class FST(_Projection):
 
     Parameters
     ----------
-    base_model : f in any form that `Commod` takes
+    base_model, threshold : f and its line in any form that `Commod` takes
     epsilon : float, default 0.05
         Largest difference of a group's mean score from everyone's.
     fairness : {"demographic_parity", "equalized_odds"}
@@ -71,12 +71,14 @@ class FST(_Projection):
         self,
         base_model: BaseModel = None,
         *,
+        threshold: float | str | None = None,
         epsilon: float = 0.05,
         fairness: str = "demographic_parity",
         membership: Membership | None = None,
         random_state: int = 0,
     ) -> None:
         self.base_model = base_model
+        self.threshold = threshold
         self.epsilon = epsilon
         self.fairness = fairness
         self.membership = membership
@@ -125,7 +127,7 @@ class FairProjection(_Projection):
 
     Parameters
     ----------
-    base_model : f in any form that `Commod` takes
+    base_model, threshold : f and its line in any form that `Commod` takes
     epsilon : float, default 0.1
         Largest relative difference of a group's mean score from everyone's.
     fairness : {"demographic_parity", "equalized_odds"}
@@ -144,12 +146,14 @@ class FairProjection(_Projection):
         self,
         base_model: BaseModel = None,
         *,
+        threshold: float | str | None = None,
         epsilon: float = 0.1,
         fairness: str = "demographic_parity",
         membership: Membership | None = None,
         random_state: int = 0,
     ) -> None:
         self.base_model = base_model
+        self.threshold = threshold
         self.epsilon = epsilon
         self.fairness = fairness
         self.membership = membership

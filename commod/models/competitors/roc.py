@@ -17,14 +17,14 @@ __all__ = ["OracleROC"]
 class OracleROC(GroupAware):
     """Where f is unsure, decide by group: 1 for the group with the lower positive rate, 0 for the other.
 
-    The threshold stays at one half and only the margin is moved (aif360 moves both, which changes more decisions than
+    The threshold stays f's own and only the margin is moved (aif360 moves both, which changes more decisions than
     fairness needs). At margin 0, g = f. S is needed at predict.
 
     Parameters
     ----------
-    base_model : f in any form that `Commod` takes
+    base_model, threshold : f and its line in any form that `Commod` takes
     margin : float, default 0.1
-        A score within this distance of one half is decided by group. 0 to 0.5.
+        A score within this distance of one half is decided by group, f's line being moved there. 0 to 0.5.
     fairness : {"demographic_parity"}
     sensitive_column : str, optional
         Column of X that holds S, instead of passing it to fit and predict.
@@ -43,12 +43,14 @@ class OracleROC(GroupAware):
         self,
         base_model: BaseModel = None,
         *,
+        threshold: float | str | None = None,
         margin: float = 0.1,
         fairness: str = "demographic_parity",
         sensitive_column: str | None = None,
         random_state: int = 0,
     ) -> None:
         self.base_model = base_model
+        self.threshold = threshold
         self.margin = margin
         self.fairness = fairness
         self.sensitive_column = sensitive_column

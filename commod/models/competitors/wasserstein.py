@@ -24,7 +24,7 @@ class Wass1PostProcessing(GroupAwareScored):
 
     Parameters
     ----------
-    base_model : f in any form that `Commod` takes
+    base_model, threshold : f and its line in any form that `Commod` takes
     strength : float, default 1.0
         Share of the way to the barycentre that every score goes. 0 is f; at 1 the scores' distributions are equal, and
         with them the decisions at any threshold.
@@ -48,12 +48,14 @@ class Wass1PostProcessing(GroupAwareScored):
         self,
         base_model: BaseModel = None,
         *,
+        threshold: float | str | None = None,
         strength: float = 1.0,
         fairness: str = "demographic_parity",
         sensitive_column: str | None = None,
         random_state: int = 0,
     ) -> None:
         self.base_model = base_model
+        self.threshold = threshold
         self.strength = strength
         self.fairness = fairness
         self.sensitive_column = sensitive_column
