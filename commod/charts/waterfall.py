@@ -24,7 +24,9 @@ def term_styles(outcomes: tuple[str, str], favourable: int = 1) -> tuple[MethodS
     return MethodStyle(f"towards “{high}”", colours[0], "square"), MethodStyle(f"towards “{low}”", colours[1], "square")
 
 
-def plot_waterfall(frame: pd.DataFrame, *, outcomes: tuple[str, str], favourable: int = 1) -> alt.LayerChart:
+def plot_waterfall(
+    frame: pd.DataFrame, *, outcomes: tuple[str, str], favourable: int = 1, title: str = "Score as logit"
+) -> alt.LayerChart:
     """The running sum on the scale of the logit, a row for each term.
 
     Parameters
@@ -37,6 +39,8 @@ def plot_waterfall(frame: pd.DataFrame, *, outcomes: tuple[str, str], favourable
         What a score below 0 and above 0 decides.
     favourable : {0, 1}
         The outcome that is better for a person; terms that lead to it have its colour.
+    title : str
+        Of the axis.
     """
     low, high = outcomes
     styles = term_styles(outcomes, favourable)
@@ -47,7 +51,7 @@ def plot_waterfall(frame: pd.DataFrame, *, outcomes: tuple[str, str], favourable
         .encode(
             x=alt.X(
                 "start:Q",
-                title=["Score as logit", f"above 0: “{high}”", f"below 0: “{low}”"],
+                title=[title, f"above 0: “{high}”", f"below 0: “{low}”"],
                 scale=alt.Scale(zero=True),
                 axis=alt.Axis(tickCount=5, labelFlush=False),
             ),

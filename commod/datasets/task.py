@@ -77,6 +77,8 @@ class TaskSpec:
         Who the rows are.
     scores : str
         Column of ``X`` that holds f's probabilities, if the data came with them; no feature.
+    threshold : float
+        The probability above which f decides positively, where the data say nothing else.
     suited : mapping
         Arguments of `Commod` that suit it, see `commod_settings`.
     targets : mapping
@@ -96,6 +98,7 @@ class TaskSpec:
     filter: str
     people: str = "people"
     scores: str = ""
+    threshold: float = 0.5
     suited: Mapping[str, Any] = field(default_factory=dict, hash=False)
     targets: Mapping[str, tuple[float, float]] = field(default_factory=dict, hash=False)
 

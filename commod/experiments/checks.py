@@ -15,7 +15,6 @@ from commod.experiments.sense import answers_of_decisions
 from commod.experiments.sweep import Model, Report, Shared, Sweep, Trained, train_cell
 from commod.explain.checks import CHECKS, Answer, check_again, check_merit
 from commod.explain.merit import explain_merit
-from commod.models.base_scores import base_logits
 
 __all__ = [
     "COMPARED_REFITS",
@@ -41,7 +40,7 @@ def merit_of_model(scene: Scene, trained: Trained) -> pd.DataFrame:
         at = test.X.index.get_indexer(X.index)
         return trained.margin(replace(test.take(at), X=X))
 
-    return explain_merit(scene.task, test.X, lambda X: base_logits(scene.f, X), margin)
+    return explain_merit(scene.task, test.X, scene.margin_of_f, margin)
 
 
 def answer_of_merit(scene: Scene, trained: Trained) -> Answer:

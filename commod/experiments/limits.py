@@ -11,7 +11,7 @@ from commod.experiments.scene import Scene
 from commod.experiments.sweep import fairness_gain
 from commod.metrics.figures import CRITERIA
 from commod.models.rescaler import acts_on_of
-from commod.theory import best_accuracy, best_curve, fails_from, switching_point
+from commod.theory import best_accuracy, best_curve, expected_accuracy, fails_from, switching_point
 
 __all__ = ["Limits", "best_within", "limits_of", "price_of"]
 
@@ -120,9 +120,10 @@ def price_of(scene: Scene, fairness: str, limit: float, most: float, direction: 
             limit=limit,
             fairness=fairness,
             scores=scores,
+            threshold=scene.threshold,
             acts_on=acts_on_of(direction, scene.task.spec.favourable),
         )
-        own = scene.scores_test
-        start = np.maximum(own, 1 - own).mean() if known == "scores" else (decided == test.y).mean()
+        expected = expected_accuracy(scene.scores_test, decided, scene.threshold)
+        start = expected.mean() if known == "scores" else (decided == test.y).mean()
         frames.append(table.assign(known=known, difference=table["accuracy"] - start))
     return pd.concat(frames).dropna(subset=["difference"])[["known", "change_rate", "difference"]]

@@ -3,26 +3,29 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from threading import Lock
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from commod.datasets import Split, TabularEncoder, Task, is_known, load_task, on_forget
 from commod.metrics.figures import key_figures_of
 from commod.models.base_models import GIVEN_SCORES, train_base_model
-from commod.models.base_scores import BaseModel, base_logits
+from commod.models.base_scores import BaseModel, base_logits, logits_of_probabilities
+from commod.models.threshold import ONE_HALF, logit_of
 
 __all__ = ["Scene", "SceneKey", "prepare"]
 
 
 class SceneKey(NamedTuple):
-    """Which scene: its data set, its base model and the seed of its split."""
+    """Which scene: its data set, its base model, the seed of its split, and where f draws its line."""
 
     data: str
     base_model: str = "logistic_regression"
     seed: int = 0
+    threshold: float = ONE_HALF
 
 
 @dataclass(frozen=True)
@@ -36,11 +39,25 @@ class Scene:
     test: Split
     f: BaseModel  # a Pipeline trained here, or the column of scores that came with the data
     encoder: TabularEncoder  # fitted on the rows that an edit is trained on, as the edit's own
-    scores_train: np.ndarray
-    logit_test: np.ndarray
+    scores_train: np.ndarray  # f's probabilities
+    logit_test: np.ndarray  # of f, less that of its threshold: f decides positively above 0
     encoded_train: np.ndarray
     encoded_test: np.ndarray
     cell_test: np.ndarray  # group and label of each test row as one number, 2·s + y
+    threshold: float = ONE_HALF  # the probability above which f decides positively
+
+    @property
+    def line(self) -> float:
+        """The logit of the threshold."""
+        return logit_of(self.threshold)
+
+    def probabilities(self, margin: np.ndarray) -> np.ndarray:
+        """Of the positive class, where a logit lies so far above the line."""
+        return np.asarray(1.0 / (1.0 + np.exp(-(margin + self.line))))
+
+    def margin_of_f(self, X: pd.DataFrame) -> np.ndarray:
+        """How far f's logit lies above the line."""
+        return base_logits(self.f, X) - self.line
 
     @property
     def decisions_test(self) -> np.ndarray:
@@ -50,12 +67,17 @@ class Scene:
     @property
     def scores_test(self) -> np.ndarray:
         """Of f."""
-        return np.asarray(1.0 / (1.0 + np.exp(-self.logit_test)))
+        return self.probabilities(self.logit_test)
 
     @property
     def decisions_train(self) -> np.ndarray:
         """Of f."""
-        return (self.scores_train > 0.5).astype(int)
+        return (self.logit_train > 0).astype(int)
+
+    @property
+    def logit_train(self) -> np.ndarray:
+        """Of f, less that of its threshold."""
+        return logits_of_probabilities(self.scores_train, len(self.train), "f") - self.line
 
     def figures(self, decisions: np.ndarray) -> dict[str, float]:
         """The key figures of decisions on the test rows."""
@@ -69,9 +91,9 @@ _preparing: dict[SceneKey, Lock] = {}  # one lock a scene: who wants another doe
 _guard = Lock()  # of both; held for a moment only
 
 
-def prepare(data: str, base_model: str = "logistic_regression", seed: int = 0) -> Scene:
+def prepare(data: str, base_model: str = "logistic_regression", seed: int = 0, threshold: float = ONE_HALF) -> Scene:
     """Split and f of a scene; trained once, kept for a few scenes."""
-    key = SceneKey(data, base_model, seed)
+    key = SceneKey(data, base_model, seed, threshold)
     with _guard:
         if key in _scenes:
             _scenes.move_to_end(key)
@@ -83,7 +105,7 @@ def prepare(data: str, base_model: str = "logistic_regression", seed: int = 0) -
                 return _scenes[key]
         scene = None
         try:
-            scene = _prepare(data, base_model, seed)
+            scene = _prepare(key)
             return scene
         finally:
             with _guard:
@@ -94,7 +116,11 @@ def prepare(data: str, base_model: str = "logistic_regression", seed: int = 0) -
                     _scenes.popitem(last=False)
 
 
-def _prepare(data: str, base_model: str, seed: int) -> Scene:
+def _prepare(key: SceneKey) -> Scene:
+    data, base_model, seed, threshold = key
+    if threshold != ONE_HALF:
+        scene = prepare(data, base_model, seed)
+        return replace(scene, threshold=threshold, logit_test=scene.logit_test - logit_of(threshold))
     task = load_task(data)
     given = base_model == GIVEN_SCORES
     if given and not task.spec.scores:

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import StratifiedKFold
@@ -26,6 +25,7 @@ from commod.metrics.report import bootstrap_counts
 from commod.models import Commod, WarmStart
 from commod.models.base_scores import BaseModel, base_logits
 from commod.models.rescaler import acts_on_of
+from commod.models.threshold import logit_of_threshold
 from commod.theory import best_curve
 
 __all__ = ["LAMBDA_GRIDS", "Asked", "Draws", "Fold", "Lambdas", "Search", "arguments_of", "fit_on", "share_sure"]
@@ -70,7 +70,7 @@ class Fold:
     f: BaseModel
     scores: np.ndarray  # of f on the rows of `fit`
     held: Split
-    logit: np.ndarray  # of f on the held-out rows
+    logit: np.ndarray  # of f on the held-out rows, less that of its threshold
 
     def counts(self, g: Commod) -> Counts:
         """Held-out people by group, label, decision of f, of g, and whether f was sure, (2, 2, 2, 2, 2)."""
@@ -97,7 +97,7 @@ class Search:
         self.form, self.criterion = form, form["fairness"]  # what all settings tried have in common
         self.new_people = new_people
         self.asked = asked
-        self.folds = _folds(train, f)
+        self.folds = _folds(train, f, form.get("threshold"))
         self.tried: dict[Lambdas, dict[str, float]] = {}
         self.draws: dict[Lambdas, Draws] = {}
         self._warm_starts: dict[tuple[float, float], list[WarmStart]] = {}
@@ -178,11 +178,14 @@ class Search:
 
     def model(self, lambdas: Lambdas, k: int) -> Commod:
         """Trained at a setting on all training rows."""
-        return fit_on(self.f, self.form, lambdas, k, self.train, _probabilities(self.f, self.train.X), WarmStart())
+        scores = _probabilities(base_logits(self.f, self.train.X))
+        return fit_on(self.f, self.form, lambdas, k, self.train, scores, WarmStart())
 
     def bound(self) -> float:
         """The best fairness that anybody could reach within the changes, in the direction asked for, with S known."""
-        decided = (base_logits(self.f, self.train.X) > 0).astype(int)
+        logit = base_logits(self.f, self.train.X)
+        line = _line(self.form.get("threshold"), self.f, logit, self.train)
+        decided = (logit > line).astype(int)
         flips = int(self.asked.changes * len(decided))
         groups, criterion = self.train.sensitive, CRITERIA[self.criterion]
         best = best_curve(
@@ -208,7 +211,7 @@ def _quantile_within(values: np.ndarray, admitted: np.ndarray, confidence: float
     return float(inside[needed - 1]) if len(inside) >= needed else -math.inf
 
 
-def _folds(train: Split, f: BaseModel) -> list[Fold]:
+def _folds(train: Split, f: BaseModel, threshold: float | str | None) -> list[Fold]:
     cell = (2 * train.sensitive + train.y).to_numpy()
     smallest = int(np.bincount(cell, minlength=4).min())
     if smallest < FOLDS:
@@ -219,12 +222,18 @@ def _folds(train: Split, f: BaseModel) -> list[Fold]:
     for inside, outside in StratifiedKFold(FOLDS, shuffle=True, random_state=0).split(train.X, cell):
         fit, held = train.take(inside), train.take(outside)
         own = clone(f).fit(fit.X, fit.y) if isinstance(f, BaseEstimator) else f
-        folds.append(Fold(fit, own, _probabilities(own, fit.X), held, base_logits(own, held.X)))
+        logit = base_logits(own, fit.X)
+        line = _line(threshold, own, logit, fit)
+        folds.append(Fold(fit, own, _probabilities(logit), held, base_logits(own, held.X) - line))
     return folds
 
 
-def _probabilities(f: BaseModel, X: pd.DataFrame) -> np.ndarray:
-    return np.asarray(1.0 / (1.0 + np.exp(-base_logits(f, X))))
+def _probabilities(logit: np.ndarray) -> np.ndarray:
+    return np.asarray(1.0 / (1.0 + np.exp(-logit)))
+
+
+def _line(threshold: float | str | None, f: BaseModel, logit: np.ndarray, rows: Split) -> float:
+    return logit_of_threshold(threshold, f, logit, rows.y.to_numpy(dtype=float))
 
 
 def fit_on(

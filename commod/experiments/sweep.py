@@ -159,7 +159,15 @@ def train_cell(scene: Scene, cell: Cell, fairness: str, shared: Shared) -> Train
     settings = {**dict(cell.others), **shared.settings(cell.method, scene)}
     if cell.method == "commod":
         settings = concept_settings(scene.task) | settings
-    model = make_method(cell.method, scene.f, cell.value, fairness=fairness, random_state=cell.seed, **settings)
+    model = make_method(
+        cell.method,
+        scene.f,
+        cell.value,
+        threshold=scene.threshold,
+        fairness=fairness,
+        random_state=cell.seed,
+        **settings,
+    )
     train = scene.train
     X = train.X if method.edits else scene.task.features(train.X)
     arguments: dict[str, Any] = {"base_scores": scene.scores_train} if method.edits else {}
@@ -176,7 +184,7 @@ def fit_cell(scene: Scene, cell: Cell, fairness: str, shared: Shared) -> Model:
     trained = train_cell(scene, cell, fairness, shared)
     on_test = trained.margin(scene.test)
     scored = hasattr(trained.model, "predict_proba")
-    scores = (1.0 / (1.0 + np.exp(-on_test))).astype(np.float32) if scored else None
+    scores = scene.probabilities(on_test).astype(np.float32) if scored else None
     return Model(
         cell,
         (trained.margin(scene.train) > 0).astype(np.int8),

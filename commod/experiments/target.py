@@ -136,6 +136,7 @@ def find_settings(
     max_sure: float | None = None,
     confidence: float = 0.9,
     seed: int = 0,
+    threshold: float | str | None = None,
     lambda_concepts: float | None = None,
     n_concepts: int | None = None,
     update: str = "ratio",
@@ -163,6 +164,8 @@ def find_settings(
         in the validation rows and in the new ones, so single figures on validation have to be better than the limits.
     seed : int
         Of the split; its test part is not looked at.
+    threshold : float, "budget", "budget:0.2" or None
+        Where f draws its line, as `Commod` takes it.
     lambda_concepts : float, optional
         Where the search for it begins; default, what goes with the data set.
     n_concepts : int, optional
@@ -189,6 +192,8 @@ def find_settings(
     concepts = usual["lambda_concepts"] if lambda_concepts is None else float(lambda_concepts)
     k = usual["n_concepts"] if n_concepts is None else int(n_concepts)
     form: dict[str, Any] = {"fairness": criterion, "update": update}
+    if threshold is not None:
+        form["threshold"] = threshold
     if direction != "both":
         form |= {"direction": direction, "favourable": task.spec.favourable}
     if features is not None:

@@ -60,7 +60,7 @@ def explain_people(
     encoded : array (rows, encoded columns)
         As g's encoder gives them.
     logit, ratio, shift : arrays (rows,)
-        Logit of f's score, r, and s (0 for a model without a shift).
+        Logit of f's score less that of its threshold, r, and s (0 for a model without a shift).
     before, after : arrays of 0 and 1
         Decisions of f and of g.
     leaf : array of int, optional
@@ -85,10 +85,10 @@ def explain_people(
         "decision": words[after[at]],
         "label": words[rows.y.to_numpy()[at]],
         "right": after[at] == rows.y.to_numpy()[at],
-        "f": expit(logit[at]),
+        "f": expit(logit[at] + g.line_),
         "r": ratio[at],
         **({"s": shift[at]} if g.has_shift else {}),
-        "g": expit(ratio[at] * logit[at] + shift[at]),
+        "g": expit(ratio[at] * logit[at] + shift[at] + g.line_),
         "sure": certainty(logit[at]),
     }
     concepts, weights = g.concept_directions(), np.array([*g.concept_weights_, *g.shift_weights_])

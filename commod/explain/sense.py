@@ -58,7 +58,7 @@ def explain_record(task: Task, y: Any, sensitive: Any, before: Any, after: Any) 
 
 
 def certainty(logit: Any) -> NDArray[np.float64]:
-    """The probability that a model gives to its own decision, 0.5 to 1."""
+    """The probability that a model gives to its own decision, 0.5 to 1, its line being moved to one half."""
     return np.asarray(1.0 / (1.0 + np.exp(-np.abs(np.asarray(logit, dtype=float)))))
 
 
@@ -68,7 +68,7 @@ def explain_certainty(logit: Any, before: Any, after: Any) -> pd.DataFrame:
     Parameters
     ----------
     logit : array (n,)
-        Of f's score.
+        Of f's score, less that of its threshold.
     before, after : arrays of 0 and 1
         Decisions of f and of g.
 
@@ -96,8 +96,12 @@ def explain_certainty(logit: Any, before: Any, after: Any) -> pd.DataFrame:
     )
 
 
-def explain_reversals(task: Task, rows: Any, logit_f: Any, logit_g: Any, most: int = 5) -> pd.DataFrame:
+def explain_reversals(
+    task: Task, rows: Any, logit_f: Any, logit_g: Any, most: int = 5, *, line: float = 0.0
+) -> pd.DataFrame:
     """The largest reversals: those whom g decides otherwise, and whose score moves furthest.
+
+    The logits are less that of f's threshold, `line`.
 
     Returns
     -------
@@ -107,14 +111,14 @@ def explain_reversals(task: Task, rows: Any, logit_f: Any, logit_g: Any, most: i
     """
     f, g = np.asarray(logit_f, dtype=float), np.asarray(logit_g, dtype=float)
     at = np.flatnonzero((f > 0) != (g > 0))
-    at = at[np.argsort(-np.abs(expit(g[at]) - expit(f[at])), kind="stable")][:most]
+    at = at[np.argsort(-np.abs(expit(g[at] + line) - expit(f[at] + line)), kind="stable")][:most]
     words = np.asarray(task.spec.outcomes, dtype=object)
     labels = rows.y.to_numpy()[at]
     return pd.DataFrame(
         {
             "group": np.asarray(task.groups, dtype=object)[rows.sensitive.to_numpy()[at]],
-            "f": expit(f[at]),
-            "g": expit(g[at]),
+            "f": expit(f[at] + line),
+            "g": expit(g[at] + line),
             "before": words[(f[at] > 0).astype(int)],
             "after": words[(g[at] > 0).astype(int)],
             "label": words[labels],

@@ -205,7 +205,7 @@ def warm_up() -> None:
 
 def _own_contributions(g: Commod, X: pd.DataFrame) -> np.ndarray:
     """Mean |what each input column adds to logit g − logit f|, the constants of r and s left out."""
-    logit = base_logits(g.base_model_, X)
+    logit = g.margin_of_f(X)
     encoded, width = g.encoder_.transform(X[list(g.encoder_.feature_names_in_)]), len(g.encoder_.origin_)
     parts = encoded * g.coef_.to_numpy()[:width] * logit[:, None]
     parts += encoded * g.shift_coef_.to_numpy()[:width]
@@ -229,7 +229,7 @@ def _change_of_codes(g: Commod, table: _Codes) -> Callable[[np.ndarray], np.ndar
 
         def by_frame(codes: np.ndarray) -> np.ndarray:
             frame = table.frame(codes)
-            return g.decision_function(frame) - base_logits(f, frame)
+            return g.decision_function(frame) - g.margin_of_f(frame)
 
         return by_frame
 
@@ -246,7 +246,7 @@ def _change_of_codes(g: Commod, table: _Codes) -> Callable[[np.ndarray], np.ndar
             lookups[i][codes[:, i].astype(int), j] if i in lookups else codes[:, i] for j, i in enumerate(places)
         ]
         raw = np.column_stack(columns)
-        logit = base_logits(f[1], (raw - f[0].mean_) / f[0].scale_)
+        logit = base_logits(f[1], (raw - f[0].mean_) / f[0].scale_) - g.line_
         encoded = (raw - encoder.mean_) / encoder.scale_
         return g.rescaler_.score(encoded, logit) - logit
 

@@ -13,7 +13,6 @@ import pandas as pd
 from commod.datasets.task import Task
 from commod.explain.concepts import explain_loadings
 from commod.models.adversary import sigmoid
-from commod.models.base_scores import base_logits
 from commod.models.estimator import SCORE_FEATURE, Commod
 
 __all__ = [
@@ -151,11 +150,11 @@ def score_rows(g: Commod, X: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Columns ``logit_f, ratio, shift, logit_g`` (= ratio · logit_f + shift), ``f, g`` (decisions, 0 or 1) and
-        ``changed``.
+        Columns ``logit_f, ratio, shift, logit_g`` (= ratio · logit_f + shift; both less the logit of the threshold),
+        ``f, g`` (decisions, 0 or 1) and ``changed``.
     """
-    logit = base_logits(g.base_model_, X)
-    ratio, shift = g.ratio_and_shift(X, base_scores=sigmoid(logit))
+    logit = g.margin_of_f(X)
+    ratio, shift = g.ratio_and_shift(X, base_scores=sigmoid(logit + g.line_))
     after = ratio * logit + shift
     return pd.DataFrame(
         {

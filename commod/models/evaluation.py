@@ -11,6 +11,7 @@ from commod.datasets.task import Split, Task
 from commod.metrics.figures import figure_of
 from commod.metrics.report import compare_decisions
 from commod.models.base_scores import BaseModel, base_logits
+from commod.models.threshold import logit_of_threshold
 
 __all__ = ["evaluate", "figures_of"]
 
@@ -18,7 +19,16 @@ __all__ = ["evaluate", "figures_of"]
 LEFT_OUT = "demographic_parity_difference"
 
 
-def evaluate(task: Task, f: BaseModel, g: Any, rows: Split, *, confidence: float = 0.95, seed: int = 0) -> pd.DataFrame:
+def evaluate(
+    task: Task,
+    f: BaseModel,
+    g: Any,
+    rows: Split,
+    *,
+    threshold: float | None = None,
+    confidence: float = 0.95,
+    seed: int = 0,
+) -> pd.DataFrame:
     """Accuracy, fairness and changes of f and of g on `rows`, with intervals.
 
     Parameters
@@ -28,6 +38,8 @@ def evaluate(task: Task, f: BaseModel, g: Any, rows: Split, *, confidence: float
     g : fitted classifier with `predict`
     rows : Split
         Usually the test part of ``task.split(seed)``.
+    threshold : float, optional
+        The probability above which f decides positively; default, that which g was trained at, else f's own.
     confidence : float
         Of the intervals.
     seed : int
@@ -38,10 +50,13 @@ def evaluate(task: Task, f: BaseModel, g: Any, rows: Split, *, confidence: float
     DataFrame
         See `commod.metrics.compare_decisions`. ``attrs`` holds the data set's name and the names of its groups.
     """
-    decisions_f = (base_logits(f, rows.X) > 0).astype(int)
+    logit = base_logits(f, rows.X)
+    line = getattr(g, "line_", None)
+    if threshold is not None or line is None:
+        line = logit_of_threshold(threshold, f, logit, rows.y.to_numpy(dtype=float))
     frame = compare_decisions(
         rows.y,
-        decisions_f,
+        (logit > line).astype(int),
         np.asarray(g.predict(rows.X)).astype(int),
         sensitive_features=rows.sensitive,
         confidence=confidence,

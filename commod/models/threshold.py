@@ -12,7 +12,7 @@ from sklearn.pipeline import Pipeline
 from commod.models.adversary import Array
 from commod.models.base_scores import CERTAINTY, BaseModel
 
-__all__ = ["ONE_HALF", "budget_threshold", "check_threshold", "logit_of_threshold"]
+__all__ = ["ONE_HALF", "budget_threshold", "check_threshold", "logit_of", "logit_of_threshold"]
 
 ONE_HALF = 0.5
 # scikit-learn decides positively at the threshold itself, and here above it only: a line drawn this much lower decides
@@ -74,7 +74,7 @@ def logit_of_threshold(threshold: Any, base_model: BaseModel, logit: Array, labe
         assert share is not None
         scores = 1.0 / (1.0 + np.exp(-logit))
         threshold = budget_threshold(scores, float(labels.mean()) if np.isnan(share) else share)
-    return _logit(float(threshold))
+    return logit_of(float(threshold))
 
 
 def _own_line(base_model: BaseModel) -> float:
@@ -94,10 +94,11 @@ def _own_line(base_model: BaseModel) -> float:
             "predict_proba: pass threshold= as a probability."
         )
     turned = getattr(f, "pos_label", None) is not None and f.pos_label == f.classes_[0]
-    line = _logit(float(np.clip(found, CERTAINTY, 1 - CERTAINTY))) if scored else float(found)
+    line = logit_of(float(np.clip(found, CERTAINTY, 1 - CERTAINTY))) if scored else float(found)
     # Of the other class: at or above its threshold f decides negatively.
     return -line + _AT_IT if turned else line - _AT_IT
 
 
-def _logit(p: float) -> float:
+def logit_of(p: float) -> float:
+    """The logit of a probability; of one half, exactly 0."""
     return float(np.log(p / (1 - p))) if p != ONE_HALF else 0.0

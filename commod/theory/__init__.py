@@ -1,6 +1,6 @@
 """What can be done at all: limits of fairness by few changes, exact, and the rule that is optimal in theory."""
 
-from commod.theory.accuracy import best_accuracy
+from commod.theory.accuracy import best_accuracy, expected_accuracy
 from commod.theory.flips import best_curve, mistreatment_curve, p_rule_curve, switching_point
 from commod.theory.printed import fails_from
 from commod.theory.synthetic import World, make_world
@@ -9,6 +9,7 @@ __all__ = [
     "World",
     "best_accuracy",
     "best_curve",
+    "expected_accuracy",
     "fails_from",
     "make_world",
     "mistreatment_curve",

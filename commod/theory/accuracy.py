@@ -3,7 +3,8 @@
 What a flip does to accuracy depends on what is known of the label. In *hindsight* it is known: a flip gains or costs
 one right decision, and an oracle may use spare flips to mend f's errors, two at a time in one group (one up, one down)
 so that its rate stays. In *foresight* only f's score is known: flipping a person with score p costs |2p − 1| in
-expectation, so the people nearest to one half go first, and a spare flip never pays.
+expectation, so the people nearest to one half go first, and a spare flip never pays. Where f draws its line at another
+probability c, it holds the two errors for unequally bad, and so does foresight: `expected_accuracy`, 2·|p − c| a flip.
 
 In both cases the net change of one group leaves an interval of fair net changes for the other, on which the gain rises
 and then falls with a few known bends: all candidates together are O(K) for each K.
@@ -24,7 +25,7 @@ from commod.models.rescaler import ACTS_ON
 from commod.models.validation import check_choice
 from commod.theory.flips import SIGNS, Ints, Values, check_cells, two_group_counts
 
-__all__ = ["best_accuracy"]
+__all__ = ["best_accuracy", "expected_accuracy"]
 
 NEVER = -np.inf
 # The least change of a rate that floating point may hide.
@@ -40,6 +41,7 @@ def best_accuracy(
     limit: float,
     fairness: str = "demographic_parity",
     scores: Any = None,
+    threshold: float = 0.5,
     acts_on: str = "everybody",
 ) -> pd.DataFrame:
     """Highest accuracy of decisions that differ from f's in at most K places and are fair enough.
@@ -56,6 +58,8 @@ def best_accuracy(
     scores : array (n,), optional
         f's probabilities: foresight, accuracy in expectation under them. Without them, hindsight. Mistreatment is
         defined by the labels, so equalized odds is answered in hindsight only.
+    threshold : float
+        The probability above which f decides positively, for `scores`.
     acts_on : {"everybody", "negative", "positive"}
         Which of f's decisions may differ.
 
@@ -86,15 +90,32 @@ def best_accuracy(
         decisions, probability = as_binary(y_pred, "y_pred"), np.asarray(scores, dtype=float)
         if not ((probability >= 0) & (probability <= 1)).all():
             raise ValueError("scores must be probabilities between 0 and 1; for raw margins apply a sigmoid first.")
-        if probability.shape != decisions.shape or ((probability > 0.5) != (decisions == 1)).any():
-            raise ValueError("scores must be f's probabilities of the same rows: y_pred is 1 where they exceed 0.5.")
-        start = float(np.maximum(probability, 1 - probability).sum())
-        groups = codes_of_groups(sensitive_features)[0]
-        gains = _in_foresight(counts, decisions, probability, groups, budgets, limit, acts_on)
+        if probability.shape != decisions.shape or _contradicts(probability - threshold, decisions):
+            raise ValueError(
+                f"scores must be f's probabilities of the same rows: y_pred is 1 where they exceed {threshold:g}."
+            )
+        start = float(expected_accuracy(probability, decisions, threshold).sum())
+        price, groups = 2.0 * np.abs(probability - threshold), codes_of_groups(sensitive_features)[0]
+        gains = _in_foresight(counts, decisions, price, groups, budgets, limit, acts_on)
     accuracy = np.where(np.isfinite(gains), (start + np.where(np.isfinite(gains), gains, 0.0)) / people, np.nan)
     if CRITERIA[fairness].upward and limit > 1:
         accuracy = np.full(len(budgets), np.nan)  # no P-Rule is above 1
     return pd.DataFrame({"changes": asked, "change_rate": asked / people, "accuracy": accuracy})
+
+
+def expected_accuracy(scores: Values, decisions: Ints, threshold: float = 0.5) -> Values:
+    """Of each decision, how right it is in expectation under f's probabilities, errors weighed as its threshold does.
+
+    Above the threshold c a positive decision has the lesser expected loss if a wrong one costs 2c and a wrong negative
+    one 2·(1 − c). At one half this is the probability of being right.
+    """
+    loss = np.where(decisions == 1, threshold * (1.0 - scores), (1.0 - threshold) * scores)
+    return np.asarray(1.0 - 2.0 * loss)
+
+
+def _contradicts(above: Values, decisions: Ints) -> bool:
+    """Whether scores so far above the threshold decide otherwise; on the line itself, rounding may have its say."""
+    return bool((((above > 0) != (decisions == 1)) & (np.abs(above) > TINY)).any())
 
 
 # ---- demographic parity ----
@@ -162,10 +183,8 @@ def _no_pairs(net: Ints, group: Ints) -> Ints:
 
 
 def _in_foresight(
-    counts: Ints, decisions: Ints, probability: Values, groups: Ints, budgets: Ints, limit: float, acts_on: str
+    counts: Ints, decisions: Ints, price: Values, groups: Ints, budgets: Ints, limit: float, acts_on: str
 ) -> Values:
-    price = np.abs(2.0 * probability - 1.0)
-
     def dear(group: int, decision: int) -> Values:
         """Price of flipping the cheapest 0, 1, 2, … people of a group who have a decision."""
         return np.r_[0.0, np.cumsum(np.sort(price[(groups == group) & (decisions == decision)]))]

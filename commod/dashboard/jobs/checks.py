@@ -19,8 +19,6 @@ from commod.explain.checks import Answer
 from commod.explain.merit import explain_merit
 from commod.explain.proxies import explain_proxies
 from commod.metrics.calibration import calibration_by_group, reliability_table
-from commod.models.adversary import sigmoid
-from commod.models.base_scores import base_logits
 
 # ---- of the model of the sliders ----
 
@@ -46,7 +44,7 @@ class Evidence:
 def evidence(result: FitResult, report: Report | None = None) -> Evidence:
     """Calibration and proxies."""
     scene, task = result.scene, result.task
-    test, scores = scene.test, {"f": scene.scores_test, "g": sigmoid(result.logit)}
+    test, scores = scene.test, {"f": scene.scores_test, "g": result.scores}
     y, groups = test.y.to_numpy(), test.sensitive.to_numpy()
     pictures = [
         reliability_table(y[groups == code], values[groups == code]).assign(group=name, model=model)
@@ -65,7 +63,7 @@ def evidence(result: FitResult, report: Report | None = None) -> Evidence:
 def merit(result: FitResult, report: Report | None = None) -> pd.DataFrame:
     """For whom more merit hurts."""
     scene, g = result.scene, result.g
-    return explain_merit(result.task, scene.test.X, lambda X: base_logits(scene.f, X), g.decision_function)
+    return explain_merit(result.task, scene.test.X, scene.margin_of_f, g.decision_function)
 
 
 def refits(result: FitResult, report: Report | None = None) -> Refits:

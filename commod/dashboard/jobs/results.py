@@ -44,7 +44,6 @@ from commod.explain.shap_comparison import explain_person_with_shap
 from commod.explain.what_if import FeatureRange, edit_row, feature_ranges
 from commod.metrics import CRITERIA, change_table, compare_decisions
 from commod.models import Commod, WarmStart
-from commod.models.base_scores import logits_of_probabilities
 
 # Bytes of a fit's frames and of its estimator, whatever the number of rows.
 FRAMES = 96 * 2**10
@@ -175,8 +174,13 @@ class FitResult:
 
     @property
     def logit(self) -> np.ndarray:
-        """Of g's score on test."""
+        """Of g's score on test, less that of the threshold."""
         return self.ratio_test * self.scene.logit_test + self.shift_test
+
+    @property
+    def scores(self) -> np.ndarray:
+        """Of g on test."""
+        return self.scene.probabilities(self.logit)
 
     @property
     def cell(self) -> Cell:
@@ -236,7 +240,7 @@ def _train(scene: Scene, settings: Settings, report: Report | None, warm_start: 
     train = scene.train
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # the page tells it from converged_
-        return Commod(scene.f, **settings.commod_arguments()).fit(
+        return Commod(scene.f, threshold=scene.threshold, **settings.commod_arguments()).fit(
             train.X,
             train.y,
             sensitive_features=train.sensitive,
@@ -253,7 +257,6 @@ def fit_result(settings: Settings, report: Report | None = None) -> FitResult:
     g = _train(scene, settings, report, _warm_start(scene, settings))
     seconds = time.perf_counter() - started
     ratio, shift = g.rescaler_.ratio_and_shift(scene.encoded_test, scene.logit_test)
-    logit_train = logits_of_probabilities(scene.scores_train, len(scene.train), "f")
     return FitResult(
         settings=settings.model(),
         scene=scene,
@@ -262,7 +265,7 @@ def fit_result(settings: Settings, report: Report | None = None) -> FitResult:
         path=_path(g, scene, settings.fairness),
         ratio_test=ratio,
         shift_test=shift,
-        changed_train=(g.rescaler_.score(scene.encoded_train, logit_train) > 0) != (scene.scores_train > 0.5),
+        changed_train=(g.rescaler_.score(scene.encoded_train, scene.logit_train) > 0) != scene.decisions_train,
         changed_test=(ratio * scene.logit_test + shift > 0) != (scene.logit_test > 0),
     )
 
@@ -322,6 +325,7 @@ def target(
         max_change=max_change,
         max_sure=max_sure,
         seed=scene.seed,
+        threshold=scene.threshold,
         lambda_concepts=lambda_concepts,
         report=report,
         **dict(form),

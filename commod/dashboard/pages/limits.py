@@ -288,7 +288,7 @@ def price(here: Drawn) -> None:
     leaves = "; it leaves the picture at the top" if (frame["difference"] > high).any() else ""
     frame = frame[frame["difference"].between(low, high) | (frame["kind"] == "budget")]
     st.markdown(_price_words(curves, models, asked, with_commod="commod" in here.sweeps))
-    dotted = f" Dotted: {PRICES['scores'].lower()}, the people nearest to one half first."
+    dotted = f" Dotted: {PRICES['scores'].lower()}, the people nearest to f's cut-off first."
     columns = here.columns() | {"points": ("Accuracy against f (points)", "+.1f")}
 
     def rows() -> pd.DataFrame:

@@ -65,6 +65,8 @@ class Control:
         """What a widget shows as a value; for names, in the order in which they are offered."""
         if self.text:
             return clean_line(shown) if isinstance(shown, str) else shown
+        if self.typed and isinstance(shown, int | float) and self.grid[0] <= shown <= self.grid[-1]:
+            return min(self.grid, key=lambda option: abs(option - shown))  # between two, the nearer one
         if not self.several or not isinstance(shown, list):
             return shown
         known = list(self.options(data))

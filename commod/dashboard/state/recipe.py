@@ -6,12 +6,14 @@ from commod.dashboard.state.settings import Settings
 from commod.datasets import load_task
 from commod.datasets.task import MAX_TRAINING
 from commod.models.base_models import BASE_MODELS, GIVEN_SCORES
+from commod.models.threshold import ONE_HALF
 
 
 def to_python(settings: Settings) -> str:
     """Code that makes the same model with the library."""
     task = load_task(settings.data)
-    arguments = "\n".join(f"    {name}={value!r}," for name, value in settings.commod_arguments().items())
+    line = {} if settings.threshold == ONE_HALF else {"threshold": settings.threshold}
+    arguments = "\n".join(f"    {name}={value!r}," for name, value in (line | settings.commod_arguments()).items())
     imports = "from commod import Commod, evaluate" + ("" if task.recipe else ", load_task") + "\n"
     make_task = f"{task.recipe}" if task.recipe else f'task = load_task("{settings.data}")\n'
     if settings.f == GIVEN_SCORES:

@@ -93,7 +93,10 @@ def unique_name(name: str, taken: Collection[str]) -> str:
 def default_name(settings: Settings) -> str:
     """What a run is called if nobody says: the data set, λ_fair, and whatever else is not as usual."""
     usual, words = defaults(settings.data), described(settings)
-    names = {name: control.name for name, control in controls_of("model").items()} | {"seed": "split"}
+    names = {name: control.name for name, control in controls_of("model").items()} | {
+        "seed": "split",
+        "threshold": "cut-off",
+    }
     parts = {name: f"{short} {words[name]}" for name, short in names.items()}
     parts |= {"f": words["f"], "fairness": CRITERIA[settings.fairness].short}
     told = [

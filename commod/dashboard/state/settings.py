@@ -11,6 +11,7 @@ from commod.experiments.scene import SceneKey
 from commod.experiments.target import LAMBDA_GRIDS
 from commod.metrics.figures import CRITERIA
 from commod.models.base_models import BASE_MODELS, GIVEN_SCORES
+from commod.models.threshold import ONE_HALF
 
 # How the names of uploaded data begin.
 OWN_PREFIX = "own-"
@@ -96,6 +97,15 @@ class Settings:
     reason: str = control(
         "", "Why they are kept out", text=True, decides="note", word="reason", freezable=False, optional=True
     )
+    threshold: float = control(
+        ONE_HALF,
+        "Cut-off of f",
+        grid=tuple(round(0.001 * n, 3) for n in range(1, 1000)),
+        typed=True,
+        decides="scene",
+        word="threshold",
+        optional=True,
+    )
     seed: int = control(0, "Seed of the split", grid=tuple(range(100)), typed=True, decides="scene", word="seed")
     depth: int = control(3, "Depth of the tree", grid=tuple(range(1, 7)), decides="look", word="depth")
     view: str = control("fairness", "View", titles=lambda _: _VIEWS, decides="look", freezable=False)
@@ -117,8 +127,8 @@ class Settings:
         return replace(self, **{name: getattr(other, name) for name in controls_of("look")})
 
     def scene(self) -> SceneKey:
-        """Data, f and split."""
-        return SceneKey(self.data, self.f, self.seed)
+        """Data, f, split and cut-off."""
+        return SceneKey(self.data, self.f, self.seed, self.threshold)
 
     def problem(self) -> tuple[SceneKey, str]:
         """Scene and criterion: models can be compared in one picture only where these are equal."""
@@ -150,9 +160,10 @@ def controls_of(*decides: str) -> dict[str, Control]:
 
 def defaults(data: str) -> Settings:
     """Settings in which a data set opens."""
-    suited = load_task(data).spec.commod_settings
+    spec = load_task(data).spec
+    suited = spec.commod_settings
     values = {name: suited[known.argument] for name, known in CONTROLS.items() if known.argument in suited}
-    return Settings(data=data, f=next(iter(base_models_of(data))), **values)
+    return Settings(data=data, f=next(iter(base_models_of(data))), threshold=spec.threshold, **values)
 
 
 def described(settings: Settings, *decides: str) -> dict[str, str]:

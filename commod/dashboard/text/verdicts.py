@@ -60,7 +60,7 @@ def verdict(
     row, accuracy = figures.loc[criterion.figure_name], figures.loc["accuracy"]
     changed, total = int(changes["changed"].sum()), int(changes["count"].sum())
     if changed == 0:
-        why = f"none of the scores of {total:,} {people} crosses one half"
+        why = f"none of the scores of {total:,} {people} crosses the cut-off"
         if smallest_ratio is not None:
             why = (
                 f"the smallest ratio r among {total:,} {people} is {smallest_ratio:.2f}, and a decision changes where "

@@ -81,7 +81,9 @@ def control(name: str) -> None:
             **about,
         )
     elif declared.typed:
-        st.number_input(declared.label, declared.grid[0], declared.grid[-1], step=1, **about)
+        whole = isinstance(declared.grid[0], int)
+        shape: dict[str, Any] = {"step": 1} if whole else {"step": 0.01, "format": "%.3f"}
+        st.number_input(declared.label, declared.grid[0], declared.grid[-1], **shape, **about)
     elif declared.titles:
         st.selectbox(declared.label, list(titles), format_func=titles.__getitem__, **about)
     else:

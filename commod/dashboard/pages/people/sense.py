@@ -154,7 +154,9 @@ def _certainty(result: FitResult) -> None:
 def _reversals(result: FitResult) -> None:
     """Those whom g decides otherwise, and whose score moves furthest."""
     positive = result.task.spec.outcomes[1]
-    found = explain_reversals(result.task, result.scene.test, result.scene.logit_test, result.logit)
+    found = explain_reversals(
+        result.task, result.scene.test, result.scene.logit_test, result.logit, line=result.scene.line
+    )
     st.markdown(f"**The largest reversals** (score of “{escape_markdown(positive)}” by f → by g)")
     headings = ["No.", "Score", "By the record", "Group"]
     rows = [

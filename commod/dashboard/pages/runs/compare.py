@@ -48,6 +48,7 @@ _DIFFERENT = {
     "be due to the split alone.",
     "f": "They start from different base models: decisions changed are counted from each one's own f, so they compare "
     "in number only.",
+    "threshold": "They draw f's line at different cut-offs: decisions changed are counted from f at each one's own.",
     "fairness": "They were trained for different criteria: both fairness figures are given for all, and each run "
     "should do well in its own.",
 }
@@ -151,7 +152,7 @@ def _checks(shown: Sequence[Shown]) -> Callable[[], list[Pending]]:
 
 def _pictures(shown: Sequence[Shown]) -> None:
     """Runs that share a scene and a criterion as points, fairness against accuracy."""
-    groups = _together(shown, "data", "seed", "f", "fairness")
+    groups = _together(shown, "data", "seed", "f", "threshold", "fairness")
     drawn = [group for group in groups if len(group) > 1]
     alone = ", ".join(group[0].title for group in groups if len(group) == 1)
     if drawn:
@@ -159,10 +160,10 @@ def _pictures(shown: Sequence[Shown]) -> None:
             with column:
                 _picture(group)
     if drawn and alone:
-        why = "Not in a picture, since no other run shares its data set, split, f and criterion"
+        why = "Not in a picture, since no other run shares its data set, split, f, cut-off and criterion"
         st.caption(escape_markdown(f"{why}: {alone}."))
     elif len(shown) > 1 and not drawn:
-        st.caption("No two of these runs share data set, split, f and criterion, so there is no picture of them.")
+        st.caption("No two of these runs share data set, split, f, cut-off and criterion: there is no picture of them.")
 
 
 def _picture(group: Sequence[Shown]) -> None:

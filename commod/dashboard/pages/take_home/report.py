@@ -29,7 +29,6 @@ from commod.explain.checks import MARKS
 from commod.explain.people import FEW
 from commod.explain.sense import certainty
 from commod.metrics.figures import CRITERIA, FIGURES, figure_of, key_figures, title_of
-from commod.models.adversary import sigmoid
 from commod.models.base_models import BASE_MODELS
 from commod.models.export import portable_json
 
@@ -83,10 +82,10 @@ def predictions_csv(result: FitResult, refits: Refits) -> bytes:
             "row": test.X.index,
             "group": np.array(result.task.groups, dtype=object)[test.sensitive.to_numpy()],
             "label": test.y.to_numpy(),
-            "f_score": sigmoid(scene.logit_test),
+            "f_score": scene.scores_test,
             "r": result.ratio_test,
             **({"s": result.shift_test} if result.g.has_shift else {}),
-            "g_score": sigmoid(result.logit),
+            "g_score": result.scores,
             "f_decision": scene.decisions_test,
             "g_decision": result.decisions,
             "changed": (scene.decisions_test != result.decisions).astype(int),

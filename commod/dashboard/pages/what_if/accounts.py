@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import streamlit as st
-from scipy.special import expit
 
 from commod.charts.bars import ACCOUNTS
 from commod.charts.waterfall import plot_waterfall, term_styles
@@ -23,11 +23,11 @@ from commod.dashboard.views.checks import SHOWN
 from commod.dashboard.views.shap import account_columns, draw_accounts
 from commod.dashboard.views.table import Table
 from commod.dashboard.views.table import show as show_table
-from commod.datasets import Task
 from commod.experiments.refits import Refits
 from commod.explain.checks import CHECKS, Mark, often_enough
 from commod.explain.what_if import edit_row, explain_sum, score_rows
 from commod.models.adversary import sigmoid
+from commod.models.threshold import ONE_HALF
 
 MAX_BARS = 8
 _SUM = {
@@ -54,14 +54,14 @@ def _minus(text: str) -> str:
 
 def read_out(person: Person) -> Any:
     """What f and g say, before and after the edit; returns the place for what the refits say."""
-    recorded = _verdict(person.task, person.scores.iloc[0], "" if person.edits else "**", label=person.label)
+    recorded = _verdict(person, person.scores.iloc[0], "" if person.edits else "**", label=person.label)
     if person.edits:
-        st.markdown(_verdict(person.task, person.now, "**"))
+        st.markdown(_verdict(person, person.now, "**"))
         names = ", ".join(escape_markdown(person.task.label(name)) for name in person.edits)
         recorded = f"As recorded, before the edit of {names}: {recorded}"
     st.markdown(recorded)
-    outcome, scores = escape_markdown(person.task.spec.outcomes[1]), person.scores
-    (f, f_now), (g, g_now) = sigmoid(scores["logit_f"]), sigmoid(scores["logit_g"])
+    outcome, scores, line = escape_markdown(person.task.spec.outcomes[1]), person.scores, person.result.scene.line
+    (f, f_now), (g, g_now) = sigmoid(scores["logit_f"] + line), sigmoid(scores["logit_g"] + line)
     r, r_now = scores["ratio"]
     s, s_now = scores["shift"]
     shift = (("Shift s", f"{s_now:+.2f}", f"{s_now - s:+.2f}", tip("shift")),) if person.result.g.has_shift else ()
@@ -81,7 +81,7 @@ def read_out(person: Person) -> Any:
             help=about,
             border=True,
         )
-    st.caption(_arithmetic(person.now, shifted=person.result.g.has_shift) if person.acted_on else _not_acted_on(person))
+    st.caption(_arithmetic(person) if person.acted_on else _not_acted_on(person))
     for sentence in wrong_turns(person):
         st.warning(escape_markdown(sentence), icon=":material/u_turn_left:")
     return st.empty()
@@ -94,23 +94,30 @@ def _not_acted_on(person: Person) -> str:
     return f"g does not act here, and its score is f's: f says “{decided}”, and nobody may {kept} the better decision."
 
 
-def _arithmetic(row: pd.Series, *, shifted: bool) -> str:
+def _arithmetic(person: Person) -> str:
     """How f's score becomes g's, so that a layman can follow: its distance from the line, times r, plus s."""
 
     def far(logit: float) -> str:
         return f"{abs(logit):.2f} {'above' if logit > 0 else 'below'} the line"
 
+    row, scene = person.now, person.result.scene
     before, after = row["logit_f"], row["logit_g"]
     multiplied = row["ratio"] * before
+    shifted = person.result.g.has_shift
     shift = f"{far(multiplied)}, and with s = {row['shift']:+.2f} added it is " if shifted else ""
-    return _minus(
-        f"The line is one half; on the scale of the logit it is 0. f's {_percent(before)} lies {far(before)}. Times "
-        f"r = {row['ratio']:.2f} that is {shift}{far(after)}: {_percent(after)}."
+    line = "one half; on the scale of the logit it is 0"
+    if scene.threshold != ONE_HALF:
+        line = f"f's cut-off, {scene.threshold:.1%}; on the scale of the logit the distances from it are"
+    told = (
+        f"f's {_percent(person, before)} lies {far(before)}. Times r = {row['ratio']:.2f} that is {shift}{far(after)}"
     )
+    return _minus(f"The line is {line}. {told}: {_percent(person, after)}.")
 
 
-def _percent(logit: float) -> str:
-    return score_in_words(float(expit(logit)))
+def _percent(person: Person, margin: float, outcome: int = 1) -> str:
+    """The probability of an outcome, where the logit of the positive one lies so far above the line."""
+    positive = float(person.result.scene.probabilities(np.asarray(margin)))
+    return score_in_words(positive if outcome == 1 else 1.0 - positive)
 
 
 def wrong_turns(person: Person) -> list[str]:
@@ -131,9 +138,9 @@ def wrong_turns(person: Person) -> list[str]:
         values = f"{known.in_words(recorded)} → {known.in_words(person.edits[feature.name])}"
         turned = before["g"] == spec.favourable != after["g"]
         became = f"turns g's decision to “{spec.outcomes[int(after['g'])]}”" if turned else "lowers g's score"
-        good = spec.outcomes[spec.favourable]
+        good, percent = spec.outcomes[spec.favourable], partial(_percent, person, outcome=spec.favourable)
         scores = [
-            f"{model}: {_percent(sign * before[f'logit_{model}'])}, now {_percent(sign * after[f'logit_{model}'])}"
+            f"{model}: {percent(before[f'logit_{model}'])}, now {percent(after[f'logit_{model}'])}"
             for model in ("f", "g")
         ]
         found.append(f"More merit hurts here: {feature.label} {values} {became} (“{good}”: {'; '.join(scores)}).")
@@ -151,8 +158,9 @@ def refits_in_words(person: Person, refits: Refits) -> str:
     return f"As recorded, this decision stays; {often} change it."
 
 
-def _verdict(task: Task, row: pd.Series, bold: str = "", *, label: int | None = None) -> str:
+def _verdict(person: Person, row: pd.Series, bold: str = "", *, label: int | None = None) -> str:
     """What f and g say; with the label, whether a change is right by the record."""
+    task = person.task
     says_f, says_g, positive = (
         escape_markdown(task.spec.outcomes[place]) for place in (int(row["f"]), int(row["g"]), 1)
     )
@@ -163,7 +171,7 @@ def _verdict(task: Task, row: pd.Series, bold: str = "", *, label: int | None = 
             became += f", {'right' if row['g'] == label else 'wrong'} by the record"
     return (
         f"{bold}f{bold} says “{says_f}”, {bold}g{bold} says “{says_g}”: {bold}{became}{bold} (“{positive}”: f "
-        f"{_percent(row['logit_f'])}, now {_percent(row['logit_g'])})."
+        f"{_percent(person, row['logit_f'])}, now {_percent(person, row['logit_g'])})."
     )
 
 
@@ -175,6 +183,8 @@ def draw_sum(person: Person) -> None:
     st.header("From f's score to g's", anchor=False)
     spec = person.task.spec
     options: dict[str, Any] = {"outcomes": spec.outcomes, "favourable": spec.favourable}
+    usual = person.result.scene.threshold == ONE_HALF
+    titled = options | {"title": "Score as logit" if usual else "Logit above f's cut-off"}
     frame = explain_sum(person.result.g, person.task, person.edited)
     shifted, columns = person.result.g.has_shift, _sum_columns(person)
     shift = ", plus what it adds to s" if shifted else ""
@@ -187,14 +197,14 @@ def draw_sum(person: Person) -> None:
         table=Table("The sum as a table", "what_if_table", columns, lambda: _sum_rows(frame)),
         caption=(f"Each term of r times f's logit{shift}; together {_minus(together)}. " if person.acted_on else "")
         + "The bars of the terms begin where the one before ends; the dashed line is where the decision turns.",
-        **options,
+        **titled,
     )
     with st.expander("The same sum by feature", key="what_if_features", on_change="rerun") as opened:
         if opened.open:
             by_column = explain_sum(person.result.g, person.task, person.edited, by="column")
             table = Table("The sum by feature", "what_if_features_table", columns)
             alt = "The sum that leads from the score of f to that of g, a bar for each feature."
-            draw(plot_waterfall, _bars(by_column), alt=alt, table=table.title, **options)
+            draw(plot_waterfall, _bars(by_column), alt=alt, table=table.title, **titled)
             show_table(table, _sum_rows(by_column))
 
 
