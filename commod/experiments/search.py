@@ -7,14 +7,12 @@ rows are not touched.
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import StratifiedKFold
 
 from commod.datasets import Split
@@ -24,6 +22,7 @@ from commod.metrics.figures import CRITERIA, FIGURES
 from commod.metrics.report import bootstrap_counts
 from commod.models import Commod, WarmStart
 from commod.models.base_scores import BaseModel, base_logits
+from commod.models.collapse import judged_elsewhere
 from commod.models.rescaler import acts_on_of
 from commod.models.threshold import logit_of_threshold
 from commod.theory import best_curve
@@ -247,8 +246,7 @@ def fit_on(
 ) -> Commod:
     """COMMOD at a setting; whether it converged is seen by its decisions."""
     g = Commod(f, **form, **arguments_of(lambdas, k))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # it is judged by its decisions
+    with judged_elsewhere():
         return g.fit(rows.X, rows.y, sensitive_features=rows.sensitive, base_scores=scores, warm_start=warm_start)
 
 

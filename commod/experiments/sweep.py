@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import product
@@ -10,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from sklearn.exceptions import ConvergenceWarning
 
 from commod.datasets import Split, Task
 from commod.experiments.scene import Scene
@@ -18,6 +16,7 @@ from commod.experiments.sense import AT_HAND, shares_of_decisions
 from commod.metrics.figures import CRITERIA, key_figures
 from commod.metrics.pareto import undominated
 from commod.models import WarmStart
+from commod.models.collapse import judged_elsewhere
 from commod.models.competitors import METHODS, make_method
 from commod.models.competitors.membership import Membership
 
@@ -173,8 +172,7 @@ def train_cell(scene: Scene, cell: Cell, fairness: str, shared: Shared) -> Train
     arguments: dict[str, Any] = {"base_scores": scene.scores_train} if method.edits else {}
     if cell.method == "commod":
         arguments["warm_start"] = shared.warm_start
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # a point that may be improved on is a point all the same
+    with judged_elsewhere():  # a point that may be improved on is a point all the same
         model.fit(X, train.y, sensitive_features=train.sensitive, **arguments)
     return Trained(model, scene, cell)
 

@@ -7,37 +7,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy.special import ndtri
 
 from commod.datasets.task import Split, Task
+from commod.metrics.auc import auc_with_interval
 
-__all__ = ["auc_with_interval", "explain_proxies", "proxies_of"]
+__all__ = ["explain_proxies", "proxies_of"]
 
 COLUMNS = ["kind", "name", "label", "auc", "low", "high"]
-
-
-def auc_with_interval(score: Any, sensitive: Any, confidence: float = 0.95) -> tuple[float, float, float]:
-    """AUC of a number for S = 1 against S = 0, with DeLong's interval; NaN where a group is missing.
-
-    The chance that a person of group 1 has a larger number than one of group 0, ties counted half. 0.5: it tells
-    nothing. DeLong, DeLong and Clarke-Pearson (1988).
-    """
-    values, groups = np.asarray(score, dtype=float), np.asarray(sensitive) == 1
-    ones, zeros = np.sort(values[groups]), np.sort(values[~groups])
-    m, n = len(ones), len(zeros)
-    if not m or not n:
-        return float("nan"), float("nan"), float("nan")
-    above = _share_below(zeros, ones)  # of each of group 1, the share of group 0 below it
-    below = 1.0 - _share_below(ones, zeros)  # of each of group 0, the share of group 1 above it
-    auc = float(above.mean())
-    variance = (above.var(ddof=1) / m if m > 1 else 0.0) + (below.var(ddof=1) / n if n > 1 else 0.0)
-    reach = float(ndtri(0.5 + confidence / 2)) * float(np.sqrt(variance))
-    return auc, max(0.0, auc - reach), min(1.0, auc + reach)
-
-
-def _share_below(of: NDArray[np.float64], values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """For each value the share of `of`, which is sorted, that is smaller, ties counted half."""
-    return (np.searchsorted(of, values, side="left") + np.searchsorted(of, values, side="right")) / (2 * len(of))
 
 
 def explain_proxies(

@@ -81,6 +81,8 @@ class Figure:
         What the glossary adds to the meaning.
     cf : str
         A figure of other tools that is near it but not the same.
+    of_scores : bool
+        Whether it is one of scores, which counts of decisions do not tell; its formula then has none.
     """
 
     name: str
@@ -100,6 +102,7 @@ class Figure:
     fair: str = ""
     more: str = ""
     cf: str = ""
+    of_scores: bool = False
 
     def __post_init__(self) -> None:
         if self.key and self.by_group:
@@ -169,6 +172,10 @@ def _minus(text: str) -> str:
 
 def _delta(label: int) -> Callable[[Counts], Values]:
     return lambda counts: gap(rates_given_label(counts, label))
+
+
+def _not_of_counts(counts: Counts) -> Values:
+    raise TypeError("This figure is one of scores, which counts of decisions do not tell.")
 
 
 def _everybody(counts: Counts) -> Values:
@@ -242,6 +249,17 @@ FIGURES: dict[str, Figure] = {
             percent=True,
             whole=_everybody,
             key=True,
+        ),
+        Figure(
+            "auc",
+            "AUC of the scores",
+            "Of two test people with different labels, the chance that the score ranks them rightly. 0.5 is no better "
+            "than chance; no cut-off plays a part in it.",
+            _not_of_counts,
+            direction=1,
+            more="A model can keep its accuracy and lose this: it then no longer tells people apart, and its decisions "
+            "are near to those of a rule that says the same of everybody.",
+            of_scores=True,
         ),
         Figure(
             "p_rule",
@@ -526,7 +544,7 @@ def key_figures_of(counts: Counts) -> dict[str, float]:
 def _compute(counts: Counts, all_labels: Any, *, of_change: bool) -> dict[str, Values]:
     found: dict[str, Values] = {}
     for figure in FIGURES.values():
-        if figure.of_change != of_change or (figure.needs_labels and not all_labels):
+        if figure.of_scores or figure.of_change != of_change or (figure.needs_labels and not all_labels):
             continue
         values = figure.formula(counts)
         if figure.by_group:

@@ -8,9 +8,10 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtri
 
-from commod.metrics.counts import Counts, change_counts
+from commod.metrics.auc import compare_auc
+from commod.metrics.counts import Counts, as_binary, change_counts
 from commod.metrics.fairness import Values
-from commod.metrics.figures import figure_of, figures_of_changes, figures_of_counts, wholes_of_counts
+from commod.metrics.figures import FIGURES, figure_of, figures_of_changes, figures_of_counts, wholes_of_counts
 from commod.metrics.intervals import wilson_interval
 
 __all__ = ["bootstrap_counts", "compare_counts", "compare_decisions"]
@@ -46,11 +47,17 @@ def compare_decisions(
     predictions_g: Any,
     *,
     sensitive_features: Any,
+    scores: tuple[Any, Any] | None = None,
     confidence: float = 0.95,
     n_bootstrap: int = N_BOOTSTRAP,
     seed: int = 0,
 ) -> pd.DataFrame:
     """Figures of f and g on the same rows, their difference, and intervals.
+
+    Parameters
+    ----------
+    scores : (array, array), optional
+        Of f and g: with them, ``auc`` stands behind the accuracy, with DeLong's intervals.
 
     Returns
     -------
@@ -63,7 +70,17 @@ def compare_decisions(
         same draw.
     """
     counts, _ = change_counts(y_true, predictions_f, predictions_g, sensitive_features)
-    return compare_counts(counts, confidence=confidence, n_bootstrap=n_bootstrap, seed=seed)
+    frame = compare_counts(counts, confidence=confidence, n_bootstrap=n_bootstrap, seed=seed)
+    if scores is None:
+        return frame
+    frame.loc["auc"] = pd.Series(compare_auc(*scores, as_binary(y_true, "y_true"), confidence))
+    return frame.loc[sorted(frame.index, key=_place)]
+
+
+def _place(row: str) -> tuple[bool, int]:
+    """Where a row stands: figures of a model first, in the order of their declaration."""
+    figure = figure_of(row)[0]
+    return figure.of_change, list(FIGURES).index(figure.name)
 
 
 def compare_counts(

@@ -54,11 +54,13 @@ def evaluate(
     line = getattr(g, "line_", None)
     if threshold is not None or line is None:
         line = logit_of_threshold(threshold, f, logit, rows.y.to_numpy(dtype=float))
+    scored = hasattr(g, "predict_proba")
     frame = compare_decisions(
         rows.y,
         (logit > line).astype(int),
         np.asarray(g.predict(rows.X)).astype(int),
         sensitive_features=rows.sensitive,
+        scores=(logit, g.predict_proba(rows.X)[:, 1]) if scored else None,
         confidence=confidence,
         seed=seed,
     )

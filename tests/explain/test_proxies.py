@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
 
-from commod.explain.proxies import auc_with_interval, explain_proxies
+from commod.explain.proxies import explain_proxies
+from commod.metrics.auc import auc_with_interval
 from tests.fitting import case, fit
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import warnings
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields, replace
@@ -13,7 +12,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from sklearn.exceptions import ConvergenceWarning
 
 from commod.dashboard.jobs.queue import Report
 from commod.dashboard.state.settings import Settings
@@ -37,18 +35,21 @@ from commod.explain import (
     explain_with_shap,
 )
 from commod.explain.checks import Answer, check_again, check_merit
+from commod.explain.doubts import doubts_about
 from commod.explain.people import Segments, explain_people, explain_segments, leaf_words
 from commod.explain.proxies import proxies_of
 from commod.explain.sense import explain_record
 from commod.explain.shap_comparison import explain_person_with_shap
+from commod.explain.trouble import trouble_of
 from commod.explain.what_if import FeatureRange, edit_row, feature_ranges
 from commod.metrics import CRITERIA, change_table, compare_decisions
 from commod.models import Commod, WarmStart
+from commod.models.collapse import judged_elsewhere
 
 # Bytes of a fit's frames and of its estimator, whatever the number of rows.
 FRAMES = 96 * 2**10
 # Parts of a fit that take a while to make.
-EXPLAINED = ("figures", "changes", "record", "at_hand", "loadings", "concepts", "cards")
+EXPLAINED = ("figures", "changes", "record", "at_hand", "loadings", "concepts", "cards", "trouble")
 # Bytes that all lines of the λ_fair slider may hold together.
 MAX_WARM_START_BYTES = 96 * 2**20
 
@@ -90,7 +91,13 @@ class FitResult:
     def figures(self) -> pd.DataFrame:
         """Figures of f and g on test, with intervals."""
         test = self.scene.test
-        return compare_decisions(test.y, self.scene.decisions_test, self.decisions, sensitive_features=test.sensitive)
+        return compare_decisions(
+            test.y,
+            self.scene.decisions_test,
+            self.decisions,
+            sensitive_features=test.sensitive,
+            scores=(self.scene.logit_test, self.logit),
+        )
 
     @cached_property
     def changes(self) -> pd.DataFrame:
@@ -143,6 +150,15 @@ class FitResult:
             self.changes,
             self.record,
             smallest_ratio=None if self.g.has_shift else float(self.ratio_test.min()),
+        )
+
+    @cached_property
+    def trouble(self) -> list[str]:
+        """What is wrong with it, or with f, that fairness and accuracy do not tell, on test."""
+        scene, test = self.scene, self.scene.test
+        doubts = doubts_about(self.task, test.y, test.sensitive, scene.scores_test, scene.threshold)
+        return [doubt.text for doubt in doubts if doubt.is_question] + trouble_of(
+            self.task, self.settings.fairness, test.y, scene.logit_test, self.logit, self.figures, self.path
         )
 
     @property
@@ -238,8 +254,7 @@ def _train(scene: Scene, settings: Settings, report: Report | None, warm_start: 
             report(step / (n_steps + 1))
 
     train = scene.train
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # the page tells it from converged_
+    with judged_elsewhere():  # by the page
         return Commod(scene.f, threshold=scene.threshold, **settings.commod_arguments()).fit(
             train.X,
             train.y,

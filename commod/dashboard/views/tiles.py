@@ -22,9 +22,11 @@ def draw_figures(result: FitResult) -> None:
 
 
 def _below(result: FitResult) -> str:
+    auc = FIGURES["auc"]
+    f, g = (auc.show(result.figures.loc[auc.name, model]) for model in ("f", "g"))
     text = (
         "On test. Below each figure: the difference to f (in grey where it may be chance, or is neither good nor bad), "
-        "and in [ ] the figure's 95 % interval."
+        f"and in [ ] the figure's 95 % interval. Beside the accuracy, the {auc.title}: {g} (f: {f})."
     )
     if FIGURES["p_rule"] not in CRITERIA[result.settings.fairness].key_figures:
         return text

@@ -11,6 +11,7 @@ from commod.dashboard.pages.explore import target
 from commod.dashboard.pages.explore.cost import begin_cost
 from commod.dashboard.pages.explore.pareto import begin_sweep, draw_pareto
 from commod.dashboard.pages.explore.share import share
+from commod.dashboard.pages.explore.trouble import begin_trouble
 from commod.dashboard.server.paint_order import deferred_paint, first_paint, let_browser_draw
 from commod.dashboard.state import session
 from commod.dashboard.views import controls, frame
@@ -57,7 +58,7 @@ def show() -> None:
     with deferred_paint(), head:
         st.markdown(result.verdict)
         draw_figures(result)
-        limited = st.empty()
+        limited, trouble = st.empty(), st.empty()
     with deferred_paint(), right:
         draw_changes(result)
     with deferred_paint(), right:
@@ -73,4 +74,5 @@ def show() -> None:
     session.keep_link()
     # What may take a while comes last: the page above is complete without it.
     cost = begin_cost(settings, result, limited)
-    draw_pending(cost, begin_shap(result), begin_sweep(result.settings), target.pending(searching), *checks())
+    better = begin_trouble(settings, result, trouble)
+    draw_pending(cost, *better, begin_shap(result), begin_sweep(result.settings), target.pending(searching), *checks())

@@ -1,0 +1,165 @@
+"""Whether f is fit to be corrected at all: upside down, no better than a constant, one-sided, or fair already."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from commod.datasets.task import Task
+from commod.metrics.auc import auc_of
+from commod.metrics.fairness import p_rule
+from commod.models.threshold import budget_threshold
+
+__all__ = ["Doubt", "doubts_about", "proposed_threshold"]
+
+# f is called one-sided if it says the rarer thing of less than this share of people.
+RARELY = 0.02
+# Beyond these shares of positive labels one half is seldom a good line; f then has to say the rarer thing at least half
+# as often as the record does.
+USUAL_RATES = (0.2, 0.8)
+# Groups whose rates differ by less than chance lets them, or whose P-Rule is at least this, are treated alike.
+NEARLY_FAIR = 0.95
+# A group needs so many test people of either label, or what is said of them is chance.
+LEAST_PEOPLE = 20
+
+
+@dataclass(frozen=True)
+class Doubt:
+    """A reason to look again before g is trained.
+
+    Attributes
+    ----------
+    kind : {"turned", "worse", "one-sided", "fair", "few"}
+        The first two have to be answered: whatever g does to such an f looks like a success.
+    text : str
+        What is wrong and what to do, in plain words.
+    threshold : float or None
+        A cut-off that is proposed.
+    """
+
+    kind: Literal["turned", "worse", "one-sided", "fair", "few"]
+    text: str
+    threshold: float | None = None
+
+    @property
+    def is_question(self) -> bool:
+        """Whether nothing may be drawn before it is answered."""
+        return self.kind in ("turned", "worse")
+
+
+def doubts_about(
+    task: Task, y: Any, sensitive: Any, scores: Any, threshold: float = 0.5, *, people: int | None = None
+) -> list[Doubt]:
+    """Reasons to look at f again, gravest first; none for an f that decides, better than chance, and unequally.
+
+    Parameters
+    ----------
+    y, sensitive : arrays (n,)
+        Labels and groups, 0 and 1.
+    scores : array (n,)
+        f's probabilities of label 1 for people it was not trained on.
+    threshold : float
+        Above which f decides 1.
+    people : int, optional
+        How many rows there are in all, if these are a sample of them.
+    """
+    labels, groups, p = np.asarray(y), np.asarray(sensitive), np.asarray(scores, dtype=float)
+    decided = p > threshold
+    found = [_upside_down(task, labels, p, decided, threshold)]
+    found.append(_one_sided(task, labels, p, decided, threshold))
+    if found[1] is None and found[0] is None:
+        found.append(_fair_already(task, groups, decided))
+    found.append(_few_people(task, labels, groups, 1.0 if people is None else people / len(labels)))
+    return [doubt for doubt in found if doubt is not None]
+
+
+def proposed_threshold(scores: Any, y: Any) -> float:
+    """The cut-off at which f says 1 as often as the record does, with three decimals."""
+    labels = np.asarray(y)
+    return float(np.clip(round(budget_threshold(scores, float(labels.mean())), 3), 0.001, 0.999))
+
+
+def _upside_down(
+    task: Task, labels: NDArray[Any], scores: NDArray[np.float64], decided: NDArray[np.bool_], threshold: float
+) -> Doubt | None:
+    right, auc = float((decided == labels).mean()), auc_of(scores, labels)
+    negative, positive = task.spec.outcomes
+    if auc < 0.5 and right < 0.5:
+        return Doubt(
+            "turned",
+            f"These scores seem to be of the other outcome: the higher they are, the rarer is “{positive}” (AUC "
+            f"{auc:.2f}), and f is right about {right:.0%} of people, its opposite about {1 - right:.0%}.",
+        )
+    # As dear as f's line says: a wrong 1 costs the threshold, a wrong 0 the rest.
+    loss = float(np.where(decided, threshold * (labels == 0), (1 - threshold) * (labels == 1)).mean())
+    constants = {
+        negative: (1 - threshold) * float((labels == 1).mean()),
+        positive: threshold * float((labels == 0).mean()),
+    }
+    word, least = min(constants.items(), key=lambda each: each[1])
+    if loss <= least or len(np.unique(decided)) == 1:
+        return None
+    if threshold == 0.5:
+        constant = f"who says “{word}” of everybody is right about {1 - 2 * least:.1%}"
+        told = f"f is right about {1 - 2 * loss:.1%} of people; {constant}."
+    else:
+        told = (
+            f"Weighed as its cut-off of {threshold:g} weighs errors, f does worse than who says “{word}” of everybody."
+        )
+    return Doubt(
+        "worse", f"{told} Such a model has nothing to keep: choose another cut-off, other features, or other scores."
+    )
+
+
+def _one_sided(
+    task: Task, labels: NDArray[Any], scores: NDArray[np.float64], decided: NDArray[np.bool_], threshold: float
+) -> Doubt | None:
+    says, truth = float(decided.mean()), float(labels.mean())
+    rarer = int(says < 0.5)
+    rare, rare_truth = (says, truth) if rarer else (1 - says, 1 - truth)
+    far = not USUAL_RATES[0] <= truth <= USUAL_RATES[1] and rare < 0.5 * rare_truth
+    if rare >= RARELY and not far:
+        return None
+    told = f"f says “{task.spec.outcomes[rarer]}” of {rare:.1%} of people, and the record of {rare_truth:.1%}"
+    proposed = proposed_threshold(scores, labels)
+    again = float((scores > proposed).mean())
+    if abs(again - says) < 0.005 or not 0 < again < 1:
+        return Doubt("one-sided", f"{told}: there is hardly a decision to change. Other scores or features are needed.")
+    return Doubt(
+        "one-sided",
+        f"{told}: at a cut-off of {threshold:g} there is hardly a decision to change. At {proposed:g} f says it of "
+        f"{again if rarer else 1 - again:.1%}.",
+        proposed,
+    )
+
+
+def _fair_already(task: Task, groups: NDArray[Any], decided: NDArray[np.bool_]) -> Doubt | None:
+    sizes = [int((groups == code).sum()) for code in (0, 1)]
+    rates = [float(decided[groups == code].mean()) for code in (0, 1)]
+    spread = np.sqrt(sum(rate * (1 - rate) / size for rate, size in zip(rates, sizes, strict=True)))
+    found = float(p_rule(groups, decided.astype(int), sensitive_features=groups))
+    if found < NEARLY_FAIR and abs(rates[1] - rates[0]) > 1.96 * spread:
+        return None
+    shown = " and ".join(f"{rate:.1%} of {group}" for rate, group in zip(rates, task.groups, strict=True))
+    return Doubt(
+        "fair",
+        f"f says “{task.spec.outcomes[1]}” of {shown} (P-Rule {found:.2f}), which may be chance or is nearly equal: by "
+        "demographic parity it needs no correction. Look at equalized odds, or at other groups.",
+    )
+
+
+def _few_people(task: Task, labels: NDArray[Any], groups: NDArray[Any], scale: float) -> Doubt | None:
+    cells = np.bincount(2 * groups + labels, minlength=4)[:4] * scale
+    smallest = int(np.argmin(cells))
+    in_test = 0.3 * cells[smallest]
+    if in_test >= LEAST_PEOPLE:
+        return None
+    who = f"{task.groups[smallest // 2]} with “{task.spec.outcomes[smallest % 2]}”"
+    return Doubt(
+        "few",
+        f"There are about {cells[smallest]:.0f} people of {who}, some {in_test:.0f} of them in the test part: what the "
+        "pages say of them is mostly chance. Bring more rows, or choose larger groups.",
+    )

@@ -1,0 +1,90 @@
+"""What is wrong with a model that fairness and accuracy alone do not tell: collapse, levelling down, a dead end."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from commod.datasets.task import Task
+from commod.metrics.figures import CRITERIA
+from commod.models.collapse import collapse_in_words
+
+__all__ = ["does_better", "trouble_of"]
+
+# Levelling down: the better-off group loses this much of the favourable decision, and so does everybody together.
+LOST_POINTS, LEFT_SHARE = 0.10, 0.7
+# A dead end: from this λ_fair on fairness moves less than this and is further from fair than this.
+STUCK_FROM, STUCK_MOVE, STUCK_BELOW = 1.0, 0.02, 0.8
+# Below these differences two models count as equally fair, and as changing equally many.
+AS_FAIR, FAIRER, FEWER = 0.005, 0.02, 0.9
+
+
+def trouble_of(
+    task: Task, fairness: str, y: Any, margin_f: Any, margin_g: Any, figures: pd.DataFrame, path: pd.DataFrame
+) -> list[str]:
+    """A sentence for each thing that is wrong with g; none for a sound model.
+
+    Parameters
+    ----------
+    y, margin_f, margin_g : arrays (n,)
+        Labels, and how far the logits lie above the line.
+    figures : DataFrame
+        Of `compare_decisions`, on the same rows.
+    path : DataFrame
+        ``lambda_fair`` and the criterion's figure from f to g, on the same rows.
+    """
+    found = collapse_in_words(y, margin_f, margin_g)
+    found += _levels_down(task, np.asarray(margin_f) > 0, np.asarray(margin_g) > 0, figures)
+    return found + _dead_end(fairness, path)
+
+
+def _levels_down(task: Task, before: Any, after: Any, figures: pd.DataFrame) -> list[str]:
+    good = task.spec.favourable
+    rates = figures.loc[["positive_rate_0", "positive_rate_1"], ["f", "g"]].to_numpy()
+    rates = rates if good == 1 else 1.0 - rates
+    best = int(rates[:, 0].argmax())
+    overall = [float((decided == good).mean()) for decided in (before, after)]
+    if rates[best, 0] - rates[best, 1] < LOST_POINTS or overall[1] > LEFT_SHARE * overall[0]:
+        return []
+    other = 1 - best
+    return [
+        f"g makes the groups alike mostly by taking away: “{task.spec.outcomes[good]}” falls from "
+        f"{rates[best, 0]:.0%} to {rates[best, 1]:.0%} of {task.groups[best]}; of {task.groups[other]} it was "
+        f"{rates[other, 0]:.0%} and is {rates[other, 1]:.0%}."
+    ]
+
+
+def _dead_end(fairness: str, path: pd.DataFrame) -> list[str]:
+    criterion = CRITERIA[fairness]
+    late = path[path["lambda_fair"] >= STUCK_FROM]
+    shares = criterion.share(late[criterion.figure_name])
+    if len(late) < 3 or late["lambda_fair"].iloc[-1] < 3 * STUCK_FROM or shares.iloc[-1] >= STUCK_BELOW:
+        return []
+    if shares.max() - shares.min() >= STUCK_MOVE:
+        return []
+    value = criterion.figure.show(late[criterion.figure_name].iloc[-1])
+    return [
+        f"From λ_fair {STUCK_FROM:g} to {late['lambda_fair'].iloc[-1]:g} fairness hardly moves "
+        f"({criterion.figure.in_sentence} {value}): this kind of update can do no more here."
+    ]
+
+
+def does_better(fairness: str, figures: pd.DataFrame, other: pd.DataFrame, *, sound: bool, other_sound: bool) -> bool:
+    """Whether another model is to be preferred to one: fairer by as few changes, as fair by fewer, or sound at last.
+
+    `figures` and `other` are frames of `compare_decisions`; a model without trouble is sound.
+    """
+    criterion = CRITERIA[fairness]
+    row = criterion.figure_name
+    share, share_other, share_f = (
+        float(criterion.share(value)) for value in (figures.loc[row, "g"], other.loc[row, "g"], figures.loc[row, "f"])
+    )
+    changed, changed_other = (float(frame.loc["change_rate", "g"]) for frame in (figures, other))
+    if not other_sound or changed_other == 0:
+        return False
+    if not sound:
+        return share_other >= share_f + FAIRER
+    fairer = share_other >= share + FAIRER and changed_other <= changed
+    return fairer or (share_other >= share - AS_FAIR and changed_other <= FEWER * changed)

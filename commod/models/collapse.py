@@ -1,0 +1,66 @@
+"""Whether an update has destroyed the model it was to correct: what no figure of fairness shows."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from commod.metrics.auc import auc_of
+
+__all__ = ["CollapseWarning", "collapse_in_words", "judged_elsewhere", "ranks_no_more"]
+
+# Of what f's AUC is above one half, g keeps less than this share: it hardly tells people apart any more.
+KEPT_EDGE = 0.5
+
+
+class CollapseWarning(UserWarning):
+    """The model fitted is hardly a model any more, however fair its decisions are."""
+
+
+def ranks_no_more(auc_f: float, auc_g: float) -> bool:
+    """Whether scores with the second AUC have lost half or more of what those with the first told."""
+    return bool(auc_f > 0.5 and auc_g - 0.5 < KEPT_EDGE * (auc_f - 0.5))
+
+
+def collapse_in_words(y: Any, margin_f: Any, margin_g: Any, subject: str = "g") -> list[str]:
+    """A sentence for each sign that g is hardly a model any more; none for a sound one.
+
+    Parameters
+    ----------
+    y : array (n,)
+        Labels, 0 and 1.
+    margin_f, margin_g : arrays (n,)
+        How far the logits lie above the line.
+    subject : str
+        How the sentences call g.
+    """
+    f, g = np.asarray(margin_f, dtype=float), np.asarray(margin_g, dtype=float)
+    before, after = f > 0, g > 0
+    found = []
+    auc_f, auc_g = auc_of(f, y), auc_of(g, y)
+    if ranks_no_more(auc_f, auc_g):
+        found.append(
+            f"{subject} hardly tells people apart any more: the AUC of its scores falls from {auc_f:.2f} to "
+            f"{auc_g:.2f}, where 0.5 is chance."
+        )
+    changed, trivial = float((before != after).mean()), float(min(before.mean(), 1 - before.mean()))
+    if changed > trivial > 0:
+        found.append(
+            f"{subject} changes {changed:.1%} of all decisions; to decide everybody alike, which is perfectly fair, "
+            f"would change {trivial:.1%}."
+        )
+    return found
+
+
+@contextmanager
+def judged_elsewhere() -> Iterator[None]:
+    """Fit without warnings about the result, for those who look at it themselves."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        warnings.simplefilter("ignore", CollapseWarning)
+        yield
