@@ -94,17 +94,16 @@ def _upside_down(
             f"{auc:.2f}), and f is right about {right:.0%} of people, its opposite about {1 - right:.0%}.",
         )
     # As dear as f's line says: a wrong 1 costs the threshold, a wrong 0 the rest.
-    loss = float(np.where(decided, threshold * (labels == 0), (1 - threshold) * (labels == 1)).mean())
-    constants = {
-        negative: (1 - threshold) * float((labels == 1).mean()),
-        positive: threshold * float((labels == 0).mean()),
-    }
-    word, least = min(constants.items(), key=lambda each: each[1])
-    if loss <= least or len(np.unique(decided)) == 1:
+    missed, wrongly = (1 - threshold) * (labels == 1), threshold * (labels == 0)
+    own = np.where(decided, wrongly, missed)
+    word, constant = min(((negative, missed), (positive, wrongly)), key=lambda each: float(each[1].mean()))
+    worse = own - constant
+    if worse.mean() <= 2.0 * worse.std() / np.sqrt(len(worse)):  # it may be chance
         return None
+    loss, least = float(own.mean()), float(constant.mean())
     if threshold == 0.5:
-        constant = f"who says “{word}” of everybody is right about {1 - 2 * least:.1%}"
-        told = f"f is right about {1 - 2 * loss:.1%} of people; {constant}."
+        beside = f"who says “{word}” of everybody is right about {1 - 2 * least:.1%}"
+        told = f"f is right about {1 - 2 * loss:.1%} of people; {beside}."
     else:
         told = (
             f"Weighed as its cut-off of {threshold:g} weighs errors, f does worse than who says “{word}” of everybody."

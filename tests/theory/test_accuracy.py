@@ -57,13 +57,17 @@ def test_parity_in_hindsight_is_the_best_of_all_sets_of_flips(people, place, act
 def test_parity_in_foresight_is_the_best_of_all_sets_of_flips(people, place, acts_on, data):
     y, _, s = people
     scores = np.array(data.draw(st.lists(st.integers(0, 20), min_size=len(s), max_size=len(s)))) / 20
-    d = (scores > 0.5).astype(int)
+    threshold = data.draw(st.sampled_from([0.5, 0.32, 0.8]))
+    d = (scores > threshold).astype(int)
     tried = reachable(d, acts_on)
     flips, parity = (tried != d).sum(axis=1), p_rules(tried, s)
-    likely_right = np.where(tried == 1, scores, 1 - scores).mean(axis=1)
+    cost = np.where(
+        tried == 1, threshold * (1 - scores), (1 - threshold) * scores
+    )  # of being wrong, as the line has it
     limit = at(place, parity)
-    expected = best_of(flips, likely_right, parity >= limit - TINY, len(d))
-    np.testing.assert_allclose(answered(y, d, s, limit, scores=scores, acts_on=acts_on), expected, atol=1e-12)
+    expected = best_of(flips, 1 - 2 * cost.mean(axis=1), parity >= limit - TINY, len(d))
+    found = answered(y, d, s, limit, scores=scores, threshold=threshold, acts_on=acts_on)
+    np.testing.assert_allclose(found, expected, atol=1e-12)
 
 
 @given(four_cells(), PLACES, WHOM)

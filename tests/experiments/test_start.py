@@ -1,0 +1,37 @@
+"""Where new data open: half of the fairness within reach, or the sentence that f needs none."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from commod.experiments.scene import prepare
+from commod.experiments.search import LAMBDA_GRIDS
+from commod.experiments.start import TRIED, suited_start
+from commod.metrics.figures import CRITERIA
+
+
+def test_what_is_tried_stands_on_the_slider():
+    assert set(TRIED) <= set(LAMBDA_GRIDS["lambda_fair"])
+
+
+def test_half_of_what_is_within_reach_is_bought_with_the_least():
+    scene = prepare("law_school")
+    found = suited_start(scene, "demographic_parity")
+    assert found.lambda_fair == 2.5
+    assert "P-Rule 0.306 for f, 0.671 there, 0.942 at best" in found.told
+
+
+def test_the_test_part_plays_no_part():
+    scene = prepare("law_school")
+    blind = replace(scene, test=scene.test.take(np.arange(10)), logit_test=scene.logit_test[:10])
+    assert suited_start(blind, "demographic_parity") == suited_start(scene, "demographic_parity")
+
+
+def test_a_fair_f_is_left_alone():
+    scene = prepare("law_school")
+    lots = scene.train.sensitive.sample(frac=1.0, random_state=0).to_numpy()
+    fair = replace(scene, train=replace(scene.train, sensitive=scene.train.sensitive * 0 + lots))
+    found = suited_start(fair, "demographic_parity")
+    assert found.lambda_fair == 0.0
+    assert "f needs no correction" in found.told
+    assert CRITERIA["demographic_parity"].figure.in_sentence in found.told

@@ -1,0 +1,75 @@
+"""Whether f is fit to be corrected: upside down, worse than a constant, one-sided, fair already, of too few people."""
+
+import numpy as np
+import pytest
+from scipy.special import expit
+
+from commod.explain.doubts import doubts_about, proposed_threshold
+from tests.fitting import case
+
+TASK = case("law_school").task
+
+
+def people(n=4000, rate=0.5, gap=1.0, seed=0):
+    """Labels, groups and scores of a model that is as sure as it may be; group 1 is better off by `gap`."""
+    rng = np.random.default_rng(seed)
+    s = rng.integers(0, 2, n)
+    logit = np.log(rate / (1 - rate)) + rng.normal(size=n) + gap * (s - 0.5)
+    return (rng.random(n) < expit(logit)).astype(int), s, expit(logit)
+
+
+def kinds(*given, **more):
+    return [doubt.kind for doubt in doubts_about(TASK, *given, **more)]
+
+
+def test_a_usual_f_raises_no_doubt():
+    assert kinds(*people()) == []
+
+
+def test_scores_of_the_other_outcome_are_asked_about():
+    y, s, scores = people()
+    (doubt,) = doubts_about(TASK, y, s, 1 - scores)
+    assert doubt.kind == "turned"
+    assert doubt.is_question
+    assert "seem to be of the other outcome" in doubt.text
+
+
+def test_an_f_that_is_worse_than_a_constant_is_asked_about():
+    y, s, scores = people(rate=0.2)
+    assert not any(doubt.is_question for doubt in doubts_about(TASK, y, s, scores, 0.11))  # a low line has its reason
+    worse = doubts_about(TASK, y, s, np.clip(scores + 0.35, 0, 1))
+    assert worse[0].kind == "worse"
+    assert "of everybody is right about" in worse[0].text
+    weighed = doubts_about(TASK, y, s, np.clip(1.2 * scores, 0, 1) ** 0.2, 0.6)
+    assert weighed[0].kind == "worse"
+    assert "cut-off of 0.6" in weighed[0].text
+
+
+def test_a_cut_off_is_proposed_where_few_have_the_outcome():
+    y, s, scores = people(rate=0.03)
+    doubt = doubts_about(TASK, y, s, scores)[0]
+    assert doubt.kind == "one-sided"
+    assert not doubt.is_question
+    assert (scores > doubt.threshold).mean() == pytest.approx(y.mean(), abs=0.005)
+    assert "hardly a decision to change" in doubt.text
+    assert "one-sided" not in kinds(y, s, scores, doubt.threshold)
+    assert proposed_threshold(scores, y) == doubt.threshold
+
+
+def test_one_sided_without_a_way_out():
+    y, s, _ = people(rate=0.03)
+    doubt = doubts_about(TASK, y, s, np.full(len(y), 0.03))[0]
+    assert (doubt.kind, doubt.threshold) == ("one-sided", None)
+    assert "Other scores or features" in doubt.text
+
+
+def test_a_fair_f_needs_no_correction():
+    (doubt,) = doubts_about(TASK, *people(gap=0.0))
+    assert doubt.kind == "fair"
+    assert "needs no correction" in doubt.text
+
+
+def test_few_people_in_a_cell():
+    y, s, scores = people(200)
+    assert kinds(y, s, scores) == ["few"]
+    assert kinds(y, s, scores, people=20_000) == []  # they are a sample

@@ -1,0 +1,68 @@
+"""What is wrong with a model though its figures look well."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from commod.explain.trouble import does_better, trouble_of
+from commod.metrics import compare_decisions
+from tests.fitting import case
+
+TASK = case("law_school").task
+PARITY = "demographic_parity"
+
+
+def told(y, s, f, g, path=None):
+    figures = compare_decisions(y, (f > 0).astype(int), (g > 0).astype(int), sensitive_features=s)
+    path = pd.DataFrame({"lambda_fair": [0.0, 3.0], "p_rule": [0.3, 0.6]}) if path is None else path
+    return trouble_of(TASK, PARITY, y, f, g, figures, path)
+
+
+@pytest.fixture
+def crowd():
+    rng = np.random.default_rng(0)
+    s = rng.integers(0, 2, 2000)
+    f = rng.normal(size=2000) + 1.5 * s
+    return (f + rng.normal(size=2000) > 0).astype(int), s, f
+
+
+def test_a_sound_model_is_not_spoken_of(crowd):
+    y, s, f = crowd
+    assert told(y, s, f, f + 0.4 * (s == 0)) == []
+
+
+def test_levelling_down_is_told_with_both_groups(crowd):
+    y, s, f = crowd
+    (sentence,) = told(y, s, f, np.where(s == 1, f - 1.1, f - 0.5))
+    assert sentence.startswith("g makes the groups alike mostly by taking away: “passes the bar” falls from 94% to ")
+    assert "of Non-White it was 49% and is " in sentence
+
+
+def test_a_dead_end_is_told(crowd):
+    y, s, f = crowd
+    path = pd.DataFrame({"lambda_fair": [0.0, 0.5, 1.0, 2.0, 4.0, 8.0], "p_rule": [0.5, 0.6, 0.7, 0.7, 0.71, 0.7]})
+    (sentence,) = told(y, s, f, f + 0.2 * (s == 0), path)
+    assert sentence == (
+        "From λ_fair 1 to 8 fairness hardly moves (P-Rule 0.700): this kind of update can do no more here."
+    )
+    assert told(y, s, f, f + 0.2 * (s == 0), path.assign(p_rule=[0.5, 0.6, 0.7, 0.75, 0.8, 0.85])) == []
+
+
+def figures(p_rule, changed):
+    return pd.DataFrame({"f": [0.4, 0.0], "g": [p_rule, changed]}, index=["p_rule", "change_rate"])
+
+
+@pytest.mark.parametrize(
+    ("other", "sound", "other_sound", "better"),
+    [
+        ((0.80, 0.10), True, True, True),  # fairer by as many
+        ((0.80, 0.12), True, True, False),  # fairer by more
+        ((0.70, 0.05), True, True, True),  # as fair by fewer
+        ((0.70, 0.095), True, True, False),
+        ((0.90, 0.05), True, False, False),  # ruined itself
+        ((0.60, 0.20), False, True, True),  # sound, and fairer than f
+        ((0.40, 0.00), False, True, False),  # f itself
+    ],
+)
+def test_what_does_better(other, sound, other_sound, better):
+    assert does_better(PARITY, figures(0.70, 0.10), figures(*other), sound=sound, other_sound=other_sound) is better
