@@ -119,7 +119,7 @@ def test_numbers_too_large_to_compute_with_count_as_missing(table):
         ({"groups": ("A", "Z")}, "two different groups"),
         ({"kinds": {}}, "No feature is left"),
         ({"kinds": {"city": "number"}}, "holds no numbers"),
-        ({"scores": "test_score"}, "divide them by 100"),
+        ({"scores": "test_score"}, "say that they are out of 100"),
         ({"scores": "city"}, "no numbers"),
         ({"scores": "nothing"}, "no column"),
     ],
@@ -135,7 +135,7 @@ def test_a_choice_that_does_not_work_is_told_so(table, change, says):
     [
         ("hired", "yes", "one class only"),
         ("group", "A", "one group only"),
-        ("model_score", 0.7, "one side of one half"),
+        ("model_score", 0.7, "one side of 0.5"),
         ("model_score", 3.0, "between 0 and 1"),
     ],
 )
