@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import io
 import zipfile
+import zlib
 from typing import Any
 
 import pyarrow as pa
@@ -86,7 +87,7 @@ def _check_archive(content: bytes) -> None:
                 raise _damaged()
     except TableError:
         raise
-    except (zipfile.BadZipFile, OSError, ValueError, EOFError, NotImplementedError, RuntimeError):
+    except (zipfile.BadZipFile, zlib.error, OSError, ValueError, EOFError, NotImplementedError, RuntimeError):
         raise _damaged() from None
 
 
