@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import pandas as pd
@@ -17,8 +17,6 @@ __all__ = [
     "ChoiceError",
     "OwnTask",
     "classes_of",
-    "find_leaks",
-    "guess_columns",
     "make_task",
     "sides_of",
 ]
@@ -118,42 +116,6 @@ def classes_of(values: pd.Series, cut: float | None = None) -> pd.Series:
     numbers, _ = _as_numbers(values)
     below, above = sides_of(cut)
     return pd.Series(np.where(numbers >= cut, above, below), index=values.index, dtype=object).where(numbers.notna())
-
-
-def guess_columns(frame: pd.DataFrame) -> pd.DataFrame:
-    """What each column seems to be.
-
-    Returns
-    -------
-    DataFrame
-        Indexed by column: ``kind`` ("number", "category", "leave out"), ``why`` (in words), ``values`` (how many
-        different), ``missing`` (rows), ``not_numbers`` (cells of a column of numbers that are none) and ``examples``.
-    """
-    rows = [_guess(frame[name]) for name in frame.columns]
-    return pd.DataFrame(rows, index=pd.Index(frame.columns, name="column"))
-
-
-def _guess(values: pd.Series) -> dict[str, Any]:
-    present = values.dropna()
-    different = int(present.nunique())
-    numbers, wrong = _as_numbers(values)
-    shown = ", ".join(_short(value) for value in pd.unique(present)[:3])
-    found: dict[str, Any] = {"values": different, "missing": int(values.isna().sum()), "examples": shown}
-    is_number = len(present) > 0 and wrong <= 0.2 * len(present)
-    found["not_numbers"] = wrong if is_number else 0
-    whole = is_number and bool((numbers.dropna() % 1 == 0).all())
-    if different <= 1:
-        return {"kind": "leave out", "why": "the same in every row", **found}
-    if is_number and whole and different == len(values) and len(values) >= 50:
-        return {"kind": "leave out", "why": "a different whole number in every row: a code, it seems", **found}
-    if is_number:
-        odd = _short(present[numbers.loc[present.index].isna()].iloc[0]) if wrong else ""
-        why = f"numbers; {wrong:,} cells are none (“{odd}”) and count as missing" if wrong else "numbers"
-        return {"kind": "number", "why": why, **found}
-    if different > max(MAX_LEVELS, 0.2 * len(present)):
-        return {"kind": "leave out", "why": "nearly as many texts as rows: names or notes, it seems", **found}
-    why = "texts" if different <= MAX_LEVELS else f"texts; all but the {MAX_LEVELS - 1} most common become “{OTHER}”"
-    return {"kind": "category", "why": why, **found}
 
 
 def _as_numbers(values: pd.Series) -> tuple[pd.Series, int]:
@@ -272,7 +234,9 @@ def _feature(values: pd.Series, choice: Choice) -> Feature:
 
 
 def _recipe(choice: Choice) -> str:
-    arguments = "\n".join(f"    {key}={value!r}," for key, value in vars(choice).items())
+    defaults = vars(Choice("", "", "", ("", ""), {}))
+    chosen = {key: value for key, value in vars(choice).items() if value != defaults[key]}
+    arguments = "\n".join(f"    {key}={value!r}," for key, value in chosen.items())
     file = choice.title if choice.title.lower().endswith(FILE_TYPES) else "your_file.csv"
     return (
         "from pathlib import Path\n\n"
@@ -468,35 +432,3 @@ def _check_cells(y: pd.Series, s: pd.Series, choice: Choice) -> None:
 
 def _listed(names: list[str]) -> str:
     return ", ".join(f"“{_short(name)}”" for name in names[:5]) + (" …" if len(names) > 5 else "")
-
-
-def find_leaks(own: OwnTask) -> list[str]:
-    """Features that give the outcome or the sensitive attribute away, one sentence each."""
-    task = own.task
-    found = []
-    for feature in task.spec.features:
-        values = task.X[feature.name]
-        for what, truth in (("outcome", task.y), ("sensitive attribute", task.sensitive)):
-            share = _predicted(values, truth)
-            if share >= 0.995:
-                says = "is the same as" if share == 1.0 else "gives away"
-                found.append(
-                    f"“{_short(feature.name)}” {says} the {what} ({share:.1%} of the rows can be told from it): leave "
-                    "it out, unless it is known before the decision."
-                )
-    return found
-
-
-def _predicted(values: pd.Series, truth: pd.Series) -> float:
-    """Share of rows whose truth is told by the one feature: by level, or by one cut of a number."""
-    if values.dtype == float:
-        order = np.argsort(values.to_numpy(), kind="stable")
-        ranked = truth.to_numpy()[order]
-        below = np.cumsum(ranked)
-        place = np.arange(1, len(ranked) + 1)
-        ends = np.r_[np.diff(values.to_numpy()[order]) > 0, True]  # a cut lies between different values
-        right = (place - below) + (below[-1] - below)  # 0 below the cut, 1 above
-        best = np.maximum(right, len(ranked) - right)[ends]
-        return float(best.max() / len(ranked))
-    table = pd.crosstab(values, truth)
-    return float(table.max(axis=1).sum() / len(truth))

@@ -23,7 +23,8 @@ _NOTICES = b"notices"
 
 def _damaged() -> TableError:
     return TableError(
-        "The Excel workbook is damaged, or its cells lie too far apart: save its first sheet as CSV in UTF-8."
+        "The Excel workbook is damaged or too large, or its cells lie too far apart: save its first sheet as CSV in "
+        "UTF-8."
     )
 
 
@@ -59,11 +60,7 @@ def _unpack(content: bytes) -> pa.Table:
     if len(sheets) > 1:
         notice = f"Of the workbook's {len(sheets)} sheets the first one, “{short(sheets[0])}”, was read."
     # Empty rows and columns around the table are left out by the reader, those among its rows here.
-    columns: list[list[Any]] = [[] for _ in range(sheet.width)]
-    for row in sheet.iter_rows():
-        if any(cell != "" for cell in row):
-            for cells, cell in zip(columns, row, strict=True):
-                cells.append(cell)
+    columns = list(zip(*(row for row in sheet.iter_rows() if any(cell != "" for cell in row)), strict=True))
     names = [_text(cells[0]).strip() for cells in columns]
     table = pa.table([_column(cells[1:]) for cells in columns], names=names)
     return table.replace_schema_metadata({_NOTICES: notice})
@@ -91,7 +88,7 @@ def _check_archive(content: bytes) -> None:
         raise _damaged() from None
 
 
-def _column(cells: list[Any]) -> pa.Array:
+def _column(cells: tuple[Any, ...]) -> pa.Array:
     """Numbers or booleans, if all cells are; else texts."""
     present = {type(cell) for cell in cells if cell != ""}
     if present == {bool}:
