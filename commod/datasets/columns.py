@@ -22,8 +22,8 @@ _DATE = re.compile(r"\s*(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\
 
 
 def words_of(name: str) -> str:
-    """A name as words in small letters: ``"customerID"`` and ``"customer_id"`` are ``"customer id"``."""
-    parted = re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", name)
+    """A name as words in small letters: ``"customerID2"`` and ``"customer_id_2"`` are ``"customer id 2"``."""
+    parted = re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[A-Za-z])(?=\d)|(?<=\d)(?=[A-Za-z])", " ", name)
     return " ".join(re.findall(r"[^\W_]+", parted.lower()))
 
 

@@ -28,7 +28,7 @@ __all__ = [
 # Words under which outcomes go in any field, those of one field that are bad for a person, and those that are good.
 _GENERIC = r"\b(y|target|label|outcome|class|decision|response|action taken|(final|loan|application) (status|result))\b"
 _BAD_OUTCOMES = (
-    r"\b(default\w*|delinquen\w*|bankrupt\w*|foreclos\w*|fraud\w*|charged off|bad|risky?|late|arrears"
+    r"\b(default\w*|delinq\w*|dlq\w*|bankrupt\w*|foreclos\w*|fraud\w*|charged off|bad|risky?|late|arrears"
     r"|\w*recid\w*|reoffen\w*|rearrest\w*|arrest\w*|convict\w*|crimes?|violent|violations?|violated|frisked|searched"
     r"|stroke|disease|cancer|tumou?r|diabetes|diabetic|hypertension|sepsis|infect\w*|ill|sick|died|death|dead|deceased"
     r"|mortality|readmi\w*|complications?|injur\w*|malignan\w*"
@@ -47,7 +47,7 @@ _NO_OUTCOME = (
     r"\b(prev|previous|prior|priors|past|last|history|hist|num|number|count|amount|amt|reason|type|code|desc|description|text|family|parent|parents|mother|father|mothers|fathers|spouse"
     r"|predicted|prediction|pred|prob|probability|score|scores|decile|juv|minimum|maximum|rate|ratio|other|gain|loss)\b"
 )
-_TIME = r"\b(date|day|days|month|months|year|years|time)\b"
+_TIME = r"\b(date|day|days|month|months|year|years|yrs|time)\b"
 _SENSITIVE = {
     r"\b(race\w*|ethnic\w*|gend\w*|\w*gender|sex|minority|protected)\b|^(is )?(female|male|black|white|hispanic)$": 4.0,
     r"\b(nationality|religion\w*|disab\w*|foreign\w*|citizen\w*|native|caste|migrant|immigra\w*|national)\b": 3.0,
@@ -55,6 +55,13 @@ _SENSITIVE = {
     r"\b(marital|married|language)\b": 1.0,
 }
 _SCORES = re.compile(r"\b(scores?|prob\w*|proba|pred\w*|risk|decile|percentile)\b")
+
+# Words in the names of other columns that tell of a field in which 1 stands for the bad outcome: illness, or default.
+_HEALTH = (
+    r"\b(bmi|glucose|gluc|cholesterol|chol|blood|bp|insulin|hypertension|smok\w*|pregnan\w*|creatinine|platelets|heart"
+    r"|biops\w*|symptoms?|patient)\b"
+)
+_CREDIT = r"\b(credit|loans?|debt\w*|bureau|delinq\w*|installments?)\b"
 
 # Values that say yes and no, and words in values that are good and bad for a person.
 _YES = {"1", "yes", "y", "true", "t", "positive", "pos", "+", "ja", "oui", "si", "sí", "sim", "да", "是"}
@@ -128,7 +135,7 @@ def _sensitive_by_name(words: str) -> float:
     return max(weight * bool(re.search(pattern, words)) for pattern, weight in _SENSITIVE.items())
 
 
-def guess_favourable(values: Sequence[str], target: str = "") -> str:
+def guess_favourable(values: Sequence[str], target: str = "", columns: Sequence[str] = ()) -> str:
     """The value of an outcome that is good for a person: by what it says, and by what the outcome is called.
 
     Parameters
@@ -137,23 +144,31 @@ def guess_favourable(values: Sequence[str], target: str = "") -> str:
         The most common first.
     target : str
         Name of the outcome: of "default" or "readmitted", no is the good value.
+    columns : sequence of str
+        Names of all columns: where the outcome's own name says nothing, two that speak of health make no the good
+        value; and two that speak of credit, if no is more common.
     """
     words = words_of(target)
-    bad_outcome = bool(re.search(_BAD_OUTCOMES, words)) and not re.search(_GOOD_OUTCOMES, words)
+    is_good, bad_outcome = bool(re.search(_GOOD_OUTCOMES, words)), bool(re.search(_BAD_OUTCOMES, words))
     low = {value: value.lower().strip(" .") for value in values}
+    if is_good == bad_outcome:
+        fields = [_HEALTH, _CREDIT] if low[values[0]] in _NO else [_HEALTH]
+        told = [sum(bool(re.search(field, words_of(name))) for name in columns) for field in fields]
+        bad_outcome = not is_good and max(told) >= 2
     good = [value for value in values if re.search(_GOOD_VALUES, low[value])]
     bad = [value for value in values if re.search(_BAD_VALUES, low[value])]
     good_only = [value for value in good if value not in bad]
     if good_only:
         return good_only[0]
-    sides = [value for value in values if low[value].startswith(("<", "≤") if bad_outcome else (">", "≥"))]
+    above = [value for value in values if low[value].startswith((">", "≥")) or low[value].endswith("+")]
+    below = [value for value in values if low[value].startswith(("<", "≤", "- "))]
     yes = [value for value in values if low[value] in _YES]
     no = [value for value in values if low[value] in _NO]
     if set(low.values()) == {"1", "2"}:  # 1 yes, 2 no, as surveys code it
         yes, no = ([value for value in values if low[value] == code] for code in ("1", "2"))
     if found := (no if bad_outcome else yes):
         return found[0]
-    if sides:
+    if sides := (below if bad_outcome else above):
         return sides[0]
     if bad and len(bad) < len(values):
         return next(value for value in values if value not in bad)

@@ -194,3 +194,160 @@ SEEN = {
         "pass_bar", ("1",), ("racetxt", "male"),
     ),
 }
+
+# Those that were written after the rules were fixed: how often these are right is what a new file can expect.
+UNSEEN = {
+    "student performance": Likeness(
+        """school: GP*8|MS; sex: F|M; age: 15..22; address: U*3|R; famsize: GT3*2|LE3; Pstatus: T*8|A; Medu: 0..4; Fedu: 0..4;
+        Mjob: other|services|at_home|teacher|health; Fjob: other|services|teacher; reason: course|home|reputation|other;
+        guardian: mother*3|father|other; traveltime: 1..4; studytime: 1..4; failures: 0..3; schoolsup: no*7|yes; famsup: yes|no; paid: no|yes;
+        activities: yes|no; nursery: yes*4|no; higher: yes*19|no; internet: yes*5|no; romantic: no*2|yes; famrel: 1..5; freetime: 1..5;
+        goout: 1..5; Dalc: 1..5; Walc: 1..5; health: 1..5; absences: 0..30; G1: 3..19; G2: 0..19; G3: 0..20""",
+        "G3", ("≥",), ("sex",),
+    ),
+    "heart disease": Likeness(
+        """age: 29..77; sex: 1*2|0; cp: 0..3; trestbps: 94..200; chol: 126..564; fbs: 0*6|1; restecg: 0..2; thalach: 71..202; exang: 0*2|1;
+        oldpeak: 0.0..6.2; slope: 0..2; ca: 0..4; thal: 0..3; target: 1|0""",
+        "target", ("0",), ("sex",),
+    ),
+    "heart failure": Likeness(
+        """age: 40..95; anaemia: 0|1; creatinine_phosphokinase: 23..7861; diabetes: 0|1; ejection_fraction: 14..80; high_blood_pressure: 0*2|1;
+        platelets: 25100.0..850000.0; serum_creatinine: 0.5..9.4; serum_sodium: 113..148; sex: 1*2|0; smoking: 0*2|1; time: 4..285;
+        DEATH_EVENT: 0*2|1""",
+        "DEATH_EVENT", ("0",), ("sex",),
+    ),
+    "HELOC": Likeness(
+        """RiskPerformance: Bad|Good; ExternalRiskEstimate: 40..94; MSinceOldestTradeOpen: 2..800; MSinceMostRecentTradeOpen: 0..40;
+        AverageMInFile: 4..380; NumSatisfactoryTrades: 0..79; NumTrades60Ever2DerogPubRec: 0..5; PercentTradesNeverDelq: 50..100;
+        MSinceMostRecentDelq: -9..80; MaxDelq2PublicRecLast12M: 0..9; NumTotalTrades: 0..100; NetFractionRevolvingBurden: 0..130""",
+        "RiskPerformance", ("Good",), (),
+    ),
+    "ACS income": Likeness(
+        """AGEP: 17..94; COW: 1..8; SCHL: 1..24; MAR: 1..5; OCCP: 10..9760; POBP: 1..554; RELP: 0..17; WKHP: 1..99; SEX: 1|2; RAC1P: 1..9;
+        PINCP: 110..200000""",
+        "PINCP", ("≥",), ("SEX", "RAC1P"),
+    ),
+    "MEPS": Likeness(
+        """REGION: 1..4; AGE: 1..85; RACE: Non-White*6|White*4; SEX: 1|2; MARRY: 1..10; FTSTU: -1|1|2|3; ACTDTY: 1..4; HONRDC: 1..4;
+        RTHLTH: 1..5; MNHLTH: 1..5; HIBPDX: 1|2*2; CHDDX: 1|2*9; ANGIDX: 1|2*9; STRKDX: 1|2*9; DIABDX: 1|2*7; ASTHDX: 1|2*7; PCS42: -9..70;
+        K6SUM42: -9..24; PHQ242: -1..6; EMPST: 1..4; POVCAT: 1..5; INSCOV: 1..3; UTILIZATION: 0*5|1""",
+        "UTILIZATION", ("1",), ("RACE", "SEX"),
+    ),
+    "Ricci": Likeness(
+        """Position: Captain*4|Lieutenant*6; Oral: 40.00..95.00; Written: 40..95; Race: W*6|H*2|B*2; Combine: 45.00..93.00; Class: 0|1""",
+        "Class", ("1",), ("Race",),
+    ),
+    "census (KDD)": Likeness(
+        """age: 0..90; class_of_worker: Not in universe*5|Private*4|Local government; industry_code: 0..51; occupation_code: 0..46;
+        education: High school graduate|Children|Bachelors degree; wage_per_hour: 0..2000; enrolled_in_edu_inst: Not in universe*9|High school;
+        marital_status: Never married|Married-civilian spouse present; race: White*8|Black|Asian; hispanic_origin: All other*9|Mexican;
+        sex: Female|Male; member_of_labor_union: Not in universe*9|No|Yes; capital_gains: 0..999; tax_filer_status: Nonfiler|Joint both under 65|Single;
+        instance_weight: 37.87..18656.30; citizenship: Native- Born in the United States*9|Foreign born; veterans_benefits: 0..2;
+        weeks_worked_in_year: 0..52; year: 94|95; income: - 50000.*12|50000+.""",
+        "income", ("50000+.",), ("race", "sex", "hispanic_origin"),
+    ),
+    "telco churn": Likeness(
+        """customerID: @; gender: Male|Female; SeniorCitizen: 0*5|1; Partner: Yes|No; Dependents: No*2|Yes; tenure: 0..72; PhoneService: Yes*9|No;
+        MultipleLines: No|Yes|No phone service; InternetService: Fiber optic|DSL|No; OnlineSecurity: No|Yes|No internet service;
+        TechSupport: No|Yes|No internet service; Contract: Month-to-month*2|One year|Two year; PaperlessBilling: Yes|No;
+        PaymentMethod: Electronic check|Mailed check|Credit card (automatic); MonthlyCharges: 18.25..118.75; TotalCharges: 18.80..8684.80?;
+        Churn: No*3|Yes""",
+        "Churn", ("No",), ("gender", "SeniorCitizen"),
+    ),
+    "attrition": Likeness(
+        """Age: 18..60; Attrition: No*5|Yes; BusinessTravel: Travel_Rarely*7|Travel_Frequently*2|Non-Travel; DailyRate: 102..1499;
+        Department: Sales|Research & Development*2; DistanceFromHome: 1..29; Education: 1..5; EducationField: Life Sciences|Medical|Marketing;
+        EmployeeCount: 1; EmployeeNumber: #; EnvironmentSatisfaction: 1..4; Gender: Male*6|Female*4; HourlyRate: 30..100; JobInvolvement: 1..4;
+        JobLevel: 1..5; JobRole: Sales Executive|Research Scientist|Manager; JobSatisfaction: 1..4; MaritalStatus: Married|Single|Divorced;
+        MonthlyIncome: 1009..19999; NumCompaniesWorked: 0..9; Over18: Y; OverTime: No*2|Yes; PercentSalaryHike: 11..25; PerformanceRating: 3*5|4;
+        StandardHours: 80; StockOptionLevel: 0..3; TotalWorkingYears: 0..40; WorkLifeBalance: 1..4; YearsAtCompany: 0..40;
+        YearsSinceLastPromotion: 0..15""",
+        "Attrition", ("No",), ("Gender",),
+    ),
+    "hotel bookings": Likeness(
+        """hotel: City Hotel*2|Resort Hotel; is_canceled: 0*6|1*4; lead_time: 0..400; arrival_date_year: 2015|2016|2017;
+        arrival_date_month: July|August|May|October; stays_in_week_nights: 0..10; adults: 1..4; children: 0..3; meal: BB*7|HB|SC;
+        country: PRT*4|GBR|FRA|ESP; market_segment: Online TA|Offline TA/TO|Direct; is_repeated_guest: 0*30|1; previous_cancellations: 0..3;
+        reserved_room_type: A|D|E; deposit_type: No Deposit*8|Non Refund; customer_type: Transient*3|Contract; adr: 0.00..250.00;
+        total_of_special_requests: 0..5; reservation_status: Check-Out*6|Canceled*3|No-Show; reservation_status_date: day""",
+        "is_canceled", ("0",), (),
+    ),
+    "breast cancer": Likeness(
+        """id: #7; diagnosis: B*6|M*4; radius_mean: 6.98..28.11; texture_mean: 9.71..39.28; perimeter_mean: 43.79..188.50;
+        area_mean: 143.50..2501.00; smoothness_mean: 0.0526..0.1634; radius_se: 0.1115..2.8730; concavity_worst: 0.0000..1.2520;
+        fractal_dimension_worst: 0.0550..0.2075""",
+        "diagnosis", ("B",), (),
+    ),
+    "Pima diabetes": Likeness(
+        """Pregnancies: 0..17; Glucose: 44..199; BloodPressure: 24..122; SkinThickness: 0..99; Insulin: 0..846; BMI: 18.2..67.1;
+        DiabetesPedigreeFunction: 0.078..2.420; Age: 21..81; Outcome: 0*2|1""",
+        "Outcome", ("0",), ("Age",),
+    ),
+    "Lending Club": Likeness(
+        """id: #8; loan_amnt: 500..35000; term: 36 months*3|60 months; int_rate: 5.32..28.99; installment: 16.08..1445.46; grade: A|B|C|D|E;
+        sub_grade: A1|B3|C2|D5; emp_title: @?; emp_length: 10+ years|< 1 year|2 years; home_ownership: MORTGAGE|RENT|OWN;
+        annual_inc: 4000..250000; verification_status: Verified|Not Verified|Source Verified; issue_d: Dec-2011|Jan-2012|Mar-2013;
+        loan_status: Fully Paid*8|Charged Off*2; purpose: debt_consolidation*5|credit_card|house; zip_code: 860xx|309xx|606xx; addr_state: CA|NY|TX|FL;
+        dti: 0.00..39.99; delinq_2yrs: 0..6; earliest_cr_line: Jan-1985|Apr-1999; inq_last_6mths: 0..8; open_acc: 0..50; pub_rec: 0..5;
+        revol_bal: 0..100000; total_acc: 2..90; application_type: INDIVIDUAL*30|JOINT""",
+        "loan_status", ("Fully Paid",), (),
+    ),
+    "insurance": Likeness(
+        """age: 18..64; sex: male|female; bmi: 15.96..53.13; children: 0..5; smoker: no*4|yes; region: southeast|southwest|northwest|northeast;
+        charges: 1121.87..63770.42""",
+        "charges", ("<",), ("sex",),
+    ),
+    "stop and frisk": Likeness(
+        """year: 2011; pct: 1..123; ser_num: 1..30000; datestop: day; timestop: 0..2359; inout: O*4|I; trhsloc: P*7|H*2|T; perobs: 1..60;
+        crimsusp: FELONY|MISD|CPW|ROBBERY; perstop: 1..30; typeofid: P*5|V*4|R; explnstp: Y*30|N; othpers: N*3|Y; arstmade: N*15|Y; sumissue: N*15|Y;
+        frisked: Y|N; searched: N*10|Y; contrabn: N*50|Y; pistol: N*90|Y; pf_hands: N*5|Y; cs_furtv: N|Y; sex: M*13|F; race: B*5|Q*2|W|P;
+        age: 12..70; ht_feet: 5*8|6|4; weight: 100..260; city: BROOKLYN|QUEENS|BRONX|MANHATTAN|STATEN IS""",
+        "frisked", ("N",), ("race", "sex"),
+    ),
+    "Give Me Some Credit": Likeness(
+        """SeriousDlqin2yrs: 0*14|1; RevolvingUtilizationOfUnsecuredLines: 0.0000..1.2000; age: 21..90; NumberOfTime30-59DaysPastDueNotWorse: 0..5;
+        DebtRatio: 0.0000..2.0000; MonthlyIncome: 0..25000?; NumberOfOpenCreditLinesAndLoans: 0..30; NumberOfTimes90DaysLate: 0..4;
+        NumberRealEstateLoansOrLines: 0..6; NumberOfDependents: 0..6?""",
+        "SeriousDlqin2yrs", ("0",), ("age",),
+    ),
+    "cardiovascular disease": Likeness(
+        """id: #; age: 10798..23713; gender: 1*6|2*4; height: 140..200; weight: 45.0..130.0; ap_hi: 90..180; ap_lo: 60..110; cholesterol: 1..3;
+        gluc: 1..3; smoke: 0*9|1; alco: 0*19|1; active: 1*4|0; cardio: 0|1""",
+        "cardio", ("0",), ("gender",),
+    ),
+    "promotion": Likeness(
+        """employee_id: #5; department: Sales & Marketing*3|Operations*2|Technology; region: region_2|region_22|region_7; education: Bachelor's*7|Master's & above*3?;
+        gender: m*7|f*3; recruitment_channel: other|sourcing|referred; no_of_trainings: 1..6; age: 20..60; previous_year_rating: 1..5?;
+        length_of_service: 1..30; KPIs_met >80%: 0*2|1; awards_won?: 0*40|1; avg_training_score: 39..99; is_promoted: 0*9|1""",
+        "is_promoted", ("1",), ("gender",),
+    ),
+    "dropout": Likeness(
+        """Marital status: 1*9|2|4; Application mode: 1|17|39|43; Application order: 0..9; Course: 9070|9147|9238|9500; Daytime/evening attendance: 1*9|0;
+        Previous qualification: 1*8|39|19; Previous qualification (grade): 95.0..190.0; Nacionality: 1*30|41|26; Admission grade: 95.0..190.0;
+        Displaced: 1|0; Educational special needs: 0*60|1; Debtor: 0*8|1; Tuition fees up to date: 1*8|0; Gender: 0*6|1*4; Scholarship holder: 0*3|1;
+        Age at enrollment: 17..60; International: 0*40|1; Curricular units 1st sem (grade): 0.0..18.0; Unemployment rate: 7.6|9.4|10.8|12.4;
+        GDP: -4.06|0.32|1.74|3.51; Target: Graduate*5|Dropout*3|Enrolled*2""",
+        "Target", ("Graduate",), ("Gender",),
+    ),
+    "graduate admission": Likeness(
+        """Serial No.: #; GRE Score: 290..340; TOEFL Score: 92..120; University Rating: 1..5; SOP: 1.0..5.0; LOR: 1.0..5.0; CGPA: 6.80..9.92;
+        Research: 1|0; Chance of Admit: 0.34..0.97""",
+        "Chance of Admit", ("≥",), (),
+    ),
+    "home credit": Likeness(
+        """SK_ID_CURR: #6; TARGET: 0*11|1; NAME_CONTRACT_TYPE: Cash loans*9|Revolving loans; CODE_GENDER: F*2|M; FLAG_OWN_CAR: N*2|Y; FLAG_OWN_REALTY: Y*2|N;
+        CNT_CHILDREN: 0..4; AMT_INCOME_TOTAL: 25650..450000; AMT_CREDIT: 45000..2700000; NAME_INCOME_TYPE: Working|Pensioner|State servant;
+        NAME_FAMILY_STATUS: Married|Single / not married; DAYS_BIRTH: -25000..-7700; DAYS_EMPLOYED: -17000..0; OCCUPATION_TYPE: Laborers|Sales staff|Core staff?;
+        EXT_SOURCE_2: 0.000..0.850; REG_CITY_NOT_WORK_CITY: 0*3|1; FLAG_DOCUMENT_3: 1*2|0; AMT_REQ_CREDIT_BUREAU_YEAR: 0..9?""",
+        "TARGET", ("0",), ("CODE_GENDER",),
+    ),
+    "recidivism in Georgia": Likeness(
+        """ID: #; Gender: M*9|F; Race: BLACK|WHITE; Age_at_Release: 18-22|23-27|28-32|33-37|48 or older; Residence_PUMA: 1..25; Gang_Affiliated: false*4|true?;
+        Supervision_Risk_Score_First: 1..10?; Supervision_Level_First: Standard|High|Specialized?; Education_Level: High School Diploma|Less than HS diploma;
+        Dependents: 0|1|2|3 or more; Prison_Offense: Drug|Property|Violent/Non-Sex|Other?; Prison_Years: Less than 1 year|1-2 years|More than 3 years;
+        Prior_Arrest_Episodes_Felony: 0|1|2|10 or more; Prior_Conviction_Episodes_Viol: false*2|true; Condition_MH_SA: true*2|false;
+        Delinquency_Reports: 0|1|4 or more; Percent_Days_Employed: 0.00..1.00?; Jobs_Per_Year: 0.00..6.00?; Employment_Exempt: false*6|true;
+        Recidivism_Within_3years: true*6|false*4""",
+        "Recidivism_Within_3years", ("false", "False"), ("Race", "Gender"),
+    ),
+}

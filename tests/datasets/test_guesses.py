@@ -3,7 +3,7 @@
 import pytest
 
 from commod.datasets import guess_columns, read_table, roles
-from tests.datasets.likenesses import SEEN
+from tests.datasets.likenesses import SEEN, UNSEEN
 
 
 def guessed(likeness):
@@ -12,7 +12,7 @@ def guessed(likeness):
     guesses = guess_columns(table)
     target = roles.guess_target(guesses)
     cut = roles.guess_cut(table[target]) if roles.is_cut(target, guesses) else None
-    good = roles.guess_favourable(roles.values_of(table[target], cut), target)
+    good = roles.guess_favourable(roles.values_of(table[target], cut), target, list(table.columns))
     return target, good, roles.guess_sensitive(guesses, (target,))
 
 
@@ -23,10 +23,11 @@ def rates(tables):
     good = [name for name in right if found[name][1].startswith(tables[name].good)]
     fair = [name for name, (_, _, sensitive) in found.items() if sensitive in tables[name].sensitive]
     for name in tables:
-        if name not in good or name not in fair:
+        if name not in good or (name not in fair and tables[name].sensitive):
             print(name, found[name])
-    return len(right) / len(found), len(good) / max(len(right), 1), len(fair) / len(found)
+    return len(right) / len(found), len(good) / max(len(right), 1), len(fair) / sum(bool(likeness.sensitive) for likeness in tables.values())
 
 
 if __name__ == "__main__":
-    print(rates(SEEN))
+    for tables in (SEEN, UNSEEN):
+        print(len(tables), rates(tables))
