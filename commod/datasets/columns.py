@@ -45,7 +45,8 @@ def _guess(values: pd.Series) -> dict[str, Any]:
     is_numeric = pd.api.types.is_numeric_dtype(values.dtype)
     present = values.dropna() if is_numeric else as_text(values).dropna()
     different = int(present.nunique())
-    numbers, wrong = _as_numbers(values)
+    numbers, _ = _as_numbers(values)
+    wrong = int(numbers.loc[present.index].isna().sum())
     is_number = len(present) > 0 and wrong <= 0.2 * len(present)
     found: dict[str, Any] = {
         "values": different,

@@ -26,6 +26,8 @@ Kind = Literal["number", "category", "leave out"]
 # A category with more levels than this keeps the most common ones; the rest become OTHER.
 MAX_LEVELS = 30
 OTHER, MISSING = "other", "missing"
+# Texts that say that a value is missing.
+MISSING_WORDS = {"", "?", "-", "na", "n/a", "nan", "null", "unknown", "not available"}
 # An outcome or a sensitive attribute has at most this many values to choose from.
 MAX_VALUES = 50
 # Numbers beyond this, and infinity, count as missing: the square of one has to be a number, too.
@@ -101,7 +103,8 @@ def as_text(values: pd.Series) -> pd.Series:
     if pd.api.types.is_numeric_dtype(values.dtype):
         # Few different numbers among many rows: format each once.
         return values.map({number: f"{number:.10g}" for number in pd.unique(values.dropna())})
-    return values.astype("string").str.strip().replace("", pd.NA).astype(object)
+    texts = values.astype("string").str.strip()
+    return texts.mask(texts.str.lower().isin(MISSING_WORDS)).astype(object)
 
 
 def sides_of(cut: float) -> tuple[str, str]:

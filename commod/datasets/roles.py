@@ -26,14 +26,17 @@ __all__ = [
 ]
 
 # Words under which outcomes go in any field, those of one field that are bad for a person, and those that are good.
-_GENERIC = r"\b(y|target|label|outcome|class|decision|response|action taken|(final|loan|application) (status|result))\b"
+_GENERIC = (
+    r"\b(y|target|label|outcome|class|classification|decision|response|action taken"
+    r"|(final|loan|application) (status|result))\b"
+)
 _BAD_OUTCOMES = (
     r"\b(default\w*|delinq\w*|dlq\w*|bankrupt\w*|foreclos\w*|fraud\w*|charged off|bad|risky?|late|arrears"
     r"|\w*recid\w*|reoffen\w*|rearrest\w*|arrest\w*|convict\w*|crimes?|violent|violations?|violated|frisked|searched"
     r"|stroke|disease|cancer|tumou?r|diabetes|diabetic|hypertension|sepsis|infect\w*|ill|sick|died|death|dead|deceased"
     r"|mortality|readmi\w*|complications?|injur\w*|malignan\w*"
     r"|churn\w*|attrition|attrited|left|quit|cancel\w*|dropout|dropped|fail\w*|denied|denial|reject\w*|declined|fired"
-    r"|laid off|unemploy\w*|poverty|evict\w*|charges|cost|costs)\b"
+    r"|laid off|unemploy\w*|poverty|evict\w*|charges|no show|severity|exit|exited)\b"
 )
 _GOOD_OUTCOMES = (
     r"\b(approv\w*|accept\w*|admi(t|ts|tted|ssion|ssions)|hired?|selected|shortlist\w*|promot\w*|employed|granted|grant"
@@ -41,7 +44,7 @@ _GOOD_OUTCOMES = (
     r"|incomes?|salary|wage|wages|earnings?|subscri\w*|deposit|creditworth\w*|eligible|awarded|offer(ed)?|grades?|gpa)\b"
 )
 # Words of outcomes that are often something else as well.
-_WEAK = r"\b(status|results?|action|diagnosis|performance|credit|final|event|attractive)\b"
+_WEAK = r"\b(status|costs?|results?|action|diagnosis|performance|credit|final|event|attractive)\b"
 # Words of what came before, of a quantity, or of a model's opinion: no outcome, whatever else the name says.
 _NO_OUTCOME = (
     r"\b(prev|previous|prior|priors|past|last|history|hist|num|number|count|amount|amt|reason|type|code|desc|description|text|family|parent|parents|mother|father|mothers|fathers|spouse"
@@ -59,13 +62,14 @@ _SCORES = re.compile(r"\b(scores?|prob\w*|proba|pred\w*|risk|decile|percentile)\
 # Words in the names of other columns that tell of a field in which 1 stands for the bad outcome: illness, or default.
 _HEALTH = (
     r"\b(bmi|glucose|gluc|cholesterol|chol|blood|bp|insulin|hypertension|smok\w*|pregnan\w*|creatinine|platelets|heart"
-    r"|biops\w*|symptoms?|patient)\b"
+    r"|biops\w*|symptoms?|patient|albumin|bilirubin|hemo\w*|rbc|wbc|tumou?r|cancer)\b"
 )
 _CREDIT = r"\b(credit|loans?|debt\w*|bureau|delinq\w*|installments?)\b"
 
 # Values that say yes and no, and words in values that are good and bad for a person.
 _YES = {"1", "yes", "y", "true", "t", "positive", "pos", "+", "ja", "oui", "si", "sí", "sim", "да", "是"}
 _NO = {"0", "no", "n", "false", "f", "negative", "neg", "-", "none", "nein", "non", "não", "нет", "否", "-1"}
+_DENIALS = ("no ", "not ", "non-", "not", "non", "un")
 _GOOD_VALUES = (
     r"\b(good|pass\w*|approv\w*|accept\w*|hired|admitted|granted|fully paid|paid|repaid|current|surviv\w*|alive"
     r"|graduat\w*|distinction|high|success\w*|healthy|normal|benign|existing|stayed|eligible|promoted|employed"
@@ -99,7 +103,7 @@ def values_of(column: pd.Series, cut: float | None = None) -> list[str]:
 
 
 def guess_target(guesses: pd.DataFrame) -> str:
-    """The outcome: by its name, its number of values (two, rather than more) and its place, which tends to be last."""
+    """The outcome: by its name, its number of values (two, rather than more) and its place, at an end."""
     candidates = list(dict.fromkeys([*columns_of_classes(guesses), *columns_of_numbers(guesses)]))
     places = {str(column): place for place, column in enumerate(guesses.index)}
 
@@ -111,9 +115,9 @@ def guess_target(guesses: pd.DataFrame) -> str:
             1.5 * bool(re.search(_WEAK, words)),
         )
         named -= 2.0 * bool(re.search(_NO_OUTCOME, words)) + 1.0 * bool(re.search(_TIME, words))
-        few = 2.0 if values == 2 else 1.0 if values <= 5 else -0.5 if values <= 10 else -1.0
+        few = 2.0 if values == 2 else 1.0 if values <= 5 else -0.5 if values <= 10 else -2.0
         place = places[column] / max(len(places) - 1, 1)
-        return named + few + place + 1.5 * (place == 1.0) - 2.0 * _sensitive_by_name(words)
+        return named + few + place + 1.5 * (place == 1.0) + 1.0 * (place == 0.0) - 2.0 * _sensitive_by_name(words)
 
     return max(candidates, key=likely)
 
@@ -164,6 +168,12 @@ def guess_favourable(values: Sequence[str], target: str = "", columns: Sequence[
     below = [value for value in values if low[value].startswith(("<", "≤", "- "))]
     yes = [value for value in values if low[value] in _YES]
     no = [value for value in values if low[value] in _NO]
+    denied = [
+        value for value in values if any(low[value] == f"{no}{low[other]}" for no in _DENIALS for other in values)
+    ]
+    if denied and not no and not yes:
+        yes, no = [value for value in values if value not in denied], denied
+        bad_outcome |= any(value in bad for value in yes)
     if set(low.values()) == {"1", "2"}:  # 1 yes, 2 no, as surveys code it
         yes, no = ([value for value in values if low[value] == code] for code in ("1", "2"))
     if found := (no if bad_outcome else yes):
