@@ -8,6 +8,7 @@ import argparse
 import gzip
 import io
 import random
+import re
 import resource
 import time
 import warnings
@@ -21,6 +22,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
+import xlsxwriter
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
@@ -253,7 +255,53 @@ def _archive(rng):
 
 def _compressed(rng):
     content = b"a,b,c\n" + b"1,2,3\n" * rng.randrange(10_000)
-    return rng.choice([gzip.compress, zlib.compress])(content, 9)
+    packed = rng.choice([gzip.compress, gzip.compress, zlib.compress])(rng.choice([content, CSV]), 9)
+    return rng.choice([packed, packed * 2, _flip(rng, packed), packed[: rng.randrange(2, len(packed))]])
+
+
+def workbook(rows, sheets=1):
+    """An Excel workbook with these rows on its first sheet, numbers as numbers."""
+    target = io.BytesIO()
+    options = {"strings_to_numbers": True, "strings_to_urls": False, "nan_inf_to_errors": True, "in_memory": True}
+    with xlsxwriter.Workbook(target, options) as book:
+        sheet, *_ = [book.add_worksheet() for _ in range(sheets)]
+        for place, row in enumerate(rows):
+            sheet.write_row(place, 0, row)
+    return target.getvalue()
+
+
+WORKBOOK = workbook([TABLE.columns, *TABLE.astype(object).fillna("").to_numpy().tolist()])
+
+
+def _odd_workbook(rng):
+    """Hostile cells, formulas and names in a sound workbook, one of several sheets."""
+    rows, most = _rows(rng), rng.choice([2_001, 2_000, 100])
+    for row in rows:
+        for i in range(len(row)):
+            if rng.random() < 0.2:
+                row[i] = re.sub(r"[\x00-\x08\x0b\x0c\x0e-\x1f]", "", rng.choice(NASTY))[:most]
+    names = [rng.choice(["", "a", *NAMES]) if rng.random() < 0.3 else name for name in NAMES]
+    return workbook([names, *rows], sheets=rng.choice([1, 1, 3]))
+
+
+def _rezipped(rng):
+    """A workbook whose archive is sound and whose XML is not."""
+    target = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(WORKBOOK)) as sound, zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as odd:
+        spoilt = rng.choice(sound.namelist())
+        for name in sound.namelist():
+            part = sound.read(name)
+            if name == spoilt:
+                ways = [
+                    _flip(rng, part),
+                    part[: rng.randrange(len(part))],
+                    part.replace(b'r="A', b'r="XFD' + str(rng.choice([9, 1_048_576, 10**12])).encode(), 1),
+                    part.replace(b"<v>", b"<v>" + rng.choice([b"1e999", b"-1", b"99999999999", b"x"]), 3),
+                    part.replace(b"?>", b'?><!DOCTYPE x [<!ENTITY a "' + b"y" * 999 + b'"><!ENTITY b "&a;&a;">]>', 1),
+                ]
+                part = rng.choice(ways)
+            odd.writestr(name, part)
+    return target.getvalue()
 
 
 def _utf16(rng):
@@ -386,7 +434,11 @@ KINDS = {
     "Parquet, lying footer": _lying_footer,
     "Parquet, odd types": _odd_type,
     "Parquet, many rows in few bytes": _repeated,
-    "ZIP or workbook": _archive,
+    "ZIP": _archive,
+    "workbook, odd cells": _odd_workbook,
+    "workbook, odd XML": _rezipped,
+    "workbook, bits flipped": lambda rng: _flip(rng, WORKBOOK, start=4),
+    "workbook, cut off": lambda rng: WORKBOOK[: rng.randrange(4, len(WORKBOOK))],
     "gzip or deflate": _compressed,
     "PNG": lambda rng: b"\x89PNG\r\n\x1a\n" + rng.randbytes(200),
 }

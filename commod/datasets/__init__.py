@@ -1,7 +1,9 @@
 """Tasks declared as data, their loader, and the one encoding of tables."""
 
+from commod.datasets.columns import guess_columns
 from commod.datasets.declared import TASKS
 from commod.datasets.encoding import TabularEncoder
+from commod.datasets.leaks import find_leaks
 from commod.datasets.load import (
     DataFileError,
     add_task,
@@ -13,7 +15,7 @@ from commod.datasets.load import (
     on_forget,
     task_names,
 )
-from commod.datasets.own import Choice, ChoiceError, OwnTask, find_leaks, guess_columns, make_task
+from commod.datasets.own import Choice, ChoiceError, OwnTask, make_task
 from commod.datasets.task import Feature, Split, Task, TaskSpec
 from commod.uploads.limits import TableError
 from commod.uploads.reading import ReadTable, read_table

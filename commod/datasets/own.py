@@ -2,22 +2,32 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import pandas as pd
 
 from commod.datasets.task import MAX_TRAINING, Feature, Task, TaskSpec
-from commod.uploads.limits import short
+from commod.uploads.limits import FILE_TYPES, short
 
-__all__ = ["Choice", "ChoiceError", "OwnTask", "find_leaks", "guess_columns", "make_task"]
+__all__ = [
+    "Choice",
+    "ChoiceError",
+    "OwnTask",
+    "classes_of",
+    "make_task",
+    "sides_of",
+]
 
 Kind = Literal["number", "category", "leave out"]
 
 # A category with more levels than this keeps the most common ones; the rest become OTHER.
 MAX_LEVELS = 30
 OTHER, MISSING = "other", "missing"
+# Texts that say that a value is missing.
+MISSING_WORDS = {"", "?", "-", "na", "n/a", "nan", "null", "unknown", "not available"}
 # An outcome or a sensitive attribute has at most this many values to choose from.
 MAX_VALUES = 50
 # Numbers beyond this, and infinity, count as missing: the square of one has to be a number, too.
@@ -52,6 +62,14 @@ class Choice:
     title : str
     merits : mapping of column to 1 or -1
         Numbers of which more (1) or less (-1) should never count against a person.
+    target_cut, sensitive_cut : float, optional
+        Where to cut a column of numbers in two: the classes are then called as `sides_of` says.
+    scores_out_of : float, default 1
+        What a score of certainty is in the column of scores: they are divided by it (100 for percentages).
+    person : str
+        Column that says whose row it is: all rows of a person are on the same side of the split.
+    time : str
+        Column of dates or numbers: the latest rows are the test part, whatever the seed.
     """
 
     target: str
@@ -63,6 +81,11 @@ class Choice:
     missing: Literal["fill", "drop"] = "fill"
     title: str = "Your data"
     merits: dict[str, Literal[1, -1]] = field(default_factory=dict, hash=False)
+    target_cut: float | None = None
+    sensitive_cut: float | None = None
+    scores_out_of: float = 1.0
+    person: str = ""
+    time: str = ""
 
 
 @dataclass(frozen=True)
@@ -80,43 +103,22 @@ def as_text(values: pd.Series) -> pd.Series:
     if pd.api.types.is_numeric_dtype(values.dtype):
         # Few different numbers among many rows: format each once.
         return values.map({number: f"{number:.10g}" for number in pd.unique(values.dropna())})
-    return values.astype("string").str.strip().replace("", pd.NA).astype(object)
+    texts = values.astype("string").str.strip()
+    return texts.mask(texts.str.lower().isin(MISSING_WORDS)).astype(object)
 
 
-def guess_columns(frame: pd.DataFrame) -> pd.DataFrame:
-    """What each column seems to be.
-
-    Returns
-    -------
-    DataFrame
-        Indexed by column: ``kind`` ("number", "category", "leave out"), ``why`` (in words), ``values`` (how many
-        different), ``missing`` (rows), ``not_numbers`` (cells of a column of numbers that are none) and ``examples``.
-    """
-    rows = [_guess(frame[name]) for name in frame.columns]
-    return pd.DataFrame(rows, index=pd.Index(frame.columns, name="column"))
+def sides_of(cut: float) -> tuple[str, str]:
+    """What the two classes of a column that is cut are called."""
+    return f"< {cut:.10g}", f"≥ {cut:.10g}"
 
 
-def _guess(values: pd.Series) -> dict[str, Any]:
-    present = values.dropna()
-    different = int(present.nunique())
-    numbers, wrong = _as_numbers(values)
-    shown = ", ".join(_short(value) for value in pd.unique(present)[:3])
-    found: dict[str, Any] = {"values": different, "missing": int(values.isna().sum()), "examples": shown}
-    is_number = len(present) > 0 and wrong <= 0.2 * len(present)
-    found["not_numbers"] = wrong if is_number else 0
-    whole = is_number and bool((numbers.dropna() % 1 == 0).all())
-    if different <= 1:
-        return {"kind": "leave out", "why": "the same in every row", **found}
-    if is_number and whole and different == len(values) and len(values) >= 50:
-        return {"kind": "leave out", "why": "a different whole number in every row: a code, it seems", **found}
-    if is_number:
-        odd = _short(present[numbers.loc[present.index].isna()].iloc[0]) if wrong else ""
-        why = f"numbers; {wrong:,} cells are none (“{odd}”) and count as missing" if wrong else "numbers"
-        return {"kind": "number", "why": why, **found}
-    if different > max(MAX_LEVELS, 0.2 * len(present)):
-        return {"kind": "leave out", "why": "nearly as many texts as rows: names or notes, it seems", **found}
-    why = "texts" if different <= MAX_LEVELS else f"texts; all but the {MAX_LEVELS - 1} most common become “{OTHER}”"
-    return {"kind": "category", "why": why, **found}
+def classes_of(values: pd.Series, cut: float | None = None) -> pd.Series:
+    """The classes of a column as text: its values or, if it is cut, the side of each number; missing stay missing."""
+    if cut is None:
+        return as_text(values)
+    numbers, _ = _as_numbers(values)
+    below, above = sides_of(cut)
+    return pd.Series(np.where(numbers >= cut, above, below), index=values.index, dtype=object).where(numbers.notna())
 
 
 def _as_numbers(values: pd.Series) -> tuple[pd.Series, int]:
@@ -158,15 +160,22 @@ def make_task(frame: pd.DataFrame, choice: Choice, *, name: str = "own") -> OwnT
     """
     _check_columns(frame, choice)
     done: list[str] = []
-    outcome, group = as_text(frame[choice.target]), as_text(frame[choice.sensitive])
+    outcome = classes_of(frame[choice.target], choice.target_cut)
+    group = classes_of(frame[choice.sensitive], choice.sensitive_cut)
     keep = outcome.notna() & group.isin(choice.groups)
     scores = None
     if choice.scores:
-        scores = _checked_scores(frame[choice.scores], choice.scores)
+        scores = _checked_scores(frame[choice.scores], choice)
         keep &= scores.notna()
-    _tell_dropped(done, frame, outcome, group, scores, choice)
+    times = None
+    if choice.time:
+        times = _checked_times(frame[choice.time], choice.time)
+        keep &= times.notna()
+    _tell_dropped(done, outcome, group, scores, times, choice)
     names = [column for column, kind in choice.kinds.items() if kind != "leave out" and column in frame.columns]
-    names = [column for column in names if column not in (choice.target, choice.sensitive, choice.scores)]
+    names = [
+        column for column in names if column not in (choice.target, choice.sensitive, choice.scores, choice.person)
+    ]
     if not names:
         raise ChoiceError("No feature is left: choose at least one column as a number or a category.")
     X, told = _features(frame.loc[keep, names], choice)
@@ -206,7 +215,17 @@ def make_task(frame: pd.DataFrame, choice: Choice, *, name: str = "own") -> OwnT
         done.append(f"g learns from {MAX_TRAINING:,} of the training rows, drawn at random; f from all of them.")
     about = f"{choice.title}, uploaded in this session: {len(X):,} rows, {len(spec.features)} features, in memory only."
     sheet = "\n\n".join([about, *done])  # no markup: names of files and columns may hold anything
-    task = Task(spec=spec, X=X, y=y, sensitive=s, datasheet=sheet, recipe=_recipe(choice))
+    task = Task(
+        spec=spec,
+        X=X,
+        y=y,
+        sensitive=s,
+        datasheet=sheet,
+        recipe=_recipe(choice),
+        person=_people(frame[choice.person].loc[index]) if choice.person else None,
+        time=times.loc[index].reset_index(drop=True) if times is not None else None,
+    )
+    _check_split(task, choice)
     return OwnTask(task, tuple(done))
 
 
@@ -218,8 +237,10 @@ def _feature(values: pd.Series, choice: Choice) -> Feature:
 
 
 def _recipe(choice: Choice) -> str:
-    arguments = "\n".join(f"    {key}={value!r}," for key, value in vars(choice).items())
-    file = choice.title if choice.title.lower().endswith((".csv", ".tsv", ".txt", ".parquet")) else "your_file.csv"
+    defaults = vars(Choice("", "", "", ("", ""), {}))
+    chosen = {key: value for key, value in vars(choice).items() if value != defaults[key]}
+    arguments = "\n".join(f"    {key}={value!r}," for key, value in chosen.items())
+    file = choice.title if choice.title.lower().endswith(FILE_TYPES) else "your_file.csv"
     return (
         "from pathlib import Path\n\n"
         "from commod.datasets import Choice, make_task, read_table\n\n"
@@ -230,59 +251,128 @@ def _recipe(choice: Choice) -> str:
 
 
 def _check_columns(frame: pd.DataFrame, choice: Choice) -> None:
-    for role, column in (("outcome", choice.target), ("sensitive attribute", choice.sensitive)):
-        if column not in frame.columns:
+    roles = (
+        ("outcome", choice.target),
+        ("sensitive attribute", choice.sensitive),
+        ("scores", choice.scores),
+        ("people", choice.person),
+        ("times", choice.time),
+    )
+    for role, column in roles:
+        if column not in frame.columns and (column or role in ("outcome", "sensitive attribute")):
             raise ChoiceError(f"There is no column “{_short(column)}” for the {role}: choose one of the file's.")
-    if choice.scores and choice.scores not in frame.columns:
-        raise ChoiceError(f"There is no column “{_short(choice.scores)}” with scores: choose one of the file's.")
     if choice.target == choice.sensitive:
         raise ChoiceError("Outcome and sensitive attribute are the same column: choose two.")
     if choice.scores in (choice.target, choice.sensitive):
         raise ChoiceError("The column of scores is the outcome or the sensitive attribute: choose another.")
-    for role, column in (("outcome", choice.target), ("sensitive attribute", choice.sensitive)):
-        values = as_text(frame[column]).nunique()
-        if values < 2:
-            what = "class" if role == "outcome" else "group"
-            raise ChoiceError(f"“{_short(column)}” has one {what} only: choose a column with two or more as {role}.")
-        if values > MAX_VALUES:
-            raise ChoiceError(
-                f"“{_short(column)}” has {values:,} different values; the {role} can have at most {MAX_VALUES}: "
-                "choose another column, or cut it into classes first."
-            )
-    if choice.favourable not in set(as_text(frame[choice.target]).dropna()):
+    if choice.person and choice.time:
+        raise ChoiceError("The rows are split by person or by time: choose one of the two.")
+    if choice.target in (choice.person, choice.time):
+        raise ChoiceError("The rows cannot be split by the outcome: choose another column for that.")
+    outcomes = _check_classes(frame[choice.target], choice.target_cut, "outcome", "class")
+    if choice.favourable not in outcomes:
         raise ChoiceError(
             f"“{_short(choice.favourable)}” is no value of “{_short(choice.target)}”: choose one that is."
         )
-    known = set(as_text(frame[choice.sensitive]).dropna())
-    if len(set(choice.groups)) != 2 or not set(choice.groups) <= known:
+    groups = _check_classes(frame[choice.sensitive], choice.sensitive_cut, "sensitive attribute", "group")
+    if len(set(choice.groups)) != 2 or not set(choice.groups) <= groups:
         raise ChoiceError(f"Choose two different groups of “{_short(choice.sensitive)}”.")
 
 
-def _checked_scores(values: pd.Series, column: str) -> pd.Series:
+def _check_classes(values: pd.Series, cut: float | None, role: str, what: str) -> set[str]:
+    """The classes of a column that is to be outcome or sensitive attribute."""
+    column = _short(values.name)
+    if cut is not None and not np.isfinite(cut):
+        raise ChoiceError(f"“{column}” is to be cut at {cut}: choose a number.")
+    found = set(classes_of(values, cut).dropna())
+    if cut is not None and len(found) < 2:
+        raise ChoiceError(f"All numbers of “{column}” are on one side of {cut:.10g}: cut it elsewhere.")
+    if len(found) < 2:
+        raise ChoiceError(f"“{column}” has one {what} only: choose a column with two or more as {role}.")
+    if len(found) > MAX_VALUES:
+        raise ChoiceError(
+            f"“{column}” has {len(found):,} different values; the {role} can have at most {MAX_VALUES}: choose another "
+            "column, or cut its numbers in two."
+        )
+    return found
+
+
+def _checked_scores(values: pd.Series, choice: Choice) -> pd.Series:
+    column, most = _short(choice.scores), choice.scores_out_of
     numbers, wrong = _as_numbers(values)
     if wrong:
-        raise ChoiceError(f"“{_short(column)}” holds {wrong} cells that are no numbers: scores are probabilities.")
+        raise ChoiceError(f"“{column}” holds {wrong} cells that are no numbers: scores are probabilities.")
     low, high = numbers.min(), numbers.max()
-    if not (low >= 0 and high <= 1):
-        hint = "divide them by 100" if low >= 0 and high <= 100 else "apply a sigmoid to margins"
+    if not (np.isfinite(most) and most > 0):
+        raise ChoiceError(f"Scores cannot be out of {most:g}: choose 1, 10 or 100.")
+    if not (low >= 0 and high <= most):
+        hint = "say that they are out of 100" if low >= 0 and high <= 100 else "apply a sigmoid to margins"
         raise ChoiceError(
-            f"The scores in “{_short(column)}” go from {low:.3g} to {high:.3g}: probabilities of the favourable "
-            f"outcome, between 0 and 1, are needed; {hint}."
+            f"The scores in “{column}” go from {low:.3g} to {high:.3g}: probabilities of the favourable outcome, "
+            f"between 0 and {most:g}, are needed; {hint}."
         )
-    if low > 0.5 or high <= 0.5:
+    numbers = numbers / most
+    if low / most > 0.5 or high / most <= 0.5:
         raise ChoiceError(
-            f"All scores in “{_short(column)}” are on one side of one half, so f decides alike about everybody: scores "
-            "must be probabilities with the decision at 0.5."
+            f"All scores in “{column}” are on one side of {most / 2:g}, so f decides alike about everybody: scores "
+            f"must be probabilities with the decision at {most / 2:g}."
         )
     return numbers
 
 
+def _checked_times(values: pd.Series, column: str) -> pd.Series:
+    times = as_times(values)
+    if times.notna().sum() < 0.5 * values.notna().sum():
+        raise ChoiceError(f"“{_short(column)}” holds no dates and no numbers: choose another column to split by time.")
+    return times
+
+
+def as_times(values: pd.Series) -> pd.Series:
+    """Dates or numbers as numbers that grow with time; what is neither is missing."""
+    numbers, wrong = _as_numbers(values)
+    if wrong <= 0.5 * values.notna().sum():
+        return numbers
+    codes, levels = pd.factorize(as_text(values))  # few different dates among many rows: read each once
+    texts = pd.Series(levels, dtype=object)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # a format that cannot be told from the first date
+        ways = [pd.to_datetime(texts, errors="coerce", utc=True, dayfirst=first) for first in (False, True)]
+    read = min(ways, key=lambda way: int(way.isna().sum()))
+    days = (read - pd.Timestamp(0, tz="UTC")) / pd.Timedelta(days=1)
+    return pd.Series(days.reindex(codes).to_numpy(), index=values.index)
+
+
+def _people(values: pd.Series) -> pd.Series:
+    """A number for each person; a row that does not say whose it is, is a person of its own."""
+    codes = pd.factorize(as_text(values))[0]
+    unknown = codes < 0
+    codes[unknown] = codes.max(initial=-1) + 1 + np.arange(unknown.sum())
+    return pd.Series(codes)
+
+
+def _check_split(task: Task, choice: Choice) -> None:
+    """Whether both parts of a split by person or time have people of each group and label."""
+    if not choice.person and not choice.time:
+        return
+    way = f"by “{_short(choice.person or choice.time)}”"
+    try:
+        parts = task.split()
+    except ValueError:  # a group and label that fewer than two people begin with
+        raise ChoiceError(f"Too few people are left to split {way}: split at random, or bring more data.") from None
+    for part, what in zip(parts, ("train on", "test on"), strict=True):
+        if len(np.unique(2 * part.sensitive + part.y)) < 4:
+            raise ChoiceError(
+                f"Split {way}, the rows to {what} lack an outcome in one of the groups: split at random, or choose "
+                "another column."
+            )
+
+
 def _tell_dropped(
     done: list[str],
-    frame: pd.DataFrame,
     outcome: pd.Series,
     group: pd.Series,
     scores: pd.Series | None,
+    times: pd.Series | None,
     choice: Choice,
 ) -> None:
     parts = [(int(outcome.isna().sum()), f"without an outcome in “{_short(choice.target)}”")]
@@ -291,6 +381,8 @@ def _tell_dropped(
     parts.append((other, f"of other groups of “{_short(choice.sensitive)}”"))
     if scores is not None:
         parts.append((int(scores.isna().sum()), f"without a score in “{_short(choice.scores)}”"))
+    if times is not None:
+        parts.append((int(times.isna().sum()), f"without a time in “{_short(choice.time)}”"))
     done += [f"{count:,} rows {what} are left out." for count, what in parts if count]
 
 
@@ -343,35 +435,3 @@ def _check_cells(y: pd.Series, s: pd.Series, choice: Choice) -> None:
 
 def _listed(names: list[str]) -> str:
     return ", ".join(f"“{_short(name)}”" for name in names[:5]) + (" …" if len(names) > 5 else "")
-
-
-def find_leaks(own: OwnTask) -> list[str]:
-    """Features that give the outcome or the sensitive attribute away, one sentence each."""
-    task = own.task
-    found = []
-    for feature in task.spec.features:
-        values = task.X[feature.name]
-        for what, truth in (("outcome", task.y), ("sensitive attribute", task.sensitive)):
-            share = _predicted(values, truth)
-            if share >= 0.995:
-                says = "is the same as" if share == 1.0 else "gives away"
-                found.append(
-                    f"“{_short(feature.name)}” {says} the {what} ({share:.1%} of the rows can be told from it): leave "
-                    "it out, unless it is known before the decision."
-                )
-    return found
-
-
-def _predicted(values: pd.Series, truth: pd.Series) -> float:
-    """Share of rows whose truth is told by the one feature: by level, or by one cut of a number."""
-    if values.dtype == float:
-        order = np.argsort(values.to_numpy(), kind="stable")
-        ranked = truth.to_numpy()[order]
-        below = np.cumsum(ranked)
-        place = np.arange(1, len(ranked) + 1)
-        ends = np.r_[np.diff(values.to_numpy()[order]) > 0, True]  # a cut lies between different values
-        right = (place - below) + (below[-1] - below)  # 0 below the cut, 1 above
-        best = np.maximum(right, len(ranked) - right)[ends]
-        return float(best.max() / len(ranked))
-    table = pd.crosstab(values, truth)
-    return float(table.max(axis=1).sum() / len(truth))

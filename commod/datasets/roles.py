@@ -1,4 +1,4 @@
-"""Which column of anybody's table plays which part: guesses by names and values, for somebody to confirm."""
+"""Which column of anybody's table plays which part: guesses by names, values and places, for somebody to confirm."""
 
 from __future__ import annotations
 
@@ -7,23 +7,78 @@ from collections.abc import Collection, Sequence
 
 import pandas as pd
 
-from commod.datasets.own import MAX_VALUES, as_text
+from commod.datasets.columns import words_of
+from commod.datasets.own import MAX_VALUES, _as_numbers, classes_of
 
 __all__ = [
     "columns_of_classes",
+    "columns_of_numbers",
+    "guess_cut",
     "guess_favourable",
     "guess_scores",
     "guess_sensitive",
     "guess_target",
+    "is_cut",
+    "possible_people",
     "possible_scores",
+    "possible_times",
     "values_of",
 ]
 
-# Names under which outcomes, sensitive attributes and scores often go, and values that are good for a person.
-_TARGETS = re.compile(r"^(y|target|label|outcome|class|hired|default|approved|accepted|pass\w*|recid\w*|income)$", re.I)
-_SENSITIVE = re.compile(r"(sex|gender|race|ethnic|group|nationality|religion|minority|disab)", re.I)
-_SCORES = re.compile(r"(score|prob|pred)", re.I)
-_GOOD = {"1", "yes", "true", "y", "good", "pass", "approved", "hired", "ja", "oui", "si", "sí", "sim", "да", "是"}
+# Words under which outcomes go in any field, those of one field that are bad for a person, and those that are good.
+_GENERIC = (
+    r"\b(y|target|label|outcome|class|classification|decision|response|action taken"
+    r"|(final|loan|application) (status|result))\b"
+)
+_BAD_OUTCOMES = (
+    r"\b(default\w*|delinq\w*|dlq\w*|bankrupt\w*|foreclos\w*|fraud\w*|charged off|bad|risky?|late|arrears"
+    r"|\w*recid\w*|reoffen\w*|rearrest\w*|arrest\w*|convict\w*|crimes?|violent|violations?|violated|frisked|searched"
+    r"|stroke|disease|cancer|tumou?r|diabetes|diabetic|hypertension|sepsis|infect\w*|ill|sick|died|death|dead|deceased"
+    r"|mortality|readmi\w*|complications?|injur\w*|malignan\w*"
+    r"|churn\w*|attrition|attrited|left|quit|cancel\w*|dropout|dropped|fail\w*|denied|denial|reject\w*|declined|fired"
+    r"|laid off|unemploy\w*|poverty|evict\w*|charges|no show|severity|exit|exited)\b"
+)
+_GOOD_OUTCOMES = (
+    r"\b(approv\w*|accept\w*|admi(t|ts|tted|ssion|ssions)|hired?|selected|shortlist\w*|promot\w*|employed|granted|grant"
+    r"|surviv\w*|alive|recover\w*|cured|pass|passed|graduat\w*|success\w*|won|win|match\w*|repaid|repay\w*|paid|good"
+    r"|incomes?|salary|wage|wages|earnings?|subscri\w*|deposit|creditworth\w*|eligible|awarded|offer(ed)?|grades?|gpa)\b"
+)
+# Words of outcomes that are often something else as well.
+_WEAK = r"\b(status|costs?|results?|action|diagnosis|performance|credit|final|event|attractive)\b"
+# Words of what came before, of a quantity, or of a model's opinion: no outcome, whatever else the name says.
+_NO_OUTCOME = (
+    r"\b(prev|previous|prior|priors|past|last|history|hist|num|number|count|amount|amt|reason|type|code|desc|description|text|family|parent|parents|mother|father|mothers|fathers|spouse"
+    r"|predicted|prediction|pred|prob|probability|score|scores|decile|juv|minimum|maximum|rate|ratio|other|gain|loss)\b"
+)
+_TIME = r"\b(date|day|days|month|months|year|years|yrs|time)\b"
+_SENSITIVE = {
+    r"\b(race\w*|ethnic\w*|gend\w*|\w*gender|sex|minority|protected)\b|^(is )?(female|male|black|white|hispanic)$": 4.0,
+    r"\b(nationality|religion\w*|disab\w*|foreign\w*|citizen\w*|native|caste|migrant|immigra\w*|national)\b": 3.0,
+    r"\b(group|age|ages|aged)\b": 2.0,
+    r"\b(marital|married|language)\b": 1.0,
+}
+_SCORES = re.compile(r"\b(scores?|prob\w*|proba|pred\w*|risk|decile|percentile)\b")
+
+# Words in the names of other columns that tell of a field in which 1 stands for the bad outcome: illness, or default.
+_HEALTH = (
+    r"\b(bmi|glucose|gluc|cholesterol|chol|blood|bp|insulin|hypertension|smok\w*|pregnan\w*|creatinine|platelets|heart"
+    r"|biops\w*|symptoms?|patient|albumin|bilirubin|hemo\w*|rbc|wbc|tumou?r|cancer)\b"
+)
+_CREDIT = r"\b(credit|loans?|debt\w*|bureau|delinq\w*|installments?)\b"
+
+# Values that say yes and no, and words in values that are good and bad for a person.
+_YES = {"1", "yes", "y", "true", "t", "positive", "pos", "+", "ja", "oui", "si", "sí", "sim", "да", "是"}
+_NO = {"0", "no", "n", "false", "f", "negative", "neg", "-", "none", "nein", "non", "não", "нет", "否", "-1"}
+_DENIALS = ("no ", "not ", "non-", "not", "non", "un")
+_GOOD_VALUES = (
+    r"\b(good|pass\w*|approv\w*|accept\w*|hired|admitted|granted|fully paid|paid|repaid|current|surviv\w*|alive"
+    r"|graduat\w*|distinction|high|success\w*|healthy|normal|benign|existing|stayed|eligible|promoted|employed"
+    r"|originated|low risk|favou?rable|won)\b"
+)
+_BAD_VALUES = (
+    r"\b(not|bad|fail\w*|denied|reject\w*|declined|refused|charged off|default\w*|late|died|dead|deceased|drop\w*"
+    r"|withdrawn|low|high risk|malignant|churn\w*|attrited|left|arrest\w*|recid\w*|unemployed|sick|ill|un\w+|lost)\b"
+)
 
 
 def columns_of_classes(guesses: pd.DataFrame) -> list[str]:
@@ -37,47 +92,146 @@ def columns_of_classes(guesses: pd.DataFrame) -> list[str]:
     return [str(column) for column in guesses.index[guesses["values"].between(2, MAX_VALUES)]]
 
 
-def values_of(column: pd.Series) -> list[str]:
-    """The values of a column as text, the most common first."""
-    return [str(value) for value in as_text(column).value_counts().index]
+def columns_of_numbers(guesses: pd.DataFrame) -> list[str]:
+    """Columns that can be an outcome or a sensitive attribute if they are cut: numbers of three values or more."""
+    return [str(column) for column in guesses.index[(guesses["kind"] == "number") & (guesses["values"] > 2)]]
 
 
-def guess_target(columns: Sequence[str], guesses: pd.DataFrame) -> str:
-    """The outcome among `columns`: by its name, one of two values rather than of more, and the last of these.
+def values_of(column: pd.Series, cut: float | None = None) -> list[str]:
+    """The values of a column as text, the most common first; or its sides, if it is cut."""
+    return [str(value) for value in classes_of(column, cut).value_counts().index]
 
-    Outcomes tend to stand at the end of a table.
+
+def guess_target(guesses: pd.DataFrame) -> str:
+    """The outcome: by its name, its number of values (two, rather than more) and its place, at an end."""
+    candidates = list(dict.fromkeys([*columns_of_classes(guesses), *columns_of_numbers(guesses)]))
+    places = {str(column): place for place, column in enumerate(guesses.index)}
+
+    def likely(column: str) -> float:
+        words, values = words_of(column), int(guesses.loc[column, "values"])
+        named = max(
+            4.0 * bool(re.search(_GENERIC, words)),
+            3.0 * bool(re.search(_BAD_OUTCOMES, words) or re.search(_GOOD_OUTCOMES, words)),
+            1.5 * bool(re.search(_WEAK, words)),
+        )
+        named -= 2.0 * bool(re.search(_NO_OUTCOME, words)) + 1.0 * bool(re.search(_TIME, words))
+        few = 2.0 if values == 2 else 1.0 if values <= 5 else -0.5 if values <= 10 else -2.0
+        place = places[column] / max(len(places) - 1, 1)
+        return named + few + place + 1.5 * (place == 1.0) + 1.0 * (place == 0.0) - 2.0 * _sensitive_by_name(words)
+
+    return max(candidates, key=likely)
+
+
+def guess_sensitive(guesses: pd.DataFrame, taken: Collection[str] = ()) -> str:
+    """The sensitive attribute among what is not `taken`: by its name, one of two values rather than of more."""
+    classes = columns_of_classes(guesses)
+    candidates = [column for column in dict.fromkeys([*classes, *columns_of_numbers(guesses)]) if column not in taken]
+
+    def likely(column: str) -> float:
+        values = int(guesses.loc[column, "values"])
+        few = 0.5 if values == 2 else 0.0 if values <= 12 else -1.0
+        return _sensitive_by_name(words_of(column)) + few
+
+    return max(candidates, key=likely)  # the first of those
+
+
+def _sensitive_by_name(words: str) -> float:
+    return max(weight * bool(re.search(pattern, words)) for pattern, weight in _SENSITIVE.items())
+
+
+def guess_favourable(values: Sequence[str], target: str = "", columns: Sequence[str] = ()) -> str:
+    """The value of an outcome that is good for a person: by what it says, and by what the outcome is called.
+
+    Parameters
+    ----------
+    values : sequence of str
+        The most common first.
+    target : str
+        Name of the outcome: of "default" or "readmitted", no is the good value.
+    columns : sequence of str
+        Names of all columns: where the outcome's own name says nothing, two that speak of health make no the good
+        value; and two that speak of credit, if no is more common.
     """
-    return _likeliest(columns, guesses, _TARGETS)[-1]
+    words = words_of(target)
+    is_good, bad_outcome = bool(re.search(_GOOD_OUTCOMES, words)), bool(re.search(_BAD_OUTCOMES, words))
+    low = {value: value.lower().strip(" .") for value in values}
+    if is_good == bad_outcome:
+        fields = [_HEALTH, _CREDIT] if low[values[0]] in _NO else [_HEALTH]
+        told = [sum(bool(re.search(field, words_of(name))) for name in columns) for field in fields]
+        bad_outcome = not is_good and max(told) >= 2
+    good = [value for value in values if re.search(_GOOD_VALUES, low[value])]
+    bad = [value for value in values if re.search(_BAD_VALUES, low[value])]
+    good_only = [value for value in good if value not in bad]
+    if good_only:
+        return good_only[0]
+    above = [value for value in values if low[value].startswith((">", "≥")) or low[value].endswith("+")]
+    below = [value for value in values if low[value].startswith(("<", "≤", "- "))]
+    yes = [value for value in values if low[value] in _YES]
+    no = [value for value in values if low[value] in _NO]
+    denied = [
+        value for value in values if any(low[value] == f"{no}{low[other]}" for no in _DENIALS for other in values)
+    ]
+    if denied and not no and not yes:
+        yes, no = [value for value in values if value not in denied], denied
+        bad_outcome |= any(value in bad for value in yes)
+    if set(low.values()) == {"1", "2"}:  # 1 yes, 2 no, as surveys code it
+        yes, no = ([value for value in values if low[value] == code] for code in ("1", "2"))
+    if found := (no if bad_outcome else yes):
+        return found[0]
+    if sides := (below if bad_outcome else above):
+        return sides[0]
+    if bad and len(bad) < len(values):
+        return next(value for value in values if value not in bad)
+    return values[0]
 
 
-def guess_sensitive(columns: Sequence[str], guesses: pd.DataFrame) -> str:
-    """The sensitive attribute among `columns`: by its name, one of two values rather than of more; the first one."""
-    return _likeliest(columns, guesses, _SENSITIVE)[0]
+def guess_cut(column: pd.Series) -> float:
+    """Where to cut a column of numbers: at its median, or the next value above if nothing lies below that."""
+    numbers = _as_numbers(column)[0].dropna()
+    middle = float(numbers.median())
+    return middle if (numbers < middle).any() else float(numbers[numbers > middle].min())
 
 
-def _likeliest(columns: Sequence[str], guesses: pd.DataFrame, pattern: re.Pattern[str]) -> Sequence[str]:
-    named = [column for column in columns if pattern.search(column)]
-    two = [column for column in named or columns if guesses.loc[column, "values"] == 2]
-    return two or named or columns
+def is_cut(column: str, guesses: pd.DataFrame) -> bool:
+    """Whether a column is to be cut in two at first: numbers of more than ten values."""
+    return column in columns_of_numbers(guesses) and int(guesses.loc[column, "values"]) > 10
 
 
-def guess_favourable(values: Sequence[str]) -> str:
-    """The value of an outcome that is good for a person: by its name, else the first."""
-    return next((value for value in values if value.lower() in _GOOD), values[0])
+# ---- scores, people and times ----
 
 
-def possible_scores(frame: pd.DataFrame, guesses: pd.DataFrame, taken: Collection[str] = ()) -> list[str]:
-    """Columns that can hold a model's scores: numbers between 0 and 1, of three values or more, and not `taken`."""
-    found = []
-    for column in frame.columns:
-        if column in taken or guesses.loc[column, "kind"] != "number" or guesses.loc[column, "values"] < 3:
+def possible_scores(frame: pd.DataFrame, guesses: pd.DataFrame, taken: Collection[str] = ()) -> dict[str, float]:
+    """Columns that can hold a model's scores, and what those are out of.
+
+    Numbers between 0 and 1, of three values or more; numbers up to 10 or 100, if they are called scores.
+    """
+    found = {}
+    for column in guesses.index[(guesses["kind"] == "number") & (guesses["values"] >= 3)]:
+        if column in taken:
             continue
-        numbers = pd.to_numeric(frame[column].astype(object), errors="coerce")
-        if numbers.min() >= 0 and numbers.max() <= 1:
-            found.append(str(column))
+        numbers = _as_numbers(frame[column])[0]
+        named = bool(_SCORES.search(words_of(str(column))))
+        out_of = next((most for most in (1.0, 10.0, 100.0) if numbers.max() <= most and (most == 1.0 or named)), None)
+        if out_of is not None and numbers.min() >= 0:
+            found[str(column)] = out_of
     return found
 
 
-def guess_scores(columns: Sequence[str]) -> str:
-    """The column of scores among `columns`: by its name, else none ("")."""
-    return next((column for column in columns if _SCORES.search(column)), "")
+def guess_scores(possible: dict[str, float]) -> str:
+    """The column of scores among those that are possible: probabilities that are called so, else none ("")."""
+    return next((column for column, most in possible.items() if most == 1 and _SCORES.search(words_of(column))), "")
+
+
+def possible_people(frame: pd.DataFrame, guesses: pd.DataFrame) -> dict[str, int]:
+    """Columns of codes that come back in other rows, and how many rows are of somebody who has more than one."""
+    found = {}
+    for column in guesses.index[guesses["special"] == "code"]:
+        again = int(frame[column].dropna().duplicated(keep=False).sum())
+        if again > 0:
+            found[str(column)] = again
+    return found
+
+
+def possible_times(guesses: pd.DataFrame) -> list[str]:
+    """Columns of dates."""
+    return [str(column) for column in guesses.index[guesses["special"] == "date"]]

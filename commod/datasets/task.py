@@ -146,6 +146,12 @@ class Task:
         1 for ``spec.groups[1]``, 0 for ``spec.groups[0]``.
     datasheet : str
         Markdown: source, licence, size, groups, caveats.
+    recipe : str
+        Python that makes the task, if it does not ship with the project.
+    person : Series of int, optional
+        Whose row it is: all rows of a person are on the same side of a split.
+    time : Series of float, optional
+        When it was: the latest rows are the test part.
     """
 
     spec: TaskSpec
@@ -153,7 +159,9 @@ class Task:
     y: pd.Series
     sensitive: pd.Series
     datasheet: str = field(repr=False, default="")
-    recipe: str = field(repr=False, default="")  # Python that makes the task, if it does not ship with the project
+    recipe: str = field(repr=False, default="")
+    person: pd.Series | None = field(repr=False, default=None)
+    time: pd.Series | None = field(repr=False, default=None)
 
     @property
     def name(self) -> str:
@@ -185,19 +193,32 @@ class Task:
         return found if level is None else f"{found}: {level}"
 
     def split(self, seed: int = 0, test_size: float = 0.3) -> tuple[Split, Split]:
-        """Split at random into train and test, stratified by group and label.
+        """Split into train and test: at random, stratified by group and label, unless the task knows people or times.
+
+        Of a task that says whose rows they are, people are drawn, stratified by their first rows. Of one that says when
+        they were, the latest rows are the test part.
 
         Parameters
         ----------
         seed : int
-            The same seed gives the same rows.
+            The same seed gives the same rows; a split by time is the same for all.
         test_size : float
-            Share of the rows that go to test (the paper: 0.3).
+            Share of the rows (or people) that go to test (the paper: 0.3).
         """
-        strata = self.sensitive.to_numpy() * 2 + self.y.to_numpy()
-        train, test = train_test_split(np.arange(len(self.y)), test_size=test_size, random_state=seed, stratify=strata)
         everyone = Split(self.X, self.y, self.sensitive)
-        return everyone.take(np.sort(train)), everyone.take(np.sort(test))
+        if self.time is not None:
+            order = np.argsort(self.time.to_numpy(), kind="stable")
+            last = len(order) - int(np.ceil(test_size * len(order)))
+            return everyone.take(np.sort(order[:last])), everyone.take(np.sort(order[last:]))
+        strata = self.sensitive.to_numpy() * 2 + self.y.to_numpy()
+        if self.person is None:
+            rows = np.arange(len(self.y))
+            train, test = train_test_split(rows, test_size=test_size, random_state=seed, stratify=strata)
+            return everyone.take(np.sort(train)), everyone.take(np.sort(test))
+        people, first = np.unique(self.person.to_numpy(), return_index=True)
+        _, held = train_test_split(people, test_size=test_size, random_state=seed, stratify=strata[first])
+        is_test = self.person.isin(held).to_numpy()
+        return everyone.take(np.flatnonzero(~is_test)), everyone.take(np.flatnonzero(is_test))
 
     def base_model(self, classifier: BaseEstimator) -> Pipeline:
         """Return an unfitted Pipeline of the task's preprocessing and a clone of `classifier`."""

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 __all__ = [
+    "FILE_TYPES",
     "MAX_BYTES",
     "MAX_CELLS",
     "MAX_COLUMNS",
     "MAX_ROWS",
     "MAX_TEXT",
     "TableError",
-    "check_names",
     "check_size",
     "short",
+    "sound_names",
 ]
 
+# How the names of files end that can be read.
+FILE_TYPES = (".csv", ".tsv", ".txt", ".csv.gz", ".xlsx", ".parquet")
 MAX_BYTES = 50 * 1024 * 1024
 MAX_ROWS = 300_000
 MAX_COLUMNS = 200
@@ -50,12 +53,31 @@ def short(text: object, most: int = 40) -> str:
     return shown if len(shown) <= most else shown[:most] + "…"
 
 
-def check_names(names: list[str]) -> None:
-    """Refuse names that are missing, twice there or endless."""
-    if any(not name for name in names):
-        raise TableError(f"Column {names.index('') + 1} has no name: give every column one.")
-    twice = sorted({name for name in names if names.count(name) > 1})
-    if twice:
-        raise TableError(f"Two columns are called “{short(twice[0])}”: give every column a name of its own.")
+def sound_names(names: list[str]) -> tuple[list[str], list[str]]:
+    """Names of columns, each one there and one of its kind, and what was done to get there, in sentences."""
     if any(len(name) > 200 for name in names):
         raise TableError("A column has a name of more than 200 letters: is the first row really a row of names?")
+    taken = set(names)
+    found: list[str] = []
+    nameless: list[str] = []
+    twice: list[str] = []
+    for place, name in enumerate(names, start=1):
+        new = name or f"column {place}"
+        if name and name not in found:
+            found.append(name)
+            continue
+        count = 2
+        while new in taken or new in found:
+            new, count = f"{name or f'column {place}'} ({count})", count + 1
+        found.append(new)
+        (twice if name else nameless).append(short(new))
+    notices = []
+    if nameless:
+        notices.append(f"Columns without a name are called {_quoted(nameless)}.")
+    if twice:
+        notices.append(f"Names that occur more than once have got a number: {_quoted(twice)}.")
+    return found, notices
+
+
+def _quoted(names: list[str]) -> str:
+    return ", ".join(f"“{name}”" for name in names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")

@@ -1,18 +1,20 @@
-"""A table out of a file that somebody uploads: CSV or Parquet, checked before it is unpacked, never evaluated."""
+"""A table out of an uploaded file: CSV, Excel or Parquet, checked before it is unpacked, never evaluated."""
 
 from __future__ import annotations
 
 import csv
 import io
 import re
+import zlib
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from commod.uploads.limits import MAX_BYTES, MAX_COLUMNS, MAX_TEXT, TableError, check_names, check_size, short
+from commod.uploads.limits import MAX_BYTES, MAX_COLUMNS, MAX_TEXT, TableError, check_size, short, sound_names
 from commod.uploads.parquet import damaged, unpack_apart
+from commod.uploads.workbook import unpack_workbook_apart
 
 __all__ = ["ReadTable", "read_table"]
 
@@ -24,9 +26,7 @@ _BEGINNINGS = (
     (b"\xff\xd8\xff", "a JPEG picture"),
     (b"GIF8", "a GIF picture"),
     (b"%PDF", "a PDF document"),
-    (b"PK\x03\x04", "a ZIP archive or an Excel workbook"),
     (b"PK\x05\x06", "an empty ZIP archive"),
-    (b"\xd0\xcf\x11\xe0", "an old Excel or Word document"),
     (b"\x1f\x8b", "a gzip archive"),
     (b"BZh", "a bzip2 archive"),
     (b"\xfd7zXZ", "an xz archive"),
@@ -48,7 +48,7 @@ class ReadTable:
 
 
 def read_table(content: bytes, name: str = "file") -> ReadTable:
-    """Read CSV (comma, semicolon, tab or bar; UTF-8, UTF-16 or Windows-1252) or Parquet.
+    """Read CSV (comma, semicolon, tab or bar; UTF-8, UTF-16 or Windows-1252; also gzip'd), Excel (.xlsx) or Parquet.
 
     Parameters
     ----------
@@ -70,16 +70,46 @@ def read_table(content: bytes, name: str = "file") -> ReadTable:
             "of its rows, or save it as Parquet."
         )
     if content[:4] == b"PAR1":
-        return _checked(_read_parquet(content), [])
+        return _checked(_to_pandas(unpack_apart(content)), [])
+    if content[:4] == b"PK\x03\x04":
+        table, notices = unpack_workbook_apart(content)
+        return _checked(_to_pandas(table), notices)
+    if content[:4] == b"\xd0\xcf\x11\xe0":
+        raise TableError(
+            "The file is an old Excel workbook (.xls), or one with a password: open it in a spreadsheet program and "
+            "save it as .xlsx without a password, or as CSV in UTF-8."
+        )
+    if content[:2] == b"\x1f\x8b":
+        content = _unzipped(content)
     for beginning, what in _BEGINNINGS:
         if content.startswith(beginning):
             raise TableError(
                 f"The file is {what}, whatever its name says: save the table as CSV (in a spreadsheet: Save as, CSV "
-                "UTF-8) or as Parquet."
+                "UTF-8), as .xlsx or as Parquet."
             )
     text, notices = _decoded(content)
     frame, more = _read_csv(text)
     return _checked(frame, notices + more)
+
+
+def _unzipped(content: bytes) -> bytes:
+    """What a gzip archive holds, within the limits of a file that is not packed."""
+    unpacked = bytearray()
+    try:
+        while content:  # an archive may have several parts
+            part = zlib.decompressobj(wbits=31)
+            unpacked += part.decompress(content, MAX_BYTES + 1 - len(unpacked))
+            if len(unpacked) > MAX_BYTES:
+                raise TableError(
+                    f"The file unpacks to more than {MAX_BYTES // 2**20} MB: take a sample of its rows, or save it as "
+                    "Parquet."
+                )
+            if not part.eof:
+                raise zlib.error("cut off")
+            content = part.unused_data
+    except zlib.error:
+        raise TableError("The gzip archive is damaged or cut off: pack the CSV anew, or upload it as it is.") from None
+    return bytes(unpacked)
 
 
 # ---- CSV ----
@@ -128,54 +158,64 @@ def _read_csv(text: str) -> tuple[pd.DataFrame, list[str]]:
     if len(names) > 1 and all(re.fullmatch(r"-?[\d.]+([eE]-?\d+)?|", name) for name in names):
         shown = ", ".join(short(name) for name in names[:4])
         raise TableError(f"The first row ({shown} …) looks like data, not names: put a row of column names above.")
-    check_names(names)
+    start = re.compile(r"[\r\n]*[^\r\n]*").match(text).end()  # type: ignore[union-attr]
+    cells = _first_row(text, start, delimiter)
+    if len(cells) == len(names) + 1:  # a mark at the end of each row, or names of rows, as R writes them
+        names = [*names, ""] if not cells[-1].strip() else ["", *names]
     too_many_cells = TableError("The rows have more cells than the first row has names: give every column a name.")
-    if _cells_of_first_row(text, delimiter) > len(names):
+    if len(cells) > len(names):
         raise too_many_cells
+    rows = io.StringIO(text)
+    rows.seek(start)
     try:
         frame = pd.read_csv(
-            io.StringIO(text), sep=delimiter, skip_blank_lines=True, low_memory=False, skipinitialspace=True
+            rows,
+            sep=delimiter,
+            header=None,
+            names=range(len(names)),
+            skip_blank_lines=True,
+            low_memory=False,
+            skipinitialspace=True,
         )
     except pd.errors.EmptyDataError:
-        raise TableError("The file has no columns: put a row of column names on top.") from None
+        frame = pd.DataFrame(columns=range(len(names)))
     except pd.errors.ParserError as error:
         found = re.search(r"Expected (\d+) fields in line (\d+), saw (\d+)", str(error))
         if found:
+            line = int(found[2]) + len(re.findall(r"\r\n|\r|\n", text[:start]))
             raise TableError(
-                f"Line {found[2]} has {found[3]} cells where the first row has {found[1]} names: is a comma inside a "
-                "text that is not in quotes?"
+                f"Line {line} has {found[3]} cells where the first row has {found[1]} names: is a comma inside a text "
+                "that is not in quotes?"
             ) from None
         raise TableError("A quotation mark is opened and never closed: check the texts in quotes.") from None
     except (ValueError, OverflowError):
         raise TableError("The file could not be read as CSV: save the table anew as CSV in UTF-8.") from None
     if not isinstance(frame.index, pd.RangeIndex):
         raise too_many_cells
-    frame = frame.rename(columns=lambda column: str(column).strip())
+    frame.columns = pd.Index(names)
     return (frame, []) if delimiter == "," else _with_decimal_commas(frame)
 
 
-def _cells_of_first_row(text: str, delimiter: str) -> int:
+def _first_row(text: str, start: int, delimiter: str) -> list[str]:
     """Cells of the row below the names: what it has too many of, pandas takes for an index, at any price."""
-    lines = re.finditer(r"[^\r\n]+", text)
-    next(lines, None)
-    most = 0
-    for line in lines:
+    cells: list[str] = []
+    for line in re.compile(r"[^\r\n]+").finditer(text, start):
         if line.group().count(delimiter) > MAX_COLUMNS * MAX_TEXT:
-            return MAX_COLUMNS * MAX_TEXT
+            return [""] * (MAX_COLUMNS * MAX_TEXT)
         try:
-            most = max(most, len(next(csv.reader([line.group()], delimiter=delimiter), [])))
+            cells = next(csv.reader([line.group()], delimiter=delimiter, skipinitialspace=True), [])
         except csv.Error:  # a very long cell, which is told as such
-            return most
+            return []
         if line.group().strip():
             break
-    return most
+    return cells
 
 
 def _with_decimal_commas(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
     """Texts like 67,8 as numbers, as spreadsheets write them in many countries."""
-    read = {}
-    for name in frame.columns:
-        values = frame[name]
+    columns = [frame.iloc[:, place] for place in range(len(frame.columns))]  # a name may be there twice
+    read = []
+    for place, values in enumerate(columns):
         if pd.api.types.is_numeric_dtype(values.dtype):
             continue
         codes, levels = pd.factorize(values)  # few different texts among many rows: look at each once
@@ -185,26 +225,48 @@ def _with_decimal_commas(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
         known = codes[codes >= 0]
         if texts.str.fullmatch(r"\s*[+-]?\d+,\d+\s*").any() and numbers.notna().to_numpy()[known].mean() >= 0.8:
             new = numbers if numbers.notna().all() else dots.astype(object)
-            read[name] = new.reindex(codes).to_numpy()
-    names = ", ".join(short(name) for name in list(read)[:5]) + (" …" if len(read) > 5 else "")
-    return frame.assign(**read), [f"Read with a decimal comma: {names}."] if read else []
+            columns[place] = pd.Series(new.reindex(codes).to_numpy(), name=values.name)
+            read.append(short(values.name))
+    names = ", ".join(read[:5]) + (" …" if len(read) > 5 else "")
+    return pd.concat(columns, axis=1), [f"Read with a decimal comma: {names}."] if read else []
 
 
-# ---- Parquet ----
+# ---- Excel and Parquet ----
 
 
-def _read_parquet(content: bytes) -> pd.DataFrame:
-    table = unpack_apart(content)
+def _to_pandas(table: pa.Table) -> pd.DataFrame:
     try:
         return table.to_pandas(ignore_metadata=True, strings_to_categorical=True, date_as_object=False)
     except (pa.ArrowException, ValueError, MemoryError, OverflowError):
         raise damaged() from None
 
 
-# ---- what both are checked for ----
+# ---- what all are checked for ----
+
+
+def _named(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
+    """Every column with a name of its own; what has none and says nothing is left out."""
+    names = [re.sub(r"^Unnamed: \d+$", "", str(name).strip()) for name in frame.columns]  # as pandas names them
+    keep, notices = list(range(len(names))), []
+    if names and not names[0] and _counts_rows(frame.iloc[:, 0]):
+        keep.remove(0)
+        notices.append("The first column has no name and numbers the rows: it is left out.")
+    empty = [place for place in keep if not names[place] and frame.iloc[:, place].isna().all()]
+    if empty:
+        keep = [place for place in keep if place not in empty]
+        notices.append(f"Columns without a name and without a value are left out: {len(empty)}.")
+    sound, more = sound_names([names[place] for place in keep])
+    return frame.iloc[:, keep].set_axis(sound, axis=1), notices + more
+
+
+def _counts_rows(values: pd.Series) -> bool:
+    """Whether a column numbers the rows, be it with gaps or in another order."""
+    return len(values) > 0 and pd.api.types.is_integer_dtype(values.dtype) and values.is_unique
 
 
 def _checked(frame: pd.DataFrame, notices: list[str]) -> ReadTable:
+    frame, more = _named(frame)
+    notices = notices + more
     check_size(len(frame), len(frame.columns))
     if len(frame) == 0:
         raise TableError("The file has column names but no rows: add a row for each person.")

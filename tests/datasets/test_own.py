@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from commod import Commod, evaluate
-from commod.datasets import Choice, ChoiceError, find_leaks, guess_columns, make_task, read_table
+from commod.datasets import Choice, ChoiceError, guess_columns, make_task, read_table
 from commod.datasets.example import example_table
 from commod.models.base_scores import base_logits
 
@@ -43,8 +43,9 @@ def test_types_are_guessed_and_say_why(table):
     ("values", "kind", "says"),
     [
         ([1.5, 2.5, np.nan, 3.5] * 20, "number", "numbers"),
-        (["1", "2", "3", "n/a"] + ["4"] * 96, "number", "1 cells are none (“n/a”)"),
-        (["67.8", "unknown", "12", "3", "4", "5"] * 20, "number", "20 cells are none (“unknown”)"),
+        (["1", "2", "3", "many"] + ["4"] * 96, "number", "1 cells are none (“many”)"),
+        (["67.8", "some", "12", "3", "4", "5"] * 20, "number", "20 cells are none (“some”)"),
+        (["67.8", "unknown", "12", "?", "n/a", "5"] * 20, "number", "numbers"),
         (["a", "b"] * 40, "category", "texts"),
         ([True, False] * 40, "category", "texts"),
         (["x"] * 80, "leave out", "the same in every row"),
@@ -94,7 +95,7 @@ def test_other_groups_and_missing_outcomes_are_left_out_and_counted(table):
 
 def test_text_in_numbers_counts_as_missing(table):
     odd = table.astype({"test_score": object})
-    odd.loc[0:2, "test_score"] = "unknown"
+    odd.loc[0:2, "test_score"] = "many"
     own = make_task(odd, CHOICE)
     assert "3 cells of “test_score” are no numbers and count as missing." in own.done
 
@@ -119,7 +120,7 @@ def test_numbers_too_large_to_compute_with_count_as_missing(table):
         ({"groups": ("A", "Z")}, "two different groups"),
         ({"kinds": {}}, "No feature is left"),
         ({"kinds": {"city": "number"}}, "holds no numbers"),
-        ({"scores": "test_score"}, "divide them by 100"),
+        ({"scores": "test_score"}, "say that they are out of 100"),
         ({"scores": "city"}, "no numbers"),
         ({"scores": "nothing"}, "no column"),
     ],
@@ -135,7 +136,7 @@ def test_a_choice_that_does_not_work_is_told_so(table, change, says):
     [
         ("hired", "yes", "one class only"),
         ("group", "A", "one group only"),
-        ("model_score", 0.7, "one side of one half"),
+        ("model_score", 0.7, "one side of 0.5"),
         ("model_score", 3.0, "between 0 and 1"),
     ],
 )
@@ -150,14 +151,87 @@ def test_a_group_that_is_too_small_is_named(table):
         make_task(few, CHOICE)
 
 
-def test_leaks_are_pointed_out(table):
-    copied = table.assign(outcome_code=(table["hired"] == "yes") * 1.0, side=np.where(table["group"] == "B", "l", "r"))
-    kinds = KINDS | {"outcome_code": "number", "side": "category"}
-    found = find_leaks(make_task(copied, replace(CHOICE, kinds=kinds)))
-    assert len(found) == 2
-    assert "“outcome_code” is the same as the outcome" in found[0]
-    assert "“side” is the same as the sensitive attribute" in found[1]
-    assert not find_leaks(make_task(table, CHOICE))
+# ---- numbers that are cut, scores that are divided ----
+
+
+def test_numbers_are_cut_into_outcomes_and_groups(table):
+    kinds = {"education": "category", "city": "category"}
+    cut = Choice("test_score", "≥ 60", "experience_years", ("< 5", "≥ 5"), kinds, target_cut=60, sensitive_cut=5.0)
+    task = make_task(table, cut).task
+    known = table[table["test_score"].notna() & table["experience_years"].notna()]
+    assert task.y.tolist() == (known["test_score"] >= 60).astype(int).tolist()
+    assert task.sensitive.tolist() == (known["experience_years"] >= 5).astype(int).tolist()
+    assert task.spec.outcomes == ("test_score: < 60", "test_score: ≥ 60")
+    assert task.groups == ("< 5", "≥ 5")
+    with pytest.raises(ChoiceError, match="All numbers of “test_score” are on one side of 1000"):
+        make_task(table, replace(cut, target_cut=1000))
+    with pytest.raises(ChoiceError, match="choose a number"):
+        make_task(table, replace(cut, target_cut=float("nan")))
+
+
+def test_scores_out_of_100_are_divided(table):
+    percent = table.assign(model_score=100 * table["model_score"])
+    task = make_task(percent, replace(CHOICE, scores_out_of=100.0)).task
+    np.testing.assert_allclose(task.X["model_score"], make_task(table, CHOICE).task.X["model_score"], rtol=1e-12)
+    with pytest.raises(ChoiceError, match="one side of 50"):
+        make_task(percent.assign(model_score=12), replace(CHOICE, scores_out_of=100.0))
+    with pytest.raises(ChoiceError, match="choose 1, 10 or 100"):
+        make_task(percent, replace(CHOICE, scores_out_of=0.0))
+
+
+# ---- who is trained on and who is tested on ----
+
+
+def test_all_rows_of_a_person_are_on_one_side(table):
+    visits = table.assign(person=np.arange(len(table)) // 3)
+    visits.loc[:9, "person"] = np.nan  # whoever has no number is a person alone
+    task = make_task(visits, replace(CHOICE, person="person")).task
+    train, test = task.split(seed=3)
+    assert len(train) + len(test) == len(table)
+    assert len(test) == pytest.approx(0.3 * len(table), rel=0.05)
+    whose = visits["person"]
+    assert not set(whose[train.X.index].dropna()) & set(whose[test.X.index].dropna())
+    again, other = task.split(seed=3)[1], task.split(seed=4)[1]
+    assert test.X.index.equals(again.X.index)
+    assert not test.X.index.equals(other.X.index)
+
+
+@pytest.mark.parametrize("form", ["%Y-%m-%d", "%d.%m.%Y", "%m/%d/%Y %H:%M"])
+def test_the_latest_rows_are_tested_on(table, form):
+    order = np.random.default_rng(0).permutation(len(table))
+    days = pd.Timestamp("2019-01-01") + pd.to_timedelta(order, "D")
+    dated = table.assign(day=days.strftime(form))
+    task = make_task(dated, replace(CHOICE, time="day")).task
+    train, test = task.split(seed=1)
+    assert len(test) == np.ceil(0.3 * len(table))
+    assert order[train.X.index].max() < order[test.X.index].min()
+    assert task.split(seed=2)[1].X.index.equals(test.X.index)
+    assert make_task(dated.assign(day=order), replace(CHOICE, time="day")).task.split()[1].X.index.equals(test.X.index)
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"person": "nobody"}, "no column “nobody” for the people"),
+        ({"time": "never"}, "no column “never” for the times"),
+        ({"person": "applicant", "time": "applicant"}, "choose one of the two"),
+        ({"time": "city"}, "no dates and no numbers"),
+        ({"person": "hired"}, "cannot be split by the outcome"),
+        ({"person": "group"}, "Too few people are left"),
+        ({"time": "group_code"}, "lack an outcome in one of the groups"),
+    ],
+)
+def test_a_split_that_does_not_work_is_told_so(table, change, says):
+    coded = table.assign(group_code=(table["group"] == "B") * 1)
+    with pytest.raises(ChoiceError, match=says):
+        make_task(coded, replace(CHOICE, **change))
+
+
+def test_the_recipe_names_what_was_chosen_and_no_more(table):
+    assert "cut" not in make_task(table, CHOICE).task.recipe
+    recipe = make_task(table, replace(CHOICE, person="applicant", scores_out_of=1.25)).task.recipe
+    assert "person='applicant'" in recipe
+    assert "scores_out_of=1.25" in recipe
 
 
 def test_a_model_that_is_never_seen_is_made_fairer(table):

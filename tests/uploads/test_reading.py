@@ -4,18 +4,22 @@ import gzip
 import io
 import pickle
 import zipfile
+from datetime import datetime
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+import xlsxwriter
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from commod.datasets import TableError, guess_columns, read_table
 from commod.uploads.limits import MAX_BYTES
 from tests.fuzzing import swollen_page
+
+GOOD = b"age,city,hired\n30,North,yes\n41,South,no\n"
 
 
 def parquet(**columns):
@@ -30,10 +34,22 @@ def parquet_in_groups():
     return target.getvalue()
 
 
-def zipped():
+def zipped(name, size):
     target = io.BytesIO()
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("bomb.csv", b"0" * 10_000_000)
+        archive.writestr(name, bytes(size))
+    return target.getvalue()
+
+
+def workbook(rows, far=False, sheets=1):
+    """An Excel workbook with a table somewhere on its first sheet."""
+    target = io.BytesIO()
+    with xlsxwriter.Workbook(target, {"default_date_format": "yyyy-mm-dd hh:mm"}) as book:
+        sheet, *_ = [book.add_worksheet() for _ in range(sheets)]
+        for place, row in enumerate(rows):
+            sheet.write_row(2 + place, 1, row)
+        if far:
+            sheet.write(1_048_575, 16_383, "x")
     return target.getvalue()
 
 
@@ -43,14 +59,11 @@ def swollen():
     return parquet(a=text, b=np.arange(200_000), c=np.arange(200_000))
 
 
-GOOD = b"age,city,hired\n30,North,yes\n41,South,no\n"
 WRONG = {
     "empty": (b"", "The file is empty"),
     "blank": (b" \n\n ", "The file is empty"),
     "no rows": (b"a,b,c\n", "column names but no rows"),
     "no header": (b"1,2,3\n4,5,6\n", "looks like data, not names"),
-    "a name missing": (b"a,,c\n1,2,3\n", "Column 2 has no name"),
-    "a name twice": (b"a,a,c\n1,2,3\n", "Two columns are called “a”"),
     "too few columns": (b"a,b\n1,2\n", "2 column(s); an outcome"),
     "2,000 columns": (",".join(f"c{i}" for i in range(2000)).encode() + b"\n", "2,000 columns; at most 200"),
     "a million rows": (b"a,b,c\n" + b"1,2,3\n" * 1_000_000, "1,000,000 rows; at most 300,000"),
@@ -58,9 +71,18 @@ WRONG = {
     "a ragged row": (b"a,b,c\n1,2,3\n4,5,6,7\n", "Line 3 has 4 cells where the first row has 3 names"),
     "an open quote": (b'a,b,c\n1,"2,3\n4,5,6\n', "opened and never closed"),
     "a picture": (b"\x89PNG\r\n\x1a\n" + bytes(100), "is a PNG picture, whatever its name says"),
-    "a workbook": (zipped(), "a ZIP archive or an Excel workbook"),
-    "a zip bomb": (zipped(), "ZIP archive"),
-    "a gzip bomb": (gzip.compress(b"0" * 10_000_000), "a gzip archive"),
+    "an archive": (zipped("people.csv", 10), "The file is a ZIP archive"),
+    "a binary workbook": (zipped("xl/workbook.bin", 10), "a binary Excel workbook (.xlsb)"),
+    "a workbook that swells": (zipped("xl/workbook.xml", 300_000_000), "unpacks to more than 256 MB"),
+    "a broken workbook": (zipped("xl/workbook.xml", 10), "The Excel workbook is damaged"),
+    "a workbook without cells": (workbook([]), "The first sheet, “Sheet1”, is empty"),
+    "a workbook with names only": (workbook([["a", "b", "c"]]), "column names but no rows"),
+    "cells far apart": (workbook([["a", "b", "c"], [1, 2, 3]], far=True), "its cells lie too far apart"),
+    "a wide workbook": (workbook([[f"c{i}" for i in range(201)]] * 2), "201 columns; at most 200"),
+    "an old workbook": (b"\xd0\xcf\x11\xe0" + bytes(100), "an old Excel workbook (.xls)"),
+    "a gzip bomb": (gzip.compress(b"0" * (MAX_BYTES + 1)), "unpacks to more than 50 MB"),
+    "half a gzip archive": (gzip.compress(GOOD)[:-9], "The gzip archive is damaged or cut off"),
+    "a gzip archive in another": (gzip.compress(gzip.compress(GOOD)), "The file is a gzip archive"),
     "a pickle": (pickle.dumps({"a": 1}, protocol=4), "pickle, which is never opened"),
     "bytes": (bytes(range(256)) * 10, "bytes that no text has"),
     "broken utf-16": (b"\xff\xfea\x00,", "begins like UTF-16"),
@@ -102,6 +124,9 @@ def test_a_wrong_file_is_told_so(case):
         b"\xef\xbb\xbf" + GOOD,
         GOOD.decode().encode("utf-16"),
         parquet(age=[30, 41], city=["North", "South"], hired=["yes", "no"]),
+        workbook([["age", "city", "hired"], [30, "North", "yes"], [41, "South", "no"]]),
+        gzip.compress(GOOD),
+        gzip.compress(GOOD[:20]) + gzip.compress(GOOD[20:]),
     ],
 )
 def test_the_same_table_in_every_form(content):
@@ -134,9 +159,68 @@ def test_formulas_stay_text_and_are_named(cell):
 
 
 def test_what_cannot_be_printed_is_shown_so():
-    with pytest.raises(TableError) as caught:
-        read_table(b"a\x1b[31m,a\x1b[31m,c\n1,2,3\n")
-    assert "“a�[31m”" in str(caught.value)
+    assert "“a�[31m (2)”" in read_table(b"a\x1b[31m,a\x1b[31m,c\n1,2,3\n").notices[0]
+
+
+@pytest.mark.parametrize(
+    ("content", "names", "says"),
+    [
+        # What df.to_csv() writes, and the same read and written once more.
+        (b",a,b,c\n0,5,x,k\n1,6,y,l\n", "a b c", "The first column has no name and numbers the rows"),
+        (b"Unnamed: 0,a,b,c\n7,5,x,k\n3,6,y,l\n", "a b c", "The first column has no name and numbers the rows"),
+        (b",a,b,c\nAnn,5,x,k\nBob,6,y,l\n", "column 1,a,b,c", "without a name are called “column 1”."),
+        # What write.table of R writes.
+        (b'"a" "b" "c"\n"1" 5 "x" "k"\n"2" 6 "y" "l"\n'.replace(b" ", b","), "a b c", "numbers the rows"),
+        (b"a,b,c,\n5,x,k,\n6,y,l,\n", "a b c", "without a value are left out: 1."),
+        (b"a,b,c,,\n5,x,k\n6,y,l\n", "a b c", "without a value are left out: 2."),
+        (b"a,b,c\n5,x,k,\n6,y,l,\n", "a b c", "without a value are left out: 1."),
+        (b"a,,c\n5,x,k\n6,y,l\n", "a,column 2,c", "without a name are called “column 2”."),
+        (b"a,column 1,,a,a (2),a\n1,2,3,4,5,6\n", "a,column 1,column 3,a (3),a (2),a (4)", "“a (3)”, “a (4)”"),
+        (b"a;a;c\n1,5;x;k\n2,5;y;l\n", "a,a (2),c", "“a (2)”"),
+        (workbook([["a", "", "a"], [1, 2, 3]]), "a,column 2,a (2)", "“column 2”"),
+        (workbook([["", "a", "b", "c"], [0, 5, "x", "k"], [1, 6, "y", "l"]]), "a b c", "numbers the rows"),
+    ],
+)
+def test_names_that_are_missing_or_twice_are_put_right_and_said_so(content, names, says):
+    read = read_table(content)
+    assert list(read.frame.columns) == (names.split(",") if "," in names else names.split())
+    assert any(says in notice for notice in read.notices)
+
+
+def test_parquet_with_a_name_twice():
+    table = pa.Table.from_arrays([pa.array([1, 2]), pa.array(["x", "y"]), pa.array([3.5, 4.5])], ["a", "b", "a"])
+    target = io.BytesIO()
+    pq.write_table(table, target)
+    read = read_table(target.getvalue())
+    assert read.frame["a"].tolist() == [1, 2]
+    assert read.frame["a (2)"].tolist() == [3.5, 4.5]
+
+
+def test_a_ragged_row_is_told_by_its_line():
+    with pytest.raises(TableError, match="Line 5 has 4 cells where the first row has 3 names"):
+        read_table(b"\n\na,b,c\n1,2,3\n4,5,6,7\n")
+
+
+def test_cells_of_a_workbook():
+    day, minute = datetime(2020, 1, 2), datetime(2020, 1, 2, 3, 4)
+    rows = [
+        ["whole", "part", "word", "day", "minute", "flag", "formula", "mixed", 2019],
+        [3, 0.5, "x", day, minute, True, "=1+1", 7, 1],
+        [4, "", "y", day, minute, False, "=2+2", "z", 2],
+    ]
+    read = read_table(workbook(rows, sheets=3)).frame
+    assert read["whole"].tolist() == [3, 4]
+    assert read["whole"].dtype == int
+    assert read["part"].isna().tolist() == [False, True]
+    assert read["day"].tolist() == ["2020-01-02"] * 2
+    assert read["minute"].tolist() == ["2020-01-02 03:04:00"] * 2
+    assert read["flag"].tolist() == [True, False]
+    assert read["formula"].tolist() == [0, 0]  # the value that was stored with it: nothing is evaluated
+    assert read["mixed"].tolist() == ["7", "z"]
+    assert list(read.columns)[-1] == "2019"
+    assert read_table(workbook(rows, sheets=3)).notices == (
+        "Of the workbook's 3 sheets the first one, “Sheet1”, was read.",
+    )
 
 
 def test_dates_and_decimals_of_parquet_become_texts_and_numbers():

@@ -1,0 +1,107 @@
+"""Files that can end the process that reads them are read in a process of its own.
+
+pyarrow throws some faults in its own threads, where no ``except`` hears of them (``terminate called after throwing an
+instance of 'parquet::ParquetException'``), and two cells of a workbook that lie far apart make its reader ask for more
+memory than there is. One bad file would take the server down with everybody on it. The process has bounds on its memory
+and its time that a server cannot have, and leaves nothing behind. It is a module of this package, run as
+``python -m commod.uploads.parquet`` with the file on its standard input; it ends in `answer`.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from threading import Semaphore
+
+import pyarrow as pa
+
+from commod.uploads.limits import TableError
+
+__all__ = ["MAX_UNPACKED", "answer", "read_apart"]
+
+# What a file may hold once it is unpacked.
+MAX_UNPACKED = 256 * 1024**2
+# What the process may take: memory, seconds of a core, and seconds on the clock of a machine that has much to do.
+MAX_MEMORY = 4 * 1024**3
+MAX_SECONDS = 30
+MAX_WAIT = 120
+# So many are unpacked at a time; each takes some hundred megabytes.
+_ABREAST = Semaphore(2)
+_TABLE, _SENTENCE = b"T", b"S"
+# Of the server's environment, what a process needs to start; secrets are not.
+_NEEDED = ("PATH", "LD_LIBRARY_PATH", "SYSTEMROOT", "TZ", "TZDIR")
+
+
+def read_apart(module: str, content: bytes, damaged: TableError) -> pa.Table:
+    """The table that a module of this package reads from a file, in a process of its own.
+
+    Parameters
+    ----------
+    module : str
+        Its whole name.
+    content : bytes
+    damaged : TableError
+        What is said if the file ends the process.
+    """
+    environment = {name: os.environ[name] for name in _NEEDED if name in os.environ}
+    with _ABREAST:
+        try:
+            done = subprocess.run(
+                [sys.executable, "-m", module],
+                input=content,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                env=environment | {"PYTHONPATH": str(Path(__file__).parents[2]), "PYTHONSAFEPATH": "1"},
+                timeout=MAX_WAIT,
+                check=False,
+            )
+        except subprocess.TimeoutExpired:
+            raise TableError("The file takes too long to unpack: write it anew, or save it as CSV in UTF-8.") from None
+    kind, said = done.stdout[:1], memoryview(done.stdout)[1:]
+    if done.returncode or kind not in (_TABLE, _SENTENCE):
+        logging.getLogger(__name__).warning("The process that reads a file ended with %d.", done.returncode)
+        raise damaged
+    if kind == _SENTENCE:
+        raise TableError(str(said, "utf-8"))
+    try:
+        return pa.ipc.open_stream(said).read_all()
+    except pa.ArrowException:
+        raise damaged from None
+
+
+def answer(read: Callable[[bytes], pa.Table]) -> None:
+    """In the process: read what comes in, answer with a table or a sentence, and end."""
+    _bound()
+    out = sys.stdout.buffer
+    try:
+        table = read(sys.stdin.buffer.read())
+    except TableError as error:
+        out.write(_SENTENCE + str(error).encode("utf-8", "replace"))
+    else:
+        out.write(_TABLE)
+        with pa.ipc.new_stream(out, table.schema) as stream:
+            stream.write_table(table)
+    sys.stdout.flush()
+    # The answer is given: what pyarrow's threads do at the end of the interpreter shall not call it in question.
+    os._exit(0)
+
+
+def _bound() -> None:
+    """Limits on this process, where the system has them; no image of its memory is left when it is ended."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return
+    limits = {
+        resource.RLIMIT_CORE: 0,
+        resource.RLIMIT_CPU: MAX_SECONDS,
+        resource.RLIMIT_AS: MAX_MEMORY,
+    }
+    for kind, most in limits.items():
+        with suppress(ValueError, OSError):  # macOS knows the last one by name only
+            resource.setrlimit(kind, (most, most))

@@ -1,0 +1,112 @@
+"""Excel workbooks (.xlsx): the first sheet, read in a process of its own; formulas count with the values they had."""
+
+from __future__ import annotations
+
+import datetime as dt
+import io
+import zipfile
+import zlib
+from typing import Any
+
+import pyarrow as pa
+from python_calamine import CalamineError, CalamineWorkbook, SheetTypeEnum
+
+from commod.uploads.apart import MAX_UNPACKED, answer, read_apart
+from commod.uploads.limits import TableError, check_size, short
+
+__all__ = ["unpack_workbook_apart"]
+
+# A workbook has some dozens of parts.
+MAX_PARTS = 5_000
+_NOTICES = b"notices"
+
+
+def _damaged() -> TableError:
+    return TableError(
+        "The Excel workbook is damaged or too large, or its cells lie too far apart: save its first sheet as CSV in "
+        "UTF-8."
+    )
+
+
+def unpack_workbook_apart(content: bytes) -> tuple[pa.Table, list[str]]:
+    """The first sheet of a workbook, checked before it is unpacked, in a process of its own; and what was noticed.
+
+    Raises
+    ------
+    TableError
+        With one sentence for each way in which a file can be wrong; also where it ended the process.
+    """
+    table = read_apart(__name__, content, _damaged())
+    told = table.schema.metadata[_NOTICES].decode()
+    return table, [told] if told else []
+
+
+def _unpack(content: bytes) -> pa.Table:
+    _check_archive(content)
+    try:
+        workbook = CalamineWorkbook.from_filelike(io.BytesIO(content))
+        sheets = [sheet.name for sheet in workbook.sheets_metadata if sheet.typ == SheetTypeEnum.WorkSheet]
+        if not sheets:
+            raise TableError("The workbook has no sheet with cells: save the table as CSV in UTF-8.")
+        sheet = workbook.get_sheet_by_name(sheets[0])
+    except TableError:
+        raise
+    except (CalamineError, OSError, ValueError):
+        raise _damaged() from None
+    if sheet.height < 1:
+        raise TableError(f"The first sheet, “{short(sheets[0])}”, is empty: put the table on the first sheet.")
+    check_size(sheet.height - 1, sheet.width)
+    notice = ""
+    if len(sheets) > 1:
+        notice = f"Of the workbook's {len(sheets)} sheets the first one, “{short(sheets[0])}”, was read."
+    # Empty rows and columns around the table are left out by the reader, those among its rows here.
+    columns = list(zip(*(row for row in sheet.iter_rows() if any(cell != "" for cell in row)), strict=True))
+    names = [_text(cells[0]).strip() for cells in columns]
+    table = pa.table([_column(cells[1:]) for cells in columns], names=names)
+    return table.replace_schema_metadata({_NOTICES: notice})
+
+
+def _check_archive(content: bytes) -> None:
+    """Refuse what is no workbook, and what unpacks to too much: the sizes are counted, not believed."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            parts = archive.infolist()
+            names = {part.filename for part in parts}
+            if "xl/workbook.xml" not in names:
+                what = "a binary Excel workbook (.xlsb)" if "xl/workbook.bin" in names else "a ZIP archive"
+                raise TableError(f"The file is {what}: upload the table as CSV in UTF-8, .xlsx or Parquet.")
+            if len(parts) > MAX_PARTS or sum(part.file_size for part in parts) > MAX_UNPACKED:
+                raise TableError(
+                    f"The workbook unpacks to more than {MAX_UNPACKED // 2**20} MB: that is refused. Save the table as "
+                    "CSV in UTF-8."
+                )
+            if archive.testzip() is not None:  # a part that is larger than it says is none with the right checksum
+                raise _damaged()
+    except TableError:
+        raise
+    except (zipfile.BadZipFile, zlib.error, OSError, ValueError, EOFError, NotImplementedError, RuntimeError):
+        raise _damaged() from None
+
+
+def _column(cells: tuple[Any, ...]) -> pa.Array:
+    """Numbers or booleans, if all cells are; else texts."""
+    present = {type(cell) for cell in cells if cell != ""}
+    if present == {bool}:
+        return pa.array([None if cell == "" else cell for cell in cells], pa.bool_())
+    if present and present <= {float, int}:
+        numbers = pa.array([None if cell == "" else float(cell) for cell in cells], pa.float64())
+        whole = all(cell == "" or (cell == int(cell) and abs(cell) < 2**53) for cell in cells)
+        return numbers.cast(pa.int64()) if whole else numbers
+    return pa.array([None if cell == "" else _text(cell) for cell in cells], pa.string()).dictionary_encode()
+
+
+def _text(cell: Any) -> str:
+    if isinstance(cell, float):
+        return f"{cell:.15g}"
+    if isinstance(cell, dt.datetime):
+        return cell.isoformat(" ") if cell.time() != dt.time() else cell.date().isoformat()
+    return str(cell)
+
+
+if __name__ == "__main__":
+    answer(_unpack)

@@ -1,0 +1,71 @@
+"""The process in which files are read: what ends it does not end the server, and it has bounds."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from commod.uploads import apart
+from commod.uploads.limits import TableError
+
+
+def read():
+    return apart.read_apart("commod.uploads.parquet", b"a file", TableError("damaged or cut off"))
+
+
+def child(monkeypatch, source):
+    """Have something else run in the place of the reader."""
+    started = []
+    run = apart.subprocess.run
+
+    def other(command, **options):
+        started.append(options)
+        return run([sys.executable, "-c", source], **options)
+
+    monkeypatch.setattr(apart.subprocess, "run", other)
+    return started
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "import os; os.abort()",
+        "import sys; sys.exit(3)",
+        "print('X')",
+        "print('Tno table')",
+        "",
+    ],
+)
+def test_a_reader_that_fails_in_any_way_is_a_damaged_file(monkeypatch, source):
+    child(monkeypatch, source)
+    with pytest.raises(TableError, match="damaged or cut off"):
+        read()
+
+
+def test_a_reader_that_takes_too_long_is_ended(monkeypatch):
+    child(monkeypatch, "import time; time.sleep(60)")
+    monkeypatch.setattr(apart, "MAX_WAIT", 0.2)
+    with pytest.raises(TableError, match="takes too long to unpack"):
+        read()
+
+
+def test_the_reader_knows_nothing_of_the_server(monkeypatch):
+    monkeypatch.setenv("COMMOD_SECRET", "hush")
+    started = child(monkeypatch, "print('X')")
+    with pytest.raises(TableError):
+        read()
+    assert "hush" not in started[0]["env"].values()
+    assert len(started[0]["env"]) < len(os.environ)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such bounds")
+@pytest.mark.parametrize(
+    ("greed", "bound"), [("bytearray(8 * 2**30)", "MAX_MEMORY"), ("while True: pass", "MAX_SECONDS")]
+)
+def test_the_reader_has_bounds(monkeypatch, greed, bound):
+    small = {"MAX_MEMORY": 2**30, "MAX_SECONDS": 1}[bound]
+    source = f"from commod.uploads import apart\napart.{bound} = {small}\napart._bound()\n{greed}\nprint('done')"
+    done = subprocess.run([sys.executable, "-c", source], capture_output=True, timeout=60, check=False)
+    assert done.returncode != 0
+    assert b"done" not in done.stdout
