@@ -66,9 +66,12 @@ where there is no shift: the positive class where g(x) > 0.5.
 from __future__ import annotations
 
 import json
+import math
 import os
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -309,6 +312,195 @@ class Portable:
         for tree in self._trees:
             raw += tree.leaves(x)
         return _sigmoid(raw)
+
+
+# ---- cells: what a raw row holds ----
+
+# Words that stand for "no value", in whatever case; never a level. "None" counts in this spelling alone: "none" is
+# often an answer.
+MISSING_WORDS = frozenset(
+    [
+        *("", "?", "-", "--", ".", "na", "n/a", "n.a.", "<na>", "nan", "-nan", "null", "nil", "undefined"),
+        *("unknown", "unknown/invalid", "not known", "not available", "missing"),
+        *("#n/a", "#na", "#n/a n/a", "#null!", "#value!", "#ref!", "#name?", "#div/0!", "#num!"),
+        *("1.#ind", "-1.#ind", "1.#qnan", "-1.#qnan"),
+    ]
+)
+# Numbers beyond this, and infinity, count as missing: the square of one has to be a number, too.
+LARGEST = 1e100
+CURRENCIES = "$€£¥₹"
+_NUMBER_WITH = {
+    mark: re.compile(
+        rf"[+-]?(?:[1-9][0-9]{{0,2}}(?:(?P<by>[{other}\s'’])[0-9]{{3}})(?:(?P=by)[0-9]{{3}})*(?:[{mark}][0-9]*)?"
+        rf"|[0-9]+(?:[{mark}][0-9]*)?|[{mark}][0-9]+)(?:[eE][+-]?[0-9]+)?"
+    )
+    for mark, other in ((".", ","), (",", "."))
+}
+_DATE = re.compile(
+    r"(\d{1,4})([-/.])(\d{1,2})\2(\d{1,4})"
+    r"(?:[T ]\s*(\d{1,2}):(\d{2})(?::(\d{2})(?:[.,](\d+))?)?\s*([AaPp][Mm])?\s*(?:Z|([+-])(\d{2}):?(\d{2}))?)?"
+)
+EPOCH = datetime(1970, 1, 1)
+
+
+def is_missing(value: Any) -> bool:
+    """None, NaN, what pandas calls NA, and words that say so."""
+    if isinstance(value, str):
+        text = value.strip()
+        return text == "None" or text.lower() in MISSING_WORDS
+    return _is_gap(value)
+
+
+def number_in(value: Any, decimal: str = ".") -> float:
+    """The number that a cell holds, NaN if it holds none.
+
+    Of texts, "69,487.00", "1 200", "67,8", "$1,200" and "45%" (which is 45) are numbers. One that could be read in two
+    ways, such as "1,234" or "1.234", is read by `decimal`, the decimal mark of its column. True and False are none.
+    """
+    if isinstance(value, (bool, np.bool_)):
+        return math.nan
+    try:
+        number = _number_in_text(value, decimal) if isinstance(value, str) else float(value)
+    except (TypeError, ValueError, OverflowError):
+        return math.nan
+    return number if abs(number) <= LARGEST else math.nan
+
+
+def decimal_marks(text: str) -> str:
+    """The decimal marks with which a text can be read as a number: ".", ",", ".," or none."""
+    bare = _bare(text)
+    return "".join(mark for mark, pattern in _NUMBER_WITH.items() if pattern.fullmatch(bare))
+
+
+def _number_in_text(text: str, decimal: str) -> float:
+    marks = decimal_marks(text)
+    if not marks:
+        return math.nan
+    mark = decimal if decimal in marks else marks
+    return float(re.sub(rf"[^0-9eE+{mark}-]", "", _bare(text)).replace(mark, "."))
+
+
+def _bare(text: str) -> str:
+    """Without signs of currency and per cent."""
+    bare = text.strip().replace("\N{MINUS SIGN}", "-")
+    return re.sub(rf"^([+-]?)[{CURRENCIES}]\s?|\s?[{CURRENCIES}%]$", r"\1", bare)
+
+
+def days_in(value: Any, order: str = "mdy") -> float:
+    """The date that a cell holds, as days since 1 January 1970 (a time of day is a fraction), NaN if it holds none.
+
+    Of texts, 2024-01-31 and the like, and 1/31/2024 or 31.1.2024 with the `order` "mdy" or "dmy" of the column, each
+    with a time or without. A number is taken for days.
+    """
+    if isinstance(value, np.datetime64):
+        value = value.astype("datetime64[us]").item()
+    if isinstance(value, date) and not _is_gap(value):
+        moment = value if isinstance(value, datetime) else datetime(value.year, value.month, value.day)
+        return (moment.replace(tzinfo=None) - (moment.utcoffset() or timedelta(0)) - EPOCH) / timedelta(days=1)
+    if not isinstance(value, str):
+        return number_in(value)
+    found = _DATE.fullmatch(value.strip())
+    if found is None:
+        return math.nan
+    first, _, second, third, hour, minute, second_, fraction, half, sign, off_hours, off_minutes = found.groups()
+    year, month, day = (first, second, third) if len(first) == 4 else (third, first, second)
+    if len(first) != 4 and order == "dmy":
+        month, day = day, month
+    if len(year) != 4 or len(month) > 2 or len(day) > 2:
+        return math.nan
+    hours = int(hour or 0)
+    if half:
+        hours = hours % 12 + 12 * (half.lower() == "pm")
+    try:
+        moment = datetime(int(year), int(month), int(day), hours, int(minute or 0), int(second_ or 0))
+    except ValueError:
+        return math.nan
+    if sign:
+        ahead = timedelta(hours=int(off_hours), minutes=int(off_minutes))
+        moment = moment - ahead if sign == "+" else moment + ahead
+    return (moment - EPOCH) / timedelta(days=1) + float(f"0.{fraction or 0}") / 86_400
+
+
+def level_in(value: Any, *, decimal: str = "") -> str | None:
+    """The level of a category that a cell holds, as text; None if it holds nothing.
+
+    "1", 1 and 1.0 are one level, and so are "true", "TRUE" and True. With the decimal mark of a column of numbers, all
+    texts that `number_in` reads are numbers here, too.
+    """
+    if _is_gap(value):
+        return None
+    if isinstance(value, (bool, np.bool_)):
+        return str(bool(value))
+    text = str(value).strip()
+    if isinstance(value, str) and text.lower() in ("true", "false"):
+        return text.capitalize()
+    plain = not isinstance(value, str) or decimal or re.fullmatch(r"[+-]?[0-9]+\.?[0-9]*(?:[eE][+-]?[0-9]+)?", text)
+    number = number_in(value, decimal or ".") if plain else math.nan
+    if math.isnan(number):
+        return text
+    return str(int(number)) if number.is_integer() and abs(number) < 1e15 else f"{number:.10g}"
+
+
+# What stands for one another where only one of them is a level.
+_ALIKE = {"True": "1", "1": "True", "False": "0", "0": "False"}
+
+
+@dataclass(frozen=True)
+class ColumnRule:
+    """How a cell of one column becomes the number or the level that a model uses.
+
+    Attributes
+    ----------
+    name : str
+    kind : {"number", "date", "category"}
+        A date becomes a number, days since 1 January 1970.
+    decimal : {"", ".", ","}
+        Decimal mark of a text that could be read in two ways ("1,234"); of a category, "" unless it held numbers.
+    order : {"mdy", "dmy"}
+        Of a date that does not begin with its year.
+    divide : float
+        A number is divided by this: 100 for a probability that stands in the file as a percentage.
+    fill : float, str or None
+        What a missing cell becomes: a number, mostly the median, or a level. With None a missing cell is refused. A
+        cell that should hold a number and does not counts as missing.
+    levels : tuple of str
+        Known levels of a category.
+    other : str or None
+        The level that all unknown ones become; with None they stay what they are, none of the known ones.
+    """
+
+    name: Any
+    kind: str
+    decimal: str = "."
+    order: str = "mdy"
+    divide: float = 1.0
+    fill: float | str | None = None
+    levels: tuple[str, ...] = ()
+    other: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.kind not in ("number", "date", "category"):
+            raise ValueError(f"a rule of kind {self.kind!r}")
+
+    def read(self, value: Any) -> float | str | None:
+        """What a cell becomes; None where it is missing and nothing is said to fill it."""
+        if self.kind == "category":
+            return self._level(value)
+        number = days_in(value, self.order) if self.kind == "date" else number_in(value, self.decimal)
+        return self.fill if math.isnan(number) else number / self.divide
+
+    def _level(self, value: Any) -> float | str | None:
+        level = level_in(value, decimal=self.decimal)
+        if level is None or level in self.levels:
+            return self.fill if level is None else level
+        if _ALIKE.get(level) in self.levels:
+            return _ALIKE[level]
+        if is_missing(level):
+            return self.fill
+        return level if self.other is None else self.other
+
+
+# ---- rows ----
 
 
 class _Table:

@@ -2,26 +2,34 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
 
+from commod.datasets.raw import (
+    DECIMAL_COMMAS,
+    MAX_LEVELS,
+    OTHER,
+    Contract,
+    in_words,
+    learn_rule,
+    missing_in,
+    read_column,
+    read_levels,
+    read_numbers,
+)
 from commod.datasets.task import MAX_TRAINING, Feature, Task, TaskSpec
+from commod.portable import ColumnRule
 from commod.uploads.limits import short
 
 __all__ = ["Choice", "ChoiceError", "OwnTask", "find_leaks", "guess_columns", "make_task"]
 
 Kind = Literal["number", "category", "leave out"]
 
-# A category with more levels than this keeps the most common ones; the rest become OTHER.
-MAX_LEVELS = 30
-OTHER, MISSING = "other", "missing"
 # An outcome or a sensitive attribute has at most this many values to choose from.
 MAX_VALUES = 50
-# Numbers beyond this, and infinity, count as missing: the square of one has to be a number, too.
-LARGEST = 1e100
 # Each group needs so many rows of each label, or nothing can be trained and held out.
 LEAST_ROWS = 20
 
@@ -74,13 +82,8 @@ class OwnTask:
 
 
 def as_text(values: pd.Series) -> pd.Series:
-    """Values as text, whole numbers without a decimal point; missing ones stay missing."""
-    if pd.api.types.is_bool_dtype(values.dtype):
-        return values.map({True: "True", False: "False"})
-    if pd.api.types.is_numeric_dtype(values.dtype):
-        # Few different numbers among many rows: format each once.
-        return values.map({number: f"{number:.10g}" for number in pd.unique(values.dropna())})
-    return values.astype("string").str.strip().replace("", pd.NA).astype(object)
+    """Values as texts, which stand for classes and levels; missing ones stay missing."""
+    return read_levels(values)
 
 
 def guess_columns(frame: pd.DataFrame) -> pd.DataFrame:
@@ -120,17 +123,9 @@ def _guess(values: pd.Series) -> dict[str, Any]:
 
 
 def _as_numbers(values: pd.Series) -> tuple[pd.Series, int]:
-    """Values as numbers, and how many cells that are not empty are none."""
-    if pd.api.types.is_bool_dtype(values.dtype):
-        return pd.Series(np.nan, index=values.index), len(values)
-    if pd.api.types.is_numeric_dtype(values.dtype):
-        numbers = values.astype(float)
-    else:
-        codes, levels = pd.factorize(values)  # few different texts among many rows: read each once
-        read = pd.to_numeric(pd.Series(levels, dtype=object), errors="coerce").astype(float)
-        numbers = pd.Series(read.reindex(codes).to_numpy(), index=values.index)
-    numbers = numbers.where(numbers.abs() <= LARGEST)
-    return numbers, int((numbers.isna() & values.notna()).sum())
+    """Values as numbers (dates as days), and how many cells are none though they hold something."""
+    numbers, _ = read_numbers(values)
+    return numbers, int((numbers.isna() & ~missing_in(values)).sum())
 
 
 def _short(value: object) -> str:
@@ -169,7 +164,7 @@ def make_task(frame: pd.DataFrame, choice: Choice, *, name: str = "own") -> OwnT
     names = [column for column in names if column not in (choice.target, choice.sensitive, choice.scores)]
     if not names:
         raise ChoiceError("No feature is left: choose at least one column as a number or a category.")
-    X, told = _features(frame.loc[keep, names], choice)
+    X, contract, told = _features(frame.loc[keep, names], choice)
     done += told
     whole = X.notna().all(axis=1)
     if not whole.all():
@@ -183,6 +178,7 @@ def make_task(frame: pd.DataFrame, choice: Choice, *, name: str = "own") -> OwnT
     if constant:
         done.append(f"{_listed(constant)}: the same in all rows that are left, and so left out.")
         X = X.drop(columns=constant)
+    contract = tuple(rule for rule in contract if rule.name in X.columns)
     if X.empty or not len(X.columns):
         raise ChoiceError("No feature is left that differs between people: choose other columns.")
     others = [value for value in pd.unique(outcome.loc[index]) if value != choice.favourable]
@@ -190,7 +186,7 @@ def make_task(frame: pd.DataFrame, choice: Choice, *, name: str = "own") -> OwnT
     spec = TaskSpec(
         name=name,
         title=choice.title,
-        features=tuple(_feature(X[column], choice) for column in X.columns),
+        features=tuple(_feature(rule, choice) for rule in contract),
         target=choice.target,
         target_label=f"{choice.target} is {choice.favourable}",
         outcomes=(f"{choice.target}: {bad}", f"{choice.target}: {choice.favourable}"),
@@ -202,22 +198,25 @@ def make_task(frame: pd.DataFrame, choice: Choice, *, name: str = "own") -> OwnT
     )
     if scores is not None:
         X = X.assign(**{choice.scores: scores.loc[index].to_numpy(dtype=float)})
+        decimal = _decimal(frame, choice.scores) or "."
+        contract = (*contract, ColumnRule(choice.scores, "number", decimal))
     if 0.7 * len(X) > MAX_TRAINING:
         done.append(f"g learns from {MAX_TRAINING:,} of the training rows, drawn at random; f from all of them.")
     about = f"{choice.title}, uploaded in this session: {len(X):,} rows, {len(spec.features)} features, in memory only."
     sheet = "\n\n".join([about, *done])  # no markup: names of files and columns may hold anything
-    task = Task(spec=spec, X=X, y=y, sensitive=s, datasheet=sheet, recipe=_recipe(choice))
+    task = Task(spec=spec, X=X, y=y, sensitive=s, datasheet=sheet, recipe=_recipe(choice, contract), contract=contract)
     return OwnTask(task, tuple(done))
 
 
-def _feature(values: pd.Series, choice: Choice) -> Feature:
-    name = str(values.name)
-    if values.dtype != float:
+def _feature(rule: ColumnRule, choice: Choice) -> Feature:
+    name = str(rule.name)
+    if rule.kind == "category":
         return Feature(name, name, "category")
-    return Feature(name, name, "number", merit=choice.merits.get(name, 0))
+    unit = "days since 1970" if rule.kind == "date" else ""
+    return Feature(name, name, "number", unit, merit=choice.merits.get(name, 0))
 
 
-def _recipe(choice: Choice) -> str:
+def _recipe(choice: Choice, contract: Contract) -> str:
     arguments = "\n".join(f"    {key}={value!r}," for key, value in vars(choice).items())
     file = choice.title if choice.title.lower().endswith((".csv", ".tsv", ".txt", ".parquet")) else "your_file.csv"
     return (
@@ -226,6 +225,8 @@ def _recipe(choice: Choice) -> str:
         f"table = read_table(Path({file!r}).read_bytes()).frame\n"
         f"choice = Choice(\n{arguments}\n)\n"
         "task = make_task(table, choice).task\n"
+        "# task.contract says how a cell of the file is read:\n"
+        + "".join(f"#   {str(rule.name)!r}: {' '.join(in_words(rule).split())}\n" for rule in contract)
     )
 
 
@@ -294,36 +295,42 @@ def _tell_dropped(
     done += [f"{count:,} rows {what} are left out." for count, what in parts if count]
 
 
-def _features(frame: pd.DataFrame, choice: Choice) -> tuple[pd.DataFrame, list[str]]:
+def _features(frame: pd.DataFrame, choice: Choice) -> tuple[pd.DataFrame, Contract, list[str]]:
+    """The columns as a model gets them, the rules by which they were read, and what that did to them, in sentences."""
     columns: dict[str, pd.Series] = {}
+    contract = []
     told = []
     for name in frame.columns:
-        if choice.kinds[name] == "number":
-            values, wrong = _as_numbers(frame[name])
-            if values.notna().sum() == 0:
+        cells = frame[name]
+        kind: Any = choice.kinds[name]
+        rule = learn_rule(cells, kind, fill=choice.missing == "fill", decimal=_decimal(frame, name))
+        unfilled = read_column(cells, replace(rule, fill=None))
+        gaps = int(unfilled.isna().sum())
+        if rule.kind == "category":
+            if rule.other:
+                rare = read_levels(cells, rule.decimal).nunique() - (MAX_LEVELS - 1)
+                told.append(f"{rare:,} rare levels of “{_short(name)}” become “{OTHER}”.")
+            if gaps and rule.fill:
+                told.append(f"{gaps:,} missing in “{_short(name)}” become a level of their own.")
+        else:
+            if gaps == len(cells):
                 raise ChoiceError(f"“{_short(name)}” holds no numbers: make it a category, or leave it out.")
+            if rule.kind == "date":
+                told.append(f"The dates in “{_short(name)}” are counted in days since 1 January 1970.")
+            wrong = int((unfilled.isna() & ~missing_in(cells)).sum())
             if wrong:
-                told.append(f"{wrong:,} cells of “{_short(name)}” are no numbers and count as missing.")
-            if choice.missing == "fill" and values.isna().any():
-                middle = float(values.median())
-                told.append(
-                    f"{int(values.isna().sum()):,} missing in “{_short(name)}” are set to its median, {middle:g}."
-                )
-                values = values.fillna(middle)
-            columns[name] = values.astype(float)
-            continue
-        levels = as_text(frame[name])
-        common = levels.value_counts()
-        if len(common) > MAX_LEVELS:
-            kept = set(common.index[: MAX_LEVELS - 1])
-            rare = levels.notna() & ~levels.isin(kept)
-            told.append(f"{len(common) - len(kept):,} rare levels of “{_short(name)}” become “{OTHER}”.")
-            levels = levels.where(~rare, OTHER)
-        if choice.missing == "fill" and levels.isna().any():
-            told.append(f"{int(levels.isna().sum()):,} missing in “{_short(name)}” become a level of their own.")
-            levels = levels.astype(object).where(levels.notna(), MISSING)  # be it text or, all of it missing, numbers
-        columns[name] = levels.astype("category")
-    return pd.DataFrame(columns), told
+                told.append(f"{wrong:,} cells of “{_short(name)}” are no {rule.kind}s and count as missing.")
+            if gaps and rule.fill is not None:
+                told.append(f"{gaps:,} missing in “{_short(name)}” are set to its median, {rule.fill:g}.")
+        values = read_column(cells, rule)
+        columns[name] = values.astype("category") if rule.kind == "category" else values
+        contract.append(rule)
+    return pd.DataFrame(columns), tuple(contract), told
+
+
+def _decimal(frame: pd.DataFrame, column: str) -> str:
+    """The decimal mark of a column in the file, where that is known."""
+    return "," if column in frame.attrs.get(DECIMAL_COMMAS, ()) else ""
 
 
 def _check_cells(y: pd.Series, s: pd.Series, choice: Choice) -> None:

@@ -13,6 +13,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.pipeline import Pipeline
 
 from commod.datasets.encoding import TabularEncoder
+from commod.datasets.raw import Contract
 
 __all__ = ["MAX_TRAINING", "Feature", "Split", "Task", "TaskSpec"]
 
@@ -143,6 +144,8 @@ class Task:
         1 for ``spec.groups[1]``, 0 for ``spec.groups[0]``.
     datasheet : str
         Markdown: source, licence, size, groups, caveats.
+    contract : tuple of ColumnRule
+        How a cell of the file becomes what stands in ``X``.
     """
 
     spec: TaskSpec
@@ -151,6 +154,7 @@ class Task:
     sensitive: pd.Series
     datasheet: str = field(repr=False, default="")
     recipe: str = field(repr=False, default="")  # Python that makes the task, if it does not ship with the project
+    contract: Contract = field(repr=False, default=())
 
     @property
     def name(self) -> str:
@@ -174,7 +178,8 @@ class Task:
         """The same task with f yet to be trained: without the column of scores."""
         if not self.spec.scores:
             return self
-        return replace(self, X=self.features(self.X), spec=replace(self.spec, scores=""))
+        contract = tuple(rule for rule in self.contract if rule.name != self.spec.scores)
+        return replace(self, X=self.features(self.X), spec=replace(self.spec, scores=""), contract=contract)
 
     def label(self, column: str, level: object = None) -> str:
         """Readable name of an encoded column: "LSAT score", or "School cluster: cluster 3" for a level."""

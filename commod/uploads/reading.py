@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
+from commod.portable import number_in
 from commod.uploads.limits import MAX_BYTES, MAX_COLUMNS, MAX_TEXT, TableError, check_names, check_size, short
 from commod.uploads.parquet import damaged, unpack_apart
 
@@ -180,13 +181,13 @@ def _with_decimal_commas(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
             continue
         codes, levels = pd.factorize(values)  # few different texts among many rows: look at each once
         texts = pd.Series(levels).astype(str)
-        dots = texts.str.replace(",", ".", regex=False)
-        numbers = pd.to_numeric(dots, errors="coerce")
+        numbers = texts.map(lambda text: number_in(text, ","))
         known = codes[codes >= 0]
         if texts.str.fullmatch(r"\s*[+-]?\d+,\d+\s*").any() and numbers.notna().to_numpy()[known].mean() >= 0.8:
-            new = numbers if numbers.notna().all() else dots.astype(object)
+            new = numbers if numbers.notna().all() else numbers.astype(object).where(numbers.notna(), texts)
             read[name] = new.reindex(codes).to_numpy()
     names = ", ".join(short(name) for name in list(read)[:5]) + (" …" if len(read) > 5 else "")
+    frame.attrs["decimal_commas"] = list(read)  # for the contract of raw rows, commod.datasets.raw
     return frame.assign(**read), [f"Read with a decimal comma: {names}."] if read else []
 
 
@@ -241,7 +242,9 @@ def _checked(frame: pd.DataFrame, notices: list[str]) -> ReadTable:
             *notices,
             f"Cells of {', '.join(formulas[:3])} begin like formulas: they are taken as text and never evaluated.",
         ]
-    return ReadTable(pd.DataFrame(columns), tuple(notices))
+    checked = pd.DataFrame(columns)
+    checked.attrs = frame.attrs
+    return ReadTable(checked, tuple(notices))
 
 
 def _plain_objects(values: pd.Series) -> pd.Series:

@@ -43,8 +43,9 @@ def test_types_are_guessed_and_say_why(table):
     ("values", "kind", "says"),
     [
         ([1.5, 2.5, np.nan, 3.5] * 20, "number", "numbers"),
-        (["1", "2", "3", "n/a"] + ["4"] * 96, "number", "1 cells are none (“n/a”)"),
-        (["67.8", "unknown", "12", "3", "4", "5"] * 20, "number", "20 cells are none (“unknown”)"),
+        (["1", "2", "3", "many"] + ["4"] * 96, "number", "1 cells are none (“many”)"),
+        (["67.8", "some", "12", "3", "4", "5"] * 20, "number", "20 cells are none (“some”)"),
+        (["67.8", "unknown", "12", "?", "n/a", "5"] * 20, "number", "numbers"),
         (["a", "b"] * 40, "category", "texts"),
         ([True, False] * 40, "category", "texts"),
         (["x"] * 80, "leave out", "the same in every row"),
@@ -94,7 +95,7 @@ def test_other_groups_and_missing_outcomes_are_left_out_and_counted(table):
 
 def test_text_in_numbers_counts_as_missing(table):
     odd = table.astype({"test_score": object})
-    odd.loc[0:2, "test_score"] = "unknown"
+    odd.loc[0:2, "test_score"] = "many"
     own = make_task(odd, CHOICE)
     assert "3 cells of “test_score” are no numbers and count as missing." in own.done
 
