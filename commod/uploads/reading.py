@@ -249,6 +249,8 @@ def _checked(frame: pd.DataFrame, notices: list[str]) -> ReadTable:
 
 def _plain_objects(values: pd.Series) -> pd.Series:
     """Decimals and dates as numbers and texts."""
+    if pd.api.types.infer_dtype(values, skipna=True) == "boolean":  # with gaps; as numbers they would be 0 and 1
+        return values.where(values.isna(), values.astype(str))
     try:
         try:
             return values.astype(float)
