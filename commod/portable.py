@@ -13,34 +13,45 @@ to where the model is to run, and::
 The file is written by `commod.models.export.to_portable`. Predictions are those of the model it was written from, to
 1e-9.
 
-The formats, ``commod-portable/1`` to ``commod-portable/3``
+The formats, ``commod-portable/1`` to ``commod-portable/4``
 -----------------------------------------------------------
 Strict JSON (no NaN, no infinity): one object with
 
 ``format``
     ``"commod-portable/1"``; ``"commod-portable/2"`` for a model with a shift; ``"commod-portable/3"`` for one that acts
-    on some people only. A reader that does not know the version refuses the file.
+    on some people only; ``"commod-portable/4"`` for one that says how raw cells are read, or takes gaps. A reader that
+    does not know the version refuses the file.
 ``about``
     Texts about the model, for people; not used.
 ``settings``
     Arguments of the estimator, for people; not used.
 ``classes``
     The two labels; the second is the positive one.
+``raw``
+    In version 4, where there is one, the contract for raw rows: a list of rules, each with the attributes of a
+    `ColumnRule`, for the columns that they name. A cell of such a column (a text of a CSV file, a JSON value, a number,
+    null) is first read by its rule: numbers in all their spellings, words for "missing", medians, levels, truth values,
+    dates.
 ``encoder``
     How a row becomes numbers: ``columns``, a list of ``{"name": ..., "levels": null or [...]}``; ``mean`` and
     ``scale``, one number per encoded column. A column without levels is a number and gives one encoded column. One with
     levels is a category and gives a 0/1 column per level, or, if it has two, one column for the second; a value that is
     none of the levels gives 0 in all of them. All are then standardised: (raw − mean) / scale.
+
+    In version 4 a column may also have ``fill``, the number or the level that a gap becomes (null: it stays a gap, for
+    an f that takes gaps; without ``fill`` a gap is refused); ``other``, the level that unknown ones become; and
+    ``"codes": true``, for an f that takes levels as they are: one encoded column, the place of the level in
+    ``levels``, and a gap for an unknown one.
 ``r``
     The ratio: ``intercept``, ``coef`` (one weight per encoded column, and, where ``include_score`` is true, one for
     the logit of f behind them), ``features`` (names of the weights), and ``concepts``, a list of ``{"name": ...,
     "weight": ..., "loadings": [...]}`` with the same r read through concepts: coef = Σ weight · loadings.
 ``s``
-    In version 2, and in version 3 where there is one, the shift: ``intercept``, ``coef`` and ``concepts`` as those of
+    In version 2, and in later ones where there is one, the shift: ``intercept``, ``coef`` and ``concepts`` as those of
     ``r``, in the same order and over the same features; no ``include_score``, which is that of ``r``.
 ``acts_on``
-    In version 3 only, ``"negative"`` or ``"positive"``: the decision of f (positive where its probability is above 0.5)
-    that the model acts on. Everybody else keeps f's score: r = 1 and s = 0.
+    In version 3, and in version 4 where there is one, ``"negative"`` or ``"positive"``: the decision of f (positive
+    where its probability is above 0.5) that the model acts on. Everybody else keeps f's score: r = 1 and s = 0.
 ``f``
     The deployed model. ``kind`` is one of
 
@@ -57,7 +68,9 @@ Strict JSON (no NaN, no infinity): one object with
 
     The first three have an ``encoder`` of their own where it is not that of r. A tree is ``{"feature": [...], "number":
     [...], "left": [...], "right": [...]}`` with one entry per node: at a node with feature i ≥ 0, go left if x_i ≤
-    number, else right (both come later in the list); a node with feature −1 is a leaf, and its number the value.
+    number, else right (both come later in the list); a node with feature −1 is a leaf, and its number the value. In
+    version 4 a tree may have ``gaps_left``, with 1 for each node where a gap goes left, and ``levels_left``, which has
+    for some nodes (by their place, as text) the places of the levels that go left.
 
 A row is then decided by g(x) = σ(r(x) · logit f(x) + s(x)), with f's probability clipped to [1e-6, 1 − 1e-6] and s = 0
 where there is no shift: the positive class where g(x) > 0.5.
@@ -66,16 +79,33 @@ where there is no shift: the positive class where g(x) > 0.5.
 from __future__ import annotations
 
 import json
+import math
 import os
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["DIRECTED", "FORMAT", "SHIFTED", "Portable", "load"]
+__all__ = [
+    "CONTRACTED",
+    "DIRECTED",
+    "FORMAT",
+    "MISSING_WORDS",
+    "SHIFTED",
+    "ColumnRule",
+    "Portable",
+    "days_in",
+    "decimal_marks",
+    "is_missing",
+    "level_in",
+    "load",
+    "number_in",
+]
 
 # What a file says of its own format; any other is refused.
 FORMAT = "commod-portable/1"
@@ -83,10 +113,16 @@ FORMAT = "commod-portable/1"
 SHIFTED = "commod-portable/2"
 # The same of a model that acts only on people whom f decides one way.
 DIRECTED = "commod-portable/3"
+# The same of a model that reads raw cells, or takes gaps; with or without what the others have.
+CONTRACTED = "commod-portable/4"
+FORMATS = (FORMAT, SHIFTED, DIRECTED, CONTRACTED)
 # Scores of exactly 0 or 1 have no logit: they count as this far from certain.
 CERTAINTY = 1e-6
 # Kinds of f that are in the file.
 MODELS = ("logistic", "forest", "boosting")
+
+# What a gap becomes where nothing is said to fill it.
+REFUSED = object()
 
 Array = NDArray[np.float64]
 # A dict of columns, or a list of dicts.
@@ -135,23 +171,27 @@ class Portable:
 
     def __init__(self, content: Mapping[str, Any]) -> None:
         found = content.get("format")
-        if found not in (FORMAT, SHIFTED, DIRECTED):
+        if found not in FORMATS:
+            known = ", ".join(map(repr, FORMATS[:-1])) + f" and {FORMATS[-1]!r}"
             raise ValueError(
-                f"This file has format {found!r}, but this loader reads {FORMAT!r}, {SHIFTED!r} and {DIRECTED!r}: "
-                "take the loader that was exported with the file."
+                f"This file has format {found!r}, but this loader reads {known}: take the loader that was exported "
+                "with the file."
             )
         try:
             self._encoder = _Encoder.read(content["encoder"])
             self._include_score = bool(content["r"]["include_score"])
             width = len(self._encoder.mean) + self._include_score
             self._ratio = _Linear.read(content["r"], width)
-            shifted = found == SHIFTED or (found == DIRECTED and "s" in content)
+            shifted = found == SHIFTED or (found in (DIRECTED, CONTRACTED) and "s" in content)
             self._shift = _Linear.read(content["s"], width) if shifted else _Linear(0.0, np.zeros(width), [])
             if shifted and len(self._shift.concepts) != len(self._ratio.concepts):
                 raise ValueError("r and s that are read through different concepts")
-            self._acts_on = content["acts_on"] if found == DIRECTED else "everybody"
-            if found == DIRECTED and self._acts_on not in ("negative", "positive"):
+            directed = found == DIRECTED or (found == CONTRACTED and "acts_on" in content)
+            self._acts_on = content["acts_on"] if directed else "everybody"
+            if directed and self._acts_on not in ("negative", "positive"):
                 raise ValueError(f"acts_on is {self._acts_on!r}")
+            rules = content.get("raw", []) if found == CONTRACTED else []
+            self._rules = {rule["name"]: ColumnRule.from_json(rule) for rule in rules}
             self._f = content["f"]
             self._f_encoder = _Encoder.read(self._f["encoder"]) if "encoder" in self._f else self._encoder
             width = len(self._f_encoder.mean)
@@ -212,7 +252,7 @@ class Portable:
 
     def scores_of_f(self, rows: Rows) -> Array:
         """Probabilities of the positive class under f, where f is in the file (or in a column of the rows)."""
-        return self._scores(_Table(rows))
+        return self._scores(_Table(rows, self._rules))
 
     def explain(self, row: Mapping[Any, Any], *, base_scores: Any = None) -> list[dict[str, Any]]:
         """The sum that leads from f's logit to g's for one row.
@@ -268,7 +308,7 @@ class Portable:
         return np.where(acted, self._ratio(x), 1.0), np.where(acted, self._shift(x), 0.0), logit
 
     def _encoded_and_logit(self, rows: Rows, base_scores: Any, *, score_needed: bool = True) -> tuple[Array, Array]:
-        table = _Table(rows)
+        table = _Table(rows, self._rules)
         x = self._encoder.transform(table)
         if not score_needed:
             return x, np.zeros(table.n_rows)
@@ -311,10 +351,212 @@ class Portable:
         return _sigmoid(raw)
 
 
+# ---- cells: what a raw row holds ----
+
+# Words that stand for "no value", in whatever case; never a level. "None" counts in this spelling alone: "none" is
+# often an answer.
+MISSING_WORDS = frozenset(
+    [
+        *("", "?", "-", "--", ".", "na", "n/a", "n.a.", "<na>", "nan", "-nan", "null", "nil", "undefined"),
+        *("unknown", "unknown/invalid", "not known", "not available", "missing"),
+        *("#n/a", "#na", "#n/a n/a", "#null!", "#value!", "#ref!", "#name?", "#div/0!", "#num!"),
+        *("1.#ind", "-1.#ind", "1.#qnan", "-1.#qnan"),
+    ]
+)
+# Numbers beyond this, and infinity, count as missing: the square of one has to be a number, too.
+LARGEST = 1e100
+CURRENCIES = "$€£¥₹"
+_NUMBER_WITH = {
+    mark: re.compile(
+        rf"[+-]?(?:[1-9][0-9]{{0,2}}(?:(?P<by>[{other}\s'’])[0-9]{{3}})(?:(?P=by)[0-9]{{3}})*(?:[{mark}][0-9]*)?"
+        rf"|[0-9]+(?:[{mark}][0-9]*)?|[{mark}][0-9]+)(?:[eE][+-]?[0-9]+)?"
+    )
+    for mark, other in ((".", ","), (",", "."))
+}
+_DATE = re.compile(
+    r"(\d{1,4})([-/.])(\d{1,2})\2(\d{1,4})"
+    r"(?:[T ]\s*(\d{1,2}):(\d{2})(?::(\d{2})(?:[.,](\d+))?)?\s*([AaPp][Mm])?\s*(?:Z|([+-])(\d{2}):?(\d{2}))?)?"
+)
+EPOCH = datetime(1970, 1, 1)
+
+
+def is_missing(value: Any) -> bool:
+    """None, NaN, what pandas calls NA, and words that say so."""
+    if isinstance(value, str):
+        text = value.strip()
+        return text == "None" or text.lower() in MISSING_WORDS
+    return _is_gap(value)
+
+
+def number_in(value: Any, decimal: str = ".") -> float:
+    """The number that a cell holds, NaN if it holds none.
+
+    Of texts, "69,487.00", "1 200", "67,8", "$1,200" and "45%" (which is 45) are numbers. One that could be read in two
+    ways, such as "1,234" or "1.234", is read by `decimal`, the decimal mark of its column. True and False are none.
+    """
+    if isinstance(value, (bool, np.bool_)):
+        return math.nan
+    try:
+        number = _number_in_text(value, decimal) if isinstance(value, str) else float(value)
+    except (TypeError, ValueError, OverflowError):
+        return math.nan
+    return number if abs(number) <= LARGEST else math.nan
+
+
+def decimal_marks(text: str) -> str:
+    """The decimal marks with which a text can be read as a number: ".", ",", ".," or none."""
+    bare = _bare(text)
+    return "".join(mark for mark, pattern in _NUMBER_WITH.items() if pattern.fullmatch(bare))
+
+
+def _number_in_text(text: str, decimal: str) -> float:
+    marks = decimal_marks(text)
+    if not marks:
+        return math.nan
+    mark = decimal if decimal in marks else marks
+    return float(re.sub(rf"[^0-9eE+{mark}-]", "", _bare(text)).replace(mark, "."))
+
+
+def _bare(text: str) -> str:
+    """Without signs of currency and per cent."""
+    bare = text.strip().replace("\N{MINUS SIGN}", "-")
+    return re.sub(rf"^([+-]?)[{CURRENCIES}]\s?|\s?[{CURRENCIES}%]$", r"\1", bare)
+
+
+def days_in(value: Any, order: str = "mdy") -> float:
+    """The date that a cell holds, as days since 1 January 1970 (a time of day is a fraction), NaN if it holds none.
+
+    Of texts, 2024-01-31 and the like, and 1/31/2024 or 31.1.2024 with the `order` "mdy" or "dmy" of the column, each
+    with a time or without. A number is taken for days.
+    """
+    if isinstance(value, np.datetime64):
+        value = value.astype("datetime64[us]").item()
+    if isinstance(value, date) and not _is_gap(value):
+        moment = value if isinstance(value, datetime) else datetime(value.year, value.month, value.day)
+        return (moment.replace(tzinfo=None) - (moment.utcoffset() or timedelta(0)) - EPOCH) / timedelta(days=1)
+    if not isinstance(value, str):
+        return number_in(value)
+    found = _DATE.fullmatch(value.strip())
+    if found is None:
+        return math.nan
+    first, _, second, third, hour, minute, second_, fraction, half, sign, off_hours, off_minutes = found.groups()
+    year, month, day = (first, second, third) if len(first) == 4 else (third, first, second)
+    if len(first) != 4 and order == "dmy":
+        month, day = day, month
+    if len(year) != 4 or len(month) > 2 or len(day) > 2:
+        return math.nan
+    hours = int(hour or 0)
+    if half:
+        hours = hours % 12 + 12 * (half.lower() == "pm")
+    try:
+        moment = datetime(int(year), int(month), int(day), hours, int(minute or 0), int(second_ or 0))
+    except ValueError:
+        return math.nan
+    if sign:
+        ahead = timedelta(hours=int(off_hours), minutes=int(off_minutes))
+        moment = moment - ahead if sign == "+" else moment + ahead
+    return (moment - EPOCH) / timedelta(days=1) + float(f"0.{fraction or 0}") / 86_400
+
+
+def level_in(value: Any, *, decimal: str = "") -> str | None:
+    """The level of a category that a cell holds, as text; None if it holds nothing.
+
+    "1", 1 and 1.0 are one level, and so are "true", "TRUE" and True. With the decimal mark of a column of numbers, all
+    texts that `number_in` reads are numbers here, too.
+    """
+    if _is_gap(value):
+        return None
+    if isinstance(value, (bool, np.bool_)):
+        return str(bool(value))
+    text = str(value).strip()
+    if isinstance(value, str) and text.lower() in ("true", "false"):
+        return text.capitalize()
+    plain = not isinstance(value, str) or decimal or re.fullmatch(r"[+-]?[0-9]+\.?[0-9]*(?:[eE][+-]?[0-9]+)?", text)
+    number = number_in(value, decimal or ".") if plain else math.nan
+    if math.isnan(number):
+        return text
+    return str(int(number)) if number.is_integer() and abs(number) < 1e15 else f"{number:.10g}"
+
+
+# What stands for one another where only one of them is a level.
+_ALIKE = {"True": "1", "1": "True", "False": "0", "0": "False"}
+
+
+@dataclass(frozen=True)
+class ColumnRule:
+    """How a cell of one column becomes the number or the level that a model uses.
+
+    Attributes
+    ----------
+    name : str
+    kind : {"number", "date", "category"}
+        A date becomes a number, days since 1 January 1970.
+    decimal : {"", ".", ","}
+        Decimal mark of a text that could be read in two ways ("1,234"); of a category, "" unless it held numbers.
+    order : {"mdy", "dmy"}
+        Of a date that does not begin with its year.
+    divide : float
+        A number is divided by this: 100 for a probability that stands in the file as a percentage.
+    turned : bool
+        Whether a probability in the file is that of the other outcome, so that 1 less it is used.
+    fill : float, str or None
+        What a missing cell becomes: a number, mostly the median, or a level. With None a missing cell is refused. A
+        cell that should hold a number and does not counts as missing.
+    levels : tuple of str
+        Known levels of a category.
+    other : str or None
+        The level that all unknown ones become; with None they stay what they are, none of the known ones.
+    """
+
+    name: Any
+    kind: str
+    decimal: str = "."
+    order: str = "mdy"
+    divide: float = 1.0
+    turned: bool = False
+    fill: float | str | None = None
+    levels: tuple[str, ...] = ()
+    other: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.kind not in ("number", "date", "category") or not self.divide > 0:
+            raise ValueError(f"a rule of kind {self.kind!r} that divides by {self.divide}")
+        if self.kind != "category" and self.fill is not None:
+            _number(self.fill)
+
+    @classmethod
+    def from_json(cls, content: Mapping[str, Any]) -> ColumnRule:
+        """A rule as a file has it."""
+        return cls(**{**content, "levels": tuple(content.get("levels", ()))})
+
+    def read(self, value: Any) -> float | str | None:
+        """What a cell becomes; None where it is missing and nothing is said to fill it."""
+        if self.kind == "category":
+            return self._level(value)
+        number = days_in(value, self.order) if self.kind == "date" else number_in(value, self.decimal)
+        if math.isnan(number):
+            return self.fill
+        return 1.0 - number / self.divide if self.turned else number / self.divide
+
+    def _level(self, value: Any) -> float | str | None:
+        level = level_in(value, decimal=self.decimal)
+        if level is None or level in self.levels:
+            return self.fill if level is None else level
+        if _ALIKE.get(level) in self.levels:
+            return _ALIKE[level]
+        if is_missing(level):
+            return self.fill
+        return level if self.other is None else self.other
+
+
+# ---- rows ----
+
+
 class _Table:
     """Rows as columns, whichever way they were given."""
 
-    def __init__(self, rows: Rows) -> None:
+    def __init__(self, rows: Rows, rules: Mapping[Any, ColumnRule]) -> None:
+        self._rules = rules
         self._columns: dict[Any, Sequence[Any]] | None = None
         self._rows: list[Mapping[Any, Any]] = []
         if hasattr(rows, "keys") and hasattr(rows, "__getitem__"):
@@ -336,76 +578,107 @@ class _Table:
         return name in self._columns if self._columns is not None else all(name in row for row in self._rows)
 
     def missing(self, names: Sequence[Any]) -> list[Any]:
-        return [name for name in names if name not in self]
+        return [name for name in names if name not in self and self._spaced(name) not in self]
 
-    def values(self, name: Any) -> Sequence[Any]:
-        values = self._columns[name] if self._columns is not None else [row[name] for row in self._rows]
-        for i, value in enumerate(values):
-            if _is_gap(value):
-                raise ValueError(f"Column {name!r} has no value in row {i}: fill it in or drop the row.")
-        return values
+    def _spaced(self, name: Any) -> Any:
+        """The column of this name with spaces around it, as the head of some files has it."""
+        there = self._columns if self._columns is not None else (self._rows or [{}])[0]
+        return next((key for key in there if isinstance(key, str) and key.strip() == name), name)
 
-    def numbers(self, name: Any) -> Array:
+    def values(self, name: Any, fill: Any = REFUSED) -> Sequence[Any]:
+        """The cells of a column as its rule reads them, gaps filled with `fill`."""
+        key = name if name in self else self._spaced(name)
+        values = self._columns[key] if self._columns is not None else [row[key] for row in self._rows]
+        if name in self._rules:
+            values = [self._rules[name].read(value) for value in values]
+        gaps = [_is_gap(value) for value in values]
+        if fill is REFUSED and any(gaps):
+            raise ValueError(f"Column {name!r} has no value in row {gaps.index(True)}: fill it in or drop the row.")
+        return [fill if gap else value for gap, value in zip(gaps, values, strict=True)]
+
+    def numbers(self, name: Any, fill: Any = REFUSED) -> Array:
         out = np.empty(self.n_rows)
-        for i, value in enumerate(self.values(name)):
+        values = self.values(name, fill)
+        for i, value in enumerate(values):
+            if value is None:
+                out[i] = np.nan
+                continue
             try:
                 out[i] = float(value)
             except (TypeError, ValueError):
                 raise ValueError(f"Column {name!r} must hold numbers, but row {i} holds {value!r}.") from None
-        if not np.isfinite(out).all():
-            raise ValueError(f"Column {name!r} must hold finite numbers; row {np.argmin(np.isfinite(out))} does not.")
+        endless = np.isinf(out) if fill is None else ~np.isfinite(out)
+        if endless.any():
+            raise ValueError(f"Column {name!r} must hold finite numbers; row {np.argmax(endless)} does not.")
         return out
+
+
+@dataclass(frozen=True)
+class _Column:
+    """A column of an encoder."""
+
+    name: Any
+    places: dict[Any, int] | None  # level to its encoded column, −1 for the first of two; None for a number
+    width: int  # encoded columns
+    fill: Any  # of gaps: a number or a level, None for gaps that stay, REFUSED
+    other: Any  # the level that unknown ones become
+    codes: bool  # one encoded column, the place of the level
+
+    @classmethod
+    def read(cls, content: Mapping[str, Any]) -> _Column:
+        levels, codes = content["levels"], bool(content.get("codes", False))
+        fill = content.get("fill", REFUSED)
+        if levels is None:
+            fill = fill if fill is REFUSED or fill is None else _number(fill)
+            return cls(content["name"], None, 1, fill, None, False)
+        first = 1 if len(levels) == 2 and not codes else 0
+        places = {level: i - first for i, level in enumerate(levels)}
+        return cls(content["name"], places, 1 if codes else len(levels) - first, fill, content.get("other"), codes)
+
+    def encoded(self, table: _Table) -> Array:
+        """The encoded columns, not yet standardised, (rows, width)."""
+        if self.places is None:
+            return table.numbers(self.name, self.fill)[:, None]
+        block = np.full((table.n_rows, 1), np.nan) if self.codes else np.zeros((table.n_rows, self.width))
+        unknown = self.places.get(self.other, -1)
+        for i, value in enumerate(table.values(self.name, self.fill)):
+            try:
+                place = -1 if value is None else self.places.get(value, unknown)
+            except TypeError:  # a list, a dict
+                raise ValueError(
+                    f"Column {self.name!r} must hold levels of a category, but row {i} holds {value!r}."
+                ) from None
+            if place >= 0:
+                block[i, 0 if self.codes else place] = place if self.codes else 1.0
+        return block
 
 
 @dataclass(frozen=True)
 class _Encoder:
     """Numbers standardised, categories as 0/1 columns, standardised too."""
 
-    names: list[Any]
-    codes: list[dict[Any, int] | None]  # level to its encoded column, −1 for the first of two; None for a number
+    columns: list[_Column]
     mean: Array
     scale: Array
 
     @classmethod
     def read(cls, content: Mapping[str, Any]) -> _Encoder:
-        names: list[Any] = []
-        codes: list[dict[Any, int] | None] = []
-        width = 0
-        for column in content["columns"]:
-            levels = column["levels"]
-            names.append(column["name"])
-            if levels is None:
-                codes.append(None)
-                width += 1
-                continue
-            first = 1 if len(levels) == 2 else 0
-            codes.append({level: i - first for i, level in enumerate(levels)})
-            width += len(levels) - first
+        columns = [_Column.read(column) for column in content["columns"]]
+        width = sum(column.width for column in columns)
         scale = _numbers(content["scale"], width)
         if (scale <= 0).any():
             raise ValueError("a scale that is not above 0")
-        return cls(names, codes, _numbers(content["mean"], width), scale)
+        return cls(columns, _numbers(content["mean"], width), scale)
+
+    @property
+    def names(self) -> list[Any]:
+        return [column.name for column in self.columns]
 
     def transform(self, table: _Table) -> Array:
         missing = table.missing(self.names)
         if missing:
             raise ValueError(f"These rows lack {_listing(missing)}: every row needs {_listing(self.names)}.")
-        blocks: list[Array] = [np.zeros((table.n_rows, 0))]
-        for name, codes in zip(self.names, self.codes, strict=True):
-            if codes is None:
-                blocks.append(table.numbers(name)[:, None])
-                continue
-            block = np.zeros((table.n_rows, max(codes.values(), default=-1) + 1))
-            for i, value in enumerate(table.values(name)):
-                try:
-                    place = codes.get(value, -1)
-                except TypeError:  # a list, a dict
-                    raise ValueError(
-                        f"Column {name!r} must hold levels of a category, but row {i} holds {value!r}."
-                    ) from None
-                if place >= 0:
-                    block[i, place] = 1.0
-            blocks.append(block)
+        blocks = [np.zeros((table.n_rows, 0)), *(column.encoded(table) for column in self.columns)]
         return np.asarray((np.hstack(blocks) - self.mean) / self.scale)
 
 
@@ -435,6 +708,8 @@ class _Tree:
     number: Array
     left: NDArray[np.int64]
     right: NDArray[np.int64]
+    gaps_left: NDArray[np.bool_]
+    levels_left: dict[int, Array]  # of the nodes that ask for a level
 
     @classmethod
     def read(cls, content: Mapping[str, Any], width: int) -> _Tree:
@@ -442,7 +717,8 @@ class _Tree:
         feature, left, right = (np.array(content[name], dtype=np.int64) for name in ("feature", "left", "right"))
         nodes = np.arange(len(number))
         inner = feature >= 0
-        if not (len(number) and feature.shape == left.shape == right.shape == nodes.shape):
+        gaps_left = np.array(content.get("gaps_left", np.zeros(len(number))), dtype=bool)
+        if not (len(number) and feature.shape == left.shape == right.shape == gaps_left.shape == nodes.shape):
             raise ValueError("a tree whose lists differ in length")
         if (feature >= width).any():
             raise ValueError("a tree that asks for a column that is not there")
@@ -450,7 +726,8 @@ class _Tree:
         for child in (left[inner], right[inner]):
             if (child <= nodes[inner]).any() or (child >= len(nodes)).any():
                 raise ValueError("a tree whose nodes are out of order")
-        return cls(feature, number, left, right)
+        levels = {int(node): _numbers(some, len(some)) for node, some in content.get("levels_left", {}).items()}
+        return cls(feature, number, left, right, gaps_left, levels)
 
     def leaves(self, x: NDArray[Any]) -> Array:
         """Value of the leaf of each row."""
@@ -458,8 +735,12 @@ class _Tree:
         going = np.flatnonzero(self.feature[at] >= 0)
         while len(going):
             node = at[going]
-            small = x[going, self.feature[node]] <= self.number[node]
-            at[going] = np.where(small, self.left[node], self.right[node])
+            asked = x[going, self.feature[node]]
+            goes_left = (asked <= self.number[node]) | (np.isnan(asked) & self.gaps_left[node])
+            for place, levels in self.levels_left.items():
+                here = (node == place) & ~np.isnan(asked)
+                goes_left[here] = np.isin(asked[here], levels)
+            at[going] = np.where(goes_left, self.left[node], self.right[node])
             going = going[self.feature[at[going]] >= 0]
         return self.number[at]
 

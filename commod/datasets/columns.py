@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from commod.datasets.own import MAX_LEVELS, OTHER, _as_numbers, _short, as_text
+from commod.datasets.own import _as_numbers, _short, as_text
+from commod.datasets.raw import MAX_LEVELS, OTHER
 
 __all__ = ["guess_columns", "words_of"]
 

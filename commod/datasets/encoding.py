@@ -6,13 +6,27 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
-__all__ = ["TabularEncoder"]
+from commod.datasets.raw import MISSING, OTHER
+from commod.portable import days_in
+
+__all__ = ["TabularEncoder", "as_table"]
 
 # Joins column and level in the name of a 0/1 column: "tier=cluster 3".
 LEVEL_SEPARATOR = "="
+
+
+def as_table(X: Any) -> Any:
+    """`X` for pandas or numpy: a frame of polars keeps its names; a sparse matrix is refused with the way round."""
+    if issparse(X):
+        raise TypeError(
+            "Sparse data was passed for X, but an edit is made of dense columns: pass X.toarray() or, if that is too "
+            "large, the columns that the edit may use as a dense X, and the probabilities of f as base_scores."
+        )
+    return X if isinstance(X, pd.DataFrame) or not hasattr(X, "to_pandas") else X.to_pandas()
 
 
 class TabularEncoder(TransformerMixin, BaseEstimator):
@@ -22,9 +36,18 @@ class TabularEncoder(TransformerMixin, BaseEstimator):
     all weights of a linear model comparable: each is "per standard deviation", and a penalty treats a rare level as
     what it is, a column with little variance. A level not seen in ``fit`` encodes as "none of the known ones".
 
+    A missing number becomes the median of ``fit``. Missing levels are a level of their own, "missing", if ``fit`` saw
+    any, and else none of the known ones. Dates become numbers, days since 1 January 1970.
+
     scikit-learn's ColumnTransformer would do the same with three nested transformers; this is one step, an order of
     magnitude faster on a slider, and keeps for each encoded column where it comes from (``origin_``), which every
     explanation needs.
+
+    Parameters
+    ----------
+    max_levels : int, default 100
+        A category with more levels keeps one fewer than this, the most common ones; all others, seen in ``fit`` or not,
+        are one level, "other".
 
     Attributes
     ----------
@@ -34,10 +57,19 @@ class TabularEncoder(TransformerMixin, BaseEstimator):
         The input column behind each output column, and the level it stands for.
     mean_, scale_ : ndarray
         Standardisation; a constant column has scale 1 and so encodes as 0.
+    levels_ : dict
+        Levels of each category, with "missing" and "other" where there are such.
+    medians_ : dict
+        What a missing number becomes, by column.
+    gaps_, dates_, joined_ : sets of columns
+        Those that had gaps in ``fit``, that hold dates, and whose rare levels are joined.
     """
 
+    def __init__(self, *, max_levels: int = 100) -> None:
+        self.max_levels = max_levels
+
     def fit(self, X: Any, y: Any = None) -> TabularEncoder:
-        """Learn levels, means and scales from `X` (DataFrame or 2-d array of numbers)."""
+        """Learn levels, medians, means and scales from `X` (DataFrame or 2-d array of numbers)."""
         self._fit_raw(X)
         return self
 
@@ -48,13 +80,19 @@ class TabularEncoder(TransformerMixin, BaseEstimator):
     def _fit_raw(self, X: Any) -> np.ndarray:
         frame = self._as_frame(X, reset=True)
         self.levels_: dict[Any, list[Any]] = {}
+        self.medians_: dict[Any, float] = {}
+        self.gaps_ = set(frame.columns[frame.isna().any()])
+        self.dates_ = {column for column in frame.columns if _holds_dates(frame[column])}
+        self.joined_: set[Any] = set()
         self.origin_: list[tuple[Any, Any]] = []
         for column in frame.columns:
             values = frame[column]
-            if _is_number(values):
+            if column in self.dates_ or _is_number(values):
                 self.origin_.append((column, None))
+                median = self._numbers(values).median()
+                self.medians_[column] = 0.0 if pd.isna(median) else float(median)
                 continue
-            levels = sorted(pd.unique(values.dropna()), key=str)
+            levels = self._levels_of(values)
             self.levels_[column] = levels
             shown = levels[1:] if len(levels) == 2 else levels
             self.origin_.extend((column, level) for level in shown)
@@ -68,6 +106,18 @@ class TabularEncoder(TransformerMixin, BaseEstimator):
         tiny = 10 * np.finfo(float).eps * np.maximum(1.0, np.abs(self.mean_))
         self.scale_ = np.where(scale > tiny, scale, 1.0)
         return raw
+
+    def _levels_of(self, values: pd.Series) -> list[Any]:
+        """The levels of a category in order, rare ones joined."""
+        levels = list(pd.unique(values.dropna()))
+        if len(levels) > self.max_levels:
+            counts = values.value_counts()
+            common = sorted(levels, key=lambda level: (-counts[level], str(level)))
+            levels = [*common[: self.max_levels - 1], OTHER]
+            self.joined_.add(values.name)
+        if values.name in self.gaps_:
+            levels.append(MISSING)
+        return sorted(dict.fromkeys(levels), key=str)
 
     def transform(self, X: Any) -> np.ndarray:
         """Return the encoded matrix, rows × ``feature_names_out_``."""
@@ -85,18 +135,15 @@ class TabularEncoder(TransformerMixin, BaseEstimator):
         return np.asarray(self.feature_names_out_, dtype=object)
 
     def _as_frame(self, X: Any, *, reset: bool) -> pd.DataFrame:
+        X = as_table(X)
         if not isinstance(X, pd.DataFrame):
-            array = validate_data(self, X, reset=reset, dtype="numeric")
-            return pd.DataFrame(check_array(array, dtype=float), columns=[f"x{i}" for i in range(array.shape[1])])
+            array = validate_data(self, X, reset=reset, dtype="numeric", ensure_all_finite="allow-nan")
+            array = check_array(array, dtype=float, ensure_all_finite="allow-nan")
+            return pd.DataFrame(array, columns=[f"x{i}" for i in range(array.shape[1])])
         # skip_check_array: the array checks would turn categories into objects; names and count are still checked.
         validate_data(self, X, reset=reset, skip_check_array=True)
         if reset and X.shape[0] == 0:
             raise ValueError("Found array with 0 sample(s) while a minimum of 1 is required.")
-        missing = X.columns[X.isna().any()].tolist()
-        if missing:
-            raise ValueError(
-                f"Input X contains NaN in column(s) {missing}: fill them in or drop those rows before fitting."
-            )
         return X
 
     def _raw(self, frame: pd.DataFrame) -> np.ndarray:
@@ -105,26 +152,49 @@ class TabularEncoder(TransformerMixin, BaseEstimator):
         for column in frame.columns:
             values = frame[column]
             if column not in self.levels_:
-                numbers = pd.to_numeric(values, errors="raise").to_numpy(dtype=float)
+                numbers = self._numbers(values).to_numpy()
+                gaps = np.isnan(numbers)
+                if gaps.any():
+                    numbers = np.where(gaps, self.medians_[column], numbers)
                 if not np.isfinite(numbers).all():
                     raise ValueError(f"Input X contains infinity in column {column!r}: clip or drop those rows.")
                 blocks.append(numbers[:, None])
                 continue
             levels = self.levels_[column]
             codes = _level_codes(values, levels)
+            if column in self.joined_:
+                codes = np.where((codes < 0) & values.notna().to_numpy(), levels.index(OTHER), codes)
+            if column in self.gaps_:
+                codes = np.where(values.isna().to_numpy(), levels.index(MISSING), codes)
             shown = range(1, 2) if len(levels) == 2 else range(len(levels))
             blocks.append(np.equal.outer(codes, np.asarray(shown)).astype(float))
         return np.hstack(blocks)
+
+    def _numbers(self, values: pd.Series) -> pd.Series:
+        """A column of numbers or dates as floats, NaN where there is a gap."""
+        if values.name not in self.dates_:
+            return pd.to_numeric(values, errors="raise").astype(float)
+        if not pd.api.types.is_datetime64_any_dtype(values.dtype):
+            return values.map(days_in).astype(float)
+        since = values.dt.tz_convert(None) if values.dt.tz is not None else values
+        return (since - pd.Timestamp(0)) / pd.Timedelta(days=1)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.categorical = True
         tags.input_tags.string = True
+        tags.input_tags.allow_nan = True
         return tags
 
 
 def _is_number(values: pd.Series) -> bool:
     return pd.api.types.is_numeric_dtype(values.dtype) and not pd.api.types.is_bool_dtype(values.dtype)
+
+
+def _holds_dates(values: pd.Series) -> bool:
+    if values.dtype == object:
+        return pd.api.types.infer_dtype(values, skipna=True) in ("date", "datetime", "datetime64")
+    return pd.api.types.is_datetime64_any_dtype(values.dtype)
 
 
 def _level_codes(values: pd.Series, levels: list[Any]) -> np.ndarray:

@@ -13,6 +13,7 @@ from pathlib import Path
 import pandas as pd
 
 from commod.datasets.declared import TASKS
+from commod.datasets.raw import contract_of
 from commod.datasets.task import Task
 from commod.installation import shipped
 
@@ -156,4 +157,4 @@ def _load(name: str, folder: Path) -> Task:
         X[feature.name] = X[feature.name].astype("category" if feature.kind == "category" else float)
     y = frame[spec.target].astype(int)
     sensitive = frame[spec.sensitive].astype(int)
-    return Task(spec=spec, X=X, y=y, sensitive=sensitive, datasheet=sheet)
+    return Task(spec=spec, X=X, y=y, sensitive=sensitive, datasheet=sheet, contract=contract_of(X))

@@ -3,13 +3,26 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, field
-from typing import Literal
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
 
+from commod.datasets.raw import (
+    DECIMAL_COMMAS,
+    MAX_LEVELS,
+    OTHER,
+    Contract,
+    in_words,
+    learn_rule,
+    missing_in,
+    read_column,
+    read_levels,
+    read_numbers,
+)
 from commod.datasets.task import MAX_TRAINING, Feature, Task, TaskSpec
+from commod.portable import ColumnRule
 from commod.uploads.limits import FILE_TYPES, short
 
 __all__ = [
@@ -23,15 +36,8 @@ __all__ = [
 
 Kind = Literal["number", "category", "leave out"]
 
-# A category with more levels than this keeps the most common ones; the rest become OTHER.
-MAX_LEVELS = 30
-OTHER, MISSING = "other", "missing"
-# Texts that say that a value is missing.
-MISSING_WORDS = {"", "?", "-", "na", "n/a", "nan", "null", "unknown", "not available"}
 # An outcome or a sensitive attribute has at most this many values to choose from.
 MAX_VALUES = 50
-# Numbers beyond this, and infinity, count as missing: the square of one has to be a number, too.
-LARGEST = 1e100
 # Each group needs so many rows of each label, or nothing can be trained and held out.
 LEAST_ROWS = 20
 
@@ -70,6 +76,10 @@ class Choice:
         Column that says whose row it is: all rows of a person are on the same side of the split.
     time : str
         Column of dates or numbers: the latest rows are the test part, whatever the seed.
+    turned : bool
+        Whether the scores are of the other outcome, so that 1 less them are f's.
+    threshold : float, default 0.5
+        The probability of the favourable outcome above which f decides for it.
     """
 
     target: str
@@ -86,6 +96,8 @@ class Choice:
     scores_out_of: float = 1.0
     person: str = ""
     time: str = ""
+    turned: bool = False
+    threshold: float = 0.5
 
 
 @dataclass(frozen=True)
@@ -97,14 +109,8 @@ class OwnTask:
 
 
 def as_text(values: pd.Series) -> pd.Series:
-    """Values as text, whole numbers without a decimal point; missing ones stay missing."""
-    if pd.api.types.is_bool_dtype(values.dtype):
-        return values.map({True: "True", False: "False"})
-    if pd.api.types.is_numeric_dtype(values.dtype):
-        # Few different numbers among many rows: format each once.
-        return values.map({number: f"{number:.10g}" for number in pd.unique(values.dropna())})
-    texts = values.astype("string").str.strip()
-    return texts.mask(texts.str.lower().isin(MISSING_WORDS)).astype(object)
+    """Values as texts, which stand for classes and levels; missing ones stay missing."""
+    return read_levels(values)
 
 
 def sides_of(cut: float) -> tuple[str, str]:
@@ -122,17 +128,9 @@ def classes_of(values: pd.Series, cut: float | None = None) -> pd.Series:
 
 
 def _as_numbers(values: pd.Series) -> tuple[pd.Series, int]:
-    """Values as numbers, and how many cells that are not empty are none."""
-    if pd.api.types.is_bool_dtype(values.dtype):
-        return pd.Series(np.nan, index=values.index), len(values)
-    if pd.api.types.is_numeric_dtype(values.dtype):
-        numbers = values.astype(float)
-    else:
-        codes, levels = pd.factorize(values)  # few different texts among many rows: read each once
-        read = pd.to_numeric(pd.Series(levels, dtype=object), errors="coerce").astype(float)
-        numbers = pd.Series(read.reindex(codes).to_numpy(), index=values.index)
-    numbers = numbers.where(numbers.abs() <= LARGEST)
-    return numbers, int((numbers.isna() & values.notna()).sum())
+    """Values as numbers (dates as days), and how many cells are none though they hold something."""
+    numbers, _ = read_numbers(values)
+    return numbers, int((numbers.isna() & ~missing_in(values)).sum())
 
 
 def _short(value: object) -> str:
@@ -159,6 +157,8 @@ def make_task(frame: pd.DataFrame, choice: Choice, *, name: str = "own") -> OwnT
         If a column is missing, an outcome or a group has too few rows, or scores are no probabilities.
     """
     _check_columns(frame, choice)
+    if not 0 < choice.threshold < 1:
+        raise ChoiceError(f"A cut-off lies between 0 and 1, and {choice.threshold:g} does not: choose another.")
     done: list[str] = []
     outcome = classes_of(frame[choice.target], choice.target_cut)
     group = classes_of(frame[choice.sensitive], choice.sensitive_cut)
@@ -178,7 +178,7 @@ def make_task(frame: pd.DataFrame, choice: Choice, *, name: str = "own") -> OwnT
     ]
     if not names:
         raise ChoiceError("No feature is left: choose at least one column as a number or a category.")
-    X, told = _features(frame.loc[keep, names], choice)
+    X, contract, told = _features(frame.loc[keep, names], choice)
     done += told
     whole = X.notna().all(axis=1)
     if not whole.all():
@@ -192,6 +192,7 @@ def make_task(frame: pd.DataFrame, choice: Choice, *, name: str = "own") -> OwnT
     if constant:
         done.append(f"{_listed(constant)}: the same in all rows that are left, and so left out.")
         X = X.drop(columns=constant)
+    contract = tuple(rule for rule in contract if rule.name in X.columns)
     if X.empty or not len(X.columns):
         raise ChoiceError("No feature is left that differs between people: choose other columns.")
     others = [value for value in pd.unique(outcome.loc[index]) if value != choice.favourable]
@@ -199,7 +200,7 @@ def make_task(frame: pd.DataFrame, choice: Choice, *, name: str = "own") -> OwnT
     spec = TaskSpec(
         name=name,
         title=choice.title,
-        features=tuple(_feature(X[column], choice) for column in X.columns),
+        features=tuple(_feature(rule, choice) for rule in contract),
         target=choice.target,
         target_label=f"{choice.target} is {choice.favourable}",
         outcomes=(f"{choice.target}: {bad}", f"{choice.target}: {choice.favourable}"),
@@ -208,9 +209,13 @@ def make_task(frame: pd.DataFrame, choice: Choice, *, name: str = "own") -> OwnT
         groups=choice.groups,
         filter="",
         scores=choice.scores,
+        threshold=choice.threshold,
     )
     if scores is not None:
         X = X.assign(**{choice.scores: scores.loc[index].to_numpy(dtype=float)})
+        decimal = _decimal(frame, choice.scores) or "."
+        rule = ColumnRule(choice.scores, "number", decimal, divide=choice.scores_out_of, turned=choice.turned)
+        contract = (*contract, rule)
     if 0.7 * len(X) > MAX_TRAINING:
         done.append(f"g learns from {MAX_TRAINING:,} of the training rows, drawn at random; f from all of them.")
     about = f"{choice.title}, uploaded in this session: {len(X):,} rows, {len(spec.features)} features, in memory only."
@@ -221,7 +226,8 @@ def make_task(frame: pd.DataFrame, choice: Choice, *, name: str = "own") -> OwnT
         y=y,
         sensitive=s,
         datasheet=sheet,
-        recipe=_recipe(choice),
+        recipe=_recipe(choice, contract),
+        contract=contract,
         person=_people(frame[choice.person].loc[index]) if choice.person else None,
         time=times.loc[index].reset_index(drop=True) if times is not None else None,
     )
@@ -229,14 +235,15 @@ def make_task(frame: pd.DataFrame, choice: Choice, *, name: str = "own") -> OwnT
     return OwnTask(task, tuple(done))
 
 
-def _feature(values: pd.Series, choice: Choice) -> Feature:
-    name = str(values.name)
-    if values.dtype != float:
+def _feature(rule: ColumnRule, choice: Choice) -> Feature:
+    name = str(rule.name)
+    if rule.kind == "category":
         return Feature(name, name, "category")
-    return Feature(name, name, "number", merit=choice.merits.get(name, 0))
+    unit = "days since 1970" if rule.kind == "date" else ""
+    return Feature(name, name, "number", unit, merit=choice.merits.get(name, 0))
 
 
-def _recipe(choice: Choice) -> str:
+def _recipe(choice: Choice, contract: Contract) -> str:
     defaults = vars(Choice("", "", "", ("", ""), {}))
     chosen = {key: value for key, value in vars(choice).items() if value != defaults[key]}
     arguments = "\n".join(f"    {key}={value!r}," for key, value in chosen.items())
@@ -247,6 +254,8 @@ def _recipe(choice: Choice) -> str:
         f"table = read_table(Path({file!r}).read_bytes()).frame\n"
         f"choice = Choice(\n{arguments}\n)\n"
         "task = make_task(table, choice).task\n"
+        "# task.contract says how a cell of the file is read:\n"
+        + "".join(f"#   {str(rule.name)!r}: {' '.join(in_words(rule).split())}\n" for rule in contract)
     )
 
 
@@ -312,10 +321,14 @@ def _checked_scores(values: pd.Series, choice: Choice) -> pd.Series:
             f"between 0 and {most:g}, are needed; {hint}."
         )
     numbers = numbers / most
-    if low / most > 0.5 or high / most <= 0.5:
+    numbers = 1.0 - numbers if choice.turned else numbers
+    low, high = numbers.min(), numbers.max()
+    if low == high:
+        raise ChoiceError(f"All scores in “{column}” are the same, so f decides alike about everybody: choose others.")
+    if low > choice.threshold or high <= choice.threshold:
         raise ChoiceError(
-            f"All scores in “{column}” are on one side of {most / 2:g}, so f decides alike about everybody: scores "
-            f"must be probabilities with the decision at {most / 2:g}."
+            f"All scores in “{column}” are on one side of {choice.threshold:g}, so f decides alike about everybody: "
+            f"choose a cut-off between {low:.3g} and {high:.3g}."
         )
     return numbers
 
@@ -386,36 +399,42 @@ def _tell_dropped(
     done += [f"{count:,} rows {what} are left out." for count, what in parts if count]
 
 
-def _features(frame: pd.DataFrame, choice: Choice) -> tuple[pd.DataFrame, list[str]]:
+def _features(frame: pd.DataFrame, choice: Choice) -> tuple[pd.DataFrame, Contract, list[str]]:
+    """The columns as a model gets them, the rules by which they were read, and what that did to them, in sentences."""
     columns: dict[str, pd.Series] = {}
+    contract = []
     told = []
     for name in frame.columns:
-        if choice.kinds[name] == "number":
-            values, wrong = _as_numbers(frame[name])
-            if values.notna().sum() == 0:
+        cells = frame[name]
+        kind: Any = choice.kinds[name]
+        rule = learn_rule(cells, kind, fill=choice.missing == "fill", decimal=_decimal(frame, name))
+        unfilled = read_column(cells, replace(rule, fill=None))
+        gaps = int(unfilled.isna().sum())
+        if rule.kind == "category":
+            if rule.other:
+                rare = read_levels(cells, rule.decimal).nunique() - (MAX_LEVELS - 1)
+                told.append(f"{rare:,} rare levels of “{_short(name)}” become “{OTHER}”.")
+            if gaps and rule.fill:
+                told.append(f"{gaps:,} missing in “{_short(name)}” become a level of their own.")
+        else:
+            if gaps == len(cells):
                 raise ChoiceError(f"“{_short(name)}” holds no numbers: make it a category, or leave it out.")
+            if rule.kind == "date":
+                told.append(f"The dates in “{_short(name)}” are counted in days since 1 January 1970.")
+            wrong = int((unfilled.isna() & ~missing_in(cells)).sum())
             if wrong:
-                told.append(f"{wrong:,} cells of “{_short(name)}” are no numbers and count as missing.")
-            if choice.missing == "fill" and values.isna().any():
-                middle = float(values.median())
-                told.append(
-                    f"{int(values.isna().sum()):,} missing in “{_short(name)}” are set to its median, {middle:g}."
-                )
-                values = values.fillna(middle)
-            columns[name] = values.astype(float)
-            continue
-        levels = as_text(frame[name])
-        common = levels.value_counts()
-        if len(common) > MAX_LEVELS:
-            kept = set(common.index[: MAX_LEVELS - 1])
-            rare = levels.notna() & ~levels.isin(kept)
-            told.append(f"{len(common) - len(kept):,} rare levels of “{_short(name)}” become “{OTHER}”.")
-            levels = levels.where(~rare, OTHER)
-        if choice.missing == "fill" and levels.isna().any():
-            told.append(f"{int(levels.isna().sum()):,} missing in “{_short(name)}” become a level of their own.")
-            levels = levels.astype(object).where(levels.notna(), MISSING)  # be it text or, all of it missing, numbers
-        columns[name] = levels.astype("category")
-    return pd.DataFrame(columns), told
+                told.append(f"{wrong:,} cells of “{_short(name)}” are no {rule.kind}s and count as missing.")
+            if gaps and rule.fill is not None:
+                told.append(f"{gaps:,} missing in “{_short(name)}” are set to its median, {rule.fill:g}.")
+        values = read_column(cells, rule)
+        columns[name] = values.astype("category") if rule.kind == "category" else values
+        contract.append(rule)
+    return pd.DataFrame(columns), tuple(contract), told
+
+
+def _decimal(frame: pd.DataFrame, column: str) -> str:
+    """The decimal mark of a column in the file, where that is known."""
+    return "," if column in frame.attrs.get(DECIMAL_COMMAS, ()) else ""
 
 
 def _check_cells(y: pd.Series, s: pd.Series, choice: Choice) -> None:

@@ -13,6 +13,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.pipeline import Pipeline
 
 from commod.datasets.encoding import TabularEncoder
+from commod.datasets.raw import Contract
 
 __all__ = ["MAX_TRAINING", "Feature", "Split", "Task", "TaskSpec"]
 
@@ -152,6 +153,8 @@ class Task:
         Whose row it is: all rows of a person are on the same side of a split.
     time : Series of float, optional
         When it was: the latest rows are the test part.
+    contract : tuple of ColumnRule
+        How a cell of the file becomes what stands in ``X``.
     """
 
     spec: TaskSpec
@@ -162,6 +165,7 @@ class Task:
     recipe: str = field(repr=False, default="")
     person: pd.Series | None = field(repr=False, default=None)
     time: pd.Series | None = field(repr=False, default=None)
+    contract: Contract = field(repr=False, default=())
 
     @property
     def name(self) -> str:
@@ -185,7 +189,8 @@ class Task:
         """The same task with f yet to be trained: without the column of scores."""
         if not self.spec.scores:
             return self
-        return replace(self, X=self.features(self.X), spec=replace(self.spec, scores=""))
+        contract = tuple(rule for rule in self.contract if rule.name != self.spec.scores)
+        return replace(self, X=self.features(self.X), spec=replace(self.spec, scores=""), contract=contract)
 
     def label(self, column: str, level: object = None) -> str:
         """Readable name of an encoded column: "LSAT score", or "School cluster: cluster 3" for a level."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -75,13 +76,26 @@ def base_logits(base_model: BaseModel, X: Any, base_scores: Any = None) -> Array
             raise ValueError(f"base_model={base_model!r} names a column of scores, but X has no such column.")
         return logits_of_probabilities(X[base_model], n_rows, f"Column {base_model!r}")
     if _is_function(base_model):
-        return logits_of_probabilities(base_model(X), n_rows, "base_model")
+        return logits_of_probabilities(_asked(base_model, X), n_rows, "base_model")
     if hasattr(base_model, "predict_proba"):
-        return logits_of_probabilities(base_model.predict_proba(X), n_rows, "base_model.predict_proba")
-    margins: Array = np.asarray(base_model.decision_function(X), dtype=np.float64)
+        return logits_of_probabilities(_asked(base_model.predict_proba, X), n_rows, "base_model.predict_proba")
+    margins: Array = np.asarray(_asked(base_model.decision_function, X), dtype=np.float64)
     if margins.shape != (n_rows,) or not np.isfinite(margins).all():
         raise ValueError("base_model.decision_function must give one finite number per row.")
     return margins
+
+
+def _asked(f: Callable[[Any], Any], X: Any) -> Any:
+    """What f answers; where it fails and X has gaps, a sentence about these goes with its own."""
+    try:
+        return f(X)
+    except (TypeError, ValueError) as error:
+        if not pd.DataFrame(X).isna().to_numpy().any():
+            raise
+        raise ValueError(
+            "X contains NaN, which f may not take: fill the gaps in, give f as a pipeline with an imputer, or pass its "
+            f"probabilities as base_scores. f says: {error}"
+        ) from error
 
 
 def _is_function(base_model: Any) -> bool:

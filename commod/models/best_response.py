@@ -21,7 +21,7 @@ import numpy as np
 
 from commod.models.adversary import Array
 from commod.models.lasso import lasso_step
-from commod.models.levels import Levels
+from commod.models.levels import Jumps, Levels
 from commod.models.objective import ScoreObjective, ScoreState
 from commod.models.rescaler import LinearRescaler, acted_on
 from commod.models.solution import PathPoint, Solution, StepCallback, Terms
@@ -87,7 +87,7 @@ class LinearProblem:
             form = np.block([[form, none], [none, form]])
         self.X = data.X
         self.A_fast = self.A.astype(np.float32)
-        self.levels = Levels(data.X, lever, self.objective, data.sensitive, len(form))
+        self.levels = Levels(data.X, lever, self.objective, data.sensitive)
         self.form = form
         self.quadratic = 2.0 * (weights.ratio * form + RIDGE * np.eye(len(form)))
         self.identity = np.eye(len(form))[0]
@@ -117,6 +117,16 @@ class LinearProblem:
         """λ_ratio·L_ratio and the Lasso at θ."""
         move = theta - self.identity
         return float(0.5 * move @ self.quadratic @ move + self.penalty @ np.abs(theta))
+
+    def penalties_after(self, theta: Array, jumps: Jumps) -> Array:
+        """The same after each of the jumps from θ, which move two weights: a constant, and one with a Lasso."""
+        slope = self.quadratic @ (theta - self.identity)
+        c, j = jumps.constant, jumps.by
+        at = jumps.weight
+        linear = c * slope[0] + j * slope[at]
+        square = c**2 * self.quadratic[0, 0] + 2 * c * j * self.quadratic[0, at] + j**2 * np.diag(self.quadratic)[at]
+        lasso = self.penalty[at] * (np.abs(theta[at] + j) - np.abs(theta[at]))
+        return self.penalties(theta) + linear + 0.5 * square + lasso
 
     def terms(self, state: ScoreState, theta: Array, lambda_fair: float) -> Terms:
         """Every loss term at θ and, as ``objective``, their weighted sum."""
@@ -293,14 +303,11 @@ def _most_promising(problem: LinearProblem, point: _Point, lambda_fair: float) -
     """Where the jump leads that promises the lowest loss; empty if none promises anything."""
     state = problem.objective.evaluate(problem.scores(point.theta), point.phis)
     here = point.terms["objective"] - state.value(lambda_fair)
-    best, least_rise = point, SLACK
-    for jump in problem.levels.jumps(state, lambda_fair, problem.ratio(point.theta)):
-        if jump.gain <= -least_rise - here:
-            continue  # not even penalties of 0 would make up for it
-        rise = problem.penalties(point.theta + jump.move) - here - jump.gain
-        if rise < least_rise:
-            best, least_rise = replace(point, theta=point.theta + jump.move), rise
-    return [] if best is point else [best]
+    jumps = problem.levels.jumps(state, lambda_fair, problem.ratio(point.theta))
+    rises = problem.penalties_after(point.theta, jumps) - here - jumps.gain
+    if not (rises < SLACK).any():
+        return []
+    return [replace(point, theta=jumps.after(point.theta, int(np.argmin(rises))))]
 
 
 def _newton(

@@ -12,7 +12,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
-from commod.datasets.encoding import TabularEncoder
+from commod.datasets.encoding import TabularEncoder, as_table
 from commod.models.adversary import Array, sigmoid
 from commod.models.base_scores import BaseModel, base_logits, check_base_model
 from commod.models.threshold import logit_of_threshold
@@ -44,16 +44,20 @@ class TabularClassifier(ClassifierMixin, BaseEstimator):
         return Given(frame, labels, classes, sensitive, groups)
 
     def _validated(self, X: Any, *, reset: bool) -> Any:
+        X = as_table(X)
         if isinstance(X, pd.DataFrame):
             validate_data(self, X, reset=reset, skip_check_array=True)
             return X
-        return check_array(validate_data(self, X, reset=reset), dtype=float)
+        # Gaps may be there: the edit fills them in as its encoder says, and f is given what it was trained on.
+        array = validate_data(self, X, reset=reset, ensure_all_finite="allow-nan")
+        return check_array(array, dtype=float, ensure_all_finite="allow-nan")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
         tags.input_tags.categorical = True
         tags.input_tags.string = True
+        tags.input_tags.allow_nan = True
         return tags
 
 

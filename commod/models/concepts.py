@@ -43,22 +43,36 @@ def group_features(mass: Array, distance: Array, k: int) -> list[np.ndarray]:
     list of k index arrays
         In the order of the features.
     """
-    groups = [[i] for i in range(len(mass))]
+    groups = {i: [i] for i in range(len(mass))}
     # A mass of exactly 0 (a constant column) would make every join free.
     mass = mass + 1e-9 * (mass.max(initial=0.0) or 1.0)
     near = distance.copy()
     np.fill_diagonal(near, np.inf)
+    # What each group's cheapest join costs and with whom. A join makes none of the others' cheaper, but for rounding:
+    # so what was known is a bound from below, looked at again when its turn comes, and all takes some d² steps, not d³.
+    cost = near * (mass[:, None] * mass / (mass[:, None] + mass))
+    partner = cost.argmin(axis=1)
+    cheapest = cost[np.arange(len(mass)), partner]
+    outdated = np.zeros(len(mass), dtype=bool)
     while len(groups) > k:
-        cost = near * (mass[:, None] * mass / (mass[:, None] + mass))
-        a, b = sorted(np.unravel_index(int(np.argmin(cost)), cost.shape))
+        a = int(np.argmin(cheapest))
+        if outdated[a]:
+            costs = near[a] * (mass[a] * mass / (mass[a] + mass))
+            partner[a], cheapest[a], outdated[a] = costs.argmin(), costs.min(), False
+            continue
+        a, b = sorted((a, int(partner[a])))
         merged = (mass[a] * near[a] + mass[b] * near[b]) / (mass[a] + mass[b])
         near[a], near[:, a] = merged, merged
-        near[a, a] = np.inf
+        near[b], near[:, b], near[a, a] = np.inf, np.inf, np.inf
         mass[a] += mass[b]
         groups[a] += groups.pop(b)
-        mass = np.delete(mass, b)
-        near = np.delete(np.delete(near, b, axis=0), b, axis=1)
-    return [np.array(sorted(group)) for group in groups]
+        outdated |= (partner == a) | (partner == b)
+        outdated[a], cheapest[b] = True, np.inf
+        costs = near[a] * (mass[a] * mass / (mass[a] + mass))
+        cheaper = (costs < cheapest) | ((costs == cheapest) & (a < partner))
+        partner[cheaper], cheapest[cheaper], outdated[cheaper] = a, costs[cheaper], False
+        cheapest[a] = costs.min()
+    return [np.array(sorted(group)) for group in groups.values()]
 
 
 def unit_concepts(weights: Array, groups: list[np.ndarray], k: int) -> tuple[Array, Array]:

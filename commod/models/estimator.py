@@ -224,8 +224,9 @@ class Commod(EditedModel):
 
         Parameters
         ----------
-        X : DataFrame or array (n, d)
-            What f was given; categories may be strings or pandas categories.
+        X : DataFrame (of pandas or polars) or array (n, d)
+            What f was given; categories may be strings or pandas categories. Gaps may be there if f takes them: f gets
+            them untouched, and r fills them in as `TabularEncoder` says.
         y : array (n,)
             Two labels of any type; the second in sorted order is the positive one.
         sensitive_features : array (n,)

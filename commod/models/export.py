@@ -3,38 +3,38 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
 from commod.datasets.encoding import TabularEncoder
+from commod.datasets.raw import MISSING, OTHER, Contract
 from commod.models.base_scores import BaseModel
 from commod.models.estimator import Commod
 from commod.models.rescaler import LinearRescaler
+from commod.portable import CONTRACTED, DIRECTED, FORMAT, SHIFTED, ColumnRule
 
-__all__ = ["DIRECTED_FORMAT", "PORTABLE_FORMAT", "SHIFTED_FORMAT", "portable_json", "to_portable"]
-
-# What is written here is read by commod.portable, where the formats are described. The two must change together; the
-# versions are not imported from there, because the library proper does not depend on its own reader.
-PORTABLE_FORMAT = "commod-portable/1"
-# Of a model with a shift: a reader that knows version 1 only would leave the shift out, and must refuse it.
-SHIFTED_FORMAT = "commod-portable/2"
-# Of a model that acts only on people whom f decides one way, with or without a shift.
-DIRECTED_FORMAT = "commod-portable/3"
+__all__ = ["portable_json", "to_portable"]
 
 
-def to_portable(g: Commod, *, about: Mapping[str, str] | None = None) -> dict[str, Any]:
+def to_portable(
+    g: Commod, *, about: Mapping[str, str] | None = None, contract: Contract | None = None
+) -> dict[str, Any]:
     """The model as data that `json.dumps` takes, in the format that `commod.portable` describes.
 
-    Encoder and ratio are always in it, the shift if there is one, and f where it can be written down: a Pipeline of
-    `TabularEncoder` and a logistic regression, a random forest or a histogram gradient boosting. A function, an array
-    of scores or any other model cannot; the file then says so, and its reader asks for f's probabilities.
+    Encoder and ratio are always in it, the shift if there is one, and f where it can be written down: a logistic
+    regression, a random forest or a histogram gradient boosting, alone or in a Pipeline behind a `TabularEncoder`, or
+    behind a `StandardScaler`, a `SimpleImputer` or both. A function, an array of scores or any other model cannot; the
+    file then says so, and its reader asks for f's probabilities.
 
     Parameters
     ----------
@@ -42,6 +42,10 @@ def to_portable(g: Commod, *, about: Mapping[str, str] | None = None) -> dict[st
         Fitted, with ``rescaler="linear"``.
     about : mapping of str to str, optional
         Texts to go along.
+    contract : tuple of ColumnRule, optional
+        How the cells of a raw row become what `g` was fitted on, such as ``task.contract``: a row of text from the file
+        then gives the score of `g`. Without it, rows must hold what X held; gaps are filled as the encoder of `g` does
+        if it was fitted on a table with gaps, and refused if not.
 
     Raises
     ------
@@ -52,6 +56,10 @@ def to_portable(g: Commod, *, about: Mapping[str, str] | None = None) -> dict[st
     if not isinstance(g.rescaler_, LinearRescaler):
         raise ValueError("Only a linear r can be written down: fit with rescaler='linear'.")
     encoder, acts_on = _encoder(g.encoder_), g.rescaler_.acts_on
+    columns = list(getattr(g, "feature_names_in_", range(g.n_features_in_)))
+    names = [name if isinstance(name, str) else f"x{name}" for name in columns]
+    f = _base_model(g.base_model_, encoder, names)
+    rules = _rules(g, f, encoder, contract)
     directed = acts_on != "everybody"
     settings = {name: g.get_params(deep=False)[name] for name in ("fairness", "solver", "n_concepts")}
     weights = {name: float(getattr(g, name)) for name in ("lambda_fair", "lambda_ratio", "lambda_concepts")}
@@ -61,10 +69,18 @@ def to_portable(g: Commod, *, about: Mapping[str, str] | None = None) -> dict[st
         "concepts": _concepts(g.shift_concepts_, g.shift_weights_),
     }
     return {
-        "format": DIRECTED_FORMAT if directed else SHIFTED_FORMAT if g.has_shift else PORTABLE_FORMAT,
+        # The oldest version that says it all, so that loaders out there go on reading what they can.
+        "format": CONTRACTED
+        if rules or _is_new(encoder) or _is_new(f.get("encoder", encoder))
+        else DIRECTED
+        if directed
+        else SHIFTED
+        if g.has_shift
+        else FORMAT,
         "about": dict(about or {}),
         "settings": {**weights, **settings},
         "classes": [_plain(label, "label") for label in g.classes_],
+        **({"raw": rules} if rules else {}),
         "encoder": encoder,
         "r": {
             "intercept": float(g.intercept_),
@@ -75,7 +91,7 @@ def to_portable(g: Commod, *, about: Mapping[str, str] | None = None) -> dict[st
         },
         **({"s": shift} if g.has_shift else {}),
         **({"acts_on": acts_on} if directed else {}),
-        "f": _base_model(g.base_model_, encoder),
+        "f": f,
     }
 
 
@@ -86,9 +102,10 @@ def _concepts(directions: pd.DataFrame, weights: pd.Series) -> list[dict[str, An
     ]
 
 
-def portable_json(g: Commod, *, about: Mapping[str, str] | None = None) -> str:
+def portable_json(g: Commod, *, about: Mapping[str, str] | None = None, contract: Contract | None = None) -> str:
     """`to_portable` as strict JSON; every number is written so that it is read back to the last digit."""
-    return json.dumps(to_portable(g, about=about), allow_nan=False, ensure_ascii=False, separators=(",", ":")) + "\n"
+    content = to_portable(g, about=about, contract=contract)
+    return json.dumps(content, allow_nan=False, ensure_ascii=False, separators=(",", ":")) + "\n"
 
 
 def _plain(value: Any, what: str) -> Any:
@@ -98,70 +115,149 @@ def _plain(value: Any, what: str) -> Any:
     return value
 
 
+def _rules(
+    g: Commod, f: Mapping[str, Any], encoder: Mapping[str, Any], contract: Contract | None
+) -> list[dict[str, Any]]:
+    """The rules for the columns that r and f read; without a contract, for dates alone."""
+    dates = [ColumnRule(name, "date") for name in g.encoder_.dates_]
+    read = {column["name"] for part in (encoder, f.get("encoder", encoder)) for column in part["columns"]}
+    read.add(f.get("column"))
+    usual = asdict(ColumnRule("", "number"))
+    return [
+        {key: value for key, value in asdict(rule).items() if key in ("name", "kind") or value != usual[key]}
+        for rule in (dates if contract is None else contract)
+        if rule.name in read
+    ]
+
+
+def _is_new(encoder: Mapping[str, Any]) -> bool:
+    """Whether it has what only the newest version knows."""
+    return any({"fill", "other", "codes"} & set(column) for column in encoder["columns"])
+
+
 def _encoder(encoder: TabularEncoder) -> dict[str, Any]:
-    columns = list(dict.fromkeys(column for column, _ in encoder.origin_))
-    # A category that had one constant level is in `levels_`; one that was all gaps cannot be fitted.
-    return {
-        "columns": [
-            {
-                "name": _plain(column, "column name"),
-                "levels": [_plain(level, "level") for level in encoder.levels_[column]]
-                if column in encoder.levels_
-                else None,
-            }
-            for column in columns
-        ],
-        "mean": encoder.mean_.tolist(),
-        "scale": encoder.scale_.tolist(),
-    }
+    columns = []
+    for name in dict.fromkeys(column for column, _ in encoder.origin_):
+        levels = encoder.levels_.get(name)
+        column = {"name": _plain(name, "column name"), "levels": None}
+        if levels is not None:
+            column["levels"] = [_plain(level, "level") for level in levels]
+        if encoder.gaps_:  # the table had some: then they may turn up anywhere
+            column["fill"] = encoder.medians_.get(name, MISSING if name in encoder.gaps_ else None)
+        if name in encoder.joined_:
+            column["other"] = OTHER
+        columns.append(column)
+    return {"columns": columns, "mean": encoder.mean_.tolist(), "scale": encoder.scale_.tolist()}
 
 
-def _base_model(f: BaseModel, encoder: dict[str, Any]) -> dict[str, Any]:
+def _base_model(f: BaseModel, encoder: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
     if isinstance(f, str):
         return {"kind": "column", "column": f}
     if f is None:
         return {"kind": "given", "why": "the model was fitted on scores"}
-    known = isinstance(f, Pipeline) and len(f) == 2 and type(f[0]) is TabularEncoder
-    written = _classifier(f[1]) if known else None
-    if written is None:
-        name = type(f[-1]).__name__ if isinstance(f, Pipeline) else getattr(f, "__name__", type(f).__name__)
+    *steps, model = (
+        [step for _, step in f.steps if step not in (None, "passthrough")] if isinstance(f, Pipeline) else [f]
+    )
+    own = _encoder(steps[0]) if [type(step) for step in steps] == [TabularEncoder] else _scaling(steps, model, names)
+    gaps = own is not None and any(column.get("fill", 0) is None for column in own["columns"])
+    written = None if own is None else _classifier(model, gaps=gaps)
+    if written is None or own is None:
+        name = type(model).__name__ if isinstance(f, Pipeline) else getattr(f, "__name__", type(f).__name__)
         return {"kind": "given", "why": f"a {name} cannot be written down"}
-    own = _encoder(f[0])
     return {**written, **({} if own == encoder else {"encoder": own})}
 
 
-def _classifier(model: Any) -> dict[str, Any] | None:
-    """Parameters of a classifier of two classes on encoded numbers; None if it is of a kind that is not known."""
+def _scaling(steps: Sequence[Any], model: Any, names: Sequence[str]) -> dict[str, Any] | None:
+    """The encoder of a model of numbers: all columns as they are, then imputed and scaled; None for other steps."""
+    mean, scale = np.zeros(len(names)), np.ones(len(names))
+    fill: np.ndarray | None = None
+    for step in steps:
+        # By type, not isinstance: a subclass may do something else.
+        if type(step) is StandardScaler:
+            mean = mean + scale * (0.0 if step.mean_ is None else step.mean_)
+            scale = scale * (1.0 if step.scale_ is None else step.scale_)
+        elif type(step) is SimpleImputer and fill is None and not step.add_indicator and _all_finite(step.statistics_):
+            fill = mean + scale * step.statistics_
+        else:
+            return None
+    columns: list[dict[str, Any]] = [{"name": name, "levels": None} for name in names]
+    takes_gaps = type(model) in (HistGradientBoostingClassifier, RandomForestClassifier)
+    for i, column in enumerate(columns):
+        if fill is not None or takes_gaps:
+            column["fill"] = None if fill is None else float(fill[i])
+    return _with_native_categories(model, {"columns": columns, "mean": mean.tolist(), "scale": scale.tolist()})
+
+
+def _all_finite(values: Any) -> bool:
+    return values.dtype.kind in "fiu" and bool(np.isfinite(values).all())
+
+
+def _with_native_categories(model: Any, encoder: dict[str, Any]) -> dict[str, Any]:
+    """Gradient boosting takes its categories as places in a list of levels, and puts them before the numbers."""
+    is_category = getattr(model, "is_categorical_", None)
+    if is_category is None:
+        return encoder
+    levels = model._preprocessor.named_transformers_["encoder"].categories_
+    categories = [column for column, is_ in zip(encoder["columns"], is_category, strict=True) if is_]
+    numbers = [column for column, is_ in zip(encoder["columns"], is_category, strict=True) if not is_]
+    for column, known in zip(categories, levels, strict=True):
+        column["levels"] = [_plain(level, "level") for level in known if not pd.isna(level)]
+        column["codes"] = True
+    return {**encoder, "columns": [*categories, *numbers]}
+
+
+def _classifier(model: Any, *, gaps: bool) -> dict[str, Any] | None:
+    """Parameters of a classifier of two classes on encoded numbers; None if it is of a kind that is not known.
+
+    With `gaps`, some may come to it, and its trees say where they go.
+    """
     # By type, not isinstance: a subclass may predict in another way.
     if type(model) is LogisticRegression:
         return {"kind": "logistic", "intercept": float(model.intercept_[0]), "coef": model.coef_[0].tolist()}
     if type(model) is RandomForestClassifier:
-        return {"kind": "forest", "trees": [_sklearn_tree(tree.tree_) for tree in model.estimators_]}
-    if type(model) is HistGradientBoostingClassifier and not np.any(model.is_categorical_):
-        trees = [_boosted_tree(stage[0].nodes) for stage in model._predictors]
+        return {"kind": "forest", "trees": [_sklearn_tree(tree.tree_, gaps) for tree in model.estimators_]}
+    if type(model) is HistGradientBoostingClassifier:
+        trees = [_boosted_tree(stage[0], gaps) for stage in model._predictors]
         return {"kind": "boosting", "baseline": float(np.ravel(model._baseline_prediction)[0]), "trees": trees}
     return None
 
 
-def _tree(leaf: Any, feature: Any, threshold: Any, value: Any, left: Any, right: Any) -> dict[str, list[Any]]:
+def _tree(
+    leaf: Any, feature: Any, threshold: Any, value: Any, left: Any, right: Any, gaps_left: Any
+) -> dict[str, list[Any]]:
+    """A tree as plain lists; `gaps_left` is None where no gap can come."""
     # A threshold may be infinite ("all numbers left, gaps right"); the largest number says the same of finite ones.
     largest = np.finfo(np.float64).max
-    return {
+    tree = {
         "feature": np.where(leaf, -1, feature).astype(int).tolist(),
         "number": np.where(leaf, value, np.clip(threshold, -largest, largest)).astype(float).tolist(),
         "left": np.where(leaf, 0, left).astype(int).tolist(),
         "right": np.where(leaf, 0, right).astype(int).tolist(),
     }
+    return tree if gaps_left is None else {**tree, "gaps_left": np.where(leaf, 0, gaps_left).astype(int).tolist()}
 
 
-def _sklearn_tree(tree: Any) -> dict[str, list[Any]]:
+def _sklearn_tree(tree: Any, gaps: bool) -> dict[str, list[Any]]:
     shares = tree.value[:, 0, :]  # (nodes, classes)
     positive = shares[:, 1] / shares.sum(axis=1)
     left, right = tree.children_left, tree.children_right
-    return _tree(left == -1, tree.feature, tree.threshold, positive, left, right)
+    gaps_left = tree.missing_go_to_left if gaps else None
+    return _tree(left == -1, tree.feature, tree.threshold, positive, left, right, gaps_left)
 
 
-def _boosted_tree(nodes: Any) -> dict[str, list[Any]]:
+def _boosted_tree(predictor: Any, gaps: bool) -> dict[str, Any]:
+    nodes = predictor.nodes
     names = ("feature_idx", "num_threshold", "value", "left", "right")
     feature, threshold, value, left, right = (nodes[name] for name in names)
-    return _tree(nodes["is_leaf"] == 1, feature.astype(np.int64), threshold, value, left, right)
+    gaps_left = nodes["missing_go_to_left"] if gaps else None
+    tree = _tree(nodes["is_leaf"] == 1, feature.astype(np.int64), threshold, value, left, right, gaps_left)
+    of_levels = np.flatnonzero((nodes["is_categorical"] == 1) & (nodes["is_leaf"] == 0))
+    if not len(of_levels):
+        return tree
+    bits = predictor.raw_left_cat_bitsets[nodes["bitset_idx"][of_levels]]  # (nodes, 8 words of 32 bits)
+    goes_left = (bits[:, :, None] >> np.arange(32, dtype=np.uint32)) & 1
+    sides = goes_left.reshape(len(of_levels), -1)
+    return {
+        **tree,
+        "levels_left": {str(node): np.flatnonzero(side).tolist() for node, side in zip(of_levels, sides, strict=True)},
+    }

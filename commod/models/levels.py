@@ -10,11 +10,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from commod.models.adversary import Array
 from commod.models.objective import ScoreObjective, ScoreState
 
-__all__ = ["Jump", "Levels"]
+__all__ = ["Jumps", "Levels"]
 
 # The mean r that a level is moved to: well below 0 (all its decisions change) up to more than f's own certainty.
 PLACES = (-1.0, -0.5, 0.0, 0.5, 1.0, 1.5)
@@ -25,22 +26,30 @@ SCORES = np.linspace(-16.0, 16.0, 801)
 
 
 @dataclass(frozen=True)
-class Jump:
-    """A move of θ that shifts r of one level's people and of nobody else."""
+class Jumps:
+    """Moves of θ = (c, v), or of a θ that begins so: each shifts r of one level's people and of nobody else."""
 
-    move: Array  # of θ = (c, v), or of the whole θ that begins so
-    gain: float  # what L_Y − λ_fair·L_S falls by if the adversary does not answer
+    weight: NDArray[np.intp]  # place in θ of the level's weight
+    by: Array  # what is added to it
+    constant: Array  # what is added to c
+    gain: Array  # what L_Y − λ_fair·L_S falls by if the adversary does not answer
+
+    def __len__(self) -> int:
+        return len(self.gain)
+
+    def after(self, theta: Array, which: int) -> Array:
+        """θ after one of them."""
+        moved = theta.copy()
+        moved[0] += self.constant[which]
+        moved[self.weight[which]] += self.by[which]
+        return moved
 
 
 class Levels:
-    """The two-valued columns of the encoded features: a level and the rest.
+    """The two-valued columns of the encoded features: a level and the rest."""
 
-    `width` is the number of weights in θ.
-    """
-
-    def __init__(self, X: Array, logit: Array, objective: ScoreObjective, sensitive: Array, width: int) -> None:
+    def __init__(self, X: Array, logit: Array, objective: ScoreObjective, sensitive: Array) -> None:
         self.objective = objective
-        self.width = width
         features = np.ascontiguousarray(X.T)
         low, high = features.min(axis=1), features.max(axis=1)
         inside = features == high[:, None]
@@ -55,23 +64,18 @@ class Levels:
         stratum = np.repeat(np.arange(len(objective.strata)), [rows.stop - rows.start for rows in objective.strata])
         self.kind = ((stratum * 2 + sensitive.astype(int)) * 2 + objective.y.astype(int))[self.members]
 
-    def jumps(self, state: ScoreState, lambda_fair: float, ratio: Array) -> list[Jump]:
+    def jumps(self, state: ScoreState, lambda_fair: float, ratio: Array) -> Jumps:
         """Every level to every place where it is not, as seen from scores `state.z` with the ratios `ratio`."""
         tables = self.objective.loss_tables(state, lambda_fair, SCORES)
         table = np.concatenate([part.reshape(-1, len(SCORES)) for part in tables]).ravel()
         z = state.z[self.members]
         now = self._sums(table, z)
         mean = np.bincount(self.of_level, ratio[self.members], len(self.columns)) / self.sizes
-        found = []
-        for place in PLACES:
-            shift = place - mean
-            gains = now - self._sums(table, z + shift[self.of_level] * self.logit)
-            for level in np.flatnonzero(np.abs(shift) >= NEAR):
-                move = np.zeros(self.width)
-                move[1 + self.columns[level]] = shift[level] / self.gap[level]
-                move[0] = -self.low[level] * move[1 + self.columns[level]]
-                found.append(Jump(move, float(gains[level])))
-        return found
+        shift = np.subtract.outer(np.array(PLACES), mean)  # (places, levels)
+        gain = np.stack([now - self._sums(table, z + row[self.of_level] * self.logit) for row in shift])
+        place, level = np.nonzero(np.abs(shift) >= NEAR)
+        by = shift[place, level] / self.gap[level]
+        return Jumps(1 + self.columns[level], by, -self.low[level] * by, gain[place, level])
 
     def _sums(self, table: Array, z: Array) -> Array:
         """The loss of each level's members at scores z, interpolated from the tables."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 __all__ = [
+    "DECIMAL_COMMAS",
     "FILE_TYPES",
     "MAX_BYTES",
     "MAX_CELLS",
@@ -23,6 +24,11 @@ MAX_COLUMNS = 200
 MAX_CELLS = 20_000_000
 # The longest text of a cell.
 MAX_TEXT = 2_000
+
+
+# Key of `DataFrame.attrs`: the columns that the file had with a decimal comma. Read as numbers they no longer show it,
+# but a raw row will.
+DECIMAL_COMMAS = "decimal_commas"
 
 
 class TableError(ValueError):

@@ -12,7 +12,17 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from commod.uploads.limits import MAX_BYTES, MAX_COLUMNS, MAX_TEXT, TableError, check_size, short, sound_names
+from commod.portable import number_in
+from commod.uploads.limits import (
+    DECIMAL_COMMAS,
+    MAX_BYTES,
+    MAX_COLUMNS,
+    MAX_TEXT,
+    TableError,
+    check_size,
+    short,
+    sound_names,
+)
 from commod.uploads.parquet import damaged, unpack_apart
 from commod.uploads.workbook import unpack_workbook_apart
 
@@ -220,15 +230,16 @@ def _with_decimal_commas(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
             continue
         codes, levels = pd.factorize(values)  # few different texts among many rows: look at each once
         texts = pd.Series(levels).astype(str)
-        dots = texts.str.replace(",", ".", regex=False)
-        numbers = pd.to_numeric(dots, errors="coerce")
+        numbers = texts.map(lambda text: number_in(text, ","))
         known = codes[codes >= 0]
         if texts.str.fullmatch(r"\s*[+-]?\d+,\d+\s*").any() and numbers.notna().to_numpy()[known].mean() >= 0.8:
-            new = numbers if numbers.notna().all() else dots.astype(object)
+            new = numbers if numbers.notna().all() else numbers.astype(object).where(numbers.notna(), texts)
             columns[place] = pd.Series(new.reindex(codes).to_numpy(), name=values.name)
-            read.append(short(values.name))
-    names = ", ".join(read[:5]) + (" …" if len(read) > 5 else "")
-    return pd.concat(columns, axis=1), [f"Read with a decimal comma: {names}."] if read else []
+            read.append(place)
+    names = ", ".join(short(frame.columns[place]) for place in read[:5]) + (" …" if len(read) > 5 else "")
+    joined = pd.concat(columns, axis=1)
+    joined.attrs[DECIMAL_COMMAS] = read
+    return joined, [f"Read with a decimal comma: {names}."] if read else []
 
 
 # ---- Excel and Parquet ----
@@ -256,7 +267,10 @@ def _named(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
         keep = [place for place in keep if place not in empty]
         notices.append(f"Columns without a name and without a value are left out: {len(empty)}.")
     sound, more = sound_names([names[place] for place in keep])
-    return frame.iloc[:, keep].set_axis(sound, axis=1), notices + more
+    named = frame.iloc[:, keep].set_axis(sound, axis=1)
+    commas = frame.attrs.get(DECIMAL_COMMAS, ())
+    named.attrs = {DECIMAL_COMMAS: [name for place, name in zip(keep, sound, strict=True) if place in commas]}
+    return named, notices + more
 
 
 def _counts_rows(values: pd.Series) -> bool:
@@ -303,11 +317,15 @@ def _checked(frame: pd.DataFrame, notices: list[str]) -> ReadTable:
             *notices,
             f"Cells of {', '.join(formulas[:3])} begin like formulas: they are taken as text and never evaluated.",
         ]
-    return ReadTable(pd.DataFrame(columns), tuple(notices))
+    checked = pd.DataFrame(columns)
+    checked.attrs = frame.attrs
+    return ReadTable(checked, tuple(notices))
 
 
 def _plain_objects(values: pd.Series) -> pd.Series:
     """Decimals and dates as numbers and texts."""
+    if pd.api.types.infer_dtype(values, skipna=True) == "boolean":  # with gaps; as numbers they would be 0 and 1
+        return values.where(values.isna(), values.astype(str))
     try:
         try:
             return values.astype(float)

@@ -136,7 +136,7 @@ def test_a_choice_that_does_not_work_is_told_so(table, change, says):
     [
         ("hired", "yes", "one class only"),
         ("group", "A", "one group only"),
-        ("model_score", 0.7, "one side of 0.5"),
+        ("model_score", 0.7, "are the same, so f decides alike"),
         ("model_score", 3.0, "between 0 and 1"),
     ],
 )
@@ -173,7 +173,7 @@ def test_scores_out_of_100_are_divided(table):
     percent = table.assign(model_score=100 * table["model_score"])
     task = make_task(percent, replace(CHOICE, scores_out_of=100.0)).task
     np.testing.assert_allclose(task.X["model_score"], make_task(table, CHOICE).task.X["model_score"], rtol=1e-12)
-    with pytest.raises(ChoiceError, match="one side of 50"):
+    with pytest.raises(ChoiceError, match="are the same"):
         make_task(percent.assign(model_score=12), replace(CHOICE, scores_out_of=100.0))
     with pytest.raises(ChoiceError, match="choose 1, 10 or 100"):
         make_task(percent, replace(CHOICE, scores_out_of=0.0))

@@ -10,7 +10,7 @@ from sklearn.naive_bayes import GaussianNB
 
 from commod import Commod
 from commod.models.base_models import BASE_MODELS
-from commod.models.export import PORTABLE_FORMAT, portable_json, to_portable
+from commod.models.export import portable_json, to_portable
 from commod.models.rescaler import MLPRescaler
 from commod.portable import FORMAT, load
 from tests.fitting import case, fit
@@ -59,7 +59,7 @@ def test_the_file_is_strict_json_and_the_same_every_time():
     content = json.loads(text, parse_constant=refuse)
     assert content == to_portable(g, about={"title": "</script> “x”"})
     assert text == portable_json(g, about={"title": "</script> “x”"})
-    assert content["format"] == PORTABLE_FORMAT == FORMAT
+    assert content["format"] == FORMAT
     assert content["about"]["title"] == "</script> “x”"
     assert "encoder" not in content["f"]  # f's is that of r
 

@@ -42,24 +42,25 @@ def test_a_jump_promises_the_loss_against_the_adversary_as_it_stands(rows, by_la
         return total.mean()
 
     jumps = problem.levels.jumps(state, 2.0, problem.ratio(theta))
-    assert {int(np.flatnonzero(jump.move[1:])[0]) for jump in jumps} == {1, 2}  # the first has more than two values
-    for jump in jumps:
-        column = int(np.flatnonzero(jump.move[1:])[0])
-        moved = theta + jump.move
+    assert {*(jumps.weight - 1)} == {1, 2}  # the first has more than two values
+    penalties = problem.penalties_after(theta, jumps)
+    for which, (column, gain) in enumerate(zip(jumps.weight - 1, jumps.gain, strict=True)):
+        moved = jumps.after(theta, which)
+        assert penalties[which] == pytest.approx(problem.penalties(moved))
         shift = problem.ratio(moved) - problem.ratio(theta)
         inside = data.X[:, column] == data.X[:, column].max()
         np.testing.assert_allclose(shift[~inside], 0, atol=1e-12)
         np.testing.assert_allclose(shift[inside], shift[inside][0])
-        assert jump.gain == pytest.approx(fixed(theta @ problem.A) - fixed(moved @ problem.A), abs=1e-4)
+        assert gain == pytest.approx(fixed(theta @ problem.A) - fixed(moved @ problem.A), abs=1e-4)
         # The adversaries' answer can only raise the loss (but for their ridge, which is small).
         answered = problem.objective.evaluate(moved @ problem.A).value(2.0)
-        assert state.value(2.0) - jump.gain <= answered + 1e-3
+        assert state.value(2.0) - gain <= answered + 1e-3
 
 
 def test_data_without_levels_have_nowhere_to_jump(rows):
     data = TrainingData(rows.X[:, :1], rows.logit, rows.y, rows.sensitive)
     problem = LinearProblem(data, LossWeights(2.0, 0.05, 0.0, 0.0, False), ratio_form("identity", data))
-    assert problem.levels.jumps(problem.start, 2.0, problem.ratio(problem.identity)) == []
+    assert len(problem.levels.jumps(problem.start, 2.0, problem.ratio(problem.identity))) == 0
     assert solve_linear(data, LossWeights(3.0, 0.05, 0.01, 0.0, False), "identity").converged
 
 

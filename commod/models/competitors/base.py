@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from commod.datasets.encoding import TabularEncoder
+from commod.datasets.encoding import TabularEncoder, as_table
 from commod.metrics.figures import CRITERIA
 from commod.models.adversary import Array, sigmoid
 from commod.models.base_scores import BaseModel
@@ -72,8 +72,8 @@ class Competitor(EditedModel):
 
         Parameters
         ----------
-        X : DataFrame or array (n, d)
-            What f was given.
+        X : DataFrame (of pandas or polars) or array (n, d)
+            What f was given; gaps, too, where f takes them.
         y : array (n,)
             Two labels of any type; the second in sorted order is the positive one.
         sensitive_features : array (n,)
@@ -166,6 +166,7 @@ class GroupAware(Competitor):
     def _groups_in(self, X: Any, sensitive_features: Any) -> Any:
         if sensitive_features is not None or self.sensitive_column is None:
             return sensitive_features
+        X = as_table(X)
         if not isinstance(X, pd.DataFrame) or self.sensitive_column not in X.columns:
             raise ValueError(f"sensitive_column={self.sensitive_column!r} names no column of X.")
         return X[self.sensitive_column]

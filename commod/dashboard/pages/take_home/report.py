@@ -63,7 +63,7 @@ def model_json(result: FitResult) -> str:
         "settings": in_words(result.settings),
         "made by": f"commod {__version__}",
     }
-    return portable_json(result.g, about=about)
+    return portable_json(result.g, about=about, contract=result.task.contract)
 
 
 def predictions_csv(result: FitResult, refits: Refits) -> bytes:
