@@ -11,7 +11,16 @@ import pandas as pd
 from commod.datasets.task import MAX_TRAINING, Feature, Task, TaskSpec
 from commod.uploads.limits import short
 
-__all__ = ["Choice", "ChoiceError", "OwnTask", "find_leaks", "guess_columns", "make_task"]
+__all__ = [
+    "Choice",
+    "ChoiceError",
+    "OwnTask",
+    "classes_of",
+    "find_leaks",
+    "guess_columns",
+    "make_task",
+    "sides_of",
+]
 
 Kind = Literal["number", "category", "leave out"]
 
@@ -52,6 +61,14 @@ class Choice:
     title : str
     merits : mapping of column to 1 or -1
         Numbers of which more (1) or less (-1) should never count against a person.
+    target_cut, sensitive_cut : float, optional
+        Where to cut a column of numbers in two: the classes are then called as `sides_of` says.
+    scores_out_of : float, default 1
+        What a score of certainty is in the column of scores: they are divided by it (100 for percentages).
+    person : str
+        Column that says whose row it is: all rows of a person are on the same side of the split.
+    time : str
+        Column of dates or numbers: the latest rows are the test part, whatever the seed.
     """
 
     target: str
@@ -63,6 +80,11 @@ class Choice:
     missing: Literal["fill", "drop"] = "fill"
     title: str = "Your data"
     merits: dict[str, Literal[1, -1]] = field(default_factory=dict, hash=False)
+    target_cut: float | None = None
+    sensitive_cut: float | None = None
+    scores_out_of: float = 1.0
+    person: str = ""
+    time: str = ""
 
 
 @dataclass(frozen=True)
@@ -81,6 +103,20 @@ def as_text(values: pd.Series) -> pd.Series:
         # Few different numbers among many rows: format each once.
         return values.map({number: f"{number:.10g}" for number in pd.unique(values.dropna())})
     return values.astype("string").str.strip().replace("", pd.NA).astype(object)
+
+
+def sides_of(cut: float) -> tuple[str, str]:
+    """What the two classes of a column that is cut are called."""
+    return f"< {cut:.10g}", f"≥ {cut:.10g}"
+
+
+def classes_of(values: pd.Series, cut: float | None = None) -> pd.Series:
+    """The classes of a column as text: its values or, if it is cut, the side of each number; missing stay missing."""
+    if cut is None:
+        return as_text(values)
+    numbers, _ = _as_numbers(values)
+    below, above = sides_of(cut)
+    return pd.Series(np.where(numbers >= cut, above, below), index=values.index, dtype=object).where(numbers.notna())
 
 
 def guess_columns(frame: pd.DataFrame) -> pd.DataFrame:
