@@ -8,6 +8,7 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
+from commod.datasets.choice_options import written_options
 from commod.datasets.task import MAX_TRAINING, Feature, Task, TaskSpec
 from commod.uploads.limits import short
 
@@ -242,7 +243,7 @@ def make_task(frame: pd.DataFrame, choice: Choice, *, name: str = "own") -> OwnT
         done.append(f"g learns from {MAX_TRAINING:,} of the training rows, drawn at random; f from all of them.")
     about = f"{choice.title}, uploaded in this session: {len(X):,} rows, {len(spec.features)} features, in memory only."
     sheet = "\n\n".join([about, *done])  # no markup: names of files and columns may hold anything
-    task = Task(spec=spec, X=X, y=y, sensitive=s, datasheet=sheet, recipe=_recipe(choice))
+    task = Task(spec=spec, X=X, y=y, sensitive=s, datasheet=sheet, recipe=_recipe(choice), words=_words(choice))
     return OwnTask(task, tuple(done))
 
 
@@ -263,6 +264,11 @@ def _recipe(choice: Choice) -> str:
         f"choice = Choice(\n{arguments}\n)\n"
         "task = make_task(table, choice).task\n"
     )
+
+
+def _words(choice: Choice) -> tuple[str, ...]:
+    """File and options of a command; a file whose name begins like an option is named by its folder."""
+    return (f"./{choice.title}" if choice.title.startswith("-") else choice.title, *written_options(choice))
 
 
 def _check_columns(frame: pd.DataFrame, choice: Choice) -> None:

@@ -151,6 +151,7 @@ class Task:
     sensitive: pd.Series
     datasheet: str = field(repr=False, default="")
     recipe: str = field(repr=False, default="")  # Python that makes the task, if it does not ship with the project
+    words: tuple[str, ...] = field(repr=False, default=())  # and what names it in a command: the file and its options
 
     @property
     def name(self) -> str:

@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+import math
 from collections import OrderedDict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from threading import Lock
 from typing import NamedTuple
 
 import numpy as np
 
-from commod.datasets import Split, TabularEncoder, Task, is_known, load_task, on_forget
+from commod.datasets import TASKS, Split, TabularEncoder, Task, is_known, load_task, on_forget
 from commod.metrics.figures import key_figures_of
 from commod.models.base_models import GIVEN_SCORES, train_base_model
 from commod.models.base_scores import BaseModel, base_logits
+from commod.models.competitors.membership import Membership
+from commod.models.threads import single_threaded
 
-__all__ = ["Scene", "SceneKey", "prepare"]
+__all__ = ["MAX_SAMPLE", "Scene", "SceneKey", "prepare"]
+
+# Of a table that somebody brings, so many training rows are enough for the methods beside COMMOD: some take minutes on
+# all of them. Those of the paper learn from every row of its data sets, as there.
+MAX_SAMPLE = 10_000
 
 
 class SceneKey(NamedTuple):
@@ -61,6 +69,38 @@ class Scene:
         """The key figures of decisions on the test rows."""
         cell = self.cell_test * 4 + self.decisions_test * 2 + decisions
         return key_figures_of(np.bincount(cell, minlength=16).reshape(2, 2, 2, 2).astype(float))
+
+    def learning_from(self, rows: np.ndarray) -> Scene:
+        """The scene with these of its training rows in place of all; its test rows stay."""
+        train = self.train.take(rows)
+        encoder = TabularEncoder().fit(self.task.features(train.X))
+        return replace(
+            self,
+            train=train,
+            encoder=encoder,
+            scores_train=self.scores_train[rows],
+            encoded_train=encoder.transform(self.task.features(train.X)),
+            encoded_test=encoder.transform(self.task.features(self.test.X)),
+        )
+
+    @cached_property
+    def sampled(self) -> Scene:
+        """With at most `MAX_SAMPLE` training rows if it is somebody's own, drawn from each group and label alike."""
+        if self.task.name in TASKS or len(self.train) <= MAX_SAMPLE:
+            return self
+        share, rng = MAX_SAMPLE / len(self.train), np.random.default_rng(self.seed)
+        strata = 2 * self.train.sensitive.to_numpy() + self.train.y.to_numpy()
+        drawn = []
+        for stratum in np.unique(strata):
+            own = rng.permutation(np.flatnonzero(strata == stratum))
+            drawn.append(own[: math.ceil(share * len(own))])  # nobody is left out because there are few
+        return self.learning_from(np.sort(np.concatenate(drawn)))
+
+    @cached_property
+    def membership(self) -> Membership:
+        """Who a training row probably is: one model for all methods that ask."""
+        with single_threaded():  # as the methods' own would be: two threads of a busy machine take ten times as long
+            return Membership().fit(self.encoded_train, self.train.y, self.train.sensitive)
 
 
 MAX_SCENES = 16

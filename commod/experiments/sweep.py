@@ -19,7 +19,6 @@ from commod.metrics.figures import CRITERIA, key_figures
 from commod.metrics.pareto import undominated
 from commod.models import WarmStart
 from commod.models.competitors import METHODS, make_method
-from commod.models.competitors.membership import Membership
 
 __all__ = [
     "Cell",
@@ -32,6 +31,7 @@ __all__ = [
     "concept_settings",
     "fairness_gain",
     "fit_cell",
+    "learns_from",
     "lines_of",
     "points_of",
     "sweep_method",
@@ -120,20 +120,20 @@ def _between(declared: Sequence[float], count: int) -> tuple[float, ...]:
     return tuple(float(f"{value:.4g}") for value in np.interp(places, range(len(declared)), declared))
 
 
+def learns_from(scene: Scene, method: str) -> Scene:
+    """The scene with the training rows that a method's models learn from.
+
+    COMMOD's are those of its models on their own; a method beside it gets `Scene.sampled`. All are measured on all
+    test rows.
+    """
+    return scene if method == "commod" else scene.sampled
+
+
 class Shared:
-    """What the models of a line have in common, made when it is first needed."""
+    """What the models of a line have in common."""
 
     def __init__(self) -> None:
         self.warm_start = WarmStart()
-        self.membership: Membership | None = None
-
-    def settings(self, method: str, scene: Scene) -> dict[str, Any]:
-        if not METHODS[method].uses_membership:
-            return {}
-        if self.membership is None:
-            train = scene.train
-            self.membership = Membership().fit(scene.encoded_train, train.y, train.sensitive)
-        return {"membership": self.membership}
 
 
 @dataclass(frozen=True)
@@ -155,14 +155,14 @@ class Trained:
 
 def train_cell(scene: Scene, cell: Cell, fairness: str, shared: Shared) -> Trained:
     """Train one model of a sweep; what it shares with others of its line makes it quicker, not another one."""
-    method = METHODS[cell.method]
-    settings = {**dict(cell.others), **shared.settings(cell.method, scene)}
+    method, taught = METHODS[cell.method], learns_from(scene, cell.method)
+    settings = dict(cell.others) | ({"membership": taught.membership} if method.uses_membership else {})
     if cell.method == "commod":
         settings = concept_settings(scene.task) | settings
     model = make_method(cell.method, scene.f, cell.value, fairness=fairness, random_state=cell.seed, **settings)
-    train = scene.train
+    train = taught.train
     X = train.X if method.edits else scene.task.features(train.X)
-    arguments: dict[str, Any] = {"base_scores": scene.scores_train} if method.edits else {}
+    arguments: dict[str, Any] = {"base_scores": taught.scores_train} if method.edits else {}
     if cell.method == "commod":
         arguments["warm_start"] = shared.warm_start
     with warnings.catch_warnings():

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import shlex
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any
@@ -23,6 +24,7 @@ from commod.dashboard.views.download import offer
 from commod.dashboard.views.methods import choose_model, state
 from commod.dashboard.views.points import Swept, as_rows, draw_cells, draw_segments, lead_in_words, point_columns
 from commod.dashboard.views.table import Table
+from commod.datasets import load_task
 from commod.experiments.segments import (
     PAPER_MAIN,
     Segments,
@@ -254,13 +256,18 @@ def downloads(here: Compared, more: Mapping[str, Callable[[], Any]]) -> None:
             for kind in ("png", "svg"):
                 file = f"{name}_{what.lower().replace(' ', '_')}.{kind}"
                 offer(f"{what} as {kind.upper()}", partial(picture, what, kind), file, icon=":material/image:")
-    st.caption("The same on the command line:")
-    st.code(
-        f"python -m commod compare {settings.data} --fairness {settings.fairness} --base-model {settings.f} "
-        f"--seed {settings.seed} --methods {','.join(here.sweeps)} --out points.csv",
-        language=None,
-        wrap_lines=True,
-    )
+    own = load_task(settings.data).words
+    st.caption(f"The same on the command line{', in the folder of your file' if own else ''}:")
+    st.code(_command(settings, own or (settings.data,), here.sweeps), language=None, wrap_lines=True)
+
+
+def _command(settings: Settings, data: Sequence[str], methods: Iterable[str]) -> str:
+    """What makes the same points in a shell."""
+    scene = {"--fairness": settings.fairness, "--base-model": settings.f, "--seed": str(settings.seed)}
+    asked = [
+        word for option in (scene | {"--methods": ",".join(methods), "--out": "points.csv"}).items() for word in option
+    ]
+    return shlex.join(["python", "-m", "commod", "compare", *data, *asked])
 
 
 def methods_table() -> None:
