@@ -298,24 +298,29 @@ def _target(arguments: argparse.Namespace) -> int:
 
 
 def _compare(arguments: argparse.Namespace) -> int:
-    from commod.experiments import compare
+    from commod.experiments import compare, prepare
+    from commod.experiments.scene import is_large
+    from commod.experiments.sweep import rows_in_words
 
     out: Path | None = arguments.out
     if out is not None and not out.absolute().parent.is_dir():
         raise ValueError(f"The folder of --out {out} does not exist: make it first, or choose another.")
     task = _task(arguments)
     started = time.perf_counter()
+    base_model = _base_model(arguments, task)
     points = compare(
         task.name,
         methods=None if arguments.methods is None else [name for name in arguments.methods.split(",") if name],
         fairness=arguments.fairness,
-        base_model=_base_model(arguments, task),
+        base_model=base_model,
         seed=arguments.seed,
         n_jobs=arguments.jobs,
         progress=_progress if sys.stderr.isatty() else None,
     )
     if sys.stderr.isatty():
         print(file=sys.stderr)
+    if is_large(task):
+        print(rows_in_words(prepare(task.name, base_model, arguments.seed)), file=sys.stderr)
     if out is not None:
         points.to_csv(out, index=False)
     if arguments.json:

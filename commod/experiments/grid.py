@@ -75,7 +75,7 @@ def grid_of(
     for dataset, split, fairness, method in product(datasets, splits, criteria, methods):
         if fairness not in METHODS[method].criteria:
             continue
-        for line in lines_of(method, models):
+        for line in lines_of(method, models, task=load_task(dataset)):
             jobs.append(Job(dataset, base_model, split, fairness, tuple(line)))
     return jobs
 

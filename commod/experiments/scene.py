@@ -18,11 +18,18 @@ from commod.models.base_scores import BaseModel, base_logits
 from commod.models.competitors.membership import Membership
 from commod.models.threads import single_threaded
 
-__all__ = ["MAX_SAMPLE", "Scene", "SceneKey", "prepare"]
+__all__ = ["LARGE", "MAX_SAMPLE", "Scene", "SceneKey", "is_large", "prepare"]
 
-# Of a table that somebody brings, so many training rows are enough for the methods beside COMMOD: some take minutes on
-# all of them. Those of the paper learn from every row of its data sets, as there.
+# A table that somebody brings and that has more rows than this is large: on all of its rows, some methods would take
+# minutes. The data sets that ship never are: their figures are those of the paper, whatever they take.
+LARGE = 20_000
+# So many training rows of a large table are enough for the methods beside COMMOD.
 MAX_SAMPLE = 10_000
+
+
+def is_large(task: Task) -> bool:
+    """Whether the methods beside COMMOD learn from a sample of the training rows, with one seed each."""
+    return task.name not in TASKS and len(task.y) > LARGE
 
 
 class SceneKey(NamedTuple):
@@ -85,8 +92,8 @@ class Scene:
 
     @cached_property
     def sampled(self) -> Scene:
-        """With at most `MAX_SAMPLE` training rows if it is somebody's own, drawn from each group and label alike."""
-        if self.task.name in TASKS or len(self.train) <= MAX_SAMPLE:
+        """Of a large table, with at most `MAX_SAMPLE` training rows, drawn from each group and label alike."""
+        if not is_large(self.task) or len(self.train) <= MAX_SAMPLE:
             return self
         share, rng = MAX_SAMPLE / len(self.train), np.random.default_rng(self.seed)
         strata = 2 * self.train.sensitive.to_numpy() + self.train.y.to_numpy()

@@ -13,7 +13,7 @@ import pandas as pd
 from sklearn.exceptions import ConvergenceWarning
 
 from commod.datasets import Split, Task
-from commod.experiments.scene import Scene
+from commod.experiments.scene import Scene, is_large
 from commod.experiments.sense import AT_HAND, shares_of_decisions
 from commod.metrics.figures import CRITERIA, key_figures
 from commod.metrics.pareto import undominated
@@ -34,6 +34,7 @@ __all__ = [
     "learns_from",
     "lines_of",
     "points_of",
+    "rows_in_words",
     "sweep_method",
     "train_cell",
 ]
@@ -91,7 +92,7 @@ class Sweep:
     points: pd.DataFrame = field(repr=False)
 
 
-def lines_of(name: str, models: int | None = None) -> list[list[Cell]]:
+def lines_of(name: str, models: int | None = None, *, task: Task | None = None) -> list[list[Cell]]:
     """The cells of a method's sweep, grouped by what can be shared: all that differs in a line is the knob.
 
     Parameters
@@ -101,12 +102,14 @@ def lines_of(name: str, models: int | None = None) -> list[list[Cell]]:
     models : int, optional
         How many cells in all, with one seed, so that methods are compared at equal effort; the values of the knob then
         lie evenly between those declared. Default: the sweep as declared.
+    task : Task, optional
+        What it is swept on: a large one with one seed.
     """
     method = METHODS[name]
     if method.knob is None:
         raise ValueError(f"{method.title} is not written yet and cannot be swept.")
     choices = [tuple(zip(method.others, chosen, strict=True)) for chosen in product(*method.others.values())]
-    values, seeds = method.knob.sweep, method.seeds
+    values, seeds = method.knob.sweep, 1 if task is not None and is_large(task) else method.seeds
     if models is not None:
         if models % len(choices):
             raise ValueError(f"{models} models of {method.title} cannot be shared among its {len(choices)} lines.")
@@ -127,6 +130,16 @@ def learns_from(scene: Scene, method: str) -> Scene:
     test rows.
     """
     return scene if method == "commod" else scene.sampled
+
+
+def rows_in_words(scene: Scene) -> str:
+    """Which rows the models of a large table rest on; empty where all methods learn from all training rows."""
+    if scene.sampled is scene:
+        return ""
+    return (
+        f"COMMOD learns from {len(scene.train):,} training rows, the other methods from {len(scene.sampled.train):,} "
+        f"of them, drawn at random, with one seed each; all are measured on all {len(scene.test):,} test rows."
+    )
 
 
 class Shared:
@@ -239,7 +252,7 @@ def sweep_method(scene: Scene, method: str, fairness: str, report: Report | None
     report : callable, optional
         Called with the share done after every model; what it raises ends the sweep.
     """
-    lines = lines_of(method)
+    lines = lines_of(method, task=scene.task)
     models: list[Model] = []
     for i, line in enumerate(lines):
 

@@ -25,6 +25,7 @@ from commod.dashboard.views.methods import choose_model, state
 from commod.dashboard.views.points import Swept, as_rows, draw_cells, draw_segments, lead_in_words, point_columns
 from commod.dashboard.views.table import Table
 from commod.datasets import load_task
+from commod.experiments import prepare
 from commod.experiments.segments import (
     PAPER_MAIN,
     Segments,
@@ -35,6 +36,7 @@ from commod.experiments.segments import (
     segment_sources,
     segments_by,
 )
+from commod.experiments.sweep import rows_in_words
 from commod.explain.concepts import in_percent
 from commod.metrics.figures import CRITERIA
 from commod.models.competitors import METHODS, overview, overview_in_words
@@ -119,6 +121,7 @@ def tradeoff(here: Compared, place: Any, *, final: bool = False) -> None:
 
     selection: dict[str, Any] = {"key": "methods_chart", "on_select": choose} if final else {}
     frame, left_out = here.tradeoff
+    rest_on = rows_in_words(prepare(*here.settings.scene()))
     less = f" {left_out} models that are far less fair than f, and less accurate, are not drawn." if left_out else ""
     with place.container():
         st.markdown(_read_out(here))
@@ -130,7 +133,7 @@ def tradeoff(here: Compared, place: Any, *, final: bool = False) -> None:
             table=here.table("All points as a table", "compare_points", final=final),
             caption="A point is a model. Faint: another model of the same method is at least as fair and as accurate. "
             "Hollow (○): needs the group at predict. A click on a COMMOD point takes it to "
-            f"[the match](#match) below, where it is the large one here; it can be chosen there, too.{less}",
+            f"[the match](#match) below, where it is the large one here; it can be chosen there, too.{less} {rest_on}",
             styles=here.styles,
             fairness_title=here.fairness_title,
             legend=False,
