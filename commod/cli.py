@@ -127,15 +127,16 @@ def _task(arguments: argparse.Namespace) -> Task:
 
 def _base_model(arguments: argparse.Namespace, task: Task) -> str:
     """The name of f: as asked for, else the scores of the file, else a model that is trained here."""
-    return str(arguments.base_model or (GIVEN_SCORES if task.spec.scores else "logistic_regression"))
+    name = str(arguments.base_model or (GIVEN_SCORES if task.spec.scores else "logistic_regression"))
+    if name == GIVEN_SCORES and not task.spec.scores:
+        raise ValueError(f"{task.spec.title} comes without scores: choose one of {', '.join(BASE_MODELS)}.")
+    return name
 
 
 def _scene(arguments: argparse.Namespace) -> tuple[Task, Split, Split, BaseModel]:
     """Data set, training and test rows, and f."""
     task = _task(arguments)
     name = _base_model(arguments, task)
-    if name == GIVEN_SCORES and not task.spec.scores:
-        raise ValueError(f"{task.spec.title} comes without scores: choose one of {', '.join(BASE_MODELS)}.")
     task = task if name == GIVEN_SCORES else task.without_scores()
     train, test = task.split(seed=arguments.seed)
     f: BaseModel = task.spec.scores if name == GIVEN_SCORES else train_base_model(task, train, name)

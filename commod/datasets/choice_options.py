@@ -21,6 +21,16 @@ def _number(text: str) -> float:
     return number
 
 
+def _missing(text: str) -> str:
+    if text not in ("fill", "drop"):
+        raise ValueError
+    return text
+
+
+# What an option takes, where it is not any text.
+TAKES: dict[Callable[[str], Any], str] = {_number: "takes a number", _missing: "is fill or drop"}
+
+
 @dataclass(frozen=True)
 class Option:
     """An option and the field of `Choice` that it sets.
@@ -83,7 +93,9 @@ OPTIONS = (
     Option("--number", "kinds", "COLUMN", "features that are numbers", count=None, key="number"),
     Option("--category", "kinds", "COLUMN", "features that are categories", count=None, key="category"),
     Option("--leave-out", "kinds", "COLUMN", "columns that are no features", count=None, key="leave out"),
-    Option("--missing", "missing", "fill|drop", "missing features: fill them in (default), or drop those rows"),
+    Option(
+        "--missing", "missing", "fill|drop", "missing features: fill them in (default), or drop those rows", _missing
+    ),
     Option("--more-is-merit", "merits", "COLUMN", "numbers of which more should never hurt", count=None, key=1),
     Option("--less-is-merit", "merits", "COLUMN", "numbers of which less should never hurt", count=None, key=-1),
     Option("--person", "person", "COLUMN", "whose row it is: all rows of a person on one side of the split"),
@@ -139,7 +151,7 @@ def _read(option: Option, text: str) -> Any:
     try:
         return option.read(text)
     except ValueError:
-        raise ValueError(f"{option.name} takes a number, got {text!r}.") from None
+        raise ValueError(f"{option.name} {TAKES[option.read]}, got {text!r}.") from None
 
 
 def written_options(choice: Choice, fields: Collection[str] | None = None) -> list[str]:
