@@ -77,7 +77,7 @@ class Model:
     """What is kept of a trained model."""
 
     cell: Cell
-    decisions_train: np.ndarray  # (n,) int8
+    decisions_train: np.ndarray  # (n,) int8, of the rows that it has learnt from
     decisions_test: np.ndarray
     scores_test: np.ndarray | None  # (n,) float32, where the method has probabilities
     concepts: pd.DataFrame | None = None  # feature × concept, where it has concepts
@@ -192,7 +192,7 @@ def fit_cell(scene: Scene, cell: Cell, fairness: str, shared: Shared) -> Model:
     scores = (1.0 / (1.0 + np.exp(-on_test))).astype(np.float32) if scored else None
     return Model(
         cell,
-        (trained.margin(scene.train) > 0).astype(np.int8),
+        (trained.margin(learns_from(scene, cell.method).train) > 0).astype(np.int8),
         (on_test > 0).astype(np.int8),
         scores,
         getattr(trained.model, "concepts_", None),

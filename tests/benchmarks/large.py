@@ -1,17 +1,24 @@
 """A file of 200,000 rows and 30 columns, uploaded and explored: ``python -m tests.benchmarks.large``.
 
 Release of the λ_fair slider to the new point, in one run with law_school, in Chromium: read the ratio.
+
+``--pages`` opens Limits and Compare instead, on a table in the likeness of bank marketing (45,211 rows unless
+``--rows`` says otherwise), and prints when the first picture and when the last section is there. ``--methods``
+sweeps these methods without a browser, on all rows and seeds and as a large table is swept, in one process.
 """
 
 import argparse
 import statistics
 import tempfile
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
+from commod.datasets import Choice, add_task, guess_columns, make_task
+from commod.experiments import prepare, scene, sweep_method
 from tests.benchmarks.latency import OURS, measure, moves
 from tests.browsing import chromium, serve
 
@@ -71,21 +78,75 @@ def bank(rows=45_211, seed=0):
     merit += (
         0.3 * (frame["education"] == "tertiary") + 0.9 * single + 0.6 * (job == "student") - 0.1 * frame["campaign"]
     )
-    frame["y"] = np.where(rng.random(rows) < 1 / (1 + np.exp(3.9 - merit)), "yes", "no")
+    frame["y"] = np.where(rng.random(rows) < 1 / (1 + np.exp(3.3 - merit)), "yes", "no")
     return frame
+
+
+def pages(browser, address, folder, rows):
+    """Seconds from the click on Limits, and then on Compare, to the first picture and to the last section."""
+    path = Path(folder) / "bank.csv"
+    bank(rows).to_csv(path, index=False)
+    page = browser.new_page(viewport={"width": 1440, "height": 900})
+    page.goto(f"{address}/your_data")
+    page.locator("input[type=file]").set_input_files(path)
+    page.get_by_role("heading", name="What is what in bank.csv").wait_for(timeout=120_000)
+    page.get_by_label("Sensitive attribute").click()
+    page.get_by_role("option", name="marital", exact=True).click()
+    page.get_by_role("button", name="Use these data").click()
+    page.get_by_role("heading", name="In use: bank.csv").wait_for(timeout=120_000)
+    for name, last in (("Limits", "The price of"), ("Compare", "Take it away")):
+        started = time.perf_counter()
+        page.get_by_role("link", name=name, exact=True).click()
+        page.get_by_role("heading", name={"Limits": "How few changes", "Compare": "Who gets there"}[name]).wait_for()
+        page.locator("[data-testid=stVegaLiteChart]").first.wait_for(timeout=600_000)
+        first = time.perf_counter() - started
+        page.get_by_role("heading", name=last).wait_for(timeout=600_000)
+        print(f"{rows:,} rows, {name:8} first picture {first:6.1f} s, complete {time.perf_counter() - started:6.1f} s")
+
+
+def methods(names, rows):
+    """Seconds that sweeps take on all rows and with all seeds, and as a large table is swept, and how far they part."""
+    frame = bank(rows)
+    kinds = guess_columns(frame.drop(columns=["y", "marital"]))["kind"].to_dict()
+    task = make_task(frame, Choice("y", "yes", "marital", ("married", "single"), kinds), name="bank").task
+    add_task(task)
+    large, whole = scene.LARGE, prepare(task.name)
+    print(f"{rows:,} rows, {len(whole.train):,} of them to learn from; {scene.MAX_SAMPLE:,} of a large table")
+    for name in names:
+        seconds, swept = {}, {}
+        for bound in (rows, large):
+            scene.LARGE = bound  # up to so many rows, a table is not large
+            started = time.perf_counter()
+            swept[bound] = sweep_method(replace(whole), name, "demographic_parity").points
+            seconds[bound] = time.perf_counter() - started
+        one, other = (points[points["seed"] == 0].reset_index() for points in swept.values())
+        apart = {figure: (one[figure] - other[figure]).abs().mean() for figure in ("p_rule", "accuracy", "change_rate")}
+        shown = ", ".join(f"{figure} {value:.4f}" for figure, value in apart.items())
+        print(
+            f"{name:16} {seconds[rows]:6.1f} s -> {seconds[large]:6.1f} s; points apart in the mean by {shown}",
+            flush=True,
+        )
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rows", type=int, default=200_000)
+    parser.add_argument("--rows", type=int)
+    parser.add_argument("--pages", action="store_true")
+    parser.add_argument("--methods", type=lambda text: text.split(","))
     parser.add_argument("--moves", type=int, default=9)
     arguments = parser.parse_args()
+    rows = arguments.rows or (45_211 if arguments.pages or arguments.methods else 200_000)
+    if arguments.methods:
+        return methods(arguments.methods, rows)
+    if arguments.pages:
+        with serve() as address, chromium() as browser, tempfile.TemporaryDirectory() as folder:
+            return pages(browser, address, folder, rows)
     half = [0.35 + 0.6 * i / arguments.moves for i in range(arguments.moves)]
     places = half[::2] + half[1::2][::-1]
     with serve() as address, chromium() as browser, tempfile.TemporaryDirectory() as folder:
         small, _ = measure(browser, address, OURS, places)
         path = Path(folder) / "large.csv"
-        table(arguments.rows).to_csv(path, index=False)
+        table(rows).to_csv(path, index=False)
         page = browser.new_page(viewport={"width": 1440, "height": 900})
         page.goto(f"{address}/your_data")
         started = time.perf_counter()
@@ -100,7 +161,7 @@ def main():
         base, middle = statistics.median(small), statistics.median(large)
         print(f"uploaded, read and guessed in {read:.1f} s ({path.stat().st_size / 2**20:.0f} MB)")
         print(f"law_school        median {base:6.0f} ms  1.0×")
-        print(f"{arguments.rows:,} rows      median {middle:6.0f} ms  {middle / base:.1f}×  (asked for: 10×)")
+        print(f"{rows:,} rows      median {middle:6.0f} ms  {middle / base:.1f}×  (asked for: 10×)")
         print(f"  a setting seen before {statistics.median(seen):.0f} ms, {statistics.median(seen) / base:.1f}×")
 
 

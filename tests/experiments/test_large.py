@@ -7,6 +7,7 @@ from commod.datasets import add_task, forget_task
 from commod.datasets.example import example_table
 from commod.datasets.from_file import task_of_file
 from commod.experiments import compare, points_of, prepare, scene, sweep_method
+from commod.experiments.measure import tree_f1
 from commod.experiments.sweep import Cell, Shared, lines_of, rows_in_words, train_cell
 from commod.models.competitors import make_method
 
@@ -59,5 +60,9 @@ def test_one_seed_and_a_sentence(large):
 
 def test_compare_gives_the_points_of_the_page(large):
     names = ["lpp", "hardt"]
-    here = points_of([sweep_method(large, name, "demographic_parity") for name in names])
+    sweeps = {name: sweep_method(large, name, "demographic_parity") for name in names}
+    fairest = sweeps["lpp"].models[-1]
+    assert len(fairest.decisions_train) == len(large.sampled.train)
+    assert 0.2 < tree_f1(large, fairest)[3] <= 1.0
+    here = points_of(sweeps.values())
     assert compare(large.task.name, methods=names, base_model="scores", n_jobs=1).equals(here)
