@@ -12,9 +12,8 @@ from typing import Any
 
 import pandas as pd
 
-from commod.datasets import Split, Task, add_task, data_directory, load_task, task_names
+from commod.datasets import Split, Task, add_task, data_directory, load_task, task_names, task_of_file
 from commod.datasets.choice_options import add_options, given_options
-from commod.datasets.from_file import task_of_file
 from commod.explain.checks import MARKS
 from commod.metrics.figures import CRITERIA, figure_of, key_figures, title_of
 from commod.models import Commod, evaluate, figures_of

@@ -2,6 +2,7 @@
 
 from commod.datasets.declared import TASKS
 from commod.datasets.encoding import TabularEncoder
+from commod.datasets.from_file import task_of_file
 from commod.datasets.load import (
     DataFileError,
     add_task,
@@ -43,4 +44,5 @@ __all__ = [
     "on_forget",
     "read_table",
     "task_names",
+    "task_of_file",
 ]
