@@ -1,6 +1,5 @@
 """A task of a file: the page's guesses, and a sentence for each wrong name."""
 
-import numpy as np
 import pandas as pd
 import pytest
 
@@ -28,7 +27,7 @@ def test_all_is_guessed_as_on_the_page_and_told(path):
     assert (
         own.done[0] == "Guessed: --outcome hired --favourable yes --sensitive group --groups A B --scores model_score."
     )
-    assert own.done[3] == "Left out: applicant (a different whole number in every row: a code, it seems)."
+    assert own.done[3].startswith("Left out: applicant (a different whole number in ")
     assert "42 missing in “test_score” are set to its median, 61." in own.done
 
 
@@ -86,7 +85,6 @@ def test_a_wrong_file_is_one_sentence(tmp_path):
     (tmp_path / "picture.csv").write_bytes(b"\x89PNG....")
     with pytest.raises(ValueError, match=r"picture.csv: The file is a PNG picture"):
         task_of_file(tmp_path / "picture.csv", {})
-    numbers = pd.DataFrame(np.random.default_rng(0).normal(size=(60, 3)), columns=list("abc"))
-    numbers.to_csv(tmp_path / "numbers.csv", index=False)
+    pd.DataFrame({name: ["the same"] * 60 for name in "abc"}).to_csv(tmp_path / "constant.csv", index=False)
     with pytest.raises(ValueError, match="No column is left for --outcome"):
-        task_of_file(tmp_path / "numbers.csv", {})
+        task_of_file(tmp_path / "constant.csv", {})
