@@ -8,18 +8,20 @@ import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from commod.datasets import Split, Task, add_task, data_directory, load_task, task_names, task_of_file
+from commod.datasets import Task, add_task, data_directory, load_task, task_names, task_of_file
 from commod.datasets.choice_options import add_options, given_options
 from commod.explain.checks import MARKS
 from commod.metrics.figures import CRITERIA, figure_of, key_figures, title_of
 from commod.models import Commod, evaluate, figures_of
-from commod.models.base_models import BASE_MODELS, GIVEN_SCORES, train_base_model
-from commod.models.base_scores import BaseModel
+from commod.models.base_models import BASE_MODELS, GIVEN_SCORES
 from commod.models.competitors import overview, overview_in_words
+
+if TYPE_CHECKING:
+    from commod.experiments import Scene
 
 __all__ = ["main"]
 
@@ -132,14 +134,12 @@ def _base_model(arguments: argparse.Namespace, task: Task) -> str:
     return name
 
 
-def _scene(arguments: argparse.Namespace) -> tuple[Task, Split, Split, BaseModel]:
+def _scene(arguments: argparse.Namespace) -> Scene:
     """Data set, training and test rows, and f."""
+    from commod.experiments import prepare
+
     task = _task(arguments)
-    name = _base_model(arguments, task)
-    task = task if name == GIVEN_SCORES else task.without_scores()
-    train, test = task.split(seed=arguments.seed)
-    f: BaseModel = task.spec.scores if name == GIVEN_SCORES else train_base_model(task, train, name)
-    return task, train.sample(), test, f  # f learns from all rows, an edit from as many as it needs
+    return prepare(task.name, _base_model(arguments, task), arguments.seed)
 
 
 def _add_model(parser: argparse.ArgumentParser) -> None:
@@ -195,15 +195,16 @@ def _any_fairness() -> str:
 
 
 def _fit(arguments: argparse.Namespace) -> int:
-    task, train, test, f = _scene(arguments)
+    scene = _scene(arguments)
+    task, train, f = scene.task, scene.train, scene.f
     settings = _weights(arguments, task)
     model = Commod(f, **settings, fairness=arguments.fairness, solver=arguments.solver)
     started = time.perf_counter()
     g = model.fit(train.X, train.y, sensitive_features=train.sensitive)
     seconds = time.perf_counter() - started
-    frame = evaluate(task, f, g, test)
+    frame = evaluate(task, f, g, scene.test)
     if arguments.json:
-        settings |= {"base_model": _base_model(arguments, task), "solver": arguments.solver, "seed": arguments.seed}
+        settings |= {"base_model": scene.base_model, "solver": arguments.solver, "seed": arguments.seed}
         report = {
             "dataset": task.name,
             "fairness": arguments.fairness,
@@ -232,15 +233,13 @@ def _fit(arguments: argparse.Namespace) -> int:
 
 
 def _check(arguments: argparse.Namespace) -> int:
-    from commod.experiments import prepare
     from commod.experiments.checks import answers_of
     from commod.experiments.refits import refit
     from commod.experiments.sweep import Cell, Shared, train_cell
 
     if arguments.refits is not None and arguments.refits < 1:
         raise ValueError("--refits must be 1 or more.")
-    task = _task(arguments)
-    scene = prepare(task.name, _base_model(arguments, task), arguments.seed)
+    scene = _scene(arguments)
     settings = _weights(arguments, scene.task)
     cell = Cell("commod", settings.pop("lambda_fair"), tuple(settings.items()))
     trained = train_cell(scene, cell, arguments.fairness, Shared())
@@ -276,7 +275,8 @@ def _plain(text: str) -> str:
 def _target(arguments: argparse.Namespace) -> int:
     from commod.experiments import find_settings
 
-    task, _, test, f = _scene(arguments)
+    scene = _scene(arguments)
+    task, f = scene.task, scene.f
     found = find_settings(
         task,
         f,
@@ -292,35 +292,33 @@ def _target(arguments: argparse.Namespace) -> int:
     if found.settings is None:
         return 1
     print(", ".join(f"{name}={value!r}" for name, value in found.settings.items()))
-    frame = evaluate(task, f, found.model, test)
+    frame = evaluate(task, f, found.model, scene.test)
     print(_readable(frame.loc[[figure.name for figure in key_figures() if figure.name in frame.index]], task))
     return 0
 
 
 def _compare(arguments: argparse.Namespace) -> int:
-    from commod.experiments import compare, prepare
-    from commod.experiments.scene import is_large
+    from commod.experiments import compare
     from commod.experiments.sweep import rows_in_words
 
     out: Path | None = arguments.out
     if out is not None and not out.absolute().parent.is_dir():
         raise ValueError(f"The folder of --out {out} does not exist: make it first, or choose another.")
-    task = _task(arguments)
+    scene = _scene(arguments)
+    if told := rows_in_words(scene):
+        print(told, file=sys.stderr)
     started = time.perf_counter()
-    base_model = _base_model(arguments, task)
     points = compare(
-        task.name,
+        scene.task.name,
         methods=None if arguments.methods is None else [name for name in arguments.methods.split(",") if name],
         fairness=arguments.fairness,
-        base_model=base_model,
+        base_model=scene.base_model,
         seed=arguments.seed,
         n_jobs=arguments.jobs,
         progress=_progress if sys.stderr.isatty() else None,
     )
     if sys.stderr.isatty():
         print(file=sys.stderr)
-    if is_large(task):
-        print(rows_in_words(prepare(task.name, base_model, arguments.seed)), file=sys.stderr)
     if out is not None:
         points.to_csv(out, index=False)
     if arguments.json:

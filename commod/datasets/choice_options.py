@@ -111,9 +111,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "for a file", "What is what in it. What is not said is guessed as on the page Your data, and told."
     )
     for option in OPTIONS:
-        group.add_argument(
-            option.name, dest=option.attribute, metavar=option.shown, help=option.help, nargs="+", action="extend"
-        )
+        how: dict[str, Any] = {"metavar": option.shown, "help": option.help, "dest": option.attribute}
+        group.add_argument(option.name, nargs=1 if option.count == 1 else "+", action="extend", **how)
     group.add_argument(
         ONLY_NAMED, action="store_true", help="leave out columns that no option names, instead of guessing"
     )

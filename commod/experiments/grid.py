@@ -25,8 +25,6 @@ from commod.models.validation import check_choice
 __all__ = ["BACKENDS", "Job", "grid_of", "run_grid"]
 
 BACKENDS = ("serial", "processes", "dask")
-# What a model of a slow method costs in models of another, for the estimate of the time left.
-SLOW = 10.0
 # Seconds to wait for the scheduler.
 DASK_TIMEOUT = 10
 
@@ -52,7 +50,7 @@ class Job:
     @property
     def cost(self) -> float:
         """In models of a quick method."""
-        return len(self.cells) * (SLOW if METHODS[self.cells[0].method].slow else 1.0)
+        return len(self.cells) * METHODS[self.cells[0].method].cost
 
 
 def grid_of(

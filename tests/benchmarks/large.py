@@ -83,25 +83,28 @@ def bank(rows=45_211, seed=0):
 
 
 def pages(browser, address, folder, rows):
-    """Seconds from the click on Limits, and then on Compare, to the first picture and to the last section."""
+    """Seconds from a click on Limits, and in another session on Compare, to the first picture and the last section."""
     path = Path(folder) / "bank.csv"
     bank(rows).to_csv(path, index=False)
-    page = browser.new_page(viewport={"width": 1440, "height": 900})
-    page.goto(f"{address}/your_data")
-    page.locator("input[type=file]").set_input_files(path)
-    page.get_by_role("heading", name="What is what in bank.csv").wait_for(timeout=120_000)
-    page.get_by_label("Sensitive attribute").click()
-    page.get_by_role("option", name="marital", exact=True).click()
-    page.get_by_role("button", name="Use these data").click()
-    page.get_by_role("heading", name="In use: bank.csv").wait_for(timeout=120_000)
-    for name, last in (("Limits", "The price of"), ("Compare", "Take it away")):
+    asked = {"Limits": ("How few changes", "The price of"), "Compare": ("Who gets there", "Take it away")}
+    for name, (title, last) in asked.items():
+        page = browser.new_page(viewport={"width": 1440, "height": 900})
+        page.goto(f"{address}/your_data")
+        page.locator("input[type=file]").set_input_files(path)
+        page.get_by_role("heading", name="What is what in bank.csv").wait_for(timeout=120_000)
+        page.get_by_label("Sensitive attribute").click()
+        page.get_by_role("option", name="marital", exact=True).click()
+        page.get_by_role("button", name="Use these data").click()
+        page.get_by_role("heading", name="In use: bank.csv").wait_for(timeout=120_000)
         started = time.perf_counter()
         page.get_by_role("link", name=name, exact=True).click()
-        page.get_by_role("heading", name={"Limits": "How few changes", "Compare": "Who gets there"}[name]).wait_for()
+        page.get_by_role("heading", name=title).wait_for(timeout=120_000)
         page.locator("[data-testid=stVegaLiteChart]").first.wait_for(timeout=600_000)
         first = time.perf_counter() - started
         page.get_by_role("heading", name=last).wait_for(timeout=600_000)
-        print(f"{rows:,} rows, {name:8} first picture {first:6.1f} s, complete {time.perf_counter() - started:6.1f} s")
+        whole = time.perf_counter() - started
+        print(f"{rows:,} rows, {name:8} first picture {first:6.1f} s, complete {whole:6.1f} s", flush=True)
+        page.close()
 
 
 def methods(names, rows):

@@ -69,7 +69,7 @@ def test_what_goes_without_saying_is_not_written():
     ("words", "message"),
     [
         (["--groups", "a"], "--groups takes two values, got 1"),
-        (["--outcome", "my", "outcome"], "--outcome takes one value, got 2"),
+        (["--outcome", "a", "--outcome", "b"], "--outcome takes one value, got 2"),
         (["--outcome-cut", "high"], "--outcome-cut takes a number, got 'high'"),
         (["--scores-out-of", "nan"], "--scores-out-of takes a number, got 'nan'"),
         (["--number", "x", "--category", "x"], "“x” is named by --category and by another option"),

@@ -136,9 +136,9 @@ def choose_methods(settings: Settings, usual: Sequence[str] = USUAL) -> list[str
     return [name for name in defined if name in picked]
 
 
-def models_of(name: str) -> int:
-    """How many models a method's sweep has."""
-    return sum(map(len, lines_of(name)))
+def cost_of(name: str) -> float:
+    """What a method's sweep costs, about, in models of the quickest."""
+    return METHODS[name].cost * sum(map(len, lines_of(name)))
 
 
 def label_of(name: str) -> str:
@@ -190,10 +190,8 @@ def collect(
     Stop ends sweeps that nobody else waits for; what is done stays.
     """
     page = state()
-    # The quick ones first: the picture fills while those of many models and the slow ones are at work.
-    missing = sorted(
-        (name for name in names if name not in found), key=lambda name: (METHODS[name].slow, models_of(name))
-    )
+    # The quick ones first: the picture fills while the slow ones are at work.
+    missing = sorted((name for name in names if name not in found), key=cost_of)
     if not missing:
         return found
     if page.stopped:
