@@ -1,4 +1,4 @@
-"""Command line: ``python -m commod fit law_school``, ``… compare law_school --out points.csv``, ``… data rebuild``."""
+"""Command line: ``python -m commod fit law_school``, ``… compare my_file.csv --outcome hired``, ``… data rebuild``."""
 
 from __future__ import annotations
 
@@ -8,16 +8,20 @@ import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from commod.datasets import Task, data_directory, load_task, task_names
+from commod.datasets import Task, add_task, data_directory, load_task, task_names, task_of_file
+from commod.datasets.choice_options import add_options, given_options
 from commod.explain.checks import MARKS
 from commod.metrics.figures import CRITERIA, figure_of, key_figures, title_of
 from commod.models import Commod, evaluate, figures_of
-from commod.models.base_models import BASE_MODELS, train_base_model
+from commod.models.base_models import BASE_MODELS, GIVEN_SCORES
 from commod.models.competitors import overview, overview_in_words
+
+if TYPE_CHECKING:
+    from commod.experiments import Scene
 
 __all__ = ["main"]
 
@@ -53,7 +57,7 @@ def _parser() -> argparse.ArgumentParser:
     check.set_defaults(run=_check)
 
     target = commands.add_parser("target", help="find the setting that is fair enough and changes few enough decisions")
-    target.add_argument("dataset", help=f"one of {', '.join(task_names())}")
+    _add_data(target)
     target.add_argument("--min-fairness", type=float, default=0.8, help=f"least {_any_fairness()} (default 0.8)")
     target.add_argument("--max-change", type=float, default=0.08, help="largest share of changes (default 0.08)")
     target.add_argument("--max-sure", type=float, help="of the changes, the largest share in which f was 90 %% sure")
@@ -63,10 +67,11 @@ def _parser() -> argparse.ArgumentParser:
     target.set_defaults(run=_target)
 
     compare = commands.add_parser("compare", help="sweep every method on a data set and write all points as CSV")
-    compare.add_argument("dataset", help=f"one of {', '.join(task_names())}")
+    _add_data(compare)
     compare.add_argument("--out", type=Path, help="CSV file to write (default: a summary on the screen only)")
     compare.add_argument("--methods", help="names, parted by commas (default: all that are defined for the criterion)")
     _add_scene(compare)
+    compare.add_argument("--json", action="store_true", help="print all points as JSON instead of a summary")
     compare.add_argument("--jobs", type=int, default=-1, help="processes (default: one per core)")
     compare.set_defaults(run=_compare)
 
@@ -96,8 +101,49 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
+def _add_data(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("dataset", help=f"one of {', '.join(task_names())}, or a file (CSV, Parquet, …)")
+    add_options(parser)
+
+
+def _task(arguments: argparse.Namespace) -> Task:
+    """The data set that is asked for; of a file, what was guessed of it and done to it is told on stderr."""
+    name, given = arguments.dataset, given_options(arguments)
+    if name in task_names():
+        if given:
+            raise ValueError(f"What is what in {name} is declared: options that say it are for files.")
+        return load_task(name)
+    path = Path(name)
+    if not path.exists() and not path.suffix and path.name == name:
+        raise ValueError(
+            f"There is no task {name!r} and no such file: choose one of {', '.join(task_names())}, or the path of a "
+            "table."
+        )
+    own = task_of_file(path, given)
+    for sentence in own.done:
+        print(sentence, file=sys.stderr)
+    add_task(own.task)
+    return own.task
+
+
+def _base_model(arguments: argparse.Namespace, task: Task) -> str:
+    """The name of f: as asked for, else the scores of the file, else a model that is trained here."""
+    name = str(arguments.base_model or (GIVEN_SCORES if task.spec.scores else "logistic_regression"))
+    if name == GIVEN_SCORES and not task.spec.scores:
+        raise ValueError(f"{task.spec.title} comes without scores: choose one of {', '.join(BASE_MODELS)}.")
+    return name
+
+
+def _scene(arguments: argparse.Namespace) -> Scene:
+    """Data set, training and test rows, and f."""
+    from commod.experiments import prepare
+
+    task = _task(arguments)
+    return prepare(task.name, _base_model(arguments, task), arguments.seed)
+
+
 def _add_model(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("dataset", help=f"one of {', '.join(task_names())}")
+    _add_data(parser)
     parser.add_argument("--lambda-fair", type=float, default=2.0, help="weight of fairness (default 2)")
     parser.add_argument("--lambda-ratio", type=float, default=0.05, help="weight of staying near f (default 0.05)")
     parser.add_argument("--lambda-concepts", type=float, default=0.01, help="weight of sparse concepts (default 0.01)")
@@ -135,7 +181,10 @@ def _weights(arguments: argparse.Namespace, task: Task) -> dict[str, Any]:
 def _add_scene(parser: argparse.ArgumentParser) -> None:
     usual, *others = CRITERIA
     parser.add_argument("--fairness", default=usual, help=f"{usual} (default) or {' or '.join(others)}")
-    parser.add_argument("--base-model", default="logistic_regression", help=f"f: one of {', '.join(BASE_MODELS)}")
+    parser.add_argument(
+        "--base-model",
+        help=f"f: one of {', '.join(BASE_MODELS)}, or {GIVEN_SCORES}: the file's (default where there are)",
+    )
     parser.add_argument("--seed", type=int, default=0, help="seed of the train/test split (default 0)")
 
 
@@ -146,17 +195,16 @@ def _any_fairness() -> str:
 
 
 def _fit(arguments: argparse.Namespace) -> int:
-    task = load_task(arguments.dataset)
-    train, test = task.split(seed=arguments.seed)
-    f = train_base_model(task, train, arguments.base_model)
+    scene = _scene(arguments)
+    task, train, f = scene.task, scene.train, scene.f
     settings = _weights(arguments, task)
     model = Commod(f, **settings, fairness=arguments.fairness, solver=arguments.solver)
     started = time.perf_counter()
     g = model.fit(train.X, train.y, sensitive_features=train.sensitive)
     seconds = time.perf_counter() - started
-    frame = evaluate(task, f, g, test)
+    frame = evaluate(task, f, g, scene.test)
     if arguments.json:
-        settings |= {"base_model": arguments.base_model, "solver": arguments.solver, "seed": arguments.seed}
+        settings |= {"base_model": scene.base_model, "solver": arguments.solver, "seed": arguments.seed}
         report = {
             "dataset": task.name,
             "fairness": arguments.fairness,
@@ -185,14 +233,13 @@ def _fit(arguments: argparse.Namespace) -> int:
 
 
 def _check(arguments: argparse.Namespace) -> int:
-    from commod.experiments import prepare
     from commod.experiments.checks import answers_of
     from commod.experiments.refits import refit
     from commod.experiments.sweep import Cell, Shared, train_cell
 
     if arguments.refits is not None and arguments.refits < 1:
         raise ValueError("--refits must be 1 or more.")
-    scene = prepare(arguments.dataset, arguments.base_model, arguments.seed)
+    scene = _scene(arguments)
     settings = _weights(arguments, scene.task)
     cell = Cell("commod", settings.pop("lambda_fair"), tuple(settings.items()))
     trained = train_cell(scene, cell, arguments.fairness, Shared())
@@ -228,9 +275,8 @@ def _plain(text: str) -> str:
 def _target(arguments: argparse.Namespace) -> int:
     from commod.experiments import find_settings
 
-    task = load_task(arguments.dataset)
-    train, test = task.split(seed=arguments.seed)
-    f = train_base_model(task, train, arguments.base_model)
+    scene = _scene(arguments)
+    task, f = scene.task, scene.f
     found = find_settings(
         task,
         f,
@@ -246,24 +292,27 @@ def _target(arguments: argparse.Namespace) -> int:
     if found.settings is None:
         return 1
     print(", ".join(f"{name}={value!r}" for name, value in found.settings.items()))
-    frame = evaluate(task, f, found.model, test)
+    frame = evaluate(task, f, found.model, scene.test)
     print(_readable(frame.loc[[figure.name for figure in key_figures() if figure.name in frame.index]], task))
     return 0
 
 
 def _compare(arguments: argparse.Namespace) -> int:
     from commod.experiments import compare
+    from commod.experiments.sweep import rows_in_words
 
     out: Path | None = arguments.out
     if out is not None and not out.absolute().parent.is_dir():
         raise ValueError(f"The folder of --out {out} does not exist: make it first, or choose another.")
+    scene = _scene(arguments)
+    if told := rows_in_words(scene):
+        print(told, file=sys.stderr)
     started = time.perf_counter()
-
     points = compare(
-        arguments.dataset,
+        scene.task.name,
         methods=None if arguments.methods is None else [name for name in arguments.methods.split(",") if name],
         fairness=arguments.fairness,
-        base_model=arguments.base_model,
+        base_model=scene.base_model,
         seed=arguments.seed,
         n_jobs=arguments.jobs,
         progress=_progress if sys.stderr.isatty() else None,
@@ -272,6 +321,9 @@ def _compare(arguments: argparse.Namespace) -> int:
         print(file=sys.stderr)
     if out is not None:
         points.to_csv(out, index=False)
+    if arguments.json:
+        print(points.to_json(orient="records", force_ascii=False, double_precision=15))
+        return 0
     figures = CRITERIA[arguments.fairness].key_figures
     headings = "".join(f"{figure.short_title:>18}" for figure in figures)
     print(f"{'method':26}{'models':>8}{headings}   (least to most, on test)")

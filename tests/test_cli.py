@@ -8,6 +8,7 @@ from sklearn.linear_model import LogisticRegression
 
 from commod import Commod, evaluate, load_task
 from commod.cli import main
+from commod.datasets.example import example_table
 from commod.experiments import compare
 from commod.explain.checks import CHECKS, MARKS
 
@@ -66,6 +67,9 @@ def test_an_update_that_may_shift(capsys):
     ("arguments", "message"),
     [
         (["fit", "moon"], "There is no task 'moon'"),
+        (["fit", "moon.csv"], "moon.csv cannot be read (No such file or directory)"),
+        (["fit", "german", "--outcome", "y"], "What is what in german is declared"),
+        (["fit", "german", "--base-model", "scores"], "comes without scores"),
         (["fit", "german", "--lambda-fair", "-1"], "lambda_fair must be a number of 0 or more"),
         (["fit", "german", "--base-model", "oracle"], "There is no base model 'oracle'"),
         (["fit", "german", "--fairness", "none"], "fairness must be one of"),
@@ -146,3 +150,63 @@ def test_limits_on_the_update(capsys):
     assert "--without names race; the features are lsat, ugpa" in capsys.readouterr().err
     assert main(["fit", "law_school", "--direction", "up"]) == 2
     assert "direction must be one of" in capsys.readouterr().err
+
+
+# ---- files ----
+
+
+@pytest.fixture
+def path(tmp_path):
+    example_table().to_csv(tmp_path / "applicants.csv", index=False)
+    return str(tmp_path / "applicants.csv")
+
+
+def test_a_file_in_the_place_of_a_data_set(capsys, path):
+    assert main(["fit", path, "--json"]) == 0
+    told = capsys.readouterr()
+    report = json.loads(told.out)
+    assert list(report) == KEYS
+    assert report["dataset"] == "applicants.csv"
+    assert report["settings"]["base_model"] == "scores"
+    assert "Guessed: --outcome hired --favourable yes --sensitive group" in told.err
+    roles = "--outcome hired --favourable yes --sensitive group --groups A B --scores model_score".split()
+    assert main(["fit", path, *roles, "--json"]) == 0
+    told = capsys.readouterr()
+    assert json.loads(told.out)["g"] == report["g"]
+    assert "Guessed" not in told.err
+    assert main(["check", path, "--refits", "1", "--json", "--base-model", "logistic_regression"]) == 0
+    assert list(json.loads(capsys.readouterr().out)["checks"]) == list(CHECKS)
+
+
+@pytest.mark.slow
+def test_a_target_of_a_file(capsys, path):
+    assert main(["target", path, "--min-fairness", "0.6", "--max-change", "0.3", "--scores", ""]) == 0
+    assert "P-Rule of at least 0.6" in capsys.readouterr().out
+
+
+def test_compare_of_a_file_as_json(capsys, path):
+    assert main(["compare", path, "--methods", "oracle_roc", "--jobs", "2", "--json"]) == 0
+    told = capsys.readouterr()
+    points = pd.DataFrame(json.loads(told.out))
+    assert points["dataset"].unique().tolist() == ["applicants.csv"]
+    assert len(points) == 13
+    assert "Left out: applicant" in told.err
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--outcome", "hire"], "There is no column “hire” in the file"),
+        (["--favourable", "maybe"], "“maybe” is no value of “hired”"),
+        (["--groups", "A"], "--groups takes two values, got 1"),
+        (["--missing", "ignore"], "--missing is fill or drop, got 'ignore'"),
+        (["--scores", "", "--base-model", "scores"], "comes without scores"),
+    ],
+)
+def test_wrong_options_of_a_file_are_one_sentence(options, message, capsys, path):
+    for command in ("fit", "compare", "check", "target"):
+        assert main([command, path, *options]) == 2
+        told = capsys.readouterr()
+        assert message in told.err
+        assert told.err.count("commod: ") == 1
+        assert not told.out

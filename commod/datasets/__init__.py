@@ -3,6 +3,7 @@
 from commod.datasets.columns import guess_columns
 from commod.datasets.declared import TASKS
 from commod.datasets.encoding import TabularEncoder
+from commod.datasets.from_file import task_of_file
 from commod.datasets.leaks import find_leaks
 from commod.datasets.load import (
     DataFileError,
@@ -45,4 +46,5 @@ __all__ = [
     "on_forget",
     "read_table",
     "task_names",
+    "task_of_file",
 ]

@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
+from commod.datasets.choice_options import written_options
 from commod.datasets.raw import (
     DECIMAL_COMMAS,
     MAX_LEVELS,
@@ -228,6 +229,7 @@ def make_task(frame: pd.DataFrame, choice: Choice, *, name: str = "own") -> OwnT
         datasheet=sheet,
         recipe=_recipe(choice, contract),
         contract=contract,
+        words=_words(choice),
         person=_people(frame[choice.person].loc[index]) if choice.person else None,
         time=times.loc[index].reset_index(drop=True) if times is not None else None,
     )
@@ -257,6 +259,11 @@ def _recipe(choice: Choice, contract: Contract) -> str:
         "# task.contract says how a cell of the file is read:\n"
         + "".join(f"#   {str(rule.name)!r}: {' '.join(in_words(rule).split())}\n" for rule in contract)
     )
+
+
+def _words(choice: Choice) -> tuple[str, ...]:
+    """File and options of a command; a file whose name begins like an option is named by its folder."""
+    return (f"./{choice.title}" if choice.title.startswith("-") else choice.title, *written_options(choice))
 
 
 def _check_columns(frame: pd.DataFrame, choice: Choice) -> None:

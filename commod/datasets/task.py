@@ -166,6 +166,7 @@ class Task:
     person: pd.Series | None = field(repr=False, default=None)
     time: pd.Series | None = field(repr=False, default=None)
     contract: Contract = field(repr=False, default=())
+    words: tuple[str, ...] = field(repr=False, default=())
 
     @property
     def name(self) -> str:

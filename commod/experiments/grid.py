@@ -14,6 +14,7 @@ from typing import Any
 import pandas as pd
 from joblib import Parallel, delayed
 
+from commod.datasets import TASKS, Task, add_task, is_known, load_task
 from commod.experiments.measure import MEASURES, row_of
 from commod.experiments.scene import prepare
 from commod.experiments.sweep import Cell, Shared, about_cell, fit_cell, lines_of
@@ -24,8 +25,6 @@ from commod.models.validation import check_choice
 __all__ = ["BACKENDS", "Job", "grid_of", "run_grid"]
 
 BACKENDS = ("serial", "processes", "dask")
-# What a model of a slow method costs in models of another, for the estimate of the time left.
-SLOW = 10.0
 # Seconds to wait for the scheduler.
 DASK_TIMEOUT = 10
 
@@ -51,7 +50,7 @@ class Job:
     @property
     def cost(self) -> float:
         """In models of a quick method."""
-        return len(self.cells) * (SLOW if METHODS[self.cells[0].method].slow else 1.0)
+        return len(self.cells) * METHODS[self.cells[0].method].cost
 
 
 def grid_of(
@@ -74,7 +73,7 @@ def grid_of(
     for dataset, split, fairness, method in product(datasets, splits, criteria, methods):
         if fairness not in METHODS[method].criteria:
             continue
-        for line in lines_of(method, models):
+        for line in lines_of(method, models, task=load_task(dataset)):
             jobs.append(Job(dataset, base_model, split, fairness, tuple(line)))
     return jobs
 
@@ -124,7 +123,8 @@ def run_grid(
     left.sort(key=lambda job: -job.cost)
     clock = _Clock(sum(job.cost for job in left), len(wanted), sum(key in finished for key in wanted), progress)
     with _parallel(backend, n_jobs, scheduler) as run:
-        for job, rows in run(delayed(_run_job)(job, tuple(measures)) for job in left):
+        own = {name: load_task(name) for name in {job.dataset for job in left} - set(TASKS)}
+        for job, rows in run(delayed(_run_job)(job, tuple(measures), own.get(job.dataset)) for job in left):
             _append(store, rows)
             finished |= rows
             clock.tick(job)
@@ -136,8 +136,13 @@ def _without(job: Job, finished: dict[str, Any]) -> Job:
     return Job(job.dataset, job.base_model, job.split, job.fairness, left)
 
 
-def _run_job(job: Job, measures: tuple[str, ...]) -> tuple[Job, dict[str, dict[str, Any]]]:
-    """Train the models of a job where this runs; a model that fails is a row with its reason."""
+def _run_job(job: Job, measures: tuple[str, ...], own: Task | None) -> tuple[Job, dict[str, dict[str, Any]]]:
+    """Train the models of a job where this runs; a model that fails is a row with its reason.
+
+    `own` is the data set if it does not ship with the project: another process does not know it.
+    """
+    if own is not None and not is_known(own.name):
+        add_task(own)
     rows: dict[str, dict[str, Any]] = {}
     scene, shared = prepare(job.dataset, job.base_model, job.split), Shared()
     for cell in job.cells:

@@ -96,20 +96,26 @@ def price_of(scene: Scene, fairness: str, limit: float, most: float, direction: 
     """The best accuracy at a level of fairness, less f's, by share of decisions changed.
 
     Columns ``known`` ("labels": hindsight; "scores": what f's own scores expect, demographic parity only),
-    ``change_rate, difference``. Rows where the level cannot be reached are left out.
+    ``change_rate, difference, people`` (test rows that it is counted on). Rows where the level cannot be reached are
+    left out. Under equalized odds at most `MAX_FLIPS_EO` changes are counted; if the level takes more, that is done on
+    so many of the test rows that these are `most` of them.
     """
-    test, decided = scene.test, scene.decisions_test
-    flips = int(most * len(test))
+    test, decided, own = scene.test, scene.decisions_test, scene.scores_test
     criterion = CRITERIA[fairness]
-    if criterion.by_label:
-        flips = min(flips, MAX_FLIPS_EO)
+    flips, most_counted = int(most * len(test)), MAX_FLIPS_EO if criterion.by_label else len(test)
     curve = _curve(scene, fairness, flips, direction)
     fair = criterion.is_met(curve["fairness"], limit)
-    # From the fewest flips that are fair enough on.
-    first = int(curve["changes"][fair].iloc[0]) if fair.any() else flips
-    changes = np.unique(np.linspace(first, flips, PRICE_POINTS).round().astype(int))
+    if not fair.any():
+        return pd.DataFrame({"known": [], "change_rate": [], "difference": [], "people": []})
+    first = int(curve["changes"][fair].iloc[0])  # the fewest flips that are fair enough
+    if first > most_counted:
+        share = most_counted / flips
+        places = _alike(scene, share)
+        test, decided, own = test.take(places), decided[places], own[places]
+        first, flips = int(share * first), int(most * len(test))
+    changes = np.unique(np.linspace(first, min(flips, most_counted), PRICE_POINTS).round().astype(int))
     frames = []
-    for known, scores in (("labels", None), ("scores", scene.scores_test)):
+    for known, scores in (("labels", None), ("scores", own)):
         if known == "scores" and criterion.by_label:
             continue
         table = best_accuracy(
@@ -123,7 +129,14 @@ def price_of(scene: Scene, fairness: str, limit: float, most: float, direction: 
             threshold=scene.threshold,
             acts_on=acts_on_of(direction, scene.task.spec.favourable),
         )
-        expected = expected_accuracy(scene.scores_test, decided, scene.threshold)
+        expected = expected_accuracy(own, decided, scene.threshold)
         start = expected.mean() if known == "scores" else (decided == test.y).mean()
-        frames.append(table.assign(known=known, difference=table["accuracy"] - start))
-    return pd.concat(frames).dropna(subset=["difference"])[["known", "change_rate", "difference"]]
+        frames.append(table.assign(known=known, difference=table["accuracy"] - start, people=len(test)))
+    return pd.concat(frames).dropna(subset=["difference"])[["known", "change_rate", "difference", "people"]]
+
+
+def _alike(scene: Scene, share: float) -> np.ndarray:
+    """Places of a share of the test rows, the same of each group, label and decision: counts are all that matters."""
+    cell = 2 * scene.cell_test + scene.decisions_test
+    found = [np.flatnonzero(cell == code) for code in range(8)]
+    return np.sort(np.concatenate([rows[: round(share * len(rows))] for rows in found]))

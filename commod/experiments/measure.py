@@ -10,7 +10,7 @@ import pandas as pd
 
 from commod.experiments.scene import Scene
 from commod.experiments.sense import shares_of_decisions
-from commod.experiments.sweep import Model
+from commod.experiments.sweep import Model, learns_from
 from commod.explain import DEPTHS, explain_tree
 from commod.metrics import calibration_table
 from commod.metrics.concepts import concept_redundancy, concept_size
@@ -37,14 +37,15 @@ def row_of(scene: Scene, model: Model, measures: Sequence[str]) -> dict[str, Any
 
 def tree_f1(scene: Scene, model: Model, class_weight: str | None = None) -> dict[int, float]:
     """F1 of a tree on the changes, by its depth, `class_weight` as in `explain_tree`; NaN where nothing changed."""
-    changed_train = model.decisions_train != scene.decisions_train
+    taught = learns_from(scene, model.cell.method)
+    changed_train = model.decisions_train != taught.decisions_train
     changed_test = model.decisions_test != scene.decisions_test
     if not changed_train.any():
         return dict.fromkeys(DEPTHS, float("nan"))
     tree = explain_tree(
         scene.task,
-        scene.encoder,
-        scene.train.X,
+        taught.encoder,
+        taught.train.X,
         changed_train,
         scene.test.X,
         changed_test,

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
-from commod.datasets import TabularEncoder
 from commod.experiments.scene import Scene
 from commod.experiments.sweep import Cell, Report, Shared, train_cell
 
@@ -69,16 +68,7 @@ def resampled(scene: Scene, seed: int) -> Scene:
     for stratum in np.unique(strata):
         own = np.flatnonzero(strata == stratum)
         rows[own] = rng.choice(own, len(own))
-    train = scene.train.take(rows)
-    encoder = TabularEncoder().fit(scene.task.features(train.X))
-    return replace(
-        scene,
-        train=train,
-        encoder=encoder,
-        scores_train=scene.scores_train[rows],
-        encoded_train=encoder.transform(scene.task.features(train.X)),
-        encoded_test=encoder.transform(scene.task.features(scene.test.X)),
-    )
+    return scene.learning_from(rows)
 
 
 def refit(scene: Scene, cell: Cell, fairness: str, *, count: int | None = None, report: Report | None = None) -> Refits:

@@ -2,21 +2,36 @@
 
 from __future__ import annotations
 
+import math
 from collections import OrderedDict
 from dataclasses import dataclass, replace
+from functools import cached_property
 from threading import Lock
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from commod.datasets import Split, TabularEncoder, Task, is_known, load_task, on_forget
+from commod.datasets import TASKS, Split, TabularEncoder, Task, is_known, load_task, on_forget
 from commod.metrics.figures import key_figures_of
 from commod.models.base_models import GIVEN_SCORES, train_base_model
 from commod.models.base_scores import BaseModel, base_logits, logits_of_probabilities
+from commod.models.competitors.membership import Membership
+from commod.models.threads import single_threaded
 from commod.models.threshold import ONE_HALF, logit_of
 
-__all__ = ["Scene", "SceneKey", "prepare"]
+__all__ = ["LARGE", "MAX_SAMPLE", "Scene", "SceneKey", "is_large", "prepare"]
+
+# A table that somebody brings and that has more rows than this is large: on all of its rows, some methods would take
+# minutes. The data sets that ship never are: their figures are those of the paper, whatever they take.
+LARGE = 20_000
+# So many training rows of a large table are enough for the methods beside COMMOD.
+MAX_SAMPLE = 10_000
+
+
+def is_large(task: Task) -> bool:
+    """Whether the methods beside COMMOD learn from a sample of the training rows, with one seed each."""
+    return task.name not in TASKS and len(task.y) > LARGE
 
 
 class SceneKey(NamedTuple):
@@ -83,6 +98,38 @@ class Scene:
         """The key figures of decisions on the test rows."""
         cell = self.cell_test * 4 + self.decisions_test * 2 + decisions
         return key_figures_of(np.bincount(cell, minlength=16).reshape(2, 2, 2, 2).astype(float))
+
+    def learning_from(self, rows: np.ndarray) -> Scene:
+        """The scene with these of its training rows in place of all; its test rows stay."""
+        train = self.train.take(rows)
+        encoder = TabularEncoder().fit(self.task.features(train.X))
+        return replace(
+            self,
+            train=train,
+            encoder=encoder,
+            scores_train=self.scores_train[rows],
+            encoded_train=encoder.transform(self.task.features(train.X)),
+            encoded_test=encoder.transform(self.task.features(self.test.X)),
+        )
+
+    @cached_property
+    def sampled(self) -> Scene:
+        """Of a large table, with at most `MAX_SAMPLE` training rows, drawn from each group and label alike."""
+        if not is_large(self.task) or len(self.train) <= MAX_SAMPLE:
+            return self
+        share, rng = MAX_SAMPLE / len(self.train), np.random.default_rng(self.seed)
+        strata = 2 * self.train.sensitive.to_numpy() + self.train.y.to_numpy()
+        drawn = []
+        for stratum in np.unique(strata):
+            own = rng.permutation(np.flatnonzero(strata == stratum))
+            drawn.append(own[: math.ceil(share * len(own))])  # nobody is left out because there are few
+        return self.learning_from(np.sort(np.concatenate(drawn)))
+
+    @cached_property
+    def membership(self) -> Membership:
+        """Who a training row probably is: one model for all methods that ask."""
+        with single_threaded():  # as the methods' own would be: two threads of a busy machine take ten times as long
+            return Membership().fit(self.encoded_train, self.train.y, self.train.sensitive)
 
 
 MAX_SCENES = 16

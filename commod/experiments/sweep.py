@@ -11,14 +11,13 @@ import numpy as np
 import pandas as pd
 
 from commod.datasets import Split, Task
-from commod.experiments.scene import Scene
+from commod.experiments.scene import Scene, is_large
 from commod.experiments.sense import AT_HAND, shares_of_decisions
 from commod.metrics.figures import CRITERIA, key_figures
 from commod.metrics.pareto import undominated
 from commod.models import WarmStart
 from commod.models.collapse import judged_elsewhere
 from commod.models.competitors import METHODS, make_method
-from commod.models.competitors.membership import Membership
 
 __all__ = [
     "Cell",
@@ -31,8 +30,10 @@ __all__ = [
     "concept_settings",
     "fairness_gain",
     "fit_cell",
+    "learns_from",
     "lines_of",
     "points_of",
+    "rows_in_words",
     "sweep_method",
     "train_cell",
 ]
@@ -75,7 +76,7 @@ class Model:
     """What is kept of a trained model."""
 
     cell: Cell
-    decisions_train: np.ndarray  # (n,) int8
+    decisions_train: np.ndarray  # (n,) int8, of the rows that it has learnt from
     decisions_test: np.ndarray
     scores_test: np.ndarray | None  # (n,) float32, where the method has probabilities
     concepts: pd.DataFrame | None = None  # feature × concept, where it has concepts
@@ -90,7 +91,7 @@ class Sweep:
     points: pd.DataFrame = field(repr=False)
 
 
-def lines_of(name: str, models: int | None = None) -> list[list[Cell]]:
+def lines_of(name: str, models: int | None = None, *, task: Task | None = None) -> list[list[Cell]]:
     """The cells of a method's sweep, grouped by what can be shared: all that differs in a line is the knob.
 
     Parameters
@@ -100,12 +101,14 @@ def lines_of(name: str, models: int | None = None) -> list[list[Cell]]:
     models : int, optional
         How many cells in all, with one seed, so that methods are compared at equal effort; the values of the knob then
         lie evenly between those declared. Default: the sweep as declared.
+    task : Task, optional
+        What it is swept on: a large one with one seed.
     """
     method = METHODS[name]
     if method.knob is None:
         raise ValueError(f"{method.title} is not written yet and cannot be swept.")
     choices = [tuple(zip(method.others, chosen, strict=True)) for chosen in product(*method.others.values())]
-    values, seeds = method.knob.sweep, method.seeds
+    values, seeds = method.knob.sweep, 1 if task is not None and is_large(task) else method.seeds
     if models is not None:
         if models % len(choices):
             raise ValueError(f"{models} models of {method.title} cannot be shared among its {len(choices)} lines.")
@@ -119,20 +122,30 @@ def _between(declared: Sequence[float], count: int) -> tuple[float, ...]:
     return tuple(float(f"{value:.4g}") for value in np.interp(places, range(len(declared)), declared))
 
 
+def learns_from(scene: Scene, method: str) -> Scene:
+    """The scene with the training rows that a method's models learn from.
+
+    COMMOD's are those of its models on their own; a method beside it gets `Scene.sampled`. All are measured on all
+    test rows.
+    """
+    return scene if method == "commod" else scene.sampled
+
+
+def rows_in_words(scene: Scene) -> str:
+    """Which rows the models of a large table rest on; empty where all methods learn from all training rows."""
+    if scene.sampled is scene:
+        return ""
+    return (
+        f"COMMOD learns from {len(scene.train):,} training rows, the other methods from {len(scene.sampled.train):,} "
+        f"of them, drawn at random, with one seed each; all are measured on all {len(scene.test):,} test rows."
+    )
+
+
 class Shared:
-    """What the models of a line have in common, made when it is first needed."""
+    """What the models of a line have in common."""
 
     def __init__(self) -> None:
         self.warm_start = WarmStart()
-        self.membership: Membership | None = None
-
-    def settings(self, method: str, scene: Scene) -> dict[str, Any]:
-        if not METHODS[method].uses_membership:
-            return {}
-        if self.membership is None:
-            train = scene.train
-            self.membership = Membership().fit(scene.encoded_train, train.y, train.sensitive)
-        return {"membership": self.membership}
 
 
 @dataclass(frozen=True)
@@ -154,8 +167,8 @@ class Trained:
 
 def train_cell(scene: Scene, cell: Cell, fairness: str, shared: Shared) -> Trained:
     """Train one model of a sweep; what it shares with others of its line makes it quicker, not another one."""
-    method = METHODS[cell.method]
-    settings = {**dict(cell.others), **shared.settings(cell.method, scene)}
+    method, taught = METHODS[cell.method], learns_from(scene, cell.method)
+    settings = dict(cell.others) | ({"membership": taught.membership} if method.uses_membership else {})
     if cell.method == "commod":
         settings = concept_settings(scene.task) | settings
     model = make_method(
@@ -167,9 +180,9 @@ def train_cell(scene: Scene, cell: Cell, fairness: str, shared: Shared) -> Train
         random_state=cell.seed,
         **settings,
     )
-    train = scene.train
+    train = taught.train
     X = train.X if method.edits else scene.task.features(train.X)
-    arguments: dict[str, Any] = {"base_scores": scene.scores_train} if method.edits else {}
+    arguments: dict[str, Any] = {"base_scores": taught.scores_train} if method.edits else {}
     if cell.method == "commod":
         arguments["warm_start"] = shared.warm_start
     with judged_elsewhere():  # a point that may be improved on is a point all the same
@@ -185,7 +198,7 @@ def fit_cell(scene: Scene, cell: Cell, fairness: str, shared: Shared) -> Model:
     scores = scene.probabilities(on_test).astype(np.float32) if scored else None
     return Model(
         cell,
-        (trained.margin(scene.train) > 0).astype(np.int8),
+        (trained.margin(learns_from(scene, cell.method).train) > 0).astype(np.int8),
         (on_test > 0).astype(np.int8),
         scores,
         getattr(trained.model, "concepts_", None),
@@ -245,7 +258,7 @@ def sweep_method(scene: Scene, method: str, fairness: str, report: Report | None
     report : callable, optional
         Called with the share done after every model; what it raises ends the sweep.
     """
-    lines = lines_of(method)
+    lines = lines_of(method, task=scene.task)
     models: list[Model] = []
     for i, line in enumerate(lines):
 

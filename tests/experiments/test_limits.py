@@ -4,7 +4,7 @@ from functools import lru_cache
 
 import pytest
 
-from commod.experiments import prepare, sweep_method
+from commod.experiments import limits, prepare, sweep_method
 from commod.experiments.limits import best_within, limits_of, price_of
 from commod.metrics import CRITERIA
 
@@ -76,3 +76,18 @@ def test_foresight_costs_and_saturates():
     assert (expected < 0).all()
     assert expected.is_monotonic_increasing
     assert set(price_of(scene, "equalized_odds", 0.2, 0.2)["known"]) == {"labels"}
+
+
+def test_where_equalized_odds_takes_more_changes_than_are_counted(monkeypatch):
+    """Then shares stand for people: nearly what all of them give, and never that it cannot be had."""
+    scene = prepare("law_school")
+    whole = price_of(scene, "equalized_odds", 0.1, 0.1)
+    assert set(whole["people"]) == {len(scene.test)}
+    monkeypatch.setattr(limits, "MAX_FLIPS_EO", 60)
+    part = price_of(scene, "equalized_odds", 0.1, 0.1)
+    people = part["people"].iloc[0]
+    assert 58 < 0.1 * people <= 61
+    for share in (0.06, 0.08, 0.095):
+        near = [frame["difference"][frame["change_rate"] <= share].iloc[-1] for frame in (whole, part)]
+        assert near[1] == pytest.approx(near[0], abs=0.02)
+    assert price_of(scene, "equalized_odds", 0.1, 0.01).empty

@@ -32,6 +32,7 @@ from commod.dashboard.views.points import Swept, as_rows, point_columns
 from commod.dashboard.views.table import Table
 from commod.experiments import Sweep
 from commod.experiments.limits import MAX_POINTS, Limits, best_within
+from commod.experiments.sweep import rows_in_words
 from commod.metrics.figures import CRITERIA, FIGURES, Criterion
 from commod.metrics.pareto import undominated
 
@@ -219,6 +220,7 @@ def region(here: Drawn, place: Any, *, final: bool = False) -> None:
     edge = "above" if criterion.upward else "below"
     known = "group and outcome are" if criterion.by_label else "group is"
     hidden = len(here.models) - len(models)
+    rest_on = rows_in_words(here.result.scene) if here.sweeps else ""
     less = f" {hidden} models that change more, or are less fair than f, are not drawn." if hidden else ""
     own = " Orange line: the fairest COMMOD model with at most so many changes." if "commod" in here.sweeps else ""
     with place.container():
@@ -233,7 +235,7 @@ def region(here: Drawn, place: Any, *, final: bool = False) -> None:
                 table=table if final else table.title,
                 caption="On test. Blue line: the best that so many flips of f's decisions can do when everyone's "
                 f"{known} known, counted exactly; {edge} it nobody gets. Dashed: what you ask for.{own} Hollow (○): "
-                f"needs the group at predict.{less}",
+                f"needs the group at predict.{less} {rest_on}",
                 styles=here.styles,
                 fairness_title=here.fairness_title,
                 low=low,
@@ -288,6 +290,7 @@ def price(here: Drawn) -> None:
     leaves = "; it leaves the picture at the top" if (frame["difference"] > high).any() else ""
     frame = frame[frame["difference"].between(low, high) | (frame["kind"] == "budget")]
     st.markdown(_price_words(curves, models, asked, with_commod="commod" in here.sweeps))
+    counted = _counted(curves, here.limits.people, most)
     dotted = f" Dotted: {PRICES['scores'].lower()}, the people nearest to f's cut-off first."
     columns = here.columns() | {"points": ("Accuracy against f (points)", "+.1f")}
 
@@ -302,12 +305,20 @@ def price(here: Drawn) -> None:
         alt="Accuracy against f by decisions changed, at the fairness asked for.",
         table=Table("Prices as a table", "price_table", columns, rows),
         caption=f"On test. Solid: {PRICES['labels'].lower()}, so that flips mend errors{leaves}."
-        f"{'' if criterion.by_label else dotted} Points: models that are fair enough.",
+        f"{'' if criterion.by_label else dotted} Points: models that are fair enough.{counted}",
         styles=here.styles,
         low=low,
         high=high,
         most=most,
     )
+
+
+def _counted(curves: pd.DataFrame, people: int, most: float) -> str:
+    """What of the test rows, or of the changes, the lines are counted on; empty if it is all."""
+    rows, last = int(curves["people"].iloc[0]), float(curves["change_rate"].max())
+    if rows < people:
+        return f" Lines: counted on {rows:,} of the {people:,} test rows, as many of each group, outcome and decision."
+    return f" Lines: counted up to {last * people:,.0f} changes." if last < most - 1.0 / people else ""
 
 
 def _price_words(curves: pd.DataFrame, models: pd.DataFrame, asked: str, *, with_commod: bool) -> str:

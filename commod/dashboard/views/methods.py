@@ -24,6 +24,7 @@ from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.glossary import tip
 from commod.experiments import Sweep
 from commod.experiments.scene import SceneKey
+from commod.experiments.sweep import lines_of
 from commod.models.competitors import METHODS, available_methods
 
 # What the paper compares, and the Bayes rule of its theory, which it does not; the others are one click away.
@@ -135,6 +136,11 @@ def choose_methods(settings: Settings, usual: Sequence[str] = USUAL) -> list[str
     return [name for name in defined if name in picked]
 
 
+def cost_of(name: str) -> float:
+    """What a method's sweep costs, about, in models of the quickest."""
+    return METHODS[name].cost * sum(map(len, lines_of(name)))
+
+
 def label_of(name: str) -> str:
     """Title of a method, marked if it must know the group."""
     return METHODS[name].title + (" ○" if METHODS[name].needs_sensitive else "")
@@ -185,7 +191,7 @@ def collect(
     """
     page = state()
     # The quick ones first: the picture fills while the slow ones are at work.
-    missing = sorted((name for name in names if name not in found), key=lambda name: METHODS[name].slow)
+    missing = sorted((name for name in names if name not in found), key=cost_of)
     if not missing:
         return found
     if page.stopped:

@@ -55,7 +55,7 @@ class Method:
     seeds: int = 1  # of a sweep
     edits: bool = True  # whether it starts from f
     uses_membership: bool = False  # whether it asks who a person probably is, a model that its fits can share
-    slow: bool = False  # whether its sweep takes longer than all others together
+    cost: float = 1.0  # of a model, in models of the quickest: who is swept first, and how long the rest will take
     in_paper: bool = True
     note: str = ""
 
@@ -95,6 +95,7 @@ METHODS: dict[str, Method] = {
         ),
         others={"lambda_ratio": (0.0, 0.05, 0.2)},
         settings={"lambda_concepts": 0.05, "n_concepts": 2},
+        cost=4.0,
     ),
     "adv_debias": Method(
         "AdvDebias",
@@ -107,7 +108,7 @@ METHODS: dict[str, Method] = {
         knob=Knob("alpha", "α", (0.0, 0.1, 0.2, 0.3, 0.5, 1.0, 2.0, 3.0), 0.0, 10.0, None),
         seeds=3,
         edits=False,
-        slow=True,
+        cost=50.0,
         in_paper=False,
         note="Trains a model of its own instead of editing f.",
     ),
@@ -122,6 +123,7 @@ METHODS: dict[str, Method] = {
         knob=_FRAPPE,
         settings={"architecture": "linear", "n_concepts": 2},
         note="Linear bottleneck, as COMMOD's; the seed moves its concepts, hardly its decisions.",
+        cost=10.0,
     ),
     "frappe_mlp": Method(
         "FRAPPE (MLP)",
@@ -136,6 +138,7 @@ METHODS: dict[str, Method] = {
         seeds=3,
         in_paper=False,
         note="One hidden layer: no concepts.",
+        cost=20.0,
     ),
     "lpp": Method(
         "LPP",
@@ -148,6 +151,7 @@ METHODS: dict[str, Method] = {
         uses_membership=True,
         knob=Knob("alpha", "α", _ALPHAS, 0.0, 1.0, 1.0),
         note="By lot only for the one or two people on the threshold.",
+        cost=2.0,
     ),
     "oracle_lpp": Method(
         "Oracle LPP",
@@ -159,6 +163,7 @@ METHODS: dict[str, Method] = {
         estimator=_competitor("lpp", "OracleLPP"),
         knob=Knob("alpha", "α", _ALPHAS, 0.0, 1.0, 1.0),
         note="Ties are broken by lot; under equalized odds that can be a whole group.",
+        cost=2.0,
     ),
     "oracle_roc": Method(
         "Oracle ROC",
@@ -187,6 +192,7 @@ METHODS: dict[str, Method] = {
         knob=Knob("strength", "strength", _STRENGTHS, 0.0, 1.0, 0.0),
         seeds=3,
         note="EO post-processing in the paper; fairlearn's solver also does demographic parity.",
+        cost=4.0,
     ),
     "pleiss": Method(
         "Information withholding",
@@ -210,6 +216,7 @@ METHODS: dict[str, Method] = {
         estimator=_competitor("wasserstein", "Wass1PostProcessing"),
         knob=Knob("strength", "strength", _STRENGTHS, 0.0, 1.0, 0.0),
         note="By lot only among people with equal scores.",
+        cost=5.0,
     ),
     "fst": Method(
         "FST",
@@ -228,6 +235,7 @@ METHODS: dict[str, Method] = {
             1.0,
         ),
         note="Fair in the mean score, not in decisions.",
+        cost=2.0,
     ),
     "fair_projection": Method(
         "FairProjection",
@@ -246,6 +254,7 @@ METHODS: dict[str, Method] = {
             10.0,
         ),
         note="The paper lists it as needing S; with P(S | x) in its place it does not.",
+        cost=2.0,
     ),
     "cfbc": Method(
         "CFBC",

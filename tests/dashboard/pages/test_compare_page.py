@@ -1,12 +1,22 @@
 """The Compare page, headless."""
 
+import os
+import shlex
+import subprocess
+import sys
+
+import pandas as pd
 import pytest
 
-from commod.dashboard.jobs import results
+from commod.dashboard.jobs import results, service, tasks
+from commod.dashboard.pages import your_data
+from commod.dashboard.state.settings import Settings
 from commod.dashboard.views.methods import USUAL
+from commod.datasets.example import example_table
 from commod.experiments.printed import METHOD_ROWS
 from commod.models.competitors import available_methods
-from tests.dashboard.driving import fine, run_compare, table, words
+from tests.browsing import ROOT
+from tests.dashboard.driving import fine, run, run_compare, table, words
 
 pytestmark = pytest.mark.longer_sweeps
 
@@ -98,3 +108,40 @@ def test_compare_on_another_scene_forgets_the_model_and_follows_the_sliders():
 def test_compare_of_no_method_stays_so():
     app = run_compare(methods="")
     assert app.pills[0].value == []
+
+
+# As people call their columns, and as a shell does not like them.
+ODD = {
+    "hired": "hired?",
+    "group": "it's the group",
+    "experience_years": "-years",
+    "test_score": 'the "test" score',
+    "education": "Schulabschluß (höchster)",
+    "city": "$HOME; `city` & \\",
+    "interview_language": "--category",
+}
+
+
+def test_the_command_for_own_data_gives_the_points_of_the_page(monkeypatch, tmp_path):
+    odd = example_table().rename(columns=ODD)
+    odd["it's the group"] = odd["it's the group"].map({"A": "- A -", "B": "ß"})
+    monkeypatch.setattr(your_data, "example_table", lambda: odd)
+    app = run("pages/your_data.py")
+    for label in ("Open it here", "Use these data"):
+        fine(next(button for button in app.button if button.label == label).click().run())
+    app.query_params["methods"] = "oracle_roc"
+    fine(app.switch_page("pages/compare.py").run())
+    name = app.session_state["held_own_data"].name
+    drawn = service.get(tasks.sweep("oracle_roc", Settings(data=name, f="scores"))).points
+    assert len(drawn) == 13
+    assert drawn["change_rate"].max() > 0.05
+
+    (tmp_path / your_data.EXAMPLE).write_bytes(odd.to_csv(index=False).encode())
+    command = shlex.split(app.code[0].value)
+    assert command[:4] == ["python", "-m", "commod", "compare"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    made = subprocess.run([sys.executable, *command[1:]], cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert made.returncode == 0, made.stderr
+    points = pd.read_csv(tmp_path / "points.csv")
+    assert set(points.pop("dataset")) == {your_data.EXAMPLE}
+    pd.testing.assert_frame_equal(points, drawn.drop(columns="dataset"), rtol=1e-12)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import shlex
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any
@@ -23,6 +24,8 @@ from commod.dashboard.views.download import offer
 from commod.dashboard.views.methods import choose_model, state
 from commod.dashboard.views.points import Swept, as_rows, draw_cells, draw_segments, lead_in_words, point_columns
 from commod.dashboard.views.table import Table
+from commod.datasets import load_task
+from commod.experiments import prepare
 from commod.experiments.segments import (
     PAPER_MAIN,
     Segments,
@@ -33,6 +36,7 @@ from commod.experiments.segments import (
     segment_sources,
     segments_by,
 )
+from commod.experiments.sweep import rows_in_words
 from commod.explain.concepts import in_percent
 from commod.metrics.figures import CRITERIA
 from commod.models.competitors import METHODS, overview, overview_in_words
@@ -117,6 +121,7 @@ def tradeoff(here: Compared, place: Any, *, final: bool = False) -> None:
 
     selection: dict[str, Any] = {"key": "methods_chart", "on_select": choose} if final else {}
     frame, left_out = here.tradeoff
+    rest_on = rows_in_words(prepare(*here.settings.scene()))
     less = f" {left_out} models that are far less fair than f, and less accurate, are not drawn." if left_out else ""
     with place.container():
         st.markdown(_read_out(here))
@@ -128,7 +133,7 @@ def tradeoff(here: Compared, place: Any, *, final: bool = False) -> None:
             table=here.table("All points as a table", "compare_points", final=final),
             caption="A point is a model. Faint: another model of the same method is at least as fair and as accurate. "
             "Hollow (○): needs the group at predict. A click on a COMMOD point takes it to "
-            f"[the match](#match) below, where it is the large one here; it can be chosen there, too.{less}",
+            f"[the match](#match) below, where it is the large one here; it can be chosen there, too.{less} {rest_on}",
             styles=here.styles,
             fairness_title=here.fairness_title,
             legend=False,
@@ -254,13 +259,18 @@ def downloads(here: Compared, more: Mapping[str, Callable[[], Any]]) -> None:
             for kind in ("png", "svg"):
                 file = f"{name}_{what.lower().replace(' ', '_')}.{kind}"
                 offer(f"{what} as {kind.upper()}", partial(picture, what, kind), file, icon=":material/image:")
-    st.caption("The same on the command line:")
-    st.code(
-        f"python -m commod compare {settings.data} --fairness {settings.fairness} --base-model {settings.f} "
-        f"--seed {settings.seed} --methods {','.join(here.sweeps)} --out points.csv",
-        language=None,
-        wrap_lines=True,
-    )
+    own = load_task(settings.data).words
+    st.caption(f"The same on the command line{', in the folder of your file' if own else ''}:")
+    st.code(_command(settings, own or (settings.data,), here.sweeps), language=None, wrap_lines=True)
+
+
+def _command(settings: Settings, data: Sequence[str], methods: Iterable[str]) -> str:
+    """What makes the same points in a shell."""
+    scene = {"--fairness": settings.fairness, "--base-model": settings.f, "--seed": str(settings.seed)}
+    asked = [
+        word for option in (scene | {"--methods": ",".join(methods), "--out": "points.csv"}).items() for word in option
+    ]
+    return shlex.join(["python", "-m", "commod", "compare", *data, *asked])
 
 
 def methods_table() -> None:

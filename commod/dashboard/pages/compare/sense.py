@@ -121,7 +121,7 @@ class _Section:
 
         def missing(check: str) -> list[str]:
             left = [name for name in self.models if check in self._missing(name) and (name, check) not in self.notes]
-            return sorted(left, key=lambda name: METHODS[name].slow)
+            return sorted(left, key=lambda name: METHODS[name].cost)
 
         if not missing("merit") + missing("again"):
             return

@@ -1,0 +1,143 @@
+"""A task out of a file on disk: what nobody says is guessed as the page Your data guesses it, and told."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from commod.datasets import roles
+from commod.datasets.choice_options import OPTIONS, written_options
+from commod.datasets.columns import guess_columns
+from commod.datasets.leaks import find_leaks
+from commod.datasets.own import MAX_VALUES, Choice, ChoiceError, OwnTask, make_task
+from commod.uploads.limits import TableError
+from commod.uploads.reading import read_table
+
+__all__ = ["complete_choice", "task_of_file"]
+
+Guess = Callable[[Sequence[str], pd.DataFrame], str]
+# As many letters of a file's name as the page keeps.
+MAX_NAME = 60
+
+
+def task_of_file(path: Path, given: Mapping[str, Any]) -> OwnTask:
+    """Read a file, guess what is not given, and make a task of it.
+
+    Parameters
+    ----------
+    path : Path
+        Of a table that `read_table` reads.
+    given : mapping
+        Fields of `Choice` that are not to be guessed, see `complete_choice`.
+
+    Returns
+    -------
+    OwnTask
+        Its sentences tell all: what was noticed in the file, what was guessed, what was done, and what may be wrong.
+
+    Raises
+    ------
+    ValueError
+        In one sentence, if there is no such file, or it cannot be read or used.
+    """
+    name = path.name[:MAX_NAME]
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise TableError(f"{path} cannot be read ({error.strerror}): give the path of a CSV or Parquet file.") from None
+    try:
+        table = read_table(content, name)
+    except TableError as error:
+        raise TableError(f"{name}: {error}") from None
+    guesses = guess_columns(table.frame)
+    choice = complete_choice(table.frame, guesses, name, given)
+    own = make_task(table.frame, choice, name=name)
+    told = [*table.notices, *_guesses_in_words(choice, guesses, given), *own.done]
+    told += [f"Take care: {sentence}" for sentence in find_leaks(own)]
+    return OwnTask(own.task, tuple(told))
+
+
+def complete_choice(frame: pd.DataFrame, guesses: pd.DataFrame, title: str, given: Mapping[str, Any]) -> Choice:
+    """What is given of a choice, and the rest as the page Your data would begin with.
+
+    Parameters
+    ----------
+    frame, guesses : DataFrame
+        As `read_table` and `guess_columns` give them.
+    title : str
+        Name of the file.
+    given : mapping
+        Fields of `Choice`; of ``kinds`` some columns, all others being guessed unless ``only_named`` is true.
+    """
+    _check_names(frame, given)
+    rest = {name: value for name, value in given.items() if name not in ("kinds", "only_named")}
+    classes = [column for column in roles.columns_of_classes(guesses) if column != given.get("sensitive")]
+    target = _role(rest, "target", roles.guess_target, classes, guesses)
+    outcomes = _classes(frame[target], given.get("target_cut"))
+    rest.setdefault("favourable", roles.guess_favourable(outcomes) if outcomes else "")
+    others = [column for column in classes if column != target]
+    sensitive = _role(rest, "sensitive", roles.guess_sensitive, others, guesses)
+    rest.setdefault("groups", tuple(_classes(frame[sensitive], given.get("sensitive_cut"))[:2]))
+    possible = roles.possible_scores(frame, guesses, (target, sensitive))
+    scores = rest.setdefault("scores", roles.guess_scores(possible))
+    taken = {target, sensitive, scores, rest.get("person", "")}
+    named, only_named = given.get("kinds", {}), given.get("only_named", False)
+    columns = [str(column) for column in (named if only_named else frame.columns) if column not in taken]
+    kind_of = {column: named.get(column, guesses.loc[column, "kind"]) for column in columns}
+    kinds: dict[str, Any] = {
+        column: kind for kind in ("number", "category") for column in columns if kind_of[column] == kind
+    }
+    return Choice(title=title, kinds=kinds, **rest)
+
+
+def _check_names(frame: pd.DataFrame, given: Mapping[str, Any]) -> None:
+    for option in OPTIONS:
+        if option.shown != "COLUMN" or option.field not in given:
+            continue
+        value = given[option.field]
+        for column in value if isinstance(value, Mapping) else [value]:
+            if column and column not in frame.columns:
+                known = ", ".join(map(str, frame.columns[:20])) + (" …" if len(frame.columns) > 20 else "")
+                raise ChoiceError(f"There is no column “{column}” in the file: choose from {known}.")
+
+
+def _role(rest: dict[str, Any], field: str, guess: Guess, columns: list[str], guesses: pd.DataFrame) -> str:
+    if field not in rest:
+        if not columns:
+            option = next(option.name for option in OPTIONS if option.field == field)
+            raise ChoiceError(
+                f"No column is left for {option}: it needs one with two values or more, and at most {MAX_VALUES}. Add "
+                "it, or cut a column into classes."
+            )
+        rest[field] = guess(columns, guesses)
+    return str(rest[field])
+
+
+def _classes(values: pd.Series, cut: float | None) -> list[str]:
+    return roles.values_of(values) if cut is None else list(sides_of(cut))
+
+
+def _guesses_in_words(choice: Choice, guesses: pd.DataFrame, given: Mapping[str, Any]) -> list[str]:
+    """What was not given, as it could have been."""
+    told = []
+    roles_guessed = {"target", "favourable", "sensitive", "groups"} - set(given)
+    if choice.scores and "scores" not in given:
+        roles_guessed.add("scores")
+    if roles_guessed:
+        told.append(f"Guessed: {shlex.join(written_options(choice, roles_guessed))}.")
+    if given.get("only_named"):
+        return told
+    for kind, title in (("number", "Numbers"), ("category", "Categories")):
+        if columns := [column for column, own in choice.kinds.items() if own == kind]:
+            told.append(f"{title}: {_listed(columns)}.")
+    taken = {choice.target, choice.sensitive, choice.scores, choice.person, *choice.kinds, *given.get("kinds", {})}
+    left_out = [f"{column} ({row['why']})" for column, row in guesses.iterrows() if column not in taken]
+    return [*told, *([f"Left out: {_listed(left_out)}."] if left_out else [])]
+
+
+def _listed(names: list[str], most: int = 20) -> str:
+    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")

@@ -1,0 +1,90 @@
+"""A task of a file: the page's guesses, and a sentence for each wrong name."""
+
+import pandas as pd
+import pytest
+
+from commod.datasets.example import example_table
+from commod.datasets.from_file import task_of_file
+
+
+@pytest.fixture
+def path(tmp_path):
+    example_table().to_csv(tmp_path / "applicants.csv", index=False)
+    return tmp_path / "applicants.csv"
+
+
+def test_all_is_guessed_as_on_the_page_and_told(path):
+    own = task_of_file(path, {})
+    spec = own.task.spec
+    assert (spec.target, spec.sensitive, spec.groups, spec.scores) == ("hired", "group", ("A", "B"), "model_score")
+    assert [feature.name for feature in spec.features] == [
+        "experience_years",
+        "test_score",
+        "education",
+        "city",
+        "interview_language",
+    ]
+    assert (
+        own.done[0] == "Guessed: --outcome hired --favourable yes --sensitive group --groups A B --scores model_score."
+    )
+    assert own.done[3].startswith("Left out: applicant (a different whole number in ")
+    assert "42 missing in “test_score” are set to its median, 61." in own.done
+
+
+def test_what_is_given_is_not_guessed(path):
+    given = {
+        "favourable": "no",
+        "sensitive": "city",
+        "kinds": {"test_score": "leave out", "experience_years": "category"},
+    }
+    own = task_of_file(path, given)
+    assert own.task.spec.target_label == "hired is no"
+    assert own.done[0] == f"Guessed: --outcome hired --groups {' '.join(own.task.groups)} --scores model_score."
+    assert [feature.name for feature in own.task.spec.features] == [
+        "experience_years",
+        "education",
+        "interview_language",
+        "group",
+    ]
+    assert not any("test_score" in sentence for sentence in own.done)
+    only = task_of_file(path, {"kinds": {"city": "category", "test_score": "number"}, "only_named": True, "scores": ""})
+    assert [feature.name for feature in only.task.spec.features] == ["test_score", "city"]
+    assert only.task.spec.scores == ""
+
+
+def test_the_same_words_make_the_same_task(path):
+    own = task_of_file(path, {}).task
+    assert own.words[0] == "applicants.csv"
+    assert own.words[-1] == "--only-named"
+    for other in (own, task_of_file(path, {}).task):
+        pd.testing.assert_frame_equal(other.X, own.X)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"target": "hire"}, "There is no column “hire” in the file: choose from applicant, experience_years"),
+        ({"kinds": {"hire": "number"}}, "There is no column “hire”"),
+        ({"merits": {"hire": 1}}, "There is no column “hire”"),
+        ({"favourable": "maybe"}, "“maybe” is no value of “hired”"),
+        ({"groups": ("A", "C")}, "Choose two different groups of “group”"),
+        ({"target": "applicant"}, "“applicant” has 1,500 different values"),
+        ({"scores": "city"}, "“city” holds 1500 cells that are no numbers"),
+    ],
+)
+def test_a_wrong_choice_is_one_sentence(path, given, message):
+    with pytest.raises(ValueError, match=message):
+        task_of_file(path, given)
+
+
+def test_a_wrong_file_is_one_sentence(tmp_path):
+    with pytest.raises(ValueError, match=r"cannot be read \(No such file or directory\)"):
+        task_of_file(tmp_path / "none.csv", {})
+    with pytest.raises(ValueError, match=r"cannot be read \(Is a directory\)"):
+        task_of_file(tmp_path, {})
+    (tmp_path / "picture.csv").write_bytes(b"\x89PNG....")
+    with pytest.raises(ValueError, match=r"picture.csv: The file is a PNG picture"):
+        task_of_file(tmp_path / "picture.csv", {})
+    pd.DataFrame({name: ["the same"] * 60 for name in "abc"}).to_csv(tmp_path / "constant.csv", index=False)
+    with pytest.raises(ValueError, match="No column is left for --outcome"):
+        task_of_file(tmp_path / "constant.csv", {})
