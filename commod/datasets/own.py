@@ -88,12 +88,27 @@ class Choice:
     time: str = ""
 
 
+class Done(str):
+    """A sentence on what was done to a table, and its parts for a row of a table: column, rows (or cells), and what."""
+
+    column: str
+    rows: int
+    what: str
+
+    def __new__(cls, template: str, column: str = "", rows: int = 0) -> Done:
+        """The sentence of a template with places for ``{rows}`` and ``{column}``."""
+        done = super().__new__(cls, template.format(rows=f"{rows:,}", column=f"“{_short(column)}”"))
+        what = template.format(rows="", column="it").strip()
+        done.column, done.rows, done.what = column, rows, what[:1].upper() + what[1:]
+        return done
+
+
 @dataclass(frozen=True)
 class OwnTask:
-    """A task made from a table, and what was done to the table on the way, in sentences."""
+    """A task made from a table, and what was done to the table on the way."""
 
     task: Task
-    done: tuple[str, ...]
+    done: tuple[Done, ...]
 
 
 def as_text(values: pd.Series) -> pd.Series:
@@ -159,7 +174,7 @@ def make_task(frame: pd.DataFrame, choice: Choice, *, name: str = "own") -> OwnT
         If a column is missing, an outcome or a group has too few rows, or scores are no probabilities.
     """
     _check_columns(frame, choice)
-    done: list[str] = []
+    done: list[Done] = []
     outcome = classes_of(frame[choice.target], choice.target_cut)
     group = classes_of(frame[choice.sensitive], choice.sensitive_cut)
     keep = outcome.notna() & group.isin(choice.groups)
@@ -182,7 +197,7 @@ def make_task(frame: pd.DataFrame, choice: Choice, *, name: str = "own") -> OwnT
     done += told
     whole = X.notna().all(axis=1)
     if not whole.all():
-        done.append(f"{int((~whole).sum()):,} rows with a missing feature are left out.")
+        done.append(Done("{rows} rows with a missing feature are left out.", rows=int((~whole).sum())))
     index = X.index[whole]
     X = X.loc[index].reset_index(drop=True)
     y = (outcome.loc[index] == choice.favourable).astype(int).reset_index(drop=True)
@@ -190,7 +205,7 @@ def make_task(frame: pd.DataFrame, choice: Choice, *, name: str = "own") -> OwnT
     _check_cells(y, s, choice)
     constant = [column for column in X.columns if len(pd.unique(X[column])) == 1]
     if constant:
-        done.append(f"{_listed(constant)}: the same in all rows that are left, and so left out.")
+        done += [Done("{column}: the same in all rows that are left, and so left out.", column) for column in constant]
         X = X.drop(columns=constant)
     if X.empty or not len(X.columns):
         raise ChoiceError("No feature is left that differs between people: choose other columns.")
@@ -212,7 +227,7 @@ def make_task(frame: pd.DataFrame, choice: Choice, *, name: str = "own") -> OwnT
     if scores is not None:
         X = X.assign(**{choice.scores: scores.loc[index].to_numpy(dtype=float)})
     if 0.7 * len(X) > MAX_TRAINING:
-        done.append(f"g learns from {MAX_TRAINING:,} of the training rows, drawn at random; f from all of them.")
+        done.append(Done(f"g learns from {MAX_TRAINING:,} of the training rows, drawn at random; f from all of them."))
     about = f"{choice.title}, uploaded in this session: {len(X):,} rows, {len(spec.features)} features, in memory only."
     sheet = "\n\n".join([about, *done])  # no markup: names of files and columns may hold anything
     task = Task(
@@ -368,25 +383,27 @@ def _check_split(task: Task, choice: Choice) -> None:
 
 
 def _tell_dropped(
-    done: list[str],
+    done: list[Done],
     outcome: pd.Series,
     group: pd.Series,
     scores: pd.Series | None,
     times: pd.Series | None,
     choice: Choice,
 ) -> None:
-    parts = [(int(outcome.isna().sum()), f"without an outcome in “{_short(choice.target)}”")]
-    parts.append((int(group.isna().sum()), f"without a value in “{_short(choice.sensitive)}”"))
+    parts = [(int(outcome.isna().sum()), "without an outcome in", choice.target)]
+    parts.append((int(group.isna().sum()), "without a value in", choice.sensitive))
     other = int((group.notna() & ~group.isin(choice.groups)).sum())
-    parts.append((other, f"of other groups of “{_short(choice.sensitive)}”"))
+    parts.append((other, "of other groups of", choice.sensitive))
     if scores is not None:
-        parts.append((int(scores.isna().sum()), f"without a score in “{_short(choice.scores)}”"))
+        parts.append((int(scores.isna().sum()), "without a score in", choice.scores))
     if times is not None:
-        parts.append((int(times.isna().sum()), f"without a time in “{_short(choice.time)}”"))
-    done += [f"{count:,} rows {what} are left out." for count, what in parts if count]
+        parts.append((int(times.isna().sum()), "without a time in", choice.time))
+    done += [
+        Done(f"{{rows}} rows {what} {{column}} are left out.", column, rows) for rows, what, column in parts if rows
+    ]
 
 
-def _features(frame: pd.DataFrame, choice: Choice) -> tuple[pd.DataFrame, list[str]]:
+def _features(frame: pd.DataFrame, choice: Choice) -> tuple[pd.DataFrame, list[Done]]:
     columns: dict[str, pd.Series] = {}
     told = []
     for name in frame.columns:
@@ -395,12 +412,11 @@ def _features(frame: pd.DataFrame, choice: Choice) -> tuple[pd.DataFrame, list[s
             if values.notna().sum() == 0:
                 raise ChoiceError(f"“{_short(name)}” holds no numbers: make it a category, or leave it out.")
             if wrong:
-                told.append(f"{wrong:,} cells of “{_short(name)}” are no numbers and count as missing.")
+                told.append(Done("{rows} cells of {column} are no numbers and count as missing.", name, wrong))
             if choice.missing == "fill" and values.isna().any():
                 middle = float(values.median())
-                told.append(
-                    f"{int(values.isna().sum()):,} missing in “{_short(name)}” are set to its median, {middle:g}."
-                )
+                missing = int(values.isna().sum())
+                told.append(Done(f"{{rows}} missing in {{column}} are set to its median, {middle:g}.", name, missing))
                 values = values.fillna(middle)
             columns[name] = values.astype(float)
             continue
@@ -409,10 +425,12 @@ def _features(frame: pd.DataFrame, choice: Choice) -> tuple[pd.DataFrame, list[s
         if len(common) > MAX_LEVELS:
             kept = set(common.index[: MAX_LEVELS - 1])
             rare = levels.notna() & ~levels.isin(kept)
-            told.append(f"{len(common) - len(kept):,} rare levels of “{_short(name)}” become “{OTHER}”.")
+            rare_levels = len(common) - len(kept)
+            told.append(Done(f"{{rows}} rare levels of {{column}} become “{OTHER}”.", name, rare_levels))
             levels = levels.where(~rare, OTHER)
         if choice.missing == "fill" and levels.isna().any():
-            told.append(f"{int(levels.isna().sum()):,} missing in “{_short(name)}” become a level of their own.")
+            missing = int(levels.isna().sum())
+            told.append(Done("{rows} missing in {column} become a level of their own.", name, missing))
             levels = levels.astype(object).where(levels.notna(), MISSING)  # be it text or, all of it missing, numbers
         columns[name] = levels.astype("category")
     return pd.DataFrame(columns), told
