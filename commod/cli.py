@@ -10,15 +10,18 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pandas as pd
 
 from commod.datasets import Task, add_task, data_directory, load_task, task_names, task_of_file
 from commod.datasets.choice_options import add_options, given_options
 from commod.explain.checks import MARKS
+from commod.explain.doubts import doubts_about
 from commod.metrics.figures import CRITERIA, figure_of, key_figures, title_of
 from commod.models import Commod, evaluate, figures_of
 from commod.models.base_models import BASE_MODELS, GIVEN_SCORES
 from commod.models.competitors import overview, overview_in_words
+from commod.models.threshold import check_threshold, logit_of_threshold
 
 if TYPE_CHECKING:
     from commod.experiments import Scene
@@ -113,17 +116,17 @@ def _task(arguments: argparse.Namespace) -> Task:
         if given:
             raise ValueError(f"What is what in {name} is declared: options that say it are for files.")
         return load_task(name)
-    path = Path(name)
+    path, line = Path(name), arguments.threshold
     if not path.exists() and not path.suffix and path.name == name:
         raise ValueError(
             f"There is no task {name!r} and no such file: choose one of {', '.join(task_names())}, or the path of a "
             "table."
         )
-    own = task_of_file(path, given)
-    for sentence in own.done:
+    task, told = task_of_file(path, given | ({"threshold": line} if isinstance(line, float) else {}))
+    for sentence in told:
         print(sentence, file=sys.stderr)
-    add_task(own.task)
-    return own.task
+    add_task(task)
+    return task
 
 
 def _base_model(arguments: argparse.Namespace, task: Task) -> str:
@@ -136,10 +139,37 @@ def _base_model(arguments: argparse.Namespace, task: Task) -> str:
 
 def _scene(arguments: argparse.Namespace) -> Scene:
     """Data set, training and test rows, and f."""
-    from commod.experiments import prepare
+    from commod.experiments.scene import SceneKey, prepare
 
+    check_threshold(arguments.threshold)
     task = _task(arguments)
-    return prepare(task.name, _base_model(arguments, task), arguments.seed)
+    usual = prepare(task.name, _base_model(arguments, task), arguments.seed)
+    threshold = task.spec.threshold
+    if arguments.threshold is not None:
+        logit, labels = usual.logit_train, usual.train.y.to_numpy(dtype=float)
+        line = logit_of_threshold(arguments.threshold, None, logit, labels)
+        threshold = round(float(1.0 / (1.0 + np.exp(-line))), 6)
+    scene = prepare(*SceneKey(task.name, usual.base_model, arguments.seed, threshold))
+    _tell_doubts(scene, answered=getattr(arguments, "choice__scores_of", None) is not None)
+    return scene
+
+
+def _tell_doubts(scene: Scene, *, answered: bool) -> None:
+    """What makes one doubt f, on stderr; scores that seem to be of the other outcome are asked about."""
+    test = scene.test
+    for doubt in doubts_about(scene.task, test.y, test.sensitive, scene.scores_test, scene.threshold):
+        if doubt.kind == "turned" and scene.base_model == GIVEN_SCORES and not answered:
+            raise ValueError(f"{doubt.text} Say --scores-of other to turn them round, or --scores-of favourable.")
+        if scene.task.name not in task_names():
+            print(f"Take care: {doubt.text}", file=sys.stderr)
+
+
+def _threshold(text: str) -> float | str:
+    """A number, or what may be a budget."""
+    try:
+        return float(text)
+    except ValueError:
+        return text
 
 
 def _add_model(parser: argparse.ArgumentParser) -> None:
@@ -186,6 +216,11 @@ def _add_scene(parser: argparse.ArgumentParser) -> None:
         help=f"f: one of {', '.join(BASE_MODELS)}, or {GIVEN_SCORES}: the file's (default where there are)",
     )
     parser.add_argument("--seed", type=int, default=0, help="seed of the train/test split (default 0)")
+    parser.add_argument(
+        "--threshold",
+        type=_threshold,
+        help="f decides positively above this probability (default 0.5); budget: as often as the labels; budget:0.2",
+    )
 
 
 def _any_fairness() -> str:
@@ -198,13 +233,14 @@ def _fit(arguments: argparse.Namespace) -> int:
     scene = _scene(arguments)
     task, train, f = scene.task, scene.train, scene.f
     settings = _weights(arguments, task)
-    model = Commod(f, **settings, fairness=arguments.fairness, solver=arguments.solver)
+    model = Commod(f, threshold=scene.threshold, **settings, fairness=arguments.fairness, solver=arguments.solver)
     started = time.perf_counter()
     g = model.fit(train.X, train.y, sensitive_features=train.sensitive)
     seconds = time.perf_counter() - started
     frame = evaluate(task, f, g, scene.test)
     if arguments.json:
         settings |= {"base_model": scene.base_model, "solver": arguments.solver, "seed": arguments.seed}
+        settings |= {"threshold": scene.threshold}
         report = {
             "dataset": task.name,
             "fairness": arguments.fairness,
@@ -286,6 +322,7 @@ def _target(arguments: argparse.Namespace) -> int:
         max_sure=arguments.max_sure,
         confidence=arguments.confidence,
         **_form(arguments, task),
+        threshold=scene.threshold,
         seed=arguments.seed,
     )
     print(found.answer)
@@ -314,6 +351,7 @@ def _compare(arguments: argparse.Namespace) -> int:
         fairness=arguments.fairness,
         base_model=scene.base_model,
         seed=arguments.seed,
+        threshold=scene.threshold,
         n_jobs=arguments.jobs,
         progress=_progress if sys.stderr.isatty() else None,
     )

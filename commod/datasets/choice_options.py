@@ -27,8 +27,18 @@ def _missing(text: str) -> str:
     return text
 
 
+def _turned(text: str) -> bool:
+    if text not in ("favourable", "other"):
+        raise ValueError
+    return text == "other"
+
+
 # What an option takes, where it is not any text.
-TAKES: dict[Callable[[str], Any], str] = {_number: "takes a number", _missing: "is fill or drop"}
+TAKES: dict[Callable[[str], Any], str] = {
+    _number: "takes a number",
+    _missing: "is fill or drop",
+    _turned: "is favourable or other",
+}
 
 
 @dataclass(frozen=True)
@@ -49,6 +59,8 @@ class Option:
         How many texts follow it; None for one or more.
     key : optional
         Of a field that maps columns to something: to what this option maps those that follow it.
+    write : callable
+        From a value to the text.
     """
 
     name: str
@@ -58,6 +70,7 @@ class Option:
     read: Callable[[str], Any] = str
     count: int | None = 1
     key: Any = None
+    write: Callable[[Any], str] = str
 
     @property
     def attribute(self) -> str:
@@ -79,8 +92,8 @@ def _default(choice: Choice, field: str) -> Any:
     return None if field == "scores" else getattr(type(choice), field, None)
 
 
-# Every field of `Choice` but its title, which is the name of the file. What stands in no option is guessed as the page
-# Your data guesses it.
+# Every field of `Choice` but its title, which is the name of the file, and the threshold, which every data set has. What
+# stands in no option is guessed as the page Your data guesses it.
 OPTIONS = (
     Option("--outcome", "target", "COLUMN", "what was decided or what happened"),
     Option("--outcome-cut", "target_cut", "NUMBER", "cut an outcome of numbers in two there", _number),
@@ -89,6 +102,14 @@ OPTIONS = (
     Option("--sensitive-cut", "sensitive_cut", "NUMBER", "cut a sensitive attribute of numbers in two there", _number),
     Option("--groups", "groups", "VALUE", "two of its values; rows of others are left out", count=2),
     Option("--scores", "scores", "COLUMN", "f's probabilities of the favourable outcome; '' to train f here"),
+    Option(
+        "--scores-of",
+        "turned",
+        "favourable|other",
+        "the outcome that the scores are of (default: the favourable one)",
+        _turned,
+        write=lambda turned: "other" if turned else "favourable",
+    ),
     Option("--scores-out-of", "scores_out_of", "NUMBER", "what the scores are divided by (100: percentages)", _number),
     Option("--number", "kinds", "COLUMN", "features that are numbers", count=None, key="number"),
     Option("--category", "kinds", "COLUMN", "features that are categories", count=None, key="category"),
@@ -161,7 +182,7 @@ def written_options(choice: Choice, fields: Collection[str] | None = None) -> li
             continue
         is_open = False
         for value in option.values_in(choice):
-            text = value if isinstance(value, str) else repr(value)
+            text = option.write(value)
             tied = not text or text.startswith("-")  # else it would be taken for an option: --number=-5
             words += [f"{option.name}={text}"] if tied else [text] if is_open else [option.name, text]
             is_open = not tied

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,8 @@ from commod.datasets import roles
 from commod.datasets.choice_options import OPTIONS, written_options
 from commod.datasets.columns import guess_columns
 from commod.datasets.leaks import find_leaks
-from commod.datasets.own import MAX_VALUES, Choice, ChoiceError, OwnTask, make_task
+from commod.datasets.own import MAX_VALUES, Choice, ChoiceError, make_task
+from commod.datasets.task import Task
 from commod.uploads.limits import TableError
 from commod.uploads.reading import read_table
 
@@ -24,7 +25,7 @@ Guess = Callable[[Sequence[str], pd.DataFrame], str]
 MAX_NAME = 60
 
 
-def task_of_file(path: Path, given: Mapping[str, Any]) -> OwnTask:
+def task_of_file(path: Path, given: Mapping[str, Any]) -> tuple[Task, list[str]]:
     """Read a file, guess what is not given, and make a task of it.
 
     Parameters
@@ -36,8 +37,9 @@ def task_of_file(path: Path, given: Mapping[str, Any]) -> OwnTask:
 
     Returns
     -------
-    OwnTask
-        Its sentences tell all: what was noticed in the file, what was guessed, what was done, and what may be wrong.
+    Task
+    list of str
+        What was noticed in the file, what was guessed, what was done, and what may be wrong, in sentences.
 
     Raises
     ------
@@ -58,7 +60,7 @@ def task_of_file(path: Path, given: Mapping[str, Any]) -> OwnTask:
     own = make_task(table.frame, choice, name=name)
     told = [*table.notices, *_guesses_in_words(choice, guesses, given), *own.done]
     told += [f"Take care: {sentence}" for sentence in find_leaks(own)]
-    return OwnTask(own.task, tuple(told))
+    return own.task, told
 
 
 def complete_choice(frame: pd.DataFrame, guesses: pd.DataFrame, title: str, given: Mapping[str, Any]) -> Choice:
@@ -75,15 +77,18 @@ def complete_choice(frame: pd.DataFrame, guesses: pd.DataFrame, title: str, give
     """
     _check_names(frame, given)
     rest = {name: value for name, value in given.items() if name not in ("kinds", "only_named")}
-    classes = [column for column in roles.columns_of_classes(guesses) if column != given.get("sensitive")]
+    classes = [column for column in roles.columns_of_roles(guesses) if column != given.get("sensitive")]
     target = _role(rest, "target", roles.guess_target, classes, guesses)
-    outcomes = _classes(frame[target], given.get("target_cut"))
-    rest.setdefault("favourable", roles.guess_favourable(outcomes) if outcomes else "")
+    outcomes = _classes(rest, "target_cut", frame[target], guesses, [given.get("favourable")])
+    columns = [str(column) for column in frame.columns]
+    rest.setdefault("favourable", roles.guess_favourable(outcomes, target, columns) if outcomes else "")
     others = [column for column in classes if column != target]
     sensitive = _role(rest, "sensitive", roles.guess_sensitive, others, guesses)
-    rest.setdefault("groups", tuple(_classes(frame[sensitive], given.get("sensitive_cut"))[:2]))
+    groups = _classes(rest, "sensitive_cut", frame[sensitive], guesses, given.get("groups", ()))
+    rest.setdefault("groups", tuple(groups[:2]))
     possible = roles.possible_scores(frame, guesses, (target, sensitive))
     scores = rest.setdefault("scores", roles.guess_scores(possible))
+    rest.setdefault("scores_out_of", possible.get(scores, 1.0))
     taken = {target, sensitive, scores, rest.get("person", "")}
     named, only_named = given.get("kinds", {}), given.get("only_named", False)
     columns = [str(column) for column in (named if only_named else frame.columns) if column not in taken]
@@ -117,16 +122,21 @@ def _role(rest: dict[str, Any], field: str, guess: Guess, columns: list[str], gu
     return str(rest[field])
 
 
-def _classes(values: pd.Series, cut: float | None) -> list[str]:
-    return roles.values_of(values) if cut is None else list(sides_of(cut))
+def _classes(
+    rest: dict[str, Any], field: str, values: pd.Series, guesses: pd.DataFrame, named: Collection[str | None]
+) -> list[str]:
+    """The classes of a column; numbers are cut as the page would, unless the values that are named are among them."""
+    if field not in rest and not set(named) & set(roles.values_of(values)):
+        rest[field] = roles.guess_cut(values) if roles.is_cut(str(values.name), guesses) else None
+    return roles.values_of(values, rest.get(field))
 
 
 def _guesses_in_words(choice: Choice, guesses: pd.DataFrame, given: Mapping[str, Any]) -> list[str]:
     """What was not given, as it could have been."""
     told = []
-    roles_guessed = {"target", "favourable", "sensitive", "groups"} - set(given)
+    roles_guessed = {"target", "target_cut", "favourable", "sensitive", "sensitive_cut", "groups"} - set(given)
     if choice.scores and "scores" not in given:
-        roles_guessed.add("scores")
+        roles_guessed |= {"scores", "scores_out_of"}
     if roles_guessed:
         told.append(f"Guessed: {shlex.join(written_options(choice, roles_guessed))}.")
     if given.get("only_named"):

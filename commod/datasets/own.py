@@ -101,12 +101,27 @@ class Choice:
     threshold: float = 0.5
 
 
+class Done(str):
+    """A sentence on what was done to a table, and its parts for a row of a table: column, rows (or cells), and what."""
+
+    column: str
+    rows: int
+    what: str
+
+    def __new__(cls, template: str, column: str = "", rows: int = 0) -> Done:
+        """The sentence of a template with places for ``{rows}`` and ``{column}``."""
+        done = super().__new__(cls, template.format(rows=f"{rows:,}", column=f"“{_short(column)}”"))
+        what = template.format(rows="", column="it").strip()
+        done.column, done.rows, done.what = column, rows, what[:1].upper() + what[1:]
+        return done
+
+
 @dataclass(frozen=True)
 class OwnTask:
-    """A task made from a table, and what was done to the table on the way, in sentences."""
+    """A task made from a table, and what was done to the table on the way."""
 
     task: Task
-    done: tuple[str, ...]
+    done: tuple[Done, ...]
 
 
 def as_text(values: pd.Series) -> pd.Series:
@@ -160,7 +175,7 @@ def make_task(frame: pd.DataFrame, choice: Choice, *, name: str = "own") -> OwnT
     _check_columns(frame, choice)
     if not 0 < choice.threshold < 1:
         raise ChoiceError(f"A cut-off lies between 0 and 1, and {choice.threshold:g} does not: choose another.")
-    done: list[str] = []
+    done: list[Done] = []
     outcome = classes_of(frame[choice.target], choice.target_cut)
     group = classes_of(frame[choice.sensitive], choice.sensitive_cut)
     keep = outcome.notna() & group.isin(choice.groups)
@@ -183,7 +198,7 @@ def make_task(frame: pd.DataFrame, choice: Choice, *, name: str = "own") -> OwnT
     done += told
     whole = X.notna().all(axis=1)
     if not whole.all():
-        done.append(f"{int((~whole).sum()):,} rows with a missing feature are left out.")
+        done.append(Done("{rows} rows with a missing feature are left out.", rows=int((~whole).sum())))
     index = X.index[whole]
     X = X.loc[index].reset_index(drop=True)
     y = (outcome.loc[index] == choice.favourable).astype(int).reset_index(drop=True)
@@ -191,7 +206,7 @@ def make_task(frame: pd.DataFrame, choice: Choice, *, name: str = "own") -> OwnT
     _check_cells(y, s, choice)
     constant = [column for column in X.columns if len(pd.unique(X[column])) == 1]
     if constant:
-        done.append(f"{_listed(constant)}: the same in all rows that are left, and so left out.")
+        done += [Done("{column}: the same in all rows that are left, and so left out.", column) for column in constant]
         X = X.drop(columns=constant)
     contract = tuple(rule for rule in contract if rule.name in X.columns)
     if X.empty or not len(X.columns):
@@ -218,7 +233,7 @@ def make_task(frame: pd.DataFrame, choice: Choice, *, name: str = "own") -> OwnT
         rule = ColumnRule(choice.scores, "number", decimal, divide=choice.scores_out_of, turned=choice.turned)
         contract = (*contract, rule)
     if 0.7 * len(X) > MAX_TRAINING:
-        done.append(f"g learns from {MAX_TRAINING:,} of the training rows, drawn at random; f from all of them.")
+        done.append(Done(f"g learns from {MAX_TRAINING:,} of the training rows, drawn at random; f from all of them."))
     about = f"{choice.title}, uploaded in this session: {len(X):,} rows, {len(spec.features)} features, in memory only."
     sheet = "\n\n".join([about, *done])  # no markup: names of files and columns may hold anything
     task = Task(
@@ -388,26 +403,28 @@ def _check_split(task: Task, choice: Choice) -> None:
 
 
 def _tell_dropped(
-    done: list[str],
+    done: list[Done],
     outcome: pd.Series,
     group: pd.Series,
     scores: pd.Series | None,
     times: pd.Series | None,
     choice: Choice,
 ) -> None:
-    parts = [(int(outcome.isna().sum()), f"without an outcome in “{_short(choice.target)}”")]
-    parts.append((int(group.isna().sum()), f"without a value in “{_short(choice.sensitive)}”"))
+    parts = [(int(outcome.isna().sum()), "without an outcome in", choice.target)]
+    parts.append((int(group.isna().sum()), "without a value in", choice.sensitive))
     other = int((group.notna() & ~group.isin(choice.groups)).sum())
-    parts.append((other, f"of other groups of “{_short(choice.sensitive)}”"))
+    parts.append((other, "of other groups of", choice.sensitive))
     if scores is not None:
-        parts.append((int(scores.isna().sum()), f"without a score in “{_short(choice.scores)}”"))
+        parts.append((int(scores.isna().sum()), "without a score in", choice.scores))
     if times is not None:
-        parts.append((int(times.isna().sum()), f"without a time in “{_short(choice.time)}”"))
-    done += [f"{count:,} rows {what} are left out." for count, what in parts if count]
+        parts.append((int(times.isna().sum()), "without a time in", choice.time))
+    done += [
+        Done(f"{{rows}} rows {what} {{column}} are left out.", column, rows) for rows, what, column in parts if rows
+    ]
 
 
-def _features(frame: pd.DataFrame, choice: Choice) -> tuple[pd.DataFrame, Contract, list[str]]:
-    """The columns as a model gets them, the rules by which they were read, and what that did to them, in sentences."""
+def _features(frame: pd.DataFrame, choice: Choice) -> tuple[pd.DataFrame, Contract, list[Done]]:
+    """The columns as a model gets them, the rules by which they were read, and what that did to them."""
     columns: dict[str, pd.Series] = {}
     contract = []
     told = []
@@ -420,19 +437,21 @@ def _features(frame: pd.DataFrame, choice: Choice) -> tuple[pd.DataFrame, Contra
         if rule.kind == "category":
             if rule.other:
                 rare = read_levels(cells, rule.decimal).nunique() - (MAX_LEVELS - 1)
-                told.append(f"{rare:,} rare levels of “{_short(name)}” become “{OTHER}”.")
+                told.append(Done(f"{{rows}} rare levels of {{column}} become “{OTHER}”.", name, rare))
             if gaps and rule.fill:
-                told.append(f"{gaps:,} missing in “{_short(name)}” become a level of their own.")
+                told.append(Done("{rows} missing in {column} become a level of their own.", name, gaps))
         else:
             if gaps == len(cells):
                 raise ChoiceError(f"“{_short(name)}” holds no numbers: make it a category, or leave it out.")
             if rule.kind == "date":
-                told.append(f"The dates in “{_short(name)}” are counted in days since 1 January 1970.")
+                told.append(Done("The dates in {column} are counted in days since 1 January 1970.", name))
             wrong = int((unfilled.isna() & ~missing_in(cells)).sum())
             if wrong:
-                told.append(f"{wrong:,} cells of “{_short(name)}” are no {rule.kind}s and count as missing.")
+                told.append(
+                    Done(f"{{rows}} cells of {{column}} are no {rule.kind}s and count as missing.", name, wrong)
+                )
             if gaps and rule.fill is not None:
-                told.append(f"{gaps:,} missing in “{_short(name)}” are set to its median, {rule.fill:g}.")
+                told.append(Done(f"{{rows}} missing in {{column}} are set to its median, {rule.fill:g}.", name, gaps))
         values = read_column(cells, rule)
         columns[name] = values.astype("category") if rule.kind == "category" else values
         contract.append(rule)

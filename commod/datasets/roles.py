@@ -13,6 +13,7 @@ from commod.datasets.own import MAX_VALUES, _as_numbers, classes_of
 __all__ = [
     "columns_of_classes",
     "columns_of_numbers",
+    "columns_of_roles",
     "guess_cut",
     "guess_favourable",
     "guess_scores",
@@ -102,9 +103,14 @@ def values_of(column: pd.Series, cut: float | None = None) -> list[str]:
     return [str(value) for value in classes_of(column, cut).value_counts().index]
 
 
-def guess_target(guesses: pd.DataFrame) -> str:
-    """The outcome: by its name, its number of values (two, rather than more) and its place, at an end."""
-    candidates = list(dict.fromkeys([*columns_of_classes(guesses), *columns_of_numbers(guesses)]))
+def columns_of_roles(guesses: pd.DataFrame) -> list[str]:
+    """Columns that can be an outcome or a sensitive attribute, be it after a cut, in the order of the file."""
+    found = {*columns_of_classes(guesses), *columns_of_numbers(guesses)}
+    return [str(column) for column in guesses.index if column in found]
+
+
+def guess_target(columns: Sequence[str], guesses: pd.DataFrame) -> str:
+    """The outcome among `columns`: by its name, its values (two, rather than more), and a place at an end."""
     places = {str(column): place for place, column in enumerate(guesses.index)}
 
     def likely(column: str) -> float:
@@ -119,20 +125,18 @@ def guess_target(guesses: pd.DataFrame) -> str:
         place = places[column] / max(len(places) - 1, 1)
         return named + few + place + 1.5 * (place == 1.0) + 1.0 * (place == 0.0) - 2.0 * _sensitive_by_name(words)
 
-    return max(candidates, key=likely)
+    return max(columns, key=likely)
 
 
-def guess_sensitive(guesses: pd.DataFrame, taken: Collection[str] = ()) -> str:
-    """The sensitive attribute among what is not `taken`: by its name, one of two values rather than of more."""
-    classes = columns_of_classes(guesses)
-    candidates = [column for column in dict.fromkeys([*classes, *columns_of_numbers(guesses)]) if column not in taken]
+def guess_sensitive(columns: Sequence[str], guesses: pd.DataFrame) -> str:
+    """The sensitive attribute among `columns`: by its name, one of two values rather than of more; the first one."""
 
     def likely(column: str) -> float:
         values = int(guesses.loc[column, "values"])
         few = 0.5 if values == 2 else 0.0 if values <= 12 else -1.0
         return _sensitive_by_name(words_of(column)) + few
 
-    return max(candidates, key=likely)  # the first of those
+    return max(columns, key=likely)
 
 
 def _sensitive_by_name(words: str) -> float:

@@ -10,6 +10,7 @@ from commod.datasets import load_task
 from commod.experiments.grid import Progress, grid_of, run_grid
 from commod.experiments.sweep import as_points
 from commod.models.competitors import METHODS, available_methods
+from commod.models.threshold import ONE_HALF
 
 __all__ = ["compare"]
 
@@ -21,6 +22,7 @@ def compare(
     fairness: str = "demographic_parity",
     base_model: str = "logistic_regression",
     seed: int = 0,
+    threshold: float = ONE_HALF,
     n_jobs: int = -1,
     progress: Progress | None = None,
 ) -> pd.DataFrame:
@@ -34,6 +36,8 @@ def compare(
         Keys of `METHODS`; default, all that are defined for the criterion.
     seed : int
         Of the split.
+    threshold : float
+        The probability above which f decides positively.
     n_jobs : int
         Processes; −1, one per core. The result does not depend on it.
     progress : callable, optional
@@ -53,7 +57,7 @@ def compare(
             )
     in_order = [name for name in METHODS if name in wanted]
     load_task(data)  # a name that is none is told before anything starts
-    jobs = grid_of([data], in_order, [fairness], [seed], base_model=base_model)
+    jobs = grid_of([data], in_order, [fairness], [seed], base_model=base_model, threshold=threshold)
     rows = run_grid(jobs, measures=["checks"], n_jobs=n_jobs, progress=progress)
     failed = rows[rows["error"] != ""]
     if len(failed):

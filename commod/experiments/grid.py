@@ -6,7 +6,7 @@ import json
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from commod.experiments.scene import prepare
 from commod.experiments.sweep import Cell, Shared, about_cell, fit_cell, lines_of
 from commod.installation import MissingExtraError, needs_extra
 from commod.models.competitors import METHODS
+from commod.models.threshold import ONE_HALF
 from commod.models.validation import check_choice
 
 __all__ = ["BACKENDS", "Job", "grid_of", "run_grid"]
@@ -41,10 +42,12 @@ class Job:
     split: int
     fairness: str
     cells: tuple[Cell, ...]
+    threshold: float = ONE_HALF
 
     def key(self, cell: Cell) -> str:
         """What names a model of the grid for good: the same in every run, whatever else is in the grid."""
         parts = [self.dataset, self.base_model, self.split, self.fairness]
+        parts += [] if self.threshold == ONE_HALF else [self.threshold]
         return json.dumps([*parts, cell.method, cell.value, dict(cell.others), cell.seed], sort_keys=True)
 
     @property
@@ -60,12 +63,15 @@ def grid_of(
     splits: Sequence[int],
     *,
     base_model: str = "logistic_regression",
+    threshold: float = ONE_HALF,
     models: int | None = None,
 ) -> list[Job]:
     """The sweeps of methods over data sets, criteria and splits; each where it is defined for the criterion.
 
     Parameters
     ----------
+    threshold : float
+        The probability above which f decides positively.
     models : int, optional
         Of each method on each split, with one seed; default, the sweep as declared in the registry.
     """
@@ -74,7 +80,7 @@ def grid_of(
         if fairness not in METHODS[method].criteria:
             continue
         for line in lines_of(method, models, task=load_task(dataset)):
-            jobs.append(Job(dataset, base_model, split, fairness, tuple(line)))
+            jobs.append(Job(dataset, base_model, split, fairness, tuple(line), threshold))
     return jobs
 
 
@@ -133,7 +139,7 @@ def run_grid(
 
 def _without(job: Job, finished: dict[str, Any]) -> Job:
     left = tuple(cell for cell in job.cells if job.key(cell) not in finished)
-    return Job(job.dataset, job.base_model, job.split, job.fairness, left)
+    return replace(job, cells=left)
 
 
 def _run_job(job: Job, measures: tuple[str, ...], own: Task | None) -> tuple[Job, dict[str, dict[str, Any]]]:
@@ -144,7 +150,7 @@ def _run_job(job: Job, measures: tuple[str, ...], own: Task | None) -> tuple[Job
     if own is not None and not is_known(own.name):
         add_task(own)
     rows: dict[str, dict[str, Any]] = {}
-    scene, shared = prepare(job.dataset, job.base_model, job.split), Shared()
+    scene, shared = prepare(job.dataset, job.base_model, job.split, job.threshold), Shared()
     for cell in job.cells:
         about = about_cell(scene, cell, job.fairness) | {"error": ""}
         try:

@@ -18,9 +18,10 @@ def of_values(**counts):
 def test_the_example():
     table = example_table()
     guesses = guess_columns(table)
-    assert guess_target(guesses) == "hired"
+    columns = roles.columns_of_roles(guesses)
+    assert guess_target(columns, guesses) == "hired"
     assert guess_favourable(values_of(table["hired"])) == "yes"
-    assert guess_sensitive(guesses, ("hired",)) == "group"
+    assert guess_sensitive([column for column in columns if column != "hired"], guesses) == "group"
     possible = possible_scores(table, guesses, ("hired", "group"))
     assert possible == {"test_score": 100, "model_score": 1}
     assert roles.guess_scores(possible) == "model_score"
@@ -44,8 +45,8 @@ def test_classes_are_neither_constant_nor_too_many():
 )
 def test_names_come_before_numbers_of_values(counts, target, sensitive):
     guesses = of_values(**counts)
-    assert guess_target(guesses) == target
-    assert guess_sensitive(guesses, (target,)) == sensitive
+    assert guess_target(list(counts), guesses) == target
+    assert guess_sensitive(list(counts), guesses) == sensitive
 
 
 @pytest.mark.parametrize(

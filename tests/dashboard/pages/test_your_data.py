@@ -5,12 +5,12 @@ import gc
 import pytest
 
 from commod.dashboard.jobs import service
-from commod.dashboard.pages import your_data
+from commod.dashboard.pages.your_data import draft as drafts
 from commod.dashboard.state.own_data import OwnData
 from commod.dashboard.views.frame import PAGES
 from commod.datasets import is_known, load_task
 from commod.datasets.example import example_table
-from tests.dashboard.driving import figure, fine, run
+from tests.dashboard.driving import figure, fine, run, tables
 from tests.waiting import wait_until
 
 PAGE = "pages/your_data.py"
@@ -37,7 +37,18 @@ def test_the_example_is_guessed_and_used(app):
     assert app.selectbox(key="own_target").value == "hired"
     assert app.selectbox(key="own_favourable_hired").value == "yes"
     assert app.selectbox(key="own_sensitive").value == "group"
-    assert app.multiselect(key="own_features_number").value == ["experience_years", "test_score"]
+    uses = {row[0]: row[1] for row in tables(app)["The columns of the file"]}
+    assert uses == {
+        "applicant": "leave out",
+        "experience_years": "number",
+        "test_score": "number",
+        "education": "category",
+        "city": "category",
+        "interview_language": "category",
+        "group": "sensitive",
+        "hired": "outcome",
+        "model_score": "scores of f",
+    }
     assert "In use: applicants.csv" in [h.value for h in app.header]
     assert app.metric[0].label == "group: A"
 
@@ -108,40 +119,113 @@ def test_a_session_that_ends_takes_its_data_with_it():
 
 def test_a_wrong_file_is_told_and_the_draft_is_kept(app, monkeypatch):
     draft = app.session_state["held_your_data"]
-    monkeypatch.setattr(your_data, "_draft", lambda: draft)
-    your_data._read(b"\x89PNG....", "photo.csv")
+    monkeypatch.setattr(drafts, "draft", lambda: draft)
+    drafts.read(b"\x89PNG....", "photo.csv")
     assert draft.problem.startswith("photo.csv: The file is a PNG picture")
     assert draft.table is not None
 
 
 def test_a_choice_that_does_not_work_is_told_and_what_was_in_use_stays(app):
     own = name_of(app)
-    fine(app.multiselect(key="own_features_number").set_value([]).run())
-    fine(app.multiselect(key="own_features_category").set_value([]).run())
+    fine(app.selectbox(key="own_rest").set_value("leave out").run())
+    assert any("cannot be used. No feature is left" in warning.value for warning in app.warning)  # before it is pressed
     app = button(app, "Use these data").click().run()
     assert "No feature is left" in app.error[0].value
     assert name_of(app) == own
 
 
-def test_leaks_are_shown(monkeypatch):
-    leaky = example_table().assign(copy=lambda frame: (frame["hired"] == "yes") * 1.0)
-    monkeypatch.setattr("commod.dashboard.pages.your_data.example_table", lambda: leaky)
+def upload(frame, name="people.csv"):
     app = run(PAGE)
-    fine(button(app, "Open it here").click().run())
+    return fine(app.file_uploader[0].set_value((name, frame.to_csv(index=False).encode(), "text/csv")).run())
+
+
+def told(app, words):
+    return any(words in warning.value for warning in app.warning)
+
+
+def test_leaks_are_shown_before_and_after():
+    app = upload(example_table().assign(copy=lambda frame: (frame["hired"] == "yes") * 1.0))
+    assert told(app, "“copy” is the same as the outcome")
     fine(button(app, "Use these data").click().run())
-    assert any("“copy” is the same as the outcome" in warning.value for warning in app.warning)
+    assert len([warning for warning in app.warning if "“copy” is the same as the outcome" in warning.value]) == 2
+    fine(app.multiselect(key="own_features_leave out").set_value(["copy"]).run())
+    fine(button(app, "Use these data").click().run())
+    assert not told(app, "“copy”")
 
 
 def test_what_was_chosen_is_found_again(app):
     fine(app.selectbox(key="own_target").set_value("education").run())
     fine(app.selectbox(key="own_target").set_value("hired").run())
     fine(app.multiselect(key="own_features_category").set_value(["city", "test_score"]).run())
-    assert app.multiselect(key="own_features_number").value == ["experience_years"]  # one column is not both
+    fine(app.multiselect(key="own_features_leave out").set_value(["city"]).run())
+    assert app.multiselect(key="own_features_category").value == ["test_score"]  # one column is not both
     fine(app.radio[0].set_value("drop").run())
-    keys = ("own_features_category", "own_features_number")
-    left = [app.multiselect(key=key).value for key in keys]
+    left = tables(app)["The columns of the file"]
+    assert [row[1:3] for row in left if row[0] in ("city", "test_score")] == [
+        ["category", "as you say"],
+        ["leave out", "as you say"],
+    ]
     fine(app.switch_page("app.py").run())
     fine(app.switch_page(PAGE).run())
-    assert [app.multiselect(key=key).value for key in keys] == left
+    assert tables(app)["The columns of the file"] == left
     assert app.selectbox(key="own_target").value == "hired"
     assert app.radio[0].value == "drop"
+
+
+def test_a_few_columns_of_many_are_chosen():
+    wide = example_table(300).assign(**{f"x{i}": range(i, 600 + i, 2) for i in range(90)})
+    app = upload(wide)
+    fine(app.selectbox(key="own_rest").set_value("leave out").run())
+    fine(app.multiselect(key="own_features_number").set_value(["x3", "test_score"]).run())
+    assert "2 numbers and 0 categories are features, 94 are left out" in app.expander[0].label
+    fine(button(app, "Use these data").click().run())
+    assert [f.name for f in app.session_state["held_own_data"].task.spec.features] == ["test_score", "x3"]
+
+
+def test_numbers_are_cut_into_outcome_and_groups(app):
+    fine(app.selectbox(key="own_target").set_value("test_score").run())
+    fine(app.number_input(key="own_target_cut_test_score").set_value(70.0).run())
+    assert [option.split(" (")[0] for option in app.selectbox(key="own_favourable_test_score").options] == [
+        "< 70",
+        "≥ 70",
+    ]
+    assert app.selectbox(key="own_favourable_test_score").value == "≥ 70"
+    fine(app.selectbox(key="own_sensitive").set_value("experience_years").run())
+    fine(app.number_input(key="own_sensitive_cut_experience_years").set_value(6.0).run())
+    fine(button(app, "Use these data").click().run())
+    task = app.session_state["held_own_data"].task
+    assert task.spec.outcomes == ("test_score: < 70", "test_score: ≥ 70")
+    assert set(task.groups) == {"< 6", "≥ 6"}
+
+
+def test_scores_out_of_100_are_offered_and_divided():
+    app = upload(example_table().assign(model_score=lambda frame: 100 * frame["model_score"]))
+    scores = app.selectbox(key="own_scores_hired_group")
+    assert "its scores are in “model_score”, out of 100" in scores.options
+    fine(scores.set_value("model_score").run())
+    fine(button(app, "Use these data").click().run())
+    assert app.session_state["held_own_data"].task.X["model_score"].max() <= 1
+
+
+def test_the_same_person_in_train_and_test_is_told_and_can_be_helped():
+    visits = example_table(600).assign(person_id=lambda frame: [7 * (i // 2) for i in range(600)], seen="2020-01-01")
+    visits.loc[300:, "seen"] = "2021-06-30"
+    app = upload(visits.drop(columns="applicant"))
+    assert told(app, "600 rows share their")
+    assert len(app.selectbox(key="own_split").options) == 3
+    fine(app.selectbox(key="own_split").set_value("person person_id").run())
+    assert not told(app, "share their")
+    fine(button(app, "Use these data").click().run())
+    task = app.session_state["held_own_data"].task
+    train, test = task.split()
+    assert not set(task.person[train.X.index]) & set(task.person[test.X.index])
+    fine(app.selectbox(key="own_split").set_value("time seen").run())
+    fine(button(app, "Use these data").click().run())
+    assert app.session_state["held_own_data"].task.split()[1].X.index.min() >= 300
+
+
+def test_what_was_done_is_a_table(app):
+    rows = tables(app)["What was done to the data"]
+    assert [row[0] for row in rows] == ["test_score", "education"]
+    assert rows[1][2] == "Missing in it become a level of their own."
+    assert int(rows[1][1]) == example_table()["education"].isna().sum()

@@ -40,6 +40,7 @@ from commod.experiments.sweep import rows_in_words
 from commod.explain.concepts import in_percent
 from commod.metrics.figures import CRITERIA
 from commod.models.competitors import METHODS, overview, overview_in_words
+from commod.models.threshold import ONE_HALF
 
 
 @dataclass(frozen=True)
@@ -105,7 +106,8 @@ class Compared(Swept):
 def scene_in_words(settings: Settings) -> str:
     """Data, criterion, f and split in one line."""
     words, criterion = described(settings, "scene"), CRITERIA[settings.fairness].title.lower()
-    return f"{words['data']}, {criterion}, f: {words['f'].lower()}, split {settings.seed}"
+    line = "" if settings.threshold == ONE_HALF else f", cut-off {words['threshold']}"
+    return f"{words['data']}, {criterion}, f: {words['f'].lower()}{line}, split {settings.seed}"
 
 
 # ---- the trade-off ----
@@ -267,6 +269,8 @@ def downloads(here: Compared, more: Mapping[str, Callable[[], Any]]) -> None:
 def _command(settings: Settings, data: Sequence[str], methods: Iterable[str]) -> str:
     """What makes the same points in a shell."""
     scene = {"--fairness": settings.fairness, "--base-model": settings.f, "--seed": str(settings.seed)}
+    if settings.threshold != ONE_HALF:
+        scene["--threshold"] = f"{settings.threshold:g}"
     asked = [
         word for option in (scene | {"--methods": ",".join(methods), "--out": "points.csv"}).items() for word in option
     ]

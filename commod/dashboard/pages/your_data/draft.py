@@ -1,0 +1,89 @@
+"""The file that a session has brought and what has been chosen of it so far; in the session's memory only."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from commod.dashboard.state.page_state import PageState, mirrored
+from commod.datasets import Choice, ChoiceError, find_leaks, guess_columns, make_task, roles
+from commod.datasets.leaks import find_repeats, sample_rows
+from commod.datasets.own import Done
+from commod.uploads.limits import TableError
+from commod.uploads.reading import ReadTable, read_table
+
+
+@dataclass
+class Draft:
+    """A file that was read, and what has been chosen of it so far."""
+
+    name: str = ""
+    table: ReadTable | None = None
+    problem: str = ""
+    chosen: dict[str, Any] = field(default_factory=dict)
+    told: tuple[Done, ...] = ()  # what was done to the data in use
+    leaks: list[str] = field(default_factory=list)  # of the data in use
+    uploads: int = 0  # a new number is a new, empty uploader
+    forgotten: str = ""  # what was forgotten just now
+    _warnings: dict[str, list[str]] = field(default_factory=dict)
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """The table."""
+        assert self.table is not None
+        return self.table.frame
+
+    @cached_property
+    def guesses(self) -> pd.DataFrame:
+        """What each column seems to be."""
+        return guess_columns(self.frame)
+
+    @cached_property
+    def repeats(self) -> dict[str, int]:
+        """Columns that name people who have several rows, and how many rows those are."""
+        return roles.possible_people(self.frame, self.guesses)
+
+    def warnings(self, choice: Choice) -> list[str]:
+        """What somebody should know before these data are used: a sentence each, from some thousand of the rows."""
+        key = repr(choice)
+        if key not in self._warnings:
+            try:
+                leaks = find_leaks(make_task(sample_rows(self.frame, choice), choice))
+            except ChoiceError as error:
+                leaks = [f"As chosen, these data cannot be used. {error}"]
+            self._warnings[key] = [*leaks, *find_repeats(self.repeats, choice)]
+        return self._warnings[key]
+
+
+draft = PageState("your_data", Draft)
+
+
+def read(content: bytes, name: str) -> None:
+    """Read a file into a new draft; one that cannot be read leaves the old draft as it is."""
+    old = draft()
+    try:
+        table = read_table(content, name)
+    except TableError as error:
+        old.problem = f"{name[:60]}: {error}"
+        return
+    except Exception:  # whatever a file does to its reader, the page goes on
+        old.problem = f"{name[:60]}: this file could not be read. Save the table anew as CSV in UTF-8."
+        return
+    draft.set(Draft(name[:60], table, told=old.told, leaks=old.leaks, uploads=old.uploads))
+
+
+def kept(name: str, value: Any) -> dict[str, Any]:
+    """Arguments of a widget whose value outlives a visit to another page."""
+    return mirrored(f"own_{name}", value, lambda chosen: draft().chosen.update({name: chosen}))
+
+
+def select(label: str, options: list[str], name: str, default: str, **more: Any) -> str:
+    """A choice among some texts, with our guess at first."""
+    value = draft().chosen.setdefault(name, default)
+    if value not in options:
+        value = draft().chosen[name] = default
+    return str(st.selectbox(label, options, **kept(name, value), **more))

@@ -1,0 +1,218 @@
+"""Your data: a session brings its own table, says what is what in it, uses it on all pages, and forgets it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from commod.dashboard.pages.your_data import draft as drafts
+from commod.dashboard.pages.your_data.draft import Draft, draft, kept
+from commod.dashboard.pages.your_data.features import choose_features, choose_merits
+from commod.dashboard.pages.your_data.roles import choose_groups, choose_outcome, choose_scores, choose_split
+from commod.dashboard.state import session
+from commod.dashboard.state.own_data import own_data
+from commod.dashboard.text.escape import escape_markdown
+from commod.dashboard.text.html import html_table
+from commod.dashboard.views import frame
+from commod.dashboard.views.download import offer
+from commod.dashboard.views.group_sizes import draw_group_sizes
+from commod.datasets import Choice, ChoiceError, find_leaks, load_task, make_task
+from commod.datasets.example import example_table
+from commod.datasets.leaks import find_repeats
+from commod.datasets.own import Done
+from commod.datasets.roles import columns_of_roles
+from commod.uploads.limits import FILE_TYPES, MAX_BYTES, MAX_COLUMNS, MAX_ROWS
+
+EXAMPLE = "applicants.csv"
+
+
+# ---- bring a file ----
+
+
+def _bring() -> None:
+    """Upload, or the example."""
+    here = draft()
+    st.markdown(
+        f"CSV (also gzip'd), Excel (.xlsx) or Parquet, up to {MAX_BYTES // 2**20} MB, {MAX_ROWS:,} rows and "
+        f"{MAX_COLUMNS} columns: a row of column names, then one row for each person. The data stay in the memory of "
+        "this session, are never written to disk, and no other session can see them."
+    )
+    left, right = st.columns([3, 2], gap="medium")
+    left.file_uploader("Your file", type=list(FILE_TYPES), key=f"upload_{here.uploads}", on_change=_take_upload)
+    with right, st.container(border=True):
+        st.markdown("**Nothing at hand?** An invented table of applicants, with the scores of a model:")
+        with st.container(horizontal=True, gap="small"):
+            offer("Example file", _example, EXAMPLE)
+            st.button("Open it here", on_click=lambda: drafts.read(_example(), EXAMPLE), icon=":material/table:")
+    if here.forgotten:
+        gone, shown = (escape_markdown(text) for text in (here.forgotten, load_task(session.current().data).spec.title))
+        told = f"{gone} and all that was made of it is forgotten; the pages show {shown}."
+        st.success(told, icon=":material/delete:")
+    if here.problem:
+        st.error(escape_markdown(here.problem), icon=":material/error:")
+
+
+def _take_upload() -> None:
+    uploaded = st.session_state.get(f"upload_{draft().uploads}")
+    if uploaded is not None:
+        drafts.read(uploaded.getvalue(), uploaded.name)
+
+
+def _example() -> bytes:
+    return example_table().to_csv(index=False).encode()
+
+
+# ---- say what is what ----
+
+
+def _choose() -> None:
+    """What each column is, what that would mean, and the button that makes a task of it."""
+    here = draft()
+    if here.table is None:
+        return
+    st.header(f"What is what in {escape_markdown(here.name)}")
+    for notice in here.table.notices:
+        st.info(escape_markdown(notice), icon=":material/info:")
+    st.caption(f"{len(here.frame):,} rows, {len(here.frame.columns)} columns. All below are guesses: check them.")
+    if (usable := len(columns_of_roles(here.guesses))) < 2:
+        told = f"An outcome and a sensitive attribute need two values or more; this table has {usable} such column(s)."
+        st.error(f"{told} Add what is missing.", icon=":material/error:")
+        return
+    try:
+        choice = _choice()
+    except ChoiceError as error:
+        st.error(escape_markdown(str(error)), icon=":material/error:")
+        return
+    for sentence in here.warnings(choice):
+        st.warning(escape_markdown(sentence), icon=":material/warning:")
+    st.button("Use these data", type="primary", icon=":material/check:", on_click=_use, args=(here.frame, choice))
+
+
+def _choice() -> Choice:
+    """The widgets that say what is what, each with our guess at first."""
+    here = draft()
+    left, right = st.columns(2, gap="large")
+    with left:
+        outcome, good = choose_outcome()
+    with right:
+        sensitive, groups = choose_groups(outcome.column)
+    scores, out_of = choose_scores((outcome.column, sensitive.column))
+    person, time = choose_split(outcome.column)
+    taken = {person: "who it is", scores: "scores of f", sensitive.column: "sensitive", outcome.column: "outcome"}
+    kinds = choose_features({column: use for column, use in taken.items() if column})
+    merits = choose_merits([column for column, kind in kinds.items() if kind == "number"])
+    missing: Any = st.radio(
+        "Missing values of features",
+        ["fill", "drop"],
+        format_func={"fill": "Fill in: median of a number, a level of its own", "drop": "Leave those rows out"}.get,
+        horizontal=True,
+        **kept("missing", here.chosen.get("missing", "fill")),
+    )
+    return Choice(
+        target=outcome.column,
+        favourable=good,
+        sensitive=sensitive.column,
+        groups=groups,
+        kinds=kinds,
+        scores=scores,
+        missing=missing,
+        title=here.name,
+        merits=merits,
+        target_cut=outcome.cut,
+        sensitive_cut=sensitive.cut,
+        scores_out_of=out_of,
+        person=person,
+        time=time,
+    )
+
+
+def _use(data: pd.DataFrame, choice: Choice) -> None:
+    here = draft()
+    try:
+        own = make_task(data, choice)
+    except ChoiceError as error:
+        here.problem = str(error)
+        return
+    here.problem, here.told = "", own.done
+    here.leaks = [*find_leaks(own), *find_repeats(here.repeats, choice)]
+    session.use_own(own.task)
+
+
+# ---- what is in use ----
+
+
+def _in_use() -> None:
+    """The data this session works on, what was done to them, and the button that forgets them."""
+    own = own_data()
+    if own is None:
+        return
+    here, task = draft(), own.task
+    st.header(f"In use: {escape_markdown(task.spec.title)}")
+    st.success("All pages work on these data now.", icon=":material/check:")
+    draw_group_sizes(task, label="{sensitive}: {group}", told="{rate:.1%}: {outcome}")
+    for sentence in here.leaks:
+        st.warning(escape_markdown(sentence), icon=":material/warning:")
+    if here.told:
+        _draw_done(here.told)
+    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+        st.page_link("app.py", label="Explore these data", icon=":material/tune:")
+        st.button("Forget these data", on_click=_forget, icon=":material/delete:")
+
+
+def _draw_done(done: tuple[Done, ...]) -> None:
+    """What was done to the data, a row for each column and step."""
+    rows = [[step.column or "All", f"{step.rows:,}" if step.rows else "", step.what] for step in done]
+    with st.expander(f"What was done to the data: {len(rows)} steps", expanded=len(rows) <= 8):
+        headings = ["Column", "Rows", "What was done"]
+        st.html(html_table(headings, rows, caption="What was done to the data", text=(2,), tall=len(rows) > 15))
+
+
+def _forget() -> None:
+    own, uploads = own_data(), draft().uploads
+    session.forget_own()
+    draft.set(Draft(uploads=uploads + 1, forgotten=own.task.spec.title if own else ""))
+    st.session_state.pop(f"upload_{uploads}", None)
+
+
+def _what_it_is() -> None:
+    """For whoever wonders what is asked for."""
+    with st.expander("What is needed, and what happens to it"):
+        st.markdown(
+            """
+- **Outcome**: what was decided or what happened, in two classes; say which one is good for a person. Numbers are cut in
+  two where you say.
+- **Sensitive attribute**: whose two groups are to be treated alike. It is used to train g and to measure, never as a
+  feature.
+- **The model f**: trained here on 70 % of the rows, or, if you have a model already, a column with its probabilities of
+  the favourable outcome (or scores out of 10 or 100, which are divided). Then f itself is not needed: g multiplies the
+  logit of that score by a ratio that the features give (and adds a shift, if you choose that update).
+- **Rows to train on and to test on**: drawn at random; or people, if a column says whose row it is; or the latest rows
+  to test on, if a column says when it was.
+- **Merit**: numbers of which more (or less) should never count against a person, such as a grade. The pages then count
+  for whom more of it hurts all the same. Leave both lists empty if nothing is to be said.
+- **Missing values** (empty cells, and words such as ?, NA or unknown) are filled in or their rows left out, as you say,
+  and the page tells how many.
+- Nothing that is uploaded is executed, unpickled or written to disk. Reloading the page in the browser or closing it
+  ends the session, and the data with it, ten minutes later at the latest.
+"""
+        )
+
+
+# ---- the page ----
+
+
+def show() -> None:
+    """The page, from top to bottom."""
+    frame.page("pages/your_data.py")
+    st.title("Use your own data")
+    if not session.access().allows("data"):
+        st.info("The link you came with has set the data set, so no other can be brought.", icon=":material/lock:")
+        session.keep_link()
+        st.stop()
+    _in_use()
+    _bring()
+    _choose()
+    _what_it_is()
+    session.keep_link()
