@@ -157,7 +157,9 @@ def _scene(arguments: argparse.Namespace) -> Scene:
 def _tell_doubts(scene: Scene, *, answered: bool) -> None:
     """What makes one doubt f, on stderr; scores that seem to be of the other outcome are asked about."""
     test = scene.test
-    for doubt in doubts_about(scene.task, test.y, test.sensitive, scene.scores_test, scene.threshold):
+    for doubt in doubts_about(
+        scene.task, test.y, test.sensitive, scene.scores_test, scene.threshold, people=len(scene.task.y)
+    ):
         if doubt.kind == "turned" and scene.base_model == GIVEN_SCORES and not answered:
             raise ValueError(f"{doubt.text} Say --scores-of other to turn them round, or --scores-of favourable.")
         if scene.task.name not in task_names():

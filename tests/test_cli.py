@@ -13,7 +13,7 @@ from commod.experiments import compare
 from commod.explain.checks import CHECKS, MARKS
 
 KEYS = ["dataset", "fairness", "settings", "f", "g", "change_rate", "fit_seconds"]
-FIGURES = "accuracy p_rule p_rule_of_negative dm delta_tpr delta_fpr positive_rate_0 positive_rate_1".split()
+FIGURES = "accuracy auc p_rule p_rule_of_negative dm delta_tpr delta_fpr positive_rate_0 positive_rate_1".split()
 
 
 def test_fit_prints_exactly_the_figures_of_the_library(capsys):
@@ -210,3 +210,30 @@ def test_wrong_options_of_a_file_are_one_sentence(options, message, capsys, path
         assert message in told.err
         assert told.err.count("commod: ") == 1
         assert not told.out
+
+
+def test_a_cut_off_from_a_shell(capsys):
+    assert main("fit law_school --lambda-fair 0 --threshold 0.8 --json".split()) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert report["settings"]["threshold"] == 0.8
+    assert report["f"]["positive_rate_1"] < 0.35
+    assert main("fit law_school --lambda-fair 0 --threshold budget:0.2 --json".split()) == 0
+    assert 0.7 < json.loads(capsys.readouterr().out)["settings"]["threshold"] < 0.99
+    assert main("fit law_school --threshold 80%".split()) == 2
+    assert "threshold must be a probability" in capsys.readouterr().err
+
+
+def test_scores_of_the_other_outcome_are_asked_about(capsys, tmp_path):
+    path = str(tmp_path / "turned.csv")
+    table = example_table()
+    table.assign(model_score=1 - table["model_score"]).to_csv(path, index=False)
+    assert main(["fit", path, "--json"]) == 2
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert "These scores seem to be of the other outcome" in told.err
+    assert "Say --scores-of other to turn them round" in told.err
+    found = []
+    for words in (["--scores-of", "other"], ["--scores-of", "favourable"]):
+        assert main(["fit", path, *words, "--json"]) == 0
+        found.append(json.loads(capsys.readouterr().out)["f"]["accuracy"])
+    assert found[0] > 0.7 > 0.3 > found[1]

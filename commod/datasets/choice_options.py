@@ -92,8 +92,8 @@ def _default(choice: Choice, field: str) -> Any:
     return None if field == "scores" else getattr(type(choice), field, None)
 
 
-# Every field of `Choice` but its title, which is the name of the file, and the threshold, which every data set has. What
-# stands in no option is guessed as the page Your data guesses it.
+# Every field of `Choice` but its title, which is the name of the file, and the threshold, which every data set has.
+# What stands in no option is guessed as the page Your data guesses it.
 OPTIONS = (
     Option("--outcome", "target", "COLUMN", "what was decided or what happened"),
     Option("--outcome-cut", "target_cut", "NUMBER", "cut an outcome of numbers in two there", _number),

@@ -137,8 +137,8 @@ def _guesses_in_words(choice: Choice, guesses: pd.DataFrame, given: Mapping[str,
     roles_guessed = {"target", "target_cut", "favourable", "sensitive", "sensitive_cut", "groups"} - set(given)
     if choice.scores and "scores" not in given:
         roles_guessed |= {"scores", "scores_out_of"}
-    if roles_guessed:
-        told.append(f"Guessed: {shlex.join(written_options(choice, roles_guessed))}.")
+    if words := written_options(choice, roles_guessed):
+        told.append(f"Guessed: {shlex.join(words)}.")
     if given.get("only_named"):
         return told
     for kind, title in (("number", "Numbers"), ("category", "Categories")):

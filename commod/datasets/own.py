@@ -182,6 +182,7 @@ def make_task(frame: pd.DataFrame, choice: Choice, *, name: str = "own") -> OwnT
     scores = None
     if choice.scores:
         scores = _checked_scores(frame[choice.scores], choice)
+        _check_line(scores, choice)
         keep &= scores.notna()
     times = None
     if choice.time:
@@ -342,17 +343,27 @@ def _checked_scores(values: pd.Series, choice: Choice) -> pd.Series:
             f"The scores in “{column}” go from {low:.3g} to {high:.3g}: probabilities of the favourable outcome, "
             f"between 0 and {most:g}, are needed; {hint}."
         )
-    numbers = numbers / most
-    numbers = 1.0 - numbers if choice.turned else numbers
-    low, high = numbers.min(), numbers.max()
     if low == high:
         raise ChoiceError(f"All scores in “{column}” are the same, so f decides alike about everybody: choose others.")
-    if low > choice.threshold or high <= choice.threshold:
+    numbers = numbers / most
+    return 1.0 - numbers if choice.turned else numbers
+
+
+def score_range(frame: pd.DataFrame, choice: Choice) -> tuple[float, float]:
+    """The least and the largest probability among the scores; 0 and 1 where f is to be trained."""
+    if not choice.scores:
+        return 0.0, 1.0
+    scores = _checked_scores(frame[choice.scores], choice)
+    return float(scores.min()), float(scores.max())
+
+
+def _check_line(scores: pd.Series, choice: Choice) -> None:
+    low, high = scores.min(), scores.max()
+    if not low <= choice.threshold < high:
         raise ChoiceError(
-            f"All scores in “{column}” are on one side of {choice.threshold:g}, so f decides alike about everybody: "
-            f"choose a cut-off between {low:.3g} and {high:.3g}."
+            f"All scores in “{_short(choice.scores)}” are on one side of {choice.threshold:g}, so f decides alike "
+            f"about everybody: choose a cut-off between {low:.3g} and {high:.3g}."
         )
-    return numbers
 
 
 def _checked_times(values: pd.Series, column: str) -> pd.Series:

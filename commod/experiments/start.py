@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -16,6 +18,8 @@ __all__ = ["Start", "suited_start"]
 
 # What is tried; all of it stands on the slider.
 TRIED = (0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0, 5.0, 6.0, 8.0, 10.0)
+# In this order.
+UPDATES = ("ratio", "affine")
 # A start is no result: this many training rows tell enough.
 ROWS = 5_000
 # By criterion, the share (1 is fair) at which f needs no correction, and the least gain that is one.
@@ -24,29 +28,64 @@ FAIR_ENOUGH, LEAST_GAIN = 0.95, 0.02
 
 @dataclass(frozen=True)
 class Start:
-    """A setting to begin with, and why."""
+    """A setting to begin with (arguments of `Commod`), and why."""
 
-    lambda_fair: float
+    settings: Mapping[str, Any]
     told: str
 
 
 def suited_start(scene: Scene, fairness: str, report: Report | None = None) -> Start:
     """The least λ_fair at which COMMOD is half as much fairer than f as it can become without collapsing.
 
-    Everything is judged on (at most `ROWS` of) the training rows; the test part is not looked at.
+    The paper's update is tried first, and one that may also shift if that makes nothing fairer. Everything is judged on
+    (at most `ROWS` of) the training rows; the test part is not looked at.
     """
+    criterion = CRITERIA[fairness]
+    name = criterion.figure.in_sentence
+
+    def shown(share: float) -> str:
+        return criterion.figure.show(criterion.share(share))
+
+    start = 0.0
+    for i, update in enumerate(UPDATES):
+
+        def share_of_all(share: float, i: int = i) -> None:
+            if report is not None:
+                report((i + share) / len(UPDATES))
+
+        start, found = _fairness_by_strength(scene, fairness, update, share_of_all)
+        if start >= FAIR_ENOUGH:
+            return Start({"lambda_fair": 0.0}, f"f needs no correction here ({name} {shown(start)} in training).")
+        best = max(found.values(), default=start)
+        if best - start < LEAST_GAIN:
+            continue
+        chosen = next(value for value, share in found.items() if share - start >= 0.5 * (best - start))
+        shifts = "" if update == UPDATES[0] else " with an update that may also shift, since multiplying alone does not"
+        return Start(
+            {"lambda_fair": chosen, "update": update},
+            f"It opens at λ_fair {chosen:g}{shifts}: the least that buys half of the fairness within reach on the "
+            f"training rows ({name} {shown(start)} for f, {shown(found[chosen])} there, {shown(best)} at best).",
+        )
+    return Start(
+        {},
+        f"No λ_fair up to {TRIED[-1]:g} makes f fairer on the training rows ({name} {shown(start)}) without ruining "
+        "it: look at what other methods do on the page Compare.",
+    )
+
+
+def _fairness_by_strength(scene: Scene, fairness: str, update: str, report: Report) -> tuple[float, dict[float, float]]:
+    """The fairness of f, and that of each sound model by its λ_fair; 1 is fair."""
     rows = np.sort(np.random.default_rng(0).permutation(len(scene.train))[:ROWS])
     train, scores = scene.train.take(rows), scene.scores_train[rows]
     criterion, warm_start = CRITERIA[fairness], WarmStart()
-    name = criterion.figure.in_sentence
-    found: dict[float, float] = {}  # of sound models, the fairness, 1 being fair
-    start = 0.0
+    start, found = 0.0, {}
     for i, lambda_fair in enumerate(TRIED):
         g = Commod(
             scene.f,
             threshold=scene.threshold,
             lambda_fair=lambda_fair,
             fairness=fairness,
+            update=update,
             **concept_settings(scene.task),
         )
         with judged_elsewhere():
@@ -54,28 +93,9 @@ def suited_start(scene: Scene, fairness: str, report: Report | None = None) -> S
         shares = criterion.share(g.path_[criterion.figure_name].to_numpy())
         start = float(shares[0])
         if start >= FAIR_ENOUGH:
-            return Start(0.0, f"f needs no correction here ({name} {_shown(fairness, start)} on the training rows).")
+            break
         margins = (g.margin_of_f(train.X, base_scores=scores), g.decision_function(train.X, base_scores=scores))
         if not collapse_in_words(train.y, *margins):
             found[lambda_fair] = float(shares[-1])
-        if report is not None:
-            report((i + 1) / len(TRIED))
-    best = max(found.values(), default=start)
-    if best - start < LEAST_GAIN:
-        return Start(
-            Commod().lambda_fair,
-            f"No λ_fair up to {TRIED[-1]:g} makes f fairer on the training rows ({name} {_shown(fairness, start)}) "
-            "without ruining it: try an update that may also shift, or another method on the page Compare.",
-        )
-    chosen = next(value for value, share in found.items() if share - start >= 0.5 * (best - start))
-    return Start(
-        chosen,
-        f"It opens at λ_fair {chosen:g}, the least that buys half of the fairness within reach on the training rows "
-        f"({name} {_shown(fairness, start)} for f, {_shown(fairness, found[chosen])} there, "
-        f"{_shown(fairness, best)} at best).",
-    )
-
-
-def _shown(fairness: str, share: float) -> str:
-    criterion = CRITERIA[fairness]
-    return criterion.figure.show(criterion.share(share))
+        report((i + 1) / len(TRIED))
+    return start, found

@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 from commod.datasets.task import Task
 from commod.metrics.auc import auc_of
 from commod.metrics.fairness import p_rule
+from commod.models.base_models import train_base_model
 from commod.models.threshold import budget_threshold
 
-__all__ = ["Doubt", "doubts_about", "proposed_threshold"]
+__all__ = ["Doubt", "doubts_about", "first_doubts", "proposed_threshold"]
 
 # f is called one-sided if it says the rarer thing of less than this share of people.
 RARELY = 0.02
@@ -74,6 +75,20 @@ def doubts_about(
         found.append(_fair_already(task, groups, decided))
     found.append(_few_people(task, labels, groups, 1.0 if people is None else people / len(labels)))
     return [doubt for doubt in found if doubt is not None]
+
+
+def first_doubts(task: Task, threshold: float, *, people: int) -> list[Doubt]:
+    """Doubts about the f of a task before it is used: about its scores, or about a quick model of half of the rows.
+
+    `people` is how many rows there are, of which `task` may hold a sample.
+    """
+    if task.spec.scores:
+        scores = task.X[task.spec.scores].to_numpy()
+        return doubts_about(task, task.y, task.sensitive, scores, threshold, people=people)
+    train, held = task.split(test_size=0.5)
+    f = train_base_model(task, train, "logistic_regression")
+    scores = f.predict_proba(held.X)[:, 1]
+    return doubts_about(task, held.y, held.sensitive, scores, threshold, people=people)
 
 
 def proposed_threshold(scores: Any, y: Any) -> float:

@@ -31,6 +31,7 @@ ODD = Choice(
     scores_out_of=100.0,
     person="per\nson",
     time="t",
+    turned=True,
 )
 
 
@@ -42,7 +43,8 @@ def read(words):
 
 
 def test_every_field_but_the_title_has_an_option():
-    assert {option.field for option in OPTIONS} == {entry.name for entry in fields(Choice)} - {"title"}
+    """The threshold has one, too, but any data set has it."""
+    assert {option.field for option in OPTIONS} == {entry.name for entry in fields(Choice)} - {"title", "threshold"}
 
 
 @pytest.mark.parametrize(

@@ -14,8 +14,8 @@ def path(tmp_path):
 
 
 def test_all_is_guessed_as_on_the_page_and_told(path):
-    own = task_of_file(path, {})
-    spec = own.task.spec
+    task, told = task_of_file(path, {})
+    spec = task.spec
     assert (spec.target, spec.sensitive, spec.groups, spec.scores) == ("hired", "group", ("A", "B"), "model_score")
     assert [feature.name for feature in spec.features] == [
         "experience_years",
@@ -24,11 +24,9 @@ def test_all_is_guessed_as_on_the_page_and_told(path):
         "city",
         "interview_language",
     ]
-    assert (
-        own.done[0] == "Guessed: --outcome hired --favourable yes --sensitive group --groups A B --scores model_score."
-    )
-    assert own.done[3].startswith("Left out: applicant (a different whole number in ")
-    assert "42 missing in “test_score” are set to its median, 61." in own.done
+    assert told[0] == "Guessed: --outcome hired --favourable yes --sensitive group --groups A B --scores model_score."
+    assert told[3].startswith("Left out: applicant (a different whole number in ")
+    assert "42 missing in “test_score” are set to its median, 61." in told
 
 
 def test_what_is_given_is_not_guessed(path):
@@ -37,26 +35,28 @@ def test_what_is_given_is_not_guessed(path):
         "sensitive": "city",
         "kinds": {"test_score": "leave out", "experience_years": "category"},
     }
-    own = task_of_file(path, given)
-    assert own.task.spec.target_label == "hired is no"
-    assert own.done[0] == f"Guessed: --outcome hired --groups {' '.join(own.task.groups)} --scores model_score."
-    assert [feature.name for feature in own.task.spec.features] == [
+    task, told = task_of_file(path, given)
+    assert task.spec.target_label == "hired is no"
+    assert told[0] == f"Guessed: --outcome hired --groups {' '.join(task.groups)} --scores model_score."
+    assert [feature.name for feature in task.spec.features] == [
         "experience_years",
         "education",
         "interview_language",
         "group",
     ]
-    assert not any("test_score" in sentence for sentence in own.done)
-    only = task_of_file(path, {"kinds": {"city": "category", "test_score": "number"}, "only_named": True, "scores": ""})
-    assert [feature.name for feature in only.task.spec.features] == ["test_score", "city"]
-    assert only.task.spec.scores == ""
+    assert not any("test_score" in sentence for sentence in told)
+    only, _ = task_of_file(
+        path, {"kinds": {"city": "category", "test_score": "number"}, "only_named": True, "scores": ""}
+    )
+    assert [feature.name for feature in only.spec.features] == ["test_score", "city"]
+    assert only.spec.scores == ""
 
 
 def test_the_same_words_make_the_same_task(path):
-    own = task_of_file(path, {}).task
+    own, _ = task_of_file(path, {})
     assert own.words[0] == "applicants.csv"
     assert own.words[-1] == "--only-named"
-    for other in (own, task_of_file(path, {}).task):
+    for other in (own, task_of_file(path, {})[0]):
         pd.testing.assert_frame_equal(other.X, own.X)
 
 

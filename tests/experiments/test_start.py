@@ -17,7 +17,7 @@ def test_what_is_tried_stands_on_the_slider():
 def test_half_of_what_is_within_reach_is_bought_with_the_least():
     scene = prepare("law_school")
     found = suited_start(scene, "demographic_parity")
-    assert found.lambda_fair == 2.5
+    assert found.settings == {"lambda_fair": 2.5, "update": "ratio"}
     assert "P-Rule 0.306 for f, 0.671 there, 0.942 at best" in found.told
 
 
@@ -32,6 +32,6 @@ def test_a_fair_f_is_left_alone():
     lots = scene.train.sensitive.sample(frac=1.0, random_state=0).to_numpy()
     fair = replace(scene, train=replace(scene.train, sensitive=scene.train.sensitive * 0 + lots))
     found = suited_start(fair, "demographic_parity")
-    assert found.lambda_fair == 0.0
+    assert found.settings == {"lambda_fair": 0.0}
     assert "f needs no correction" in found.told
     assert CRITERIA["demographic_parity"].figure.in_sentence in found.told

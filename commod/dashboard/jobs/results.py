@@ -24,6 +24,7 @@ from commod.experiments.match import Match, match_models
 from commod.experiments.refits import Refits
 from commod.experiments.scene import SceneKey
 from commod.experiments.sense import answers_of_decisions
+from commod.experiments.start import Start, suited_start
 from commod.experiments.sweep import Cell, Shared, fit_cell
 from commod.experiments.target import Target, find_settings
 from commod.explain import (
@@ -345,6 +346,11 @@ def target(
         report=report,
         **dict(form),
     )
+
+
+def start(scene: SceneKey, fairness: str, report: Report | None = None) -> Start:
+    """Where a data set opens."""
+    return suited_start(prepare(*scene), fairness, report)
 
 
 def limits(scene: SceneKey, fairness: str, direction: str, report: Report | None = None) -> Limits:

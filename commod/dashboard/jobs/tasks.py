@@ -153,6 +153,11 @@ def target(settings: Settings, min_fairness: float, max_change: float, max_sure:
     return _on("target", settings, results.target, *arguments, priority=Priority.SEARCH)
 
 
+def start(settings: Settings) -> Task:
+    """Where a data set opens."""
+    return _on("start", settings, results.start, priority=Priority.SEARCH)
+
+
 def limits(settings: Settings) -> Task:
     """The exact bound."""
     return _on("limits", settings, results.limits, settings.direction)

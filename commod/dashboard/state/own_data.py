@@ -13,6 +13,7 @@ import streamlit as st
 from commod.dashboard.state.page_state import HELD
 from commod.dashboard.state.settings import OWN_PREFIX
 from commod.datasets import Task, add_task, forget_task
+from commod.experiments.start import Start
 
 _OWN = HELD + "own_data"
 
@@ -29,6 +30,14 @@ class OwnData:
         self._end = weakref.finalize(self, lambda name: Thread(target=forget_task, args=(name,)).start(), self.name)
         self._end.atexit = False
         self.seen = time.monotonic()
+        self.start: Start | None = None
+
+    def begin(self, start: Start) -> None:
+        """Let the pages open, and go back by Reset, where `start` says."""
+        self.start = start
+        spec = self.task.spec
+        self.task = replace(self.task, spec=replace(spec, suited={**spec.suited, **start.settings}))
+        add_task(self.task)
 
     def forget(self) -> None:
         """Drop the data and everything that was computed from them."""

@@ -72,11 +72,13 @@ def control(name: str) -> None:
     if declared.text:
         st.text_input(declared.label, max_chars=200, **about)
     elif declared.several:
+        if len(titles) < 2:  # one must be left
+            return
         st.multiselect(
             declared.label,
             list(titles),
             format_func=titles.__getitem__,
-            max_selections=len(titles) - 1,  # one must be left
+            max_selections=len(titles) - 1,
             placeholder="None",
             **about,
         )

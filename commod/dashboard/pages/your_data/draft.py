@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -12,9 +12,21 @@ import streamlit as st
 from commod.dashboard.state.page_state import PageState, mirrored
 from commod.datasets import Choice, ChoiceError, find_leaks, guess_columns, make_task, roles
 from commod.datasets.leaks import find_repeats, sample_rows
-from commod.datasets.own import Done
+from commod.datasets.own import Done, score_range
+from commod.explain.doubts import Doubt, first_doubts
 from commod.uploads.limits import TableError
 from commod.uploads.reading import ReadTable, read_table
+
+# Rows on which f is looked at before data are used.
+LOOKED_AT = 10_000
+
+
+@dataclass(frozen=True)
+class Look:
+    """What is found on some thousand rows before data are used: sentences, and doubts about f."""
+
+    warnings: list[str]
+    doubts: tuple[Doubt, ...] = ()
 
 
 @dataclass
@@ -29,7 +41,8 @@ class Draft:
     leaks: list[str] = field(default_factory=list)  # of the data in use
     uploads: int = 0  # a new number is a new, empty uploader
     forgotten: str = ""  # what was forgotten just now
-    _warnings: dict[str, list[str]] = field(default_factory=dict)
+    doubts: tuple[Doubt, ...] = ()  # about f of the data in use
+    _looks: dict[str, Look] = field(default_factory=dict)
 
     @property
     def frame(self) -> pd.DataFrame:
@@ -47,19 +60,37 @@ class Draft:
         """Columns that name people who have several rows, and how many rows those are."""
         return roles.possible_people(self.frame, self.guesses)
 
-    def warnings(self, choice: Choice) -> list[str]:
-        """What somebody should know before these data are used: a sentence each, from some thousand of the rows."""
+    def look(self, choice: Choice) -> Look:
+        """What somebody should know before these data are used, from some thousand of the rows."""
         key = repr(choice)
-        if key not in self._warnings:
-            try:
-                leaks = find_leaks(make_task(sample_rows(self.frame, choice), choice))
-            except ChoiceError as error:
-                leaks = [f"As chosen, these data cannot be used. {error}"]
-            self._warnings[key] = [*leaks, *find_repeats(self.repeats, choice)]
-        return self._warnings[key]
+        if key not in self._looks:
+            self._looks[key] = _look(self, choice)
+        return self._looks[key]
 
 
 draft = PageState("your_data", Draft)
+
+
+def _look(here: Draft, choice: Choice) -> Look:
+    repeats = find_repeats(here.repeats, choice)
+    try:
+        usable = _with_a_line(here.frame, choice)
+        leaks = find_leaks(make_task(sample_rows(here.frame, usable), usable))
+        rows = min(LOOKED_AT, len(here.frame))
+        try:
+            task = make_task(here.frame.sample(rows, random_state=0).sort_index(), usable).task
+        except ChoiceError:  # too few of somebody among so many rows
+            rows, task = len(here.frame), make_task(here.frame, usable).task
+    except ChoiceError as error:
+        return Look([f"As chosen, these data cannot be used. {error}", *repeats])
+    doubts = first_doubts(task, choice.threshold, people=round(len(task.y) * len(here.frame) / rows))
+    return Look([*leaks, *repeats], tuple(doubts))
+
+
+def _with_a_line(data: pd.DataFrame, choice: Choice) -> Choice:
+    """The choice with a cut-off at which f decides both ways: f can be looked at even where the chosen one is none."""
+    low, high = score_range(data, choice)
+    return choice if low <= choice.threshold < high else replace(choice, threshold=(low + high) / 2)
 
 
 def read(content: bytes, name: str) -> None:

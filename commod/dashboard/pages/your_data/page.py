@@ -7,13 +7,18 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from commod.dashboard.jobs import tasks
+from commod.dashboard.jobs.wait import result_of
 from commod.dashboard.pages.your_data import draft as drafts
 from commod.dashboard.pages.your_data.draft import Draft, draft, kept
 from commod.dashboard.pages.your_data.features import choose_features, choose_merits
+from commod.dashboard.pages.your_data.line import choose_line
 from commod.dashboard.pages.your_data.roles import choose_groups, choose_outcome, choose_scores, choose_split
 from commod.dashboard.state import session
-from commod.dashboard.state.own_data import own_data
+from commod.dashboard.state.own_data import OwnData, own_data
+from commod.dashboard.state.settings import defaults
 from commod.dashboard.text.escape import escape_markdown
+from commod.dashboard.text.glossary import tip
 from commod.dashboard.text.html import html_table
 from commod.dashboard.views import frame
 from commod.dashboard.views.download import offer
@@ -85,9 +90,20 @@ def _choose() -> None:
     except ChoiceError as error:
         st.error(escape_markdown(str(error)), icon=":material/error:")
         return
-    for sentence in here.warnings(choice):
+    choice, answered = choose_line(choice)
+    look = here.look(choice)
+    for sentence in look.warnings:
         st.warning(escape_markdown(sentence), icon=":material/warning:")
-    st.button("Use these data", type="primary", icon=":material/check:", on_click=_use, args=(here.frame, choice))
+    for doubt in look.doubts:
+        box, icon = (st.info, ":material/info:") if doubt.kind == "fair" else (st.warning, ":material/warning:")
+        box(escape_markdown(doubt.text), icon=icon)
+    how: dict[str, Any] = {
+        "type": "primary",
+        "icon": ":material/check:",
+        "on_click": _use,
+        "args": (here.frame, choice),
+    }
+    st.button("Use these data", disabled=not answered, help=None if answered else tip("unanswered"), **how)
 
 
 def _choice() -> Choice:
@@ -150,7 +166,7 @@ def _in_use() -> None:
         return
     here, task = draft(), own.task
     st.header(f"In use: {escape_markdown(task.spec.title)}")
-    st.success("All pages work on these data now.", icon=":material/check:")
+    st.success(f"All pages work on these data now. {escape_markdown(_start(own))}", icon=":material/check:")
     draw_group_sizes(task, label="{sensitive}: {group}", told="{rate:.1%}: {outcome}")
     for sentence in here.leaks:
         st.warning(escape_markdown(sentence), icon=":material/warning:")
@@ -159,6 +175,17 @@ def _in_use() -> None:
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         st.page_link("app.py", label="Explore these data", icon=":material/tune:")
         st.button("Forget these data", on_click=_forget, icon=":material/delete:")
+
+
+def _start(own: OwnData) -> str:
+    """Where the pages open on these data, and why: found at the first visit."""
+    if own.start is None:
+        settings = session.current()
+        own.begin(result_of(tasks.start(settings), st.empty(), "Looking for a setting to begin with"))
+        if settings == session.current() and settings.data == own.name:
+            session.go_to(defaults(own.name).looked_at_as(settings))
+    assert own.start is not None
+    return own.start.told
 
 
 def _draw_done(done: tuple[Done, ...]) -> None:
