@@ -43,17 +43,24 @@ def guess_columns(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _guess(values: pd.Series) -> dict[str, Any]:
+    # Few different cells among many rows: each is looked at once, and counts for as many rows as have it.
+    counts = values.value_counts()
+    rows = counts[counts > 0].to_numpy()
+    cells = pd.Series(counts.index[counts > 0], name=values.name)
+    cells = cells.astype(object) if isinstance(cells.dtype, pd.CategoricalDtype) else cells
     is_numeric = pd.api.types.is_numeric_dtype(values.dtype)
-    present = values.dropna() if is_numeric else as_text(values).dropna()
-    different = int(present.nunique())
-    numbers, _ = _as_numbers(values)
-    wrong = int(numbers.loc[present.index].isna().sum())
-    is_number = len(present) > 0 and wrong <= 0.2 * len(present)
+    texts = cells if is_numeric else as_text(cells)
+    known = texts.notna().to_numpy()
+    numbers = _as_numbers(cells)[0]
+    no_number = known & numbers.isna().to_numpy()
+    present, wrong = int(rows[known].sum()), int(rows[no_number].sum())
+    different = int(texts.nunique())
+    is_number = present > 0 and wrong <= 0.2 * present
     found: dict[str, Any] = {
         "values": different,
-        "missing": len(values) - len(present),
+        "missing": len(values) - present,
         "not_numbers": wrong if is_number else 0,
-        "examples": ", ".join(_short(value) for value in pd.unique(present)[:3]),
+        "examples": ", ".join(_short(value) for value in texts[known].head(3)),
         "special": "",
     }
     many = different > MAX_LEVELS
@@ -64,18 +71,17 @@ def _guess(values: pd.Series) -> dict[str, Any]:
         return {**found, "kind": "leave out", "why": "codes, by its name", "special": "code"}
     if named_so and is_number:
         return {**found, "kind": "category", "why": "codes of classes, by its name"}
-    if not is_numeric and _are_dates(present):
+    if not is_numeric and _are_dates(texts[known]):
         why = "dates: left out, but the rows can be split by them"
         return {**found, "kind": "leave out", "why": why, "special": "date"}
-    if is_number and _number_rows(numbers.dropna()):
+    if is_number and different >= 0.95 * present and _number_rows(_as_numbers(values)[0].dropna()):
         why = "a different whole number in nearly every row: a code, it seems"
         return {**found, "kind": "leave out", "why": why, "special": "code"}
     if is_number:
-        odd = _short(present[numbers.loc[present.index].isna()].iloc[0]) if wrong else ""
-        why = f"numbers; {wrong:,} cells are none (“{odd}”) and count as missing" if wrong else "numbers"
-        return {**found, "kind": "number", "why": why}
-    if different > max(MAX_LEVELS, 0.2 * len(present)):
-        special = "code" if different >= 0.95 * len(present) else ""
+        odd = f"; {wrong:,} cells are none (“{_short(cells[no_number].iloc[0])}”) and count as missing" if wrong else ""
+        return {**found, "kind": "number", "why": f"numbers{odd}"}
+    if different > max(MAX_LEVELS, 0.2 * present):
+        special = "code" if different >= 0.95 * present else ""
         why = "nearly as many texts as rows: names or notes, it seems"
         return {**found, "kind": "leave out", "why": why, "special": special}
     why = f"texts; all but the {MAX_LEVELS - 1} most common become “{OTHER}”" if many else "texts"
@@ -83,14 +89,14 @@ def _guess(values: pd.Series) -> dict[str, Any]:
 
 
 def _are_dates(texts: pd.Series) -> bool:
-    sample = pd.Series(pd.unique(texts)[:200], dtype=object)
+    sample = texts.head(200)
     return len(sample) > 1 and float(sample.astype(str).str.fullmatch(_DATE.pattern).mean()) > 0.8
 
 
 def _number_rows(numbers: pd.Series) -> bool:
-    """Whether whole numbers tell rows apart: hardly any twice, and without gaps, in order, or of many digits."""
+    """Whether whole numbers, hardly any of them twice, tell rows apart: without gaps, in order, or of many digits."""
     values = numbers.to_numpy()
-    if len(values) < 50 or (values % 1 != 0).any() or numbers.nunique() < 0.95 * len(values):
+    if len(values) < 50 or (values % 1 != 0).any():
         return False
     in_order = bool((np.diff(values) > 0).all() or (np.diff(values) < 0).all())
     without_gaps = numbers.is_unique and np.ptp(values) < 1.5 * len(values)

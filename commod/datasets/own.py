@@ -29,6 +29,7 @@ from commod.uploads.limits import FILE_TYPES, short
 __all__ = [
     "Choice",
     "ChoiceError",
+    "Done",
     "OwnTask",
     "classes_of",
     "make_task",

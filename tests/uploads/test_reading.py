@@ -128,6 +128,7 @@ def test_a_wrong_file_is_told_so(case):
         gzip.compress(GOOD, mtime=0),
         gzip.compress(GOOD[:20], mtime=0) + gzip.compress(GOOD[20:], mtime=0),
     ],
+    ids=range(10),  # some hold the time at which they were made
 )
 def test_the_same_table_in_every_form(content):
     read = read_table(content)

@@ -40,9 +40,7 @@ def choose_features(taken: dict[str, str]) -> dict[str, Any]:
 def _draw_columns(taken: dict[str, str], kinds: dict[str, str]) -> None:
     """Every column, what it is used as and why."""
     count = {kind: list(kinds.values()).count(kind) for kind in KINDS}
-    told = (
-        f"{count['number']} numbers and {count['category']} categories are features, {count['leave out']} are left out"
-    )
+    told = f"{count['number']} as numbers, {count['category']} as categories, {count['leave out']} left out"
     guesses = draft().guesses
     rows = [
         [

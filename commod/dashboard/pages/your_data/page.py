@@ -154,6 +154,7 @@ def _use(data: pd.DataFrame, choice: Choice) -> None:
     here.problem, here.told = "", own.done
     here.leaks = [*find_leaks(own), *find_repeats(here.repeats, choice)]
     session.use_own(own.task)
+    st.toast("All pages work on these data now.", icon=":material/check:")  # what is in use stands far above the button
 
 
 # ---- what is in use ----
