@@ -178,7 +178,7 @@ def written_options(choice: Choice, fields: Collection[str] | None = None) -> li
     """The words of a command that say what a choice says, all of it or some fields, to be joined with `shlex.join`."""
     words: list[str] = []
     for option in OPTIONS:
-        if fields is not None and option.field not in fields:
+        if option.field not in fields if fields is not None else option.key == "leave out":  # as are all not named
             continue
         is_open = False
         for value in option.values_in(choice):

@@ -63,7 +63,7 @@ def test_the_order_of_the_features_is_kept():
 
 
 def test_what_goes_without_saying_is_not_written():
-    words = written_options(Choice("y", "1", "s", ("a", "b"), {"x": "number"}))
+    words = written_options(Choice("y", "1", "s", ("a", "b"), {"x": "number", "id": "leave out"}))
     assert words == "--outcome y --favourable 1 --sensitive s --groups a b --scores= --number x --only-named".split()
 
 
