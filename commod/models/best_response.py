@@ -20,9 +20,9 @@ from typing import Any
 import numpy as np
 
 from commod.models.adversary import Array
-from commod.models.lasso import lasso_step
+from commod.models.lasso import WIDE, lasso_step
 from commod.models.levels import Jumps, Levels
-from commod.models.objective import ScoreObjective, ScoreState
+from commod.models.objective import NewtonTerms, ScoreObjective, ScoreState
 from commod.models.rescaler import LinearRescaler, acted_on
 from commod.models.solution import PathPoint, Solution, StepCallback, Terms
 from commod.models.training import LossWeights, TrainingData, ratio_form, shift_unit
@@ -37,6 +37,11 @@ MAX_STEPS = 100
 # With more rows than this the ladder is solved on a fixed random sample of as many, and only the target is solved on
 # all rows: a few Newton steps instead of dozens.
 CLIMB_ROWS = 8192
+# With more features than this the ladder is solved on as many, those that the adversary pulls on hardest at g = f, and
+# only the target is solved on all of them.
+CLIMB_FEATURES = 256
+# Of a target that is solved on so many: minima that lie side by side differ by more than this.
+WIDE_TOL = 1e-6
 # Keeps the weights unique where features are linearly dependent (the levels of a category are) and nothing else
 # decides between them; too small to be seen in any score.
 RIDGE = 1e-6
@@ -186,12 +191,27 @@ class WarmStart:
         form = ratio_form(ratio_norm, data, weights.acts_on)
         unit = shift_unit(data, weights.acts_on) if weights.affine else 0.0
         self.problem = LinearProblem(data.sorted_for(weights.by_label), weights, form, unit)
-        self.slope = self.problem  # what the ladder is solved on
+        few = data  # what the ladder is solved on
+        self.columns = np.arange(data.X.shape[1])
         if len(data.y) > CLIMB_ROWS:
-            sample = np.sort(np.random.default_rng(0).permutation(len(data.y))[:CLIMB_ROWS])
-            self.slope = LinearProblem(data.take(sample).sorted_for(weights.by_label), weights, form, unit)
+            few = data.take(np.sort(np.random.default_rng(0).permutation(len(data.y))[:CLIMB_ROWS]))
+        if len(self.columns) > CLIMB_FEATURES:
+            self.columns = np.sort(np.argsort(-self.problem.pull, kind="stable")[:CLIMB_FEATURES])
+            few = replace(few, X=few.X[:, self.columns])
+            kept = np.append(0, 1 + self.columns)
+            form = form[np.ix_(kept, kept)]
+        self.slope = self.problem
+        if few is not data:
+            self.slope = LinearProblem(few.sorted_for(weights.by_label), weights, form, unit)
         self.rungs: dict[float, _Point] = {}
         self._made_for = (data, weights, ratio_norm)
+
+    def widened(self, point: _Point) -> _Point:
+        """A point of the ladder as one of the whole problem: features that the ladder left out have no weight."""
+        blocks = point.theta.reshape(-1, self.slope.width)
+        theta = np.zeros((len(blocks), self.problem.width))
+        theta[:, 0], theta[:, 1 + self.columns] = blocks[:, 0], blocks[:, 1:]
+        return replace(point, theta=theta.ravel())
 
 
 def solve_linear(
@@ -223,9 +243,10 @@ def solve_linear(
     problem, slope, known = warm_start.problem, warm_start.slope, warm_start.rungs
     solution = Solution(pull=problem.pull)
     start = tuple(fit.phi for fit in problem.start.fits)
-    point = _Point(problem.identity, start, problem.terms(problem.start, problem.identity, 0.0))
-    _append(solution, problem, point)
+    point = _Point(slope.identity, start, problem.terms(problem.start, problem.identity, 0.0))
+    _append(solution, problem, warm_start.widened(point))
     # (problem, λ_fair, tolerance): up the ladder, and the target once more on all rows if the ladder was on a sample.
+    tol = max(tol, WIDE_TOL) if problem.width > WIDE else tol
     rungs = rungs_below(weights.fair)
     stages = [(slope, rung, RUNG_TOL) for rung in rungs]
     if stages and slope is problem:
@@ -242,6 +263,7 @@ def solve_linear(
             def report(terms: Terms, step: int = step) -> bool:
                 return callback is not None and bool(callback(step, len(stages), terms))
 
+            point = point if stage is slope else warm_start.widened(point)
             point = _better_than_f(stage, _newton(stage, point, rung, stage_tol, report), rung)
             if stage is slope:
                 point = _lowest(stage, point, rung, stage_tol, report, far=rung == first_far)
@@ -250,7 +272,7 @@ def solve_linear(
         solution.history.extend({"step": step, **terms} for terms in point.steps)
         if len(solution.path) > 1 and solution.path[-1].terms["lambda_fair"] == rung:
             solution.path.pop()  # the target, solved on the sample before
-        _append(solution, problem, point)
+        _append(solution, problem, warm_start.widened(point) if stage is slope else point)
         solution.stopped = point.stopped
         if solution.stopped:
             break
@@ -333,7 +355,10 @@ def _newton(
     for n_iter in range(1, MAX_STEPS + 1):
         newton = problem.objective.newton_terms(state, lambda_fair, problem.A, problem.A_fast)
         gradient = newton.gradient + problem.quadratic @ (theta - problem.identity)
-        goal = lasso_step(gradient, _positive(newton.hessian + problem.quadratic), theta, problem.penalty)
+        hessian = newton.hessian + problem.quadratic
+        if not _is_positive(hessian):
+            hessian = _bent_up(hessian, newton, problem.A_fast)
+        goal = lasso_step(gradient, hessian, theta, problem.penalty)
         move = goal - theta
         drop = float(gradient @ move + problem.penalty @ (np.abs(goal) - np.abs(theta)))
         if drop > -tol or (beat is not None and terms["objective"] + PATIENCE * drop > beat):
@@ -360,12 +385,22 @@ def _newton(
     return here(MAX_STEPS, converged=False)
 
 
-def _positive(hessian: Array) -> Array:
-    """The Hessian, or, where it is indefinite, its eigenvalues made positive so that the step descends."""
+def _is_positive(hessian: Array) -> bool:
+    """Whether it is positive definite."""
     try:
         np.linalg.cholesky(hessian - RIDGE * np.eye(len(hessian)))
     except np.linalg.LinAlgError:
-        values, vectors = np.linalg.eigh(hessian)
-        values = np.maximum(np.abs(values), 1e-5 * float(np.abs(values).max()))
-        return (vectors * values) @ vectors.T
-    return hessian
+        return False
+    return True
+
+
+def _bent_up(hessian: Array, newton: NewtonTerms, A: np.ndarray) -> Array:
+    """A positive definite matrix instead of an indefinite Hessian, so that the step descends."""
+    if len(hessian) > WIDE:
+        # Eigenvalues of so many weights would take too long: leave out the rows whose score bends the loss down.
+        down = newton.curvature < 0
+        rows = A[:, down]
+        return hessian - (rows * newton.curvature[down].astype(A.dtype)) @ rows.T
+    values, vectors = np.linalg.eigh(hessian)
+    values = np.maximum(np.abs(values), 1e-5 * float(np.abs(values).max()))
+    return (vectors * values) @ vectors.T

@@ -48,8 +48,8 @@ def group_features(mass: Array, distance: Array, k: int) -> list[np.ndarray]:
     mass = mass + 1e-9 * (mass.max(initial=0.0) or 1.0)
     near = distance.copy()
     np.fill_diagonal(near, np.inf)
-    # What each group's cheapest join costs and with whom. A join makes none of the others' cheaper, but for rounding:
-    # so what was known is a bound from below, looked at again when its turn comes, and all takes some d² steps, not d³.
+    # What each group's cheapest join costs, and with whom. A join makes no other cheaper, but for rounding: what was
+    # known is a bound from below, looked at again when its turn comes, so that all takes about d² steps, not d³.
     cost = near * (mass[:, None] * mass / (mass[:, None] + mass))
     partner = cost.argmin(axis=1)
     cheapest = cost[np.arange(len(mass)), partner]

@@ -163,7 +163,8 @@ def _base_model(f: BaseModel, encoder: dict[str, Any], names: Sequence[str]) -> 
     written = None if own is None else _classifier(model, gaps=gaps)
     if written is None or own is None:
         name = type(model).__name__ if isinstance(f, Pipeline) else getattr(f, "__name__", type(f).__name__)
-        return {"kind": "given", "why": f"a {name} cannot be written down"}
+        behind = " behind other steps" if _classifier(model, gaps=False) is not None else ""
+        return {"kind": "given", "why": f"a {name}{behind} cannot be written down"}
     return {**written, **({} if own == encoder else {"encoder": own})}
 
 
@@ -174,8 +175,8 @@ def _scaling(steps: Sequence[Any], model: Any, names: Sequence[str]) -> dict[str
     for step in steps:
         # By type, not isinstance: a subclass may do something else.
         if type(step) is StandardScaler:
-            mean = mean + scale * (0.0 if step.mean_ is None else step.mean_)
-            scale = scale * (1.0 if step.scale_ is None else step.scale_)
+            mean = mean + scale * (step.mean_ if step.with_mean else 0.0)
+            scale = scale * (step.scale_ if step.with_std else 1.0)
         elif type(step) is SimpleImputer and fill is None and not step.add_indicator and _all_finite(step.statistics_):
             fill = mean + scale * step.statistics_
         else:

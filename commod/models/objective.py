@@ -33,6 +33,7 @@ class NewtonTerms:
     gradient: Array  # (D,)
     hessian: Array  # (D, D)
     responses: tuple[Array, ...]  # per stratum (K, D): dφ/dθ
+    curvature: Array  # (n,) what each row's own curvature in z is in the Hessian's sum
 
 
 class ScoreObjective:
@@ -128,4 +129,6 @@ class ScoreObjective:
             responses.append(response)
         weighted = A_fast * (curvature_z / self.n).astype(A_fast.dtype)
         hessian += weighted @ A_fast.T
-        return NewtonTerms(A @ (gradient_z / self.n), 0.5 * (hessian + hessian.T), tuple(responses))
+        return NewtonTerms(
+            A @ (gradient_z / self.n), 0.5 * (hessian + hessian.T), tuple(responses), curvature_z / self.n
+        )

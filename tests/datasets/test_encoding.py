@@ -49,3 +49,42 @@ def test_array_and_other_columns(frame):
     assert encoder.feature_names_out_ == ["x0", "x1"]
     with pytest.raises(ValueError, match="feature names"):
         TabularEncoder().fit(frame).transform(frame.rename(columns={"age": "years"}))
+
+
+def test_gaps_become_the_median_and_a_level_of_their_own(frame):
+    gaps = frame.assign(age=[20, np.nan, 40, 60], town=["a", None, "c", "a"])
+    encoder = TabularEncoder().fit(gaps)
+    assert encoder.feature_names_out_[2:5] == ["town=a", "town=c", "town=missing"]
+    assert (encoder.gaps_, encoder.medians_["age"]) == ({"age", "town"}, 40.0)
+    raw = encoder.raw(gaps)
+    assert raw[:, 0].tolist() == [20, 40, 40, 60]
+    assert raw[:, 4].tolist() == [0, 1, 0, 0]
+    # Where fit saw none, a missing level is none of the known ones.
+    late = TabularEncoder().fit(frame).raw(gaps)
+    assert late[1].tolist() == [35.0, 1.0, 0.0, 0.0, 0.0, 7.0, 0.0]
+    array = np.array([[1.0, np.nan], [3.0, 4.0]])
+    assert TabularEncoder().fit(array).raw(array).tolist() == [[1, 4], [3, 4]]
+
+
+def test_rare_levels_are_joined():
+    table = pd.DataFrame({"c": ["a"] * 5 + ["b"] * 4 + ["c", "d", "e"]})
+    encoder = TabularEncoder(max_levels=3).fit(table)
+    assert encoder.levels_["c"] == ["a", "b", "other"]
+    assert encoder.raw(pd.DataFrame({"c": ["a", "e", "new", None]})).tolist() == [
+        [1, 0, 0],
+        [0, 0, 1],
+        [0, 0, 1],
+        [0, 0, 0],
+    ]
+    assert len(TabularEncoder().fit(pd.DataFrame({"c": [f"{i}" for i in range(500)]})).origin_) == 100
+
+
+@pytest.mark.parametrize("zone", [None, "Europe/Paris"])
+def test_dates_are_numbers(zone):
+    utc = pd.date_range("1970-01-02", periods=4, freq="D", tz="UTC")
+    days = pd.DataFrame({"day": utc.tz_convert(zone)})
+    encoder = TabularEncoder().fit(days)
+    assert encoder.raw(days)[:, 0].tolist() == [1, 2, 3, 4]
+    objects = pd.DataFrame({"day": pd.Series([d.date() for d in utc], dtype=object)})
+    assert encoder.raw(objects)[:, 0].tolist() == [1, 2, 3, 4]
+    assert TabularEncoder().fit(objects).raw(objects)[:, 0].tolist() == [1, 2, 3, 4]

@@ -217,8 +217,14 @@ def made(file):
     return content, more.get("separator", ",")[0], own.task
 
 
-@pytest.mark.parametrize("base_model", ["logistic_regression", "gradient_boosting"])
-@pytest.mark.parametrize("file", FILES, ids=lambda file: file.__name__)
+@pytest.mark.parametrize(
+    ("file", "base_model"),
+    [
+        *((file, "logistic_regression") for file in FILES),
+        *((file, "gradient_boosting") for file in (titanic, commas, dates)),
+    ],
+    ids=lambda value: getattr(value, "__name__", value),
+)
 def test_a_row_of_text_gives_the_score_of_the_app(file, base_model):
     content, separator, task = made(file)
     train, _ = task.split(seed=0)

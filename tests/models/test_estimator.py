@@ -5,12 +5,15 @@ import warnings
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 import sklearn
+from scipy.sparse import csr_array
 from sklearn.base import clone
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.frozen import FrozenEstimator
+from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, cross_val_predict
 from sklearn.pipeline import Pipeline, make_pipeline
@@ -111,6 +114,75 @@ class TestAnyBaseModel:
         scores[::2] = 0.8
         g = Commod(lambda_fair=0.0).fit(X, y, sensitive_features=s, base_scores=scores)
         np.testing.assert_array_equal(g.predict(X, base_scores=scores), np.tile([1, 0], 200))
+
+
+class TestGaps:
+    """NaN where f takes it: f gets it untouched, r fills it in."""
+
+    @pytest.fixture
+    def gaps(self, small):
+        X, y, s = small
+        return np.where(np.random.default_rng(1).random(X.shape) < 0.1, np.nan, X), y, s
+
+    @pytest.mark.parametrize(
+        "classifier",
+        [
+            HistGradientBoostingClassifier(max_iter=20, random_state=0),
+            make_pipeline(SimpleImputer(), StandardScaler(), LogisticRegression()),
+        ],
+        ids=lambda c: type(c).__name__,
+    )
+    def test_f_is_asked_with_the_gaps_and_r_with_medians(self, gaps, classifier):
+        X, y, s = gaps
+        seen = []
+        f = clone(classifier).fit(X, y)
+
+        def asked(rows):
+            seen.append(rows)
+            return f.predict_proba(rows)
+
+        g = Commod(asked, lambda_fair=4.0, lambda_ratio=0.02).fit(X, y, sensitive_features=s)
+        assert all(np.isnan(rows).any() for rows in seen)
+        filled = np.where(np.isnan(X), np.nanmedian(X, axis=0), X)
+        np.testing.assert_array_equal(g.ratio(X), g.ratio(filled))
+        assert (g.ratio(X) != 1).any()
+        itself = Commod(f, lambda_fair=4.0, lambda_ratio=0.02).fit(X, y, sensitive_features=s)
+        np.testing.assert_array_equal(itself.predict_proba(X), g.predict_proba(X))
+
+    def test_f_trained_here_takes_them(self, gaps):
+        X, y, s = gaps
+        g = Commod().fit(X, y, sensitive_features=s)
+        assert np.isfinite(g.predict_proba(X)).all()
+
+    def test_an_f_that_refuses_them_is_heard(self, small, gaps):
+        f = LogisticRegression().fit(small[0], small[1])
+        with pytest.raises(ValueError, match="pipeline with an imputer.* f says: Input X contains NaN"):
+            Commod(f).fit(gaps[0], gaps[1], sensitive_features=gaps[2])
+        g = Commod(f).fit(*small[:2], sensitive_features=small[2])
+        with pytest.raises(ValueError, match="pipeline with an imputer"):
+            g.predict(gaps[0])
+
+
+class TestOtherTables:
+    def test_polars_frames_keep_their_names(self, small):
+        X, y, s = small
+        frame = pl.DataFrame({**{name: X[:, i] for i, name in enumerate("abcd")}, "town": np.where(s == 1, "x", "y")})
+        g = Commod(lambda_ratio=0.02).fit(frame, pl.Series(y), sensitive_features=pl.Series(s))
+        assert list(g.feature_names_in_) == ["a", "b", "c", "d", "town"]
+        assert g.get_feature_names_out()[-1] == "town=y"
+        same = Commod(lambda_ratio=0.02).fit(frame.to_pandas(), y, sensitive_features=s)
+        np.testing.assert_array_equal(g.predict_proba(frame), same.predict_proba(frame.to_pandas()))
+        f = LogisticRegression().fit(frame.drop("town"), y)
+        Commod(f).fit(frame.drop("town"), y, sensitive_features=s).explain_prediction(frame.drop("town")[:1])
+
+    def test_a_sparse_matrix_is_refused_with_the_way_round(self, small):
+        X, y, s = small
+        with pytest.raises(TypeError, match=r"Sparse data was passed .* pass X.toarray\(\) or, .* as base_scores"):
+            Commod().fit(csr_array(X), y, sensitive_features=s)
+        # The way round: a few dense columns for the edit, f's scores beside them.
+        f = LogisticRegression().fit(csr_array(X), y)
+        scores = f.predict_proba(csr_array(X))
+        Commod(n_concepts=1).fit(X[:, :2], y, sensitive_features=s, base_scores=scores)
 
 
 class TestScikitLearn:

@@ -5,14 +5,19 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+import sklearn
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 from commod import Commod
 from commod.models.base_models import BASE_MODELS
 from commod.models.export import portable_json, to_portable
 from commod.models.rescaler import MLPRescaler
-from commod.portable import FORMAT, load
+from commod.portable import CONTRACTED, FORMAT, load
 from tests.fitting import case, fit
 
 
@@ -171,3 +176,96 @@ def test_what_cannot_be_written_is_refused():
     dated.fit(X, on.train.y, sensitive_features=on.train.sensitive)
     with pytest.raises(ValueError, match="A level of type Timestamp cannot be written as JSON"):
         to_portable(dated)
+
+
+def table(n=400):
+    """Numbers, the same with gaps, and with categories beside them; labels and groups."""
+    rng = np.random.default_rng(0)
+    s = rng.integers(0, 2, n)
+    X = pd.DataFrame(rng.normal(size=(n, 4)), columns=list("abcd"))
+    X["a"] += s
+    y = (X["a"] + X["b"] + rng.normal(size=n) > 0.5).astype(int)
+    gaps = X.mask(rng.random(X.shape) < 0.1)
+    kind = np.where(rng.random(n) < 0.1, None, rng.choice(list("uvwxyz"), n))
+    mixed = gaps.assign(
+        kind=pd.Categorical(kind), size=pd.Categorical(rng.integers(0, 3, n)), is_new=rng.random(n) < 0.5
+    )
+    return X, gaps, mixed, y, s
+
+
+BOOSTING = HistGradientBoostingClassifier(max_iter=15, random_state=0)
+FOREST = RandomForestClassifier(n_estimators=10, random_state=0)
+
+
+@pytest.mark.parametrize(
+    ("f", "kind", "format_"),
+    [
+        (make_pipeline(StandardScaler(), LogisticRegression()), "numbers", FORMAT),
+        (make_pipeline(StandardScaler(with_mean=False), "passthrough", BOOSTING), "numbers", CONTRACTED),
+        (LogisticRegression(), "numbers", FORMAT),
+        (FOREST, "numbers", CONTRACTED),
+        (FOREST, "gaps", CONTRACTED),
+        (BOOSTING, "numbers", CONTRACTED),
+        (BOOSTING, "gaps", CONTRACTED),
+        (BOOSTING, "mixed", CONTRACTED),
+        (BOOSTING, "array", CONTRACTED),
+        (make_pipeline(SimpleImputer(), StandardScaler(), LogisticRegression()), "gaps", CONTRACTED),
+        (make_pipeline(StandardScaler(), SimpleImputer(strategy="median"), FOREST), "gaps", CONTRACTED),
+    ],
+)
+def test_models_without_our_encoder(f, kind, format_):
+    numbers, gaps, mixed, y, s = table()
+    X = {"numbers": numbers, "gaps": gaps, "mixed": mixed, "array": gaps.to_numpy()}[kind]
+    f = sklearn.clone(f).fit(X, y)
+    g = Commod(f, lambda_ratio=0.02, lambda_fair=4.0).fit(X, y, sensitive_features=s)
+    portable = load(portable_json(g))
+    assert not portable.needs_scores
+    assert portable.content["format"] == format_
+    rows = X if isinstance(X, pd.DataFrame) else pd.DataFrame(X, columns=["x0", "x1", "x2", "x3"])
+    np.testing.assert_allclose(portable.scores_of_f(rows), f.predict_proba(X)[:, 1], rtol=0, atol=1e-12)
+    np.testing.assert_allclose(portable.predict_proba(rows), g.predict_proba(X), rtol=0, atol=1e-9)
+    by_row = portable.predict_proba(rows.astype(object).where(rows.notna(), None).to_dict("records"))
+    np.testing.assert_allclose(by_row, g.predict_proba(X), rtol=0, atol=1e-9)
+    if kind == "mixed":  # what fit has not seen
+        strange = X.assign(kind=pd.Categorical(["new"] * len(X)), size=None).astype({"size": X["size"].dtype})
+        np.testing.assert_allclose(portable.predict_proba(strange), g.predict_proba(strange), rtol=0, atol=1e-9)
+    if kind == "numbers" and format_ == FORMAT:
+        with pytest.raises(ValueError, match="Column 'a' has no value in row 0"):
+            portable.predict(gaps.assign(a=None))
+
+
+@pytest.mark.parametrize("step", [MinMaxScaler(), SimpleImputer(add_indicator=True)])
+def test_a_step_that_is_not_known_is_told(step):
+    _, gaps, _, y, s = table()
+    f = make_pipeline(step, BOOSTING).fit(gaps, y)
+    g = Commod(f).fit(gaps, y, sensitive_features=s)
+    assert load(portable_json(g)).content["f"] == {
+        "kind": "given",
+        "why": "a HistGradientBoostingClassifier behind other steps cannot be written down",
+    }
+
+
+def test_many_levels_gaps_and_dates_of_a_table():
+    rng = np.random.default_rng(1)
+    X, _, _, y, s = table()
+    X = X.assign(
+        code=[f"c{i}" for i in rng.integers(0, 150, len(X))],
+        day=pd.Timestamp("2020-01-01") + pd.to_timedelta(rng.integers(0, 900, len(X)), unit="D"),
+    )
+    X.loc[::7, ["a", "day", "code"]] = None
+    g = Commod().fit(X, y, sensitive_features=s)
+    portable = load(portable_json(g))
+    assert portable.content["format"] == CONTRACTED
+    np.testing.assert_allclose(portable.predict_proba(X), g.predict_proba(X), rtol=0, atol=1e-9)
+    text = X.astype(object).where(X.notna(), None).astype({"day": str}).replace({"day": {"None": None}})
+    np.testing.assert_allclose(portable.predict_proba(text), g.predict_proba(X), rtol=0, atol=1e-9)
+    strange = X.assign(code="never seen")
+    np.testing.assert_allclose(portable.predict_proba(strange), g.predict_proba(strange), rtol=0, atol=1e-9)
+
+
+def test_a_damaged_contract_is_refused():
+    g = fit(case("law_school"))
+    content = to_portable(g, contract=case("law_school").task.contract)
+    for damaged in ([{"name": "lsat", "kind": "words"}], [{"name": "lsat"}], [{"kind": "number"}], 3):
+        with pytest.raises(ValueError, match="This file is damaged"):
+            load({**content, "raw": damaged})

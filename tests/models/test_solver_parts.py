@@ -6,10 +6,11 @@ import torch
 from scipy.optimize import minimize
 from sklearn.linear_model import LogisticRegression
 
+from commod import Commod
 from commod.models.adversary import ScoreAdversary, cross_entropy
-from commod.models.best_response import LinearProblem
+from commod.models.best_response import CLIMB_FEATURES, LinearProblem
 from commod.models.concepts import feature_distances, group_features, unit_concepts
-from commod.models.lasso import lasso_step
+from commod.models.lasso import WIDE, lasso_step
 from commod.models.networks import ConceptNetwork, diversity_loss, sparsity_loss
 from commod.models.objective import ScoreObjective
 from commod.models.training import LossWeights, TrainingData, ratio_form
@@ -118,6 +119,80 @@ def test_lasso_step_is_the_exact_minimum(seed):
 
     oracle = minimize(split, np.ones(2 * d), jac=True, bounds=[(0, None)] * (2 * d), method="L-BFGS-B", tol=1e-12)
     assert split(np.concatenate([np.maximum(x, 0), np.maximum(-x, 0)]))[0] <= oracle.fun + 1e-7
+
+
+def test_many_weights_in_few_steps():
+    """Of more weights than `WIDE`, each step leads down, and step after step to the minimum."""
+    rng = np.random.default_rng(0)
+    d = WIDE + 44
+    root = rng.normal(size=(2 * d, d))
+    H, g = root.T @ root / d + 0.1 * np.eye(d), rng.normal(size=d)
+    penalty = np.where(np.arange(d) == 0, 0.0, 0.6)
+
+    def value(x):
+        return g @ x + 0.5 * x @ H @ x + penalty @ np.abs(x)
+
+    x, values = np.zeros(d), [0.0]
+    for _ in range(8):
+        x = lasso_step(g + H @ x, H, x, penalty)
+        values.append(value(x))
+    assert (np.diff(values) <= 1e-12).all()
+    slope, at_zero = g + H @ x, x == 0
+    assert 0 < at_zero.sum() < d
+    np.testing.assert_allclose(slope[~at_zero], -penalty[~at_zero] * np.sign(x[~at_zero]), atol=1e-8)
+    assert (np.abs(slope[at_zero]) <= penalty[at_zero] + 1e-8).all()
+
+
+@pytest.mark.parametrize("update", ["ratio", "affine"])
+def test_more_features_than_the_ladder_is_solved_on(update):
+    rng = np.random.default_rng(0)
+    n, d = 600, CLIMB_FEATURES + 14
+    s = rng.integers(0, 2, n)
+    X = rng.normal(size=(n, d))
+    X[:, 7] += s
+    y = (X[:, 7] + X[:, 8] + rng.normal(size=n) > 0.5).astype(int)
+    scores = 1 / (1 + np.exp(-(X[:, 7] + X[:, 8] - 0.5)))
+    models = [
+        Commod(lambda_fair=2.5, lambda_concepts=0.3, update=update).fit(X, y, sensitive_features=s, base_scores=scores)
+        for _ in range(2)
+    ]
+    np.testing.assert_array_equal(models[0].coef_, models[1].coef_)
+    g = models[0]
+    assert g.converged_
+    assert len(g.coef_) == d
+    assert g.path_rescalers_[1].coef.shape == (d,)
+    assert g.path_["objective"].iloc[-1] < g.path_["objective"].iloc[0]
+    assert abs(g.coef_["x7"]) + abs(g.shift_coef_["x7"]) > 0
+
+
+def joined_one_by_one(mass, distance, k):
+    """`group_features`, with all costs looked at before every join."""
+    groups = [[i] for i in range(len(mass))]
+    mass = mass + 1e-9 * (mass.max(initial=0.0) or 1.0)
+    near = distance + np.diag(np.full(len(mass), np.inf))
+    while len(groups) > k:
+        cost = near * (mass[:, None] * mass / (mass[:, None] + mass))
+        a, b = sorted(np.unravel_index(int(np.argmin(cost)), cost.shape))
+        near[a] = near[:, a] = (mass[a] * near[a] + mass[b] * near[b]) / (mass[a] + mass[b])
+        near[a, a] = np.inf
+        mass[a] += mass[b]
+        groups[a] += groups.pop(b)
+        mass, near = np.delete(mass, b), np.delete(np.delete(near, b, axis=0), b, axis=1)
+    return [sorted(group) for group in groups]
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_groups_are_those_of_the_cheapest_joins(seed):
+    rng = np.random.default_rng(seed)
+    d = int(rng.integers(4, 40))
+    X = rng.normal(size=(60, d))
+    if seed % 3 == 0:
+        X = (X > 0.8) * 1.0
+        X[:, 0] = X[:, 1]  # ties
+    mass = rng.random(d) * (rng.random(d) < 0.7)
+    distances = feature_distances(X, rng.integers(0, 5, d).tolist())
+    for k in (1, 3):
+        assert [g.tolist() for g in group_features(mass, distances, k)] == joined_one_by_one(mass, distances, k)
 
 
 def test_ratio_form_is_the_weighted_square_of_r_minus_1(rows):

@@ -19,6 +19,7 @@ from commod.dashboard.pages.take_home import page as take_home
 from commod.dashboard.pages.take_home.report import _smallest, file_name, model_json, predictions_csv, report_html
 from commod.dashboard.state.recipe import to_python
 from commod.dashboard.state.settings import defaults
+from commod.datasets.raw import in_words
 from commod.datasets.task import Split
 from commod.experiments.limits import limits_of
 from commod.explain.people import explain_outcomes
@@ -97,7 +98,9 @@ def test_the_report_shows_all_figures_and_needs_nothing_else(name):
     read = Reader(page)
     check_self_contained(read)
     assert read.tags.count("svg") == 2
-    assert read.tags.count("section") == 11
+    assert read.tags.count("section") == 12
+    for rule in result.task.contract:  # what a row must hold
+        assert in_words(rule) in read.texts
     text = read.text
     for figure, row in result.figures.iterrows():
         declared, _ = figure_of(figure)

@@ -11,10 +11,12 @@ from importlib import import_module
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 import sklearn
 import torch
 from sklearn.base import clone
+from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
@@ -413,7 +415,6 @@ def test_before_fit(name, small):
         ({"s": lambda s: s * 0}, "one group only"),
         ({"s": lambda s: s[:-1]}, "one value per row"),
         ({"s": lambda s: np.where(s == 1, 1.0, np.nan)}, "missing values"),
-        ({"X": lambda X: np.where(X > 2, np.nan, X)}, "NaN"),
     ],
 )
 @each_method
@@ -424,6 +425,29 @@ def test_data(name, small, change, message):
         data[part] = spoil(data[part])
     with pytest.raises(ValueError, match=message):
         made(name, f).fit(data["X"], data["y"], sensitive_features=data["s"])
+
+
+@pytest.mark.parametrize("name", EDITORS)
+def test_gaps_are_for_f_to_take_or_to_refuse(name, small):
+    X, y, s, f = small
+    gaps = np.where(np.random.default_rng(1).random(X.shape) < 0.1, np.nan, X)
+    with pytest.raises(ValueError, match="pipeline with an imputer.* f says: Input X contains NaN"):
+        made(name, f).fit(gaps, y, sensitive_features=s)
+    takes = HistGradientBoostingClassifier(max_iter=10, random_state=0).fit(gaps, y)
+    g = made(name, takes).fit(gaps, y, sensitive_features=s)
+    assert np.isfinite(g.decision_function(gaps, **knowing(name, s))).all()
+
+
+@each_method
+def test_frames_of_polars_keep_their_names(name, small):
+    X, y, s, _ = small
+    frame = table(X, s) if name in AWARE else table(X)
+    by_column = {"sensitive_column": "group"} if name in AWARE else {}
+    given = {} if name in AWARE else {"sensitive_features": s}
+    g = made(name, None, **by_column).fit(pl.from_pandas(frame), y, **given)
+    assert list(g.feature_names_in_) == list(frame.columns)
+    same = made(name, None, **by_column).fit(frame, y, **given)
+    np.testing.assert_array_equal(g.predict(pl.from_pandas(frame)), same.predict(frame))
 
 
 @pytest.mark.parametrize("name", EDITORS)

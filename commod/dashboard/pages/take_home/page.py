@@ -100,7 +100,8 @@ def exports(result: FitResult, settings: Settings) -> list[Export]:
             "Model",
             "JSON",
             ":material/data_object:",
-            f"To decide elsewhere: the encoding of a row, r and its concepts, {of_f.get(sizes['f'], 'f included')}.",
+            "To decide elsewhere: how a row of the file is read and encoded, r and its concepts, "
+            f"{of_f.get(sizes['f'], 'f included')}.",
             file_name(result, "model", "json"),
             _size(sizes["json"]),
             lambda: model_json(result).encode(),
@@ -142,8 +143,9 @@ def _how_to(result: FitResult) -> None:
         st.markdown("With the loader and the model file in one folder, and numpy installed:")
         st.code(_usage(result), language=None, wrap_lines=True)
         st.caption(
-            "Rows are dicts, or one dict of columns (a DataFrame will do). A level that is not known counts as none of "
-            "the known ones. The format is described at the top of the loader."
+            "Rows are dicts, or one dict of columns (a DataFrame will do). Cells may be texts, as `csv.DictReader` has "
+            "them: they are read as they were here, numbers, words for “missing” and levels alike. The report says "
+            "what each column must hold; the format is described at the top of the loader."
         )
 
 

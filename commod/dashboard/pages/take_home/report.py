@@ -22,6 +22,7 @@ from commod.dashboard.text.escape import bold, safe_csv
 from commod.dashboard.text.html import cards_of, document, nodes_of
 from commod.dashboard.text.verdicts import ONE_WAY, changes_by_direction, directions
 from commod.datasets import TASKS, Task
+from commod.datasets.raw import in_words as rule_in_words
 from commod.experiments.limits import Limits
 from commod.experiments.refits import Refits
 from commod.explain import ChangeTree
@@ -164,6 +165,7 @@ def report_html(
         checks=[(*MARKS[answer.mark], answer) for answer in result.answers(merit, refits).values()],
         calibration=_calibration(result, evidence),
         smallest=_smallest(result),
+        contract=[[str(rule.name), rule_in_words(rule)] for rule in task.contract],
         p_rules=_p_rules(result),
         **_trade_off(result),
         **_who(result),
