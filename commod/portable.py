@@ -19,8 +19,8 @@ Strict JSON (no NaN, no infinity): one object with
 
 ``format``
     ``"commod-portable/1"``; ``"commod-portable/2"`` for a model with a shift; ``"commod-portable/3"`` for one that acts
-    on some people only; ``"commod-portable/4"`` for one that says how raw cells are read, or takes gaps. A reader that
-    does not know the version refuses the file.
+    on some people only; ``"commod-portable/4"`` for one that says how raw cells are read, takes gaps, or has a line of
+    its own. A reader that does not know the version refuses the file.
 ``about``
     Texts about the model, for people; not used.
 ``settings``
@@ -51,7 +51,11 @@ Strict JSON (no NaN, no infinity): one object with
     ``r``, in the same order and over the same features; no ``include_score``, which is that of ``r``.
 ``acts_on``
     In version 3, and in version 4 where there is one, ``"negative"`` or ``"positive"``: the decision of f (positive
-    where its probability is above 0.5) that the model acts on. Everybody else keeps f's score: r = 1 and s = 0.
+    where its probability is above 0.5, or the line) that the model acts on. Everybody else keeps f's score: r = 1 and
+    s = 0.
+``line``
+    In version 4, where there is one, t: the logit of the probability above which f decides positively; else t = 0. All
+    logits of f, also that for which r has a weight, are measured from it.
 ``f``
     The deployed model. ``kind`` is one of
 
@@ -72,8 +76,8 @@ Strict JSON (no NaN, no infinity): one object with
     version 4 a tree may have ``gaps_left``, with 1 for each node where a gap goes left, and ``levels_left``, which has
     for some nodes (by their place, as text) the places of the levels that go left.
 
-A row is then decided by g(x) = σ(r(x) · logit f(x) + s(x)), with f's probability clipped to [1e-6, 1 − 1e-6] and s = 0
-where there is no shift: the positive class where g(x) > 0.5.
+A row is then decided by g(x) = σ(t + r(x) · (logit f(x) − t) + s(x)), with f's probability clipped to [1e-6, 1 − 1e-6]
+and s = 0 where there is no shift: the positive class where g(x) > σ(t), which is 0.5 without a line.
 """
 
 from __future__ import annotations
@@ -190,6 +194,7 @@ class Portable:
             self._acts_on = content["acts_on"] if directed else "everybody"
             if directed and self._acts_on not in ("negative", "positive"):
                 raise ValueError(f"acts_on is {self._acts_on!r}")
+            self._line = _number(content.get("line", 0.0)) if found == CONTRACTED else 0.0
             rules = content.get("raw", []) if found == CONTRACTED else []
             self._rules = {rule["name"]: ColumnRule.from_json(rule) for rule in rules}
             self._f = content["f"]
@@ -229,7 +234,7 @@ class Portable:
         return self._ratio_and_shift(rows, base_scores)[1]
 
     def decision_function(self, rows: Rows, *, base_scores: Any = None) -> Array:
-        """Logit of g, r(x)·logit f(x) + s(x)."""
+        """How far the logit of g lies above f's line t, r(x)·(logit f(x) − t) + s(x)."""
         ratio, shift, logit = self._ratio_and_shift(rows, base_scores, score_needed=True)
         return ratio * logit + shift
 
@@ -242,11 +247,11 @@ class Portable:
         base_scores : array, optional
             f's probability of the positive class for each row, instead of the f in the file.
         """
-        p = _sigmoid(self.decision_function(rows, base_scores=base_scores))
+        p = _sigmoid(self.decision_function(rows, base_scores=base_scores) + self._line)
         return np.column_stack([1.0 - p, p])
 
     def predict(self, rows: Rows, *, base_scores: Any = None) -> NDArray[Any]:
-        """Decisions of g: the positive class where g(x) > 0.5."""
+        """Decisions of g: the positive class where g(x) lies above the line, which is 0.5 if the file has none."""
         positive = self.decision_function(rows, base_scores=base_scores) > 0
         return np.asarray(self.classes[positive.astype(int)])
 
@@ -316,7 +321,7 @@ class Portable:
         if scores.shape != (table.n_rows,):
             raise ValueError(f"base_scores must hold one probability per row: {table.n_rows} rows, {scores.shape}.")
         p = np.clip(scores, CERTAINTY, 1 - CERTAINTY)
-        logit = np.log(p / (1 - p))
+        logit = np.log(p / (1 - p)) - self._line
         return (np.column_stack([x, logit]) if self._include_score else x), logit
 
     # ---- f ----

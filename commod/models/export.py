@@ -12,6 +12,7 @@ import pandas as pd
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import FixedThresholdClassifier, TunedThresholdClassifierCV
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.validation import check_is_fitted
@@ -71,7 +72,7 @@ def to_portable(
     return {
         # The oldest version that says it all, so that loaders out there go on reading what they can.
         "format": CONTRACTED
-        if rules or _is_new(encoder) or _is_new(f.get("encoder", encoder))
+        if rules or g.line_ != 0 or _is_new(encoder) or _is_new(f.get("encoder", encoder))
         else DIRECTED
         if directed
         else SHIFTED
@@ -91,6 +92,7 @@ def to_portable(
         },
         **({"s": shift} if g.has_shift else {}),
         **({"acts_on": acts_on} if directed else {}),
+        **({"line": float(g.line_)} if g.line_ != 0 else {}),
         "f": f,
     }
 
@@ -155,6 +157,8 @@ def _base_model(f: BaseModel, encoder: dict[str, Any], names: Sequence[str]) -> 
         return {"kind": "column", "column": f}
     if f is None:
         return {"kind": "given", "why": "the model was fitted on scores"}
+    if type(f) in (FixedThresholdClassifier, TunedThresholdClassifierCV):
+        f = f.estimator_  # its line is in g
     *steps, model = (
         [step for _, step in f.steps if step not in (None, "passthrough")] if isinstance(f, Pipeline) else [f]
     )

@@ -12,7 +12,9 @@ from commod.experiments.scene import prepare
 from commod.experiments.sweep import Cell, Shared, fit_cell
 from commod.experiments.target import find_settings
 from commod.models.competitors import METHODS
+from commod.models.export import portable_json
 from commod.models.threshold import budget_threshold, check_threshold
+from commod.portable import CONTRACTED, load
 from tests.fitting import case, fit
 
 LAW = case("law_school")
@@ -136,3 +138,16 @@ def test_trained_here_f_has_a_line_too():
     g = Commod(lambda_fair=0.0, threshold=0.8).fit(LAW.train.X, LAW.train.y, sensitive_features=LAW.train.sensitive)
     np.testing.assert_array_equal(g.predict(LAW.test.X), g.predict_proba(LAW.test.X)[:, 1] > g.threshold_)
     assert isinstance(g.base_model_[-1], LogisticRegression)
+
+
+@pytest.mark.parametrize("settings", [{}, {"update": "affine"}, {"direction": "improve"}, {"include_score": True}])
+def test_the_file_of_a_model_has_its_line(settings):
+    g = Commod(fixed(0.8), lambda_fair=5.0, **settings)
+    g.fit(LAW.train.X, LAW.train.y, sensitive_features=LAW.train.sensitive)
+    model, rows = load(portable_json(g)), LAW.test.X.to_dict("records")
+    assert model.content["format"] == CONTRACTED
+    np.testing.assert_allclose(model.predict_proba(rows), g.predict_proba(LAW.test.X), atol=1e-9)
+    np.testing.assert_array_equal(model.predict(rows), g.predict(LAW.test.X))
+    np.testing.assert_allclose(model.scores_of_f(rows), LAW.f.predict_proba(LAW.test.X)[:, 1], atol=1e-9)
+    sums = model.explain(rows[3])
+    assert sums[-1]["logit"] == pytest.approx(g.decision_function(LAW.test.X.iloc[[3]])[0], abs=1e-9)

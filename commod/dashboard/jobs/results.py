@@ -46,6 +46,7 @@ from commod.explain.what_if import FeatureRange, edit_row, feature_ranges
 from commod.metrics import CRITERIA, change_table, compare_decisions
 from commod.models import Commod, WarmStart
 from commod.models.collapse import judged_elsewhere
+from commod.models.threshold import ONE_HALF
 
 # Bytes of a fit's frames and of its estimator, whatever the number of rows.
 FRAMES = 96 * 2**10
@@ -161,6 +162,12 @@ class FitResult:
         return [doubt.text for doubt in doubts if doubt.is_question] + trouble_of(
             self.task, self.settings.fairness, test.y, scene.logit_test, self.logit, self.figures, self.path
         )
+
+    @property
+    def line_in_words(self) -> str:
+        """Where the decision turns; logits are counted from there."""
+        line = self.scene.threshold
+        return "one half" if line == ONE_HALF else f"f's cut-off, {line:.1%}"
 
     @property
     def acts_only(self) -> str:

@@ -105,9 +105,9 @@ def _arithmetic(person: Person) -> str:
     multiplied = row["ratio"] * before
     shifted = person.result.g.has_shift
     shift = f"{far(multiplied)}, and with s = {row['shift']:+.2f} added it is " if shifted else ""
-    line = "one half; on the scale of the logit it is 0"
-    if scene.threshold != ONE_HALF:
-        line = f"f's cut-off, {scene.threshold:.1%}; on the scale of the logit the distances from it are"
+    line = f"{person.result.line_in_words}; on the scale of the logit, counted from there, it is 0"
+    if scene.threshold == ONE_HALF:
+        line = "one half; on the scale of the logit it is 0"
     told = (
         f"f's {_percent(person, before)} lies {far(before)}. Times r = {row['ratio']:.2f} that is {shift}{far(after)}"
     )
