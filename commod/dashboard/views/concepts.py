@@ -21,8 +21,8 @@ def draw_concepts(result: FitResult) -> None:
         does = "by r and adds s; where the sum has another sign than f's logit, the decision changes"
     text = (
         f"{result.acts_only} r(x) = {g.intercept_:.2f} plus, for each concept, its weight times how much a person "
-        f"shows of it. {shift}g multiplies the logit of f's score (0 at {result.line_in_words}) {does}. A concept “takes "
-        "back” a decision by lowering r. k only decides how finely the same model is read."
+        f"shows of it. {shift}g multiplies the logit of f's score (0 at {result.line_in_words}) {does}. A concept "
+        "“takes back” a decision by lowering r. k only decides how finely the same model is read."
     )
     st.caption(escape_markdown(text.strip().replace("= -", "= −")))
     st.html(result.cards)
