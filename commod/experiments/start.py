@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from commod.datasets import Split
 from commod.experiments.scene import Scene
 from commod.experiments.sweep import Report, concept_settings
 from commod.metrics.figures import CRITERIA
@@ -22,8 +23,8 @@ TRIED = (0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0, 5.0, 6.0, 8.0, 10.0)
 UPDATES = ("ratio", "affine")
 # A start is no result: this many training rows tell enough.
 ROWS = 5_000
-# By criterion, the share (1 is fair) at which f needs no correction, and the least gain that is one.
-FAIR_ENOUGH, LEAST_GAIN = 0.95, 0.02
+# The share (1 is fair) at which f needs no correction, and the least part of what is unfair that counts as a gain.
+FAIR_ENOUGH, LEAST_GAIN = 0.95, 0.1
 
 
 @dataclass(frozen=True)
@@ -54,10 +55,10 @@ def suited_start(scene: Scene, fairness: str, report: Report | None = None) -> S
                 report((i + share) / len(UPDATES))
 
         start, found = _fairness_by_strength(scene, fairness, update, share_of_all)
-        if start >= FAIR_ENOUGH:
+        if not found:
             return Start({"lambda_fair": 0.0}, f"f needs no correction here ({name} {shown(start)} in training).")
-        best = max(found.values(), default=start)
-        if best - start < LEAST_GAIN:
+        best = max(found.values())
+        if best - start < LEAST_GAIN * (1.0 - start):
             continue
         chosen = next(value for value, share in found.items() if share - start >= 0.5 * (best - start))
         shifts = "" if update == UPDATES[0] else " with an update that may also shift, since multiplying alone does not"
@@ -74,11 +75,15 @@ def suited_start(scene: Scene, fairness: str, report: Report | None = None) -> S
 
 
 def _fairness_by_strength(scene: Scene, fairness: str, update: str, report: Report) -> tuple[float, dict[float, float]]:
-    """The fairness of f, and that of each sound model by its λ_fair; 1 is fair."""
+    """The fairness of f, and that of each sound model by its λ_fair, f at 0; 1 is fair. Nothing, if f is fair."""
     rows = np.sort(np.random.default_rng(0).permutation(len(scene.train))[:ROWS])
     train, scores = scene.train.take(rows), scene.scores_train[rows]
-    criterion, warm_start = CRITERIA[fairness], WarmStart()
-    start, found = 0.0, {}
+    warm_start = WarmStart()
+    before = (scene.logit_train[rows] > 0).astype(int)
+    start = _fairness_of(before, train, fairness)
+    if min(start, _fairness_of(1 - before, train, fairness)) >= FAIR_ENOUGH:
+        return start, {}
+    found = {0.0: start}
     for i, lambda_fair in enumerate(TRIED):
         g = Commod(
             scene.f,
@@ -90,12 +95,15 @@ def _fairness_by_strength(scene: Scene, fairness: str, update: str, report: Repo
         )
         with judged_elsewhere():
             g.fit(train.X, train.y, sensitive_features=train.sensitive, base_scores=scores, warm_start=warm_start)
-        shares = criterion.share(g.path_[criterion.figure_name].to_numpy())
-        start = float(shares[0])
-        if start >= FAIR_ENOUGH:
-            break
-        margins = (g.margin_of_f(train.X, base_scores=scores), g.decision_function(train.X, base_scores=scores))
-        if not collapse_in_words(train.y, *margins):
-            found[lambda_fair] = float(shares[-1])
+        margin = g.decision_function(train.X, base_scores=scores)
+        if not collapse_in_words(train.y, g.margin_of_f(train.X, base_scores=scores), margin):
+            found[lambda_fair] = _fairness_of((margin > 0).astype(int), train, fairness)
         report((i + 1) / len(TRIED))
     return start, found
+
+
+def _fairness_of(decided: np.ndarray, rows: Split, fairness: str) -> float:
+    criterion = CRITERIA[fairness]
+    cell = rows.sensitive.to_numpy() * 4 + rows.y.to_numpy() * 2 + decided
+    counts = np.bincount(cell, minlength=8).reshape(2, 2, 2).astype(float)
+    return float(criterion.share(criterion.figure.formula(counts)))

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from commod.datasets.task import Task
 from commod.metrics.auc import auc_of
-from commod.metrics.fairness import p_rule
+from commod.metrics.fairness import p_rule_of_rates
 from commod.models.base_models import train_base_model
 from commod.models.threshold import budget_threshold
 
@@ -21,7 +21,8 @@ RARELY = 0.02
 # Beyond these shares of positive labels one half is seldom a good line; f then has to say the rarer thing at least half
 # as often as the record does.
 USUAL_RATES = (0.2, 0.8)
-# Groups whose rates differ by less than chance lets them, or whose P-Rule is at least this, are treated alike.
+# Groups whose rates differ by less than chance lets them, or whose P-Rule is at least this, of either decision, are
+# treated alike.
 NEARLY_FAIR = 0.95
 # A group needs so many test people of either label, or what is said of them is chance.
 LEAST_PEOPLE = 20
@@ -154,14 +155,14 @@ def _fair_already(task: Task, groups: NDArray[Any], decided: NDArray[np.bool_]) 
     sizes = [int((groups == code).sum()) for code in (0, 1)]
     rates = [float(decided[groups == code].mean()) for code in (0, 1)]
     spread = np.sqrt(sum(rate * (1 - rate) / size for rate, size in zip(rates, sizes, strict=True)))
-    found = float(p_rule(groups, decided.astype(int), sensitive_features=groups))
-    if found < NEARLY_FAIR and abs(rates[1] - rates[0]) > 1.96 * spread:
+    ratios = [float(p_rule_of_rates(np.asarray(each))) for each in (rates, [1 - rate for rate in rates])]
+    if min(ratios) < NEARLY_FAIR and abs(rates[1] - rates[0]) > 1.96 * spread:
         return None
     shown = " and ".join(f"{rate:.1%} of {group}" for rate, group in zip(rates, task.groups, strict=True))
     return Doubt(
         "fair",
-        f"f says “{task.spec.outcomes[1]}” of {shown} (P-Rule {found:.2f}), which may be chance or is nearly equal: by "
-        "demographic parity it needs no correction. Look at equalized odds, or at other groups.",
+        f"f says “{task.spec.outcomes[1]}” of {shown}, which may be chance or is nearly equal: by demographic parity "
+        "it needs no correction. Look at equalized odds, or at other groups.",
     )
 
 
