@@ -41,6 +41,14 @@ def zipped(name, size):
     return target.getvalue()
 
 
+def lying_archive():
+    """A part of 300 MB that says it is one of a hundred bytes."""
+    size, claim = (300_000_000).to_bytes(4, "little"), (100).to_bytes(4, "little")
+    content = zipped("xl/workbook.xml", 300_000_000)
+    assert content.count(size) == 2  # in front of the part, and in the list of parts
+    return content.replace(size, claim)
+
+
 def workbook(rows, far=False, sheets=1):
     """An Excel workbook with a table somewhere on its first sheet."""
     target = io.BytesIO()
@@ -74,6 +82,7 @@ WRONG = {
     "an archive": (zipped("people.csv", 10), "The file is a ZIP archive"),
     "a binary workbook": (zipped("xl/workbook.bin", 10), "a binary Excel workbook (.xlsb)"),
     "a workbook that swells": (zipped("xl/workbook.xml", 300_000_000), "unpacks to more than 256 MB"),
+    "a workbook that lies": (lying_archive(), "The Excel workbook is damaged"),
     "a broken workbook": (zipped("xl/workbook.xml", 10), "The Excel workbook is damaged"),
     "a workbook without cells": (workbook([]), "The first sheet, “Sheet1”, is empty"),
     "a workbook with names only": (workbook([["a", "b", "c"]]), "column names but no rows"),

@@ -40,7 +40,8 @@ def _bring() -> None:
         "this session, are never written to disk, and no other session can see them."
     )
     left, right = st.columns([3, 2], gap="medium")
-    left.file_uploader("Your file", type=list(FILE_TYPES), key=f"upload_{here.uploads}", on_change=_take_upload)
+    types = [*FILE_TYPES, ".xls"]  # the last one is refused, with what to do
+    left.file_uploader("Your file", type=types, key=f"upload_{here.uploads}", on_change=_take_upload)
     with right, st.container(border=True):
         st.markdown("**Nothing at hand?** An invented table of applicants, with the scores of a model:")
         with st.container(horizontal=True, gap="small"):
