@@ -52,6 +52,7 @@ def test_the_example_is_guessed_and_used(app):
         "model_score": "scores of f",
     }
     assert "In use: applicants.csv" in [h.value for h in app.header]
+    assert app.success[-1].value.startswith("In use.")
     assert app.metric[0].label == "group: A"
 
 

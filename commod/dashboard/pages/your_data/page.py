@@ -89,6 +89,8 @@ def _choose() -> None:
     for sentence in here.warnings(choice):
         st.warning(escape_markdown(sentence), icon=":material/warning:")
     st.button("Use these data", type="primary", icon=":material/check:", on_click=_use, args=(here.frame, choice))
+    if here.used == choice:
+        st.success("In use. The top of this page tells what was done to the data.", icon=":material/check:")
 
 
 def _choice() -> Choice:
@@ -139,7 +141,7 @@ def _use(data: pd.DataFrame, choice: Choice) -> None:
     here.problem, here.told = "", own.done
     here.leaks = [*find_leaks(own), *find_repeats(here.repeats, choice)]
     session.use_own(own.task)
-    st.toast("All pages work on these data now.", icon=":material/check:")  # what is in use stands far above the button
+    here.used = choice
 
 
 # ---- what is in use ----
