@@ -176,8 +176,8 @@ def test_what_cannot_be_printed_is_shown_so():
     ("content", "names", "says"),
     [
         # What df.to_csv() writes, and the same read and written once more.
-        (b",a,b,c\n0,5,x,k\n1,6,y,l\n", "a b c", "The first column has no name and numbers the rows"),
-        (b"Unnamed: 0,a,b,c\n7,5,x,k\n3,6,y,l\n", "a b c", "The first column has no name and numbers the rows"),
+        (b",a,b,c\n0,5,x,k\n1,6,y,l\n", "a b c", "without a name that numbers the rows"),
+        (b"Unnamed: 0,a,b,c\n7,5,x,k\n3,6,y,l\n", "a b c", "without a name that numbers the rows"),
         (b",a,b,c\nAnn,5,x,k\nBob,6,y,l\n", "column 1,a,b,c", "without a name are called “column 1”."),
         # What write.table of R writes.
         (b'"a" "b" "c"\n"1" 5 "x" "k"\n"2" 6 "y" "l"\n'.replace(b" ", b","), "a b c", "numbers the rows"),
@@ -195,6 +195,14 @@ def test_names_that_are_missing_or_twice_are_put_right_and_said_so(content, name
     read = read_table(content)
     assert list(read.frame.columns) == (names.split(",") if "," in names else names.split())
     assert any(says in notice for notice in read.notices)
+
+
+def test_the_index_of_a_frame_in_parquet():
+    target = io.BytesIO()
+    pd.DataFrame({"a": [1, 2], "b": ["x", "y"], "c": [3, 4]}, index=[7, 3]).to_parquet(target)
+    read = read_table(target.getvalue())
+    assert list(read.frame.columns) == ["a", "b", "c"]
+    assert "numbers the rows" in read.notices[0]
 
 
 def test_parquet_with_a_name_twice():
