@@ -219,6 +219,12 @@ def test_a_ragged_row_is_told_by_its_line():
         read_table(b"\n\na,b,c\n1,2,3\n4,5,6,7\n")
 
 
+def test_a_title_above_the_table_of_a_workbook():
+    read = read_table(workbook([["Applicants in 2020"], [], ["age", "city", "hired"], [30, "North", "yes"]]))
+    assert read.frame.to_dict("list") == {"age": [30], "city": ["North"], "hired": ["yes"]}
+    assert read.notices == ("Rows above the names that hold one cell are left out: 1.",)
+
+
 def test_cells_of_a_workbook():
     day, minute = datetime(2020, 1, 2), datetime(2020, 1, 2, 3, 4)
     rows = [
