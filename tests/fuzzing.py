@@ -27,9 +27,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
 from commod import Commod
-from commod.datasets import Choice, ChoiceError, TableError, find_leaks, guess_columns, make_task, read_table
+from commod.datasets import Choice, ChoiceError, TableError, find_leaks, guess_columns, make_task, read_table, roles
 from commod.datasets.example import example_table
-from commod.datasets.roles import columns_of_classes, guess_favourable, values_of
 
 # A file may take so long, and all of them together so much memory.
 MAX_SECONDS = 10.0
@@ -459,22 +458,42 @@ def readable(sentence):
 
 def choice_of(frame, guesses, rng):
     """What the page proposes for a table, or nothing; now and then something that nobody would choose."""
-    few = columns_of_classes(guesses)
-    if len(few) < 2:
+    columns = roles.columns_of_roles(guesses)
+    if len(columns) < 2:
         return None
-    target = "hired" if "hired" in few and rng.random() < 0.9 else rng.choice(few)
-    others = [column for column in few if column != target]
-    sensitive = "group" if "group" in others and rng.random() < 0.9 else rng.choice(others)
-    values, groups = values_of(frame[target]), values_of(frame[sensitive])
+    guess = roles.guess_target(columns, guesses)
+    target = "hired" if "hired" in columns and rng.random() < 0.8 else rng.choice([guess, *columns])
+    others = [column for column in columns if column != target]
+    guess = roles.guess_sensitive(others, guesses)
+    sensitive = "group" if "group" in others and rng.random() < 0.8 else rng.choice([guess, *others])
+    cuts = [
+        roles.guess_cut(frame[column]) if roles.is_cut(column, guesses) and rng.random() < 0.9 else None
+        for column in (target, sensitive)
+    ]
+    values, groups = roles.values_of(frame[target], cuts[0]), roles.values_of(frame[sensitive], cuts[1])
     if not values or len(groups) < 2:
         return None
     kinds = {
         str(column): str(row["kind"]) if rng.random() < 0.95 else rng.choice(["number", "category", "leave out"])
         for column, row in guesses.iterrows()
     }
-    scores = rng.choice(["", "model_score"]) if "model_score" in frame.columns else ""
-    good = guess_favourable(values)
-    return Choice(target, good, sensitive, (groups[0], groups[1]), kinds, scores, rng.choice(["fill", "drop"]))
+    possible = roles.possible_scores(frame, guesses, (target, sensitive))
+    scores = rng.choice(["", *possible]) if "model_score" in frame.columns else ""
+    ways = [{}, {}, *({"person": column} for column in roles.possible_people(frame, guesses))]
+    ways += [{"time": column} for column in (*roles.possible_times(guesses), rng.choice(columns))]
+    return Choice(
+        target,
+        roles.guess_favourable(values, target, list(frame.columns)),
+        sensitive,
+        (groups[0], groups[1]),
+        kinds,
+        scores,
+        rng.choice(["fill", "drop"]),
+        target_cut=cuts[0],
+        sensitive_cut=cuts[1],
+        scores_out_of=possible.get(scores, 1.0),
+        **rng.choice(ways),
+    )
 
 
 def push(content, rng, *, fit=False):

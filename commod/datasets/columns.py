@@ -81,9 +81,7 @@ def _guess(values: pd.Series) -> dict[str, Any]:
         odd = f"; {wrong:,} cells are none (“{_short(cells[no_number].iloc[0])}”) and count as missing" if wrong else ""
         return {**found, "kind": "number", "why": f"numbers{odd}"}
     if different > max(MAX_LEVELS, 0.2 * present):
-        special = "code" if different >= 0.95 * present else ""
-        why = "nearly as many texts as rows: names or notes, it seems"
-        return {**found, "kind": "leave out", "why": why, "special": special}
+        return {**found, "kind": "leave out", "why": "nearly as many texts as rows: names or notes, it seems"}
     why = f"texts; all but the {MAX_LEVELS - 1} most common become “{OTHER}”" if many else "texts"
     return {**found, "kind": "category", "why": why}
 

@@ -74,7 +74,7 @@ def find_repeats(repeats: Mapping[str, int], choice: Choice) -> list[str]:
     column = max(repeats, key=lambda name: repeats[name])
     return [
         f"{repeats[column]:,} rows share their “{_short(column)}” with another row: if rows are split at random, the "
-        "same person is trained on and tested on. Split them by that column."
+        "same person (or case) is trained on and tested on. Split them by that column."
     ]
 
 

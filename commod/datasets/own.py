@@ -385,7 +385,7 @@ def as_times(values: pd.Series) -> pd.Series:
         warnings.simplefilter("ignore", UserWarning)  # a format that cannot be told from the first date
         ways = [pd.to_datetime(texts, errors="coerce", utc=True, dayfirst=first) for first in (False, True)]
     read = min(ways, key=lambda way: int(way.isna().sum()))
-    days = (read - pd.Timestamp(0, tz="UTC")) / pd.Timedelta(days=1)
+    days = pd.Series([np.nan if pd.isna(time) else time.timestamp() / 86_400 for time in read], dtype=float)
     return pd.Series(days.reindex(codes).to_numpy(), index=values.index)
 
 

@@ -67,6 +67,8 @@ _HEALTH = (
 )
 _CREDIT = r"\b(credit|loans?|debt\w*|bureau|delinq\w*|installments?)\b"
 
+_PLACES = re.compile(r"\b(zip|zipcode|postcode|postal|tract|branch|store|school|hospital|court)\b")
+
 # Values that say yes and no, and words in values that are good and bad for a person.
 _YES = {"1", "yes", "y", "true", "t", "positive", "pos", "+", "ja", "oui", "si", "sí", "sim", "да", "是"}
 _NO = {"0", "no", "n", "false", "f", "negative", "neg", "-", "none", "nein", "non", "não", "нет", "否", "-1"}
@@ -227,11 +229,15 @@ def guess_scores(possible: dict[str, float]) -> str:
 
 
 def possible_people(frame: pd.DataFrame, guesses: pd.DataFrame) -> dict[str, int]:
-    """Columns of codes that come back in other rows, and how many rows are of somebody who has more than one."""
+    """Columns of codes that some rows share, and how many rows those are.
+
+    A code that comes back in more than twenty rows on average is that of a place or a firm and not of a person.
+    """
     found = {}
     for column in guesses.index[guesses["special"] == "code"]:
-        again = int(frame[column].dropna().duplicated(keep=False).sum())
-        if again > 0:
+        codes = frame[column].dropna()
+        again = int(codes.duplicated(keep=False).sum())
+        if again >= 0.01 * len(frame) and codes.nunique() >= 0.05 * len(codes) and not _PLACES.search(words_of(column)):
             found[str(column)] = again
     return found
 

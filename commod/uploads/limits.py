@@ -17,7 +17,7 @@ __all__ = [
 ]
 
 # How the names of files end that can be read.
-FILE_TYPES = (".csv", ".tsv", ".txt", ".csv.gz", ".xlsx", ".parquet")
+FILE_TYPES = (".csv", ".tsv", ".txt", ".gz", ".xlsx", ".parquet")
 MAX_BYTES = 50 * 1024 * 1024
 MAX_ROWS = 300_000
 MAX_COLUMNS = 200

@@ -257,15 +257,17 @@ def _to_pandas(table: pa.Table) -> pd.DataFrame:
 
 def _named(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
     """Every column with a name of its own; what has none and says nothing is left out."""
-    names = [re.sub(r"^Unnamed: \d+$", "", str(name).strip()) for name in frame.columns]  # as pandas names them
-    keep, notices = list(range(len(names))), []
-    if names and not names[0] and _counts_rows(frame.iloc[:, 0]):
-        keep.remove(0)
-        notices.append("The first column has no name and numbers the rows: it is left out.")
-    empty = [place for place in keep if not names[place] and frame.iloc[:, place].isna().all()]
+    # Two ways in which pandas writes what has no name.
+    names = [re.sub(r"^(Unnamed: \d+|__index_level_\d+__)$", "", str(name).strip()) for name in frame.columns]
+    nameless = [place for place, name in enumerate(names) if not name]
+    numbering = [place for place in nameless if _numbers_rows(frame.iloc[:, place])]
+    empty = [place for place in nameless if frame.iloc[:, place].isna().all()]
+    notices = []
+    if numbering:
+        notices.append("A column without a name that numbers the rows is left out.")
     if empty:
-        keep = [place for place in keep if place not in empty]
         notices.append(f"Columns without a name and without a value are left out: {len(empty)}.")
+    keep = [place for place in range(len(names)) if place not in (*numbering, *empty)]
     sound, more = sound_names([names[place] for place in keep])
     named = frame.iloc[:, keep].set_axis(sound, axis=1)
     commas = frame.attrs.get(DECIMAL_COMMAS, ())
@@ -273,9 +275,9 @@ def _named(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
     return named, notices + more
 
 
-def _counts_rows(values: pd.Series) -> bool:
+def _numbers_rows(values: pd.Series) -> bool:
     """Whether a column numbers the rows, be it with gaps or in another order."""
-    return len(values) > 0 and pd.api.types.is_integer_dtype(values.dtype) and values.is_unique
+    return len(values) > 1 and pd.api.types.is_integer_dtype(values.dtype) and values.is_unique
 
 
 def _checked(frame: pd.DataFrame, notices: list[str]) -> ReadTable:

@@ -37,8 +37,7 @@ def unpack_workbook_apart(content: bytes) -> tuple[pa.Table, list[str]]:
         With one sentence for each way in which a file can be wrong; also where it ended the process.
     """
     table = read_apart(__name__, content, _damaged())
-    told = table.schema.metadata[_NOTICES].decode()
-    return table, [told] if told else []
+    return table, table.schema.metadata[_NOTICES].decode().splitlines()
 
 
 def _unpack(content: bytes) -> pa.Table:
@@ -56,14 +55,18 @@ def _unpack(content: bytes) -> pa.Table:
     if sheet.height < 1:
         raise TableError(f"The first sheet, “{short(sheets[0])}”, is empty: put the table on the first sheet.")
     check_size(sheet.height - 1, sheet.width)
-    notice = ""
+    notices = []
     if len(sheets) > 1:
-        notice = f"Of the workbook's {len(sheets)} sheets the first one, “{short(sheets[0])}”, was read."
+        notices.append(f"Of the workbook's {len(sheets)} sheets the first one, “{short(sheets[0])}”, was read.")
     # Empty rows and columns around the table are left out by the reader, those among its rows here.
-    columns = list(zip(*(row for row in sheet.iter_rows() if any(cell != "" for cell in row)), strict=True))
+    rows = [row for row in sheet.iter_rows() if any(cell != "" for cell in row)]
+    above = next((place for place, row in enumerate(rows) if sum(cell != "" for cell in row) > 1), 0)
+    if above:  # a title
+        notices.append(f"Rows above the names that hold one cell are left out: {above}.")
+    columns = list(zip(*rows[above:], strict=True))
     names = [_text(cells[0]).strip() for cells in columns]
     table = pa.table([_column(cells[1:]) for cells in columns], names=names)
-    return table.replace_schema_metadata({_NOTICES: notice})
+    return table.replace_schema_metadata({_NOTICES: "\n".join(notices)})
 
 
 def _check_archive(content: bytes) -> None:

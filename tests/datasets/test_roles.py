@@ -110,6 +110,8 @@ def test_people_who_come_back_and_times():
     assert roles.possible_people(frame, guesses) == {"person_id": 100}
     assert roles.possible_times(guesses) == ["day"]
     assert roles.possible_people(frame.iloc[::2], guesses) == {}
+    firms = pd.DataFrame({"employer_id": [i % 40 for i in range(2_000)], "zip": [i % 400 for i in range(2_000)]})
+    assert roles.possible_people(firms, guess_columns(firms)) == {}
 
 
 def test_where_numbers_are_cut():

@@ -41,6 +41,14 @@ def zipped(name, size):
     return target.getvalue()
 
 
+def lying_archive():
+    """A part of 300 MB that says it is one of a hundred bytes."""
+    size, claim = (300_000_000).to_bytes(4, "little"), (100).to_bytes(4, "little")
+    content = zipped("xl/workbook.xml", 300_000_000)
+    assert content.count(size) == 2  # in front of the part, and in the list of parts
+    return content.replace(size, claim)
+
+
 def workbook(rows, far=False, sheets=1):
     """An Excel workbook with a table somewhere on its first sheet."""
     target = io.BytesIO()
@@ -74,6 +82,7 @@ WRONG = {
     "an archive": (zipped("people.csv", 10), "The file is a ZIP archive"),
     "a binary workbook": (zipped("xl/workbook.bin", 10), "a binary Excel workbook (.xlsb)"),
     "a workbook that swells": (zipped("xl/workbook.xml", 300_000_000), "unpacks to more than 256 MB"),
+    "a workbook that lies": (lying_archive(), "The Excel workbook is damaged"),
     "a broken workbook": (zipped("xl/workbook.xml", 10), "The Excel workbook is damaged"),
     "a workbook without cells": (workbook([]), "The first sheet, “Sheet1”, is empty"),
     "a workbook with names only": (workbook([["a", "b", "c"]]), "column names but no rows"),
@@ -167,8 +176,8 @@ def test_what_cannot_be_printed_is_shown_so():
     ("content", "names", "says"),
     [
         # What df.to_csv() writes, and the same read and written once more.
-        (b",a,b,c\n0,5,x,k\n1,6,y,l\n", "a b c", "The first column has no name and numbers the rows"),
-        (b"Unnamed: 0,a,b,c\n7,5,x,k\n3,6,y,l\n", "a b c", "The first column has no name and numbers the rows"),
+        (b",a,b,c\n0,5,x,k\n1,6,y,l\n", "a b c", "without a name that numbers the rows"),
+        (b"Unnamed: 0,a,b,c\n7,5,x,k\n3,6,y,l\n", "a b c", "without a name that numbers the rows"),
         (b",a,b,c\nAnn,5,x,k\nBob,6,y,l\n", "column 1,a,b,c", "without a name are called “column 1”."),
         # What write.table of R writes.
         (b'"a" "b" "c"\n"1" 5 "x" "k"\n"2" 6 "y" "l"\n'.replace(b" ", b","), "a b c", "numbers the rows"),
@@ -188,6 +197,14 @@ def test_names_that_are_missing_or_twice_are_put_right_and_said_so(content, name
     assert any(says in notice for notice in read.notices)
 
 
+def test_the_index_of_a_frame_in_parquet():
+    target = io.BytesIO()
+    pd.DataFrame({"a": [1, 2], "b": ["x", "y"], "c": [3, 4]}, index=[7, 3]).to_parquet(target)
+    read = read_table(target.getvalue())
+    assert list(read.frame.columns) == ["a", "b", "c"]
+    assert "numbers the rows" in read.notices[0]
+
+
 def test_parquet_with_a_name_twice():
     table = pa.Table.from_arrays([pa.array([1, 2]), pa.array(["x", "y"]), pa.array([3.5, 4.5])], ["a", "b", "a"])
     target = io.BytesIO()
@@ -200,6 +217,12 @@ def test_parquet_with_a_name_twice():
 def test_a_ragged_row_is_told_by_its_line():
     with pytest.raises(TableError, match="Line 5 has 4 cells where the first row has 3 names"):
         read_table(b"\n\na,b,c\n1,2,3\n4,5,6,7\n")
+
+
+def test_a_title_above_the_table_of_a_workbook():
+    read = read_table(workbook([["Applicants in 2020"], [], ["age", "city", "hired"], [30, "North", "yes"]]))
+    assert read.frame.to_dict("list") == {"age": [30], "city": ["North"], "hired": ["yes"]}
+    assert read.notices == ("Rows above the names that hold one cell are left out: 1.",)
 
 
 def test_cells_of_a_workbook():

@@ -1,6 +1,8 @@
 """Own data in the app: every page works on them, nobody else sees them, and they can be forgotten."""
 
 import gc
+import gzip
+import io
 
 import pytest
 
@@ -50,6 +52,7 @@ def test_the_example_is_guessed_and_used(app):
         "model_score": "scores of f",
     }
     assert "In use: applicants.csv" in [h.value for h in app.header]
+    assert app.success[-1].value.startswith("In use.")
     assert app.metric[0].label == "group: A"
 
 
@@ -222,6 +225,24 @@ def test_the_same_person_in_train_and_test_is_told_and_can_be_helped():
     fine(app.selectbox(key="own_split").set_value("time seen").run())
     fine(button(app, "Use these data").click().run())
     assert app.session_state["held_own_data"].task.split()[1].X.index.min() >= 300
+
+
+def test_excel_and_gzip_are_taken_and_an_old_workbook_is_told_what_to_do():
+    app = run(PAGE)
+    app = (
+        app.file_uploader[0]
+        .set_value(("people.xls", b"\xd0\xcf\x11\xe0" + bytes(99), "application/vnd.ms-excel"))
+        .run()
+    )
+    assert "save it as .xlsx" in app.error[0].value
+    target = io.BytesIO()
+    example_table(100).to_excel(target, engine="xlsxwriter")  # with an index, which has no name
+    app = fine(app.file_uploader[0].set_value(("people.xlsx", target.getvalue(), "application/octet-stream")).run())
+    assert "What is what in people.xlsx" in [h.value for h in app.header]
+    assert "numbers the rows" in app.info[0].value
+    packed = gzip.compress(example_table(100).to_csv(index=False).encode())
+    app = fine(app.file_uploader[0].set_value(("people.csv.gz", packed, "application/gzip")).run())
+    assert "What is what in people.csv.gz" in [h.value for h in app.header]
 
 
 def test_what_was_done_is_a_table(app):

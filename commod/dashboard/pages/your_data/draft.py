@@ -39,6 +39,7 @@ class Draft:
     chosen: dict[str, Any] = field(default_factory=dict)
     told: tuple[Done, ...] = ()  # what was done to the data in use
     leaks: list[str] = field(default_factory=list)  # of the data in use
+    used: Choice | None = None  # what the data in use were made by, if it was from this file
     uploads: int = 0  # a new number is a new, empty uploader
     forgotten: str = ""  # what was forgotten just now
     doubts: tuple[Doubt, ...] = ()  # about f of the data in use

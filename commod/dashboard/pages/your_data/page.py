@@ -45,7 +45,8 @@ def _bring() -> None:
         "this session, are never written to disk, and no other session can see them."
     )
     left, right = st.columns([3, 2], gap="medium")
-    left.file_uploader("Your file", type=list(FILE_TYPES), key=f"upload_{here.uploads}", on_change=_take_upload)
+    types = [*FILE_TYPES, ".xls"]  # the last one is refused, with what to do
+    left.file_uploader("Your file", type=types, key=f"upload_{here.uploads}", on_change=_take_upload)
     with right, st.container(border=True):
         st.markdown("**Nothing at hand?** An invented table of applicants, with the scores of a model:")
         with st.container(horizontal=True, gap="small"):
@@ -104,6 +105,8 @@ def _choose() -> None:
         "args": (here.frame, choice),
     }
     st.button("Use these data", disabled=not answered, help=None if answered else tip("unanswered"), **how)
+    if here.used == choice:
+        st.success("In use. The top of this page tells what was done to the data.", icon=":material/check:")
 
 
 def _choice() -> Choice:
@@ -154,7 +157,7 @@ def _use(data: pd.DataFrame, choice: Choice) -> None:
     here.problem, here.told = "", own.done
     here.leaks = [*find_leaks(own), *find_repeats(here.repeats, choice)]
     session.use_own(own.task)
-    st.toast("All pages work on these data now.", icon=":material/check:")  # what is in use stands far above the button
+    here.used = choice
 
 
 # ---- what is in use ----
