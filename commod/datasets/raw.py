@@ -35,10 +35,10 @@ __all__ = [
 # A category with more levels than this keeps the most common ones; the rest become OTHER.
 MAX_LEVELS = 30
 OTHER, MISSING = "other", "missing"
-# Of a category, so many levels are named where its rule is told in words.
-SHOWN_LEVELS = 6
 # By so many different texts of a column its decimal mark and the order of its dates are told.
 ENOUGH_TEXTS = 10_000
+# Of a category, so many levels are named where its rule is told in words.
+SHOWN_LEVELS = 6
 # Key of `DataFrame.attrs`: names of the columns that the file had with a decimal comma. Read as numbers they no longer
 # show it, but a raw row will.
 DECIMAL_COMMAS = "decimal_commas"
