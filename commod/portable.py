@@ -360,7 +360,7 @@ MISSING_WORDS = frozenset(
         *("", "?", "-", "--", ".", "na", "n/a", "n.a.", "<na>", "nan", "-nan", "null", "nil", "undefined"),
         *("unknown", "unknown/invalid", "not known", "not available", "missing"),
         *("#n/a", "#na", "#n/a n/a", "#null!", "#value!", "#ref!", "#name?", "#div/0!", "#num!"),
-        *("1.#ind", "-1.#ind", "1.#qnan", "-1.#qnan"),
+        *("1.#ind", "-1.#ind", "1.#qnan", "-1.#qnan", "inf", "+inf", "-inf", "infinity", "+infinity", "-infinity"),
     ]
 )
 # Numbers beyond this, and infinity, count as missing: the square of one has to be a number, too.

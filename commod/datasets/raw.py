@@ -64,7 +64,7 @@ def learn_rule(values: pd.Series, kind: Literal["number", "category"], *, fill: 
     if kind == "number":
         numbers, rule = read_numbers(values, decimal)
         return replace(rule, fill=float(numbers.median())) if fill and numbers.notna().any() else rule
-    mark = (decimal or ".") if _holds_numbers(values) else ""
+    mark = decimal or ("." if _holds_numbers(values) else "")
     found = read_levels(values, mark)
     common = found.value_counts()
     kept, other = list(common.index), None

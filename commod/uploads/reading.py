@@ -184,7 +184,7 @@ def _with_decimal_commas(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
         numbers = texts.map(lambda text: number_in(text, ","))
         known = codes[codes >= 0]
         if texts.str.fullmatch(r"\s*[+-]?\d+,\d+\s*").any() and numbers.notna().to_numpy()[known].mean() >= 0.8:
-            new = numbers if numbers.notna().all() else numbers.astype(object).where(numbers.notna(), texts)
+            new = numbers if numbers.notna().all() else texts  # as they are: what reads them knows of the comma
             read[name] = new.reindex(codes).to_numpy()
     names = ", ".join(short(name) for name in list(read)[:5]) + (" …" if len(read) > 5 else "")
     frame.attrs["decimal_commas"] = list(read)  # for the contract of raw rows, commod.datasets.raw
