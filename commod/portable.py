@@ -365,19 +365,24 @@ MISSING_WORDS = frozenset(
         *("", "?", "-", "--", ".", "na", "n/a", "n.a.", "<na>", "nan", "-nan", "null", "nil", "undefined"),
         *("unknown", "unknown/invalid", "not known", "not available", "missing"),
         *("#n/a", "#na", "#n/a n/a", "#null!", "#value!", "#ref!", "#name?", "#div/0!", "#num!"),
-        *("1.#ind", "-1.#ind", "1.#qnan", "-1.#qnan"),
+        *("1.#ind", "-1.#ind", "1.#qnan", "-1.#qnan", "inf", "+inf", "-inf", "infinity", "+infinity", "-infinity"),
     ]
 )
 # Numbers beyond this, and infinity, count as missing: the square of one has to be a number, too.
 LARGEST = 1e100
 CURRENCIES = "$€£¥₹"
+# Between groups of three digits, besides the mark that is not the decimal one: spaces, also narrow ones, apostrophes.
+_BETWEEN = " \u00a0\u2009\u202f'’"
 _NUMBER_WITH = {
     mark: re.compile(
-        rf"[+-]?(?:[1-9][0-9]{{0,2}}(?:(?P<by>[{other}\s'’])[0-9]{{3}})(?:(?P=by)[0-9]{{3}})*(?:[{mark}][0-9]*)?"
+        rf"[+-]?(?:[1-9][0-9]{{0,2}}(?:(?P<by>[{other}{_BETWEEN}])[0-9]{{3}})(?:(?P=by)[0-9]{{3}})*(?:[{mark}][0-9]*)?"
         rf"|[0-9]+(?:[{mark}][0-9]*)?|[{mark}][0-9]+)(?:[eE][+-]?[0-9]+)?"
     )
     for mark, other in ((".", ","), (",", "."))
 }
+_AS_PYTHON = {mark: str.maketrans({**dict.fromkeys(_BETWEEN + ".,"), mark: "."}) for mark in ".,"}
+_POSSIBLE = re.compile(rf"[0-9.,eE%\s'’+\-\N{{MINUS SIGN}}{CURRENCIES}]+")
+_UNITS = re.compile(rf"^([+-]?)[{CURRENCIES}]\s?|\s?[{CURRENCIES}%]$")
 _DATE = re.compile(
     r"(\d{1,4})([-/.])(\d{1,2})\2(\d{1,4})"
     r"(?:[T ]\s*(\d{1,2}):(\d{2})(?::(\d{2})(?:[.,](\d+))?)?\s*([AaPp][Mm])?\s*(?:Z|([+-])(\d{2}):?(\d{2}))?)?"
@@ -415,17 +420,19 @@ def decimal_marks(text: str) -> str:
 
 
 def _number_in_text(text: str, decimal: str) -> float:
-    marks = decimal_marks(text)
-    if not marks:
-        return math.nan
-    mark = decimal if decimal in marks else marks
-    return float(re.sub(rf"[^0-9eE+{mark}-]", "", _bare(text)).replace(mark, "."))
+    bare = _bare(text)
+    for mark in (decimal, "," if decimal == "." else "."):
+        if bare and _NUMBER_WITH[mark].fullmatch(bare):
+            return float(bare.translate(_AS_PYTHON[mark]))
+    return math.nan
 
 
 def _bare(text: str) -> str:
-    """Without signs of currency and per cent."""
+    """A text that may be a number, without signs of currency and per cent; empty if it cannot be one."""
+    if not _POSSIBLE.fullmatch(text):
+        return ""
     bare = text.strip().replace("\N{MINUS SIGN}", "-")
-    return re.sub(rf"^([+-]?)[{CURRENCIES}]\s?|\s?[{CURRENCIES}%]$", r"\1", bare)
+    return bare if bare[:1].isdigit() and bare[-1:].isdigit() else _UNITS.sub(r"\1", bare)
 
 
 def days_in(value: Any, order: str = "mdy") -> float:

@@ -91,11 +91,8 @@ def complete_choice(frame: pd.DataFrame, guesses: pd.DataFrame, title: str, give
     rest.setdefault("scores_out_of", possible.get(scores, 1.0))
     taken = {target, sensitive, scores, rest.get("person", "")}
     named, only_named = given.get("kinds", {}), given.get("only_named", False)
-    columns = [str(column) for column in (named if only_named else frame.columns) if column not in taken]
-    kind_of = {column: named.get(column, guesses.loc[column, "kind"]) for column in columns}
-    kinds: dict[str, Any] = {
-        column: kind for kind in ("number", "category") for column in columns if kind_of[column] == kind
-    }
+    free = [column for column in columns if column not in taken and (column in named or not only_named)]
+    kinds: dict[str, Any] = {column: named.get(column, guesses.loc[column, "kind"]) for column in free}
     return Choice(title=title, kinds=kinds, **rest)
 
 

@@ -457,14 +457,14 @@ def _features(frame: pd.DataFrame, choice: Choice) -> tuple[pd.DataFrame, Contra
                 raise ChoiceError(f"“{_short(name)}” holds no numbers: make it a category, or leave it out.")
             if rule.kind == "date":
                 told.append(Done("The dates in {column} are counted in days since 1 January 1970.", name))
-            wrong = int((unfilled.isna() & ~missing_in(cells)).sum())
+            wrong = int((unfilled.isna() & ~missing_in(cells)).sum()) if gaps else 0
             if wrong:
                 told.append(
                     Done(f"{{rows}} cells of {{column}} are no {rule.kind}s and count as missing.", name, wrong)
                 )
             if gaps and rule.fill is not None:
                 told.append(Done(f"{{rows}} missing in {{column}} are set to its median, {rule.fill:g}.", name, gaps))
-        values = read_column(cells, rule)
+        values = unfilled if rule.fill is None else unfilled.where(unfilled.notna(), rule.fill)
         columns[name] = values.astype("category") if rule.kind == "category" else values
         contract.append(rule)
     return pd.DataFrame(columns), tuple(contract), told

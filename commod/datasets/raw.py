@@ -35,6 +35,8 @@ __all__ = [
 # A category with more levels than this keeps the most common ones; the rest become OTHER.
 MAX_LEVELS = 30
 OTHER, MISSING = "other", "missing"
+# By so many different texts of a column its decimal mark and the order of its dates are told.
+ENOUGH_TEXTS = 10_000
 # Of a category, so many levels are named where its rule is told in words.
 SHOWN_LEVELS = 6
 
@@ -59,7 +61,7 @@ def learn_rule(values: pd.Series, kind: Literal["number", "category"], *, fill: 
     if kind == "number":
         numbers, rule = read_numbers(values, decimal)
         return replace(rule, fill=float(numbers.median())) if fill and numbers.notna().any() else rule
-    mark = (decimal or ".") if _holds_numbers(values) else ""
+    mark = decimal or ("." if _holds_numbers(values) else "")
     found = read_levels(values, mark)
     common = found.value_counts()
     kept, other = list(common.index), None
@@ -163,18 +165,22 @@ def _each(values: pd.Series, read: Callable[[Any], Any]) -> pd.Series:
     return pd.Series(found[codes], index=values.index, name=values.name, dtype=object)
 
 
+def _some_texts(values: pd.Series) -> list[str]:
+    """The first texts of a column that differ: as many as it takes to tell how all are written."""
+    return [cell for cell in pd.unique(values.astype(object).dropna())[:ENOUGH_TEXTS] if isinstance(cell, str)]
+
+
 def _decimal_mark(values: pd.Series) -> str:
     """The decimal mark of a column of texts, by those that can be read with one mark only."""
     if _holds_numbers(values):
         return "."
-    marks = [decimal_marks(cell) for cell in pd.unique(values.astype(object).dropna()) if isinstance(cell, str)]
+    marks = [decimal_marks(text) for text in _some_texts(values)]
     return "," if marks.count(",") > marks.count(".") else "."
 
 
 def _order_of_dates(values: pd.Series) -> str:
     """Whether day or month comes first in dates that do not begin with the year, by those that leave no doubt."""
-    texts = [cell for cell in pd.unique(values.astype(object).dropna()) if isinstance(cell, str)]
-    parts = [re.match(r"\s*(\d{1,2})([-/.])(\d{1,2})\2\d{4}", text) for text in texts]
+    parts = [re.match(r"\s*(\d{1,2})([-/.])(\d{1,2})\2\d{4}", text) for text in _some_texts(values)]
     first = max((int(part[1]) for part in parts if part), default=0)
     second = max((int(part[3]) for part in parts if part), default=0)
     in_doubt = "dmy" if any(part[2] == "." for part in parts if part) else "mdy"

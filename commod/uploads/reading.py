@@ -233,7 +233,7 @@ def _with_decimal_commas(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
         numbers = texts.map(lambda text: number_in(text, ","))
         known = codes[codes >= 0]
         if texts.str.fullmatch(r"\s*[+-]?\d+,\d+\s*").any() and numbers.notna().to_numpy()[known].mean() >= 0.8:
-            new = numbers if numbers.notna().all() else numbers.astype(object).where(numbers.notna(), texts)
+            new = numbers if numbers.notna().all() else texts  # as they are: what reads them knows of the comma
             columns[place] = pd.Series(new.reindex(codes).to_numpy(), name=values.name)
             read.append(place)
     names = ", ".join(short(frame.columns[place]) for place in read[:5]) + (" …" if len(read) > 5 else "")

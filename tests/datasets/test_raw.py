@@ -1,12 +1,15 @@
 """Cells: what is a number, a date, a level and nothing at all, and what a rule makes of them."""
 
+import csv
 import datetime
+import io
 import math
 
 import numpy as np
 import pandas as pd
 import pytest
 
+from commod.datasets import Choice, make_task, read_table
 from commod.datasets.raw import (
     MAX_LEVELS,
     MISSING,
@@ -109,7 +112,10 @@ def test_one_level_in_all_its_spellings():
 
 
 def test_words_for_nothing():
-    assert all(is_missing(word) for word in ("", " ", "?", "NA", "n/a", "NaN", "Unknown", "null", "None", "-", None))
+    assert all(
+        is_missing(word)
+        for word in ("", " ", "?", "NA", "n/a", "NaN", "Unknown", "null", "None", "-", "Infinity", None)
+    )
     assert not any(is_missing(word) for word in ("none", "0", "no", "other", 0, False))
     levels = read_levels(pd.Series(["a", "?", "Unknown", None, "none", 1, 1.0, True], dtype=object))
     assert levels.tolist() == ["a", None, None, None, "none", "1", "1", "True"]
@@ -178,3 +184,43 @@ def test_a_rule_in_words():
 def test_a_rule_that_cannot_be(wrong, says):
     with pytest.raises(ValueError, match=says):
         ColumnRule(**{"name": "n", "kind": "number", **wrong})
+
+
+NUMBERS = "1|2|3.5|-4|1e3|1,234|12,345.67|67,8|0,5|$5|45%| 7 |+3|1.|007|.5|1 200|1.234|1.234,5|−2|0x10|-0|inf".split(
+    "|"
+)
+NOTHING = "|?|NA|n/a|null|None|none|nan|-|unknown|NaN| |#N/A|missing|.".split("|")
+TRUTH = "True|False|true|FALSE|1|0|yes".split("|")
+TEXTS = "a|B|x y| lead|trail |other|1a|Infinity|+|1/2|ü|=1+1|a,b|O'Neil|1;2".split("|")
+DATES = "2020-01-31|31.01.2020|1/31/2020|13/01/2020|2020-02-30|2020-01-31 10:00|01/02/2020".split("|")
+POOLS = [NUMBERS, NUMBERS + NOTHING, TRUTH + NOTHING, TEXTS + NOTHING, TEXTS + NUMBERS, DATES + NOTHING, TRUTH, DATES]
+
+
+@pytest.mark.parametrize("missing", ["fill", "drop"])
+@pytest.mark.parametrize("seed", range(8))
+def test_whatever_a_file_holds_a_rule_reads_it_as_the_table_was_read(seed, missing):
+    rng = np.random.default_rng(seed)
+    n, delimiter = 400, rng.choice([",", ";", "\t"])
+    columns = {f"f{j}": rng.choice(rng.choice(POOLS[j], 6, replace=False), n) for j in range(len(POOLS))}
+    if missing == "drop":  # that some rows are left
+        columns = {
+            name: np.where(rng.random(n) < 0.9, rng.choice(["3", "4"], n), cells) for name, cells in columns.items()
+        }
+    columns["f5"][:9] = "2020-01-31"
+    columns |= {"y": np.tile(["p", "q"], n // 2), "s": np.repeat(["u", "v"], n // 2)}
+    out = io.StringIO()
+    csv.writer(out, delimiter=delimiter).writerows([list(columns), *zip(*columns.values(), strict=True)])
+    kinds = {
+        name: "number" if int(name[1:]) in (0, 1) and seed % 2 else "category" for name in columns if name[0] == "f"
+    }
+    kinds |= {"f5": "number", "f7": "number"}
+    table = read_table(out.getvalue().encode()).frame
+    task = make_task(table, Choice("y", "p", "s", ("u", "v"), kinds, missing=missing)).task
+    rows = csv.DictReader(io.StringIO(out.getvalue()), delimiter=delimiter)
+    read = [[rule.read(row[rule.name]) for rule in task.contract] for row in rows]
+    whole = [row for row in read if None not in row]
+    assert len(whole) == len(task.X)
+    assert (len(whole) < n) == (missing == "drop")
+    for rule, cells in zip(task.contract, zip(*whole, strict=True), strict=True):
+        expected = task.X[rule.name].tolist()
+        assert list(cells) == (expected if rule.kind == "category" else pytest.approx(expected, rel=1e-12)), rule

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from commod.dashboard.jobs import results, service, tasks
-from commod.dashboard.pages import your_data
+from commod.dashboard.pages.your_data import page as your_data
 from commod.dashboard.state.settings import Settings
 from commod.dashboard.views.methods import USUAL
 from commod.datasets.example import example_table
