@@ -20,6 +20,7 @@ from commod.explain.doubts import doubts_about
 from commod.metrics.figures import CRITERIA, figure_of, key_figures, title_of
 from commod.models import Commod, evaluate, figures_of
 from commod.models.base_models import BASE_MODELS, GIVEN_SCORES
+from commod.models.collapse import collapse_in_words, judged_elsewhere
 from commod.models.competitors import overview, overview_in_words
 from commod.models.threshold import check_threshold, logit_of_threshold
 
@@ -237,8 +238,12 @@ def _fit(arguments: argparse.Namespace) -> int:
     settings = _weights(arguments, task)
     model = Commod(f, threshold=scene.threshold, **settings, fairness=arguments.fairness, solver=arguments.solver)
     started = time.perf_counter()
-    g = model.fit(train.X, train.y, sensitive_features=train.sensitive)
+    with judged_elsewhere():  # here, in words
+        g = model.fit(train.X, train.y, sensitive_features=train.sensitive)
     seconds = time.perf_counter() - started
+    told = collapse_in_words(scene.test.y, scene.logit_test, g.decision_function(scene.test.X))
+    for sentence in told + ([] if g.converged_ else ["The solver did not settle: this model may be improved on."]):
+        print(f"Take care: {sentence}", file=sys.stderr)
     frame = evaluate(task, f, g, scene.test)
     if arguments.json:
         settings |= {"base_model": scene.base_model, "solver": arguments.solver, "seed": arguments.seed}

@@ -92,7 +92,8 @@ def complete_choice(frame: pd.DataFrame, guesses: pd.DataFrame, title: str, give
     taken = {target, sensitive, scores, rest.get("person", "")}
     named, only_named = given.get("kinds", {}), given.get("only_named", False)
     free = [column for column in columns if column not in taken and (column in named or not only_named)]
-    kinds: dict[str, Any] = {column: named.get(column, guesses.loc[column, "kind"]) for column in free}
+    kind_of: dict[str, Any] = {column: named.get(column, guesses.loc[column, "kind"]) for column in free}
+    kinds = {column: kind for column, kind in kind_of.items() if kind != "leave out"}
     return Choice(title=title, kinds=kinds, **rest)
 
 
