@@ -29,6 +29,7 @@ from sklearn.linear_model import LogisticRegression
 from commod import Commod
 from commod.datasets import Choice, ChoiceError, TableError, find_leaks, guess_columns, make_task, read_table, roles
 from commod.datasets.example import example_table
+from commod.models.collapse import CollapseWarning
 
 # A file may take so long, and all of them together so much memory.
 MAX_SECONDS = 10.0
@@ -543,6 +544,7 @@ def fuzz_uploads(cases, seed=0):
             with warnings.catch_warnings():
                 warnings.simplefilter("error")
                 warnings.simplefilter("ignore", ConvergenceWarning)
+                warnings.simplefilter("ignore", CollapseWarning)
                 outcome = push(content, rng, fit=tasks % FITS == 0)
         except Exception as error:
             error.add_note(f"case {number} of seed {seed}: {kind}, beginning {content[:200]!r}")

@@ -86,9 +86,11 @@ _own: dict[str, Task] = {}
 
 
 def add_task(task: Task) -> None:
-    """Let `load_task` find a task that was made here, until it is forgotten."""
+    """Let `load_task` find a task that was made here, until it is forgotten; other rows of its name are forgotten."""
     if task.name in TASKS:
         raise ValueError(f"{task.name!r} is the name of a task that ships with the project: choose another.")
+    if task.name in _own and _own[task.name].X is not task.X:
+        forget_task(task.name)
     _own[task.name] = task
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -368,25 +367,10 @@ def _check_line(scores: pd.Series, choice: Choice) -> None:
 
 
 def _checked_times(values: pd.Series, column: str) -> pd.Series:
-    times = as_times(values)
+    times, _ = _as_numbers(values)
     if times.notna().sum() < 0.5 * values.notna().sum():
         raise ChoiceError(f"“{_short(column)}” holds no dates and no numbers: choose another column to split by time.")
     return times
-
-
-def as_times(values: pd.Series) -> pd.Series:
-    """Dates or numbers as numbers that grow with time; what is neither is missing."""
-    numbers, wrong = _as_numbers(values)
-    if wrong <= 0.5 * values.notna().sum():
-        return numbers
-    codes, levels = pd.factorize(as_text(values))  # few different dates among many rows: read each once
-    texts = pd.Series(levels, dtype=object)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # a format that cannot be told from the first date
-        ways = [pd.to_datetime(texts, errors="coerce", utc=True, dayfirst=first) for first in (False, True)]
-    read = min(ways, key=lambda way: int(way.isna().sum()))
-    days = pd.Series([np.nan if pd.isna(time) else time.timestamp() / 86_400 for time in read], dtype=float)
-    return pd.Series(days.reindex(codes).to_numpy(), index=values.index)
 
 
 def _people(values: pd.Series) -> pd.Series:

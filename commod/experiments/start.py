@@ -11,6 +11,7 @@ import numpy as np
 from commod.datasets import Split
 from commod.experiments.scene import Scene
 from commod.experiments.sweep import Report, concept_settings
+from commod.explain.doubts import are_treated_alike
 from commod.metrics.figures import CRITERIA
 from commod.models import Commod, WarmStart
 from commod.models.collapse import collapse_in_words, judged_elsewhere
@@ -23,7 +24,8 @@ TRIED = (0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0, 5.0, 6.0, 8.0, 10.0)
 UPDATES = ("ratio", "affine")
 # A start is no result: this many training rows tell enough.
 ROWS = 5_000
-# The share (1 is fair) at which f needs no correction, and the least part of what is unfair that counts as a gain.
+# Under equalized odds, the share (1 is fair) at which f needs no correction; and the least part of what is unfair that
+# counts as a gain.
 FAIR_ENOUGH, LEAST_GAIN = 0.95, 0.1
 
 
@@ -81,7 +83,8 @@ def _fairness_by_strength(scene: Scene, fairness: str, update: str, report: Repo
     warm_start = WarmStart()
     before = (scene.logit_train[rows] > 0).astype(int)
     start = _fairness_of(before, train, fairness)
-    if min(start, _fairness_of(1 - before, train, fairness)) >= FAIR_ENOUGH:
+    by_label = CRITERIA[fairness].by_label
+    if start >= FAIR_ENOUGH if by_label else are_treated_alike(train.sensitive, before):
         return start, {}
     found = {0.0: start}
     for i, lambda_fair in enumerate(TRIED):

@@ -14,7 +14,7 @@ from commod.metrics.fairness import p_rule_of_rates
 from commod.models.base_models import train_base_model
 from commod.models.threshold import budget_threshold
 
-__all__ = ["Doubt", "doubts_about", "first_doubts", "proposed_threshold"]
+__all__ = ["Doubt", "are_treated_alike", "doubts_about", "first_doubts", "proposed_threshold"]
 
 # f is called one-sided if it says the rarer thing of less than this share of people.
 RARELY = 0.02
@@ -151,13 +151,19 @@ def _one_sided(
     )
 
 
+def are_treated_alike(groups: Any, decided: Any) -> bool:
+    """Whether two groups get both decisions at nearly equal rates, or at rates that differ by no more than chance."""
+    codes, says = np.asarray(groups), np.asarray(decided).astype(bool)
+    rates = np.array([says[codes == code].mean() for code in (0, 1)])
+    spread = np.sqrt(sum(rate * (1 - rate) / (codes == code).sum() for code, rate in enumerate(rates)))
+    ratio = min(float(p_rule_of_rates(each)) for each in (rates, 1 - rates))
+    return bool(ratio >= NEARLY_FAIR or abs(rates[1] - rates[0]) <= 1.96 * spread)
+
+
 def _fair_already(task: Task, groups: NDArray[Any], decided: NDArray[np.bool_]) -> Doubt | None:
-    sizes = [int((groups == code).sum()) for code in (0, 1)]
-    rates = [float(decided[groups == code].mean()) for code in (0, 1)]
-    spread = np.sqrt(sum(rate * (1 - rate) / size for rate, size in zip(rates, sizes, strict=True)))
-    ratios = [float(p_rule_of_rates(np.asarray(each))) for each in (rates, [1 - rate for rate in rates])]
-    if min(ratios) < NEARLY_FAIR and abs(rates[1] - rates[0]) > 1.96 * spread:
+    if not are_treated_alike(groups, decided):
         return None
+    rates = [float(decided[groups == code].mean()) for code in (0, 1)]
     shown = " and ".join(f"{rate:.1%} of {group}" for rate, group in zip(rates, task.groups, strict=True))
     return Doubt(
         "fair",

@@ -19,7 +19,7 @@ def large(monkeypatch, tmp_path):
     monkeypatch.setattr(scene, "MAX_SAMPLE", 400)
     path = tmp_path / "applicants.csv"
     example_table().to_csv(path, index=False)
-    task = task_of_file(path, {}).task
+    task, _ = task_of_file(path, {})
     add_task(task)
     yield prepare(task.name, "scores")
     forget_task(task.name)

@@ -60,12 +60,14 @@ def test_words_have_no_gaps_and_are_sentences():
 
 
 def test_the_auc_begins_with_how_to_read_it():
-    assert glossary.tip("auc").startswith("0.5: it tells nothing about the group; 1: it tells the group without fail.")
+    assert glossary.tip("auc_of_group").startswith(
+        "0.5: it tells nothing about the group; 1: it tells the group without fail."
+    )
 
 
 def test_figures_are_words_by_their_declaration(monkeypatch):
     declared = glossary.chapters()["Figures"]
-    assert [word.title for word in declared][:2] == ["Accuracy", "P-Rule"]
+    assert [word.title for word in declared][:2] == ["Accuracy", "AUC of the scores"]
     assert "Disparate mistreatment (cf. equalized odds difference)" in [word.title for word in declared]
     assert not [word.title for word in declared if "{" in word.title or "…" in word.title]
     monkeypatch.setitem(

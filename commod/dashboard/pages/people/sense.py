@@ -338,7 +338,7 @@ def _proxies(result: FitResult) -> None:
     found = _evidence(result).proxies
     groups = " from ".join(f"“{escape_markdown(name)}”" for name in result.task.groups[::-1])
     st.markdown(f"How well each concept and each feature **alone** tells {groups}.")
-    headings = {"What": "", "AUC": tip("auc"), "95 % interval": "", "Kind": ""}
+    headings = {"What": "", "AUC": tip("auc_of_group"), "95 % interval": "", "Kind": ""}
     rows = [
         [row.label, f"{row.auc:.2f}", f"[{row.low:.2f},\u00a0{row.high:.2f}]", row.kind] for row in found.itertuples()
     ]

@@ -87,15 +87,18 @@ def _choose() -> None:
         st.error(f"{told} Add what is missing.", icon=":material/error:")
         return
     try:
-        choice = _choice()
+        choice, place = _choice()
     except ChoiceError as error:
         st.error(escape_markdown(str(error)), icon=":material/error:")
         return
-    choice, answered = choose_line(choice)
+    with place:
+        choice, answered = choose_line(choice)
     look = here.look(choice)
     for sentence in look.warnings:
         st.warning(escape_markdown(sentence), icon=":material/warning:")
     for doubt in look.doubts:
+        if doubt.kind == "turned" and not answered:  # it stands above, as a question
+            continue
         box, icon = (st.info, ":material/info:") if doubt.kind == "fair" else (st.warning, ":material/warning:")
         box(escape_markdown(doubt.text), icon=icon)
     how: dict[str, Any] = {
@@ -109,8 +112,8 @@ def _choose() -> None:
         st.success("In use. The top of this page tells what was done to the data.", icon=":material/check:")
 
 
-def _choice() -> Choice:
-    """The widgets that say what is what, each with our guess at first."""
+def _choice() -> tuple[Choice, Any]:
+    """The widgets that say what is what, each with our guess at first; and the place for what is asked about f."""
     here = draft()
     left, right = st.columns(2, gap="large")
     with left:
@@ -118,6 +121,7 @@ def _choice() -> Choice:
     with right:
         sensitive, groups = choose_groups(outcome.column)
     scores, out_of = choose_scores((outcome.column, sensitive.column))
+    place = st.container()
     person, time = choose_split(outcome.column)
     taken = {person: "who it is", scores: "scores of f", sensitive.column: "sensitive", outcome.column: "outcome"}
     kinds = choose_features({column: use for column, use in taken.items() if column})
@@ -129,7 +133,7 @@ def _choice() -> Choice:
         horizontal=True,
         **kept("missing", here.chosen.get("missing", "fill")),
     )
-    return Choice(
+    choice = Choice(
         target=outcome.column,
         favourable=good,
         sensitive=sensitive.column,
@@ -145,6 +149,7 @@ def _choice() -> Choice:
         person=person,
         time=time,
     )
+    return choice, place
 
 
 def _use(data: pd.DataFrame, choice: Choice) -> None:

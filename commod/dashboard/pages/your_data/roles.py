@@ -9,7 +9,8 @@ import streamlit as st
 from commod.dashboard.pages.your_data.draft import draft, kept, select
 from commod.dashboard.text.glossary import tip
 from commod.datasets import ChoiceError, roles
-from commod.datasets.own import MAX_VALUES, as_times, classes_of
+from commod.datasets.own import MAX_VALUES, classes_of
+from commod.datasets.raw import read_numbers
 from commod.models.base_models import BASE_MODELS
 from commod.uploads.limits import short
 
@@ -71,7 +72,7 @@ def _classes(label: str, name: str, columns: list[str], guess: str) -> Classes:
 def _cut(name: str, column: str) -> float:
     """Where to cut numbers, such that there are some on both sides."""
     here = draft()
-    numbers = as_times(here.frame[column]).dropna()
+    numbers = read_numbers(here.frame[column])[0].dropna()
     low, high = float(numbers[numbers > numbers.min()].min()), float(numbers.max())
     value = min(max(here.chosen.get(name, roles.guess_cut(here.frame[column])), low), high)
     whole = bool((numbers % 1 == 0).all())
