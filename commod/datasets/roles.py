@@ -58,7 +58,7 @@ _SENSITIVE = {
     r"\b(group|age|ages|aged)\b": 2.0,
     r"\b(marital|married|language)\b": 1.0,
 }
-_SCORES = re.compile(r"\b(scores?|prob\w*|proba|pred\w*|risk|decile|percentile)\b")
+_SCORES = re.compile(r"\b(scores?|prob\w*|proba|pred\w*|risk|decile|percentile)\b|^p (?!value)")
 
 # Words in the names of other columns that tell of a field in which 1 stands for the bad outcome: illness, or default.
 _HEALTH = (

@@ -8,13 +8,13 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from commod.datasets.task import Task
+from commod.datasets.task import Split, Task
 from commod.metrics.auc import auc_of
 from commod.metrics.fairness import p_rule_of_rates
 from commod.models.base_models import train_base_model
 from commod.models.threshold import budget_threshold
 
-__all__ = ["Doubt", "are_treated_alike", "doubts_about", "first_doubts", "proposed_threshold"]
+__all__ = ["Doubt", "are_treated_alike", "doubts_about", "first_scores", "proposed_threshold"]
 
 # f is called one-sided if it says the rarer thing of less than this share of people.
 RARELY = 0.02
@@ -78,18 +78,16 @@ def doubts_about(
     return [doubt for doubt in found if doubt is not None]
 
 
-def first_doubts(task: Task, threshold: float, *, people: int) -> list[Doubt]:
-    """Doubts about the f of a task before it is used: about its scores, or about a quick model of half of the rows.
+def first_scores(task: Task) -> tuple[Split, NDArray[np.float64]]:
+    """Rows of a task and f's scores of them, before it is used: those that came with it, or a quick model's.
 
-    `people` is how many rows there are, of which `task` may hold a sample.
+    A quick model is trained on half of the rows, and scores the other half.
     """
     if task.spec.scores:
-        scores = task.X[task.spec.scores].to_numpy()
-        return doubts_about(task, task.y, task.sensitive, scores, threshold, people=people)
+        return Split(task.X, task.y, task.sensitive), task.X[task.spec.scores].to_numpy()
     train, held = task.split(test_size=0.5)
     f = train_base_model(task, train, "logistic_regression")
-    scores = f.predict_proba(held.X)[:, 1]
-    return doubts_about(task, held.y, held.sensitive, scores, threshold, people=people)
+    return held, f.predict_proba(held.X)[:, 1]
 
 
 def proposed_threshold(scores: Any, y: Any) -> float:

@@ -102,3 +102,15 @@ def test_own_data_open_where_half_of_the_fairness_is_bought(monkeypatch):
     fine(slider(app, "lambda_fair").set_value(9.0).run())
     next(b for b in app.button if b.label == "Reset").click()
     assert slider(fine(app.run()), "lambda_fair").value == chosen
+
+
+def test_an_f_that_is_worse_than_a_constant_is_used_on_request_only(monkeypatch):
+    table = people(rate=0.15)
+    app = opened(monkeypatch, table.assign(score=(table["score"] + 0.35).clip(0, 1)))
+    assert "Such a model has nothing to keep" in told(app)
+    assert use(app).disabled
+    (question,) = [box for box in app.checkbox if box.label.startswith("f does worse than a constant")]
+    fine(question.check().run())
+    fine(use(app).click().run())
+    fine(app.switch_page("app.py").run())
+    assert "Such a model has nothing to keep" in told(app)

@@ -6,14 +6,18 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import streamlit as st
+from numpy.typing import NDArray
 
 from commod.dashboard.state.page_state import PageState, mirrored
 from commod.datasets import Choice, ChoiceError, find_leaks, guess_columns, make_task, roles
 from commod.datasets.leaks import find_repeats, sample_rows
 from commod.datasets.own import Done, score_range
-from commod.explain.doubts import Doubt, first_doubts
+from commod.datasets.task import Split, Task
+from commod.explain.doubts import Doubt, doubts_about, first_scores
+from commod.models.threshold import ONE_HALF
 from commod.uploads.limits import TableError
 from commod.uploads.reading import ReadTable, read_table
 
@@ -23,10 +27,30 @@ LOOKED_AT = 10_000
 
 @dataclass(frozen=True)
 class Look:
-    """What is found on some thousand rows before data are used: sentences, and doubts about f."""
+    """What is found on some thousand rows before data are used, whatever f's line is and which way its scores go.
+
+    Attributes
+    ----------
+    warnings : list of str
+    rows, scores : Split, array
+        People that f was not trained on, and what it says of them; without scores, nothing can be told of f.
+    people : int
+        How many rows there are in all.
+    """
 
     warnings: list[str]
-    doubts: tuple[Doubt, ...] = ()
+    task: Task | None = None
+    rows: Split | None = None
+    scores: NDArray[np.float64] | None = None
+    people: int = 0
+
+    def doubts(self, choice: Choice) -> list[Doubt]:
+        """Reasons to look at f again, at the cut-off chosen."""
+        if self.task is None or self.rows is None or self.scores is None:
+            return []
+        scores = 1.0 - self.scores if choice.turned else self.scores
+        y, sensitive = self.rows.y, self.rows.sensitive
+        return doubts_about(self.task, y, sensitive, scores, choice.threshold, people=self.people)
 
 
 @dataclass
@@ -42,7 +66,6 @@ class Draft:
     used: Choice | None = None  # what the data in use were made by, if it was from this file
     uploads: int = 0  # a new number is a new, empty uploader
     forgotten: str = ""  # what was forgotten just now
-    doubts: tuple[Doubt, ...] = ()  # about f of the data in use
     _looks: dict[str, Look] = field(default_factory=dict)
 
     @property
@@ -63,9 +86,10 @@ class Draft:
 
     def look(self, choice: Choice) -> Look:
         """What somebody should know before these data are used, from some thousand of the rows."""
-        key = repr(choice)
+        plain = replace(choice, turned=False, threshold=ONE_HALF)
+        key = repr(plain)
         if key not in self._looks:
-            self._looks[key] = _look(self, choice)
+            self._looks[key] = _look(self, plain)
         return self._looks[key]
 
 
@@ -84,8 +108,8 @@ def _look(here: Draft, choice: Choice) -> Look:
             rows, task = len(here.frame), make_task(here.frame, usable).task
     except ChoiceError as error:
         return Look([f"As chosen, these data cannot be used. {error}", *repeats])
-    doubts = first_doubts(task, choice.threshold, people=round(len(task.y) * len(here.frame) / rows))
-    return Look([*leaks, *repeats], tuple(doubts))
+    held, scores = first_scores(task)
+    return Look([*leaks, *repeats], task, held, scores, round(len(task.y) * len(here.frame) / rows))
 
 
 def _with_a_line(data: pd.DataFrame, choice: Choice) -> Choice:

@@ -16,10 +16,11 @@ TURN = {True: "Turn them round: 1 less the score is used", False: "Leave them as
 
 
 def choose_line(choice: Choice) -> tuple[Choice, bool]:
-    """The choice with f's cut-off, and with its scores turned round if that is wanted; and whether that is answered."""
+    """The choice with f's cut-off, its scores turned round if wanted; and whether all that is asked is answered."""
     here, about = draft(), f"{choice.target}_{choice.favourable}_{choice.scores}"
     answered = True
-    turned = next((doubt for doubt in here.look(choice).doubts if doubt.kind == "turned"), None)
+    look = here.look(choice)
+    turned = next((doubt for doubt in look.doubts(choice) if doubt.kind == "turned"), None)
     if turned is not None:
         st.warning(f"{escape_markdown(turned.text)} Turn them round?", icon=":material/swap_vert:")
         name = f"turned_{about}"
@@ -33,7 +34,7 @@ def choose_line(choice: Choice) -> tuple[Choice, bool]:
         )
         answered = answer is not None
         choice = replace(choice, turned=bool(answer))
-    proposals = (doubt.threshold for doubt in here.look(choice).doubts)
+    proposals = (doubt.threshold for doubt in look.doubts(choice))
     proposed = next((threshold for threshold in proposals if threshold is not None), ONE_HALF)
     name = f"threshold_{about}_{choice.turned}"
     line = st.number_input(
@@ -47,4 +48,10 @@ def choose_line(choice: Choice) -> tuple[Choice, bool]:
     )
     if proposed != ONE_HALF:
         st.caption(f"At {proposed:g} f says it as often as the record does; at one half, hardly ever or nearly always.")
-    return replace(choice, threshold=round(float(line), 3)), answered
+    choice = replace(choice, threshold=round(float(line), 3))
+    if any(doubt.kind == "worse" for doubt in look.doubts(choice)):
+        name = f"worse_{about}_{choice.turned}"
+        answered &= st.checkbox(
+            "f does worse than a constant: use it all the same", **kept(name, here.chosen.get(name, False))
+        )
+    return choice, answered

@@ -96,7 +96,7 @@ def _choose() -> None:
     look = here.look(choice)
     for sentence in look.warnings:
         st.warning(escape_markdown(sentence), icon=":material/warning:")
-    for doubt in look.doubts:
+    for doubt in look.doubts(choice):
         if doubt.kind == "turned" and not answered:  # it stands above, as a question
             continue
         box, icon = (st.info, ":material/info:") if doubt.kind == "fair" else (st.warning, ":material/warning:")
