@@ -83,6 +83,7 @@ def command_line(**options):
     return json.loads(subprocess.run(command, cwd=ROOT, capture_output=True, check=True).stdout)
 
 
+@pytest.mark.slow
 def test_tile_point_and_command_line_agree(open_page):
     page = open_page()
     press(page, "Fairness (λ_fair)", "ArrowRight", times=2)
@@ -129,6 +130,7 @@ def test_every_slider_redraws(open_page):
     assert page.locator("[data-testid='tree'] li").count() == 3
 
 
+@pytest.mark.slow
 def test_a_link_opens_the_same_picture_elsewhere_and_survives_reload_and_page_change(open_page, address):
     page = open_page()
     press(page, "Fairness (λ_fair)", "ArrowLeft", times=3)
@@ -339,6 +341,7 @@ def test_the_keyboard_reaches_everything(open_page, script):
     ]
 
 
+@pytest.mark.slow
 def test_the_keyboard_changes_the_view_and_goes_back_to_a_setting_tried_before(open_page):
     page = open_page()
     page.get_by_role("radio", name="Fairness and accuracy").focus()

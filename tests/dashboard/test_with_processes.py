@@ -59,7 +59,14 @@ def elsewhere(pool, monkeypatch):
     return names
 
 
-LATER = ("pages/lesson.py", "pages/limits.py", "pages/runs.py")
+LATER = (
+    "pages/lesson.py",
+    "pages/limits.py",
+    "pages/runs.py",
+    "pages/people.py",
+    "pages/what_if.py",
+    "pages/take_home.py",
+)
 
 
 @pytest.mark.parametrize("script", [pytest.param(s, marks=pytest.mark.slow if s in LATER else ()) for s in COMPUTED])

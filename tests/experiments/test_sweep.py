@@ -128,7 +128,7 @@ def test_equal_effort_is_that_of_commod():
         lines_of("commod", 35)
 
 
-@pytest.mark.parametrize("fairness", [DP, EO])
+@pytest.mark.parametrize("fairness", [DP, pytest.param(EO, marks=pytest.mark.slow)])
 def test_every_method_moves_towards_fairness_along_its_knob(scene, fairness):
     """On the training rows, where it is meant to hold; the slow ones are in the slow tests."""
     train, given = scene.train, {"sensitive_features": scene.train.sensitive}

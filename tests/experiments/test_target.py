@@ -119,6 +119,7 @@ def test_it_searches_in_the_form_asked_for(short, small):
     assert (target.model.coef_[["zgpa", "fam_inc"]] == 0).all()
 
 
+@pytest.mark.slow
 def test_what_can_be_reached_in_one_direction_is_counted_in_it(short, small):
     lowered = find_settings(small, min_fairness=0.99, max_change=0.1, direction="worsen")
     both = find_settings(small, min_fairness=0.99, max_change=0.1)
@@ -168,6 +169,7 @@ def test_the_test_part_is_not_looked_at(monkeypatch, short, small):
     assert plain.candidates.equals(again.candidates)
 
 
+@pytest.mark.slow
 def test_the_same_question_has_the_same_answer_to_the_last_digit(short, small):
     first, again = (find_settings(small, min_fairness=0.45, max_change=0.2, max_sure=0.5) for _ in range(2))
     assert again.candidates.equals(first.candidates)

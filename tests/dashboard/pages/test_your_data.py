@@ -56,7 +56,12 @@ def test_the_example_is_guessed_and_used(app):
     assert app.metric[0].label == "group: A"
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if page != PAGE])
+LATER = ("pages/lesson.py", "pages/paper.py", "pages/data.py", "pages/glossary.py", "pages/runs.py", "pages/limits.py")
+
+
+@pytest.mark.parametrize(
+    "page", [pytest.param(page, marks=[pytest.mark.slow] * (page in LATER)) for page in PAGES if page != PAGE]
+)
 def test_every_page_works_on_own_data(app, page):
     app.query_params["methods"] = "commod,lpp" if page == "pages/compare.py" else "commod"
     fine(app.switch_page(page).run())
@@ -195,6 +200,7 @@ def test_numbers_are_cut_into_outcome_and_groups(app):
     assert app.selectbox(key="own_favourable_test_score").value == "≥ 70"
     fine(app.selectbox(key="own_sensitive").set_value("experience_years").run())
     fine(app.number_input(key="own_sensitive_cut_experience_years").set_value(6.0).run())
+    fine(app.selectbox(key="own_scores_test_score_experience_years").set_value("").run())  # the scores are of being hired
     fine(button(app, "Use these data").click().run())
     task = app.session_state["held_own_data"].task
     assert task.spec.outcomes == ("test_score: < 70", "test_score: ≥ 70")

@@ -5,6 +5,8 @@ import shutil
 import subprocess
 import sys
 
+import pytest
+
 from tests.browsing import ROOT
 
 # One field of `Settings`, and what the glossary says of it.
@@ -26,6 +28,7 @@ tip = "How much sparsity counts."
 """
 
 
+@pytest.mark.slow
 def test_a_slider_is_one_declaration(tmp_path):
     for name in ("commod", "tests", "pages"):
         shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
