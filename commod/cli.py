@@ -143,6 +143,8 @@ def _scene(arguments: argparse.Namespace) -> Scene:
     from commod.experiments.scene import SceneKey, prepare
 
     check_threshold(arguments.threshold)
+    if arguments.seed < 0:
+        raise ValueError("--seed must be 0 or more.")
     task = _task(arguments)
     usual = prepare(task.name, _base_model(arguments, task), arguments.seed)
     threshold = task.spec.threshold

@@ -237,3 +237,18 @@ def test_scores_of_the_other_outcome_are_asked_about(capsys, tmp_path):
         assert main(["fit", path, *words, "--json"]) == 0
         found.append(json.loads(capsys.readouterr().out)["f"]["accuracy"])
     assert found[0] > 0.6 > 0.4 > found[1]
+
+
+def test_a_rare_outcome_and_repeated_people_from_a_shell(capsys, tmp_path):
+    path = str(tmp_path / "rare.csv")
+    table = example_table()
+    table = table.assign(model_score=table["model_score"] / 4, person_id=table["applicant"] // 2)  # all below one half
+    table.drop(columns="applicant").to_csv(path, index=False)
+    assert main(["fit", path, "--threshold", "budget", "--json"]) == 0
+    told = capsys.readouterr()
+    assert 0.05 < json.loads(told.out)["settings"]["threshold"] < 0.25
+    assert "rows share their “person_id” with another row" in told.err
+    assert main(["fit", path, "--threshold", "0.9"]) == 2
+    assert "choose a cut-off between" in capsys.readouterr().err
+    assert main(["fit", "german", "--seed", "-1"]) == 2
+    assert "--seed must be 0 or more" in capsys.readouterr().err

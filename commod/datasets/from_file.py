@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +13,8 @@ import pandas as pd
 from commod.datasets import roles
 from commod.datasets.choice_options import OPTIONS, written_options
 from commod.datasets.columns import guess_columns
-from commod.datasets.leaks import find_leaks
-from commod.datasets.own import MAX_VALUES, Choice, ChoiceError, make_task
+from commod.datasets.leaks import find_leaks, find_repeats
+from commod.datasets.own import MAX_VALUES, Choice, ChoiceError, make_task, score_range
 from commod.datasets.task import Task
 from commod.uploads.limits import TableError
 from commod.uploads.reading import read_table
@@ -57,9 +58,13 @@ def task_of_file(path: Path, given: Mapping[str, Any]) -> tuple[Task, list[str]]
         raise TableError(f"{name}: {error}") from None
     guesses = guess_columns(table.frame)
     choice = complete_choice(table.frame, guesses, name, given)
+    low, high = score_range(table.frame, choice)
+    if "threshold" not in given and not low <= choice.threshold < high:  # f would decide alike about everybody
+        choice = replace(choice, threshold=(low + high) / 2)
     own = make_task(table.frame, choice, name=name)
     told = [*table.notices, *_guesses_in_words(choice, guesses, given), *own.done]
-    told += [f"Take care: {sentence}" for sentence in find_leaks(own)]
+    repeats = find_repeats(roles.possible_people(table.frame, guesses), choice)
+    told += [f"Take care: {sentence}" for sentence in [*find_leaks(own), *repeats]]
     return own.task, told
 
 

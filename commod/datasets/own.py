@@ -173,6 +173,9 @@ def make_task(frame: pd.DataFrame, choice: Choice, *, name: str = "own") -> OwnT
         If a column is missing, an outcome or a group has too few rows, or scores are no probabilities.
     """
     _check_columns(frame, choice)
+    for column in choice.merits:
+        if choice.kinds.get(column) != "number":
+            raise ChoiceError(f"“{_short(column)}” is no number among the features, so it cannot be a merit.")
     if not 0 < choice.threshold < 1:
         raise ChoiceError(f"A cut-off lies between 0 and 1, and {choice.threshold:g} does not: choose another.")
     done: list[Done] = []
@@ -201,9 +204,9 @@ def make_task(frame: pd.DataFrame, choice: Choice, *, name: str = "own") -> OwnT
     if not whole.all():
         done.append(Done("{rows} rows with a missing feature are left out.", rows=int((~whole).sum())))
     index = X.index[whole]
-    X = X.loc[index].reset_index(drop=True)
-    y = (outcome.loc[index] == choice.favourable).astype(int).reset_index(drop=True)
-    s = (group.loc[index] == choice.groups[1]).astype(int).reset_index(drop=True)
+    X = X.loc[index]  # the numbers of the file's rows stay, so that a person can be found in it
+    y = (outcome.loc[index] == choice.favourable).astype(int)
+    s = (group.loc[index] == choice.groups[1]).astype(int)
     _check_cells(y, s, choice)
     constant = [column for column in X.columns if len(pd.unique(X[column])) == 1]
     if constant:
@@ -223,11 +226,13 @@ def make_task(frame: pd.DataFrame, choice: Choice, *, name: str = "own") -> OwnT
         outcomes=(f"{choice.target}: {bad}", f"{choice.target}: {choice.favourable}"),
         favourable=1,
         sensitive=choice.sensitive,
-        groups=choice.groups,
-        filter="",
+        groups=(_group_name(choice.sensitive, choice.groups[0]), _group_name(choice.sensitive, choice.groups[1])),
+        filter=_split_in_words(choice),
         scores=choice.scores,
         threshold=choice.threshold,
     )
+    if choice.turned:
+        done.append(Done("The scores in {column} are turned round: 1 less each of them is used.", choice.scores))
     if scores is not None:
         X = X.assign(**{choice.scores: scores.loc[index].to_numpy(dtype=float)})
         decimal = _decimal(frame, choice.scores) or "."
@@ -247,10 +252,24 @@ def make_task(frame: pd.DataFrame, choice: Choice, *, name: str = "own") -> OwnT
         contract=contract,
         words=_words(choice),
         person=_people(frame[choice.person].loc[index]) if choice.person else None,
-        time=times.loc[index].reset_index(drop=True) if times is not None else None,
+        time=times.loc[index] if times is not None else None,
     )
     _check_split(task, choice)
     return OwnTask(task, tuple(done))
+
+
+def _group_name(column: str, value: str) -> str:
+    """A value that says nothing by itself ("0", "yes") gets the name of its column."""
+    bare = value.lower() in ("yes", "no", "true", "false", "y", "n", "t", "f") or not any(map(str.isalpha, value))
+    return f"{column}: {value}" if bare else value
+
+
+def _split_in_words(choice: Choice) -> str:
+    if choice.time:
+        return f"The latest rows by “{_short(choice.time)}” are the test part, whatever the seed."
+    if choice.person:
+        return f"Rows of one “{_short(choice.person)}” are on one side of the split; what is counted are rows."
+    return ""
 
 
 def _feature(rule: ColumnRule, choice: Choice) -> Feature:
@@ -378,7 +397,7 @@ def _people(values: pd.Series) -> pd.Series:
     codes = pd.factorize(as_text(values))[0]
     unknown = codes < 0
     codes[unknown] = codes.max(initial=-1) + 1 + np.arange(unknown.sum())
-    return pd.Series(codes)
+    return pd.Series(codes, index=values.index)
 
 
 def _check_split(task: Task, choice: Choice) -> None:

@@ -58,7 +58,8 @@ def suited_start(scene: Scene, fairness: str, report: Report | None = None) -> S
 
         start, found = _fairness_by_strength(scene, fairness, update, share_of_all)
         if not found:
-            return Start({"lambda_fair": 0.0}, f"f needs no correction here ({name} {shown(start)} in training).")
+            told = f"On the training rows f treats the groups alike, as far as can be told ({name} {shown(start)}): "
+            return Start({"lambda_fair": 0.0}, told + "the pages open with f as it is.")
         best = max(found.values())
         if best - start < LEAST_GAIN * (1.0 - start):
             continue

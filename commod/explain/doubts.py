@@ -162,11 +162,15 @@ def _fair_already(task: Task, groups: NDArray[Any], decided: NDArray[np.bool_]) 
     if not are_treated_alike(groups, decided):
         return None
     rates = [float(decided[groups == code].mean()) for code in (0, 1)]
+    nearly = (
+        min(float(p_rule_of_rates(np.array(each))) for each in (rates, [1 - rate for rate in rates])) >= NEARLY_FAIR
+    )
+    why = "which is nearly equal" if nearly else f"a difference that may be chance on {len(groups):,} people"
     shown = " and ".join(f"{rate:.1%} of {group}" for rate, group in zip(rates, task.groups, strict=True))
     return Doubt(
         "fair",
-        f"f says “{task.spec.outcomes[1]}” of {shown}, which may be chance or is nearly equal: by demographic parity "
-        "it needs no correction. Look at equalized odds, or at other groups.",
+        f"f says “{task.spec.outcomes[1]}” of {shown} (of those looked at), {why}: there is little that demographic "
+        "parity would correct. Look at equalized odds, or at other groups.",
     )
 
 

@@ -79,7 +79,7 @@ def to_portable(
         if g.has_shift
         else FORMAT,
         "about": dict(about or {}),
-        "settings": {**weights, **settings},
+        "settings": {**weights, **settings, **({"threshold": g.threshold_} if g.line_ != 0 else {})},
         "classes": [_plain(label, "label") for label in g.classes_],
         **({"raw": rules} if rules else {}),
         "encoder": encoder,

@@ -162,7 +162,7 @@ def test_numbers_are_cut_into_outcomes_and_groups(table):
     assert task.y.tolist() == (known["test_score"] >= 60).astype(int).tolist()
     assert task.sensitive.tolist() == (known["experience_years"] >= 5).astype(int).tolist()
     assert task.spec.outcomes == ("test_score: < 60", "test_score: ≥ 60")
-    assert task.groups == ("< 5", "≥ 5")
+    assert task.groups == ("experience_years: < 5", "experience_years: ≥ 5")
     with pytest.raises(ChoiceError, match="All numbers of “test_score” are on one side of 1000"):
         make_task(table, replace(cut, target_cut=1000))
     with pytest.raises(ChoiceError, match="choose a number"):
@@ -255,3 +255,24 @@ def test_the_recipe_makes_the_same_task(table, tmp_path, monkeypatch):
     exec(compile(task.recipe, "recipe", "exec"), made)
     pd.testing.assert_frame_equal(made["task"].X, task.X)
     assert made["task"].y.equals(task.y)
+
+
+def test_rows_keep_their_numbers_in_the_file(table):
+    """Whoever finds a changed decision in the predictions has to find the person in the file."""
+    some = table.assign(group=table["group"].where(table.index % 3 > 0))  # a third have no group
+    task = make_task(some, CHOICE).task
+    assert (task.X.index % 3 > 0).all()
+    assert task.X["experience_years"].tolist() == some.loc[task.X.index, "experience_years"].tolist()
+    for part in task.split():
+        assert part.y.tolist() == (some.loc[part.X.index, "hired"] == "yes").astype(int).tolist()
+
+
+@pytest.mark.parametrize(("values", "names"), [(("0", "1"), ("group: 0", "group: 1")), (("A", "B"), ("A", "B"))])
+def test_groups_that_say_nothing_by_themselves_get_the_name_of_their_column(table, values, names):
+    named = table.assign(group=table["group"].map(dict(zip("AB", values, strict=True))))
+    assert make_task(named, replace(CHOICE, groups=values)).task.groups == names
+
+
+def test_only_numbers_among_the_features_are_merits(table):
+    with pytest.raises(ChoiceError, match="“city” is no number among the features"):
+        make_task(table, replace(CHOICE, merits={"city": 1}))

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from commod.dashboard.jobs.queue import Report
-from commod.dashboard.state.settings import Settings
+from commod.dashboard.state.settings import GRIDS, Settings
 from commod.dashboard.text.html import concept_cards
 from commod.dashboard.text.verdicts import cost_of_limits, verdict
 from commod.datasets import Task
@@ -152,6 +152,7 @@ class FitResult:
             self.changes,
             self.record,
             smallest_ratio=None if self.g.has_shift else float(self.ratio_test.min()),
+            at_end=self.settings.lambda_fair == GRIDS["lambda_fair"][-1],
         )
 
     @cached_property
@@ -159,7 +160,9 @@ class FitResult:
         """What is wrong with it, or with f, that fairness and accuracy do not tell, on test."""
         scene, test = self.scene, self.scene.test
         doubts = doubts_about(self.task, test.y, test.sensitive, scene.scores_test, scene.threshold)
-        return [doubt.text for doubt in doubts if doubt.is_question] + trouble_of(
+        alike = len(np.unique(scene.decisions_test)) == 1
+        grave = [doubt for doubt in doubts if doubt.is_question or (alike and doubt.kind == "one-sided")]
+        return [doubt.text for doubt in grave] + trouble_of(
             self.task, self.settings.fairness, test.y, scene.logit_test, self.logit, self.figures, self.path
         )
 

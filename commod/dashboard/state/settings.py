@@ -187,6 +187,8 @@ def limits_in_words(settings: Settings) -> str:
 def in_words(settings: Settings) -> str:
     """The slider values in one line, and what is chosen beside them where it is not the usual."""
     words = described(settings, "model")
+    if settings.threshold != _USUAL.threshold:
+        words["threshold"] = described(settings, "scene")["threshold"]
     return ", ".join(
         f"{CONTROLS[name].name} {value}"
         for name, value in words.items()

@@ -13,6 +13,10 @@ from commod.metrics.figures import CRITERIA
 ONE_WAY = {"both": "", "improve": " and no better decision taken away", "worsen": " and no better decision given"}
 
 
+# Said where nothing changes however strong λ_fair is.
+AT_END = "λ_fair is at its end: try an update that may also shift, or another method on the page Compare."
+
+
 def directions(spec: TaskSpec) -> tuple[tuple[str, str], tuple[str, str]]:
     """Words and column of the changes that favour a person, and of those that do not."""
     names = ("lowered", "raised")
@@ -43,6 +47,7 @@ def verdict(
     record: pd.DataFrame,
     *,
     smallest_ratio: float | None,
+    at_end: bool = False,
 ) -> str:
     """The picture in one sentence, honest about noise.
 
@@ -55,6 +60,8 @@ def verdict(
         Of `compare_decisions`, of `change_table` and of `explain_record`, on test.
     smallest_ratio : float or None
         The smallest r on test: told while no decision changes. None where a shift decides about that, too.
+    at_end : bool
+        Whether λ_fair cannot be moved any further.
     """
     criterion, people = CRITERIA[fairness], spec.people
     row, accuracy = figures.loc[criterion.figure_name], figures.loc["accuracy"]
@@ -66,7 +73,9 @@ def verdict(
                 f"the smallest ratio r among {total:,} {people} is {smallest_ratio:.2f}, and a decision changes where "
                 "r falls below 0"
             )
-        return f"No decision changes yet: {why}. Move λ_fair to the right."
+        return (
+            f"No decision changes{'' if at_end else ' yet'}: {why}. {AT_END if at_end else 'Move λ_fair to the right.'}"
+        )
     if row["difference_low"] <= 0 <= row["difference_high"]:
         moved = f"moves from {row['f']:.2f} to {row['g']:.2f}, a difference that may be chance on {total:,} {people},"
     else:
@@ -74,6 +83,8 @@ def verdict(
         moved = f"{'improves' if better else 'worsens'} from {row['f']:.2f} to {row['g']:.2f}"
     cost = 100 * accuracy["difference"]
     price = f"{abs(cost):.1f} points of accuracy {'lost' if cost < 0 else 'gained'}"
+    if accuracy["difference_low"] <= 0 <= accuracy["difference_high"]:
+        price += ", which may be chance"
     (_, better_off), (_, worse_off) = directions(spec)
     helped, harmed = int(changes[better_off].sum()), int(changes[worse_off].sum())
     return (

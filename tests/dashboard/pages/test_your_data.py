@@ -53,7 +53,7 @@ def test_the_example_is_guessed_and_used(app):
     }
     assert "In use: applicants.csv" in [h.value for h in app.header]
     assert app.success[-1].value.startswith("In use.")
-    assert app.metric[0].label == "group: A"
+    assert app.metric[0].label == "A"
 
 
 LATER = ("pages/lesson.py", "pages/paper.py", "pages/data.py", "pages/glossary.py", "pages/runs.py", "pages/limits.py")
@@ -200,11 +200,13 @@ def test_numbers_are_cut_into_outcome_and_groups(app):
     assert app.selectbox(key="own_favourable_test_score").value == "≥ 70"
     fine(app.selectbox(key="own_sensitive").set_value("experience_years").run())
     fine(app.number_input(key="own_sensitive_cut_experience_years").set_value(6.0).run())
-    fine(app.selectbox(key="own_scores_test_score_experience_years").set_value("").run())  # the scores are of being hired
+    fine(
+        app.selectbox(key="own_scores_test_score_experience_years").set_value("").run()
+    )  # the scores are of being hired
     fine(button(app, "Use these data").click().run())
     task = app.session_state["held_own_data"].task
     assert task.spec.outcomes == ("test_score: < 70", "test_score: ≥ 70")
-    assert set(task.groups) == {"< 6", "≥ 6"}
+    assert set(task.groups) == {"experience_years: < 6", "experience_years: ≥ 6"}
 
 
 def test_scores_out_of_100_are_offered_and_divided():

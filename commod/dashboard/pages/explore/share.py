@@ -6,7 +6,7 @@ import streamlit as st
 
 from commod.dashboard.state import session
 from commod.dashboard.state.recipe import to_python
-from commod.dashboard.state.settings import Settings
+from commod.dashboard.state.settings import OWN_PREFIX, Settings
 from commod.dashboard.views.pin import pin_popover
 
 
@@ -17,7 +17,10 @@ def share(settings: Settings) -> None:
         with st.popover("Share this setting", icon=":material/share:", key="share", on_change="rerun") as shared:
             if shared.open:
                 st.caption(
-                    "The address of this page holds the complete setting: whoever opens it sees the same picture."
+                    "The address of this page holds the complete setting, but not your data: it leads back here in "
+                    "this session only. Others need your file, too."
+                    if settings.data.startswith(OWN_PREFIX)
+                    else "The address of this page holds the complete setting: whoever opens it sees the same picture."
                 )
                 st.code(session.address(), language=None, wrap_lines=True)
         with st.popover("Copy as Python", icon=":material/code:", key="python", on_change="rerun") as copied:

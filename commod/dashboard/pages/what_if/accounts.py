@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import partial
 from typing import Any
 
@@ -46,7 +47,7 @@ _ACCOUNTS = account_columns(ACCOUNTS[1], "+.3f")
 
 
 def _minus(text: str) -> str:
-    return text.replace("-", "−")
+    return re.sub(r"-(?=\d)", "−", text)
 
 
 # ---- before and after the edit ----

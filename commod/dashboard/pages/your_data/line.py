@@ -22,8 +22,9 @@ def choose_line(choice: Choice) -> tuple[Choice, bool]:
     look = here.look(choice)
     turned = next((doubt for doubt in look.doubts(choice) if doubt.kind == "turned"), None)
     if turned is not None:
-        st.warning(f"{escape_markdown(turned.text)} Turn them round?", icon=":material/swap_vert:")
         name = f"turned_{about}"
+        if here.chosen.get(name) is None:
+            st.warning(f"{escape_markdown(turned.text)} Turn them round?", icon=":material/swap_vert:")
         answer = st.radio(
             "The scores",
             list(TURN),

@@ -176,7 +176,7 @@ def _in_use() -> None:
     here, task = draft(), own.task
     st.header(f"In use: {escape_markdown(task.spec.title)}")
     st.success(f"All pages work on these data now. {escape_markdown(_start(own))}", icon=":material/check:")
-    draw_group_sizes(task, label="{sensitive}: {group}", told="{rate:.1%}: {outcome}")
+    draw_group_sizes(task, told="{rate:.1%}: {outcome}")
     for sentence in here.leaks:
         st.warning(escape_markdown(sentence), icon=":material/warning:")
     if here.told:
@@ -201,7 +201,7 @@ def _draw_done(done: tuple[Done, ...]) -> None:
     """What was done to the data, a row for each column and step."""
     rows = [[step.column or "All", f"{step.rows:,}" if step.rows else "", step.what] for step in done]
     with st.expander(f"What was done to the data: {len(rows)} steps", expanded=len(rows) <= 8):
-        headings = ["Column", "Rows", "What was done"]
+        headings = ["Column", "How many", "What was done"]
         st.html(html_table(headings, rows, caption="What was done to the data", text=(2,), tall=len(rows) > 15))
 
 
