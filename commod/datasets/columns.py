@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from commod.datasets.own import _as_numbers, _short, as_text
-from commod.datasets.raw import MAX_LEVELS, OTHER
+from commod.datasets.own import as_text
+from commod.datasets.raw import MAX_LEVELS, OTHER, read_numbers
+from commod.uploads.limits import short
 
 __all__ = ["guess_columns", "words_of"]
 
@@ -51,7 +52,7 @@ def _guess(values: pd.Series) -> dict[str, Any]:
     is_numeric = pd.api.types.is_numeric_dtype(values.dtype)
     texts = cells if is_numeric else as_text(cells)
     known = texts.notna().to_numpy()
-    numbers = _as_numbers(cells)[0]
+    numbers = read_numbers(cells)[0]
     no_number = known & numbers.isna().to_numpy()
     present, wrong = int(rows[known].sum()), int(rows[no_number].sum())
     different = int(texts.nunique())
@@ -60,7 +61,7 @@ def _guess(values: pd.Series) -> dict[str, Any]:
         "values": different,
         "missing": len(values) - present,
         "not_numbers": wrong if is_number else 0,
-        "examples": ", ".join(_short(value) for value in texts[known].head(3)),
+        "examples": ", ".join(short(value, 24) for value in texts[known].head(3)),
         "special": "",
     }
     many = different > MAX_LEVELS
@@ -74,11 +75,15 @@ def _guess(values: pd.Series) -> dict[str, Any]:
     if not is_numeric and _are_dates(texts[known]):
         why = "dates: left out, but the rows can be split by them"
         return {**found, "kind": "leave out", "why": why, "special": "date"}
-    if is_number and different >= 0.95 * present and _number_rows(_as_numbers(values)[0].dropna()):
+    if is_number and different >= 0.95 * present and _number_rows(read_numbers(values)[0].dropna()):
         why = "a different whole number in nearly every row: a code, it seems"
         return {**found, "kind": "leave out", "why": why, "special": "code"}
     if is_number:
-        odd = f"; {wrong:,} cells are none (“{_short(cells[no_number].iloc[0])}”) and count as missing" if wrong else ""
+        odd = (
+            f"; {wrong:,} cells are none (“{short(cells[no_number].iloc[0], 24)}”) and count as missing"
+            if wrong
+            else ""
+        )
         return {**found, "kind": "number", "why": f"numbers{odd}"}
     if different > max(MAX_LEVELS, 0.2 * present):
         return {**found, "kind": "leave out", "why": "nearly as many texts as rows: names or notes, it seems"}

@@ -13,7 +13,8 @@ from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from sklearn.tree import DecisionTreeClassifier
 
 from commod.datasets.encoding import TabularEncoder
-from commod.datasets.own import Choice, OwnTask, _listed, _short, classes_of
+from commod.datasets.own import Choice, OwnTask, classes_of
+from commod.uploads.limits import short
 
 __all__ = ["find_leaks", "find_repeats", "sample_rows"]
 
@@ -45,7 +46,7 @@ def find_leaks(own: OwnTask) -> list[str]:
             if share >= ALONE:
                 says = "is the same as" if share == 1.0 else "gives away"
                 found.append(
-                    f"“{_short(name)}” {says} the {what}: leave it out, unless it is known before the decision."
+                    f"“{short(name, 24)}” {says} the {what}: leave it out, unless it is known before the decision."
                 )
         rest = X[[name for name, share in told.items() if share < ALONE]]
         share, names = _told_together(rest, labels)
@@ -73,8 +74,8 @@ def find_repeats(repeats: Mapping[str, int], choice: Choice) -> list[str]:
         return []
     column = max(repeats, key=lambda name: repeats[name])
     return [
-        f"{repeats[column]:,} rows share their “{_short(column)}” with another row: if rows are split at random, the "
-        "same person (or case) is trained on and tested on. Split them by that column."
+        f"{repeats[column]:,} rows share their “{short(column, 24)}” with another row: if rows are split at random, "
+        "the same person (or case) is trained on and tested on. Split them by that column."
     ]
 
 
@@ -130,3 +131,7 @@ def _cross_validated(model: BaseEstimator, X: np.ndarray, labels: np.ndarray) ->
     parts = StratifiedKFold(2, shuffle=True, random_state=0)
     predicted = cross_val_predict(model, X, labels, cv=parts)
     return float(balanced_accuracy_score(labels, predicted))
+
+
+def _listed(names: list[str]) -> str:
+    return ", ".join(f"“{short(name, 24)}”" for name in names[:5]) + (" …" if len(names) > 5 else "")

@@ -491,7 +491,3 @@ def _check_cells(y: pd.Series, s: pd.Series, choice: Choice) -> None:
                     f"Group “{_short(group)}” has {rows} rows {what} the favourable outcome; at least {LEAST_ROWS} are "
                     "needed to train and to hold some out. Choose other groups, or bring more data."
                 )
-
-
-def _listed(names: list[str]) -> str:
-    return ", ".join(f"“{_short(name)}”" for name in names[:5]) + (" …" if len(names) > 5 else "")

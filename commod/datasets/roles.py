@@ -8,7 +8,8 @@ from collections.abc import Collection, Sequence
 import pandas as pd
 
 from commod.datasets.columns import words_of
-from commod.datasets.own import MAX_VALUES, _as_numbers, classes_of
+from commod.datasets.own import MAX_VALUES, classes_of
+from commod.datasets.raw import read_numbers
 
 __all__ = [
     "columns_of_classes",
@@ -193,7 +194,7 @@ def guess_favourable(values: Sequence[str], target: str = "", columns: Sequence[
 
 def guess_cut(column: pd.Series) -> float:
     """Where to cut a column of numbers: at its median, or the next value above if nothing lies below that."""
-    numbers = _as_numbers(column)[0].dropna()
+    numbers = read_numbers(column)[0].dropna()
     middle = float(numbers.median())
     return middle if (numbers < middle).any() else float(numbers[numbers > middle].min())
 
@@ -215,7 +216,7 @@ def possible_scores(frame: pd.DataFrame, guesses: pd.DataFrame, taken: Collectio
     for column in guesses.index[(guesses["kind"] == "number") & (guesses["values"] >= 3)]:
         if column in taken:
             continue
-        numbers = _as_numbers(frame[column])[0]
+        numbers = read_numbers(frame[column])[0]
         named = bool(_SCORES.search(words_of(str(column))))
         out_of = next((most for most in (1.0, 10.0, 100.0) if numbers.max() <= most and (most == 1.0 or named)), None)
         if out_of is not None and numbers.min() >= 0:
