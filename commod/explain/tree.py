@@ -136,4 +136,5 @@ def _rules(task: Task, encoder: TabularEncoder, feature: int, threshold: float, 
     unit = next((f" {f.unit}" for f in task.spec.features if f.name == column and f.unit not in ("", "count")), "")
     if whole:
         return f"{label} ≤ {int(np.floor(threshold))}{unit}", f"{label} ≥ {int(np.floor(threshold)) + 1}{unit}"
-    return f"{label} ≤ {threshold:.4g}{unit}", f"{label} > {threshold:.4g}{unit}"
+    cut = f"{threshold:,.0f}" if abs(threshold) >= 10_000 else f"{threshold:.4g}"
+    return f"{label} ≤ {cut}{unit}", f"{label} > {cut}{unit}"
