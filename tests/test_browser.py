@@ -99,6 +99,7 @@ def test_tile_point_and_command_line_agree(open_page):
     assert not page.problems
 
 
+@pytest.mark.slow
 def test_every_slider_redraws(open_page):
     page = open_page()
     seen = {drawn(page)}
@@ -152,6 +153,7 @@ def test_a_link_opens_the_same_picture_elsewhere_and_survives_reload_and_page_ch
     assert [metric(page, name) for name in ("Accuracy", "P-Rule", "Decisions changed")] == figures
 
 
+@pytest.mark.slow
 def test_undo_redo_and_back_to_a_point_tried_before(open_page):
     page = open_page()
     start = drawn(page)

@@ -198,6 +198,7 @@ def told(wire):
     return session.config, session.custom_theme, [(page.page_name, page.url_pathname) for page in pages]
 
 
+@pytest.mark.slow
 def test_the_installed_app_is_the_app(app, folder):
     quick = {"COMMOD_PROCESSES": "1", "COMMOD_WARM_UP": "0"}
     with running([str(app / "commod-explorer")], folder, surroundings(folder) | quick) as (address, server):

@@ -66,6 +66,7 @@ LATER = (
     "pages/people.py",
     "pages/what_if.py",
     "pages/take_home.py",
+    "pages/compare.py",
 )
 
 

@@ -66,6 +66,7 @@ def test_compare_with_a_hostile_link():
     assert app.pills[0].value == ["lpp"]
 
 
+@pytest.mark.slow
 def test_compare_under_equalized_odds_offers_what_is_defined_for_it():
     app = run_compare(fairness="equalized_odds", methods="commod,oracle_roc,oracle_lpp,fst")
     assert app.pills[0].value == ["commod", "oracle_lpp", "fst"]

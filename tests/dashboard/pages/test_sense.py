@@ -69,7 +69,7 @@ def test_a_model_that_changes_nobody_has_nothing_to_check():
 
 
 @pytest.mark.parametrize("tab", TABS)
-@pytest.mark.parametrize("data", ["law_school", "german"])
+@pytest.mark.parametrize("data", ["law_school", pytest.param("german", marks=pytest.mark.slow)])
 def test_every_tab_of_who_changed_opens(tab, data):
     app = run(PEOPLE, data=data)
     app.session_state["people_sense"] = tab
