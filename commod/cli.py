@@ -153,7 +153,7 @@ def _scene(arguments: argparse.Namespace) -> Scene:
         line = logit_of_threshold(arguments.threshold, None, logit, labels)
         threshold = round(float(1.0 / (1.0 + np.exp(-line))), 6)
     scene = prepare(*SceneKey(task.name, usual.base_model, arguments.seed, threshold))
-    _tell_doubts(scene, answered=getattr(arguments, "choice__scores_of", None) is not None)
+    _tell_doubts(scene, answered="turned" in given_options(arguments))
     return scene
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,7 @@ from commod.datasets import roles
 from commod.datasets.choice_options import OPTIONS, written_options
 from commod.datasets.columns import guess_columns
 from commod.datasets.leaks import find_leaks, find_repeats
-from commod.datasets.own import MAX_VALUES, Choice, ChoiceError, make_task, score_range
+from commod.datasets.own import MAX_VALUES, Choice, ChoiceError, make_task, with_a_line
 from commod.datasets.task import Task
 from commod.uploads.limits import TableError
 from commod.uploads.reading import read_table
@@ -58,9 +57,8 @@ def task_of_file(path: Path, given: Mapping[str, Any]) -> tuple[Task, list[str]]
         raise TableError(f"{name}: {error}") from None
     guesses = guess_columns(table.frame)
     choice = complete_choice(table.frame, guesses, name, given)
-    low, high = score_range(table.frame, choice)
-    if "threshold" not in given and not low <= choice.threshold < high:  # f would decide alike about everybody
-        choice = replace(choice, threshold=(low + high) / 2)
+    if "threshold" not in given:
+        choice = with_a_line(table.frame, choice)
     own = make_task(table.frame, choice, name=name)
     told = [*table.notices, *_guesses_in_words(choice, guesses, given), *own.done]
     repeats = find_repeats(roles.possible_people(table.frame, guesses), choice)

@@ -368,12 +368,13 @@ def _checked_scores(values: pd.Series, choice: Choice) -> pd.Series:
     return 1.0 - numbers if choice.turned else numbers
 
 
-def score_range(frame: pd.DataFrame, choice: Choice) -> tuple[float, float]:
-    """The least and the largest probability among the scores; 0 and 1 where f is to be trained."""
+def with_a_line(frame: pd.DataFrame, choice: Choice) -> Choice:
+    """The choice with a cut-off at which f decides both ways: f can be looked at even where the chosen one is none."""
     if not choice.scores:
-        return 0.0, 1.0
+        return choice
     scores = _checked_scores(frame[choice.scores], choice)
-    return float(scores.min()), float(scores.max())
+    low, high = float(scores.min()), float(scores.max())
+    return choice if low <= choice.threshold < high else replace(choice, threshold=(low + high) / 2)
 
 
 def _check_line(scores: pd.Series, choice: Choice) -> None:

@@ -154,18 +154,20 @@ def are_treated_alike(groups: Any, decided: Any) -> bool:
     codes, says = np.asarray(groups), np.asarray(decided).astype(bool)
     rates = np.array([says[codes == code].mean() for code in (0, 1)])
     spread = np.sqrt(sum(rate * (1 - rate) / (codes == code).sum() for code, rate in enumerate(rates)))
-    ratio = min(float(p_rule_of_rates(each)) for each in (rates, 1 - rates))
-    return bool(ratio >= NEARLY_FAIR or abs(rates[1] - rates[0]) <= 1.96 * spread)
+    return bool(_nearly_equal(rates) or abs(rates[1] - rates[0]) <= 1.96 * spread)
+
+
+def _nearly_equal(rates: NDArray[np.float64]) -> bool:
+    """Whether rates of a decision, and of the other one, are near each other."""
+    return min(float(p_rule_of_rates(each)) for each in (rates, 1 - rates)) >= NEARLY_FAIR
 
 
 def _fair_already(task: Task, groups: NDArray[Any], decided: NDArray[np.bool_]) -> Doubt | None:
     if not are_treated_alike(groups, decided):
         return None
-    rates = [float(decided[groups == code].mean()) for code in (0, 1)]
-    nearly = (
-        min(float(p_rule_of_rates(np.array(each))) for each in (rates, [1 - rate for rate in rates])) >= NEARLY_FAIR
-    )
-    why = "which is nearly equal" if nearly else f"a difference that may be chance on {len(groups):,} people"
+    rates = np.array([decided[groups == code].mean() for code in (0, 1)])
+    chance = f"a difference that may be chance on {len(groups):,} people"
+    why = "which is nearly equal" if _nearly_equal(rates) else chance
     shown = " and ".join(f"{rate:.1%} of {group}" for rate, group in zip(rates, task.groups, strict=True))
     return Doubt(
         "fair",

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from commod.dashboard.state.page_state import PageState, mirrored
 from commod.datasets import Choice, ChoiceError, find_leaks, guess_columns, make_task, roles
 from commod.datasets.leaks import find_repeats, sample_rows
-from commod.datasets.own import Done, score_range
+from commod.datasets.own import Done, with_a_line
 from commod.datasets.task import Split, Task
 from commod.explain.doubts import Doubt, doubts_about, first_scores
 from commod.models.threshold import ONE_HALF
@@ -99,7 +99,7 @@ draft = PageState("your_data", Draft)
 def _look(here: Draft, choice: Choice) -> Look:
     repeats = find_repeats(here.repeats, choice)
     try:
-        usable = _with_a_line(here.frame, choice)
+        usable = with_a_line(here.frame, choice)
         leaks = find_leaks(make_task(sample_rows(here.frame, usable), usable))
         rows = min(LOOKED_AT, len(here.frame))
         try:
@@ -110,12 +110,6 @@ def _look(here: Draft, choice: Choice) -> Look:
         return Look([f"As chosen, these data cannot be used. {error}", *repeats])
     held, scores = first_scores(task)
     return Look([*leaks, *repeats], task, held, scores, round(len(task.y) * len(here.frame) / rows))
-
-
-def _with_a_line(data: pd.DataFrame, choice: Choice) -> Choice:
-    """The choice with a cut-off at which f decides both ways: f can be looked at even where the chosen one is none."""
-    low, high = score_range(data, choice)
-    return choice if low <= choice.threshold < high else replace(choice, threshold=(low + high) / 2)
 
 
 def read(content: bytes, name: str) -> None:
