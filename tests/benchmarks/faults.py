@@ -179,7 +179,7 @@ async def broken_upload(address, rng, files=cycle(FILES.items())):  # noqa: B008
         return "the page was not drawn"
     uploader = next(w for w in tab.widgets.values() if w.DESCRIPTOR.name == "FileUploader")
     urls = await tab.ask_for_upload(name)
-    await asyncio.to_thread(_put, address, urls.upload_url, name, content)
+    await asyncio.to_thread(put, address, urls.upload_url, name, content)
     state = WidgetState(id=uploader.id)
     info = state.file_uploader_state_value.uploaded_file_info.add()
     info.file_id, info.name, info.size = urls.file_id, name, len(content)
@@ -196,7 +196,7 @@ async def broken_upload(address, rng, files=cycle(FILES.items())):  # noqa: B008
     return "" if told else f"{name} was not refused"
 
 
-def _put(address, path, name, content):
+def put(address, path, name, content):
     """Upload as a browser does: one part of a form, with the token of the site's cookie."""
     with urllib.request.urlopen(f"{address}/_stcore/health", timeout=30) as answer:
         cookie = answer.headers["Set-Cookie"].split(";")[0]

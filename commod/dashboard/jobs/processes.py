@@ -134,12 +134,16 @@ class WorkerProcess:
 
     def look(self) -> None:
         """End a process that hangs, and replace one that has ended, so that nobody waits for it."""
-        if self._pulse.is_hung(expected=self._lock.locked() or not self._ready):
-            _log.warning("A process of kind %s (%d) hangs and is ended.", self.kind.value, self._process.pid)
-            self._process.kill()
-        if self._process.poll() is not None and self._lock.acquire(blocking=False):
-            self._lose()
-            self._lock.release()
+        idle = self._lock.acquire(blocking=False)
+        try:
+            if self._pulse.is_hung(expected=not (idle and self.ready)):
+                _log.warning("A process of kind %s (%d) hangs and is ended.", self.kind.value, self._process.pid)
+                self._process.kill()
+            elif idle and self._process.poll() is not None:
+                self._lose()
+        finally:
+            if idle:
+                self._release()
 
     # ---- functions ----
 
@@ -233,7 +237,7 @@ class WorkerProcess:
             seconds = time.monotonic() - started
             if seconds > MAX_WAIT:
                 raise ValueError(TOO_LONG)
-            say(report, f"Training f on {len(task.y):,} rows: {seconds:.0f} s so far")
+            say(report, f"Training f on 70 % of {len(task.y):,} rows: {seconds:.0f} s so far")
             report(min(seconds / MAX_SECONDS, 0.99))
 
         try:

@@ -228,6 +228,16 @@ def test_a_process_that_is_stopped_while_it_has_nothing_to_do_is_replaced(impati
     worker.close()
 
 
+def test_a_process_that_nobody_asks_anything_is_left_alone(impatient):
+    worker = processes.WorkerProcess()
+    pid = worker._process.pid
+    with looked_after(worker):
+        wait_until(lambda: worker._ready)
+        time.sleep(1.5)
+        assert worker._process.pid == pid
+    worker.close()
+
+
 ODD = ("bytes", "half a message", "an unknown word", "not a pair", "content that is none", "content cut off", "silent")
 
 

@@ -175,7 +175,10 @@ def _in_use() -> None:
         return
     here, task = draft(), own.task
     st.header(f"In use: {escape_markdown(task.spec.title)}")
-    st.success(f"All pages work on these data now. {escape_markdown(_start(own))}", icon=":material/check:")
+    try:
+        st.success(f"All pages work on these data now. {escape_markdown(_start(own))}", icon=":material/check:")
+    except ValueError as error:
+        st.error(f"No model could be trained on these data yet: {escape_markdown(error)}", icon=":material/error:")
     draw_group_sizes(task, told="{rate:.1%}: {outcome}")
     for sentence in here.leaks:
         st.warning(escape_markdown(sentence), icon=":material/warning:")
