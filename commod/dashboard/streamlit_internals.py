@@ -95,7 +95,7 @@ def forget_uploads(session_id: str) -> None:
 
 
 def uploaded_file(key: str) -> tuple[str, bytes] | None:
-    """Name and content of the file in the uploader with this key, which the server then holds no longer.
+    """Name and content of the file in the uploader with this key, once: the server then holds it no longer.
 
     The uploader goes on to show the file's name.
     """
@@ -104,6 +104,8 @@ def uploaded_file(key: str) -> tuple[str, bytes] | None:
     if not isinstance(found, UploadedFile) or context is None:
         return None
     content = found.getvalue()
+    if len(content) < found.size:  # taken before
+        return None
     manager: Any = context.uploaded_file_mgr
     manager.remove_file(context.session_id, found.file_id)
     found.seek(0)
