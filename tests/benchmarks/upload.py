@@ -20,7 +20,6 @@ from streamlit.proto.WidgetStates_pb2 import WidgetState
 from commod.charts.pareto import CURRENT
 from commod.dashboard.jobs.scheduling import Kind
 from commod.dashboard.state.settings import GRIDS
-from tests.benchmarks.faults import put
 from tests.browsing import serve
 from tests.wire import Tab, data_of
 
@@ -106,16 +105,8 @@ class Stranger:
         """Upload a file and let the page read it."""
         await self.tab.open()
         await self.tab.until(lambda: self.tab.finished > 0, PATIENCE)
-        uploader = self.tab.widgets["Your file"]
-        urls = await self.tab.ask_for_upload(name)
-        await asyncio.to_thread(put, self.address, urls.upload_url, name, content)
-        state = WidgetState(id=uploader.id)
-        info = state.file_uploader_state_value.uploaded_file_info.add()
-        info.file_id, info.name, info.size = urls.file_id, name, len(content)
-        info.file_urls.CopyFrom(urls)
-        self.tab.states[uploader.id] = state
         done = self.tab.finished
-        await self.tab.rerun()
+        await self.tab.upload("Your file", name, content)
         await self.tab.until(lambda: self.tab.finished > done, PATIENCE)
 
     async def press(self, label):

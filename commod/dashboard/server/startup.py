@@ -15,6 +15,8 @@ from threadpoolctl import threadpool_limits
 
 from commod.dashboard.jobs.scheduling import uses
 from commod.dashboard.jobs.service import process_pool
+from commod.dashboard.server.browser import BrowserCookie
+from commod.dashboard.server.files import OwnFiles
 from commod.dashboard.server.headers import SecurityHeaders
 from commod.dashboard.server.sockets import send_at_once
 from commod.datasets import damaged_files
@@ -26,7 +28,7 @@ def server_options() -> dict[str, Any]:
     name_damaged_files()
     return {
         "lifespan": send_at_once,
-        "middleware": [Middleware(SecurityHeaders)],
+        "middleware": [Middleware(SecurityHeaders), Middleware(BrowserCookie), Middleware(OwnFiles)],
     }
 
 
