@@ -21,6 +21,8 @@ _OWN = HELD + "own_data"
 class OwnData:
     """Uploaded data of one session. They live as long as this object does, and it lives in the session alone."""
 
+    is_own_data = True  # a session that holds such is kept longest (server/kept_sessions.py)
+
     def __init__(self, task: Task) -> None:
         self.name = f"{OWN_PREFIX}{secrets.token_hex(16)}"
         self.task = replace(task, spec=replace(task.spec, name=self.name))
