@@ -94,8 +94,8 @@ class Gate:
         return full_for_address(tabs) if tabs >= self.of_an_address else ""
 
     async def _session(self, scope: Any, receive: Any, send: Any) -> None:
-        if sentence := self._no_place(scope):
-            await _answer(send, 503, sentence.encode(), _HEADERS, kind="websocket.http.response")
+        if self._no_place(scope):
+            await send({"type": "websocket.close"})  # its page has the sentence
             return
         network = _network(scope)
         self.open_from[network] += 1
@@ -114,9 +114,9 @@ _HEADERS = [
 ]
 
 
-async def _answer(send: Any, status: int, body: bytes, headers: Any, kind: str = "http.response") -> None:
-    await send({"type": f"{kind}.start", "status": status, "headers": headers})
-    await send({"type": f"{kind}.body", "body": body})
+async def _answer(send: Any, status: int, body: bytes, headers: Any) -> None:
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})
 
 
 def _network(scope: Any) -> str:
