@@ -191,6 +191,21 @@ def bound_connections(at_most: int, header_seconds: float, refusal: bytes) -> No
     protocol.connection_lost = connection_lost
 
 
+def accept_few_at_once(connections: int) -> None:
+    """Have the loop that runs here accept a few connections and look at them before it accepts more.
+
+    asyncio would accept thousands in one go, and be out of descriptors before any of them can be refused.
+    """
+    loop: Any = asyncio.get_running_loop()
+    accept = getattr(loop, "_accept_connection", None)
+    if accept is not None:  # which Windows' loops and others do not have
+
+        def accept_few(factory: Any, sock: Any, ssl: Any, server: Any, backlog: int, *more: Any) -> None:
+            accept(factory, sock, ssl, server, min(backlog, connections), *more)
+
+        loop._accept_connection = accept_few
+
+
 # ---- settings ----
 
 
@@ -199,6 +214,6 @@ def settings_files() -> list[Path]:
     return [Path(name) for name in config.get_config_files("config.toml")]
 
 
-def is_set(option: str) -> bool:
-    """Whether somebody has set an option, in a file, in the environment or on the command line."""
-    return config.is_manually_set(option)
+def where_set(option: str) -> str:
+    """The file, or in words the other place, where somebody has set an option; empty if nobody has."""
+    return config.get_where_defined(option) if config.is_manually_set(option) else ""

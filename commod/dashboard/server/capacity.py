@@ -14,6 +14,8 @@ SESSIONS_OF_AN_ADDRESS = 150
 DESCRIPTORS_OF_A_SESSION = 2
 # For all that is not a connection: some 60 in a server at rest with its helper processes, and files being read.
 RESERVED_DESCRIPTORS = 100
+# Of a flood, so that the reserve is not touched before those beyond the bound are closed: that takes a few rounds.
+ACCEPTED_AT_ONCE = 8
 # Enough for all; some programs close every number up to the limit when they start.
 MOST_DESCRIPTORS = 65_536
 # Where the system tells of no limit, as Windows.

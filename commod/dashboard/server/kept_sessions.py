@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from commod.dashboard.server.gate import network_of
@@ -20,7 +20,7 @@ from commod.dashboard.streamlit_internals import address_of_session, values_held
 class _Kept:
     info: Any  # Streamlit's
     network: str
-    since: float = field(default_factory=time.monotonic)
+    since: float
 
     def has_own_data(self) -> bool:
         """Whether this session holds data that somebody has uploaded, in use or only read."""
@@ -51,7 +51,7 @@ class KeptSessions:
     def save(self, session_info: Any) -> None:
         """Keep a session; called while it still counts as open."""
         name = session_info.session.id
-        self._kept[name] = _Kept(session_info, network_of(address_of_session(name)))
+        self._kept[name] = _Kept(session_info, network_of(address_of_session(name)), time.monotonic())
         while len(self._kept) > self.at_most:
             self._end(self._least_worth_keeping())
 

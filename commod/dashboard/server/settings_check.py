@@ -6,7 +6,7 @@ import logging
 
 import streamlit as st
 
-from commod.dashboard.streamlit_internals import is_set, settings_files
+from commod.dashboard.streamlit_internals import settings_files, where_set
 from commod.installation import unreadable_settings
 
 # What is promised to strangers (docs/deploy.md), as .streamlit/config.toml sets it.
@@ -26,24 +26,24 @@ def check_settings() -> None:
     Streamlit would go on without the whole file. What somebody has set otherwise is theirs to decide: it is named in
     the log.
     """
-    problem = unreadable_settings(settings_files()) or _missing()
+    problem = unreadable_settings(settings_files()) or _not_as_promised()
     if problem:
         raise SystemExit(f"COMMOD Explorer has not started: {problem}")
     for option, promised in PROMISED.items():
         if (value := st.get_option(option)) != promised:
-            text = "%s is set to %r; what docs/deploy.md says of strangers holds for %r."
-            logging.getLogger(__name__).warning(text, option, value, promised)
+            text = "%s is set to %r (%s); what docs/deploy.md says of strangers holds for %r."
+            logging.getLogger(__name__).warning(text, option, value, where_set(option), promised)
 
 
-def _missing() -> str:
+def _not_as_promised() -> str:
     """What is wrong with a setting, or nothing."""
     for option, promised in PROMISED.items():
-        value = st.get_option(option)
-        if not is_set(option):
+        value, place = st.get_option(option), where_set(option)
+        if not place:
             return (
                 f"{option} is not set. It is in the .streamlit/config.toml that comes with app.py: start with "
                 "'streamlit run app.py' or 'commod-explorer', and leave that file as it is."
             )
         if type(value) is not type(promised):
-            return f"{option} is set to {value!r}, where {promised!r} is of the right kind."
+            return f"{option} is set to {value!r} ({place}): {promised!r} is of the right kind."
     return ""

@@ -26,7 +26,12 @@ from commod.dashboard.server.log_limit import LogLimit, limit_logs
 from commod.dashboard.server.settings_check import check_settings
 from commod.dashboard.server.slow_requests import HEAD_SECONDS, SlowRequests
 from commod.dashboard.server.sockets import send_at_once
-from commod.dashboard.streamlit_internals import bound_connections, keep_disconnected_in, open_loops_on_demand
+from commod.dashboard.streamlit_internals import (
+    accept_few_at_once,
+    bound_connections,
+    keep_disconnected_in,
+    open_loops_on_demand,
+)
 from commod.datasets import damaged_files
 from commod.explain.shap_comparison import warm_up
 
@@ -48,6 +53,7 @@ def server_options() -> dict[str, Any]:
     async def lifespan(app: Any) -> AsyncIterator[None]:
         kept = KeptSessions(sessions, float(st.get_option("server.disconnectedSessionTTL")))
         keep_disconnected_in(kept)
+        accept_few_at_once(capacity.ACCEPTED_AT_ONCE)
         looking = asyncio.create_task(_look_after(kept, limit_logs()))
         async with send_at_once(app):
             yield
