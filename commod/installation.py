@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import tomllib
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-__all__ = ["MissingExtraError", "needs_extra", "shipped"]
+__all__ = ["MissingExtraError", "needs_extra", "shipped", "unreadable_settings"]
 
 
 class MissingExtraError(ImportError, ValueError):
@@ -50,3 +51,21 @@ def shipped(name: str) -> Path:
     """
     inside = Path(__file__).parent / "explorer"
     return (inside if inside.is_dir() else Path(__file__).parents[1]) / name
+
+
+def unreadable_settings(files: Iterable[Path]) -> str:
+    """One line that names the first file of settings that is no TOML, and where; empty if all can be read.
+
+    Parameters
+    ----------
+    files : iterable of Path
+        Files that need not be there.
+    """
+    for path in files:
+        try:
+            tomllib.loads(path.read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            continue
+        except (OSError, ValueError) as error:  # a folder, no UTF-8, no TOML: that tells its line
+            return f"{path} cannot be read: {error}."
+    return ""

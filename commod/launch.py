@@ -6,9 +6,10 @@ import runpy
 import sys
 from collections.abc import Sequence
 from importlib.util import find_spec
+from pathlib import Path
 
 from commod import __version__
-from commod.installation import needs_extra, shipped
+from commod.installation import needs_extra, shipped, unreadable_settings
 
 __all__ = ["main"]
 
@@ -21,7 +22,7 @@ _PACKAGES = ("streamlit", "torch", "shap", "vl_convert")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Start the app and serve it until it is stopped; without the extra ``app``, one sentence and exit code 2.
+    """Start the app and serve it until it is stopped; one sentence and exit code 2 if that cannot be.
 
     Parameters
     ----------
@@ -42,6 +43,12 @@ def main(argv: Sequence[str] | None = None) -> int:
                     raise ModuleNotFoundError(name=package)
     except ValueError as error:
         print(f"commod-explorer: {error}", file=sys.stderr)
+        return 2
+    # Streamlit would log a broken file and start without its settings.
+    settings = ".streamlit/config.toml"
+    problem = unreadable_settings([Path.home() / settings, Path.cwd() / settings, shipped(settings)])
+    if problem:
+        print(f"commod-explorer: {problem}", file=sys.stderr)
         return 2
     # Not `streamlit.App.run`: it reads neither the options of the command line nor variables such as
     # STREAMLIT_SERVER_PORT, and looks for .streamlit/config.toml beside this command instead of beside app.py.

@@ -64,23 +64,26 @@ def wait_until_healthy(address, server, log=None):
 
 
 @contextmanager
-def serve(script="app.py", environment=None, root=ROOT):
-    """Start Streamlit on a free port of loopback; yields its address. SHAP is not compiled ahead, unless asked for."""
+def serve(script="app.py", environment=None, root=ROOT, log=None):
+    """Start Streamlit on a free port of loopback; yields its address. SHAP is not compiled ahead, unless asked for.
+
+    What it writes goes to the file `log`, if there is one.
+    """
     command = [sys.executable, "-m", "streamlit", "run", str(root / script)]
     quick = {"OMP_NUM_THREADS": "1", "COMMOD_WARM_UP": "0", "COMMOD_PROCESSES": "0", "COMMOD_REFITS": "2"}
     paths = os.pathsep.join([str((root / script).parent), str(root)])
     env = {**os.environ, "PYTHONPATH": paths, **quick, **(environment or {})}
-    with running(command, root, env) as (address, _):
+    with running(command, root, env, log) as (address, _):
         yield address
 
 
 @contextmanager
-def running(command, folder, environment):
+def running(command, folder, environment, log=None):
     """The app as a command starts it in a folder, on a free port of loopback; yields its address and its process."""
     port = free_port()
     command = [*command, "--server.address", "127.0.0.1", "--server.port", str(port), "--server.headless", "true"]
-    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    server = subprocess.Popen(command, cwd=folder, env=environment, **quiet)
+    with open(log or os.devnull, "w") as written:
+        server = subprocess.Popen(command, cwd=folder, env=environment, stdout=written, stderr=written)
     address = f"http://127.0.0.1:{port}"
     try:
         wait_until_healthy(address, server)

@@ -1,23 +1,29 @@
-"""Everything that leans on what Streamlit does not document, in one place.
+"""Everything that leans on what Streamlit, or the server below it, does not document, in one place.
 
-A new version of Streamlit is tried against ``tests/dashboard/test_streamlit_internals.py``, which says for each piece
-what breaks if it changes.
+A new version of either is tried against ``tests/dashboard/test_streamlit_internals.py``, which says for each piece what
+breaks if it changes.
 """
 
 from __future__ import annotations
 
+import asyncio
 import os
 import re
+import selectors
+import sys
 from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import streamlit as st
 from starlette.formparsers import MultiPartParser
 from streamlit import config, runtime
+from streamlit.runtime import app_session, get_instance
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.uploaded_file_manager import DeletedFile, UploadedFile
+from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
 
 def stop_if_stale() -> None:
@@ -211,3 +217,156 @@ STYLE = """
 [data-testid="stApp"] button[kind^="primary"]:enabled { color: light-dark(white, black); }
 </style>
 """
+
+
+# ---- sessions that are open, and those that may come back ----
+
+
+def is_known_session(session_id: str) -> bool:
+    """Whether a session of this name is open, or kept for who may come back."""
+    return get_instance()._session_mgr.get_session_info(session_id) is not None
+
+
+def address_of_session(session_id: str) -> str:
+    """Where the browser of a session that is open is, as the server was told."""
+    opened: Any = get_instance()._session_mgr.get_active_session_info(session_id)
+    return "" if opened is None else opened.client.client_context.remote_ip or ""
+
+
+def values_held_by(session: Any) -> list[Any]:
+    """Everything that a session's script has put into ``st.session_state``; may be asked while the script runs."""
+    state = session.session_state
+    return [*state._old_state.values(), *state._new_session_state.values()]
+
+
+def keep_disconnected_in(storage: Any) -> None:
+    """Have Streamlit put sessions that lost their browser into `storage` (get, save, delete, list)."""
+    manager: Any = get_instance()._session_mgr
+    manager._session_storage = storage
+
+
+# ---- descriptors ----
+
+
+class _SelectorOnDemand:
+    """A selector that is made when it is first asked for anything but to close."""
+
+    _made: selectors.BaseSelector | None = None
+
+    def __getattr__(self, name: str) -> Any:
+        if self._made is None:
+            self._made = selectors.DefaultSelector()
+        return getattr(self._made, name)
+
+    def close(self) -> None:
+        if self._made is not None:
+            self._made.close()
+
+
+class LoopOnDemand(asyncio.SelectorEventLoop):
+    """An event loop that takes its three descriptors when it is first run or asked to watch one."""
+
+    def __init__(self) -> None:
+        self._csock: Any = None  # which asyncio takes for a loop that need not be woken
+        super().__init__(_SelectorOnDemand())  # type: ignore[arg-type]
+
+    def _make_self_pipe(self) -> None:
+        """Not yet."""
+
+    def _close_self_pipe(self) -> None:
+        if self._csock is not None:
+            super()._close_self_pipe()  # type: ignore[misc]
+
+    def run_forever(self) -> None:
+        """As ever; `run_until_complete` comes through here, too."""
+        if self._csock is None and not self.is_closed():
+            super()._make_self_pipe()  # type: ignore[misc]
+        super().run_forever()
+
+
+def open_loops_on_demand() -> None:
+    """Have every session open the event loop of its script when that needs one; ours never do."""
+    if sys.platform == "win32":  # whose loops are of another kind
+        return
+
+    class Asyncio(ModuleType):
+        new_event_loop = LoopOnDemand
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(asyncio, name)
+
+    app_session.asyncio = Asyncio("asyncio")  # type: ignore[attr-defined]
+
+
+# ---- connections ----
+
+
+@lru_cache(maxsize=1)
+def bound_connections(at_most: int, header_seconds: float, refusal: bytes) -> None:
+    """Bound how many connections are open, and how long each may take to send the head of a request.
+
+    One beyond `at_most` is answered `refusal` and closed. uvicorn itself closes what is silent after an answer, but
+    waits for ever for the rest of a head.
+    """
+    protocol: Any = AutoHTTPProtocol
+    made, received, lost = protocol.connection_made, protocol.data_received, protocol.connection_lost
+
+    def connection_made(self: Any, transport: asyncio.Transport) -> None:
+        made(self, transport)
+        self.head_timer = None
+        if len(self.connections) > at_most:
+            transport.write(refusal)
+            transport.close()
+        else:
+            begin_head(self)
+
+    def data_received(self: Any, data: bytes) -> None:
+        before = self.cycle
+        if self.head_timer is None and (before is None or before.response_complete):
+            begin_head(self)
+        received(self, data)
+        if self.cycle is not before or self.transport.get_protocol() is not self:  # a request is there, or a websocket
+            end_head(self)
+
+    def connection_lost(self: Any, exc: Exception | None) -> None:
+        end_head(self)
+        lost(self, exc)
+
+    def begin_head(self: Any) -> None:
+        self.head_timer = self.loop.call_later(header_seconds, self.transport.close)
+
+    def end_head(self: Any) -> None:
+        if self.head_timer is not None:
+            self.head_timer.cancel()
+            self.head_timer = None
+
+    protocol.connection_made, protocol.data_received = connection_made, data_received
+    protocol.connection_lost = connection_lost
+
+
+def accept_few_at_once(connections: int) -> None:
+    """Have the loop that runs here accept a few connections and look at them before it accepts more.
+
+    asyncio would accept thousands in one go, and be out of descriptors before any of them can be refused.
+    """
+    loop: Any = asyncio.get_running_loop()
+    accept = getattr(loop, "_accept_connection", None)
+    if accept is not None:  # which Windows' loops and others do not have
+
+        def accept_few(factory: Any, sock: Any, ssl: Any, server: Any, backlog: int, *more: Any) -> None:
+            accept(factory, sock, ssl, server, min(backlog, connections), *more)
+
+        loop._accept_connection = accept_few
+
+
+# ---- settings ----
+
+
+def settings_files() -> list[Path]:
+    """The files that Streamlit reads its settings from, the last one winning; not all need be there."""
+    return [Path(name) for name in config.get_config_files("config.toml")]
+
+
+def where_set(option: str) -> str:
+    """The file, or in words the other place, where somebody has set an option; empty if nobody has."""
+    return config.get_where_defined(option) if config.is_manually_set(option) else ""

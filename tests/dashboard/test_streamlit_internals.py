@@ -1,8 +1,13 @@
 """What we lean on though Streamlit does not document it: after an upgrade, each test says what would break."""
 
 import asyncio
+import inspect
+import os
 import re
+import socket
+import threading
 from pathlib import Path
+from types import SimpleNamespace
 from unittest.mock import MagicMock
 
 import pytest
@@ -11,10 +16,14 @@ from starlette.datastructures import Headers
 from starlette.formparsers import MultiPartParser
 from streamlit import config
 from streamlit.proto.BackMsg_pb2 import BackMsg
-from streamlit.runtime import media_file_manager
+from streamlit.runtime import app_session, media_file_manager
+from streamlit.runtime.session_manager import ActiveSessionInfo
+from streamlit.runtime.state.session_state import SessionState
 from streamlit.runtime.uploaded_file_manager import UploadedFileRec
+from streamlit.runtime.websocket_session_manager import WebsocketSessionManager
 from streamlit.testing.v1 import AppTest
 from streamlit.web.server.starlette import starlette_websocket
+from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
 from commod.dashboard import streamlit_internals as internals
 from tests.browsing import ROOT
@@ -221,3 +230,122 @@ def test_nothing_else_leans_on_what_is_not_documented():
 def test_the_next_run_of_a_script_does_not_wait_for_the_last():
     """Breaks: a slider moved while the page waits for SHAP would be heard 0.2 s later (jobs/wait.py)."""
     assert st.get_option("runner.fastReruns")
+
+
+# ---- sessions that are open, and those that may come back ----
+
+
+def manager_with(storage, monkeypatch):
+    """Streamlit's manager of sessions with one that is open, as ours find it."""
+    manager = WebsocketSessionManager(None, None, MagicMock(), None)
+    client = SimpleNamespace(client_context=SimpleNamespace(remote_ip="192.0.2.7"))
+    session = MagicMock(id="open")
+    session.is_resumable.return_value = True
+    manager._active_session_info_by_id["open"] = ActiveSessionInfo(client, session)
+    monkeypatch.setattr(internals, "get_instance", lambda: SimpleNamespace(_session_mgr=manager))
+    internals.keep_disconnected_in(storage)
+    return manager
+
+
+def test_a_session_without_its_browser_is_saved_while_its_address_is_known(monkeypatch):
+    """Breaks: closed lids would be kept by Streamlit's own rule, or all count as of one address (kept_sessions.py)."""
+    seen = []
+    storage = MagicMock(save=lambda info: seen.append(internals.address_of_session(info.session.id)))
+    manager_with(storage, monkeypatch).disconnect_session("open")
+    assert seen == ["192.0.2.7"]
+    assert internals.address_of_session("open") == ""
+
+
+def test_a_session_is_known_while_it_is_open_or_kept(monkeypatch):
+    """Breaks: who comes back to a full server would be refused (gate.py)."""
+    manager_with(MagicMock(get={"kept": 1}.get), monkeypatch)
+    assert [internals.is_known_session(name) for name in ("open", "kept", "nobody")] == [True, True, False]
+
+
+def test_all_that_a_script_has_put_into_its_session_is_found():
+    """Breaks: sessions with uploaded data would be the first to be dropped (kept_sessions.py)."""
+    state = SessionState()
+    state["before"] = 1
+    state._compact_state()  # as at the end of a run
+    state["now"] = 2
+    assert sorted(internals.values_held_by(SimpleNamespace(session_state=state))) == [1, 2]
+
+
+# ---- descriptors ----
+
+
+def descriptors():
+    return len(os.listdir("/dev/fd"))
+
+
+def test_a_sessions_loop_takes_no_descriptor_until_it_is_used_and_then_works():
+    """Breaks: every session takes three descriptors more, or code that runs the loop of its session fails."""
+    before = descriptors()
+    loop = internals.LoopOnDemand()
+    assert descriptors() == before
+    loop.call_soon_threadsafe(lambda: None)
+    assert loop.run_until_complete(asyncio.sleep(0, "slept")) == "slept"
+    assert descriptors() == before + 3
+
+    async def woken():
+        done = loop.create_future()
+        threading.Timer(0.01, loop.call_soon_threadsafe, (done.set_result, "woken")).start()
+        return await asyncio.wait_for(done, 10)
+
+    assert loop.run_until_complete(woken()) == "woken"
+    loop.close()
+    assert descriptors() == before
+    unused = internals.LoopOnDemand()
+    unused.close()
+    assert unused.is_closed()
+    with pytest.raises(RuntimeError, match="closed"):
+        unused.run_forever()
+
+
+def test_a_loop_that_is_asked_to_watch_before_it_runs_does():
+    loop = internals.LoopOnDemand()
+    here, there = socket.socketpair()
+    with here, there:
+        loop.add_reader(here, loop.stop)
+        there.send(b"x")
+        loop.run_forever()
+        loop.remove_reader(here)
+    loop.close()
+
+
+def test_streamlit_makes_the_loop_of_a_session_where_ours_is_put(monkeypatch):
+    """Breaks: every session takes three descriptors more."""
+    monkeypatch.setattr(app_session, "asyncio", asyncio)
+    internals.open_loops_on_demand()
+    assert app_session.asyncio.new_event_loop is internals.LoopOnDemand
+    assert app_session.asyncio.get_running_loop is asyncio.get_running_loop
+    assert "= asyncio.new_event_loop()" in inspect.getsource(app_session.AppSession.__init__)
+
+
+# ---- connections ----
+
+
+def test_uvicorns_connections_have_what_their_bounds_are_made_of():
+    """Breaks: half-sent requests are held for ever, and a flood takes all descriptors (see test_flood.py)."""
+    for method in ("connection_made", "connection_lost", "data_received"):
+        assert method in vars(AutoHTTPProtocol)
+    written = inspect.getsource(AutoHTTPProtocol)
+    for attribute in ("self.connections", "self.cycle", "self.loop", "self.transport", "cycle.response_complete"):
+        assert attribute in written
+
+
+def test_asyncio_accepts_through_what_is_bounded():
+    """Breaks: a flood takes the reserve of descriptors before it is refused."""
+    parameters = list(inspect.signature(asyncio.SelectorEventLoop._accept_connection).parameters)
+    assert parameters[:6] == ["self", "protocol_factory", "sock", "sslcontext", "server", "backlog"]
+
+
+# ---- settings ----
+
+
+def test_the_files_of_settings_are_known_and_where_an_option_was_set():
+    """Breaks: a broken file of settings would not stop the start (settings_check.py)."""
+    assert ROOT / ".streamlit" / "config.toml" in internals.settings_files()
+    assert internals.where_set("server.maxUploadSize") == str(ROOT / ".streamlit" / "config.toml")
+    assert config.get_option("server.runOnSave") is False
+    assert internals.where_set("server.runOnSave") == ""

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import logging
 import os
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from functools import lru_cache
 from threading import Thread
 from typing import Any
@@ -15,21 +18,66 @@ from threadpoolctl import threadpool_limits
 
 from commod.dashboard.jobs.scheduling import uses
 from commod.dashboard.jobs.service import process_pool
+from commod.dashboard.server import capacity
 from commod.dashboard.server.browser import BrowserCookie
 from commod.dashboard.server.files import OwnFiles
+from commod.dashboard.server.gate import Gate, raw_answer
 from commod.dashboard.server.headers import SecurityHeaders
+from commod.dashboard.server.kept_sessions import KeptSessions
+from commod.dashboard.server.log_limit import LogLimit, limit_logs
+from commod.dashboard.server.settings_check import check_settings
+from commod.dashboard.server.slow_requests import HEAD_SECONDS, SlowRequests
 from commod.dashboard.server.sockets import send_at_once
+from commod.dashboard.streamlit_internals import (
+    accept_few_at_once,
+    bound_connections,
+    keep_disconnected_in,
+    open_loops_on_demand,
+)
 from commod.datasets import damaged_files
 from commod.explain.shap_comparison import warm_up
 
+# Between two looks at sessions whose time is over and at what was left out of the log.
+LOOK_SECONDS = 5.0
+
 
 def server_options() -> dict[str, Any]:
-    """Keyword arguments of `streamlit.App`."""
+    """Keyword arguments of `streamlit.App`; a server that cannot be what it promises ends here, with a sentence."""
+    check_settings()
     name_damaged_files()
+    descriptors = capacity.raise_descriptor_limit()
+    sessions, of_an_address = capacity.most_sessions(descriptors), capacity.most_sessions_of_an_address()
+    open_loops_on_demand()
+    crowded = raw_answer("COMMOD Explorer has as many connections open as it can. Try again in a minute.")
+    bound_connections(capacity.most_connections(descriptors), HEAD_SECONDS, crowded)
+
+    @asynccontextmanager
+    async def lifespan(app: Any) -> AsyncIterator[None]:
+        kept = KeptSessions(sessions, float(st.get_option("server.disconnectedSessionTTL")))
+        keep_disconnected_in(kept)
+        accept_few_at_once(capacity.ACCEPTED_AT_ONCE)
+        looking = asyncio.create_task(_look_after(kept, limit_logs()))
+        async with send_at_once(app):
+            yield
+        looking.cancel()
+
     return {
-        "lifespan": send_at_once,
-        "middleware": [Middleware(SecurityHeaders), Middleware(BrowserCookie), Middleware(OwnFiles)],
+        "lifespan": lifespan,
+        "middleware": [
+            Middleware(SecurityHeaders),
+            Middleware(Gate, sessions=sessions, of_an_address=of_an_address),
+            Middleware(SlowRequests),
+            Middleware(BrowserCookie),
+            Middleware(OwnFiles),
+        ],
     }
+
+
+async def _look_after(kept: KeptSessions, limit: LogLimit) -> None:
+    while True:
+        await asyncio.sleep(LOOK_SECONDS)
+        kept.end_old()
+        limit.tell()
 
 
 @lru_cache(maxsize=1)

@@ -109,6 +109,8 @@ def table_size(frame: pd.DataFrame) -> int:
 class OwnData(Held):
     """Uploaded data of one session. They live as long as this object does, and it lives in the session alone."""
 
+    is_own_data = True  # a session that holds such is kept longest (server/kept_sessions.py)
+
     def __init__(self, task: Task) -> None:
         super().__init__(table_size(task.X))
         self.name = f"{OWN_PREFIX}{secrets.token_hex(16)}"

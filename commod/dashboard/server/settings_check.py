@@ -1,0 +1,49 @@
+"""Before the server starts: settings that cannot be read, or without which it would not be what it promises."""
+
+from __future__ import annotations
+
+import logging
+
+import streamlit as st
+
+from commod.dashboard.streamlit_internals import settings_files, where_set
+from commod.installation import unreadable_settings
+
+# What is promised to strangers (docs/deploy.md), as .streamlit/config.toml sets it.
+PROMISED = {
+    "browser.gatherUsageStats": False,
+    "client.showErrorDetails": "none",
+    "server.disconnectedSessionTTL": 600,
+    "server.enableCORS": True,
+    "server.enableXsrfProtection": True,
+    "server.maxUploadSize": 50,
+}
+
+
+def check_settings() -> None:
+    """End the start with one line if a file of settings is broken, or does not say what this app is built on.
+
+    Streamlit would go on without the whole file. What somebody has set otherwise is theirs to decide: it is named in
+    the log.
+    """
+    problem = unreadable_settings(settings_files()) or _not_as_promised()
+    if problem:
+        raise SystemExit(f"COMMOD Explorer has not started: {problem}")
+    for option, promised in PROMISED.items():
+        if (value := st.get_option(option)) != promised:
+            text = "%s is set to %r (%s); what docs/deploy.md says of strangers holds for %r."
+            logging.getLogger(__name__).warning(text, option, value, where_set(option), promised)
+
+
+def _not_as_promised() -> str:
+    """What is wrong with a setting, or nothing."""
+    for option, promised in PROMISED.items():
+        value, place = st.get_option(option), where_set(option)
+        if not place:
+            return (
+                f"{option} is not set. It is in the .streamlit/config.toml that comes with app.py: start with "
+                "'streamlit run app.py' or 'commod-explorer', and leave that file as it is."
+            )
+        if type(value) is not type(promised):
+            return f"{option} is set to {value!r} ({place}): {promised!r} is of the right kind."
+    return ""
