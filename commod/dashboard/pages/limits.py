@@ -392,7 +392,7 @@ def show() -> None:
     controls.notices()
     with training:
         result = train(settings, training)
-    if result is None:
+    if result is None or training.failed:  # the last good model is of other sliders, or of another f
         st.stop()
     bound = result_of(tasks.limits(settings), st.empty(), "Counting the limit")
     budget, level = ask(CRITERIA[settings.fairness], bound)

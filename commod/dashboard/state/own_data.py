@@ -47,7 +47,7 @@ class Held:
 
     @property
     def is_own_data(self) -> bool:
-        """Whether there is anything in it."""
+        """Whether there is anything in it: a session that has such is kept longest (server/kept_sessions.py)."""
         return self.size > 0
 
     def forget(self) -> None:
@@ -108,8 +108,6 @@ def table_size(frame: pd.DataFrame) -> int:
 
 class OwnData(Held):
     """Uploaded data of one session. They live as long as this object does, and it lives in the session alone."""
-
-    is_own_data = True  # a session that holds such is kept longest (server/kept_sessions.py)
 
     def __init__(self, task: Task) -> None:
         super().__init__(table_size(task.X))

@@ -87,11 +87,6 @@ class Draft(Held):
         vars(self).update(vars(empty))
 
     @property
-    def is_own_data(self) -> bool:
-        """Whether there is a file; a session that holds one is kept longest (server/kept_sessions.py)."""
-        return self.table is not None
-
-    @property
     def frame(self) -> pd.DataFrame:
         """The table."""
         assert self.table is not None
