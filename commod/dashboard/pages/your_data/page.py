@@ -23,9 +23,8 @@ from commod.dashboard.text.html import html_table
 from commod.dashboard.views import frame
 from commod.dashboard.views.download import offer
 from commod.dashboard.views.group_sizes import draw_group_sizes
-from commod.datasets import Choice, ChoiceError, find_leaks, load_task, make_task
+from commod.datasets import Choice, ChoiceError, load_task, make_task
 from commod.datasets.example import example_table
-from commod.datasets.leaks import find_repeats
 from commod.datasets.own import Done
 from commod.datasets.roles import columns_of_roles
 from commod.uploads.limits import FILE_TYPES, MAX_BYTES, MAX_COLUMNS, MAX_ROWS
@@ -159,7 +158,7 @@ def _use(data: pd.DataFrame, choice: Choice) -> None:
         here.problem = str(error)
         return
     here.problem, here.told = "", own.done
-    here.leaks = [*find_leaks(own), *find_repeats(here.repeats, choice)]
+    here.leaks = here.look(choice).warnings
     here.used = choice
 
 
