@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ctypes
 import secrets
 import time
 import weakref
+from contextlib import suppress
 from dataclasses import replace
 from threading import Lock, Thread
 
@@ -94,11 +96,21 @@ def forget_closed(grace: float) -> None:
     now = time.monotonic()
     with _lock:
         everything = list(_all_held)
+    freed = 0
     for held in everything:
         if is_connected(held.session):
             held.seen = now
         elif now - held.seen >= grace:
+            freed += held.size
             held.forget()
+    if freed > 2**20:
+        return_freed_memory()
+
+
+def return_freed_memory() -> None:
+    """Have the system get back what is free: by itself the C library keeps it for later, tables and all."""
+    with suppress(OSError, AttributeError):  # no glibc
+        ctypes.CDLL("libc.so.6").malloc_trim(0)
 
 
 def table_size(frame: pd.DataFrame) -> int:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from threading import Lock
@@ -13,7 +14,7 @@ import pandas as pd
 import streamlit as st
 from numpy.typing import NDArray
 
-from commod.dashboard.state.own_data import Held, NoRoomError, table_size
+from commod.dashboard.state.own_data import Held, NoRoomError, return_freed_memory, table_size
 from commod.dashboard.state.page_state import PageState, mirrored
 from commod.dashboard.state.uploads import UploadError, take_upload
 from commod.datasets import Choice, ChoiceError, find_leaks, guess_columns, make_task, roles
@@ -132,6 +133,19 @@ def _look(here: Draft, choice: Choice) -> Look:
     return Look([*leaks, *repeats], task, held, scores, round(len(task.y) * len(here.frame) / rows))
 
 
+@contextmanager
+def _one_large_file(size: int) -> Iterator[None]:
+    """Wait until no other large file is read; return what reading took for a moment."""
+    if size <= LARGE:
+        yield
+        return
+    with _reading_large:
+        try:
+            yield
+        finally:
+            return_freed_memory()
+
+
 def take() -> None:
     """Read the file in the uploader, which the server then holds no longer; or say why it was not taken."""
     here = draft()
@@ -149,7 +163,7 @@ def read(content: bytes, name: str) -> None:
     """Read a file into a new draft; one that cannot be read leaves the old draft as it is."""
     old = draft()
     try:
-        with _reading_large if len(content) > LARGE else nullcontext():
+        with _one_large_file(len(content)):
             table = read_table(content, name)
         draft.set(Draft(name[:60], table, told=old.told, leaks=old.leaks, uploads=old.uploads))
     except (TableError, NoRoomError) as error:
