@@ -1,6 +1,6 @@
 """What uploads hold in memory: made-up ids, and people with the largest files who leave.
 
-``python -m tests.benchmarks.uploads`` prints the resident memory of a server before, during and after.
+``python -m tests.benchmarks.upload_memory`` prints the resident memory of a server before, during and after.
 """
 
 import argparse
