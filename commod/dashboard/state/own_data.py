@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import logging
 import secrets
 import time
 import weakref
@@ -102,7 +103,10 @@ def forget_closed(grace: float) -> None:
             held.seen = now
         elif now - held.seen >= grace:
             freed += held.size
-            held.forget()
+            try:
+                held.forget()
+            except Exception:  # all others must go nevertheless
+                logging.getLogger(__name__).exception("Not all that was made of uploaded data is forgotten.")
     if freed > 2**20:
         return_freed_memory()
 
