@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import secrets
-from contextlib import nullcontext
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from threading import Lock
@@ -14,7 +15,7 @@ import streamlit as st
 
 from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.wait import result_of
-from commod.dashboard.state.own_data import Held, NoRoomError, table_size
+from commod.dashboard.state.own_data import Held, NoRoomError, return_freed_memory, table_size
 from commod.dashboard.state.page_state import PageState, mirrored
 from commod.dashboard.state.uploads import UploadError, take_upload
 from commod.datasets import Choice, guess_columns, roles
@@ -105,6 +106,19 @@ def _look(here: Draft, choice: Choice) -> Look:
     return replace(found, warnings=[*found.warnings, *repeats])
 
 
+@contextmanager
+def _one_large_file(size: int) -> Iterator[None]:
+    """Wait until no other large file is read; return what reading took for a moment."""
+    if size <= LARGE:
+        yield
+        return
+    with _reading_large:
+        try:
+            yield
+        finally:
+            return_freed_memory()
+
+
 def take() -> None:
     """Read the file in the uploader, which the server then holds no longer; or say why it was not taken."""
     here = draft()
@@ -122,7 +136,7 @@ def read(content: bytes, name: str) -> None:
     """Read a file into a new draft; one that cannot be read leaves the old draft as it is."""
     old = draft()
     try:
-        with _reading_large if len(content) > LARGE else nullcontext():
+        with _one_large_file(len(content)):
             table = read_table(content, name)
         draft.set(Draft(name[:60], table, told=old.told, leaks=old.leaks, uploads=old.uploads))
     except (TableError, NoRoomError) as error:

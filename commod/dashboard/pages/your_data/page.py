@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pandas as pd
 import streamlit as st
 
 from commod.dashboard.jobs import tasks
@@ -98,7 +97,7 @@ def _choose() -> None:
         "type": "primary",
         "icon": ":material/check:",
         "on_click": _use,
-        "args": (here.frame, choice),
+        "args": (choice,),
     }
     st.button("Use these data", disabled=not answered, help=None if answered else tip("unanswered"), **how)
     if here.used == choice:
@@ -145,10 +144,10 @@ def _choice() -> tuple[Choice, Any]:
     return choice, place
 
 
-def _use(data: pd.DataFrame, choice: Choice) -> None:
+def _use(choice: Choice) -> None:
     here = draft()
     try:
-        own = make_task(data, choice)
+        own = make_task(here.frame, choice)
     except ChoiceError as error:
         here.problem = str(error)
         return
