@@ -131,7 +131,8 @@ def test_an_upload_that_stops_half_way_is_told_and_dropped(server):
         cookie = next(v for k, v in headers.items() if k.lower() == "set-cookie").split(";")[0]
         path = (await tab.ask_for_upload("a.csv")).upload_url
         head = (
-            f"PUT /{path.lstrip('/')} HTTP/1.1\r\nHost: {urlsplit(address).netloc}\r\nCookie: {cookie}\r\n"
+            f"PUT /{path.lstrip('/')} HTTP/1.1\r\nHost: {urlsplit(address).netloc}\r\n"
+            f"Cookie: {cookie}; {tab.cookie}\r\n"
             f"X-Xsrftoken: {cookie.partition('=')[2]}\r\nContent-Type: multipart/form-data; boundary=x\r\n"
             "Content-Length: 90000\r\n\r\n--x\r\n"
         )

@@ -12,7 +12,7 @@ from commod.dashboard.server import headers as security
 from commod.dashboard.views.frame import PAGES
 from tests.browsing import ROOT, chromium, chromium_path, serve, settled, with_faults
 from tests.waiting import wait_until
-from tests.wire import Wire
+from tests.wire import Wire, put
 
 SECRET = "swordfish-5f2c9e"
 # The app itself, in which some splits go wrong: 13 a section of the page, 14 trains until nobody waits, 15 to 17 fail.
@@ -112,17 +112,13 @@ def test_an_upload_without_the_token_is_refused(address, token):
 
 
 def test_an_upload_with_the_token_is_taken(address):
+    """What else it takes: tests/test_own_files.py."""
     wire = Wire(address)
     assert wire.read()
-    cookie = get(f"{address}/_stcore/health")[1]["set-cookie"].split(";")[0]
-    body = b'--x\r\nContent-Disposition: form-data; name="f"; filename="a.csv"\r\n\r\na,b\r\n--x--\r\n'
-    headers = {
-        "Cookie": cookie,
-        "X-Xsrftoken": cookie.partition("=")[2],
-        "Content-Type": "multipart/form-data; boundary=x",
-    }
-    assert get(f"{address}/_stcore/upload_file/{wire.session_id}/1", "PUT", body, **headers)[0] == 204
-    assert get(f"{address}/_stcore/upload_file/of-nobody/1", "PUT", body, **headers)[0] == 400
+    path = wire.do("ask_for_upload", "a.csv").upload_url
+    assert get(f"{address}{path}", "PUT", b"a,b", Cookie=wire.cookie)[0] == 403
+    path = wire.do("ask_for_upload", "a.csv").upload_url
+    assert put(address, path, "a.csv", b"a,b", wire.cookie) == 204
     wire.close()
 
 

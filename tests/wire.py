@@ -4,7 +4,9 @@
 """
 
 import asyncio
+import secrets
 import time
+import urllib.request
 import uuid
 from contextlib import suppress
 from urllib.parse import parse_qsl, urlsplit
@@ -18,6 +20,8 @@ from streamlit.proto.WidgetStates_pb2 import WidgetState
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed
 
+from commod.dashboard.server.browser import COOKIE
+
 # Messages kept for this many finished runs since they were last used, as the browser does (global.maxCachedMessageAge).
 MAX_AGE = 2
 
@@ -27,11 +31,14 @@ class Tab:
 
     `on_element` is called with each new element as it comes in (its kind and its protobuf message), with
     ("address", None) when the address has changed, and with ("finished", None) when a run of the script has come to its
-    end.
+    end. `cookie` is the browser's, another one for each tab unless said otherwise; "" is a client that has none.
+    `resume` is the id of a session to be taken up again, and `headers` are further ones of the handshake.
     """
 
-    def __init__(self, address, page="", query="", on_element=None, origin=None):
+    def __init__(self, address, page="", query="", on_element=None, origin=None, cookie=None, resume="", headers=None):
         self.address, self.page, self.query, self.origin = address, page, query, origin or address
+        self.cookie = f"{COOKIE}={secrets.token_urlsafe(32)}" if cookie is None else cookie
+        self.resume, self.headers = resume, headers or {}
         self.on_element = on_element or (lambda kind, element: None)
         self.widgets = {}  # label to the widget's message
         self.states = {}  # id to its state
@@ -39,7 +46,7 @@ class Tab:
         self.runs = 0  # that have begun
         self.finished = 0  # that have run to their end
         self.session_id = ""
-        self.file_urls = None
+        self.file_urls = self.download = None
         self.closed = False
         self._kept = {}  # hash to the message and the run in which it was last used
         self._change = asyncio.Event()
@@ -49,7 +56,12 @@ class Tab:
         """Connect and ask for the page."""
         uri = f"ws://{urlsplit(self.address).netloc}/_stcore/stream"
         self._socket = await connect(
-            uri, subprotocols=["streamlit"], origin=self.origin, max_size=None, open_timeout=60
+            uri,
+            subprotocols=["streamlit", *(["no-token", self.resume] if self.resume else [])],
+            additional_headers={**self.headers, **({"Cookie": self.cookie} if self.cookie else {})},
+            origin=self.origin,
+            max_size=None,
+            open_timeout=60,
         )
         self._reader = asyncio.create_task(self._read())
         await self.rerun()
@@ -97,6 +109,42 @@ class Tab:
             raise TimeoutError("no place for an upload")
         return self.file_urls
 
+    async def upload(self, label, name, content):
+        """Bring a file as a browser does, and ask for a run of the script with it; its place."""
+        uploader, urls = self.widgets[label], await self.ask_for_upload(name)
+        await asyncio.to_thread(put, self.address, urls.upload_url, name, content, self.cookie)
+        state = WidgetState(id=uploader.id)
+        info = state.file_uploader_state_value.uploaded_file_info.add()
+        info.file_id, info.name, info.size = urls.file_id, name, len(content)
+        info.file_urls.CopyFrom(urls)
+        self.states[uploader.id] = state
+        await self.rerun()
+        return urls
+
+    async def ask_for_download(self, file_id):
+        """Have a file made; the path at which it is."""
+        self.download = None
+        message = BackMsg()
+        message.backend_operation_request.request_id = uuid.uuid4().hex
+        message.backend_operation_request.session_id = self.session_id
+        message.backend_operation_request.deferred_file.file_id = file_id
+        await self.send(message.SerializeToString())
+        if not await self.until(lambda: self.download is not None, 60):
+            raise TimeoutError("no file was made")
+        return self.download
+
+    async def go_to(self, page):
+        """Follow the link to another page."""
+        self.page, self.states = page, {}
+        await self.rerun()
+
+    async def click(self, label):
+        """Press a button."""
+        press = WidgetState(id=self.widgets[label].id, trigger_value=True)
+        self.states[press.id] = press
+        await self.rerun()
+        del self.states[press.id]
+
     async def close(self):
         """Close the tab as a person does."""
         self.closed = True
@@ -142,6 +190,8 @@ class Tab:
             self.on_element("address", None)
         elif kind == "file_urls_response":
             self.file_urls = message.file_urls_response.file_urls[0]
+        elif kind == "backend_operation_response":
+            self.download = message.backend_operation_response.deferred_file.url
         elif kind == "script_finished":
             if message.script_finished == ForwardMsg.FINISHED_SUCCESSFULLY:
                 self.finished += 1
@@ -163,7 +213,7 @@ class Tab:
             self.widgets[element.label] = element
             if element.set_value or element.id not in self.states:
                 self.states[element.id] = state_of(element, shown(kind, element))
-        elif kind == "file_uploader":
+        elif kind in ("file_uploader", "button", "download_button"):
             self.widgets[element.label] = element
         self.on_element(kind, element)
 
@@ -187,9 +237,9 @@ class _Recorder(Tab):
 class Wire:
     """One session with a server, read while somebody waits for it."""
 
-    def __init__(self, address, query="", page="", origin=None):
+    def __init__(self, address, query="", page="", **options):
         self._loop = asyncio.Runner()
-        self._tab = _Recorder(address, page, query, origin=origin)
+        self._tab = _Recorder(address, page, query, **options)
         try:
             self._loop.run(self._tab.open())
         except BaseException:
@@ -202,6 +252,23 @@ class Wire:
         return self._loop.run(
             self._tab.until(lambda: words in self.text if words else self._tab.finished > before, seconds)
         )
+
+    def do(self, name, *arguments):
+        """What the tab's method of this name gives."""
+        return self._loop.run(getattr(self._tab, name)(*arguments))
+
+    @property
+    def widgets(self):
+        return self._tab.widgets
+
+    @property
+    def cookie(self):
+        return self._tab.cookie
+
+    @property
+    def is_closed(self):
+        """Whether either side has hung up, as far as has been read."""
+        return self._tab.closed
 
     @property
     def session_id(self):
@@ -227,6 +294,23 @@ class Wire:
     def _end(self, how):
         self._loop.run(how)
         self._loop.close()
+
+
+def put(address, path, name, content, cookie=""):
+    """Upload as a browser does: one part of a form, with the token of the site's cookie."""
+    with urllib.request.urlopen(f"{address}/_stcore/health", timeout=30) as answer:
+        token = answer.headers["Set-Cookie"].split(";")[0]
+    boundary = b"----------------------------42"
+    head = f'Content-Disposition: form-data; name="file"; filename="{name}"\r\nContent-Type: text/csv\r\n\r\n'
+    body = b"--" + boundary + b"\r\n" + head.encode() + content + b"\r\n--" + boundary + b"--\r\n"
+    headers = {
+        "Content-Type": f"multipart/form-data; boundary={boundary.decode()}",
+        "Cookie": f"{token}; {cookie}",
+        "X-Xsrftoken": token.split("=", 1)[1],
+    }
+    request = urllib.request.Request(f"{address}/{path.lstrip('/')}", data=body, headers=headers, method="PUT")
+    with urllib.request.urlopen(request, timeout=60) as answer:
+        return answer.status
 
 
 def shown(kind, element):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections import OrderedDict
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from threading import Lock
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -75,6 +75,11 @@ class Scene:
         return base_logits(self.f, X) - self.line
 
     @property
+    def nbytes(self) -> int:
+        """About what it holds, the trees of an f apart: its rows, once as they are and once encoded."""
+        return 2 * (self.encoded_train.nbytes + self.encoded_test.nbytes)
+
+    @property
     def decisions_test(self) -> np.ndarray:
         """Of f."""
         return (self.logit_test > 0).astype(int)
@@ -133,6 +138,8 @@ class Scene:
 
 
 MAX_SCENES = 16
+# What they may hold together, about: the largest table that somebody can bring makes a scene of 200 MB for each f.
+MAX_SCENE_BYTES = 1024 * 2**20
 _scenes: OrderedDict[SceneKey, Scene] = OrderedDict()  # the one not used for longest first
 _preparing: dict[SceneKey, Lock] = {}  # one lock a scene: who wants another does not wait for this one's f to train
 _guard = Lock()  # of both; held for a moment only
@@ -157,10 +164,44 @@ def prepare(data: str, base_model: str = "logistic_regression", seed: int = 0, t
         finally:
             with _guard:
                 _preparing.pop(key, None)
-                if scene is not None and is_known(data):  # it may have been forgotten meanwhile
-                    _scenes[key] = scene
-                while len(_scenes) > MAX_SCENES:
-                    _scenes.popitem(last=False)
+                if scene is not None:
+                    _keep(key, scene)
+
+
+def _keep(key: SceneKey, scene: Scene) -> None:
+    """Called under the guard."""
+    if is_known(key.data):  # it may have been forgotten meanwhile
+        _scenes[key] = scene
+    while len(_scenes) > 1 and (
+        len(_scenes) > MAX_SCENES or sum(kept.nbytes for kept in _scenes.values()) > MAX_SCENE_BYTES
+    ):
+        _scenes.popitem(last=False)
+
+
+def has_trained(key: SceneKey) -> bool:
+    """Whether the f of a scene is at hand, whatever its threshold."""
+    with _guard:
+        return key._replace(threshold=ONE_HALF) in _scenes
+
+
+def keep_trained(key: SceneKey, parts: tuple[Any, ...]) -> None:
+    """Take over a scene whose f was trained in another process; `parts` are what `parts_of` gave there."""
+    scene = Scene(_task_of(key), *parts)
+    with _guard:
+        _keep(key, scene)
+
+
+def parts_of(scene: Scene) -> tuple[Any, ...]:
+    """What has to be sent of a scene to a process that has its data set."""
+    return tuple(getattr(scene, entry.name) for entry in fields(scene) if entry.name != "task")
+
+
+def _task_of(key: SceneKey) -> Task:
+    task = load_task(key.data)
+    given = key.base_model == GIVEN_SCORES
+    if given and not task.spec.scores:
+        raise ValueError("These data came without scores of a model: choose a base model to be trained on them.")
+    return task if given else task.without_scores()
 
 
 def _prepare(key: SceneKey) -> Scene:
@@ -168,12 +209,9 @@ def _prepare(key: SceneKey) -> Scene:
     if threshold != ONE_HALF:
         scene = prepare(data, base_model, seed)
         return replace(scene, threshold=threshold, logit_test=scene.logit_test - logit_of(threshold))
-    task = load_task(data)
-    given = base_model == GIVEN_SCORES
-    if given and not task.spec.scores:
-        raise ValueError("These data came without scores of a model: choose a base model to be trained on them.")
-    task = task if given else task.without_scores()
+    task = _task_of(key)
     train, test = task.split(seed=seed)
+    given = base_model == GIVEN_SCORES
     f: BaseModel = task.spec.scores if given else train_base_model(task, train, base_model)
     train = train.sample()  # f learns from all rows, an edit from as many as it needs
     encoder = TabularEncoder().fit(task.features(train.X))

@@ -22,7 +22,7 @@ import pyarrow as pa
 
 from commod.uploads.limits import TableError
 
-__all__ = ["MAX_UNPACKED", "answer", "read_apart"]
+__all__ = ["MAX_UNPACKED", "answer", "bound_process", "read_apart"]
 
 # What a file may hold once it is unpacked.
 MAX_UNPACKED = 256 * 1024**2
@@ -76,7 +76,7 @@ def read_apart(module: str, content: bytes, damaged: TableError) -> pa.Table:
 
 def answer(read: Callable[[bytes], pa.Table]) -> None:
     """In the process: read what comes in, answer with a table or a sentence, and end."""
-    _bound()
+    bound_process(MAX_MEMORY, MAX_SECONDS)
     out = sys.stdout.buffer
     try:
         table = read(sys.stdin.buffer.read())
@@ -91,17 +91,23 @@ def answer(read: Callable[[bytes], pa.Table]) -> None:
     os._exit(0)
 
 
-def _bound() -> None:
-    """Limits on this process, where the system has them; no image of its memory is left when it is ended."""
+def bound_process(memory: int, seconds: int) -> None:
+    """Limits on this process, where the system has them: its addresses in bytes, and its time on a core.
+
+    No image of its memory is left when it is ended.
+    """
     try:
         import resource
     except ImportError:  # Windows
         return
     limits = {
-        resource.RLIMIT_CORE: 0,
-        resource.RLIMIT_CPU: MAX_SECONDS,
-        resource.RLIMIT_AS: MAX_MEMORY,
+        resource.RLIMIT_CORE: (0, 0),
+        resource.RLIMIT_CPU: (
+            seconds,
+            seconds + 5,
+        ),  # the first ends it by SIGXCPU, by which the end is told from others
+        resource.RLIMIT_AS: (memory, memory),
     }
     for kind, most in limits.items():
         with suppress(ValueError, OSError):  # macOS knows the last one by name only
-            resource.setrlimit(kind, (most, most))
+            resource.setrlimit(kind, most)

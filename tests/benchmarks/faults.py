@@ -2,7 +2,6 @@
 
 import asyncio
 import random
-import urllib.request
 from dataclasses import dataclass
 from itertools import cycle
 from urllib.parse import urlencode, urlsplit
@@ -177,16 +176,8 @@ async def broken_upload(address, rng, files=cycle(FILES.items())):  # noqa: B008
     await tab.open()
     if not await tab.until(lambda: tab.finished > 0, PATIENCE):
         return "the page was not drawn"
-    uploader = next(w for w in tab.widgets.values() if w.DESCRIPTOR.name == "FileUploader")
-    urls = await tab.ask_for_upload(name)
-    await asyncio.to_thread(_put, address, urls.upload_url, name, content)
-    state = WidgetState(id=uploader.id)
-    info = state.file_uploader_state_value.uploaded_file_info.add()
-    info.file_id, info.name, info.size = urls.file_id, name, len(content)
-    info.file_urls.CopyFrom(urls)
-    tab.states[uploader.id] = state
     done = tab.finished
-    await tab.rerun()
+    await tab.upload("Your file", name, content)
     finished = await tab.until(lambda: tab.finished > done, PATIENCE)
     told = [problem for problem in tab.problems if problem.startswith("error box")]
     faults = [problem for problem in tab.problems if problem not in told]
@@ -194,23 +185,6 @@ async def broken_upload(address, rng, files=cycle(FILES.items())):  # noqa: B008
     if faults or not finished:
         return "; ".join(faults) or "the page was not finished"
     return "" if told else f"{name} was not refused"
-
-
-def _put(address, path, name, content):
-    """Upload as a browser does: one part of a form, with the token of the site's cookie."""
-    with urllib.request.urlopen(f"{address}/_stcore/health", timeout=30) as answer:
-        cookie = answer.headers["Set-Cookie"].split(";")[0]
-    boundary = b"----------------------------42"
-    head = f'Content-Disposition: form-data; name="file"; filename="{name}"\r\nContent-Type: text/csv\r\n\r\n'
-    body = b"--" + boundary + b"\r\n" + head.encode() + content + b"\r\n--" + boundary + b"--\r\n"
-    headers = {
-        "Content-Type": f"multipart/form-data; boundary={boundary.decode()}",
-        "Cookie": cookie,
-        "X-Xsrftoken": cookie.split("=", 1)[1],
-    }
-    request = urllib.request.Request(f"{address}/{path.lstrip('/')}", data=body, headers=headers, method="PUT")
-    with urllib.request.urlopen(request, timeout=30):
-        pass
 
 
 KINDS = {

@@ -5,19 +5,21 @@ import shutil
 import threading
 import time
 from types import SimpleNamespace
-from unittest.mock import MagicMock
 
 import pytest
 
 from commod.dashboard.jobs import results, service
 from commod.dashboard.jobs.queue import Abandoned, Stage, WorkQueue
 from commod.dashboard.pages.explore import page as explore
+from commod.dashboard.pages.your_data.draft import Draft
 from commod.dashboard.server import startup
 from commod.dashboard.state import own_data
 from commod.dashboard.views.frame import PAGES
-from commod.datasets import damaged_files, data_directory, load_task, task_names
+from commod.datasets import damaged_files, data_directory, is_known, load_task, task_names
+from commod.datasets.example import example_table
 from commod.datasets.load import CHECKSUMS
 from commod.experiments.results import read_result
+from commod.uploads.reading import ReadTable
 from tests.browsing import ROOT
 from tests.dashboard.driving import figure, fine, run, slider
 from tests.dashboard.hostile import elements, texts
@@ -119,21 +121,36 @@ def test_a_section_that_fails_harms_no_other_session(monkeypatch):
 
 
 def test_uploaded_data_go_when_their_session_was_closed_and_does_not_come_back(monkeypatch):
-    timers, clock = [], SimpleNamespace(monotonic=lambda: clock.now, now=1000.0)
+    clock, connected = SimpleNamespace(monotonic=lambda: clock.now, now=1000.0, sleep=time.sleep), set()
     monkeypatch.setattr(own_data, "time", clock)
-    monkeypatch.setattr(own_data, "Timer", lambda *when: timers.append(when) or MagicMock())
-    monkeypatch.setattr(own_data.st, "get_option", lambda name: 600)
+    monkeypatch.setattr(own_data, "is_connected", lambda session: session in connected)
     gone, back = own_data.OwnData(load_task("german")), own_data.OwnData(load_task("german"))
-    own_data._closed([gone, back])
-    clock.now += 300
-    back.seen = clock.now  # its browser is there again
-    for seconds, forget, arguments in timers:
-        assert 600 < seconds < 700
-        clock.now = 1000.0 + seconds
-        forget(*arguments)
-    assert load_task(back.name).name == back.name
-    with pytest.raises(ValueError, match="There is no task"):
-        load_task(gone.name)
+    drafts = [Draft("people.csv", ReadTable(example_table(100)), uploads=3, leaks=["a leak"]) for _ in range(2)]
+    for held, session in zip((gone, back, *drafts), "gbgb", strict=True):
+        held.session = session
+    assert drafts[0].guesses is not None
+    for seconds, here in ((300, ""), (0, "b"), (299, "")):
+        clock.now += seconds
+        connected = set(here)
+        own_data.forget_closed(600)
+    assert load_task(gone.name).name == gone.name
+    clock.now += 1
+    own_data.forget_closed(600)
+    assert not is_known(gone.name)
+    assert vars(drafts[0]) == vars(Draft(uploads=4)) | {"seen": drafts[0].seen}  # a new, empty uploader
+    assert not drafts[0].is_own_data
+    assert is_known(back.name)
+    assert drafts[1].is_own_data
+    back.forget()
+    drafts[1].forget()
+
+
+def test_tables_are_counted_and_given_back():
+    before = sum(held.size for held in own_data._all_held)
+    own = own_data.OwnData(load_task("german"))
+    assert sum(held.size for held in own_data._all_held) - before == own.size > 10_000
+    own.forget()
+    assert sum(held.size for held in own_data._all_held) == before
 
 
 # ---- damaged data files ----

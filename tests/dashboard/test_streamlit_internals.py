@@ -12,12 +12,17 @@ from unittest.mock import MagicMock
 
 import pytest
 import streamlit as st
+from starlette.datastructures import Headers
+from starlette.formparsers import MultiPartParser
 from streamlit import config
-from streamlit.runtime import app_session
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.runtime import app_session, media_file_manager
 from streamlit.runtime.session_manager import ActiveSessionInfo
 from streamlit.runtime.state.session_state import SessionState
+from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 from streamlit.runtime.websocket_session_manager import WebsocketSessionManager
 from streamlit.testing.v1 import AppTest
+from streamlit.web.server.starlette import starlette_websocket
 from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
 from commod.dashboard import streamlit_internals as internals
@@ -49,6 +54,138 @@ def test_a_stale_run_ends_where_it_touches_the_session():
     app = AppTest.from_function(script).run()
     assert len(app.session_state["runs"]) == 2
     assert not app.text
+
+
+# ---- sessions and their files; tests/test_own_files.py tries the same on a real server ----
+
+
+def in_a_runtime(tmp_path, what):
+    """What `what` gives, called with a runtime of Streamlit's own that has started."""
+
+    async def run():
+        script = tmp_path / "script.py"
+        script.write_text("")
+        runtime = st.App(script)._create_runtime()
+        await runtime.start()
+        try:
+            return what(runtime)
+        finally:
+            runtime.stop()
+            await runtime.stopped
+            type(runtime)._instance = None
+
+    return asyncio.run(run())
+
+
+def connect(runtime, browser, **more):
+    return runtime.connect_session(client=MagicMock(), user_info={"browser": browser}, **more)
+
+
+def test_a_session_is_taken_up_again_by_its_own_browser_alone(tmp_path):
+    """Breaks: who knows the id of a session, which stands in addresses, could take it over (server/browser.py)."""
+
+    def check(runtime):
+        mine = connect(runtime, "mine")
+        assert connect(runtime, "other", existing_session_id=mine) != mine
+        assert internals.is_connected(mine)
+        assert internals.sessions_of("mine") == {mine}
+        assert internals.sessions_of(None) == set()
+        runtime.disconnect_session(mine)
+        assert not internals.is_connected(mine)
+        assert internals.sessions_of("mine") == set()
+        assert connect(runtime, "other", existing_session_id=mine) != mine
+        assert connect(runtime, "mine", existing_session_id=mine) == mine
+
+    in_a_runtime(tmp_path, check)
+
+
+def test_the_header_that_names_the_browser_is_read_on_every_websocket():
+    """Breaks: all sessions would be of one nobody, whom everybody is."""
+    before = config.get_option("server.trustedUserHeaders")
+    try:
+        internals.bind_sessions("x-test")
+        found = starlette_websocket.gather_user_info(Headers({"X-Test": "mine"}))
+        assert found == {"browser": "mine"}
+    finally:
+        config.set_option("server.trustedUserHeaders", before)
+
+
+def test_ids_of_uploads_are_noted_as_they_are_offered_and_not_too_many(tmp_path, monkeypatch):
+    """Breaks: no upload would be taken, or any, or large ones would be written to disk (server/files.py)."""
+    offered = []
+    monkeypatch.setattr(internals.MultiPartParser, "spool_max_size", 1)
+
+    def check(runtime):
+        internals.watch_uploads(lambda *both: offered.append(both), most=2, in_memory=1000)
+        mine = connect(runtime, "mine")
+        message = BackMsg()
+        message.file_urls_request.file_names.extend("abc")
+        runtime.handle_backmsg(mine, message)
+        assert [session for session, _ in offered] == [mine, mine]
+        manager = runtime.uploaded_file_mgr
+        manager.add_file(mine, UploadedFileRec(offered[0][1], "a.csv", "text/csv", b"12345"))
+        assert internals.uploaded_bytes() == {mine: 5}
+        internals.forget_uploads(mine)
+        assert internals.uploaded_bytes() == {}
+
+    in_a_runtime(tmp_path, check)
+    parser = MultiPartParser(Headers({"Content-Type": "multipart/form-data; boundary=x"}), None)
+    assert parser.spool_max_size == 1000
+
+
+def test_a_file_is_taken_once_and_then_held_no_longer():
+    """Breaks: uploaded files would stay in memory beside the tables that were read from them."""
+
+    def script():
+        import streamlit as st
+
+        from commod.dashboard.streamlit_internals import uploaded_file
+
+        def take():
+            st.session_state.setdefault("log", []).append(uploaded_file("u"))
+
+        st.file_uploader("File", key="u", on_change=take)
+        take()  # once more, without need
+
+    app = AppTest.from_function(script).run()
+    app.file_uploader[0].set_value(("a.csv", b"1,2", "text/csv")).run()
+    assert app.session_state["log"] == [None, ("a.csv", b"1,2"), None]
+    assert app.file_uploader[0].value.getvalue() == b""  # Streamlit keeps the object until the next run
+
+
+def test_a_file_that_is_made_on_request_belongs_to_the_session_that_shows_its_button(tmp_path, monkeypatch):
+    """Breaks: downloads would be refused to everybody, or stay in memory when their tab is closed (server/files.py)."""
+
+    def check(runtime):
+        manager = runtime.media_file_mgr
+        internals.keep_made_files()
+        mine, other = connect(runtime, "mine"), connect(runtime, "other")
+        names = []
+        for session in (mine, other):
+            monkeypatch.setattr(media_file_manager, "_get_session_id", lambda session=session: session)
+            asked = manager.add_deferred(lambda: b"1,2", "text/csv", "0.1")
+            names.append(manager.execute_deferred(asked).rpartition("/")[2])
+        assert names[0] == names[1]
+        assert internals.shows_file({mine}, names[0])
+        assert not internals.shows_file(set(), names[0])
+        assert internals.sessions_with_made_files() == {mine, other}
+        internals.forget_made_files(other)
+        assert internals.shows_file({mine}, names[0])
+        assert not internals.shows_file({other}, names[0])
+        manager.clear_session_refs(mine)  # as when the script runs again
+        assert not internals.shows_file({mine}, names[0])
+        assert manager.read_file(names[0])
+        for _ in range(2):
+            manager.remove_orphaned_files()
+        assert manager.read_file(names[0]) is None
+        monkeypatch.setattr(media_file_manager, "_get_session_id", lambda: mine)
+        late = manager.add_deferred(lambda: runtime.disconnect_session(mine) or b"3,4", "text/csv", "0.1")
+        assert manager.read_file(manager.execute_deferred(late).rpartition("/")[2]) is None  # closed meanwhile
+
+    in_a_runtime(tmp_path, check)
+
+
+# ---- the page ----
 
 
 def test_streamlits_own_page_is_where_it_was_and_has_scripts_to_be_allowed():

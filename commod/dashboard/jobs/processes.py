@@ -1,82 +1,73 @@
 """Computing in processes of their own, so that a training does not hold up the pages of everybody else.
 
 Python runs one thread at a time: on two cores thirty pages share one interpreter with every training, tree and SHAP run
-of the server. A `WorkerProcess` is handed functions of this package by name, one at a time. It works on the data sets
-that come with the app; what somebody uploads never leaves the server's process. Where a process is busy, still starting
-or gone, the work is done here, to the same last digit.
+of the server. A `WorkerProcess` is handed functions of this package by name, one at a time (``helper.py`` is its other
+end). Where a process is busy, still starting or gone, the work is done here, to the same last digit. An f that is
+trained on data that somebody has brought may take minutes: it gets a process to itself, with bounds, that ends with it.
 """
 
 from __future__ import annotations
 
-import io
+import logging
 import os
-import pickle
+import signal
 import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable
-from contextlib import suppress
-from multiprocessing.connection import Connection
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from threading import Lock
+from threading import Lock, Thread
 from typing import Any
 
-from commod.dashboard.jobs.queue import Report
-from commod.dashboard.jobs.scheduling import LOOK, RESTART_PAUSE, TELL, uses
-from commod.experiments import Scene, prepare
-from commod.experiments.scene import SceneKey
-from commod.explain.shap_comparison import warm_up
+import psutil
+
+from commod.dashboard.jobs import helper
+from commod.dashboard.jobs.messages import Wire, pack, receive_parcel, send_parcel, unpack
+from commod.dashboard.jobs.queue import Report, say
+from commod.dashboard.jobs.scheduling import (
+    LOOK,
+    MAX_MEMORY,
+    MAX_SECONDS,
+    MAX_WAIT,
+    RESTART_PAUSE,
+    SILENT,
+    STOPPED,
+    WATCH,
+    Kind,
+)
+from commod.datasets import load_task
+from commod.experiments import prepare
+from commod.experiments.scene import SceneKey, keep_trained, parts_of
+from commod.models.threshold import ONE_HALF
+
+AGAIN = "A process stopped answering and was replaced; this is being done again"
+_SMALLER = "Choose another base model, leave columns out, or bring a sample of the rows."
+TOO_LONG = f"f takes more than {MAX_SECONDS // 60} minutes to train on these data. {_SMALLER}"
+TOO_LARGE = f"f takes more than {MAX_MEMORY // 2**30} GB of memory to train on these data. {_SMALLER}"
+NOT_TRAINED = "The process that trains f on these data ended twice before it was done. Try again in a minute."
+_log = logging.getLogger(__name__)
 
 
-class _Stopped(Exception):  # noqa: N818 - not an error: nobody wants the result any more
-    """Ends work in a process."""
-
-
-class _Pickler(pickle.Pickler):
-    """The scene and its f are not sent: either side has them."""
-
-    def __init__(self, file: io.BytesIO, scene: Scene) -> None:
-        super().__init__(file, pickle.HIGHEST_PROTOCOL)
-        self._known = {id(scene): "scene", id(scene.f): "f"}
-
-    def persistent_id(self, thing: Any) -> str | None:
-        return self._known.get(id(thing))
-
-
-class _Unpickler(pickle.Unpickler):
-    def __init__(self, file: io.BytesIO, scene: Scene) -> None:
-        super().__init__(file)
-        self._known = {"scene": scene, "f": scene.f}
-
-    def persistent_load(self, name: str) -> Any:
-        return self._known[name]
-
-
-def _pack(thing: Any, scene: Scene) -> bytes:
-    file = io.BytesIO()
-    _Pickler(file, scene).dump(thing)
-    return file.getvalue()
-
-
-def _unpack(content: bytes, scene: Scene) -> Any:
-    return _Unpickler(io.BytesIO(content), scene).load()
+@contextmanager
+def _heard() -> Iterator[None]:
+    """Whatever goes wrong on the line, or makes no sense there, means that the process is lost."""
+    try:
+        yield
+    except Exception as error:
+        raise ConnectionError("the process that computed is gone") from error
 
 
 class WorkerProcess:
-    """A process that computes what it is handed, one thing at a time.
+    """A process that computes what it is handed, one thing at a time."""
 
-    Parameters
-    ----------
-    background : bool
-        Whether it gives way to everything else on the machine. It compiles SHAP before it says that it is ready.
-    """
-
-    def __init__(self, *, background: bool = False) -> None:
-        self.background = background
-        self._lock = Lock()
+    def __init__(self, kind: Kind = Kind.FOREGROUND) -> None:
+        self.kind = kind
+        self._lock = Lock()  # of whoever has work for it
         self._number = 0
-        self._lost = 0.0
+        self._lost = float("-inf")
+        self._to_forget: list[str] = []
         self._start()
 
     def _start(self) -> None:
@@ -88,7 +79,7 @@ class WorkerProcess:
                 "OMP_NUM_THREADS": "1",
                 "OPENBLAS_NUM_THREADS": "1",
             }
-            command = [sys.executable, "-P", "-m", __name__, str(theirs.fileno()), str(int(self.background))]
+            command = [sys.executable, "-P", "-m", helper.__name__, str(theirs.fileno()), self.kind.value]
             self._process = subprocess.Popen(
                 command,
                 pass_fds=[theirs.fileno()],
@@ -96,16 +87,16 @@ class WorkerProcess:
                 stdin=subprocess.DEVNULL,
                 start_new_session=True,  # Ctrl-C ends the server, and the server's end ends it
             )
-        self._wire: Connection[Any, Any] = Connection(ours.detach())
+        self._wire: Wire[Any, Any] = Wire(ours.detach())
         self._ready = False
+        self._pulse = _Pulse(self._process.pid)
 
     @property
     def ready(self) -> bool:
         """Whether it can be handed work; one that was lost is started anew."""
         try:
             if not self._ready and self._wire.poll():
-                self._wire.recv()
-                self._ready = True
+                self._ready = self._wire.recv() == ("ready", None)
         except (EOFError, OSError):
             self._lose()
         return self._ready
@@ -115,6 +106,9 @@ class WorkerProcess:
         if time.monotonic() - self._lost < RESTART_PAUSE:
             return
         self._lost = time.monotonic()
+        self._renew()
+
+    def _renew(self) -> None:
         self.close()
         self._start()
 
@@ -129,9 +123,29 @@ class WorkerProcess:
         if not self._lock.acquire(blocking=False):
             return False
         if self.ready:
+            self._pulse.beat()
             return True
         self._lock.release()
         return False
+
+    def _release(self) -> None:
+        self._lock.release()
+        self._tell_to_forget()
+
+    def look(self) -> None:
+        """End a process that hangs, and replace one that has ended, so that nobody waits for it."""
+        idle = self._lock.acquire(blocking=False)
+        try:
+            if self._pulse.is_hung(expected=not (idle and self.ready)):
+                _log.warning("A process of kind %s (%d) hangs and is ended.", self.kind.value, self._process.pid)
+                self._process.kill()
+            elif idle and self._process.poll() is not None:
+                self._lose()
+        finally:
+            if idle:
+                self._release()
+
+    # ---- functions ----
 
     def compute(self, scene: SceneKey, function: Callable[..., Any], arguments: tuple[Any, ...], report: Report) -> Any:
         """``function(*arguments, report)``, after `take`; the process is free again when this ends.
@@ -139,56 +153,184 @@ class WorkerProcess:
         Raises
         ------
         ConnectionError
-            If the process is gone.
+            If the process is gone, hangs, or answers what cannot be read.
         """
         try:
             here = prepare(*scene)
             self._number += 1
             try:
-                self._wire.send((self._number, scene, _pack((function, arguments), here)))
-                kind, content = self._listen(report)
-            except (EOFError, OSError) as error:
+                with _heard():
+                    self._wire.send(("work", self._number, scene, pack((function, arguments), here)))
+                kind, content = self._listen(report, scene)
+                with _heard():
+                    result = unpack(content, here)
+            except ConnectionError:
                 self._lose()
-                raise ConnectionError("the process that computed is gone") from error
-            result = _unpack(content, here)
+                raise
         finally:
-            self._lock.release()
+            self._release()
         if kind == "failed":
             raise result
         return result
 
-    def _listen(self, report: Report) -> tuple[str, bytes]:
+    def _listen(self, report: Report, scene: SceneKey) -> tuple[str, Any]:
         share = 0.0
         while True:
-            if self._wire.poll(LOOK):
-                kind, content = self._wire.recv()
-                if kind != "progress":
-                    return kind, content
-                share = content
+            with _heard():
+                answer = self._next_answer()
+                if answer is not None and answer[0] == "lacks":
+                    self._send_scene(scene)
+            if answer is not None and answer[0] == "progress":
+                share = answer[1]
+            elif answer is not None and answer[0] != "lacks":
+                return answer
             try:
                 report(share)
             except BaseException:  # nobody wants it any more
-                self._wire.send((self._number, None, b""))
-                while self._wire.recv()[0] == "progress":
-                    pass
+                with suppress(ConnectionError):
+                    self._stop()
                 raise
+
+    def _next_answer(self) -> tuple[str, Any] | None:
+        if not self._wire.poll(LOOK):
+            return None
+        kind, content = self._wire.recv()
+        if kind not in ("progress", "lacks", "done", "failed", "trained"):
+            raise ValueError(f"an answer of kind {kind!r}")
+        self._pulse.beat()
+        return kind, content
+
+    def _stop(self) -> None:
+        """Have it leave off, and hear it out."""
+        if self.kind is Kind.APART:  # it is ended
+            return
+        try:
+            with _heard():
+                self._wire.send(("stop", self._number))
+                while self._wire.recv()[0] not in ("done", "failed"):
+                    pass
+        except ConnectionError:
+            self._lose()
+            raise
+
+    def _send_scene(self, scene: SceneKey) -> None:
+        """Data that somebody has brought, and their f."""
+        key = scene._replace(threshold=ONE_HALF)
+        self._wire.send(("scene", key))
+        send_parcel(self._wire, (load_task(key.data), parts_of(prepare(*key))))
+
+    # ---- data that somebody has brought ----
+
+    def train(self, key: SceneKey, report: Report) -> None:
+        """Train f, after `take`, and keep its scene here; the process ends with it.
+
+        Raises
+        ------
+        ValueError
+            If that takes more time or memory than there is for it.
+        ConnectionError
+            If the process is gone.
+        """
+        task, started = load_task(key.data), time.monotonic()
+
+        def tell(_: float) -> None:
+            seconds = time.monotonic() - started
+            if seconds > MAX_WAIT:
+                raise ValueError(TOO_LONG)
+            say(report, f"Training f on 70 % of {len(task.y):,} rows: {seconds:.0f} s so far")
+            report(min(seconds / MAX_SECONDS, 0.99))
+
+        try:
+            with _heard():
+                self._wire.send(("train", key))
+                send_parcel(self._wire, task)
+            kind, content = self._listen(tell, key)
+            if kind == "failed":
+                _log.warning("f of uploaded data could not be trained: %s", content)
+                raise ValueError(TOO_LARGE if content.startswith("MemoryError") else content)
+            with _heard():
+                parts = receive_parcel(self._wire)
+        except ConnectionError:
+            with suppress(subprocess.TimeoutExpired):
+                if self._process.wait(1) == -signal.SIGXCPU:
+                    raise ValueError(TOO_LONG) from None
+            raise
+        finally:
+            self._renew()
+            self._release()
+        keep_trained(key, parts)
+
+    def forget(self, data: str) -> None:
+        """Drop data that must go: at once, or as soon as it has ended what it is doing."""
+        self._to_forget.append(data)
+        self._tell_to_forget()
+
+    def _tell_to_forget(self) -> None:
+        while self._to_forget and self._lock.acquire(blocking=False):
+            try:
+                with suppress(OSError):  # it is gone, and the data with it
+                    self._wire.send(("forget", self._to_forget.pop()))
+            finally:
+                self._lock.release()
+
+
+class _Pulse:
+    """Whether a process goes on: it sends something, uses a core, or would if it were given one."""
+
+    def __init__(self, pid: int) -> None:
+        self._process = psutil.Process(pid)
+        self._used = 0.0
+        self._last = time.monotonic()  # that it was seen to go on
+        self._running = time.monotonic()  # that it was seen not to be stopped
+
+    def beat(self) -> None:
+        """It has sent something, or is handed work."""
+        self._last = time.monotonic()
+
+    def is_hung(self, *, expected: bool) -> bool:
+        """Whether it does nothing though something is expected of it, or has been stopped by a signal."""
+        now = time.monotonic()
+        try:
+            status, used = self._process.status(), sum(self._process.cpu_times()[:2])
+        except psutil.Error:  # it has ended: whoever listens hears of that
+            return False
+        if status not in (psutil.STATUS_STOPPED, psutil.STATUS_TRACING_STOP):
+            self._running = now
+        if used > self._used or status in (psutil.STATUS_RUNNING, psutil.STATUS_DISK_SLEEP) or not expected:
+            self._last = now
+        self._used = used
+        return now - self._running > STOPPED or (expected and now - self._last > SILENT)
 
 
 class ProcessPool:
-    """The processes of a server: some for what people wait for with a slider in hand, and some for the background.
+    """The processes of a server, and a thread that looks after them.
 
     Parameters
     ----------
     foreground : int
-        How many for the former; with none, all is computed here.
+        How many for what people wait for with a slider in hand; with none, all is computed here.
     background : int
+        How many for the background.
+    apart : int
+        How many in which an f is trained on data that somebody has brought.
     """
 
-    def __init__(self, foreground: int, background: int = 1) -> None:
+    def __init__(self, foreground: int, background: int = 1, apart: int = 0) -> None:
         if os.name != "posix" or foreground == 0:
-            foreground = background = 0
-        self.workers = [WorkerProcess() for _ in range(foreground)]
-        self.workers += [WorkerProcess(background=True) for _ in range(background)]
+            foreground = background = apart = 0
+        numbers = {Kind.FOREGROUND: foreground, Kind.BACKGROUND: background, Kind.APART: apart}
+        self.workers = [WorkerProcess(kind) for kind, number in numbers.items() for _ in range(number)]
+        if self.workers:
+            Thread(target=self._look_after, name="look-after", daemon=True).start()
+
+    def _look_after(self) -> None:
+        while True:
+            time.sleep(WATCH)
+            for worker in self.workers:
+                worker.look()
+
+    def _of(self, kind: Kind) -> list[WorkerProcess]:
+        return [worker for worker in self.workers if worker.kind is kind]
 
     def compute(
         self,
@@ -199,64 +341,35 @@ class ProcessPool:
         background: bool = False,
     ) -> Any:
         """``function(*arguments, report)`` in a process that is free, else here."""
-        for worker in self.workers:
-            if worker.background == background and worker.take():
+        for worker in self._of(Kind.BACKGROUND if background else Kind.FOREGROUND):
+            if worker.take():
                 with suppress(ConnectionError):
                     return worker.compute(scene, function, arguments, report)
+                say(report, AGAIN)
         return function(*arguments, report)
 
+    def train(self, key: SceneKey, report: Report) -> None:
+        """Train the f of data that somebody has brought, in a process of its own, where there are processes."""
+        if not self._of(Kind.APART):
+            prepare(*key)
+            return
+        for _ in range(2):
+            with suppress(ConnectionError):
+                return self._take_apart(report).train(key, report)
+            say(report, AGAIN)
+        raise ValueError(NOT_TRAINED)
 
-# ---- in the process ----
+    def _take_apart(self, report: Report) -> WorkerProcess:
+        started = time.monotonic()
+        while time.monotonic() - started < MAX_WAIT:
+            for worker in self._of(Kind.APART):
+                if worker.take():
+                    return worker
+            report(0.0)
+            time.sleep(LOOK)
+        raise ValueError(NOT_TRAINED)
 
-
-def _serve(wire: Connection[Any, Any]) -> None:
-    """Compute what comes in, until the server is gone."""
-    while True:
-        number, key, content = wire.recv()
-        if key is None:  # stop something that has ended already
-            continue
-        last = time.monotonic()
-
-        def report(share: float, number: int = number) -> None:
-            nonlocal last
-            if wire.poll() and wire.recv()[0] == number:
-                raise _Stopped
-            if time.monotonic() - last > TELL:
-                last = time.monotonic()
-                wire.send(("progress", share))
-
-        scene = prepare(*key)
-        try:
-            function, arguments = _unpack(content, scene)
-            answer = ("done", _pack(function(*arguments, report), scene))
-        except _Stopped:
-            answer = ("done", _pack(None, scene))
-        except Exception as error:
-            answer = ("failed", _packed_error(error, scene))
-        wire.send(answer)
-
-
-def _packed_error(error: Exception, scene: Scene) -> bytes:
-    try:
-        content = _pack(error, scene)
-        _unpack(content, scene)
-    except Exception:  # an exception that cannot be sent: its text can
-        return _pack(RuntimeError(str(error)), scene)
-    return content
-
-
-def _main() -> None:
-    wire: Connection[Any, Any] = Connection(int(sys.argv[1]))
-    background = sys.argv[2] == "1"
-    if background and uses("idle_class"):
-        with suppress(AttributeError, OSError):  # where the system has such a thing, only time that nobody wants
-            os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
-    if background and os.environ.get("COMMOD_WARM_UP") != "0":
-        warm_up()
-    with suppress(EOFError, OSError):
-        wire.send("ready")
-        _serve(wire)
-
-
-if __name__ == "__main__":
-    _main()
+    def forget(self, data: str) -> None:
+        """Drop data that must go from all processes."""
+        for worker in self.workers:
+            worker.forget(data)

@@ -18,6 +18,12 @@ from commod.dashboard.jobs.scheduling import REST, Priority, uses
 Report = Callable[[float], None]
 
 
+def say(report: Report, note: str) -> None:
+    """Tell those who wait for a job what is being done, in place of what they asked for."""
+    if isinstance(report, _Reporter):
+        report.job.note = note
+
+
 class Abandoned(Exception):  # noqa: N818 - not an error: nobody wants the result any more
     """Raised inside a job that nobody waits for, to end it."""
 
@@ -33,11 +39,14 @@ class Stage:
     priority : Priority
     heavy : bool
         Whether it leaves the interpreter to others: then it is not counted among the small ones.
+    apart : bool
+        Whether it is worked on in a process to itself: then it is counted among such alone.
     """
 
     work: Callable[..., Any]
     priority: Priority = Priority.TRAIN
     heavy: bool = False
+    apart: bool = False
 
     @property
     def rank(self) -> int:
@@ -53,8 +62,10 @@ class _Job:
         self.waiting = 0
         self.bells: set[Event] = set()  # of those who wait
         self.progress = 0.0
+        self.note = ""  # what is being done, if that is not what was asked for
         self.error: BaseException | None = None
         self.forgotten = False  # whether its results may not be kept
+        self.after: _Job | None = None  # what has to be done first
 
     @property
     def stage(self) -> Stage:
@@ -64,6 +75,11 @@ class _Job:
     @property
     def is_over(self) -> bool:
         return self.error is not None or len(self.results) == len(self.stages)
+
+    @property
+    def at_hand(self) -> _Job:
+        """The job that is waited for just now: this, or what has to be done first."""
+        return self if self.after is None or self.after.is_over else self.after.at_hand
 
     def ring(self) -> None:
         """Tell those who wait that there is something new."""
@@ -122,12 +138,17 @@ class Ticket:
     @property
     def before(self) -> int:
         """How many jobs are taken before this one; 0 once it runs."""
-        return self._queue._before(self._job)
+        return self._queue._before(self._job.at_hand)
 
     @property
     def progress(self) -> float:
         """Share done of the stage at work, 0 to 1."""
-        return self._job.progress
+        return self._job.at_hand.progress
+
+    @property
+    def note(self) -> str:
+        """What is being done, if that is not what was asked for."""
+        return self._job.at_hand.note
 
     def result(self, stage: int = -1) -> Any:
         """What a stage returned; its exception is raised here, but none that would end who waits for it."""
@@ -158,6 +179,8 @@ class WorkQueue:
         where two take as long side by side as one after the other, and keep the pages from being drawn.
     background : int, optional
         Jobs in the background at a time; default, all but one.
+    apart : int
+        Jobs at a time that have a process to themselves, beside all others; heavy ones leave one place free.
     cache : ResultCache, optional
     """
 
@@ -167,11 +190,13 @@ class WorkQueue:
         *,
         small: int | None = None,
         background: int | None = None,
+        apart: int = 2,
         cache: ResultCache | None = None,
     ) -> None:
         self.workers = workers or cpu_count()
         self.small = (small if uses("one_by_one") else None) or self.workers
         self.background = min(background or self.workers, max(1, self.workers - 1))
+        self.apart = apart
         self.cache = cache or ResultCache()
         self.finished = 0  # stages worked to their end, for tests and reports
         self.abandoned = 0
@@ -180,7 +205,7 @@ class WorkQueue:
         self._waiting: list[_Job] = []
         self._running: list[_Job] = []
         self._forgotten: SimpleQueue[tuple[_Job, Event]] = SimpleQueue()  # places that were dropped without a word
-        for number in range(self.workers):
+        for number in range(self.workers + self.apart):
             Thread(target=self._serve, name=f"work-{number}", daemon=True).start()
 
     # ---- for sessions ----
@@ -190,8 +215,11 @@ class WorkQueue:
         results = self.cache.get(key)
         return results[stage] if results is not None and len(results) > stage else None
 
-    def submit(self, key: Hashable, *stages: Stage) -> Ticket:
-        """Take a place for the results of `key`; work in hand is shared, and what is kept is not done again."""
+    def submit(self, key: Hashable, *stages: Stage, after: Ticket | None = None) -> Ticket:
+        """Take a place for the results of `key`; work in hand is shared, and what is kept is not done again.
+
+        It is not begun before the job of `after` has ended, and fails if that does.
+        """
         with self._changed:
             job = self._jobs.get(key)
             if job is None:
@@ -199,6 +227,9 @@ class WorkQueue:
                 if not job.is_over:
                     self._jobs[key] = job
                     self._waiting.append(job)
+                    if after is not None:
+                        job.after = after._job
+                        job.after.waiting += 1
                     self._changed.notify_all()
             job.waiting += 1
             return Ticket(self, job)
@@ -217,8 +248,9 @@ class WorkQueue:
             self._hear_of_forgotten()
             if job not in self._waiting:
                 return 0
-            place = self._waiting.index(job)
-            return sum((other.stage.rank, i) < (job.stage.rank, place) for i, other in enumerate(self._waiting))
+            line = [other for other in self._waiting if other.at_hand is other and other.stage.apart == job.stage.apart]
+            place = line.index(job)
+            return sum((other.stage.rank, i) < (job.stage.rank, place) for i, other in enumerate(line))
 
     def _leave(self, job: _Job) -> None:
         with self._changed:
@@ -241,6 +273,9 @@ class WorkQueue:
         """Nobody may join a job that has ended or is about to; another of the same key may have come meanwhile."""
         if self._jobs.get(job.key) is job:
             del self._jobs[job.key]
+        if job.after is not None:
+            after, job.after = job.after, None
+            self._give_up(after)
 
     def _hear_of_forgotten(self) -> None:
         """Give up the places that were dropped without a word. Called under the lock."""
@@ -253,16 +288,22 @@ class WorkQueue:
 
     def _next(self) -> _Job | None:
         self._hear_of_forgotten()
-        at_work = [job.stage for job in self._running]
+        running = [job.stage for job in self._running]
+        apart = [stage for stage in running if stage.apart]
+        at_work = [stage for stage in running if not stage.apart]
         small = sum(not (stage.priority.in_background or stage.heavy) for stage in at_work)
         background = sum(stage.priority.in_background for stage in at_work)
 
         def is_free(stage: Stage) -> bool:
+            if stage.apart:
+                return len(apart) < self.apart and sum(other.heavy for other in apart) < self.apart - stage.heavy
+            if len(at_work) >= self.workers:
+                return False
             if stage.priority.in_background:
                 return background < self.background
             return stage.heavy or small < self.small
 
-        free = [job for job in self._waiting if is_free(job.stage)]
+        free = [job for job in self._waiting if job.at_hand is job and is_free(job.stage)]
         return min(free, key=lambda job: job.stage.rank, default=None)  # the first of the smallest rank
 
     def _serve(self) -> None:
@@ -276,7 +317,9 @@ class WorkQueue:
                 self._running.append(job)
             result, error = None, None
             try:
-                result = job.stage.work(*job.results, self._reporter(job))
+                if job.after is not None and job.after.error is not None:
+                    raise job.after.error
+                result = job.stage.work(*job.results, _Reporter(self, job))
             except BaseException as caught:  # handed to whoever waits
                 error = caught
             with self._changed:
@@ -284,9 +327,10 @@ class WorkQueue:
                 self._hear_of_forgotten()
                 self._end_stage(job, result, error)
                 self._changed.notify_all()
+            del job, result, error  # an idle thread holds nobody's data
 
     def _end_stage(self, job: _Job, result: Any, error: BaseException | None) -> None:
-        job.progress = 0.0
+        job.progress, job.note = 0.0, ""
         if error is not None:
             self._close(job)
             self.abandoned += isinstance(error, Abandoned)
@@ -304,19 +348,16 @@ class WorkQueue:
                 self._abandon(job)
         job.ring()
 
-    def _reporter(self, job: _Job) -> Report:
-        def report(share: float) -> None:
-            job.progress = min(1.0, max(0.0, share))
-            if job.stage.priority.in_background and uses("rest"):
-                self._make_way()
-            if job.waiting == 0 or not self._forgotten.empty():
-                with self._changed:
-                    self._hear_of_forgotten()
-                    if job.waiting == 0:
-                        self._close(job)
-                        raise Abandoned
-
-        return report
+    def _heed(self, job: _Job) -> None:
+        """Called as a job reports: it makes way for others, and ends if nobody waits for it."""
+        if job.stage.priority.in_background and not job.stage.apart and uses("rest"):
+            self._make_way()
+        if job.waiting == 0 or not self._forgotten.empty():
+            with self._changed:
+                self._hear_of_forgotten()
+                if job.waiting == 0:
+                    self._close(job)
+                    raise Abandoned
 
     def _make_way(self) -> None:
         """Rest while there is work that somebody waits for with a slider in hand."""
@@ -326,6 +367,17 @@ class WorkQueue:
 
         with self._changed:
             self._changed.wait_for(is_quiet, timeout=REST)
+
+
+class _Reporter:
+    """The `Report` of a job in a queue."""
+
+    def __init__(self, queue: WorkQueue, job: _Job) -> None:
+        self.queue, self.job = queue, job
+
+    def __call__(self, share: float) -> None:
+        self.job.progress = min(1.0, max(0.0, share))
+        self.queue._heed(self.job)
 
 
 class _Results(tuple[Any, ...]):

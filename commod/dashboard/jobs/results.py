@@ -17,7 +17,7 @@ from commod.dashboard.jobs.queue import Report
 from commod.dashboard.state.settings import GRIDS, Settings
 from commod.dashboard.text.html import concept_cards
 from commod.dashboard.text.verdicts import cost_of_limits, verdict
-from commod.datasets import Task
+from commod.datasets import Task, on_forget
 from commod.experiments import Model, Scene, Sweep, prepare, sweep_method
 from commod.experiments.limits import Limits, limits_of, price_of
 from commod.experiments.match import Match, match_models
@@ -255,6 +255,9 @@ def forget_warm_starts(data: str) -> None:
     with _warm_lock:
         for line in [line for line in _warm_starts if line[0][0].data == data]:
             del _warm_starts[line]
+
+
+on_forget(forget_warm_starts)
 
 
 def _train(scene: Scene, settings: Settings, report: Report | None, warm_start: WarmStart | None = None) -> Commod:

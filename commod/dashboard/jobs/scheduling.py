@@ -8,7 +8,7 @@ environment).
 from __future__ import annotations
 
 import os
-from enum import IntEnum
+from enum import Enum, IntEnum
 
 PIECES = {
     "deferred_paint": "Parts below the first picture are drawn one session after the other, not all at once.",
@@ -55,8 +55,25 @@ HEAVY_ROWS = 20_000
 
 # ---- processes ----
 
+
+class Kind(Enum):
+    """What a process is for."""
+
+    FOREGROUND = "foreground"  # what people wait for with a slider in hand
+    BACKGROUND = "background"  # what may take its time
+    APART = "apart"  # an f that is trained on data that somebody has brought
+
+
 # Seconds between two looks at a process at work, and between two messages about its progress.
 LOOK, TELL = 0.05, 0.15
+# Seconds between two looks at whether processes go on; after so many that a process was stopped by a signal, or did
+# nothing though it had work, it is ended and its work done again.
+WATCH, STOPPED, SILENT = 0.5, 2.0, 5.0
+# What an f of somebody's own data may take: seconds of a core, seconds on the clock of a machine that has much to do,
+# and memory beyond that of the modules. The largest table and a forest take 80 seconds and 800 MB.
+MAX_SECONDS, MAX_WAIT, MAX_MEMORY = 300, 900, 3 * 2**30
+# Cells (rows times features) of a table on which an f is trained in a few seconds: it need not wait for larger ones.
+LIGHT_CELLS = 1_000_000
 # Seconds before a process that was lost is replaced: what ended it may end the next.
 RESTART_PAUSE = 20.0
 

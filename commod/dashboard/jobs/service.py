@@ -10,8 +10,7 @@ from joblib import cpu_count
 
 from commod.dashboard.jobs.processes import ProcessPool
 from commod.dashboard.jobs.queue import Ticket, WorkQueue
-from commod.dashboard.jobs.results import forget_warm_starts
-from commod.dashboard.jobs.tasks import Task
+from commod.dashboard.jobs.tasks import Task, base, is_prepared
 from commod.datasets import on_forget
 
 
@@ -26,16 +25,21 @@ def _background() -> int:
     return max(1, cpu_count() // 4)
 
 
+def _apart() -> int:
+    """Processes in which an f is trained on somebody's own data; large data leave one for small data."""
+    return 1 + _background()
+
+
 @st.cache_resource(show_spinner=False)
 def process_pool() -> ProcessPool:
     """The processes that compute for this server."""
-    return ProcessPool(_foreground(), _background())
+    return ProcessPool(_foreground(), _background(), _apart())
 
 
 @st.cache_resource(show_spinner=False)
 def queue() -> WorkQueue:
     """The one queue of this server: as many jobs at a time as there are processes for them."""
-    return WorkQueue(small=max(1, _foreground()), background=_background())
+    return WorkQueue(small=max(1, _foreground()), background=_background(), apart=_apart())
 
 
 def get(task: Task, stage: int = -1) -> Any:
@@ -45,7 +49,24 @@ def get(task: Task, stage: int = -1) -> Any:
 
 def submit(task: Task) -> Ticket:
     """A place in the queue for this session; if the result is kept, it is there at once."""
-    return queue().submit(task.key, *task.stages(process_pool))
+    first = None if is_prepared(task.scene) else _begin_f(base(task.scene))
+    return queue().submit(task.key, *task.stages(process_pool), after=first)
+
+
+def _begin_f(task: Task) -> Ticket:
+    """Have the f of own data trained, for as long as this session is open and wants no other."""
+    queue().forget(lambda key: key == task.key)  # its scene is not at hand any more
+    ticket = queue().submit(task.key, *task.stages(process_pool))
+    kept = _trained_for()
+    _leave(kept)
+    kept[:] = [ticket]
+    return ticket
+
+
+@st.cache_resource(scope="session", show_spinner=False, on_release=lambda tickets: _leave(tickets))
+def _trained_for() -> list[Ticket]:
+    """The f that is trained for this session, whatever page it looks at meanwhile."""
+    return []
 
 
 def _leave(tickets: list[Ticket]) -> None:
@@ -65,7 +86,7 @@ def held() -> list[Ticket]:
 def forget(data: str) -> None:
     """Drop everything that was computed on a data set, and nothing else."""
     queue().forget(lambda key: isinstance(key, tuple) and key[1].data == data)
-    forget_warm_starts(data)
+    process_pool().forget(data)
 
 
 on_forget(forget)

@@ -1,7 +1,7 @@
 """What can be asked to be computed, each declared once: what it depends on, its function and its priority.
 
-A task is computed in another process, but for data that somebody has uploaded, which never leave the server's own. Its
-function is one of a module (it is sent by name) and takes a `Report` last.
+A task is computed in another process of this machine. Its function is one of a module (it is sent by name) and takes a
+`Report` last.
 """
 
 from __future__ import annotations
@@ -14,12 +14,14 @@ from commod.dashboard.jobs import checks, results
 from commod.dashboard.jobs.processes import ProcessPool
 from commod.dashboard.jobs.queue import Stage
 from commod.dashboard.jobs.results import FitResult
-from commod.dashboard.jobs.scheduling import HEAVY_ROWS, Priority
+from commod.dashboard.jobs.scheduling import HEAVY_ROWS, LIGHT_CELLS, Priority
 from commod.dashboard.state.settings import Settings
 from commod.datasets import TASKS, load_task
 from commod.experiments import Sweep
-from commod.experiments.scene import SceneKey
+from commod.experiments.scene import SceneKey, has_trained
 from commod.experiments.sweep import Cell, Model
+from commod.models.base_models import GIVEN_SCORES
+from commod.models.threshold import ONE_HALF
 
 # Arguments of `Commod` that a search for a setting leaves as they are.
 FORM = ("update", "direction", "features")
@@ -33,6 +35,7 @@ class Step:
     arguments: tuple[Any, ...] = ()
     priority: Priority = Priority.EXPLAIN
     heavy: bool = False
+    apart: bool = False  # in a process to itself
     then: Callable[..., Any] | None = None  # what the server makes of the earlier results and of what came back
 
 
@@ -52,20 +55,35 @@ class Task:
 
     def stages(self, pool: Callable[[], ProcessPool]) -> list[Stage]:
         """For the queue."""
-        return [Stage(self._work(step, pool), step.priority, step.heavy) for step in self.steps]
+        return [Stage(self._work(step, pool), step.priority, step.heavy, step.apart) for step in self.steps]
 
     def _work(self, step: Step, pool: Callable[[], ProcessPool]) -> Callable[..., Any]:
         def work(*parts: Any) -> Any:
             earlier, report = parts[:-1], parts[-1]
             arguments = (*earlier, *step.arguments)
-            if self.scene.data in TASKS:
-                background = step.priority.in_background
-                found = pool().compute(self.scene, step.function, *arguments, report=report, background=background)
-            else:
-                found = step.function(*arguments, report)
+            if step.apart:
+                return step.function(pool(), *arguments, report)
+            background = step.priority.in_background
+            found = pool().compute(self.scene, step.function, *arguments, report=report, background=background)
             return found if step.then is None else step.then(*earlier, found)
 
         return work
+
+
+# ---- an f ----
+
+
+def is_prepared(scene: SceneKey) -> bool:
+    """Whether nothing has to be done before work on a scene can begin."""
+    return scene.data in TASKS or scene.base_model == GIVEN_SCORES or has_trained(scene)
+
+
+def base(scene: SceneKey) -> Task:
+    """The f of data that somebody has brought: trained once, whatever its threshold."""
+    key = scene._replace(threshold=ONE_HALF)
+    rows, columns = load_task(key.data).X.shape
+    train = Step(ProcessPool.train, (key,), Priority.SEARCH, heavy=rows * columns > LIGHT_CELLS, apart=True)
+    return Task("base", key, (), (train,))
 
 
 # ---- one model ----

@@ -390,7 +390,10 @@ def show() -> None:
     training = submit(tasks.fit(settings))
     controls.sidebar()
     controls.notices()
-    head = st.container()
+    with training:
+        result = train(settings, training)
+    if result is None or training.failed:  # the last good model is of other sliders, or of another f
+        st.stop()
     bound = result_of(tasks.limits(settings), st.empty(), "Counting the limit")
     budget, level = ask(CRITERIA[settings.fairness], bound)
     one_way = settings.direction != "both"
@@ -405,10 +408,6 @@ def show() -> None:
     progress = st.empty()
     picture = sweeps.place(waits=waits)
     below = sweeps.place(waits=waits)
-    with head, training:
-        result = train(settings, training)
-    if result is None:
-        st.stop()
 
     def paint(found: dict[str, Sweep], *, final: bool = False) -> Drawn:
         """Draw what there is."""

@@ -19,6 +19,8 @@ from threadpoolctl import threadpool_limits
 from commod.dashboard.jobs.scheduling import uses
 from commod.dashboard.jobs.service import process_pool
 from commod.dashboard.server import capacity
+from commod.dashboard.server.browser import BrowserCookie
+from commod.dashboard.server.files import OwnFiles
 from commod.dashboard.server.gate import Gate, raw_answer
 from commod.dashboard.server.headers import SecurityHeaders
 from commod.dashboard.server.kept_sessions import KeptSessions
@@ -65,6 +67,8 @@ def server_options() -> dict[str, Any]:
             Middleware(SecurityHeaders),
             Middleware(Gate, sessions=sessions, of_an_address=of_an_address),
             Middleware(SlowRequests),
+            Middleware(BrowserCookie),
+            Middleware(OwnFiles),
         ],
     }
 

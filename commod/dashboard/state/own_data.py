@@ -1,4 +1,4 @@
-"""Uploaded data of one session: held in it, and forgotten with it."""
+"""Uploaded data of one session: held in it, counted, and forgotten with it."""
 
 from __future__ import annotations
 
@@ -6,24 +6,111 @@ import secrets
 import time
 import weakref
 from dataclasses import replace
-from threading import Thread, Timer
+from threading import Lock, Thread
 
+import pandas as pd
 import streamlit as st
 
 from commod.dashboard.state.page_state import HELD
 from commod.dashboard.state.settings import OWN_PREFIX
+from commod.dashboard.streamlit_internals import is_connected, this_session
 from commod.datasets import Task, add_task, forget_task
 from commod.experiments.start import Start
 
+# Bytes of tables that all sessions together may hold: six of the largest, read and in use, or a class of smaller ones.
+MAX_TABLES = 2 * 2**30
 _OWN = HELD + "own_data"
 
 
-class OwnData:
+class NoRoomError(ValueError):
+    """That the tables of all sessions take as much memory as they may, in a sentence for the page."""
+
+
+class Held:
+    """Something of uploaded data in the memory of a session: a table as it was read, or the data in use.
+
+    It goes when `forget` is called, with its session, or when the session was closed and has not come back for as long
+    as Streamlit keeps it (`server.disconnectedSessionTTL`).
+
+    Raises
+    ------
+    NoRoomError
+        If the tables of all sessions together would take more than `MAX_TABLES`.
+    """
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+        self.session = this_session()
+        self.seen = time.monotonic()  # when the session was last known to be open
+        if size:
+            _count(self)
+
+    @property
+    def is_own_data(self) -> bool:
+        """Whether there is anything in it: a session that has such is kept longest (server/kept_sessions.py)."""
+        return self.size > 0
+
+    def forget(self) -> None:
+        """Drop the data and everything that was computed from them."""
+        self.size = 0
+        _all_held.discard(self)
+
+
+_all_held: weakref.WeakSet[Held] = weakref.WeakSet()
+_lock = Lock()
+_keeper: Thread | None = None
+
+
+def _count(held: Held) -> None:
+    global _keeper
+    with _lock:
+        if held.size + sum(other.size for other in _all_held) > MAX_TABLES:
+            raise NoRoomError(
+                f"The tables of all who use this server take as much memory as they may ({MAX_TABLES / 1e9:.1f} GB): "
+                "try again in some minutes, or upload a sample of the rows."
+            )
+        _all_held.add(held)
+        if _keeper is None:
+            _keeper = Thread(target=_keep_time, name="own-data", daemon=True)
+            _keeper.start()
+
+
+def _keep_time() -> None:
+    """Look at all sessions that hold data for as long as there are any: nobody has to come for data to go."""
+    global _keeper
+    while True:
+        grace = float(st.get_option("server.disconnectedSessionTTL"))
+        pause = min(5.0, grace / 20)
+        time.sleep(pause)
+        forget_closed(grace + pause)
+        with _lock:
+            if not _all_held:
+                _keeper = None
+                return
+
+
+def forget_closed(grace: float) -> None:
+    """Forget what is held by sessions that were last seen `grace` seconds ago."""
+    now = time.monotonic()
+    with _lock:
+        everything = list(_all_held)
+    for held in everything:
+        if is_connected(held.session):
+            held.seen = now
+        elif now - held.seen >= grace:
+            held.forget()
+
+
+def table_size(frame: pd.DataFrame) -> int:
+    """Bytes that a table takes in memory."""
+    return int(frame.memory_usage(deep=True).sum())
+
+
+class OwnData(Held):
     """Uploaded data of one session. They live as long as this object does, and it lives in the session alone."""
 
-    is_own_data = True  # a session that holds such is kept longest (server/kept_sessions.py)
-
     def __init__(self, task: Task) -> None:
+        super().__init__(table_size(task.X))
         self.name = f"{OWN_PREFIX}{secrets.token_hex(16)}"
         self.task = replace(task, spec=replace(task.spec, name=self.name))
         add_task(self.task)
@@ -31,7 +118,6 @@ class OwnData:
         # be called in the middle of anything.
         self._end = weakref.finalize(self, lambda name: Thread(target=forget_task, args=(name,)).start(), self.name)
         self._end.atexit = False
-        self.seen = time.monotonic()
         self.start: Start | None = None
 
     def begin(self, start: Start) -> None:
@@ -43,6 +129,7 @@ class OwnData:
 
     def forget(self) -> None:
         """Drop the data and everything that was computed from them."""
+        super().forget()
         self._end.detach()
         forget_task(self.name)
 
@@ -50,41 +137,12 @@ class OwnData:
 def own_data() -> OwnData | None:
     """What this session has uploaded, if anything."""
     found: OwnData | None = st.session_state.get(_OWN)
-    if found is not None:
-        found.seen = time.monotonic()
     return found
 
 
-def _closed(uploaded: list[OwnData]) -> None:
-    """Forget the data of a session that was closed and does not come back: Streamlit may keep it for much longer."""
-    grace = float(st.get_option("server.disconnectedSessionTTL"))
-
-    def forget(own: OwnData) -> None:
-        if time.monotonic() - own.seen >= grace:
-            own.forget()
-
-    for own in uploaded:
-        timer = Timer(1.05 * grace, forget, (own,))
-        timer.daemon = True
-        timer.start()
-
-
-@st.cache_resource(scope="session", show_spinner=False, on_release=_closed)
-def _uploaded() -> list[OwnData]:
-    """What has to be forgotten when this session is closed."""
-    return []
-
-
-def forget_when_closed() -> None:
-    """To be called in every run: a browser that has come back may close again."""
-    if (own := own_data()) is not None:
-        _uploaded()[:] = [own]
-
-
-def hold(task: Task) -> OwnData:
+def hold(own: OwnData) -> None:
     """Take data into this session."""
-    own = st.session_state[_OWN] = OwnData(task)
-    return own
+    st.session_state[_OWN] = own
 
 
 def release() -> None:

@@ -37,4 +37,9 @@ def mirrored(key: str, value: Any, take: Callable[[Any], None]) -> dict[str, Any
     """Arguments of a widget that shows a value which its page keeps, and hands on what is chosen instead."""
     if key not in st.session_state or st.session_state[key] != value:
         st.session_state[key] = value
-    return {"key": key, "on_change": lambda: take(st.session_state[key])}
+
+    def hand_on() -> None:
+        if key in st.session_state:  # not if a forged message names a widget of another page
+            take(st.session_state[key])
+
+    return {"key": key, "on_change": hand_on}

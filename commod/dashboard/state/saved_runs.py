@@ -10,6 +10,7 @@ from commod.dashboard.state import runs_file, session
 from commod.dashboard.state.page_state import PageState
 from commod.dashboard.state.runs_file import MAX_RUNS, Run, clean_name, count_of_runs, unique_name
 from commod.dashboard.state.settings import Settings
+from commod.dashboard.state.uploads import UploadError, take_upload
 
 MAX_COMPARED = 4
 # What the last action did. A widget's key, so to speak: it does not outlive the page.
@@ -165,16 +166,20 @@ def put_back() -> None:
         _say(f"“{back.name}” is back.")
 
 
-def take_upload() -> None:
+def import_runs() -> None:
     """Take in the runs of the file that was uploaded."""
     here = shelf()
-    uploaded = st.session_state.get(f"runs_upload_{here.uploads}")
+    try:
+        uploaded = take_upload(f"runs_upload_{here.uploads}")
+    except UploadError as error:
+        _say(str(error), bad=True)
+        return
     if uploaded is None:
         return
     here.uploads += 1
-    name = clean_name(uploaded.name, 40)
+    name = clean_name(uploaded[0], 40)
     try:
-        read, problems = runs_file.read_runs(uploaded.getvalue())
+        read, problems = runs_file.read_runs(uploaded[1])
     except runs_file.RunsFileError as error:
         _say(f"{name}: {error}", bad=True)
         return

@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from commod.dashboard.state.link import Access, access_from_link, from_link, to_link
-from commod.dashboard.state.own_data import forget_when_closed, hold, own_data, release
+from commod.dashboard.state.own_data import OwnData, hold, own_data, release
 from commod.dashboard.state.page_state import HELD, PageState
 from commod.dashboard.state.settings import (
     CONTROLS,
@@ -67,8 +67,9 @@ def data_sets() -> list[str]:
 
 def use_own(task: Task) -> None:
     """Take uploaded data into the session, in place of earlier ones, and show them."""
+    own = OwnData(task)  # which may find no room: then the earlier ones stay
     forget_own()
-    own = hold(task)
+    hold(own)
     go_to(defaults(own.name).looked_at_as(current()))
 
 
@@ -102,7 +103,6 @@ def access() -> Access:
 
 def enter(page: str) -> None:
     """Called first on every page: a widget of another page must not be taken for one of this."""
-    forget_when_closed()
     if st.session_state.get(_PAGE) != page:
         forget_widgets(HELD)
         st.session_state[_PAGE] = page

@@ -21,4 +21,6 @@ _KINDS = {
 def offer(label: str, content: bytes | Callable[[], bytes], name: str, *, place: Any = st, **more: Any) -> None:
     """A button for a file, made when it is asked for; the ending of its name says what it is. The page is not rerun."""
     kind = _KINDS[name.rpartition(".")[2]]
-    place.download_button(label, content, name, mime=kind, on_click="ignore", **{"icon": ":material/download:"} | more)
+    # Always made on request: a file that is there beforehand would be out of reach while the page is drawn anew.
+    make = content if callable(content) else lambda: content
+    place.download_button(label, make, name, mime=kind, on_click="ignore", **{"icon": ":material/download:"} | more)

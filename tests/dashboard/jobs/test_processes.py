@@ -1,11 +1,15 @@
 """Computing in a process of its own: the same digits, errors that come back, work that can be stopped, and its end."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
 import time
+from contextlib import contextmanager
 from dataclasses import replace
+from threading import Event, Thread
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -14,11 +18,16 @@ import pytest
 from joblib import cpu_count
 
 from commod.dashboard.jobs import processes, service
+from commod.dashboard.jobs.queue import Abandoned, Stage, WorkQueue
 from commod.dashboard.jobs.results import explained, fit_result, sweep, tree_of_changes
-from commod.dashboard.jobs.tasks import Step, Task
+from commod.dashboard.jobs.scheduling import Kind
+from commod.dashboard.jobs.wait import in_line
+from commod.dashboard.state.own_data import OwnData
 from commod.dashboard.state.settings import defaults
+from commod.datasets import add_task, is_known, load_task
 from commod.experiments import prepare
-from commod.experiments.scene import SceneKey
+from commod.experiments import scene as scene_module
+from commod.experiments.scene import SceneKey, has_trained
 from tests.browsing import ROOT
 from tests.waiting import wait_until
 
@@ -127,11 +136,233 @@ def test_it_ends_with_the_server_however_that_ends():
     wait_until(lambda: not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE)
 
 
-def test_uploaded_data_never_leave_the_server():
-    step = Step(lambda settings, report: settings, ("here",))
-    task = Task("anything", SceneKey("own-0123", "scores", 0), (), (step,))
-    (stage,) = task.stages(lambda: pytest.fail("handed over"))
-    assert stage.work(silent) == "here"
+# ---- processes that hang, or talk nonsense ----
+
+
+@pytest.fixture
+def impatient(monkeypatch):
+    """What hangs is ended sooner than in earnest."""
+    for name, seconds in {"STOPPED": 0.3, "SILENT": 0.6, "WATCH": 0.05, "RESTART_PAUSE": 0.0}.items():
+        monkeypatch.setattr(processes, name, seconds)
+
+
+@contextmanager
+def looked_after(*workers):
+    """A pool of just these, and its thread that looks after them."""
+    pool, over = pool_with(*workers), Event()
+
+    def look():
+        while not over.wait(processes.WATCH):
+            for worker in workers:
+                worker.look()
+
+    thread = Thread(target=look)
+    thread.start()
+    try:
+        yield pool
+    finally:
+        over.set()
+        thread.join()
+
+
+@pytest.mark.parametrize("kind", [Kind.FOREGROUND, Kind.BACKGROUND])
+def test_a_process_that_is_stopped_in_mid_training_is_replaced_and_its_work_done_again(impatient, monkeypatch, kind):
+    monkeypatch.setenv("COMMOD_WARM_UP", "0")
+    worker = processes.WorkerProcess(kind)
+    wait_until(lambda: worker.ready)
+    stopped = worker._process.pid
+    settings = replace(SETTINGS, seed=1, lambda_fair=3.0)
+
+    def work(report):
+        def hear(share):
+            report(share)
+            if worker._process.pid == stopped:
+                os.kill(stopped, signal.SIGSTOP)
+
+        return pool.compute(SCENE, fit_result, settings, report=hear, background=kind is Kind.BACKGROUND)
+
+    with looked_after(worker) as pool:
+        started = time.monotonic()
+        with WorkQueue(2).submit("job", Stage(work)) as ticket:
+            wait_until(ticket.has)
+            assert np.array_equal(ticket.result().g.coef_, fit_result(settings).g.coef_)
+        assert time.monotonic() - started < 20
+        wait_until(lambda: worker.ready)
+        assert worker._process.pid != stopped
+    worker.close()
+
+
+def test_those_who_wait_are_told_that_it_is_done_again(impatient):
+    queue, goes_on = WorkQueue(2), Event()
+
+    class Lost:
+        kind = Kind.FOREGROUND
+
+        def take(self):
+            return True
+
+        def compute(self, *_):
+            raise ConnectionError
+
+    def function(report):
+        goes_on.wait(10)
+        return "done"
+
+    pool = pool_with(Lost())
+    with queue.submit("job", Stage(lambda report: pool.compute(SCENE, function, report=report))) as ticket:
+        wait_until(lambda: ticket.note == processes.AGAIN)
+        assert in_line("Training", ticket).startswith(processes.AGAIN)
+        goes_on.set()
+        assert ticket.wait(10)
+        assert ticket.note == ""
+
+
+def test_a_process_that_is_stopped_while_it_has_nothing_to_do_is_replaced(impatient):
+    worker = processes.WorkerProcess()
+    wait_until(lambda: worker.ready)
+    stopped = worker._process.pid
+    with looked_after(worker):
+        os.kill(stopped, signal.SIGSTOP)
+        wait_until(lambda: worker._process.pid != stopped)
+        wait_until(lambda: worker.ready)
+    worker.close()
+
+
+def test_a_process_that_nobody_asks_anything_is_left_alone(impatient):
+    worker = processes.WorkerProcess()
+    pid = worker._process.pid
+    with looked_after(worker):
+        wait_until(lambda: worker._ready)
+        time.sleep(1.5)
+        assert worker._process.pid == pid
+    worker.close()
+
+
+ODD = ("bytes", "half a message", "an unknown word", "not a pair", "content that is none", "content cut off", "silent")
+
+
+@pytest.mark.parametrize("odd", [*ODD, "deaf"])
+def test_a_process_that_answers_nonsense_or_nothing_is_given_up_and_the_work_done_here(impatient, monkeypatch, odd):
+    monkeypatch.setenv("ODD", odd)
+    monkeypatch.setattr(processes, "helper", SimpleNamespace(__name__="tests.dashboard.jobs.odd_helper"))
+    worker = processes.WorkerProcess()
+    wait_until(lambda: worker.ready)
+    first = worker._process.pid
+    load = np.zeros(2_000_000) if odd == "deaf" else None  # more than the pipe holds
+    with looked_after(worker) as pool:
+        assert pool.compute(SCENE, own_length, load, report=silent) == (0 if load is None else 2_000_000)
+        assert worker._process.pid != first
+    worker.close()
+
+
+def own_length(load, report):
+    return 0 if load is None else len(load)
+
+
+def test_a_process_at_work_is_not_taken_for_one_that_hangs(impatient, process):
+    with looked_after(process):
+        pid = process._process.pid
+        compute_in(process, busy, 2.0)
+        assert process._process.pid == pid
+
+
+def busy(seconds, report):
+    """Without a word."""
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        sum(range(1000))
+
+
+# ---- data that somebody has brought ----
+
+
+@pytest.fixture
+def own():
+    """Data in use, as a session has them."""
+    task = load_task("law_school")
+    made = OwnData(replace(task, spec=replace(task.spec, scores="", suited={})))
+    yield made.name
+    made.forget()
+
+
+@pytest.fixture
+def apart():
+    made = processes.WorkerProcess(Kind.APART)
+    wait_until(lambda: made.ready)
+    yield made
+    made.close()
+
+
+def train_in(process, key, report=silent):
+    wait_until(process.take)
+    process.train(key, report)
+
+
+def test_an_f_is_trained_in_a_process_that_ends_with_it(own, apart):
+    key, pid = SceneKey(own, "random_forest", 3), apart._process.pid
+    train_in(apart, key)
+    assert not psutil.pid_exists(pid)
+    assert has_trained(key)
+    there, here = prepare(*key), prepare("law_school", "random_forest", 3)
+    assert np.array_equal(there.logit_test, here.logit_test)
+    assert np.array_equal(there.encoded_train, here.encoded_train)
+    assert there.task.name == own
+    assert prepare(own, "random_forest", 3, 0.8).threshold == 0.8  # of which no f is trained
+
+
+def test_an_f_that_nobody_wants_any_more_is_ended_at_once(own, apart):
+    pid, started = apart._process.pid, time.monotonic()
+
+    def report(_):
+        raise Abandoned
+
+    with pytest.raises(Abandoned):
+        train_in(apart, SceneKey(own, "random_forest", 4), report)
+    assert not psutil.pid_exists(pid)
+    assert time.monotonic() - started < 1
+    wait_until(lambda: apart.ready)
+
+
+@pytest.mark.parametrize(
+    ("name", "most", "sentence"),
+    [("MAX_SECONDS", 1, processes.TOO_LONG), ("MAX_MEMORY", 30 * 2**20, processes.TOO_LARGE)],
+)
+def test_an_f_has_bounds_on_time_and_memory(own, tmp_path, monkeypatch, name, most, sentence):
+    # The process reads its bounds from the module: a copy of it with smaller ones is put before it.
+    (tmp_path / "sitecustomize.py").write_text(
+        f"import commod.dashboard.jobs.scheduling as rules\nrules.{name} = {most}\n"
+    )
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    bounded = processes.WorkerProcess(Kind.APART)
+    wait_until(lambda: bounded.ready)
+    with pytest.raises(ValueError, match=re.escape(sentence)):
+        train_in(bounded, SceneKey(_larger(own), "random_forest", 0))
+    bounded.close()
+
+
+def _larger(own):
+    """Twenty times the rows."""
+    task = load_task(own)
+    again = [pd.concat([part] * 20, ignore_index=True) for part in (task.X, task.y, task.sensitive)]
+    add_task(replace(task, X=again[0], y=again[1], sensitive=again[2]))
+    return own
+
+
+def test_work_on_own_data_is_done_in_a_process_that_forgets_them(own, process):
+    key = SceneKey(own, "logistic_regression", 5)
+    prepare(*key)
+    settings = replace(SETTINGS, data=own, seed=5)
+    assert process.take()
+    result = process.compute(key, fit_result, (settings,), silent)
+    assert result.scene is prepare(*key)
+    assert np.array_equal(result.g.coef_, fit_result(replace(SETTINGS, seed=5)).g.coef_)
+    assert compute_in(process, knows, own)
+    process.forget(own)
+    assert not compute_in(process, knows, own)
+
+
+def knows(data, report):
+    return is_known(data) or any(key.data == data for key in scene_module._scenes)
 
 
 @pytest.mark.parametrize(("asked", "expected"), [("3", 3), ("0", 0), ("", None), ("many", None), ("-1", None)])

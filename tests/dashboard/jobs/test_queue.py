@@ -275,3 +275,52 @@ def test_results_are_kept_up_to_a_weight():
     queue.forget(lambda key: key == "b")
     take(queue.submit("d", Stage(lambda report: memoryview(bytes(500)))))
     assert queue.peek("c") is not None
+
+
+def test_what_has_to_be_done_first_is_done_first_and_shown_to_who_waits(gate):
+    queue = WorkQueue(workers=1)
+    order = []
+    first = queue.submit("first", Stage(gate.work(), Priority.SEARCH, apart=True))
+    with queue.submit("then", Stage(lambda report: order.append("then") or "then"), after=first) as then:
+        first.leave()  # who waits for the second waits for it
+        wait_until(lambda: then.progress == 0.5)
+        assert take(queue.submit("other", Stage(lambda report: order.append("other")))) is None
+        gate.open.set()
+        assert take(then) == "then"
+    assert order == ["other", "then"]
+
+
+def test_what_has_to_be_done_first_ends_when_nobody_wants_what_comes_after(gate):
+    queue = WorkQueue(workers=1)
+    first = queue.submit("first", Stage(gate.work(), apart=True))
+    then = queue.submit("then", Stage(lambda report: pytest.fail("begun")), after=first)
+    assert gate.started.wait(10)
+    first.leave()
+    then.leave()
+    wait_until(lambda: queue.abandoned == 2)
+    reports = gate.reports
+    time.sleep(0.05)
+    assert gate.reports == reports
+
+
+def test_what_fails_first_fails_what_comes_after():
+    queue = WorkQueue(workers=1)
+
+    def fail(report):
+        raise ValueError("f takes too long")
+
+    first = queue.submit("first", Stage(fail, apart=True))
+    then = queue.submit("then", Stage(lambda report: pytest.fail("begun")), after=first)
+    with pytest.raises(ValueError, match="too long"):
+        take(then)
+
+
+def test_work_apart_holds_up_nobody_and_large_work_leaves_a_place_for_small(gate):
+    queue = WorkQueue(workers=1, apart=2)
+    large = [queue.submit(i, Stage(gate.work(), heavy=True, apart=True)) for i in range(3)]
+    assert gate.started.wait(10)
+    assert take(queue.submit("small", Stage(lambda report: "small", apart=True))) == "small"
+    assert take(queue.submit("fit", Stage(lambda report: "fit"))) == "fit"
+    assert [ticket.before for ticket in large] == [0, 0, 1]
+    gate.open.set()
+    assert [take(ticket) for ticket in large] == ["done"] * 3

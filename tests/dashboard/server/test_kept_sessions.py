@@ -3,12 +3,15 @@
 import asyncio
 from types import SimpleNamespace
 
+import pandas as pd
 import pytest
 
 from commod.dashboard.pages.your_data.draft import Draft
 from commod.dashboard.server import kept_sessions
 from commod.dashboard.server.kept_sessions import KeptSessions
 from commod.dashboard.state.own_data import OwnData
+from commod.datasets import load_task
+from commod.uploads.reading import ReadTable
 
 
 class Held(SimpleNamespace):
@@ -118,6 +121,9 @@ def test_who_is_taken_up_again_is_no_longer_kept_and_not_ended(monkeypatch):
 
 
 def test_data_in_use_and_files_that_were_only_read_are_own_data():
-    assert OwnData.is_own_data
+    own = OwnData(load_task("german"))
+    assert own.is_own_data
+    own.forget()
+    assert not own.is_own_data
     assert not Draft().is_own_data
-    assert Draft(table=object()).is_own_data
+    assert Draft(table=ReadTable(pd.DataFrame({"a": [1]}), ())).is_own_data

@@ -172,7 +172,7 @@ def _take_along() -> None:
             "Import runs from a file (JSON)",
             type=["json"],
             key=f"runs_upload_{here.uploads}",
-            on_change=saved_runs.take_upload,
+            on_change=saved_runs.import_runs,
             max_upload_size=MAX_BYTES // 2**20,
             help=tip("run_import"),
         )

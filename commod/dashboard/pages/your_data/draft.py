@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -11,7 +13,9 @@ import pandas as pd
 import streamlit as st
 from numpy.typing import NDArray
 
+from commod.dashboard.state.own_data import Held, NoRoomError, table_size
 from commod.dashboard.state.page_state import PageState, mirrored
+from commod.dashboard.state.uploads import UploadError, take_upload
 from commod.datasets import Choice, ChoiceError, find_leaks, guess_columns, make_task, roles
 from commod.datasets.leaks import find_repeats, sample_rows
 from commod.datasets.own import Done, with_a_line
@@ -21,8 +25,12 @@ from commod.models.threshold import ONE_HALF
 from commod.uploads.limits import TableError
 from commod.uploads.reading import ReadTable, read_table
 
-# Rows on which f is looked at before data are used.
+# Rows on which f is looked at before data are used, and how many choices it is remembered for.
 LOOKED_AT = 10_000
+MAX_LOOKS = 10
+# Reading takes some fifteen times the size of a file for a moment: of those beyond this many bytes, one at a time.
+LARGE = 5 * 2**20
+_reading_large = Lock()
 
 
 @dataclass(frozen=True)
@@ -53,8 +61,8 @@ class Look:
         return doubts_about(self.task, y, sensitive, scores, choice.threshold, people=self.people)
 
 
-@dataclass
-class Draft:
+@dataclass(eq=False)
+class Draft(Held):
     """A file that was read, and what has been chosen of it so far."""
 
     name: str = ""
@@ -68,10 +76,15 @@ class Draft:
     forgotten: str = ""  # what was forgotten just now
     _looks: dict[str, Look] = field(default_factory=dict)
 
-    @property
-    def is_own_data(self) -> bool:
-        """Whether there is a file; a session that holds one is kept longest (server/kept_sessions.py)."""
-        return self.table is not None
+    def __post_init__(self) -> None:
+        super().__init__(table_size(self.table.frame) if self.table else 0)
+
+    def forget(self) -> None:
+        """Be as empty as a new draft."""
+        super().forget()
+        empty = Draft(uploads=self.uploads + 1)
+        vars(self).clear()
+        vars(self).update(vars(empty))
 
     @property
     def frame(self) -> pd.DataFrame:
@@ -94,6 +107,8 @@ class Draft:
         plain = replace(choice, turned=False, threshold=ONE_HALF)
         key = repr(plain)
         if key not in self._looks:
+            while len(self._looks) >= MAX_LOOKS:
+                self._looks.pop(next(iter(self._looks)))
             self._looks[key] = _look(self, plain)
         return self._looks[key]
 
@@ -117,18 +132,30 @@ def _look(here: Draft, choice: Choice) -> Look:
     return Look([*leaks, *repeats], task, held, scores, round(len(task.y) * len(here.frame) / rows))
 
 
+def take() -> None:
+    """Read the file in the uploader, which the server then holds no longer; or say why it was not taken."""
+    here = draft()
+    try:
+        uploaded = take_upload(f"upload_{here.uploads}")
+    except UploadError as error:
+        here.problem = str(error)
+        return
+    if uploaded is not None:
+        name, content = uploaded
+        read(content, name)
+
+
 def read(content: bytes, name: str) -> None:
     """Read a file into a new draft; one that cannot be read leaves the old draft as it is."""
     old = draft()
     try:
-        table = read_table(content, name)
-    except TableError as error:
+        with _reading_large if len(content) > LARGE else nullcontext():
+            table = read_table(content, name)
+        draft.set(Draft(name[:60], table, told=old.told, leaks=old.leaks, uploads=old.uploads))
+    except (TableError, NoRoomError) as error:
         old.problem = f"{name[:60]}: {error}"
-        return
     except Exception:  # whatever a file does to its reader, the page goes on
         old.problem = f"{name[:60]}: this file could not be read. Save the table anew as CSV in UTF-8."
-        return
-    draft.set(Draft(name[:60], table, told=old.told, leaks=old.leaks, uploads=old.uploads))
 
 
 def kept(name: str, value: Any) -> dict[str, Any]:

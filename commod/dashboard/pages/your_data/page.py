@@ -15,7 +15,7 @@ from commod.dashboard.pages.your_data.features import choose_features, choose_me
 from commod.dashboard.pages.your_data.line import choose_line
 from commod.dashboard.pages.your_data.roles import choose_groups, choose_outcome, choose_scores, choose_split
 from commod.dashboard.state import session
-from commod.dashboard.state.own_data import OwnData, own_data
+from commod.dashboard.state.own_data import NoRoomError, OwnData, own_data
 from commod.dashboard.state.settings import defaults
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.glossary import tip
@@ -42,11 +42,11 @@ def _bring() -> None:
     st.markdown(
         f"CSV (also gzip'd), Excel (.xlsx) or Parquet, up to {MAX_BYTES // 2**20} MB, {MAX_ROWS:,} rows and "
         f"{MAX_COLUMNS} columns: a row of column names, then one row for each person. The data stay in the memory of "
-        "this session, are never written to disk, and no other session can see them."
+        "this machine, are never written to disk, and no other session can see them."
     )
     left, right = st.columns([3, 2], gap="medium")
     types = [*FILE_TYPES, ".xls"]  # the last one is refused, with what to do
-    left.file_uploader("Your file", type=types, key=f"upload_{here.uploads}", on_change=_take_upload)
+    left.file_uploader("Your file", type=types, key=f"upload_{here.uploads}", on_change=drafts.take)
     with right, st.container(border=True):
         st.markdown("**Nothing at hand?** An invented table of applicants, with the scores of a model:")
         with st.container(horizontal=True, gap="small"):
@@ -58,12 +58,6 @@ def _bring() -> None:
         st.success(told, icon=":material/delete:")
     if here.problem:
         st.error(escape_markdown(here.problem), icon=":material/error:")
-
-
-def _take_upload() -> None:
-    uploaded = st.session_state.get(f"upload_{draft().uploads}")
-    if uploaded is not None:
-        drafts.read(uploaded.getvalue(), uploaded.name)
 
 
 def _example() -> bytes:
@@ -159,9 +153,13 @@ def _use(data: pd.DataFrame, choice: Choice) -> None:
     except ChoiceError as error:
         here.problem = str(error)
         return
+    try:
+        session.use_own(own.task)
+    except NoRoomError as error:
+        here.problem = str(error)
+        return
     here.problem, here.told = "", own.done
     here.leaks = [*find_leaks(own), *find_repeats(here.repeats, choice)]
-    session.use_own(own.task)
     here.used = choice
 
 
@@ -175,7 +173,10 @@ def _in_use() -> None:
         return
     here, task = draft(), own.task
     st.header(f"In use: {escape_markdown(task.spec.title)}")
-    st.success(f"All pages work on these data now. {escape_markdown(_start(own))}", icon=":material/check:")
+    try:
+        st.success(f"All pages work on these data now. {escape_markdown(_start(own))}", icon=":material/check:")
+    except ValueError as error:
+        st.error(f"No model could be trained on these data yet: {escape_markdown(error)}", icon=":material/error:")
     draw_group_sizes(task, told="{rate:.1%}: {outcome}")
     for sentence in here.leaks:
         st.warning(escape_markdown(sentence), icon=":material/warning:")

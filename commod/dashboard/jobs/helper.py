@@ -1,0 +1,113 @@
+"""A process that computes for the server, seen from inside: ``python -m commod.dashboard.jobs.helper``."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from contextlib import suppress
+from typing import Any
+
+import psutil
+
+from commod.dashboard.jobs import results  # noqa: F401 - loaded before it is ready, and it forgets data that must go
+from commod.dashboard.jobs.messages import Wire, pack, receive_parcel, send_parcel, unpack
+from commod.dashboard.jobs.scheduling import MAX_MEMORY, MAX_SECONDS, TELL, Kind, uses
+from commod.datasets import TASKS, add_task, forget_task
+from commod.experiments import Scene, prepare
+from commod.experiments.scene import SceneKey, has_trained, keep_trained, parts_of
+from commod.explain.shap_comparison import warm_up
+from commod.uploads.apart import bound_process
+
+
+class _Stopped(Exception):  # noqa: N818 - not an error: nobody wants the result any more
+    """Ends work in a process."""
+
+
+def _serve(wire: Wire[Any, Any]) -> None:
+    """Do what comes in, until the server is gone."""
+    while True:
+        kind, *rest = wire.recv()
+        if kind == "work":
+            wire.send(_work(wire, *rest))
+        elif kind == "train":
+            _train(wire, *rest)
+        elif kind == "forget":
+            forget_task(*rest)
+        # else "stop", of something that has ended already
+
+
+def _work(wire: Wire[Any, Any], number: int, key: SceneKey, content: bytes) -> tuple[str, Any]:
+    last = time.monotonic()
+
+    def report(share: float) -> None:
+        nonlocal last
+        if wire.poll() and wire.recv() == ("stop", number):
+            raise _Stopped
+        if time.monotonic() - last > TELL:
+            last = time.monotonic()
+            wire.send(("progress", share))
+
+    if key.data not in TASKS and not has_trained(key) and not _fetch_scene(wire):
+        return "done", None
+    scene = prepare(*key)
+    try:
+        function, arguments = unpack(content, scene)
+        return "done", pack(function(*arguments, report), scene)
+    except _Stopped:
+        return "done", None
+    except Exception as error:
+        return "failed", _packed_error(error, scene)
+
+
+def _fetch_scene(wire: Wire[Any, Any]) -> bool:
+    """Ask the server for data that somebody has brought, with their f; false if nobody wants the result any more."""
+    wire.send(("lacks", None))
+    kind, key = wire.recv()
+    if kind == "stop":
+        return False
+    task, parts = receive_parcel(wire)
+    add_task(task)
+    keep_trained(key, parts)
+    return True
+
+
+def _train(wire: Wire[Any, Any], key: SceneKey) -> None:
+    """Train the f of data that somebody has brought."""
+    try:
+        add_task(receive_parcel(wire))
+        parts = parts_of(prepare(*key))
+    except Exception as error:
+        wire.send(("failed", f"{type(error).__name__}: {error}"))
+    else:
+        wire.send(("trained", None))
+        send_parcel(wire, parts)
+
+
+def _packed_error(error: Exception, scene: Scene) -> bytes:
+    try:
+        content = pack(error, scene)
+        unpack(content, scene)
+    except Exception:  # an exception that cannot be sent: its text can
+        return pack(RuntimeError(str(error)), scene)
+    return content
+
+
+def _main() -> None:
+    wire: Wire[Any, Any] = Wire(int(sys.argv[1]))
+    kind = Kind(sys.argv[2])
+    if kind is Kind.BACKGROUND and uses("idle_class"):
+        with suppress(AttributeError, OSError):  # where the system has such a thing, only time that nobody wants
+            os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
+    if kind is Kind.BACKGROUND and os.environ.get("COMMOD_WARM_UP") != "0":
+        warm_up()
+    if kind is Kind.APART:
+        os.nice(19)
+        bound_process(psutil.Process().memory_info().vms + MAX_MEMORY, MAX_SECONDS)
+    with suppress(EOFError, OSError):
+        wire.send(("ready", None))
+        _serve(wire)
+
+
+if __name__ == "__main__":
+    _main()

@@ -1,0 +1,289 @@
+"""A session, its uploads and its downloads belong to one browser: two clients on one real server, and what is left."""
+
+import http.client
+import json
+import urllib.error
+import urllib.request
+from hashlib import sha256
+from urllib.parse import urlsplit
+
+import pytest
+
+from commod.dashboard.server.browser import COOKIE, HEADER
+from commod.datasets.example import example_table
+from tests.browsing import serve, with_faults
+from tests.waiting import wait_until
+from tests.wire import Wire, put
+
+# The app with small bounds, which writes down what it holds.
+WATCHED = """
+import json, os, threading, time
+from pathlib import Path
+from streamlit import runtime
+from commod.dashboard import streamlit_internals as _internals
+from commod.dashboard.server import files as _files
+from commod.dashboard.state import own_data as _own
+
+_files.SESSION_BYTES, _files.SERVER_BYTES, _own.MAX_TABLES = 160_000, 200_000, 200_000
+
+def _watch():
+    mark = Path(os.environ["HELD"])
+    while True:
+        time.sleep(0.02)
+        if runtime.exists():
+            manager = runtime.get_instance().media_file_mgr
+            held = {"uploads": sum(_internals.uploaded_bytes().values()), "files": len(manager._file_metadata),
+                    "tables": sum(held.size for held in list(_own._all_held))}
+            mark.with_suffix(".new").write_text(json.dumps(held))
+            mark.with_suffix(".new").replace(mark)
+
+if not any(thread.name == "watch" for thread in threading.enumerate()):
+    threading.Thread(target=_watch, name="watch", daemon=True).start()
+"""
+TTL = 2
+SMALL = example_table(200).to_csv(index=False).encode()  # some 9 kB
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("watched")
+    environment = {"HELD": str(folder / "held"), "STREAMLIT_SERVER_DISCONNECTED_SESSION_TTL": str(TTL)}
+    with serve(with_faults(folder, WATCHED), environment) as address:
+        yield address, folder / "held"
+
+
+@pytest.fixture
+def address(server):
+    return server[0]
+
+
+@pytest.fixture
+def held(server):
+    """What the server holds of people's files now, by kind."""
+    return lambda kind: json.loads(server[1].read_text())[kind]
+
+
+@pytest.fixture
+def tab(address):
+    """Opens pages, and closes those that are still open."""
+    opened = []
+
+    def open_tab(page="your_data", **options):
+        opened.append(Wire(address, page=page, **options))
+        assert opened[-1].read()
+        return opened[-1]
+
+    yield open_tab
+    for wire in opened:
+        if not wire.is_closed:
+            wire.close()
+
+
+def get(address, path, cookie="", method="GET"):
+    request = urllib.request.Request(f"{address}{path}", method=method, headers={"Cookie": cookie})
+    try:
+        with urllib.request.urlopen(request, timeout=20) as answer:
+            return answer.status, answer.headers, answer.read()
+    except urllib.error.HTTPError as error:
+        return error.code, error.headers, error.read()
+
+
+# ---- the cookie ----
+
+
+def test_a_page_brings_a_cookie_that_no_script_can_read(address):
+    status, headers, _ = get(address, "/your_data")
+    assert status == 200
+    name, _, rest = headers["Set-Cookie"].partition("=")
+    secret, *flags = rest.split("; ")
+    assert name == COOKIE
+    assert len(secret) == 43
+    assert {"HttpOnly", "SameSite=Lax", "Path=/"} == set(flags)  # and Secure with https
+    assert headers["Cache-Control"] == "no-store"
+    cookie = f"{name}={secret}"
+    assert COOKIE not in get(address, "/", cookie)[1].get("set-cookie", "")  # it stays
+    assert COOKIE in get(address, "/", f"{COOKIE}=guessed")[1]["Set-Cookie"]
+    other = get(address, "/your_data")[1]["Set-Cookie"]
+    assert secret not in other
+
+
+def test_a_page_that_the_browser_has_is_sent_again_with_the_cookie(address):
+    etag = get(address, "/")[1].get("etag") or get(address, "/")[1]["Last-Modified"]
+    conditions = {"If-None-Match": etag, "If-Modified-Since": etag}
+    with urllib.request.urlopen(urllib.request.Request(f"{address}/", headers=conditions), timeout=20) as answer:
+        assert COOKIE in answer.headers["Set-Cookie"]
+
+
+# ---- sessions ----
+
+
+def test_who_knows_the_id_of_a_session_does_not_get_it(address, tab):
+    victim = tab()
+    victim.do("upload", "Your file", "people.csv", SMALL)
+    assert victim.read(words="What is what in people.csv")
+    browser = sha256(victim.cookie.partition("=")[2].encode()).hexdigest()
+    for how in ({"cookie": ""}, {}, {"cookie": "", "headers": {HEADER: browser}}):
+        thief = tab(resume=victim.session_id, **how)
+        assert thief.session_id != victim.session_id
+        assert "people.csv" not in thief.text
+    assert not victim.is_closed
+    victim.do("rerun")
+    assert victim.read()
+    assert browser not in victim.text  # it is nobody's business, not even the page's
+
+
+def test_a_browser_that_comes_back_finds_its_session(tab):
+    first = tab()
+    first.do("upload", "Your file", "people.csv", SMALL)
+    assert first.read(words="What is what in people.csv")
+    first.cut()
+    back = tab(resume=first.session_id, cookie=first.cookie)
+    assert back.session_id == first.session_id
+    assert "What is what in people.csv" in back.text
+    # Also if the server has not noticed yet that the line is gone.
+    again = tab(resume=first.session_id, cookie=first.cookie)
+    assert again.session_id == first.session_id
+
+
+def test_a_session_without_a_cookie_is_taken_up_by_nobody(tab):
+    first = tab(cookie="")
+    assert tab(resume=first.session_id, cookie="").session_id != first.session_id
+
+
+# ---- uploads ----
+
+
+def status_of_put(*arguments):
+    try:
+        return put(*arguments)
+    except urllib.error.HTTPError as error:
+        return error.code
+
+
+def test_a_file_goes_to_an_id_that_was_offered_once_and_comes_from_the_same_browser(address, tab, held):
+    mine, other = tab(), tab()
+    place = f"/_stcore/upload_file/{mine.session_id}"
+    assert status_of_put(address, f"{place}/made-up", "a.csv", SMALL, mine.cookie) == 404
+    path = mine.do("ask_for_upload", "a.csv").upload_url
+    for cookie in ("", other.cookie, f"{COOKIE}=guessed"):
+        assert status_of_put(address, path, "a.csv", SMALL, cookie) == 403
+    theirs = other.do("ask_for_upload", "a.csv").file_id
+    assert status_of_put(address, f"{place}/{theirs}", "a.csv", SMALL, mine.cookie) == 404
+    assert held("uploads") == 0
+    assert status_of_put(address, path, "a.csv", SMALL, mine.cookie) == 204
+    assert status_of_put(address, path, "a.csv", SMALL, mine.cookie) == 404
+    assert get(address, path, other.cookie, "DELETE")[0] == 403
+    wait_until(lambda: held("uploads") == len(SMALL))
+    mine.close()  # and it has not been read
+    wait_until(lambda: held("uploads") == 0, 2)
+
+
+def test_offers_do_not_pile_up(address, tab):
+    mine = tab()
+    paths = [mine.do("ask_for_upload", "a.csv").upload_url for _ in range(10)]
+    assert status_of_put(address, paths[0], "a.csv", SMALL, mine.cookie) == 404
+    assert status_of_put(address, paths[-1], "a.csv", SMALL, mine.cookie) == 204
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"), [({"Transfer-Encoding": "chunked"}, 411), ({"Content-Length": str(51 * 2**20)}, 413)]
+)
+def test_what_cannot_be_counted_or_is_too_large_is_refused_before_it_is_read(address, tab, headers, status):
+    mine = tab()
+    path = mine.do("ask_for_upload", "a.csv").upload_url
+    connection = http.client.HTTPConnection(urlsplit(address).netloc, timeout=20)
+    connection.putrequest("PUT", path)
+    for name, value in ({"Cookie": mine.cookie} | headers).items():
+        connection.putheader(name, value)
+    connection.endheaders()  # and nothing of the body
+    assert connection.getresponse().status == status
+    connection.close()
+
+
+def test_a_file_that_was_read_is_held_no_longer(tab, held):
+    mine = tab()
+    mine.do("upload", "Your file", "people.csv", SMALL)
+    assert mine.read(words="What is what in people.csv")
+    wait_until(lambda: held("uploads") == 0, 2)
+    mine.do("upload", "Your file", "photo.csv", b"\x89PNG" + SMALL)
+    assert mine.read(words="The file is a PNG picture")
+    wait_until(lambda: held("uploads") == 0, 2)
+
+
+def test_who_meets_the_bounds_is_told_in_the_page(address, tab, held):
+    first, second = tab(), tab()
+    path = first.do("ask_for_upload", "a.csv").upload_url
+    assert status_of_put(address, path, "a.csv", SMALL * 8, first.cookie) == 204  # and it is not read yet
+    wait_until(lambda: held("uploads") == 8 * len(SMALL))
+    first.do("upload", "Your file", "b.csv", SMALL * 8)  # which takes twice its size on the way
+    assert first.read(words="Your last file is still on its way")
+    second.do("upload", "Your file", "people.csv", SMALL * 8)
+    assert second.read(words="The server holds as much as it can of other people")
+    first.close()
+    wait_until(lambda: held("uploads") == 0, 2)
+    second.do("upload", "Your file", "people.csv", SMALL)
+    assert second.read(words="What is what in people.csv")
+
+
+# ---- tables ----
+
+
+def test_tables_that_are_left_go_by_themselves(tab, held):
+    """Nobody comes after them, and the client was killed."""
+    wait_until(lambda: held("tables") == 0)
+    mine = tab()
+    mine.do("upload", "Your file", "people.csv", SMALL)
+    assert mine.read(words="Use these data")
+    drafted = wait_until(lambda: held("tables"), 2)
+    mine.do("click", "Use these data")
+    assert mine.read(words="In use: people.csv")
+    wait_until(lambda: held("tables") > drafted > 10_000, 2)
+    mine.cut()
+    wait_until(lambda: held("tables") == 0, 3 * TTL)
+
+
+def test_tables_are_bounded_together_and_who_meets_the_bound_is_told(tab, held):
+    wait_until(lambda: held("tables") == 0)
+    tabs = [tab() for _ in range(2)]
+    table = example_table(1_500).to_csv(index=False).encode()
+    tabs[0].do("upload", "Your file", "people.csv", table)
+    assert tabs[0].read(words="What is what in people.csv")
+    wait_until(lambda: held("tables") > 100_000, 2)
+    tabs[1].do("upload", "Your file", "people.csv", table)
+    assert tabs[1].read(words="The tables of all who use this server take as much memory as they may")
+    tabs[1].do("upload", "Your file", "people.csv", SMALL)
+    assert tabs[1].read(words="What is what in people.csv")
+
+
+# ---- downloads ----
+
+
+def test_a_file_is_for_the_browser_that_shows_its_page(address, tab, held):
+    mine, other = tab(), tab()
+    path = mine.do("ask_for_download", mine.widgets["Example file"].deferred_file_id)
+    status, headers, content = get(address, path, mine.cookie)
+    assert status == 200
+    assert content.startswith(b"applicant,")
+    assert headers["Cache-Control"] == "no-store"
+    for cookie in ("", other.cookie, f"{COOKIE}=guessed"):
+        assert get(address, path, cookie)[0] == 404
+        assert get(address, path, cookie, "HEAD")[0] == 404
+    files = held("files")
+    mine.do("go_to", "glossary")
+    assert mine.read()
+    assert get(address, path, mine.cookie)[0] == 404
+    other_path = other.do("ask_for_download", other.widgets["Example file"].deferred_file_id)
+    assert get(address, other_path, other.cookie)[0] == 200
+    other.close()
+    wait_until(lambda: get(address, other_path, other.cookie)[0] == 404, 2)
+    mine.close()
+    wait_until(lambda: held("files") < files, 2)
+
+
+def test_one_of_two_who_have_the_same_file_leaves_and_the_other_keeps_it(address, tab):
+    both = [tab(), tab()]
+    paths = [one.do("ask_for_download", one.widgets["Example file"].deferred_file_id) for one in both]
+    assert paths[0] == paths[1]  # its name is a hash of what is in it
+    both[0].close()
+    wait_until(lambda: get(address, paths[0], both[0].cookie)[0] == 404, 2)
+    assert get(address, paths[1], both[1].cookie)[0] == 200
