@@ -1,8 +1,9 @@
-"""Thirty people at once, over websockets: ``python -m tests.benchmarks.crowd``.
+"""Thirty people at once, or two hundred, over websockets: ``python -m tests.benchmarks.crowd [--sessions 200]``.
 
 Each moves a slider every 2 to 4 seconds, whether or not the last move has been answered; half of the moves go to
 settings that somebody has seen, half to new ones. At the end all move at the same moment, each to a setting of its own.
-Meanwhile others do what nobody should (``faults.py``). The floor app has the same crowd, in a server of its own, before
+Meanwhile others do what nobody should (``faults.py``), and beside more than thirty people three bring the largest files
+and want a random forest as f (``upload.py``). The floor app has the same crowd, in a server of its own, before
 and after: on two cores the two would disturb each other. With ``--report`` the load goes on for ten minutes, for the
 memory, and uploads are fuzzed afterwards.
 """
@@ -12,17 +13,20 @@ import asyncio
 import random
 import sys
 import time
+import urllib.error
+import urllib.request
 from dataclasses import dataclass, field, replace
 from math import inf
 from pathlib import Path
 
-import psutil
+from websockets.exceptions import InvalidStatus
 
 from commod.charts.pareto import CURRENT
 from commod.dashboard.state.link import to_link
 from commod.dashboard.state.settings import GRIDS, Settings, defaults, in_words
+from tests.benchmarks import upload
 from tests.benchmarks.crowd_report import as_text, judge, write
-from tests.benchmarks.faults import misbehave
+from tests.benchmarks.faults import misbehave, server_of
 from tests.browsing import serve
 from tests.wire import Tab, data_of
 
@@ -98,15 +102,26 @@ class Crowd:
     asked: set = field(default_factory=set)
     answered: set = field(default_factory=set)
     people: list = field(default_factory=list)
+    outside: list = field(default_factory=list)  # for whom there was no place
     memory: list = field(default_factory=list)  # (seconds, bytes, threads)
     faults: list = field(default_factory=list)
     rush: list = field(default_factory=list)  # the moves that all made at one moment
+    uploads: list = field(default_factory=list)
     newcomer: float = inf  # seconds for a new setting when all is over
     idle: float = inf  # share of a core that the server uses when all are gone
 
     def moves(self, until=inf):
         """All moves but the last, which is the rush."""
         return [m for person in self.people for m in person.moves[:-1] if m.sent - self.started <= until]
+
+
+@dataclass
+class Upload:
+    """A large file brought: how long each step took, and what went wrong."""
+
+    steps: dict = field(default_factory=dict)  # name to seconds
+    full: str = ""  # the sentence of a server that can hold no more
+    trouble: str = ""
 
 
 class Person:
@@ -116,8 +131,11 @@ class Person:
         self.crowd, self.rng = crowd, random.Random(number)
         self.here = defaults(DATA[number % len(DATA)])
         query = f"data={self.here.data}" if crowd.app is Ours else ""
-        self.tab = Tab(address, query=query, on_element=self._note)
+        # Everybody at an address of their own, as a proxy on this machine would tell.
+        at = {"X-Forwarded-For": f"10.0.{number // 250}.{number % 250 + 1}"}
+        self.tab = Tab(address, query=query, on_element=self._note, headers=at)
         self.moves = []
+        self.full = ""  # the sentence, if there was no place
         self.first = inf  # seconds to the first chart
         self.opened = 0.0
         self.places = []  # each n of "n before you"
@@ -125,7 +143,11 @@ class Person:
 
     async def open(self):
         self.opened = time.monotonic()
-        await self.tab.open()
+        try:
+            await self.tab.open()
+        except InvalidStatus:
+            self.full = await asyncio.to_thread(sentence_outside, self.tab.address)
+            return
         wanted = [LABELS[name] for name in self.crowd.app.sliders]
         await self.tab.until(lambda: self.first < inf and all(label in self.tab.widgets for label in wanted), 120)
 
@@ -189,10 +211,48 @@ class Person:
         return self.crowd.app is not Ours or self.tab.link() == to_link(self.here)
 
 
-def server_of(address):
-    """The process behind an address: a child of ours."""
-    port = address.rsplit(":", 1)[1]
-    return next(p for p in psutil.Process().children() if port in p.cmdline())
+def sentence_outside(address):
+    """What the page says to those for whom there is no place."""
+    try:
+        with urllib.request.urlopen(address, timeout=30) as answer:
+            return f"status {answer.status}, though the websocket was refused"
+    except urllib.error.HTTPError as error:
+        text = error.read().decode()
+        return text.partition("<p>")[2].partition("</p>")[0] if error.code == 503 else f"status {error.code}"
+
+
+async def bring_large(address, crowd, content):
+    """A stranger with the largest file: brings it, uses it, opens it, wants a random forest, goes; and again."""
+    while True:
+        guest, note = upload.Stranger(address), Upload()
+        crowd.uploads.append(note)
+
+        async def forest(guest=guest):
+            done = guest.tab.finished
+            await guest.tab.rerun({"Base model f": "Random forest"})
+            await guest.tab.until(lambda: guest.tab.finished > done, upload.PATIENCE)
+
+        steps = {
+            "read": lambda: guest.bring("people.csv", content),  # noqa: B023 - called in this round
+            "used": lambda: guest.press("Use these data"),  # noqa: B023
+            "opened": guest.explore,
+            "random forest": forest,
+        }
+        try:
+            for name, step in steps.items():
+                started = time.monotonic()
+                await step()
+                note.steps[name] = time.monotonic() - started
+        except Exception as error:
+            note.trouble = f"{type(error).__name__}: {error}"
+        finally:
+            said = [problem for problem in guest.tab.problems if "ry again" in problem]
+            note.full = said[0] if said else ""
+            wrong = [problem for problem in guest.tab.problems if problem not in said]
+            note.trouble = "" if said else "; ".join(wrong) or note.trouble
+            if not guest.tab.closed:
+                await guest.tab.close()
+        await asyncio.sleep(PAUSE[1])
 
 
 def resident(process):
@@ -220,7 +280,7 @@ async def at_rest(process, patience=60):
             return
 
 
-async def load(app, address, sessions, seconds, *, trouble=False, visit=True, patience=60.0):
+async def load(app, address, sessions, seconds, *, trouble=False, visit=True, patience=60.0, uploaders=0):
     """A crowd for some seconds; what was observed."""
     crowd = Crowd(app)
     process = server_of(address)
@@ -233,18 +293,23 @@ async def load(app, address, sessions, seconds, *, trouble=False, visit=True, pa
     crowd.people = [Person(crowd, address, number) for number in range(sessions)]
     crowd.started = time.monotonic()
     watching = asyncio.create_task(watch(crowd, process))
-    misbehaving = asyncio.create_task(misbehave(address, crowd)) if trouble else None
+    beside = [asyncio.create_task(misbehave(address, crowd))] if trouble else []
+    content = upload.table().to_csv(index=False).encode() if uploaders else b""
+    beside += [asyncio.create_task(bring_large(address, crowd, content)) for _ in range(uploaders)]
     until = crowd.started + seconds
 
     async def live(person):
         await person.open()
-        await person.live(until)
+        if not person.full:
+            await person.live(until)
 
     await asyncio.gather(*(live(person) for person in crowd.people))
     await asyncio.sleep(max(0.0, until + PAUSE[0] - time.monotonic()))
-    if misbehaving is not None:
-        misbehaving.cancel()
-        await asyncio.gather(misbehaving, return_exceptions=True)
+    for task in beside:
+        task.cancel()
+    await asyncio.gather(*beside, return_exceptions=True)
+    crowd.outside = [person for person in crowd.people if person.full]
+    crowd.people = [person for person in crowd.people if not person.full]
     await asyncio.gather(*(person.move(seen=False) for person in crowd.people))
     crowd.rush = [person.moves[-1] for person in crowd.people]
     await asyncio.gather(*(person.tab.until(person.at_the_end, patience) for person in crowd.people))
@@ -280,6 +345,7 @@ def run(app, sessions, seconds, **options):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sessions", type=int, default=30)
+    parser.add_argument("--uploaders", type=int, help="who bring the largest files (beside more than 30 sessions: 3)")
     parser.add_argument("--seconds", type=float, default=120, help="of load in which waits are measured")
     parser.add_argument("--floor-seconds", type=float, default=40, help="half before and half after")
     parser.add_argument(
@@ -294,7 +360,9 @@ def main():
 
     half = arguments.floor_seconds / 2
     floor = [run(Floor, arguments.sessions, half)]
-    ours = run(Ours, arguments.sessions, max(arguments.seconds, memory_seconds), trouble=not arguments.no_faults)
+    uploaders = arguments.uploaders if arguments.uploaders is not None else 3 * (arguments.sessions > 30)
+    whole = max(arguments.seconds, memory_seconds)
+    ours = run(Ours, arguments.sessions, whole, trouble=not arguments.no_faults, uploaders=uploaders)
     floor.append(run(Floor, arguments.sessions, half))
     verdict = judge(floor, ours, arguments.seconds, inputs)
     print(as_text(verdict))

@@ -2,15 +2,19 @@
 
 import asyncio
 import random
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import cycle
 from urllib.parse import urlencode, urlsplit
 
+import psutil
 from streamlit.proto.WidgetStates_pb2 import WidgetState
+from websockets.asyncio.client import connect
 
+from commod.dashboard.jobs.scheduling import Kind
 from commod.dashboard.state.link import to_link
 from commod.dashboard.state.settings import GRIDS, Settings
-from tests.wire import Tab
+from tests.wire import Tab, put
 
 PAUSE = 2.5
 PATIENCE = 60.0
@@ -54,8 +58,8 @@ class Fault:
 class Stranger(Tab):
     """A tab that notes whether the page was drawn, and markup of ours that holds what a stranger wrote."""
 
-    def __init__(self, address, page="", query=""):
-        super().__init__(address, page, query, self._note)
+    def __init__(self, address, page="", query="", **options):
+        super().__init__(address, page, query, self._note, **options)
         self.drawn = False
         self.injected = False
 
@@ -187,6 +191,97 @@ async def broken_upload(address, rng, files=cycle(FILES.items())):  # noqa: B008
     return "" if told else f"{name} was not refused"
 
 
+async def made_up_files(address, rng):
+    """Megabytes put to places that the app has not given out."""
+    tab = await _open(address)
+    place = (await tab.ask_for_upload("a.csv")).upload_url.rpartition("/")[0]
+    taken = 0
+    for _ in range(10):
+        with suppress(OSError):  # refused, or hung up on while it sends
+            await asyncio.to_thread(
+                put, address, f"{place}/{rng.randbytes(16).hex()}", "a.csv", bytes(10**6), tab.cookie
+            )
+            taken += 1
+    trouble = tab.trouble()
+    await tab.close()
+    return f"{taken} of 10 files were taken" if taken else trouble
+
+
+async def borrowed_session(address, rng):
+    """Another browser asks for a session that is open: it gets one of its own, and the first one notices nothing."""
+    owner = await _open(address)
+    thief = Stranger(address, resume=owner.session_id)
+    await thief.open()
+    await thief.until(lambda: thief.session_id, PATIENCE)
+    runs = owner.runs
+    await owner.rerun()
+    if thief.session_id == owner.session_id or not await owner.until(lambda: owner.runs > runs, PATIENCE):
+        owner.problems.append("the session was taken over")
+    trouble = owner.trouble()
+    await thief.close()
+    if not owner.closed:
+        await owner.close()
+    return trouble
+
+
+async def cut_sockets(address, rng):
+    """140 sockets opened and cut from one address, while somebody's lid is closed."""
+    lid = await _open(address)
+    await lid.vanish()
+    uri = f"ws://{urlsplit(address).netloc}/_stcore/stream"
+    from_there = {"additional_headers": {"X-Forwarded-For": "198.51.100.7"}, "origin": address}
+    for _ in range(7):
+        for socket in await asyncio.gather(*(connect(uri, **from_there) for _ in range(20))):
+            socket.transport.abort()
+    back = Stranger(address, cookie=lid.cookie, resume=lid.session_id)
+    await back.open()
+    await back.until(lambda: back.session_id, PATIENCE)
+    trouble = lid.trouble() or back.trouble()
+    await back.close()
+    return trouble if back.session_id == lid.session_id else "the session behind the lid was gone"
+
+
+async def half_sent_requests(address, rng):
+    """Twenty requests that stop in the midst of their heads: the server should hang up on all of them."""
+    place = urlsplit(address)
+    held = [await asyncio.open_connection(place.hostname, place.port) for _ in range(20)]
+    for _, writer in held:
+        writer.write(b"GET / HTTP/1.1\r\nHost: x\r\n")
+    try:
+        async with asyncio.timeout(PATIENCE):
+            await asyncio.gather(*(reader.read() for reader, _ in held), return_exceptions=True)
+    except TimeoutError:
+        return "half-sent requests are held"
+    finally:
+        for _, writer in held:
+            writer.close()
+    return ""
+
+
+async def stopped_helper(address, rng):
+    """A helper process that is stopped (SIGSTOP), as one that hangs: it should be ended and replaced."""
+    kinds = (Kind.FOREGROUND.value, Kind.BACKGROUND.value)
+    helpers = [child for child in server_of(address).children(recursive=True) if child.cmdline()[-1:][0] in kinds]
+    if not helpers:
+        return "no helper process was found"
+    one = rng.choice(helpers)
+    one.suspend()
+    for _ in range(int(PATIENCE / 0.25)):
+        await asyncio.sleep(0.25)
+        with suppress(psutil.NoSuchProcess):
+            if one.status() != psutil.STATUS_ZOMBIE:
+                continue
+        return ""
+    one.resume()
+    return "the stopped helper was not replaced"
+
+
+def server_of(address):
+    """The process behind an address: a child of ours."""
+    port = address.rsplit(":", 1)[1]
+    return next(p for p in psutil.Process().children() if port in p.cmdline())
+
+
 KINDS = {
     "gone in mid-training": gone_in_training,
     "hostile link": hostile_link,
@@ -197,6 +292,11 @@ KINDS = {
     "text as a message": text_message,
     "half a handshake": half_a_handshake,
     "broken file uploaded": broken_upload,
+    "files put to made-up places": made_up_files,
+    "another's session asked for": borrowed_session,
+    "140 sockets opened and cut": cut_sockets,
+    "half-sent requests": half_sent_requests,
+    "helper process stopped": stopped_helper,
 }
 
 

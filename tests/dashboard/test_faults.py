@@ -14,7 +14,8 @@ from commod.dashboard.pages.explore import page as explore
 from commod.dashboard.pages.your_data.draft import Draft
 from commod.dashboard.server import startup
 from commod.dashboard.state import own_data
-from commod.datasets import damaged_files, data_directory, is_known, load_task
+from commod.dashboard.views.frame import PAGES
+from commod.datasets import damaged_files, data_directory, is_known, load_task, task_names
 from commod.datasets.example import example_table
 from commod.datasets.load import CHECKSUMS
 from commod.experiments.results import read_result
@@ -207,6 +208,45 @@ def test_the_usual_data_set_may_be_the_damaged_one(data_copy, harm):
     app = fine(run("pages/data.py"))
     assert app.selectbox[0].value == "law_school_full"
     assert "law_school.parquet" in next(iter(damaged_files().values()))
+
+
+def test_lesson_and_paper_say_which_of_their_files_is_damaged_and_go_on(data_copy):
+    flip(data_copy / "law_school.parquet")
+    (data_copy / "compas.parquet").unlink()
+    for step, file in (("1", "law_school.parquet is damaged"), ("4", "compas.parquet is missing")):
+        app = fine(run("pages/lesson.py", step=step))
+        said = told(app).replace("\\", "")
+        assert f"This step cannot be shown. The data file {file}" in said
+        assert "The notes cannot be written." in said
+        assert not app.button(key="next").disabled
+    paper = fine(run("pages/paper.py"))
+    said = told(paper).replace("\\", "")
+    assert "COMPAS cannot be shown here. The data file compas.parquet is missing." in said
+    assert "Law School (balanced) cannot be shown here." in said
+    assert "Matched models, means over splits" in said  # what is read from stored results stays
+
+
+def test_a_lesson_goes_on_with_the_steps_whose_file_is_sound(data_copy):
+    (data_copy / "compas.parquet").unlink()
+    app = fine(run("pages/lesson.py", step="4"))
+    assert "Go on with another: steps 1, 2, 3, 7, 8 can be shown." in told(app)
+    fine(app.button(key="step_0").click().run())
+    assert app.main.radio or app.main.number_input  # its question
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("harm", ["flipped", "missing"])
+@pytest.mark.parametrize("name", task_names())
+def test_every_page_stands_whichever_file_is_damaged(data_copy, name, harm):
+    path = data_copy / f"{name}.parquet"
+    if harm == "flipped":
+        flip(path)
+    else:
+        path.unlink()
+    for page in PAGES:
+        app = run(page, methods="commod")  # all methods of Compare would take minutes
+        assert not app.exception, page
+        assert not app.error, page
 
 
 def test_no_sound_file_at_all_is_said_in_words(data_copy):

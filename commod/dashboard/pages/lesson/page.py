@@ -21,17 +21,40 @@ from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.glossary import with_tooltips
 from commod.dashboard.text.html import html_table
 from commod.dashboard.views import controls, frame
+from commod.datasets import damaged_files
 
 
 def show() -> None:
     """The page, from top to bottom."""
     frame.page("pages/lesson.py")
     here = progress()
-    step = stage(here)
+    lost = _lost(STEPS[here.step])
+    step = STEPS[here.step] if lost else stage(here)
     _overview(here)
     carry(here)
     _head(here, step)
     session.keep_link()
+    if lost:
+        others = [place + 1 for place, other in enumerate(STEPS) if not _lost(other)]
+        st.warning(
+            f"This step cannot be shown. {escape_markdown(lost)}"
+            + (f" Go on with another: steps {', '.join(map(str, others))} can be shown." if others else ""),
+            icon=":material/warning:",
+        )
+    else:
+        _show_step(here, step)
+    _turn_pages(here)
+    draw_teachers_corner()
+    session.keep_link()
+
+
+def _lost(step: Step) -> str:
+    """The sentence about a step's data file, if it is missing or damaged."""
+    return damaged_files().get(step.start.data, "")
+
+
+def _show_step(here: Progress, step: Step) -> None:
+    """The step, or a sentence if its models could not be trained."""
     place = st.empty()
     at = Stage(
         step,
@@ -47,9 +70,6 @@ def show() -> None:
             "another step, and come back.",
             icon=":material/error:",
         )
-    _turn_pages(here)
-    draw_teachers_corner()
-    session.keep_link()
 
 
 def _overview(here: Progress) -> None:
@@ -190,6 +210,8 @@ def _summary(here: Progress, at: Stage) -> None:
     """All guesses beside what the models said."""
     rows = []
     for place, said in sorted(here.answers.items()):
+        if _lost(STEPS[place]):
+            continue
         there = replace(at, step=STEPS[place])
         question = script.question(there)
         values = (question.guess(said), script.answer(there).value)

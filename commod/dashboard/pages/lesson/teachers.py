@@ -14,7 +14,9 @@ from commod.dashboard.pages.lesson.progress import progress
 from commod.dashboard.pages.lesson.steps import STEPS
 from commod.dashboard.state.link import FREEZABLE, Access, to_link
 from commod.dashboard.state.settings import CONTROLS
+from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.views.download import offer
+from commod.datasets import damaged_files
 
 
 def draw_teachers_corner() -> None:
@@ -55,6 +57,12 @@ def draw_teachers_corner() -> None:
 
 def _offer_notes(place: Any) -> None:
     """A button that has the notes written, with their progress in its place, and then one that downloads them."""
+    lost = {sentence for name, sentence in damaged_files().items() if name in {step.start.data for step in STEPS}}
+    if lost:
+        place.warning(
+            f"The notes cannot be written. {escape_markdown(' '.join(sorted(lost)))}", icon=":material/warning:"
+        )
+        return
     written = get(notes())
     if written is None and place.button(
         "Write the teacher's notes with the expected figures", icon=":material/edit_note:"

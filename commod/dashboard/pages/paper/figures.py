@@ -12,12 +12,13 @@ import streamlit as st
 
 from commod.charts import MethodStyle, palette, plot_by_depth, plot_calibration, plot_scatter
 from commod.dashboard.pages.paper.results import read
+from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.html import html_table
 from commod.dashboard.views.chart import draw
 from commod.dashboard.views.methods import label_of, styles_of
 from commod.dashboard.views.points import SCORE_COLUMNS
 from commod.dashboard.views.table import Table
-from commod.datasets import TASKS
+from commod.datasets import TASKS, damaged_files
 from commod.experiments.figures import tree_f1_by_depth
 from commod.experiments.paper import sensitivity_table
 from commod.experiments.printed import FIGURE2
@@ -255,12 +256,23 @@ def _calibration(frame: pd.DataFrame) -> None:
     )
 
 
-@lru_cache(maxsize=1)
-def _regressions() -> pd.DataFrame:
-    return sensitivity_table(read("sensitivity")[0])
+@lru_cache(maxsize=8)
+def _regressions(data: tuple[str, ...]) -> pd.DataFrame:
+    """Of models of these data sets, whose files are read: f is trained anew."""
+    models = read("sensitivity")[0]
+    return sensitivity_table(models[models["dataset"].isin(data)])
 
 
-def _sensitivity(_: pd.DataFrame) -> None:
+def _sensitivity(models: pd.DataFrame) -> None:
+    damaged = damaged_files()
+    needed = sorted(set(models["dataset"]))
+    for name in needed:
+        if name in damaged:
+            sentence = f"{TASKS[name].title} cannot be shown here. {damaged[name]}"
+            st.warning(escape_markdown(sentence), icon=":material/warning:")
+    sound = tuple(name for name in needed if name not in damaged)
+    if not sound:
+        return
     names = {"change_rate": "Share changed", "accuracy": "Accuracy of g", "p_rule": "P-Rule of g"}
     rows = [
         [
@@ -271,7 +283,7 @@ def _sensitivity(_: pd.DataFrame) -> None:
             f"{row.printed:.2f}",
             "at least the paper's" if round(row.r_squared, 2) >= row.printed else "below the paper's",
         ]
-        for row in _regressions().itertuples()
+        for row in _regressions(sound).itertuples()
     ]
     headings = ("Data set", "Range of λ_fair", "Regressed", "R², ours", "R², paper", "Verdict")
     st.html(html_table(headings, rows, caption="Regressions", text={1, 2, 5}))
