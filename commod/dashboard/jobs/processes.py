@@ -28,6 +28,7 @@ from commod.dashboard.jobs.messages import Wire, pack, receive_parcel, send_parc
 from commod.dashboard.jobs.queue import Report, say
 from commod.dashboard.jobs.scheduling import (
     LOOK,
+    MAX_BUSY,
     MAX_MEMORY,
     MAX_SECONDS,
     MAX_WAIT,
@@ -341,14 +342,20 @@ class ProcessPool:
         *arguments: Any,
         report: Report,
         background: bool = False,
+        patient: bool = False,
     ) -> Any:
-        """``function(*arguments, report)`` in a process that is free, else here."""
-        for worker in self._of(Kind.BACKGROUND if background else Kind.FOREGROUND):
-            if worker.take():
-                with suppress(ConnectionError):
-                    return worker.compute(scene, function, arguments, report)
-                say(report, AGAIN)
-        return function(*arguments, report)
+        """``function(*arguments, report)`` in a process that is free, else here; if `patient`, wait for one first."""
+        workers, until = self._of(Kind.BACKGROUND if background else Kind.FOREGROUND), time.monotonic() + MAX_BUSY
+        while True:
+            for worker in workers:
+                if worker.take():
+                    with suppress(ConnectionError):
+                        return worker.compute(scene, function, arguments, report)
+                    say(report, AGAIN)
+            if not (patient and workers) or time.monotonic() > until:
+                return function(*arguments, report)
+            report(0.0)
+            time.sleep(LOOK)
 
     def train(self, key: SceneKey, report: Report, *, heavy: bool = False) -> None:
         """Train the f of data that somebody has brought, in a process of its own, and keep its scene here."""

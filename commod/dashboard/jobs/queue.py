@@ -38,9 +38,9 @@ class Stage:
         Called with the results of the stages before it, and with a `Report`.
     priority : Priority
     heavy : bool
-        Whether it leaves the interpreter to others: then it is not counted among the small ones.
+        Whether it takes seconds, and leaves the interpreter to others: small ones do not wait for it.
     apart : bool
-        Whether it is worked on in a process to itself: then it is counted among such alone.
+        Whether it is worked on in a process to itself, and in the background.
     kept : bool
         Whether the result is kept for whoever asks next.
     """
@@ -176,7 +176,8 @@ class WorkQueue:
     Parameters
     ----------
     workers : int, optional
-        Jobs at a time; default, the cores that this process may use.
+        Jobs at a time that are small or in the background, and one more than there may be heavy ones; default, the
+        cores that this process may use.
     small : int, optional
         Jobs at a time that are neither heavy nor in the background; default, all. They spend their time in Python,
         where two take as long side by side as one after the other, and keep the pages from being drawn.
@@ -199,6 +200,7 @@ class WorkQueue:
         self.workers = workers or cpu_count()
         self.small = (small if uses("one_by_one") else None) or self.workers
         self.background = min(background or self.workers, max(1, self.workers - 1))
+        self.heavy = max(1, self.workers - 1)
         self.apart = apart
         self.cache = cache or ResultCache()
         self.finished = 0  # stages worked to their end, for tests and reports
@@ -208,7 +210,7 @@ class WorkQueue:
         self._waiting: list[_Job] = []
         self._running: list[_Job] = []
         self._forgotten: SimpleQueue[tuple[_Job, Event]] = SimpleQueue()  # places that were dropped without a word
-        for number in range(self.workers + self.apart):
+        for number in range(self.workers + self.heavy + self.apart):
             Thread(target=self._serve, name=f"work-{number}", daemon=True).start()
 
     # ---- for sessions ----
@@ -293,18 +295,19 @@ class WorkQueue:
         self._hear_of_forgotten()
         running = [job.stage for job in self._running]
         apart = [stage for stage in running if stage.apart]
-        at_work = [stage for stage in running if not stage.apart]
-        small = sum(not (stage.priority.in_background or stage.heavy) for stage in at_work)
-        background = sum(stage.priority.in_background for stage in at_work)
+        beside = [stage for stage in running if not stage.apart]
+        background = sum(stage.priority.in_background for stage in beside)
+        heavy = sum(stage.heavy and not stage.priority.in_background for stage in beside)
+        small = len(beside) - background - heavy
 
         def is_free(stage: Stage) -> bool:
             if stage.apart:
                 return len(apart) < self.apart and sum(other.heavy for other in apart) < self.apart - stage.heavy
-            if len(at_work) >= self.workers:
+            if stage.heavy and not stage.priority.in_background:
+                return heavy < self.heavy
+            if small + background >= self.workers:
                 return False
-            if stage.priority.in_background:
-                return background < self.background
-            return stage.heavy or small < self.small
+            return background < self.background if stage.priority.in_background else small < self.small
 
         free = [job for job in self._waiting if job.at_hand is job and is_free(job.stage)]
         return min(free, key=lambda job: job.stage.rank, default=None)  # the first of the smallest rank

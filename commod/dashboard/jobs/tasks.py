@@ -18,7 +18,7 @@ from commod.dashboard.jobs.queue import Stage
 from commod.dashboard.jobs.results import FitResult
 from commod.dashboard.jobs.scheduling import HEAVY_ROWS, LIGHT_CELLS, Priority
 from commod.dashboard.state.settings import Settings
-from commod.datasets import TASKS, Choice, load_task
+from commod.datasets import TASKS, Choice, is_known, load_task
 from commod.experiments import Sweep
 from commod.experiments.look import look_at
 from commod.experiments.scene import SceneKey, has_trained
@@ -57,8 +57,9 @@ class Task:
 
     def stages(self, pool: Callable[[], ProcessPool]) -> list[Stage]:
         """For the queue."""
+        large = self.scene.data not in TASKS and is_known(self.scene.data) and _is_large(self.scene.data)
         return [
-            Stage(self._work(step, pool), step.priority, step.heavy, step.apart, kept=not step.apart)
+            Stage(self._work(step, pool), step.priority, step.heavy or large, step.apart, kept=not step.apart)
             for step in self.steps
         ]
 
@@ -68,11 +69,19 @@ class Task:
             arguments = (*earlier, *step.arguments)
             if step.apart:
                 return step.function(pool(), *arguments, report=report, heavy=step.heavy)
-            background = step.priority.in_background
-            found = pool().compute(self.scene, step.function, *arguments, report=report, background=background)
+            how = {
+                "background": step.priority.in_background,
+                "patient": self.scene.data not in TASKS and _is_large(self.scene.data),
+            }
+            found = pool().compute(self.scene, step.function, *arguments, report=report, **how)
             return found if step.then is None else step.then(*earlier, found)
 
         return work
+
+
+def _is_large(data: str) -> bool:
+    """Whether work on a data set is mostly numpy's, and takes seconds."""
+    return len(load_task(data).y) > HEAVY_ROWS
 
 
 # ---- an f ----
@@ -102,7 +111,7 @@ def look(draft: str, some: pd.DataFrame, of_each: pd.DataFrame, choice: Choice, 
 def fit(settings: Settings) -> Task:
     """A model, and what is said about it: one job with two results, both the same `FitResult`."""
     model = settings.model()
-    heavy = len(load_task(settings.data).y) > HEAVY_ROWS
+    heavy = _is_large(settings.data)
     train = Step(results.fit_result, (model,), Priority.TRAIN, heavy)
     explain = Step(results.explained, (), Priority.EXPLAIN, heavy, then=FitResult.fill)
     return Task("fit", settings.scene(), (model,), (train, explain))

@@ -324,3 +324,13 @@ def test_work_apart_holds_up_nobody_and_large_work_leaves_a_place_for_small(gate
     assert [ticket.before for ticket in large] == [0, 0, 1]
     gate.open.set()
     assert [take(ticket) for ticket in large] == ["done"] * 3
+
+
+def test_small_work_waits_neither_for_heavy_work_nor_for_the_background(gate):
+    queue = WorkQueue(workers=2, small=1, background=1)
+    heavy = [queue.submit(i, Stage(gate.work(), heavy=True)) for i in range(2)]
+    search = queue.submit("search", Stage(gate.work(), Priority.SEARCH))
+    assert gate.started.wait(10)
+    assert take(queue.submit("fit", Stage(lambda report: "fit"))) == "fit"
+    gate.open.set()
+    assert [take(ticket) for ticket in (*heavy, search)] == ["done"] * 3
