@@ -31,8 +31,9 @@ def _watch():
     while True:
         time.sleep(0.02)
         if runtime.exists():
-            manager = runtime.get_instance().media_file_mgr
-            held = {"uploads": sum(_internals.uploaded_bytes().values()), "files": len(manager._file_metadata),
+            files = list(runtime.get_instance().media_file_mgr._file_metadata.values())
+            held = {"uploads": sum(_internals.uploaded_bytes().values()),
+                    "downloads": sum(file.kind.value == "downloadable" for file in files),
                     "tables": sum(held.size for held in list(_own._all_held))}
             mark.with_suffix(".new").write_text(json.dumps(held))
             mark.with_suffix(".new").replace(mark)
@@ -259,6 +260,7 @@ def test_tables_are_bounded_together_and_who_meets_the_bound_is_told(tab, held):
 
 
 def test_a_file_is_for_the_browser_that_shows_its_page(address, tab, held):
+    wait_until(lambda: held("downloads") == 0, 2)
     mine, other = tab(), tab()
     path = mine.do("ask_for_download", mine.widgets["Example file"].deferred_file_id)
     status, headers, content = get(address, path, mine.cookie)
@@ -268,16 +270,21 @@ def test_a_file_is_for_the_browser_that_shows_its_page(address, tab, held):
     for cookie in ("", other.cookie, f"{COOKIE}=guessed"):
         assert get(address, path, cookie)[0] == 404
         assert get(address, path, cookie, "HEAD")[0] == 404
-    files = held("files")
+    wait_until(lambda: held("downloads") == 1, 2)
     mine.do("go_to", "glossary")
     assert mine.read()
     assert get(address, path, mine.cookie)[0] == 404
-    other_path = other.do("ask_for_download", other.widgets["Example file"].deferred_file_id)
-    assert get(address, other_path, other.cookie)[0] == 200
-    other.close()
-    wait_until(lambda: get(address, other_path, other.cookie)[0] == 404, 2)
     mine.close()
-    wait_until(lambda: held("files") < files, 2)
+    wait_until(lambda: held("downloads") == 0, 2)
+
+
+def test_a_file_goes_at_once_with_the_tab(address, tab, held):
+    mine = tab()
+    path = mine.do("ask_for_download", mine.widgets["Example file"].deferred_file_id)
+    assert get(address, path, mine.cookie)[0] == 200
+    mine.close()
+    wait_until(lambda: get(address, path, mine.cookie)[0] == 404, 2)
+    wait_until(lambda: held("downloads") == 0, 2)
 
 
 def test_one_of_two_who_have_the_same_file_leaves_and_the_other_keeps_it(address, tab):

@@ -175,7 +175,11 @@ def forget_made_files(session_id: str) -> None:
         made = {files.pop(place) for place in list(files) if place.startswith(_MADE)}
         for file_id in made & manager._get_inactive_file_ids():
             manager._delete_file(file_id)
-    manager.remove_orphaned_files()  # of pages that it showed before
+
+
+def forget_files_that_nobody_shows() -> None:
+    """Drop what was made for pages that were left: by itself, Streamlit waits for two more runs of a script."""
+    runtime.get_instance().media_file_mgr.remove_orphaned_files()
 
 
 # ---- the page ----

@@ -176,7 +176,7 @@ def test_a_file_that_is_made_on_request_belongs_to_the_session_that_shows_its_bu
         assert not internals.shows_file({mine}, names[0])
         assert manager.read_file(names[0])
         for _ in range(2):
-            manager.remove_orphaned_files()
+            internals.forget_files_that_nobody_shows()
         assert manager.read_file(names[0]) is None
         monkeypatch.setattr(media_file_manager, "_get_session_id", lambda: mine)
         late = manager.add_deferred(lambda: runtime.disconnect_session(mine) or b"3,4", "text/csv", "0.1")

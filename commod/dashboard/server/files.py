@@ -145,3 +145,4 @@ def _forget_files_of_closed_sessions() -> None:
             internals.forget_made_files(session_id)
             if session_id in _uploads and not _uploads[session_id].on_the_way:
                 del _uploads[session_id]
+    internals.forget_files_that_nobody_shows()

@@ -55,8 +55,9 @@ class Held:
 
     def forget(self) -> None:
         """Drop the data and everything that was computed from them."""
+        with _lock:
+            _all_held.discard(self)
         self.size = 0
-        _all_held.discard(self)
 
 
 _all_held: weakref.WeakSet[Held] = weakref.WeakSet()
@@ -81,15 +82,21 @@ def _count(held: Held) -> None:
 def _keep_time() -> None:
     """Look at all sessions that hold data for as long as there are any: nobody has to come for data to go."""
     global _keeper
+    last = 0
     while True:
         grace = float(st.get_option("server.disconnectedSessionTTL"))
         pause = min(5.0, grace / 20)
         time.sleep(pause)
         forget_closed(grace + pause)
         with _lock:
-            if not _all_held:
+            before, last = last, sum(held.size for held in _all_held)
+            done = not _all_held
+            if done:
                 _keeper = None
-                return
+        if before - last > 2**20:
+            return_freed_memory()
+        if done:
+            return
 
 
 def forget_closed(grace: float) -> None:
@@ -97,18 +104,14 @@ def forget_closed(grace: float) -> None:
     now = time.monotonic()
     with _lock:
         everything = list(_all_held)
-    freed = 0
     for held in everything:
         if is_connected(held.session):
             held.seen = now
         elif now - held.seen >= grace:
-            freed += held.size
             try:
                 held.forget()
             except Exception:  # all others must go nevertheless
                 logging.getLogger(__name__).exception("Not all that was made of uploaded data is forgotten.")
-    if freed > 2**20:
-        return_freed_memory()
 
 
 def return_freed_memory() -> None:
@@ -148,6 +151,7 @@ class OwnData(Held):
         super().forget()
         self._end.detach()
         forget_task(self.name)
+        vars(self).pop("task", None)  # Streamlit may hold on to a session, and so to this, until another one comes
 
 
 def own_data() -> OwnData | None:
