@@ -5,6 +5,7 @@ import re
 import shutil
 import socket
 import subprocess
+import urllib.error
 import urllib.request
 from collections import defaultdict
 from contextlib import ExitStack, contextmanager
@@ -30,16 +31,20 @@ def balance(folder, *addresses):
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     site = (ROOT / "docs/nginx.conf").read_text()
-    for old, new in (("127.0.0.1:8501", addresses[0]), ("127.0.0.1:8502", addresses[1]), ("8500", f"127.0.0.1:{port}")):
+    log = folder / "access.log"
+    for old, new in (
+        ("127.0.0.1:8501", addresses[0]),
+        ("127.0.0.1:8502", addresses[1]),
+        ("8500", f"127.0.0.1:{port}"),
+        ("/var/log/nginx/commod.log", str(log)),
+    ):
         assert site.count(old) == 1
         site = site.replace(old, urlsplit(new).netloc or new)
-    log = folder / "access.log"
     whole = (
-        f"daemon off; worker_processes 1; error_log {folder}/error.log; pid {folder}/nginx.pid;\n"
+        f"daemon off; worker_processes 1; error_log {folder}/error.log warn; pid {folder}/nginx.pid;\n"
         "events { worker_connections 512; }\n"
         f"http {{ client_body_temp_path {folder}/body; proxy_temp_path {folder}/proxy; fastcgi_temp_path {folder}/f;\n"
-        f"uwsgi_temp_path {folder}/u; scgi_temp_path {folder}/s; map_hash_bucket_size 128;\n{site}\n"
-        f"access_log {log} commod; }}\n"
+        f"uwsgi_temp_path {folder}/u; scgi_temp_path {folder}/s; map_hash_bucket_size 128;\n{site}\n}}\n"
     )
     (folder / "nginx.conf").write_text(whole)
     # As root, nginx would work as another user, who may not enter the folder.
@@ -96,6 +101,17 @@ def test_sessions_stay_where_they_are_and_outlive_a_process(tmp_path):
         upload.locator("input[type=file]").set_input_files(file)
         upload.get_by_role("button", name="Use these data").click()
         upload.get_by_role("heading", name="In use: people.csv").wait_for()
+        # And so does what is taken home; no address of either is in the log, and nothing of the file on nginx's disk.
+        with upload.expect_download() as taken:
+            upload.get_by_role("button", name="Example file").click()
+        assert taken.value.path().read_text().startswith("applicant,")
+        lines = log.read_text()
+        assert '"PUT /_stcore/upload_file/... HTTP/1.1"' in lines
+        assert '"GET /media/... HTTP/1.1"' in lines
+        assert not re.search(r"(upload_file|[^c]/media)/[\w-]", lines)
+        assert "temporary file" not in (tmp_path / "error.log").read_text()
+        with pytest.raises(urllib.error.HTTPError):  # a client without the cookie
+            urllib.request.urlopen(taken.value.url)
 
         answer = urllib.request.urlopen(address)
         assert answer.headers.get_all("X-Content-Type-Options") == ["nosniff"]

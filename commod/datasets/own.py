@@ -41,6 +41,8 @@ Kind = Literal["number", "category", "leave out"]
 MAX_VALUES = 50
 # Each group needs so many rows of each label, or nothing can be trained and held out.
 LEAST_ROWS = 20
+# Numbers that a table may become once its categories are written out as columns of 0 and 1: 400 MB.
+MAX_ENCODED = 50_000_000
 
 
 class ChoiceError(ValueError):
@@ -215,6 +217,7 @@ def make_task(frame: pd.DataFrame, choice: Choice, *, name: str = "own") -> OwnT
     contract = tuple(rule for rule in contract if rule.name in X.columns)
     if X.empty or not len(X.columns):
         raise ChoiceError("No feature is left that differs between people: choose other columns.")
+    _check_size(X)
     others = [value for value in pd.unique(outcome.loc[index]) if value != choice.favourable]
     bad = others[0] if len(others) == 1 else f"not {choice.favourable}"
     spec = TaskSpec(
@@ -256,6 +259,18 @@ def make_task(frame: pd.DataFrame, choice: Choice, *, name: str = "own") -> OwnT
     )
     _check_split(task, choice)
     return OwnTask(task, tuple(done))
+
+
+def _check_size(X: pd.DataFrame) -> None:
+    """Whether the rows to test on and those that g learns from fit into memory, encoded."""
+    columns = sum(X[name].nunique() if isinstance(X[name].dtype, pd.CategoricalDtype) else 1 for name in X.columns)
+    rows = int(0.3 * len(X) + min(0.7 * len(X), MAX_TRAINING))
+    if rows * columns > MAX_ENCODED:
+        raise ChoiceError(
+            f"Written out as columns of 0 and 1, the categories of this table make {columns:,} columns of {rows:,} "
+            f"rows; at most {MAX_ENCODED // 10**6} million numbers fit: leave out categories with many values, or "
+            "bring a sample of the rows."
+        )
 
 
 def _group_name(column: str, value: str) -> str:

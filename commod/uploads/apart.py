@@ -10,9 +10,11 @@ and its time that a server cannot have, and leaves nothing behind. It is a modul
 from __future__ import annotations
 
 import logging
+import math
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -22,7 +24,12 @@ import pyarrow as pa
 
 from commod.uploads.limits import TableError
 
-__all__ = ["MAX_UNPACKED", "answer", "bound_process", "read_apart"]
+try:
+    import resource
+except ImportError:  # Windows
+    resource = None  # type: ignore[assignment]
+
+__all__ = ["MAX_UNPACKED", "answer", "bound_memory", "bound_time", "read_apart"]
 
 # What a file may hold once it is unpacked.
 MAX_UNPACKED = 256 * 1024**2
@@ -76,7 +83,8 @@ def read_apart(module: str, content: bytes, damaged: TableError) -> pa.Table:
 
 def answer(read: Callable[[bytes], pa.Table]) -> None:
     """In the process: read what comes in, answer with a table or a sentence, and end."""
-    bound_process(MAX_MEMORY, MAX_SECONDS)
+    bound_memory(MAX_MEMORY)
+    bound_time(MAX_SECONDS)
     out = sys.stdout.buffer
     try:
         table = read(sys.stdin.buffer.read())
@@ -91,23 +99,16 @@ def answer(read: Callable[[bytes], pa.Table]) -> None:
     os._exit(0)
 
 
-def bound_process(memory: int, seconds: int) -> None:
-    """Limits on this process, where the system has them: its addresses in bytes, and its time on a core.
+def bound_memory(most: int) -> None:
+    """A limit on the addresses of this process in bytes, where the system has such; no image of its memory is left."""
+    if resource is not None:
+        for kind, bound in ((resource.RLIMIT_CORE, 0), (resource.RLIMIT_AS, most)):
+            with suppress(ValueError, OSError):  # macOS knows the last one by name only
+                resource.setrlimit(kind, (bound, bound))
 
-    No image of its memory is left when it is ended.
-    """
-    try:
-        import resource
-    except ImportError:  # Windows
-        return
-    limits = {
-        resource.RLIMIT_CORE: (0, 0),
-        resource.RLIMIT_CPU: (
-            seconds,
-            seconds + 5,
-        ),  # the first ends it by SIGXCPU, by which the end is told from others
-        resource.RLIMIT_AS: (memory, memory),
-    }
-    for kind, most in limits.items():
-        with suppress(ValueError, OSError):  # macOS knows the last one by name only
-            resource.setrlimit(kind, most)
+
+def bound_time(seconds: float) -> None:
+    """A limit on what this process may use of a core from now on, where the system has such: SIGXCPU ends it."""
+    if resource is not None:
+        _, hard = resource.getrlimit(resource.RLIMIT_CPU)
+        resource.setrlimit(resource.RLIMIT_CPU, (math.ceil(time.process_time() + seconds), hard))

@@ -33,7 +33,7 @@ def trained(monkeypatch):
     """Scenes whose f is asked for; a forest takes too long."""
     asked = []
 
-    def train(self, key, report):
+    def train(self, key, report, heavy):
         asked.append(key)
         if key.base_model == "random_forest":
             raise ValueError(TOO_LONG)

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from commod import Commod, evaluate
-from commod.datasets import Choice, ChoiceError, guess_columns, make_task, read_table
+from commod.datasets import Choice, ChoiceError, guess_columns, make_task, own, read_table
 from commod.datasets.example import example_table
 from commod.models.base_scores import base_logits
 
@@ -276,3 +276,10 @@ def test_groups_that_say_nothing_by_themselves_get_the_name_of_their_column(tabl
 def test_only_numbers_among_the_features_are_merits(table):
     with pytest.raises(ChoiceError, match="“city” is no number among the features"):
         make_task(table, replace(CHOICE, merits={"city": 1}))
+
+
+def test_a_table_that_would_not_fit_once_encoded_is_refused_with_what_to_do(table, monkeypatch):
+    rows = len(make_task(table, CHOICE).task.y)
+    monkeypatch.setattr(own, "MAX_ENCODED", 5 * rows)
+    with pytest.raises(ChoiceError, match=rf"make \d+ columns of {rows:,} rows; .* leave out categories"):
+        make_task(table, CHOICE)

@@ -13,11 +13,11 @@ import psutil
 from commod.dashboard.jobs import results  # noqa: F401 - loaded before it is ready, and it forgets data that must go
 from commod.dashboard.jobs.messages import Wire, pack, receive_parcel, send_parcel, unpack
 from commod.dashboard.jobs.scheduling import MAX_MEMORY, MAX_SECONDS, TELL, Kind, uses
-from commod.datasets import TASKS, add_task, forget_task
+from commod.datasets import TASKS, Task, add_task, forget_task
 from commod.experiments import Scene, prepare
 from commod.experiments.scene import SceneKey, has_trained, keep_trained, parts_of
 from commod.explain.shap_comparison import warm_up
-from commod.uploads.apart import bound_process
+from commod.uploads.apart import bound_memory, bound_time
 
 
 class _Stopped(Exception):  # noqa: N818 - not an error: nobody wants the result any more
@@ -30,8 +30,8 @@ def _serve(wire: Wire[Any, Any]) -> None:
         kind, *rest = wire.recv()
         if kind == "work":
             wire.send(_work(wire, *rest))
-        elif kind == "train":
-            _train(wire, *rest)
+        elif kind == "call":
+            _call(wire)
         elif kind == "forget":
             forget_task(*rest)
         # else "stop", of something that has ended already
@@ -72,16 +72,28 @@ def _fetch_scene(wire: Wire[Any, Any]) -> bool:
     return True
 
 
-def _train(wire: Wire[Any, Any], key: SceneKey) -> None:
-    """Train the f of data that somebody has brought."""
+def _call(wire: Wire[Any, Any]) -> None:
+    """Do something with data that somebody has brought, of which this process has nothing."""
+    bound_time(MAX_SECONDS)
     try:
-        add_task(receive_parcel(wire))
-        parts = parts_of(prepare(*key))
-    except Exception as error:
-        wire.send(("failed", f"{type(error).__name__}: {error}"))
+        function, arguments = receive_parcel(wire)
+        result = function(*arguments)
+    except ValueError as error:
+        wire.send(("refused", str(error)))
+    except MemoryError:
+        wire.send(("too large", None))
     else:
-        wire.send(("trained", None))
-        send_parcel(wire, parts)
+        wire.send(("returned", None))
+        send_parcel(wire, result)
+
+
+def trained_parts(key: SceneKey, task: Task) -> tuple[Any, ...]:
+    """Train the f of data that somebody has brought; what `keep_trained` takes."""
+    add_task(task)
+    try:
+        return parts_of(prepare(*key))
+    finally:
+        forget_task(key.data)
 
 
 def _packed_error(error: Exception, scene: Scene) -> bytes:
@@ -103,7 +115,7 @@ def _main() -> None:
         warm_up()
     if kind is Kind.APART:
         os.nice(19)
-        bound_process(psutil.Process().memory_info().vms + MAX_MEMORY, MAX_SECONDS)
+        bound_memory(psutil.Process().memory_info().vms + MAX_MEMORY)
     with suppress(EOFError, OSError):
         wire.send(("ready", None))
         _serve(wire)

@@ -46,7 +46,7 @@ AGAIN = "A process stopped answering and was replaced; this is being done again"
 _SMALLER = "Choose another base model, leave columns out, or bring a sample of the rows."
 TOO_LONG = f"f takes more than {MAX_SECONDS // 60} minutes to train on these data. {_SMALLER}"
 TOO_LARGE = f"f takes more than {MAX_MEMORY // 2**30} GB of memory to train on these data. {_SMALLER}"
-NOT_TRAINED = "The process that trains f on these data ended twice before it was done. Try again in a minute."
+NOT_DONE = "The process that works on these data ended twice before it was done. Try again in a minute."
 _log = logging.getLogger(__name__)
 
 
@@ -173,12 +173,12 @@ class WorkerProcess:
             raise result
         return result
 
-    def _listen(self, report: Report, scene: SceneKey) -> tuple[str, Any]:
+    def _listen(self, report: Report, scene: SceneKey | None = None) -> tuple[str, Any]:
         share = 0.0
         while True:
             with _heard():
                 answer = self._next_answer()
-                if answer is not None and answer[0] == "lacks":
+                if answer is not None and answer[0] == "lacks" and scene is not None:
                     self._send_scene(scene)
             if answer is not None and answer[0] == "progress":
                 share = answer[1]
@@ -195,7 +195,7 @@ class WorkerProcess:
         if not self._wire.poll(LOOK):
             return None
         kind, content = self._wire.recv()
-        if kind not in ("progress", "lacks", "done", "failed", "trained"):
+        if kind not in ("progress", "lacks", "done", "failed", "returned", "refused", "too large"):
             raise ValueError(f"an answer of kind {kind!r}")
         self._pulse.beat()
         return kind, content
@@ -221,44 +221,46 @@ class WorkerProcess:
 
     # ---- data that somebody has brought ----
 
-    def train(self, key: SceneKey, report: Report) -> None:
-        """Train f, after `take`, and keep its scene here; the process ends with it.
+    def call(self, function: Callable[..., Any], arguments: tuple[Any, ...], report: Report, *, heavy: bool) -> Any:
+        """``function(*arguments)``, after `take`; ended at once if nobody wants it any more.
+
+        After `heavy` work, the process is replaced, too, and its memory given back.
 
         Raises
         ------
         ValueError
-            If that takes more time or memory than there is for it.
+            If the function raises one, or takes more time or memory than there is for it.
         ConnectionError
             If the process is gone.
         """
-        task, started = load_task(key.data), time.monotonic()
+        started, ended_well = time.monotonic(), False
 
         def tell(_: float) -> None:
             seconds = time.monotonic() - started
             if seconds > MAX_WAIT:
                 raise ValueError(TOO_LONG)
-            say(report, f"Training f on 70 % of {len(task.y):,} rows: {seconds:.0f} s so far")
             report(min(seconds / MAX_SECONDS, 0.99))
 
         try:
             with _heard():
-                self._wire.send(("train", key))
-                send_parcel(self._wire, task)
-            kind, content = self._listen(tell, key)
-            if kind == "failed":
-                _log.warning("f of uploaded data could not be trained: %s", content)
-                raise ValueError(TOO_LARGE if content.startswith("MemoryError") else content)
+                self._wire.send(("call",))
+                send_parcel(self._wire, (function, arguments))
+            kind, sentence = self._listen(tell)
+            if kind != "returned":
+                raise ValueError(sentence or TOO_LARGE)
             with _heard():
-                parts = receive_parcel(self._wire)
+                result = receive_parcel(self._wire)
+            ended_well = not heavy
         except ConnectionError:
             with suppress(subprocess.TimeoutExpired):
                 if self._process.wait(1) == -signal.SIGXCPU:
                     raise ValueError(TOO_LONG) from None
             raise
         finally:
-            self._renew()
+            if not ended_well:
+                self._renew()
             self._release()
-        keep_trained(key, parts)
+        return result
 
     def forget(self, data: str) -> None:
         """Drop data that must go: at once, or as soon as it has ended what it is doing."""
@@ -348,16 +350,24 @@ class ProcessPool:
                 say(report, AGAIN)
         return function(*arguments, report)
 
-    def train(self, key: SceneKey, report: Report) -> None:
-        """Train the f of data that somebody has brought, in a process of its own, where there are processes."""
-        if not self._of(Kind.APART):
+    def train(self, key: SceneKey, report: Report, *, heavy: bool = False) -> None:
+        """Train the f of data that somebody has brought, in a process of its own, and keep its scene here."""
+        task = load_task(key.data)
+        say(report, f"Training f on 70 % of {len(task.y):,} rows")
+        if self._of(Kind.APART):
+            keep_trained(key, self.call(helper.trained_parts, key, task, report=report, heavy=heavy))
+        else:
             prepare(*key)
-            return
+
+    def call(self, function: Callable[..., Any], *arguments: Any, report: Report, heavy: bool = False) -> Any:
+        """``function(*arguments)`` in a process to itself, where there are processes."""
+        if not self._of(Kind.APART):
+            return function(*arguments)
         for _ in range(2):
             with suppress(ConnectionError):
-                return self._take_apart(report).train(key, report)
+                return self._take_apart(report).call(function, arguments, report, heavy=heavy)
             say(report, AGAIN)
-        raise ValueError(NOT_TRAINED)
+        raise ValueError(NOT_DONE)
 
     def _take_apart(self, report: Report) -> WorkerProcess:
         started = time.monotonic()
@@ -367,7 +377,7 @@ class ProcessPool:
                     return worker
             report(0.0)
             time.sleep(LOOK)
-        raise ValueError(NOT_TRAINED)
+        raise ValueError(NOT_DONE)
 
     def forget(self, data: str) -> None:
         """Drop data that must go from all processes."""

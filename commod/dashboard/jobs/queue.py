@@ -41,12 +41,15 @@ class Stage:
         Whether it leaves the interpreter to others: then it is not counted among the small ones.
     apart : bool
         Whether it is worked on in a process to itself: then it is counted among such alone.
+    kept : bool
+        Whether the result is kept for whoever asks next.
     """
 
     work: Callable[..., Any]
     priority: Priority = Priority.TRAIN
     heavy: bool = False
     apart: bool = False
+    kept: bool = True
 
     @property
     def rank(self) -> int:
@@ -64,7 +67,7 @@ class _Job:
         self.progress = 0.0
         self.note = ""  # what is being done, if that is not what was asked for
         self.error: BaseException | None = None
-        self.forgotten = False  # whether its results may not be kept
+        self.forgotten = not all(stage.kept for stage in stages)  # whether its results may not be kept
         self.after: _Job | None = None  # what has to be done first
 
     @property

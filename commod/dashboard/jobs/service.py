@@ -49,13 +49,12 @@ def get(task: Task, stage: int = -1) -> Any:
 
 def submit(task: Task) -> Ticket:
     """A place in the queue for this session; if the result is kept, it is there at once."""
-    first = None if is_prepared(task.scene) else _begin_f(base(task.scene))
+    first = None if task.steps[0].apart or is_prepared(task.scene) else _begin_f(base(task.scene))
     return queue().submit(task.key, *task.stages(process_pool), after=first)
 
 
 def _begin_f(task: Task) -> Ticket:
     """Have the f of own data trained, for as long as this session is open and wants no other."""
-    queue().forget(lambda key: key == task.key)  # its scene is not at hand any more
     ticket = queue().submit(task.key, *task.stages(process_pool))
     kept = _trained_for()
     _leave(kept)

@@ -10,17 +10,19 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from typing import Any
 
+import pandas as pd
+
 from commod.dashboard.jobs import checks, results
 from commod.dashboard.jobs.processes import ProcessPool
 from commod.dashboard.jobs.queue import Stage
 from commod.dashboard.jobs.results import FitResult
 from commod.dashboard.jobs.scheduling import HEAVY_ROWS, LIGHT_CELLS, Priority
 from commod.dashboard.state.settings import Settings
-from commod.datasets import TASKS, load_task
+from commod.datasets import TASKS, Choice, load_task
 from commod.experiments import Sweep
+from commod.experiments.look import look_at
 from commod.experiments.scene import SceneKey, has_trained
 from commod.experiments.sweep import Cell, Model
-from commod.models.base_models import GIVEN_SCORES
 from commod.models.threshold import ONE_HALF
 
 # Arguments of `Commod` that a search for a setting leaves as they are.
@@ -35,7 +37,7 @@ class Step:
     arguments: tuple[Any, ...] = ()
     priority: Priority = Priority.EXPLAIN
     heavy: bool = False
-    apart: bool = False  # in a process to itself
+    apart: bool = False  # a method of the pool: in a process to itself; its result is not kept
     then: Callable[..., Any] | None = None  # what the server makes of the earlier results and of what came back
 
 
@@ -55,14 +57,17 @@ class Task:
 
     def stages(self, pool: Callable[[], ProcessPool]) -> list[Stage]:
         """For the queue."""
-        return [Stage(self._work(step, pool), step.priority, step.heavy, step.apart) for step in self.steps]
+        return [
+            Stage(self._work(step, pool), step.priority, step.heavy, step.apart, kept=not step.apart)
+            for step in self.steps
+        ]
 
     def _work(self, step: Step, pool: Callable[[], ProcessPool]) -> Callable[..., Any]:
         def work(*parts: Any) -> Any:
             earlier, report = parts[:-1], parts[-1]
             arguments = (*earlier, *step.arguments)
             if step.apart:
-                return step.function(pool(), *arguments, report)
+                return step.function(pool(), *arguments, report=report, heavy=step.heavy)
             background = step.priority.in_background
             found = pool().compute(self.scene, step.function, *arguments, report=report, background=background)
             return found if step.then is None else step.then(*earlier, found)
@@ -75,15 +80,20 @@ class Task:
 
 def is_prepared(scene: SceneKey) -> bool:
     """Whether nothing has to be done before work on a scene can begin."""
-    return scene.data in TASKS or scene.base_model == GIVEN_SCORES or has_trained(scene)
+    return scene.data in TASKS or has_trained(scene)
 
 
 def base(scene: SceneKey) -> Task:
     """The f of data that somebody has brought: trained once, whatever its threshold."""
     key = scene._replace(threshold=ONE_HALF)
-    rows, columns = load_task(key.data).X.shape
-    train = Step(ProcessPool.train, (key,), Priority.SEARCH, heavy=rows * columns > LIGHT_CELLS, apart=True)
-    return Task("base", key, (), (train,))
+    heavy = load_task(key.data).X.size > LIGHT_CELLS
+    return Task("base", key, (), (Step(ProcessPool.train, (key,), Priority.SEARCH, heavy, apart=True),))
+
+
+def look(draft: str, some: pd.DataFrame, of_each: pd.DataFrame, choice: Choice, rows: int) -> Task:
+    """What should be known of a table before it is used; `draft` is a name that no other has."""
+    step = Step(ProcessPool.call, (look_at, some, of_each, choice, rows), Priority.SEARCH, apart=True)
+    return Task("look", SceneKey(draft), (repr(choice), len(some)), (step,))
 
 
 # ---- one model ----

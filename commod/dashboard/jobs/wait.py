@@ -148,5 +148,5 @@ class _Bar:
 
 def in_line(what: str, ticket: Ticket) -> str:
     """What is waited for, and how many come before."""
-    before = ticket.before
-    return f"{what}: {before} before you" if before else f"{ticket.note or what} …"
+    before, what = ticket.before, ticket.note or what
+    return f"{what}: {before} before you" if before else f"{what} …"

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import ctypes
+import logging
 import secrets
 import time
 import weakref
+from contextlib import suppress
 from dataclasses import replace
 from threading import Lock, Thread
 
@@ -94,11 +97,24 @@ def forget_closed(grace: float) -> None:
     now = time.monotonic()
     with _lock:
         everything = list(_all_held)
+    freed = 0
     for held in everything:
         if is_connected(held.session):
             held.seen = now
         elif now - held.seen >= grace:
-            held.forget()
+            freed += held.size
+            try:
+                held.forget()
+            except Exception:  # all others must go nevertheless
+                logging.getLogger(__name__).exception("Not all that was made of uploaded data is forgotten.")
+    if freed > 2**20:
+        return_freed_memory()
+
+
+def return_freed_memory() -> None:
+    """Have the system get back what is free: by itself the C library keeps it for later, tables and all."""
+    with suppress(OSError, AttributeError):  # no glibc
+        ctypes.CDLL("libc.so.6").malloc_trim(0)
 
 
 def table_size(frame: pd.DataFrame) -> int:

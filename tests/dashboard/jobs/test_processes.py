@@ -18,6 +18,7 @@ import pytest
 from joblib import cpu_count
 
 from commod.dashboard.jobs import processes, service
+from commod.dashboard.jobs.helper import trained_parts
 from commod.dashboard.jobs.queue import Abandoned, Stage, WorkQueue
 from commod.dashboard.jobs.results import explained, fit_result, sweep, tree_of_changes
 from commod.dashboard.jobs.scheduling import Kind
@@ -293,14 +294,9 @@ def apart():
     made.close()
 
 
-def train_in(process, key, report=silent):
-    wait_until(process.take)
-    process.train(key, report)
-
-
-def test_an_f_is_trained_in_a_process_that_ends_with_it(own, apart):
+def test_an_f_is_trained_in_a_process_that_ends_with_it_if_the_data_are_large(own, apart):
     key, pid = SceneKey(own, "random_forest", 3), apart._process.pid
-    train_in(apart, key)
+    pool_with(apart).train(key, silent, heavy=True)
     assert not psutil.pid_exists(pid)
     assert has_trained(key)
     there, here = prepare(*key), prepare("law_school", "random_forest", 3)
@@ -308,6 +304,11 @@ def test_an_f_is_trained_in_a_process_that_ends_with_it(own, apart):
     assert np.array_equal(there.encoded_train, here.encoded_train)
     assert there.task.name == own
     assert prepare(own, "random_forest", 3, 0.8).threshold == 0.8  # of which no f is trained
+    wait_until(lambda: apart.ready)
+    pid = apart._process.pid
+    pool_with(apart).train(SceneKey(own, "logistic_regression", 3), silent)
+    assert apart._process.pid == pid
+    assert not pool_with(apart).call(knows, own, None, report=silent)  # and it has kept nothing
 
 
 def test_an_f_that_nobody_wants_any_more_is_ended_at_once(own, apart):
@@ -316,8 +317,9 @@ def test_an_f_that_nobody_wants_any_more_is_ended_at_once(own, apart):
     def report(_):
         raise Abandoned
 
+    assert apart.take()
     with pytest.raises(Abandoned):
-        train_in(apart, SceneKey(own, "random_forest", 4), report)
+        apart.call(trained_parts, (SceneKey(own, "random_forest", 4), load_task(own)), report, heavy=False)
     assert not psutil.pid_exists(pid)
     assert time.monotonic() - started < 1
     wait_until(lambda: apart.ready)
@@ -336,7 +338,7 @@ def test_an_f_has_bounds_on_time_and_memory(own, tmp_path, monkeypatch, name, mo
     bounded = processes.WorkerProcess(Kind.APART)
     wait_until(lambda: bounded.ready)
     with pytest.raises(ValueError, match=re.escape(sentence)):
-        train_in(bounded, SceneKey(_larger(own), "random_forest", 0))
+        pool_with(bounded).train(SceneKey(_larger(own), "random_forest", 0), silent)
     bounded.close()
 
 

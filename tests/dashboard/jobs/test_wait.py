@@ -68,7 +68,7 @@ def test_a_long_wait_is_shown_and_a_short_one_is_not(queue, monkeypatch):
 
 
 def test_who_waits_is_told_how_many_come_before():
-    assert wait.in_line("Searching", SimpleNamespace(before=3)) == "Searching: 3 before you"
+    assert wait.in_line("Searching", SimpleNamespace(before=3, note="")) == "Searching: 3 before you"
     assert wait.in_line("Searching", SimpleNamespace(before=0, note="")) == "Searching …"
 
 

@@ -2,63 +2,35 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from threading import Lock
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import streamlit as st
-from numpy.typing import NDArray
 
-from commod.dashboard.state.own_data import Held, NoRoomError, table_size
+from commod.dashboard.jobs import tasks
+from commod.dashboard.jobs.wait import result_of
+from commod.dashboard.state.own_data import Held, NoRoomError, return_freed_memory, table_size
 from commod.dashboard.state.page_state import PageState, mirrored
 from commod.dashboard.state.uploads import UploadError, take_upload
-from commod.datasets import Choice, ChoiceError, find_leaks, guess_columns, make_task, roles
+from commod.datasets import Choice, guess_columns, roles
 from commod.datasets.leaks import find_repeats, sample_rows
 from commod.datasets.own import Done, with_a_line
-from commod.datasets.task import Split, Task
-from commod.explain.doubts import Doubt, doubts_about, first_scores
+from commod.experiments.look import LOOKED_AT, Look
 from commod.models.threshold import ONE_HALF
 from commod.uploads.limits import TableError
 from commod.uploads.reading import ReadTable, read_table
 
-# Rows on which f is looked at before data are used, and how many choices it is remembered for.
-LOOKED_AT = 10_000
+# For how many choices it is remembered what f looked like.
 MAX_LOOKS = 10
 # Reading takes some fifteen times the size of a file for a moment: of those beyond this many bytes, one at a time.
 LARGE = 5 * 2**20
 _reading_large = Lock()
-
-
-@dataclass(frozen=True)
-class Look:
-    """What is found on some thousand rows before data are used, whatever f's line is and which way its scores go.
-
-    Attributes
-    ----------
-    warnings : list of str
-    rows, scores : Split, array
-        People that f was not trained on, and what it says of them; without scores, nothing can be told of f.
-    people : int
-        How many rows there are in all.
-    """
-
-    warnings: list[str]
-    task: Task | None = None
-    rows: Split | None = None
-    scores: NDArray[np.float64] | None = None
-    people: int = 0
-
-    def doubts(self, choice: Choice) -> list[Doubt]:
-        """Reasons to look at f again, at the cut-off chosen."""
-        if self.task is None or self.rows is None or self.scores is None:
-            return []
-        scores = 1.0 - self.scores if choice.turned else self.scores
-        y, sensitive = self.rows.y, self.rows.sensitive
-        return doubts_about(self.task, y, sensitive, scores, choice.threshold, people=self.people)
 
 
 @dataclass(eq=False)
@@ -74,6 +46,7 @@ class Draft(Held):
     used: Choice | None = None  # what the data in use were made by, if it was from this file
     uploads: int = 0  # a new number is a new, empty uploader
     forgotten: str = ""  # what was forgotten just now
+    token: str = field(default_factory=lambda: secrets.token_hex(16))  # by which nobody else can ask for it
     _looks: dict[str, Look] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -117,19 +90,33 @@ draft = PageState("your_data", Draft)
 
 
 def _look(here: Draft, choice: Choice) -> Look:
-    repeats = find_repeats(here.repeats, choice)
+    repeats, rows, place = find_repeats(here.repeats, choice), len(here.frame), st.empty()
+    some = here.frame.sample(min(LOOKED_AT, rows), random_state=0).sort_index()
+
+    def at(some: pd.DataFrame) -> Look | None:
+        return result_of(tasks.look(here.token, some, of_each, usable, rows), place, "Looking at the data")
+
     try:
         usable = with_a_line(here.frame, choice)
-        leaks = find_leaks(make_task(sample_rows(here.frame, usable), usable))
-        rows = min(LOOKED_AT, len(here.frame))
-        try:
-            task = make_task(here.frame.sample(rows, random_state=0).sort_index(), usable).task
-        except ChoiceError:  # too few of somebody among so many rows
-            rows, task = len(here.frame), make_task(here.frame, usable).task
-    except ChoiceError as error:
+        of_each = sample_rows(here.frame, usable)
+        found = at(some) or at(here.frame)
+    except ValueError as error:
         return Look([f"As chosen, these data cannot be used. {error}", *repeats])
-    held, scores = first_scores(task)
-    return Look([*leaks, *repeats], task, held, scores, round(len(task.y) * len(here.frame) / rows))
+    assert found is not None  # of all rows it is never
+    return replace(found, warnings=[*found.warnings, *repeats])
+
+
+@contextmanager
+def _one_large_file(size: int) -> Iterator[None]:
+    """Wait until no other large file is read; return what reading took for a moment."""
+    if size <= LARGE:
+        yield
+        return
+    with _reading_large:
+        try:
+            yield
+        finally:
+            return_freed_memory()
 
 
 def take() -> None:
@@ -149,7 +136,7 @@ def read(content: bytes, name: str) -> None:
     """Read a file into a new draft; one that cannot be read leaves the old draft as it is."""
     old = draft()
     try:
-        with _reading_large if len(content) > LARGE else nullcontext():
+        with _one_large_file(len(content)):
             table = read_table(content, name)
         draft.set(Draft(name[:60], table, told=old.told, leaks=old.leaks, uploads=old.uploads))
     except (TableError, NoRoomError) as error:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pandas as pd
 import streamlit as st
 
 from commod.dashboard.jobs import tasks
@@ -23,9 +22,8 @@ from commod.dashboard.text.html import html_table
 from commod.dashboard.views import frame
 from commod.dashboard.views.download import offer
 from commod.dashboard.views.group_sizes import draw_group_sizes
-from commod.datasets import Choice, ChoiceError, find_leaks, load_task, make_task
+from commod.datasets import Choice, ChoiceError, load_task, make_task
 from commod.datasets.example import example_table
-from commod.datasets.leaks import find_repeats
 from commod.datasets.own import Done
 from commod.datasets.roles import columns_of_roles
 from commod.uploads.limits import FILE_TYPES, MAX_BYTES, MAX_COLUMNS, MAX_ROWS
@@ -99,7 +97,7 @@ def _choose() -> None:
         "type": "primary",
         "icon": ":material/check:",
         "on_click": _use,
-        "args": (here.frame, choice),
+        "args": (choice,),
     }
     st.button("Use these data", disabled=not answered, help=None if answered else tip("unanswered"), **how)
     if here.used == choice:
@@ -146,10 +144,10 @@ def _choice() -> tuple[Choice, Any]:
     return choice, place
 
 
-def _use(data: pd.DataFrame, choice: Choice) -> None:
+def _use(choice: Choice) -> None:
     here = draft()
     try:
-        own = make_task(data, choice)
+        own = make_task(here.frame, choice)
     except ChoiceError as error:
         here.problem = str(error)
         return
@@ -159,7 +157,7 @@ def _use(data: pd.DataFrame, choice: Choice) -> None:
         here.problem = str(error)
         return
     here.problem, here.told = "", own.done
-    here.leaks = [*find_leaks(own), *find_repeats(here.repeats, choice)]
+    here.leaks = here.look(choice).warnings
     here.used = choice
 
 

@@ -1,0 +1,75 @@
+"""A look at data that somebody has brought, before they are used: what gives the answer away, and what f would be."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from commod.datasets import Choice, ChoiceError, find_leaks, make_task
+from commod.datasets.task import Split, Task
+from commod.explain.doubts import Doubt, doubts_about, first_scores
+
+__all__ = ["LOOKED_AT", "Look", "look_at"]
+
+# Rows on which f is looked at.
+LOOKED_AT = 10_000
+
+
+@dataclass(frozen=True)
+class Look:
+    """What is found on some thousand rows before data are used, whatever f's line is and which way its scores go.
+
+    Attributes
+    ----------
+    warnings : list of str
+    rows, scores : Split, array
+        People that f was not trained on, and what it says of them; without scores, nothing can be told of f.
+    people : int
+        How many rows there are in all.
+    """
+
+    warnings: list[str]
+    task: Task | None = None
+    rows: Split | None = None
+    scores: NDArray[np.float64] | None = None
+    people: int = 0
+
+    def doubts(self, choice: Choice) -> list[Doubt]:
+        """Reasons to look at f again, at the cut-off chosen."""
+        if self.task is None or self.rows is None or self.scores is None:
+            return []
+        scores = 1.0 - self.scores if choice.turned else self.scores
+        y, sensitive = self.rows.y, self.rows.sensitive
+        return doubts_about(self.task, y, sensitive, scores, choice.threshold, people=self.people)
+
+
+def look_at(some: pd.DataFrame, of_each: pd.DataFrame, choice: Choice, rows: int) -> Look | None:
+    """Look at some rows of a table; None if too few of somebody are among them, though not in `of_each`.
+
+    Parameters
+    ----------
+    some : pandas.DataFrame
+        Rows drawn at random, on which f is looked at.
+    of_each : pandas.DataFrame
+        Rows of each group and outcome (`commod.datasets.leaks.sample_rows`), in which leaks are looked for.
+    choice : Choice
+    rows : int
+        How many the table has.
+
+    Raises
+    ------
+    ChoiceError
+        If the data cannot be used as chosen.
+    """
+    leaks = find_leaks(make_task(of_each, choice))
+    try:
+        task = make_task(some, choice).task
+    except ChoiceError:
+        if len(some) < rows:
+            return None
+        raise
+    held, scores = first_scores(task)
+    return Look(leaks, task, held, scores, round(len(task.y) * rows / len(some)))
