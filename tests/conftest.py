@@ -1,5 +1,7 @@
 import os
 
+import pytest
+
 # One thread per process, before numpy is imported: the suite runs in as many processes as there are cores.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -27,3 +29,16 @@ LONGEST = (
 def pytest_collection_modifyitems(items):
     """Begin with what takes longest."""
     items.sort(key=lambda item: LONGEST.index(item.path.name) if item.path.name in LONGEST else len(LONGEST))
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item):
+    """Tests in a browser are skipped where there is none, with a sentence; with COMMOD_REQUIRE_BROWSER they fail."""
+    if item.get_closest_marker("browser") is None:
+        return
+    from tests.browsing import chromium_path
+
+    if chromium_path() is None:
+        if os.environ.get("COMMOD_REQUIRE_BROWSER"):
+            pytest.fail("Chromium is missing, and the tests in a browser may not be skipped here.", pytrace=False)
+        pytest.skip("Chromium is not installed (Debian: apt-get install chromium)")

@@ -14,12 +14,13 @@ from urllib.parse import urlsplit
 import pytest
 
 from commod.datasets.example import example_table
-from tests.browsing import ROOT, chromium, chromium_path, metric, query, serve, settled, wait_until_healthy
+from tests.browsing import ROOT, chromium, metric, query, serve, settled, wait_until_healthy
 
 NGINX = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin")
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.skipif(NGINX is None or chromium_path() is None, reason="needs nginx and Chromium (Debian's packages)"),
+    pytest.mark.browser,
+    pytest.mark.skipif(NGINX is None, reason="needs nginx (Debian: apt-get install nginx-light)"),
 ]
 
 

@@ -1,7 +1,6 @@
 """The app as a person meets it: Chromium, a real server, the drawn values read back."""
 
 import json
-import os
 import re
 import subprocess
 import sys
@@ -14,16 +13,11 @@ from axe_playwright_python.sync_playwright import Axe
 
 from commod.dashboard.views.frame import PAGES
 from commod.datasets.example import example_table
-from tests.browsing import ROOT, WITH_PROCESSES, chromium, chromium_path, metric, query, serve, settled, still
+from tests.browsing import ROOT, WITH_PROCESSES, chromium, metric, query, serve, settled, still
 from tests.keyboard import in_focus, mark, walk
 from tests.screenshots import SIZES, address_of
 
 pytestmark = pytest.mark.browser
-
-if chromium_path() is None:
-    if os.environ.get("COMMOD_REQUIRE_BROWSER"):
-        pytest.fail("Chromium is missing and the browser tests may not be skipped here.", pytrace=False)
-    pytest.skip("Chromium is not installed (Debian: apt-get install chromium)", allow_module_level=True)
 
 
 @pytest.fixture(scope="module")

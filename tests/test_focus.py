@@ -10,14 +10,11 @@ from urllib.parse import quote
 import pytest
 
 from commod.dashboard.views.frame import PAGES
-from tests.browsing import chromium, chromium_path, rerun, serve, settled, with_faults
+from tests.browsing import chromium, rerun, serve, settled, with_faults
 from tests.keyboard import in_focus, lost, mark
 from tests.screenshots import address_of
 
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.skipif(chromium_path() is None, reason="Chromium is not installed"),
-]
+pytestmark = pytest.mark.browser
 BUSY = """
 import time
 import streamlit

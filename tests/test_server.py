@@ -10,7 +10,7 @@ from websockets.exceptions import InvalidStatus
 
 from commod.dashboard.server import headers as security
 from commod.dashboard.views.frame import PAGES
-from tests.browsing import ROOT, chromium, chromium_path, serve, settled, with_faults
+from tests.browsing import ROOT, chromium, serve, settled, with_faults
 from tests.waiting import wait_until
 from tests.wire import Wire, put
 
@@ -186,7 +186,6 @@ def test_sessions_that_vanish_in_mid_training_free_their_slots(server):
 
 @pytest.mark.slow
 @pytest.mark.browser
-@pytest.mark.skipif(chromium_path() is None, reason="Chromium is not installed")
 def test_no_page_asks_for_what_the_policy_forbids():
     with serve() as address, chromium() as browser:
         page = browser.new_context().new_page()

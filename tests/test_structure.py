@@ -1,6 +1,7 @@
 """Imports go one way, and Streamlit stays in the dashboard: read from the source, not from memory."""
 
 import ast
+import re
 from pathlib import Path
 
 import pytest
@@ -132,3 +133,10 @@ def test_the_scripts_that_streamlit_runs_only_say_which_page_they_are(path):
 
 def test_nothing_is_called_utils():
     assert not [p for p in SOURCES if p.stem in {"utils", "helpers", "misc", "common"}]
+
+
+def test_no_bound_goes_by_the_time_of_day():
+    """A clock that jumps would end sessions and waits, or let them last for ever. (A report may have its date.)"""
+    places = [*(DASHBOARD / room for room in ("state", "jobs", "server")), ROOT / "commod" / "uploads"]
+    for path in [DASHBOARD / "streamlit_internals.py", *(path for place in places for path in place.rglob("*.py"))]:
+        assert not re.findall(r"\btime\.time(?:_ns)?\(|\bdatetime\.(?:now|utcnow)\(", path.read_text()), path

@@ -1,6 +1,7 @@
 """Thirty people at once, or two hundred, over websockets: ``python -m tests.benchmarks.crowd [--sessions 200]``.
 
-Each moves a slider every 2 to 4 seconds, whether or not the last move has been answered; half of the moves go to
+Each moves a slider every 2 to 4 seconds, whether or not the last move has been answered; beyond thirty, more rarely, so
+that there are ten moves a second however many they are. Half of the moves go to
 settings that somebody has seen, half to new ones. At the end all move at the same moment, each to a setting of its own.
 Meanwhile others do what nobody should (``faults.py``), and beside more than thirty people three bring the largest files
 and want a random forest as f (``upload.py``). The floor app has the same crowd, in a server of its own, before
@@ -35,6 +36,7 @@ LABELS = {
     "lambda_ratio": "Stay near f (λ_ratio)",
     "lambda_concepts": "Sparse concepts (λ_concepts)",
 }
+USUAL = 30
 # Two of three look at what the app opens with.
 DATA = ("law_school", "law_school", "compas")
 PAUSE = (2.0, 4.0)
@@ -98,6 +100,7 @@ class Crowd:
     """What all people of a run share, and what was observed."""
 
     app: type
+    slowness: float = 1.0  # how much more rarely each moves, and how much longer all at once may take, than with thirty
     started: float = 0.0
     asked: set = field(default_factory=set)
     answered: set = field(default_factory=set)
@@ -154,7 +157,7 @@ class Person:
     async def live(self, until):
         """Move a slider every few seconds."""
         while True:
-            pause = self.rng.uniform(*PAUSE)
+            pause = self.crowd.slowness * self.rng.uniform(*PAUSE)
             if time.monotonic() + pause > until or self.tab.closed:
                 return
             await asyncio.sleep(pause)
@@ -162,7 +165,7 @@ class Person:
 
     async def move(self, seen):
         """Move one slider, to a setting seen before or to a new one; to the other kind if there is none."""
-        setting = self._choose(seen) or self._choose(not seen)
+        setting = self._choose(seen) or self._choose(not seen) or self._choose(None)
         name = next(name for name in LABELS if getattr(setting, name) != getattr(self.here, name))
         self.here = setting
         known = setting in self.crowd.answered
@@ -171,6 +174,7 @@ class Person:
         await self.tab.rerun({LABELS[name]: [f"{getattr(setting, name):g}"]})
 
     def _choose(self, seen):
+        """A neighbour that somebody was shown, or that nobody has asked for, or (None) any; None if there is none."""
         names = list(self.crowd.app.sliders)
         weights = list(self.crowd.app.chances)
         while names:
@@ -180,7 +184,7 @@ class Person:
             others = [replace(self.here, **{name: v}) for v in GRIDS[name] if v != getattr(self.here, name)]
             if seen:
                 others = [s for s in others if s in self.crowd.answered]
-            elif self.crowd.app is Ours:
+            elif seen is False and self.crowd.app is Ours:
                 others = [s for s in others if s not in self.crowd.asked]
             if others:
                 return self.rng.choice(others)
@@ -282,7 +286,8 @@ async def at_rest(process, patience=60):
 
 async def load(app, address, sessions, seconds, *, trouble=False, visit=True, patience=60.0, uploaders=0):
     """A crowd for some seconds; what was observed."""
-    crowd = Crowd(app)
+    crowd = Crowd(app, slowness=max(1.0, sessions / USUAL))
+    patience *= crowd.slowness
     process = server_of(address)
     if visit:
         # One visitor first, until the page is complete: a server that has just started compiles for some seconds.
@@ -325,7 +330,8 @@ async def load(app, address, sessions, seconds, *, trouble=False, visit=True, pa
 
 async def aftermath(crowd, address, process):
     """Whether every place at work is free again: how long a newcomer waits, and what the server does when all rest."""
-    await asyncio.gather(*(p.tab.until(lambda p=p: p.moves[-1].finished < inf, 60) for p in crowd.people))
+    patience = 60 * crowd.slowness
+    await asyncio.gather(*(p.tab.until(lambda p=p: p.moves[-1].finished < inf, patience) for p in crowd.people))
     newcomer = Person(crowd, address, len(crowd.people))
     await newcomer.open()
     await newcomer.move(seen=False)
@@ -360,7 +366,7 @@ def main():
 
     half = arguments.floor_seconds / 2
     floor = [run(Floor, arguments.sessions, half)]
-    uploaders = arguments.uploaders if arguments.uploaders is not None else 3 * (arguments.sessions > 30)
+    uploaders = arguments.uploaders if arguments.uploaders is not None else 3 * (arguments.sessions > USUAL)
     whole = max(arguments.seconds, memory_seconds)
     ours = run(Ours, arguments.sessions, whole, trouble=not arguments.no_faults, uploaders=uploaders)
     floor.append(run(Floor, arguments.sessions, half))

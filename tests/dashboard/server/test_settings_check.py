@@ -73,6 +73,7 @@ def test_the_command_says_one_line(tmp_path, monkeypatch, capsys):
     assert told.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_streamlit_run_ends_with_one_line(tmp_path):
     """Streamlit itself has logged the broken file by then, and would go on."""
     (tmp_path / ".streamlit").mkdir()

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from commod.dashboard.text.escape import bold, escape_markdown, safe_csv
-from tests.browsing import chromium, chromium_path, serve
+from tests.browsing import chromium, serve
 
 TEXTS = [
     "$50 to $60",
@@ -46,7 +46,6 @@ def test_words_of_the_data_are_no_markdown(text):
 
 
 @pytest.mark.browser
-@pytest.mark.skipif(chromium_path() is None, reason="needs Chromium")
 def test_streamlit_makes_no_links_pictures_or_markup_of_words_of_the_data(tmp_path):
     script = tmp_path / "texts.py"
     script.write_text(
