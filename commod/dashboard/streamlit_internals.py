@@ -65,6 +65,15 @@ def this_session() -> str:
     return context.session_id if context else ""
 
 
+def state_of_this_session() -> Any:
+    """All that the session of this thread keeps; its `clear` empties it for good.
+
+    Streamlit's own loop, and circles that only a search for garbage finds, hold on to sessions that have ended.
+    """
+    context = get_script_run_ctx(suppress_warning=True)
+    return context.session_state._state if context else None
+
+
 # ---- files that a session uploads ----
 
 

@@ -125,9 +125,10 @@ def test_uploaded_data_go_when_their_session_was_closed_and_does_not_come_back(m
     monkeypatch.setattr(own_data, "time", clock)
     monkeypatch.setattr(own_data, "is_connected", lambda session: session in connected)
     gone, back = own_data.OwnData(load_task("german")), own_data.OwnData(load_task("german"))
+    left, kept = {"a result": 1}, {"a result": 1}  # of their sessions
     drafts = [Draft("people.csv", ReadTable(example_table(100)), uploads=3, leaks=["a leak"]) for _ in range(2)]
     for held, session in zip((gone, back, *drafts), "gbgb", strict=True):
-        held.session = session
+        held.session, held.state = session, {"g": left, "b": kept}[session]
     assert drafts[0].guesses is not None
     for seconds, here in ((300, ""), (0, "b"), (299, "")):
         clock.now += seconds
@@ -137,8 +138,10 @@ def test_uploaded_data_go_when_their_session_was_closed_and_does_not_come_back(m
     clock.now += 1
     own_data.forget_closed(600)
     assert not is_known(gone.name)
-    others = {name: getattr(drafts[0], name) for name in ("seen", "token")}
-    assert vars(drafts[0]) == vars(Draft(uploads=4)) | others  # a new, empty uploader
+    assert (left, kept) == ({}, {"a result": 1})
+    assert drafts[0].table is None
+    assert (drafts[0].uploads, drafts[0].leaks) == (4, [])  # a new, empty uploader
+    assert "guesses" not in vars(drafts[0])
     assert not drafts[0].is_own_data
     assert is_known(back.name)
     assert drafts[1].is_own_data

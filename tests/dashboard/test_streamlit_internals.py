@@ -99,6 +99,26 @@ def test_a_session_is_taken_up_again_by_its_own_browser_alone(tmp_path):
     in_a_runtime(tmp_path, check)
 
 
+def test_all_that_a_session_keeps_can_be_emptied():
+    """Breaks: results on uploaded data would stay in memory until somebody else comes (state/own_data.py)."""
+
+    def script():
+        import streamlit as st
+
+        from commod.dashboard.streamlit_internals import state_of_this_session
+
+        st.session_state["held"] = "table"
+        st.text_input("Text", key="text")
+        st.session_state["state"] = state_of_this_session()
+
+    app = AppTest.from_function(script).run()
+    assert "held" in app.session_state
+    app.session_state["state"].clear()
+    assert "held" not in app.session_state
+    assert "text" not in app.session_state
+    assert internals.state_of_this_session() is None
+
+
 def test_the_header_that_names_the_browser_is_read_on_every_websocket():
     """Breaks: all sessions would be of one nobody, whom everybody is."""
     before = config.get_option("server.trustedUserHeaders")

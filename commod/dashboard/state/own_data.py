@@ -17,7 +17,7 @@ import streamlit as st
 
 from commod.dashboard.state.page_state import HELD
 from commod.dashboard.state.settings import OWN_PREFIX
-from commod.dashboard.streamlit_internals import is_connected, this_session
+from commod.dashboard.streamlit_internals import is_connected, state_of_this_session, this_session
 from commod.datasets import Task, add_task, forget_task
 from commod.experiments.start import Start
 
@@ -45,6 +45,7 @@ class Held:
     def __init__(self, size: int) -> None:
         self.size = size
         self.session = this_session()
+        self.state = state_of_this_session() if size else None
         self.seen = time.monotonic()  # when the session was last known to be open
         if size:
             _count(self)
@@ -58,7 +59,7 @@ class Held:
         """Drop the data and everything that was computed from them."""
         with _lock:
             _all_held.discard(self)
-        self.size = 0
+        self.size, self.state = 0, None
 
 
 _all_held: weakref.WeakSet[Held] = weakref.WeakSet()
@@ -101,7 +102,7 @@ def _keep_time() -> None:
 
 
 def forget_closed(grace: float) -> None:
-    """Forget what is held by sessions that were last seen `grace` seconds ago."""
+    """Forget what is held by sessions that were last seen `grace` seconds ago, and what they have made of it."""
     now = time.monotonic()
     with _lock:
         everything = list(_all_held)
@@ -109,8 +110,11 @@ def forget_closed(grace: float) -> None:
         if is_connected(held.session):
             held.seen = now
         elif now - held.seen >= grace:
+            state = held.state
             try:
                 held.forget()
+                if state is not None:
+                    state.clear()  # with results and all else that the pages keep
             except Exception:  # all others must go nevertheless
                 logging.getLogger(__name__).exception("Not all that was made of uploaded data is forgotten.")
 
