@@ -11,7 +11,7 @@ import pytest
 
 from commod.dashboard.server.browser import COOKIE, HEADER
 from commod.datasets.example import example_table
-from tests.browsing import serve, with_faults
+from tests.browsing import chromium, chromium_path, serve, settled, with_faults
 from tests.waiting import wait_until
 from tests.wire import Wire, put
 
@@ -294,3 +294,40 @@ def test_one_of_two_who_have_the_same_file_leaves_and_the_other_keeps_it(address
     both[0].close()
     wait_until(lambda: get(address, paths[0], both[0].cookie)[0] == 404, 2)
     assert get(address, paths[1], both[1].cookie)[0] == 200
+
+
+# ---- in a browser ----
+
+
+@pytest.mark.slow
+@pytest.mark.browser
+@pytest.mark.skipif(chromium_path() is None, reason="Chromium is not installed")
+def test_a_browser_brings_a_file_and_takes_home_what_nobody_else_gets(address, tmp_path):
+    small, large = tmp_path / "people.csv", tmp_path / "large.csv"
+    small.write_text(example_table(300).to_csv(index=False))
+    large.write_text(example_table(2_000).to_csv(index=False))
+    with chromium() as browser:
+        mine, other = browser.new_context(), browser.new_context()
+        stranger = other.new_page()
+        stranger.goto(address)
+        page = mine.new_page()
+        page.goto(f"{address}/your_data")
+        settled(page)
+        assert mine.cookies()[0]["httpOnly"]
+        assert COOKIE not in page.evaluate("document.cookie")
+        page.locator("input[type=file]").set_input_files(large)
+        page.get_by_text("Your last file is still on its way").wait_for()
+        page.locator("input[type=file]").set_input_files(small)
+        page.get_by_role("button", name="Use these data").click()
+        page.get_by_role("heading", name="In use: people.csv").wait_for()
+        settled(page)
+        page.get_by_role("link", name="Take home").first.click()
+        settled(page)
+        with page.expect_download() as taken:
+            page.get_by_role("button", name="Predictions as CSV").click()
+        assert len(taken.value.path().read_text().splitlines()) == 91  # 30 % of the people, and the headings
+        link = taken.value.url
+        assert mine.request.get(link).status == 200
+        assert other.request.get(link).status == 404
+        page.close()
+        wait_until(lambda: mine.request.get(link).status == 404, 2)

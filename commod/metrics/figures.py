@@ -148,7 +148,7 @@ class Figure:
 
     def show_difference(self, value: float) -> str:
         """A difference of two values: ``+1.2 points`` or ``+0.123``."""
-        return _minus(f"{100 * value:+.1f} points" if self.percent else f"{value:+.3f}")
+        return _minus(f"{100 * value:+z.1f} points" if self.percent else f"{value:+z.3f}")  # z: no minus before 0.0
 
     def show_interval(self, low: float, high: float, *, difference: bool = False) -> str:
         """An interval in brackets; its unit is that of the value in front of it."""

@@ -26,6 +26,7 @@ def test_values_are_written_in_their_unit():
     accuracy, fair = FIGURES["accuracy"], FIGURES["dm"]
     assert (accuracy.show(0.7194), fair.show(0.5686)) == ("71.9%", "0.569")
     assert (accuracy.show_difference(-0.0123), fair.show_difference(0.1)) == ("−1.2 points", "+0.100")
+    assert (accuracy.show_difference(-1e-5), fair.show_difference(-1e-5)) == ("+0.0 points", "+0.000")
     assert accuracy.show_interval(0.7, 0.75) == "[70.0, 75.0]"
     assert accuracy.show_interval(-0.01, 0.02, difference=True) == "[−1.0, +2.0]"
     assert fair.show_interval(0.1, 0.2) == "[0.100, 0.200]"

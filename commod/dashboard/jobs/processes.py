@@ -45,7 +45,8 @@ from commod.models.threshold import ONE_HALF
 
 AGAIN = "A process stopped answering and was replaced; this is being done again"
 _SMALLER = "Choose another base model, leave columns out, or bring a sample of the rows."
-TOO_LONG = f"f takes more than {MAX_SECONDS // 60} minutes to train on these data. {_SMALLER}"
+BOUND = f"{MAX_SECONDS // 60} minutes"
+TOO_LONG = f"f takes more than {BOUND} to train on these data. {_SMALLER}"
 TOO_LARGE = f"f takes more than {MAX_MEMORY // 2**30} GB of memory to train on these data. {_SMALLER}"
 NOT_DONE = "The process that works on these data ended twice before it was done. Try again in a minute."
 _log = logging.getLogger(__name__)
@@ -360,7 +361,7 @@ class ProcessPool:
     def train(self, key: SceneKey, report: Report, *, heavy: bool = False) -> None:
         """Train the f of data that somebody has brought, in a process of its own, and keep its scene here."""
         task = load_task(key.data)
-        say(report, f"Training f on 70 % of {len(task.y):,} rows")
+        say(report, f"Training f on 70 % of {len(task.y):,} rows; the bar shows the time used of at most {BOUND}")
         if self._of(Kind.APART):
             keep_trained(key, self.call(helper.trained_parts, key, task, report=report, heavy=heavy))
         else:

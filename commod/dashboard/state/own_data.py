@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import gc
 import logging
 import secrets
 import time
@@ -115,7 +116,11 @@ def forget_closed(grace: float) -> None:
 
 
 def return_freed_memory() -> None:
-    """Have the system get back what is free: by itself the C library keeps it for later, tables and all."""
+    """Have the system get back what is free: by itself the C library keeps it for later, tables and all.
+
+    Sessions that have ended are tied up in circles, which Python looks for only while others come and work.
+    """
+    gc.collect()
     with suppress(OSError, AttributeError):  # no glibc
         ctypes.CDLL("libc.so.6").malloc_trim(0)
 

@@ -227,14 +227,14 @@ class _Bars:
         head.button("Stop", icon=":material/stop_circle:", on_click=_stop)
         columns = st.columns(2, gap="medium")
         self._bars = {name: columns[i % 2].empty() for i, name in enumerate(missing)}
-        self._shown: dict[str, tuple[float, int]] = {}
+        self._shown: dict[str, tuple[float, int, str]] = {}
         self._started: dict[str, float] = {}
 
     def look(self, left: Mapping[str, Ticket]) -> float:
         done = self._total - len(left)
         self._told.markdown(f"**{done} of {self._total} methods are done.** The picture grows as they come in.")
         for name, ticket in left.items():
-            now = (round(ticket.progress, 2), ticket.before)
+            now = (round(ticket.progress, 2), ticket.before, ticket.note)
             if now[0] > 0:
                 self._started.setdefault(name, time.monotonic())
             if self._shown.get(name) != now:
@@ -246,9 +246,11 @@ class _Bars:
     def clear(self, name: str) -> None:
         self._bars[name].empty()
 
-    def _words(self, name: str, share: float, before: int) -> str:
+    def _words(self, name: str, share: float, before: int, note: str) -> str:
         if before:
             return f"waiting, {before} before it"
+        if note:
+            return f"{share:.0%}. {note}"
         if share < 0.1:
             return f"{share:.0%}"
         seconds = (time.monotonic() - self._started[name]) * (1.0 - share) / share

@@ -73,7 +73,7 @@ def begin_shap(result: FitResult) -> Pending | None:
 
     def look(ticket: Ticket) -> None:
         nonlocal told
-        if ticket.before and (text := in_line("SHAP", ticket)) != told:
+        if (ticket.before or ticket.note) and (text := in_line("SHAP", ticket)) != told:
             place.progress(0.0, text=text)
             told = text
 
