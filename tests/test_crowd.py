@@ -24,7 +24,10 @@ def test_everyone_is_answered_and_no_session_is_lost(address):
     assert len(seen.rush) == 4  # how many moves came before it, is a matter of how quick the machine is
 
 
-@pytest.mark.parametrize("kind", ["gone in mid-training", "random bytes as a message", "broken file uploaded"])
+KINDS = ["gone in mid-training", "random bytes as a message", "broken file uploaded", "140 sockets opened and cut"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_a_fault_of_one_session_is_its_own(address, kind):
     assert asyncio.run(faults.KINDS[kind](address, random.Random(0))) == ""
 

@@ -113,6 +113,11 @@ class Crowd:
     newcomer: float = inf  # seconds for a new setting when all is over
     idle: float = inf  # share of a core that the server uses when all are gone
 
+    @property
+    def pause(self):
+        """Seconds between two moves of a person, from and to."""
+        return tuple(self.slowness * seconds for seconds in PAUSE)
+
     def moves(self, until=inf):
         """All moves but the last, which is the rush."""
         return [m for person in self.people for m in person.moves[:-1] if m.sent - self.started <= until]
@@ -157,7 +162,7 @@ class Person:
     async def live(self, until):
         """Move a slider every few seconds."""
         while True:
-            pause = self.crowd.slowness * self.rng.uniform(*PAUSE)
+            pause = self.rng.uniform(*self.crowd.pause)
             if time.monotonic() + pause > until or self.tab.closed:
                 return
             await asyncio.sleep(pause)

@@ -37,6 +37,7 @@ class Requirement:
 class Verdict:
     """All lines, and the tables behind them."""
 
+    sessions: int = 0
     requirements: list[Requirement] = field(default_factory=list)
     waits: list[tuple] = field(default_factory=list)
     faults: list[tuple] = field(default_factory=list)
@@ -80,7 +81,7 @@ def _waits(name, moves):
 
 def judge(floor, ours, seconds, inputs=0):
     """Hold a run against what was asked for."""
-    verdict = Verdict()
+    verdict = Verdict(len(ours.people) + len(ours.outside))
     require = verdict.requirements
     people, sessions = ours.people, len(ours.people)
     moves = ours.moves(seconds)
@@ -136,7 +137,8 @@ def judge(floor, ours, seconds, inputs=0):
         verdict.waits.insert(4, _waits("ours, new, later", [m for m in later if not m.seen]))
     verdict.notes.append(
         f"{sessions} sessions, all opened at one moment: first chart after {milliseconds(statistics.median(firsts))} "
-        f"(median), {milliseconds(max(firsts))} at the most. {len(ours.asked):,} different settings were asked for."
+        f"(median), {milliseconds(max(firsts))} at the most. Each moved a slider every {ours.pause[0]:.0f} to "
+        f"{ours.pause[1]:.0f} s; {len(ours.asked):,} different settings were asked for."
     )
     return verdict
 
@@ -259,8 +261,9 @@ def write(path, verdict):
     missed = [r.name for r in verdict.requirements if not r.met]
     parts = [
         "# A crowd at the app, measured",
-        f"{today}, {machine()}. Written by `python -m tests.benchmarks.crowd --report`; the floor app (one slider, one "
-        "chart, no computing) had the same crowd on the same machine before and after, in a server of its own.",
+        f"{today}, {machine()}. Written by `python -m tests.benchmarks.crowd --sessions {verdict.sessions} --report`; "
+        "the floor app (one slider, one chart, no computing) had the same crowd on the same machine before and after, "
+        "in a server of its own.",
         "**Missed:** " + ", ".join(missed) if missed else "Everything that was asked for is met.",
         "## Load held",
         _markdown(REQUIREMENTS, _lines(verdict)),

@@ -10,6 +10,7 @@ from urllib.parse import urlencode, urlsplit
 import psutil
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 from websockets.asyncio.client import connect
+from websockets.exceptions import InvalidStatus
 
 from commod.dashboard.jobs.scheduling import Kind
 from commod.dashboard.state.link import to_link
@@ -307,6 +308,8 @@ async def misbehave(address, crowd, pause=PAUSE):
         await asyncio.sleep(pause)
         try:
             trouble = await KINDS[kind](address, rng)
+        except InvalidStatus:
+            kind, trouble = f"{kind}: no place for it", ""
         except Exception as error:
             trouble = f"{type(error).__name__}: {error}"
         crowd.faults.append(Fault(kind, trouble))
