@@ -49,17 +49,6 @@ def test_other_threads_may_wait_while_one_draws(queue):
     assert found == [7]
 
 
-def test_far_back_in_the_line_a_bar_is_not_drawn_for_every_place_that_is_left(monkeypatch):
-    monkeypatch.setattr(wait, "PATIENCE", 0.0)
-    place, ticket = Place(), SimpleNamespace(note="", before=200, progress=0.0)
-    bar = wait._Bar(place, "Training")
-    for ticket.before in range(200, -1, -1):
-        bar.look({"": ticket})
-    assert place.shown[:3] == ["Training: 200 before you", "Training: 181 before you", "Training: 164 before you"]
-    assert place.shown[-11:] == [*(f"Training: {n} before you" for n in range(10, 0, -1)), "Training …"]
-    assert len(place.shown) < 45
-
-
 def test_a_long_wait_is_shown_and_a_short_one_is_not(queue, monkeypatch):
     place = Place()
     assert wait.wait(queue.submit("short", Stage(lambda report: 7)), place, "Training") == 7
