@@ -89,14 +89,10 @@ PATIENCE = 0.5
 POLL, SLOW_POLL = 0.05, 0.2
 # By how much a bar must have grown to be drawn anew.
 STEP = 0.05
-# By what share the number of those before must have gone down: two hundred bars, drawn anew whenever anybody's training
-# is done, would take longer than the trainings.
-FEWER_BEFORE = 0.09
 
 # ---- drawing ----
 
 # Long enough for the browser to draw what it has been sent, short enough not to be felt.
 BROWSER_PAUSE = 0.06
-# Seconds after which a page in line looks whether it is still wanted; longer if more than so many are in line, which
-# would else do nothing but look.
-LINE_POLL, LOOK_AT_ONCE = 0.02, 20
+# Seconds after which a page in line looks whether it is still wanted.
+LINE_POLL = 0.02

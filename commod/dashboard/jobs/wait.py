@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from commod.dashboard.jobs import service
 from commod.dashboard.jobs.queue import Ticket
-from commod.dashboard.jobs.scheduling import FEWER_BEFORE, MOMENT, PATIENCE, POLL, SLOW_POLL, STEP, uses
+from commod.dashboard.jobs.scheduling import MOMENT, PATIENCE, POLL, SLOW_POLL, STEP, uses
 from commod.dashboard.jobs.tasks import Task
 from commod.dashboard.streamlit_internals import stop_if_stale
 
@@ -129,16 +129,16 @@ class _Bar:
     def __init__(self, place: Any, what: str) -> None:
         self._place, self._what = place, what
         self._patient_until = time.monotonic() + PATIENCE
-        self._drawn: tuple[str, int, float] | None = None
+        self._drawn: tuple[str, float] | None = None
 
     def look(self, left: Mapping[str, Ticket]) -> float:
         if self._place is None or time.monotonic() < self._patient_until:
             return POLL
         (ticket,) = left.values()
-        what, before, share = ticket.note or self._what, ticket.before, ticket.progress
-        if self._drawn is None or _is_news(self._drawn, what, before, share):
-            self._place.progress(share, text=_in_line(what, before))
-            self._drawn = (what, before, share)
+        text, share = in_line(self._what, ticket), ticket.progress
+        if self._drawn is None or text != self._drawn[0] or share >= self._drawn[1] + STEP:
+            self._place.progress(share, text=text)
+            self._drawn = (text, share)
         return SLOW_POLL
 
     def clear(self) -> None:
@@ -146,16 +146,7 @@ class _Bar:
             self._place.empty()
 
 
-def _is_news(drawn: tuple[str, int, float], what: str, before: int, share: float) -> bool:
-    """Whether a bar has to be drawn anew; far back in the line, not for every place that somebody else has left."""
-    moved = drawn[1] - before
-    return what != drawn[0] or moved < 0 or moved > drawn[1] * FEWER_BEFORE or share >= drawn[2] + STEP
-
-
 def in_line(what: str, ticket: Ticket) -> str:
     """What is waited for, and how many come before."""
-    return _in_line(ticket.note or what, ticket.before)
-
-
-def _in_line(what: str, before: int) -> str:
+    before, what = ticket.before, ticket.note or what
     return f"{what}: {before} before you" if before else f"{what} …"

@@ -9,14 +9,13 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
-from threading import Lock, get_ident
+from threading import Lock
 
-from commod.dashboard.jobs.scheduling import BROWSER_PAUSE, LINE_POLL, LOOK_AT_ONCE, uses
+from commod.dashboard.jobs.scheduling import BROWSER_PAUSE, LINE_POLL, uses
 from commod.dashboard.jobs.wait import no_waiting
 from commod.dashboard.streamlit_internals import stop_if_stale
 
 _rest_of_a_page = Lock()
-_in_line: set[int] = set()  # threads
 
 
 def let_browser_draw() -> None:
@@ -37,22 +36,11 @@ def deferred_paint() -> Iterator[None]:
     A part should take a few milliseconds; a wait in here raises.
     """
     in_line = uses("deferred_paint")
-    if in_line:
-        _stand_in_line()
+    while in_line and not _rest_of_a_page.acquire(timeout=LINE_POLL):
+        stop_if_stale()
     try:
         with no_waiting():
             yield
     finally:
         if in_line:
             _rest_of_a_page.release()
-
-
-def _stand_in_line() -> None:
-    """Until nobody else draws; a run of the script that is no longer wanted ends in here."""
-    here = get_ident()
-    _in_line.add(here)
-    try:
-        while not _rest_of_a_page.acquire(timeout=LINE_POLL * max(1.0, len(_in_line) / LOOK_AT_ONCE)):
-            stop_if_stale()
-    finally:
-        _in_line.discard(here)
