@@ -63,6 +63,7 @@ def browser():
         yield running
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", ALL)
 def test_nothing_that_can_have_the_focus_is_taken_out_of_the_page_when_the_script_runs_again(address, browser, path):
     page = browser.new_page(viewport={"width": 1440, "height": 900})

@@ -59,7 +59,7 @@ def app(hostile_table):
     return fine(press(app, "Use these data"))
 
 
-QUICK = ("app.py", "pages/people.py", "pages/your_data.py", "pages/take_home.py")
+QUICK = ("app.py", "pages/your_data.py")
 
 
 @pytest.mark.parametrize("page", [pytest.param(page, marks=[pytest.mark.slow] * (page not in QUICK)) for page in PAGES])

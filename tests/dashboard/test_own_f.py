@@ -8,7 +8,7 @@ from commod.datasets.example import example_table
 from commod.experiments import prepare
 from tests.dashboard.driving import fine, run
 
-LATER = {"pages/people.py", "pages/what_if.py", "pages/runs.py", "pages/take_home.py", "pages/glossary.py"}
+FIRST = {"app.py", "pages/limits.py", "pages/compare.py", "pages/your_data.py"}
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +43,7 @@ def trained(monkeypatch):
     return asked
 
 
-@pytest.mark.parametrize("page", [pytest.param(p, marks=pytest.mark.slow if p in LATER else ()) for p in PAGES])
+@pytest.mark.parametrize("page", [pytest.param(p, marks=() if p in FIRST else pytest.mark.slow) for p in PAGES])
 def test_a_page_says_why_f_could_not_be_trained_and_goes_on_with_another(uploaded, trained, page):
     app = explore(uploaded)
     app.selectbox(key="set_f").set_value("random_forest").run()

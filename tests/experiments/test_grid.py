@@ -43,12 +43,14 @@ def test_a_grid_holds_what_is_defined():
     assert [len(job.cells) for job in grid_of(["german"], ["hardt"], [DP], [0], models=20)] == [20]
 
 
+@pytest.mark.slow
 def test_every_backend_gives_the_same_table(serial):
     assert len(serial) == 65
     assert (serial["error"] == "").all()
     pd.testing.assert_frame_equal(run_grid(small(), backend="processes", n_jobs=2), serial, check_exact=True)
 
 
+@pytest.mark.slow
 def test_a_run_that_was_ended_goes_on_where_it_was(serial, tmp_path, monkeypatch):
     store = tmp_path / "german.jsonl"
     ticks = []

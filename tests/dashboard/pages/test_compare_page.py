@@ -123,6 +123,7 @@ ODD = {
 }
 
 
+@pytest.mark.slow
 def test_the_command_for_own_data_gives_the_points_of_the_page(monkeypatch, tmp_path):
     odd = example_table().rename(columns=ODD)
     odd["it's the group"] = odd["it's the group"].map({"A": "- A -", "B": "ß"})

@@ -46,6 +46,7 @@ def rows(app):
     return {row[0]: row for row in tables(app)[sense.TITLE]}
 
 
+@pytest.mark.slow  # tests/experiments/test_checks.py has the same without the page
 def test_every_method_has_every_check():
     found = rows(fine(run_compare(methods="commod,lpp,oracle_roc", model="4,0.05")))
     assert list(found) == ["COMMOD", "LPP", "Oracle ROC ○"]

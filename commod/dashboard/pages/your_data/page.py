@@ -206,8 +206,9 @@ def _draw_done(done: tuple[Done, ...]) -> None:
 
 def _forget() -> None:
     own, uploads = own_data(), draft().uploads
+    gone = own.task.spec.title if own else ""
     session.forget_own()
-    draft.set(Draft(uploads=uploads + 1, forgotten=own.task.spec.title if own else ""))
+    draft.set(Draft(uploads=uploads + 1, forgotten=gone))
     st.session_state.pop(f"upload_{uploads}", None)
 
 
