@@ -6,6 +6,7 @@ import os
 import sys
 import time
 from contextlib import suppress
+from threading import Thread
 from typing import Any
 
 import psutil
@@ -105,9 +106,17 @@ def _packed_error(error: Exception, scene: Scene) -> bytes:
     return content
 
 
+def _end_with(server: int) -> None:
+    """End this process when the server is gone, also in the midst of work that hears nothing."""
+    while os.getppid() == server:
+        time.sleep(1)
+    os._exit(0)
+
+
 def _main() -> None:
     wire: Wire[Any, Any] = Wire(int(sys.argv[1]))
     kind = Kind(sys.argv[2])
+    Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
     if kind is Kind.BACKGROUND and uses("idle_class"):
         with suppress(AttributeError, OSError):  # where the system has such a thing, only time that nobody wants
             os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))

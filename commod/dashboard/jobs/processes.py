@@ -137,11 +137,12 @@ class WorkerProcess:
     def look(self) -> None:
         """End a process that hangs, and replace one that has ended, so that nobody waits for it."""
         idle = self._lock.acquire(blocking=False)
+        process, pulse = self._process, self._pulse  # who is at work may replace them meanwhile
         try:
-            if self._pulse.is_hung(expected=not (idle and self.ready)):
-                _log.warning("A process of kind %s (%d) hangs and is ended.", self.kind.value, self._process.pid)
-                self._process.kill()
-            elif idle and self._process.poll() is not None:
+            if pulse.is_hung(expected=not (idle and self.ready)):
+                _log.warning("A process of kind %s hangs and is ended.", self.kind.value)
+                process.kill()
+            elif idle and process.poll() is not None:
                 self._lose()
         finally:
             if idle:
@@ -272,7 +273,7 @@ class WorkerProcess:
     def _tell_to_forget(self) -> None:
         while self._to_forget and self._lock.acquire(blocking=False):
             try:
-                with suppress(OSError):  # it is gone, and the data with it
+                with suppress(OSError, IndexError):  # it is gone, and the data with it; or another thread has said it
                     self._wire.send(("forget", self._to_forget.pop()))
             finally:
                 self._lock.release()
@@ -331,7 +332,10 @@ class ProcessPool:
         while True:
             time.sleep(WATCH)
             for worker in self.workers:
-                worker.look()
+                try:
+                    worker.look()
+                except Exception:  # no process can be started, say; the next look may find otherwise
+                    _log.exception("A process could not be looked after.")
 
     def _of(self, kind: Kind) -> list[WorkerProcess]:
         return [worker for worker in self.workers if worker.kind is kind]

@@ -209,6 +209,7 @@ class WorkQueue:
         self._jobs: dict[Hashable, _Job] = {}
         self._waiting: list[_Job] = []
         self._running: list[_Job] = []
+        self._places: dict[_Job, int] | None = None  # how many come before each, until that changes
         self._forgotten: SimpleQueue[tuple[_Job, Event]] = SimpleQueue()  # places that were dropped without a word
         for number in range(self.workers + self.heavy + self.apart):
             Thread(target=self._serve, name=f"work-{number}", daemon=True).start()
@@ -232,6 +233,7 @@ class WorkQueue:
                 if not job.is_over:
                     self._jobs[key] = job
                     self._waiting.append(job)
+                    self._places = None
                     if after is not None:
                         job.after = after._job
                         job.after.waiting += 1
@@ -251,11 +253,15 @@ class WorkQueue:
     def _before(self, job: _Job) -> int:
         with self._changed:
             self._hear_of_forgotten()
-            if job not in self._waiting:
-                return 0
-            line = [other for other in self._waiting if other.at_hand is other and other.stage.apart == job.stage.apart]
-            place = line.index(job)
-            return sum((other.stage.rank, i) < (job.stage.rank, place) for i, other in enumerate(line))
+            if self._places is None:
+                self._places = self._count_places()
+            return self._places.get(job, 0)
+
+    def _count_places(self) -> dict[_Job, int]:
+        """How many come before each job that waits, apart or not: once for all who ask until something changes."""
+        ready = sorted((job for job in self._waiting if job.at_hand is job), key=lambda job: job.stage.rank)
+        lines = ([job for job in ready if job.stage.apart is apart] for apart in (False, True))
+        return {job: place for line in lines for place, job in enumerate(line)}
 
     def _leave(self, job: _Job) -> None:
         with self._changed:
@@ -266,6 +272,7 @@ class WorkQueue:
         job.waiting -= 1
         if job.waiting == 0 and job in self._waiting:
             self._waiting.remove(job)
+            self._places = None
             self._abandon(job)
 
     def _abandon(self, job: _Job) -> None:
@@ -321,6 +328,7 @@ class WorkQueue:
                     job = self._next()
                 self._waiting.remove(job)
                 self._running.append(job)
+                self._places = None
             result, error = None, None
             try:
                 if job.after is not None and job.after.error is not None:
@@ -336,6 +344,7 @@ class WorkQueue:
             del job, result, error  # an idle thread holds nobody's data
 
     def _end_stage(self, job: _Job, result: Any, error: BaseException | None) -> None:
+        self._places = None
         job.progress, job.note = 0.0, ""
         if error is not None:
             self._close(job)

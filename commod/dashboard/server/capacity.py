@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from contextlib import suppress
 
-# Sessions beyond this number find the server full, unless COMMOD_MAX_SESSIONS says otherwise. 200 were tried on two
-# cores (docs/crowd.md).
+# Sessions beyond this number find the server full, unless COMMOD_MAX_SESSIONS says otherwise. What 200 get on two cores
+# is in docs/benchmarks.md.
 SESSIONS = 250
 # Of these, from one address (COMMOD_MAX_SESSIONS_PER_ADDRESS): a whole class behind one router, and everybody's reload.
 SESSIONS_OF_AN_ADDRESS = 150

@@ -126,10 +126,15 @@ def test_a_process_that_is_killed_costs_nothing_and_is_replaced(process, monkeyp
 
 
 def test_it_ends_with_the_server_however_that_ends():
-    source = (
-        "from commod.dashboard.jobs.processes import WorkerProcess; import time; "
-        "print(WorkerProcess()._process.pid, flush=True); time.sleep(60)"
-    )
+    source = """
+import time
+from commod.dashboard.jobs.processes import Kind, WorkerProcess
+worker = WorkerProcess(Kind.APART)
+while not worker.take():
+    time.sleep(0.05)
+print(worker._process.pid, flush=True)
+worker.call(time.sleep, (60,), lambda share: None, heavy=False)  # in the midst of which it hears nothing
+"""
     with subprocess.Popen([sys.executable, "-c", source], cwd=ROOT, stdout=subprocess.PIPE, text=True) as server:
         pid = int(server.stdout.readline())
         assert psutil.pid_exists(pid)
