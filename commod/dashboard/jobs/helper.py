@@ -25,10 +25,12 @@ class _Stopped(Exception):  # noqa: N818 - not an error: nobody wants the result
     """Ends work in a process."""
 
 
-def _serve(wire: Wire[Any, Any]) -> None:
+def _serve(wire: Wire[Any, Any], *, apart: bool) -> None:
     """Do what comes in, until the server is gone."""
     while True:
         kind, *rest = wire.recv()
+        if apart:
+            bound_time(MAX_SECONDS)
         if kind == "work":
             wire.send(_work(wire, *rest))
         elif kind == "call":
@@ -75,7 +77,6 @@ def _fetch_scene(wire: Wire[Any, Any]) -> bool:
 
 def _call(wire: Wire[Any, Any]) -> None:
     """Do something with data that somebody has brought, of which this process has nothing."""
-    bound_time(MAX_SECONDS)
     try:
         function, arguments = receive_parcel(wire)
         result = function(*arguments)
@@ -127,7 +128,7 @@ def _main() -> None:
         bound_memory(psutil.Process().memory_info().vms + MAX_MEMORY)
     with suppress(EOFError, OSError):
         wire.send(("ready", None))
-        _serve(wire)
+        _serve(wire, apart=kind is Kind.APART)
 
 
 if __name__ == "__main__":

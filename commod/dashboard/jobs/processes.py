@@ -28,7 +28,6 @@ from commod.dashboard.jobs.messages import Wire, pack, receive_parcel, send_parc
 from commod.dashboard.jobs.queue import Report, say
 from commod.dashboard.jobs.scheduling import (
     LOOK,
-    MAX_BUSY,
     MAX_MEMORY,
     MAX_SECONDS,
     MAX_WAIT,
@@ -317,7 +316,7 @@ class ProcessPool:
     background : int
         How many for the background.
     apart : int
-        How many in which an f is trained on data that somebody has brought.
+        How many in which an f is trained on data that somebody has brought, and all is computed if those are large.
     """
 
     def __init__(self, foreground: int, background: int = 1, apart: int = 0) -> None:
@@ -347,17 +346,21 @@ class ProcessPool:
         *arguments: Any,
         report: Report,
         background: bool = False,
-        patient: bool = False,
+        large: bool = False,
     ) -> Any:
-        """``function(*arguments, report)`` in a process that is free, else here; if `patient`, wait for one first."""
-        workers, until = self._of(Kind.BACKGROUND if background else Kind.FOREGROUND), time.monotonic() + MAX_BUSY
+        """``function(*arguments, report)`` in a process that is free, else here.
+
+        What is `large` waits for one of those in which others do not have their sliders in hand.
+        """
+        kind = Kind.APART if large else Kind.BACKGROUND if background else Kind.FOREGROUND
+        workers, until = self._of(kind), time.monotonic() + MAX_WAIT
         while True:
             for worker in workers:
                 if worker.take():
                     with suppress(ConnectionError):
                         return worker.compute(scene, function, arguments, report)
                     say(report, AGAIN)
-            if not (patient and workers) or time.monotonic() > until:
+            if not (large and workers) or time.monotonic() > until:
                 return function(*arguments, report)
             report(0.0)
             time.sleep(LOOK)

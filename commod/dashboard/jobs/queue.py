@@ -303,14 +303,14 @@ class WorkQueue:
         running = [job.stage for job in self._running]
         apart = [stage for stage in running if stage.apart]
         beside = [stage for stage in running if not stage.apart]
-        background = sum(stage.priority.in_background for stage in beside)
-        heavy = sum(stage.heavy and not stage.priority.in_background for stage in beside)
+        heavy = sum(stage.heavy for stage in beside)
+        background = sum(stage.priority.in_background and not stage.heavy for stage in beside)
         small = len(beside) - background - heavy
 
         def is_free(stage: Stage) -> bool:
             if stage.apart:
                 return len(apart) < self.apart and sum(other.heavy for other in apart) < self.apart - stage.heavy
-            if stage.heavy and not stage.priority.in_background:
+            if stage.heavy:
                 return heavy < self.heavy
             if small + background >= self.workers:
                 return False
@@ -365,7 +365,7 @@ class WorkQueue:
 
     def _heed(self, job: _Job) -> None:
         """Called as a job reports: it makes way for others, and ends if nobody waits for it."""
-        if job.stage.priority.in_background and not job.stage.apart and uses("rest"):
+        if job.stage.priority.in_background and not (job.stage.apart or job.stage.heavy) and uses("rest"):
             self._make_way()
         if job.waiting == 0 or not self._forgotten.empty():
             with self._changed:
@@ -378,7 +378,8 @@ class WorkQueue:
         """Rest while there is work that somebody waits for with a slider in hand."""
 
         def is_quiet() -> bool:
-            return all(job.stage.priority.in_background for job in (*self._waiting, *self._running))
+            others = (job.stage for job in (*self._waiting, *self._running))
+            return all(stage.priority.in_background or stage.heavy for stage in others)
 
         with self._changed:
             self._changed.wait_for(is_quiet, timeout=REST)

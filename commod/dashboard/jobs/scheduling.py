@@ -61,7 +61,7 @@ class Kind(Enum):
 
     FOREGROUND = "foreground"  # what people wait for with a slider in hand
     BACKGROUND = "background"  # what may take its time
-    APART = "apart"  # an f that is trained on data that somebody has brought
+    APART = "apart"  # what may take minutes or gigabytes: an f of data that somebody has brought, and large such data
 
 
 # Seconds between two looks at a process at work, and between two messages about its progress.
@@ -72,8 +72,6 @@ WATCH, STOPPED, SILENT = 0.5, 2.0, 5.0
 # What an f of somebody's own data may take: seconds of a core, seconds on the clock of a machine that has much to do,
 # and memory beyond that of the modules. The largest table and a forest take 80 seconds and 800 MB.
 MAX_SECONDS, MAX_WAIT, MAX_MEMORY = 300, 900, 3 * 2**30
-# Seconds that work on a large table of somebody's own waits for a process, before the server computes it itself.
-MAX_BUSY = 60.0
 # Cells (rows times features) of a table on which an f is trained in a few seconds: it need not wait for larger ones.
 LIGHT_CELLS = 1_000_000
 # Seconds before a process that was lost is replaced: what ended it may end the next.

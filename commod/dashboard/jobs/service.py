@@ -26,14 +26,14 @@ def _background() -> int:
 
 
 def _apart() -> int:
-    """Processes in which an f is trained on somebody's own data; large data leave one for small data."""
+    """How many f of somebody's own data are trained at a time; large data leave one place for small data."""
     return 1 + _background()
 
 
 @st.cache_resource(show_spinner=False)
 def process_pool() -> ProcessPool:
     """The processes that compute for this server."""
-    return ProcessPool(_foreground(), _background(), _apart())
+    return ProcessPool(_foreground(), _background(), _apart() + _background())  # and for other work on large data
 
 
 @st.cache_resource(show_spinner=False)

@@ -71,7 +71,7 @@ class Task:
                 return step.function(pool(), *arguments, report=report, heavy=step.heavy)
             how = {
                 "background": step.priority.in_background,
-                "patient": self.scene.data not in TASKS and _is_large(self.scene.data),
+                "large": self.scene.data not in TASKS and _is_large(self.scene.data),
             }
             found = pool().compute(self.scene, step.function, *arguments, report=report, **how)
             return found if step.then is None else step.then(*earlier, found)

@@ -8,7 +8,7 @@ import sys
 import time
 from contextlib import contextmanager
 from dataclasses import replace
-from threading import Event, Thread
+from threading import Event, Thread, Timer
 from types import SimpleNamespace
 
 import numpy as np
@@ -374,3 +374,17 @@ def knows(data, report):
 def test_how_many_there_are_can_be_asked_for(monkeypatch, asked, expected):
     monkeypatch.setenv("COMMOD_PROCESSES", asked)
     assert service._foreground() == (max(1, cpu_count() // 2) if expected is None else expected)
+
+
+def test_work_on_large_data_waits_for_a_process_apart(own, process, apart):
+    prepare(own, "logistic_regression", 6)
+    key = SceneKey(own, "logistic_regression", 6)
+    assert apart.take()
+    Timer(0.5, apart._release).start()
+    pool = pool_with(process, apart)
+    assert pool.compute(key, own_process, report=silent, large=True) == apart._process.pid
+    assert pool.compute(key, own_process, report=silent) == process._process.pid
+
+
+def own_process(report):
+    return os.getpid()
