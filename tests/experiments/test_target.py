@@ -103,6 +103,7 @@ def test_what_nobody_can_do_is_said(short, small):
     assert "Nobody can: on the training rows, even with the group of everyone known, 0.5%" in target.answer
 
 
+@pytest.mark.slow
 def test_equalized_odds_is_asked_in_its_own_words(short, small):
     target = find_settings(small, None, "equalized_odds", min_fairness=0.4, max_change=0.1)
     assert "mistreatment of at most 0.6 with at most 10.0% changed" in target.answer
@@ -126,6 +127,7 @@ def test_what_can_be_reached_in_one_direction_is_counted_in_it(short, small):
     assert lowered.bound < both.bound
 
 
+@pytest.mark.slow
 def test_a_limit_on_how_sure_f_was_is_kept(short, small):
     asked = {"min_fairness": 0.1, "max_change": 0.5}
     free = find_settings(small, **asked)

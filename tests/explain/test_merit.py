@@ -91,7 +91,7 @@ def test_a_step_is_a_round_number(sd, resolution, step):
     assert merit_step(FeatureRange("x", 0, 10, resolution, sd=sd)) == pytest.approx(step)
 
 
-@pytest.mark.parametrize("name", ["law_school", "compas"])
+@pytest.mark.parametrize("name", ["law_school", pytest.param("compas", marks=pytest.mark.slow)])
 def test_against_one_person_at_a_time(name):
     c = case(name)
     g = fit(c, lambda_fair=4.0, lambda_concepts=0.05)

@@ -178,7 +178,7 @@ def along_lambda_fair(lambda_ratio):
     return pd.DataFrame(figures)
 
 
-@pytest.mark.parametrize("lambda_ratio", [0.0, 0.1, 0.2])
+@pytest.mark.parametrize("lambda_ratio", [0.1, *(pytest.param(value, marks=pytest.mark.slow) for value in (0.0, 0.2))])
 def test_law_school_can_be_made_fair(lambda_ratio):
     figures = along_lambda_fair(lambda_ratio)
     assert figures["p_rule"][0] < 0.3
