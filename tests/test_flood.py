@@ -122,6 +122,27 @@ def test_a_request_that_does_not_come_to_its_end_is_dropped(server):
         assert 0.2 < seconds < 8, kind  # uvicorn's own five for what is silent after an answer; a busy machine
 
 
+WEBSOCKET = (
+    b"GET /_stcore/stream HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
+    b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
+)
+UNREADABLE = {
+    "a long cookie": WEBSOCKET + b"Cookie: a=" + 10_000 * b"x" + b"\r\n\r\n",
+    "many headers": WEBSOCKET + b"".join(b"X-%d: y\r\n" % i for i in range(130)) + b"\r\n",
+    "a long address": WEBSOCKET.replace(b"stream", b"stream?" + 9_000 * b"x") + b"\r\n",
+    "a body to come": WEBSOCKET + b"Content-Length: 5\r\n\r\n",
+    "a body": WEBSOCKET + b"Content-Length: 5\r\n\r\nhello",
+    "a body in chunks": WEBSOCKET + b"Transfer-Encoding: chunked\r\n\r\n",
+}
+
+
+@pytest.mark.parametrize("kind", UNREADABLE)
+def test_a_handshake_that_cannot_be_read_is_refused_at_once(server, kind):
+    seconds, answer = asyncio.run(seconds_until_dropped(server[0], UNREADABLE[kind]))
+    assert answer.startswith(b"HTTP/1.1 4")
+    assert seconds < 3
+
+
 def test_an_upload_that_stops_half_way_is_told_and_dropped(server):
     address = server[0]
 

@@ -314,12 +314,15 @@ def open_loops_on_demand() -> None:
 # ---- connections ----
 
 
+UNREADABLE = b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+
+
 @lru_cache(maxsize=1)
 def bound_connections(at_most: int, header_seconds: float, refusal: bytes) -> None:
     """Bound how many connections are open, and how long each may take to send the head of a request.
 
     One beyond `at_most` is answered `refusal` and closed. uvicorn itself closes what is silent after an answer, but
-    waits for ever for the rest of a head.
+    waits for ever for the rest of a head, and after a head that cannot begin a websocket though it asks for one.
     """
     protocol: Any = AutoHTTPProtocol
     made, received, lost = protocol.connection_made, protocol.data_received, protocol.connection_lost
@@ -338,8 +341,13 @@ def bound_connections(at_most: int, header_seconds: float, refusal: bytes) -> No
         if self.head_timer is None and (before is None or before.response_complete):
             begin_head(self)
         received(self, data)
-        if self.cycle is not before or self.transport.get_protocol() is not self:  # a request is there, or a websocket
+        now = self.transport.get_protocol()
+        if self.cycle is not before or now is not self:  # a request is there, or a websocket
             end_head(self)
+        if now is not self and not getattr(now, "handshake_initiated", True):
+            # uvicorn hands over a whole head; what its websockets cannot read (too long, a body), they never answer.
+            self.transport.write(UNREADABLE)
+            self.transport.close()
 
     def connection_lost(self: Any, exc: Exception | None) -> None:
         end_head(self)

@@ -23,7 +23,10 @@ from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 from streamlit.runtime.websocket_session_manager import WebsocketSessionManager
 from streamlit.testing.v1 import AppTest
 from streamlit.web.server.starlette import starlette_websocket
+from uvicorn.config import Config
 from uvicorn.protocols.http.auto import AutoHTTPProtocol
+from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+from uvicorn.server import ServerState
 
 from commod.dashboard import streamlit_internals as internals
 from tests.browsing import ROOT
@@ -369,3 +372,10 @@ def test_the_files_of_settings_are_known_and_where_an_option_was_set():
     assert internals.where_set("server.maxUploadSize") == str(ROOT / ".streamlit" / "config.toml")
     assert config.get_option("server.runOnSave") is False
     assert internals.where_set("server.runOnSave") == ""
+
+
+def test_a_websocket_says_whether_its_handshake_could_be_read():
+    """Else `bound_connections` closes none that cannot, and a few of them fill the server."""
+    protocol = WebSocketsSansIOProtocol(Config(app=None, lifespan="off"), ServerState(), {}, asyncio.new_event_loop())
+    assert protocol.handshake_initiated is False
+    protocol.loop.close()

@@ -75,7 +75,7 @@ MAX_SECONDS, MAX_WAIT, MAX_MEMORY = 300, 900, 3 * 2**30
 # Cells (rows times features) of a table on which an f is trained in a few seconds: it need not wait for larger ones.
 LIGHT_CELLS = 1_000_000
 # Seconds before a process that was lost is replaced: what ended it may end the next.
-RESTART_PAUSE = 20.0
+RESTART_PAUSE = 5.0
 
 # ---- waiting ----
 

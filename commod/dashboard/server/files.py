@@ -9,6 +9,7 @@ from typing import Any
 
 import streamlit as st
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import ClientDisconnect
 from starlette.responses import PlainTextResponse, Response
 
 from commod.dashboard import streamlit_internals as internals
@@ -106,6 +107,8 @@ class OwnFiles:
         mine.on_the_way += size
         try:
             await self.app(scope, receive, send)
+        except ClientDisconnect:  # in the midst of it; there is nobody to be told
+            pass
         finally:
             mine.on_the_way -= size
             if not internals.is_connected(session_id):

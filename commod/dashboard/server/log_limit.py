@@ -31,6 +31,7 @@ class LogLimit(logging.Filter):
         self._lock = Lock()
         self._windows: dict[tuple[str, str], _Window] = {}
         self._left_out: dict[tuple[str, str], int] = {}
+        self._example: dict[tuple[str, str], str] = {}  # with its names and numbers
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Whether a record is written."""
@@ -46,6 +47,7 @@ class LogLimit(logging.Filter):
             if self._is_within(message, LINES_OF_A_MESSAGE) and self._is_within(ALL, LINES):
                 return True
             self._left_out[message] = self._left_out.get(message, 0) + 1
+            self._example[message] = record.getMessage()[:200]
             return False
 
     def _is_within(self, message: tuple[str, str], most: int) -> bool:
@@ -62,8 +64,9 @@ class LogLimit(logging.Filter):
             self._windows = {what: window for what, window in self._windows.items() if now < window.until}
             told = {what: count for what, count in self._left_out.items() if what not in self._windows}
             self._left_out = {what: count for what, count in self._left_out.items() if what in self._windows}
-        for (name, text), count in sorted(told.items(), key=lambda item: -item[1])[:LINES_OF_A_MESSAGE]:
-            _log.warning("Left out %d more of this message in a minute: %s: %s", count, name, text)
+            examples = {what: self._example.pop(what) for what in told}
+        for what, count in sorted(told.items(), key=lambda item: -item[1])[:LINES_OF_A_MESSAGE]:
+            _log.warning("Left out %d more such messages in a minute: %s: %s", count, what[0], examples[what])
 
 
 def limit_logs() -> LogLimit:

@@ -43,7 +43,7 @@ def test_a_flood_of_one_message_is_counted(written):
     written.clock.now += 61
     written.limit.tell()
     assert written.lines[-1] == (
-        "Left out 995 more of this message in a minute: tests.flood: socket %d: out of system resource"
+        "Left out 995 more such messages in a minute: tests.flood: socket 999: out of system resource"
     )
     written.logger.error("socket %d: out of system resource", 0)
     assert written.lines[-1] == "socket 0: out of system resource"
