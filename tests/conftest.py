@@ -15,14 +15,18 @@ os.environ.setdefault("COMMOD_PROCESSES", "0")  # processes that compute apart h
 # Files that take longest, in this order: they are begun first, so that none is left over for one process at the end.
 LONGEST = (
     "test_browser.py",
-    "test_behaviour.py",
-    "test_focus.py",
-    "test_grid.py",
     "test_pages.py",
+    "test_behaviour.py",
     "test_interface.py",
-    "test_paper.py",
+    "test_processes.py",
+    "test_cli.py",
+    "test_target.py",
+    "test_your_data.py",
+    "test_crowd.py",
+    "test_privacy.py",
+    "test_readme.py",
+    "test_wheel.py",
     "test_compare_page.py",
-    "test_with_processes.py",
 )
 
 
