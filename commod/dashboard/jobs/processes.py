@@ -3,7 +3,7 @@
 Python runs one thread at a time: on two cores thirty pages share one interpreter with every training, tree and SHAP run
 of the server. A `WorkerProcess` is handed functions of this package by name, one at a time (``helper.py`` is its other
 end). Where a process is busy, still starting or gone, the work is done here, to the same last digit. An f that is
-trained on data that somebody has brought may take minutes: it gets a process to itself, with bounds, that ends with it.
+trained on data that somebody has brought may take minutes: it gets a process to itself, with bounds, that can be ended.
 """
 
 from __future__ import annotations

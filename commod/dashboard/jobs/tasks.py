@@ -57,7 +57,7 @@ class Task:
 
     def stages(self, pool: Callable[[], ProcessPool]) -> list[Stage]:
         """For the queue."""
-        large = self.scene.data not in TASKS and is_known(self.scene.data) and _is_large(self.scene.data)
+        large = _is_own_and_large(self.scene.data)
         return [
             Stage(self._work(step, pool), step.priority, step.heavy or large, step.apart, kept=not step.apart)
             for step in self.steps
@@ -71,7 +71,7 @@ class Task:
                 return step.function(pool(), *arguments, report=report, heavy=step.heavy)
             how = {
                 "background": step.priority.in_background,
-                "large": self.scene.data not in TASKS and _is_large(self.scene.data),
+                "large": _is_own_and_large(self.scene.data),
             }
             found = pool().compute(self.scene, step.function, *arguments, report=report, **how)
             return found if step.then is None else step.then(*earlier, found)
@@ -82,6 +82,11 @@ class Task:
 def _is_large(data: str) -> bool:
     """Whether work on a data set is mostly numpy's, and takes seconds."""
     return len(load_task(data).y) > HEAVY_ROWS
+
+
+def _is_own_and_large(data: str) -> bool:
+    """The same of data that somebody has brought; not of a draft, or of data that are forgotten by now."""
+    return data not in TASKS and is_known(data) and _is_large(data)
 
 
 # ---- an f ----
