@@ -13,10 +13,12 @@ from commod.metrics.fairness import (
 )
 from commod.metrics.figures import CRITERIA, FIGURES, Criterion, Figure
 from commod.metrics.report import compare_decisions
+from commod.metrics.small_groups import MIN_GROUP, compared_groups, left_out_in_words
 
 __all__ = [
     "CRITERIA",
     "FIGURES",
+    "MIN_GROUP",
     "Criterion",
     "Figure",
     "accuracy",
@@ -25,12 +27,14 @@ __all__ = [
     "change_rate",
     "change_table",
     "compare_decisions",
+    "compared_groups",
     "delta_fpr",
     "delta_tpr",
     "demographic_parity_difference",
     "disparate_mistreatment",
     "expected_calibration_error",
     "group_table",
+    "left_out_in_words",
     "p_rule",
     "reliability_table",
 ]
