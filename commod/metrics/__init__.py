@@ -4,10 +4,12 @@ from commod.metrics.calibration import calibration_by_group, expected_calibratio
 from commod.metrics.changes import calibration_table, change_rate, change_table
 from commod.metrics.fairness import (
     accuracy,
+    compare_groups,
     delta_fpr,
     delta_tpr,
     demographic_parity_difference,
     disparate_mistreatment,
+    extreme_groups,
     group_table,
     p_rule,
 )
@@ -27,12 +29,14 @@ __all__ = [
     "change_rate",
     "change_table",
     "compare_decisions",
+    "compare_groups",
     "compared_groups",
     "delta_fpr",
     "delta_tpr",
     "demographic_parity_difference",
     "disparate_mistreatment",
     "expected_calibration_error",
+    "extreme_groups",
     "group_table",
     "left_out_in_words",
     "p_rule",

@@ -23,6 +23,7 @@ __all__ = [
     "confusion_counts",
     "counts_of_codes",
     "effective_size",
+    "same_length",
     "sizes_of_groups",
     "tally",
 ]
@@ -92,6 +93,16 @@ def as_weight(sample_weight: Any) -> NDArray[np.float64]:
     if len(weight) and not weight.any():
         raise ValueError("All weights are 0: nobody would count. Give sample_weight where somebody has more than 0.")
     return weight
+
+
+def same_length(**arrays: Any) -> None:
+    """Raise a ValueError unless the arrays, given by the names that an error calls them, are as long and not empty."""
+    lengths = {name: len(array) for name, array in arrays.items()}
+    if len(set(lengths.values())) > 1:
+        shown = ", ".join(f"{name} has {length}" for name, length in lengths.items())
+        raise ValueError(f"Inputs differ in length: {shown} rows.")
+    if 0 in lengths.values():
+        raise ValueError("There are no rows: a metric needs at least one row per group.")
 
 
 def codes_of_groups(sensitive_features: Any) -> tuple[NDArray[np.int64], list[Any]]:
@@ -171,7 +182,7 @@ def tally(y_true: Any, predictions: dict[str, Any], sensitive_features: Any, sam
     of_groups = _one_column(sensitive_features)
     weight = np.ones(len(y)) if sample_weight is None else as_weight(sample_weight)
     given = {} if sample_weight is None else {"sample_weight": weight}
-    _same_length(y_true=y, **decided, sensitive_features=of_groups, **given)
+    same_length(y_true=y, **decided, sensitive_features=of_groups, **given)
     kept = weight > 0
     codes, groups = codes_of_groups(of_groups[kept])
     kept[kept] = codes >= 0
@@ -209,12 +220,3 @@ def change_counts(
     predictions = {"predictions_f": predictions_f, "predictions_g": predictions_g}
     found = tally(y_true, predictions, sensitive_features, sample_weight)
     return found.counts, found.groups
-
-
-def _same_length(**arrays: Any) -> None:
-    lengths = {name: len(array) for name, array in arrays.items()}
-    if len(set(lengths.values())) > 1:
-        shown = ", ".join(f"{name} has {length}" for name, length in lengths.items())
-        raise ValueError(f"Inputs differ in length: {shown} rows.")
-    if 0 in lengths.values():
-        raise ValueError("There are no rows: a metric needs at least one row per group.")
