@@ -133,7 +133,7 @@ class ScoreAdversary:
         for _ in range(50):
             hessian = self._moments(b, products, self._each(p * (1 - p))) + ridge
             gradient = self._each(p - self.truth) @ b.T + self.ridge * phi
-            step = -np.linalg.solve(hessian, gradient[..., None])[..., 0]
+            step: Array = -np.linalg.solve(hessian, gradient[..., None])[..., 0].astype(np.float64)
             slope = _dots(gradient, step)
             solved = -slope < self.tol
             size = np.ones(len(phi))

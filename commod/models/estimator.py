@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from commod.datasets.encoding import TabularEncoder
 from commod.installation import needs_extra
+from commod.metrics.counts import counts_of_codes
 from commod.metrics.figures import CRITERIA, key_figures_of
 from commod.models.adversary import Array
 from commod.models.base_scores import BaseModel

@@ -39,9 +39,7 @@ class TrainingData:
 
     def take(self, rows: np.ndarray) -> TrainingData:
         """Some of the rows, in the order given."""
-        parts = {
-            name: value[rows] for name, value in vars(self).items() if isinstance(value, np.ndarray)
-        }
+        parts = {name: value[rows] for name, value in vars(self).items() if isinstance(value, np.ndarray)}
         return replace(self, **parts)
 
     def sorted_for(self, objective_by_label: bool) -> TrainingData:

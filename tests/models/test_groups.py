@@ -32,9 +32,7 @@ def fit(people, rows=slice(None), groups=None, weight=None, **settings):
     given = (group if groups is None else groups)[rows]
     scores = f.predict_proba(X)[rows, 1]  # not asked of the rows: its last digit depends on how many there are
     settings = {"lambda_fair": 3.0, "lambda_concepts": 0.02} | settings
-    return Commod(**settings).fit(
-        X[rows], y[rows], sensitive_features=given, base_scores=scores, sample_weight=weight
-    )
+    return Commod(**settings).fit(X[rows], y[rows], sensitive_features=given, base_scores=scores, sample_weight=weight)
 
 
 def probabilities(people, g):
@@ -109,15 +107,14 @@ def test_weights_reach_an_f_that_is_trained_here(people):
 
 
 def test_a_row_whose_group_is_not_known_is_not_asked_about(people):
-    X, y, group, f = people
+    group = people[2]
     known = group.astype(object)
     known[:300] = np.nan
-    rng = np.random.default_rng(3)
     g = fit(people, groups=known)
     assert g.groups_.tolist() == list(RATES)
     # Which group they are of plays no part; that they are there does.
     assert (probabilities(people, g) != probabilities(people, fit(people, rows=slice(300, None)))).any()
-    z = rng.normal(size=len(y)) * 2
+    z = np.random.default_rng(3).normal(size=len(group)) * 2
     codes = pd.Categorical(known, categories=list(RATES)).codes.astype(float)
     weight = (codes >= 0) * 1.0
     some = ScoreAdversary(codes, 4, weight).fit(z)
@@ -127,8 +124,7 @@ def test_a_row_whose_group_is_not_known_is_not_asked_about(people):
 
 def test_twelve_people_do_not_steer_the_model(people):
     """A group of twelve whom f treats worst moves g hardly; as one of a quarter, it does."""
-    X, y, group, f = people
-    rng = np.random.default_rng(4)
+    X, _, group, f = people
     apart = {}
     for size in (12, 225):
         marked = group.copy()
@@ -153,11 +149,11 @@ def test_how_much_a_question_counts():
 @pytest.mark.parametrize(
     ("weight", "words"),
     [
-        (np.ones(5), "one number per row"),
-        (np.ones((900, 1)), "one number per row"),
-        (-np.ones(900), "0 or more"),
-        (np.full(900, np.nan), "0 or more"),
-        (np.zeros(900), "0 for every row"),
+        (np.ones(5), "one value per row"),
+        (np.ones((900, 1)), "one value per row"),
+        (-np.ones(900), "from 0 on"),
+        (np.full(900, np.nan), "from 0 on"),
+        (np.zeros(900), "All weights are 0"),
     ],
 )
 def test_weights_that_are_none(people, weight, words):
