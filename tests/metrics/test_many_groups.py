@@ -285,7 +285,7 @@ def test_intervals_of_extremes_hold_the_truth_in_many_samples(groups, one):
 
 
 def test_intervals_under_weights_hold_the_truth():
-    """Weights of 1, 2 and 6, the heavier decided otherwise: taken for people, they would make intervals half as wide."""
+    """Weights of 1, 2 and 6, the heavier decided otherwise: as people they would make intervals half as wide."""
     rng, weights, heavier = np.random.default_rng(4), np.array([1.0, 2.0, 6.0]), np.array([-0.1, 0.0, 0.15])
     rate = float((weights * [0.5, 0.3, 0.2] * heavier).sum() / (weights * [0.5, 0.3, 0.2]).sum())
     s = np.repeat([0, 1, 2], 200)
