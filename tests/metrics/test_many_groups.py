@@ -323,7 +323,7 @@ def test_the_ends_of_a_pair_are_the_printed_ones():
         ((10, 0), (10, 10), (0.6075, 1.0)),
     ):
         k, n = np.array(parts, dtype=float), np.array(wholes, dtype=float)
-        low, high = _differences(k / n, *wilson_interval(k, n))
+        _, low, high = _differences(k / n, *wilson_interval(k, n))
         assert (round(low[0], 4), round(high[0], 4)) == printed
         assert (low[1], high[1]) == pytest.approx((-high[0], -low[0]))
     # The interval of a ratio is that of its inverse, turned over; and it exists where a rate is 0 or 1.
