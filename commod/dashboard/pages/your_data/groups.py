@@ -99,12 +99,11 @@ def _choose_merge(choice: Choice, column: str) -> dict[str, str]:
     rows = roles.count_levels(here.frame, replace(choice, merge={column: names}), column)
     name, called = f"merging_{column}", f"called_{column}"
     chosen = [level for level in here.chosen.get(name, []) if level in rows]
-    title = f"Put values of “{column}” together ({len(rows)} now)"
-    with st.expander(escape_markdown(title), expanded=len(rows) > MAX_GROUPS):
+    with st.expander(f"Put values of “{escape_markdown(column)}” together", expanded=len(levels) > MAX_GROUPS):
         st.multiselect(
             "Values that are to be one group",
             list(rows),
-            format_func=lambda level: f"{level} ({rows[level]:,} rows)",
+            format_func=lambda level: f"{level} ({rows[level]:,})",
             **kept(name, chosen),
         )
         now = here.chosen.get(called, "")
@@ -161,7 +160,7 @@ def _choose_among(choice: Choice) -> tuple[str, ...]:
     st.multiselect(
         "Groups (rows of others are left out)",
         list(rows),
-        format_func=lambda group: f"{group} ({rows[group]:,} rows)",
+        format_func=lambda group: f"{group} ({rows[group]:,})",
         **mirrored(f"own_{name}", chosen, lambda groups: here.chosen.update({name: groups})),
     )
     return tuple(chosen)
