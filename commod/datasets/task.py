@@ -118,6 +118,7 @@ class Split:
     X: pd.DataFrame
     y: pd.Series
     sensitive: pd.Series
+    weight: pd.Series | None = None
 
     def __len__(self) -> int:
         return len(self.y)
@@ -130,7 +131,8 @@ class Split:
 
     def take(self, rows: np.ndarray) -> Split:
         """The rows at these places."""
-        return Split(self.X.iloc[rows], self.y.iloc[rows], self.sensitive.iloc[rows])
+        weight = None if self.weight is None else self.weight.iloc[rows]
+        return Split(self.X.iloc[rows], self.y.iloc[rows], self.sensitive.iloc[rows], weight)
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,12 +18,16 @@ def sigmoid(z: Array) -> Array:
     return 0.5 * np.tanh(0.5 * z) + 0.5
 
 
-def cross_entropy(z: Array, y: Array) -> tuple[float, Array]:
-    """Mean cross-entropy of labels y against logits z, and the probabilities σ(z), from one exponential."""
+def cross_entropy(z: Array, y: Array, weight: Array | None = None) -> tuple[Any, Array]:
+    """Mean cross-entropy of labels y against logits z, and the probabilities σ(z), from one exponential.
+
+    The mean is over the last axis; with a `weight` (n,), which need not add up to anything, a weighted one.
+    """
     e = np.exp(-np.abs(z))
     loss = np.maximum(z, 0.0) - y * z
     loss += np.log(1.0 + e)
-    return float(loss.mean()), np.where(z >= 0, 1.0, e) / (1.0 + e)
+    mean = loss.mean(axis=-1) if weight is None else loss @ (weight / weight.sum())
+    return mean, np.where(z >= 0, 1.0, e) / (1.0 + e)
 
 
 @dataclass(frozen=True)
