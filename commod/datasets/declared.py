@@ -1,4 +1,4 @@
-"""The five tasks that ship with the project, declared as data.
+"""The tasks that ship with the project, declared as data.
 
 `suited` was chosen on split 0 so that the app's first picture shows a clear gain in fairness, and what it costs.
 """
@@ -6,10 +6,19 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
+from commod.datasets.grouping import Attribute, Grouping
 from commod.datasets.task import Feature, TaskSpec
 
 __all__ = ["TASKS"]
+
+
+def _by(*attributes: Attribute, **suited: Any) -> Grouping:
+    """The grouping by some attributes: "race_sex", "Race × sex"."""
+    names = [attribute.name for attribute in attributes]
+    return Grouping("_".join(names), " × ".join(names).capitalize(), attributes, suited)
+
 
 _LAW_FEATURES = (
     Feature("lsat", "LSAT score", "number", "points", "Law School Admission Test, 11 to 48.", merit=1),
@@ -26,6 +35,53 @@ _LAW_FEATURES = (
     Feature("tier", "School cluster", "category", "", "LSAC's cluster of the law school: a code, not a rank."),
 )
 
+_LAW_RACE = Attribute("race", "race", {0: "Non-White", 1: "White"})
+_LAW_SEX = Attribute("sex", "sex", {"female": "Female", "male": "Male"})
+
+# Two of the six races that the source has are of few rows, 31 and 11: they join its "Other".
+_COMPAS_RACE = Attribute(
+    "race",
+    "recorded_race",
+    {
+        "African-American": "African-American",
+        "Caucasian": "Caucasian",
+        "Hispanic": "Hispanic",
+        "Other": "Other",
+        "Asian": "Other",
+        "Native American": "Other",
+    },
+)
+_COMPAS_SEX = Attribute("sex", "sex", {"female": "Female", "male": "Male"})
+_COMPAS_AGE = Attribute("age", "age", cuts=(25, 46), bands=("Under 25", "25 to 45", "Over 45"))
+
+_ADULT_RACE = Attribute(
+    "race",
+    "race",
+    {
+        "Amer-Indian-Eskimo": "American Indian",
+        "Asian-Pac-Islander": "Asian or Pacific",
+        "Black": "Black",
+        "Other": "Other",
+        "White": "White",
+    },
+)
+_ADULT_SEX = Attribute("sex", "sex", {0: "Female", 1: "Male"})
+
+_GERMAN_AGE = Attribute("age", "age_group", {0: "25 or younger", 1: "Older than 25"})
+_GERMAN_SEX = Attribute(
+    "sex",
+    "status_sex",
+    {
+        "woman, not single": "Woman",
+        "man, divorced or separated": "Man",
+        "man, single": "Man",
+        "man, married or widowed": "Man",
+    },
+)
+
+_HIRING_RACE = Attribute("race", "race", {0: "Black", 1: "White"})
+_HIRING_SEX = Attribute("sex", "sex", {"Female": "Female", "Male": "Male"})
+
 _LAW_SCHOOL = TaskSpec(
     name="law_school",
     title="Law School (balanced)",
@@ -40,6 +96,7 @@ _LAW_SCHOOL = TaskSpec(
     people="students",
     suited={"lambda_fair": 3.0, "lambda_concepts": 0.05, "n_concepts": 2},
     targets={"demographic_parity": (0.55, 14.0), "equalized_odds": (0.55, 10.0)},
+    groupings=(_by(_LAW_RACE, _LAW_SEX),),
 )
 
 # The declarations by name.
@@ -83,6 +140,7 @@ TASKS: dict[str, TaskSpec] = {
             people="defendants",
             suited={"lambda_fair": 4.0, "lambda_concepts": 0.2, "n_concepts": 4},
             targets={"demographic_parity": (0.65, 12.0), "equalized_odds": (0.3, 12.0)},
+            groupings=(_by(_COMPAS_RACE), _by(_COMPAS_RACE, _COMPAS_SEX), _by(_COMPAS_AGE)),
         ),
         TaskSpec(
             name="adult",
@@ -110,6 +168,7 @@ TASKS: dict[str, TaskSpec] = {
             filter="Both parts of the UCI file, all rows; 'relationship' is left out because it names the sex.",
             people="adults",
             suited={"lambda_fair": 4.0, "lambda_concepts": 0.1, "n_concepts": 3},
+            groupings=(_by(_ADULT_RACE), _by(_ADULT_RACE, _ADULT_SEX)),
         ),
         TaskSpec(
             name="german",
@@ -145,6 +204,29 @@ TASKS: dict[str, TaskSpec] = {
             people="applicants",
             # 300 test rows: no setting gains more than noise, and the page says so.
             suited={"lambda_fair": 5.0, "lambda_concepts": 0.1, "n_concepts": 3},
+            groupings=(_by(_GERMAN_AGE, _GERMAN_SEX),),
+        ),
+        TaskSpec(
+            name="hiring",
+            title="Hiring (invented)",
+            features=(
+                Feature("plant_years", "Work in a plant", "number", "years", "Years of work in a plant.", merit=1),
+                Feature("office_years", "Work in an office", "number", "years", "Years of office work.", merit=1),
+                Feature("test_score", "Test score", "number", "points", "Test at the application, 0 to 100.", merit=1),
+                Feature("education", "Education", "category", "", "School, vocational training or college."),
+                Feature("contact", "Knows an employee", "category", "", "Whether somebody there recommends them."),
+                Feature("shift", "Shift", "category", "", "When they can work."),
+            ),
+            target="hired",
+            target_label="is hired",
+            outcomes=("not hired", "hired"),
+            favourable=1,
+            sensitive="race",
+            groups=("Black", "White"),
+            filter="All 4,000 made-up rows: fair by race, fair by sex, unfair to Black women.",
+            people="applicants",
+            suited={"lambda_fair": 3.0, "lambda_concepts": 0.05, "n_concepts": 2},
+            groupings=(_by(_HIRING_SEX), _by(_HIRING_RACE, _HIRING_SEX)),
         ),
     )
 }

@@ -22,6 +22,9 @@ __all__ = [
     "codes_of_groups",
     "confusion_counts",
     "counts_of_codes",
+    "effective_size",
+    "same_length",
+    "sizes_of_groups",
     "tally",
 ]
 
@@ -39,10 +42,8 @@ class Tally:
     ----------
     counts : (groups, 2, 2) or (groups, 2, 2, 2)
         Sums of weights; without weights, rows.
-    squares : the same shape
-        Sums of squared weights: with them, Kish's effective size of any part is (sum of weights)² / sum of squares.
-    rows : (groups,)
-        How many rows each group has.
+    squares, rows : of the same shape
+        Sums of squared weights (see `effective_size`), and how many rows there are.
     groups : list
         Their values.
     kept : (n,)
@@ -51,9 +52,14 @@ class Tally:
 
     counts: Counts
     squares: Counts
-    rows: NDArray[np.int64]
+    rows: Counts
     groups: list[Any]
     kept: NDArray[np.bool_]
+
+    @property
+    def sizes(self) -> Counts:
+        """Rows of each group."""
+        return sizes_of_groups(self.rows)
 
 
 def as_binary(values: Any, name: str) -> NDArray[np.int64]:
@@ -87,6 +93,16 @@ def as_weight(sample_weight: Any) -> NDArray[np.float64]:
     if len(weight) and not weight.any():
         raise ValueError("All weights are 0: nobody would count. Give sample_weight where somebody has more than 0.")
     return weight
+
+
+def same_length(**arrays: Any) -> None:
+    """Raise a ValueError unless the arrays, given by the names that an error calls them, are as long and not empty."""
+    lengths = {name: len(array) for name, array in arrays.items()}
+    if len(set(lengths.values())) > 1:
+        shown = ", ".join(f"{name} has {length}" for name, length in lengths.items())
+        raise ValueError(f"Inputs differ in length: {shown} rows.")
+    if 0 in lengths.values():
+        raise ValueError("There are no rows: a metric needs at least one row per group.")
 
 
 def codes_of_groups(sensitive_features: Any) -> tuple[NDArray[np.int64], list[Any]]:
@@ -144,14 +160,19 @@ def counts_of_codes(codes: Any, n_groups: int, y: Any, f: Any, g: Any = None, we
     -------
     (n_groups, 2, 2), or with `g` (n_groups, 2, 2, 2)
     """
-    cell, binary = np.asarray(codes, dtype=np.int64), [y, f] if g is None else [y, f, g]
-    for column in binary:
+    return _count(codes, n_groups, [y, f] if g is None else [y, f, g], weight)
+
+
+def _count(codes: Any, n_groups: int, columns: list[Any], weight: Any) -> Counts:
+    """Counts over the group and any number of columns of 0 and 1."""
+    cell = np.asarray(codes, dtype=np.int64)
+    for column in columns:
         cell = 2 * cell + np.asarray(column)  # −1 becomes −2 or −1, and stays below 0
     known = cell >= 0
     if not known.all():
         cell, weight = cell[known], weight if weight is None else np.asarray(weight)[known]
-    size = n_groups << len(binary)
-    return np.bincount(cell, weights=weight, minlength=size).reshape(n_groups, *[2] * len(binary)).astype(float)
+    flat = np.bincount(cell, weights=weight, minlength=n_groups << len(columns))
+    return flat.reshape(n_groups, *[2] * len(columns)).astype(float)
 
 
 def tally(y_true: Any, predictions: dict[str, Any], sensitive_features: Any, sample_weight: Any = None) -> Tally:
@@ -161,13 +182,27 @@ def tally(y_true: Any, predictions: dict[str, Any], sensitive_features: Any, sam
     of_groups = _one_column(sensitive_features)
     weight = np.ones(len(y)) if sample_weight is None else as_weight(sample_weight)
     given = {} if sample_weight is None else {"sample_weight": weight}
-    _same_length(y_true=y, **decided, sensitive_features=of_groups, **given)
+    same_length(y_true=y, **decided, sensitive_features=of_groups, **given)
     kept = weight > 0
     codes, groups = codes_of_groups(of_groups[kept])
     kept[kept] = codes >= 0
     codes, weight, columns = codes[codes >= 0], weight[kept], [values[kept] for values in (y, *decided.values())]
-    counts, squares = (counts_of_codes(codes, len(groups), *columns, weight=weight**power) for power in (1, 2))
-    return Tally(counts, squares, np.bincount(codes), groups, kept)
+    rows, counts, squares = (_count(codes, len(groups), columns, weight**power) for power in range(3))
+    return Tally(counts, squares, rows, groups, kept)
+
+
+def sizes_of_groups(counts: Counts) -> Counts:
+    """People of each group, from (groups, label, prediction …)."""
+    return counts.reshape(len(counts), -1).sum(axis=1)
+
+
+def effective_size(weight: Any, squares: Any) -> Counts:
+    """Kish's effective size from sums of weights and of their squares: so many people of equal weight tell as much.
+
+    (Σw)² / Σw²; without weights, the number of people. 0 of nobody.
+    """
+    total, squared = np.asarray(weight, dtype=float), np.asarray(squares, dtype=float)
+    return np.asarray(total**2 / np.where(squared > 0, squared, 1.0))
 
 
 def confusion_counts(
@@ -185,12 +220,3 @@ def change_counts(
     predictions = {"predictions_f": predictions_f, "predictions_g": predictions_g}
     found = tally(y_true, predictions, sensitive_features, sample_weight)
     return found.counts, found.groups
-
-
-def _same_length(**arrays: Any) -> None:
-    lengths = {name: len(array) for name, array in arrays.items()}
-    if len(set(lengths.values())) > 1:
-        shown = ", ".join(f"{name} has {length}" for name, length in lengths.items())
-        raise ValueError(f"Inputs differ in length: {shown} rows.")
-    if 0 in lengths.values():
-        raise ValueError("There are no rows: a metric needs at least one row per group.")

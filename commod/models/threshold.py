@@ -43,7 +43,7 @@ def _share(threshold: str) -> float | None:
 
 
 def budget_threshold(scores: Any, share: float, weight: Array | None = None) -> float:
-    """The threshold above which as nearly as can be a share of `scores` (probabilities) lies, by weight if there is one.
+    """The threshold above which as nearly as can be a share of `scores` (probabilities) lies, by `weight` if given.
 
     Midway between two scores, so that rounding moves nobody across; equal scores stay on one side.
     """

@@ -11,7 +11,7 @@ import pandas as pd
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import column_or_1d
 
-from commod.metrics.counts import codes_of_groups
+from commod.metrics.counts import as_weight, codes_of_groups
 from commod.models.adversary import Array
 
 __all__ = [
@@ -109,11 +109,9 @@ def check_sample_weight(sample_weight: Any, n_rows: int) -> Array | None:
     """How much each row counts, (n,); None if all count alike."""
     if sample_weight is None:
         return None
-    weight = np.asarray(sample_weight, dtype=float)
-    if weight.shape != (n_rows,):
-        raise ValueError(f"sample_weight must have one number per row: X has {n_rows} rows, got shape {weight.shape}.")
-    if not np.isfinite(weight).all() or (weight < 0).any():
-        raise ValueError("sample_weight must be numbers of 0 or more: fill in or drop the rows without a weight.")
-    if not weight.any():
-        raise ValueError("sample_weight is 0 for every row: there is nothing to learn from.")
+    weight = as_weight(sample_weight)
+    if len(weight) != n_rows:
+        raise ValueError(
+            f"sample_weight must have one value per row: X has {n_rows} rows, sample_weight {len(weight)}."
+        )
     return weight
