@@ -9,7 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from commod.models.adversary import Array
-from commod.models.competitors.bayes import bayes_margin
+from commod.models.competitors.bayes import bayes_margin, pull_of_two
 from commod.models.competitors.membership import densities
 
 __all__ = ["World", "make_world"]
@@ -63,14 +63,13 @@ class World:
     ) -> NDArray[np.int64]:
         """Decision for each kind by `bayes_margin` on the true probabilities."""
         density, means, favoured = self._weights(fairness)
-        order = np.column_stack([1 - favoured, favoured])
         margin = bayes_margin(
             self.joint[:, :, 1].sum(axis=1),
-            np.take_along_axis(density / means, order[None], axis=2),
+            density / means,
+            pull_of_two(favoured, tau),
             self.decided,
             lambda_fair=lambda_fair,
             lambda_ratio=lambda_ratio,
-            tau=tau,
         )
         return (margin > 0).astype(np.int64)
 
