@@ -26,7 +26,7 @@ class World:
     joint: Array  # (kinds, 2, 2) P(S = s, Y = y | x)
     decided: Array  # (kinds,) of f, 0 or 1
 
-    def _weights(self, fairness: str) -> tuple[Array, Array, Array]:
+    def _weights(self, fairness: str) -> tuple[Array, Array, NDArray[np.int64]]:
         """P(condition | x) by kind, condition and group; its mean; and the group that f favours in each condition."""
         density = densities(self.joint, fairness)
         means = np.einsum("k,kcs->cs", self.share, density)

@@ -57,11 +57,11 @@ class Rows:
         """What the rows count together."""
         return len(self.logit) if self.weight is None else float(self.weight.sum())
 
-    def weighed(self, values: Array) -> Array:
+    def weighed(self, values: NDArray[Any]) -> NDArray[Any]:
         """Values (n, …) of the rows, each times what its row counts."""
         return values if self.weight is None else (values.T * self.weight).T
 
-    def mean(self, values: Array) -> Array:
+    def mean(self, values: NDArray[Any]) -> Array:
         """Mean of values (n, …) over the rows."""
         return np.asarray(values.mean(axis=0) if self.weight is None else self.weighed(values).sum(axis=0) / self.total)
 

@@ -228,7 +228,7 @@ def _waves(bandwidth: float) -> tuple[Array, Array]:
     period = 1.0 + 6.0 * bandwidth
     m = np.arange(1, int(np.ceil(4.7 * period / (np.pi * bandwidth))) + 1)
     weight = 2.0 * bandwidth * np.pi**0.5 / period * np.exp(-((np.pi * bandwidth / period * m) ** 2))
-    return 2.0 * np.pi / period * m, weight
+    return np.asarray(2.0 * np.pi / period * m), np.asarray(weight)
 
 
 def _powers(wave: np.ndarray, n: int) -> np.ndarray:
