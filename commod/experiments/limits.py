@@ -29,15 +29,18 @@ class Limits:
     Attributes
     ----------
     curve : DataFrame
-        ``changes, change_rate, fairness``: the best P-Rule, or the lowest mistreatment, that so many flips can reach.
+        ``changes, change_rate, fairness``: the best P-Rule, or the lowest mistreatment, that so many flips can reach;
+        of a weighted test part, flips of so much weight, in rows of mean weight.
     fair_from : int or None
         The fewest flips with which the fairest decisions there are can be reached, rounding aside (P-Rule above 0.99,
         mistreatment below 0.01: `Criterion.nearly_fair`).
     switching_point : int or None
-        K_s of the paper; for demographic parity.
+        K_s of the paper; for demographic parity of two groups.
     printed_fails_from : int or None
-        The smallest K at which the paper's printed allocation is not the best.
+        The smallest K at which the paper's printed allocation is not the best; of two groups.
     people : int
+    n_groups : int
+        The paper's propositions are about two.
     """
 
     curve: pd.DataFrame
@@ -45,6 +48,7 @@ class Limits:
     switching_point: int | None
     printed_fails_from: int | None
     people: int
+    n_groups: int = 2
 
     def at(self, change_rate: float) -> float:
         """The best fairness with at most this share of decisions changed."""
@@ -55,12 +59,12 @@ class Limits:
 def limits_of(scene: Scene, fairness: str, direction: str = "both", *, most: float = 0.4) -> Limits:
     """The bound on the test rows, up to a share `most` of decisions changed; if asked, in one direction only.
 
-    The paper's switching point and propositions are about both directions.
+    The paper's switching point and propositions are about both directions, and about two groups.
     """
-    test, decided = scene.test, scene.decisions_test
+    test, decided, n_groups = scene.test, scene.decisions_test, len(scene.task.groups)
     flips = int(most * len(test))
     criterion = CRITERIA[fairness]
-    curve, free = _curve(scene, fairness, flips, direction), direction == "both"
+    curve, free = _curve(scene, fairness, flips, direction), direction == "both" and n_groups == 2
     fair = criterion.gain(curve["fairness"]) > criterion.gain(criterion.nearly_fair)
     return Limits(
         curve,
@@ -70,6 +74,7 @@ def limits_of(scene: Scene, fairness: str, direction: str = "both", *, most: flo
         if free
         else None,
         len(test),
+        n_groups,
     )
 
 
@@ -82,6 +87,7 @@ def _curve(scene: Scene, fairness: str, flips: int, direction: str) -> pd.DataFr
         sensitive_features=test.sensitive,
         max_changes=flips,
         acts_on=acts_on_of(direction, scene.task.spec.favourable),
+        sample_weight=test.weight,
     )
     return curve.rename(columns={CRITERIA[fairness].figure_name: "fairness"})[["changes", "change_rate", "fairness"]]
 
@@ -97,8 +103,8 @@ def price_of(scene: Scene, fairness: str, limit: float, most: float, direction: 
 
     Columns ``known`` ("labels": hindsight; "scores": what f's own scores expect, demographic parity only),
     ``change_rate, difference, people`` (test rows that it is counted on). Rows where the level cannot be reached are
-    left out. Under equalized odds at most `MAX_FLIPS_EO` changes are counted; if the level takes more, that is done on
-    so many of the test rows that these are `most` of them.
+    left out. Rows are counted, whatever their weight. Under equalized odds at most `MAX_FLIPS_EO` changes are counted;
+    if the level takes more, that is done on so many of the test rows that these are `most` of them.
     """
     test, decided, own = scene.test, scene.decisions_test, scene.scores_test
     criterion = CRITERIA[fairness]
@@ -138,5 +144,5 @@ def price_of(scene: Scene, fairness: str, limit: float, most: float, direction: 
 def _alike(scene: Scene, share: float) -> np.ndarray:
     """Places of a share of the test rows, the same of each group, label and decision: counts are all that matters."""
     cell = 2 * scene.cell_test + scene.decisions_test
-    found = [np.flatnonzero(cell == code) for code in range(8)]
+    found = [np.flatnonzero(cell == code) for code in np.unique(cell)]
     return np.sort(np.concatenate([rows[: round(share * len(rows))] for rows in found]))
