@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from commod.datasets import TASKS, Split, TabularEncoder, Task, is_known, load_task, on_forget
+from commod.datasets import Split, TabularEncoder, Task, is_known, is_shipped, load_task, on_forget
 from commod.metrics.figures import key_figures_of
 from commod.models.base_models import GIVEN_SCORES, train_base_model
 from commod.models.base_scores import BaseModel, base_logits, logits_of_probabilities
@@ -31,7 +31,7 @@ MAX_SAMPLE = 10_000
 
 def is_large(task: Task) -> bool:
     """Whether the methods beside COMMOD learn from a sample of the training rows, with one seed each."""
-    return task.name not in TASKS and len(task.y) > LARGE
+    return not is_shipped(task.name) and len(task.y) > LARGE
 
 
 class SceneKey(NamedTuple):

@@ -123,14 +123,15 @@ class FitResult:
 
     @cached_property
     def concepts(self) -> pd.DataFrame:
-        """What each concept does, and how well it alone tells the group (``auc, low, high``), on test."""
+        """What each concept does, and how well it alone tells the group (``auc, low, high, told``), on test."""
         values = self.activations(self.scene.encoded_test)
         frame = explain_concepts(self.g, self.task, values, self.scene.decisions_test, self.decisions)
         groups = self.scene.train.sensitive.to_numpy(), self.scene.test.sensitive.to_numpy()
         tells = proxies_of(self.activations(self.scene.encoded_train), values, *groups)
-        found = dict(zip(tells["name"], tells[["auc", "low", "high"]].to_numpy(), strict=True))
-        columns = np.array([found.get(name, np.full(3, np.nan)) for name in frame.index]).T
-        return frame.assign(auc=columns[0], low=columns[1], high=columns[2])
+        found = tells.set_index("name")[["auc", "low", "high", "group"]].reindex(frame.index)
+        # Of two groups it is clear which is told from which.
+        told = "" if len(self.task.groups) == 2 else found["group"].map(dict(enumerate(self.task.groups)))
+        return frame.assign(told=told, **found[["auc", "low", "high"]])
 
     def activations(self, encoded: np.ndarray) -> pd.DataFrame:
         """The values of the concepts for encoded rows."""
@@ -163,7 +164,14 @@ class FitResult:
         alike = len(np.unique(scene.decisions_test)) == 1
         grave = [doubt for doubt in doubts if doubt.is_question or (alike and doubt.kind == "one-sided")]
         return [doubt.text for doubt in grave] + trouble_of(
-            self.task, self.settings.fairness, test.y, scene.logit_test, self.logit, self.figures, self.path
+            self.task,
+            self.settings.fairness,
+            test.y,
+            test.sensitive,
+            scene.logit_test,
+            self.logit,
+            self.figures,
+            self.path,
         )
 
     @property
@@ -224,6 +232,11 @@ class FitResult:
     @property
     def task(self) -> Task:
         return self.scene.task
+
+    @property
+    def has_many_groups(self) -> bool:
+        """Whether there are more groups than two, so that they are sorted, and spoken of by their extremes."""
+        return len(self.task.groups) > 2
 
     @property
     def converged(self) -> bool:

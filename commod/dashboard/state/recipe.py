@@ -11,11 +11,11 @@ from commod.models.threshold import ONE_HALF
 
 def to_python(settings: Settings) -> str:
     """Code that makes the same model with the library."""
-    task = load_task(settings.data)
+    task = load_task(settings.task_name)
     line = {} if settings.threshold == ONE_HALF else {"threshold": settings.threshold}
     arguments = "\n".join(f"    {name}={value!r}," for name, value in (line | settings.commod_arguments()).items())
     imports = "from commod import Commod, evaluate" + ("" if task.recipe else ", load_task") + "\n"
-    make_task = f"{task.recipe}" if task.recipe else f'task = load_task("{settings.data}")\n'
+    make_task = f"{task.recipe}" if task.recipe else f'task = load_task("{settings.task_name}")\n'
     if settings.f == GIVEN_SCORES:
         make_f = f"f = {task.spec.scores!r}  # the column of its scores\n"
     else:

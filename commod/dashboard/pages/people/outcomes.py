@@ -30,16 +30,23 @@ def draw_outcomes(result: FitResult) -> None:
     test = result.scene.test
     frame = explain_outcomes(result.task, test.y, test.sensitive, result.scene.decisions_test, result.decisions)
     st.header("What it did to each group, in people")
-    wide, narrow = st.columns([3, 2], gap="large")
-    with wide:
-        for name, part in frame.groupby("group", sort=False):
-            lines = [_sentence(row, spec.outcomes) for row in part.itertuples()]
-            st.markdown(
-                f"**{escape_markdown(name)}** ({part['count'].sum():,} {escape_markdown(spec.people)})\n"
-                + "".join(lines)
-            )
-    with narrow:
-        _draw(frame, spec.outcomes)
+    if result.has_many_groups:
+        frame = frame.sort_values(["label", "rate_after"], ascending=False, kind="stable")
+        for place, label in zip(st.columns(2, gap="large"), (1, 0), strict=True):
+            with place:
+                st.markdown(f"**Labelled “{escape_markdown(spec.outcomes[label])}”**")
+                _draw(frame[frame["label"] == label], spec.outcomes)
+    else:
+        wide, narrow = st.columns([3, 2], gap="large")
+        with wide:
+            for name, part in frame.groupby("group", sort=False):
+                lines = [_sentence(row, spec.outcomes) for row in part.itertuples()]
+                st.markdown(
+                    f"**{escape_markdown(name)}** ({part['count'].sum():,} {escape_markdown(spec.people)})\n"
+                    + "".join(lines)
+                )
+        with narrow:
+            _draw(frame, spec.outcomes)
     _table(frame, spec.outcomes)
     better, said = ("better", "to a person's favour") if spec.favourable else ("worse", "against a person")
     st.caption(

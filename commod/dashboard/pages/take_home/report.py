@@ -17,11 +17,11 @@ from commod.charts import KINDS, export_chart, plot_changes, plot_pareto
 from commod.charts.pareto import CURRENT, DEPLOYED, PATH
 from commod.dashboard.jobs.checks import Evidence
 from commod.dashboard.jobs.results import FitResult
-from commod.dashboard.state.settings import CONTROLS, described, in_words
+from commod.dashboard.state.settings import CONTROLS, data_in_words, described, in_words
 from commod.dashboard.text.escape import bold, safe_csv
 from commod.dashboard.text.html import cards_of, document, nodes_of
 from commod.dashboard.text.verdicts import ONE_WAY, changes_by_direction, directions
-from commod.datasets import TASKS, Task
+from commod.datasets import Task, is_shipped
 from commod.datasets.raw import in_words as rule_in_words
 from commod.experiments.limits import Limits
 from commod.experiments.refits import Refits
@@ -49,7 +49,7 @@ def base_model_in_words(result: FitResult) -> str:
 
 def file_name(result: FitResult, what: str, ending: str) -> str:
     """Name of a file that is safe anywhere: letters, digits and underscores."""
-    name = result.settings.data if result.settings.data in TASKS else result.task.spec.title
+    name = result.settings.task_name if is_shipped(result.settings.task_name) else result.task.spec.title
     data = re.sub(r"[^A-Za-z0-9]+", "_", name).strip("_")[:40] or "data"
     return f"commod_{data}_{what}.{ending}"
 
@@ -58,7 +58,7 @@ def model_json(result: FitResult) -> str:
     """The model for `commod.portable`."""
     spec = result.task.spec
     about = {
-        "data": spec.title,
+        "data": data_in_words(result.settings),
         "positive class": spec.outcomes[1],
         "f": base_model_in_words(result),
         "settings": in_words(result.settings),
@@ -139,7 +139,7 @@ def report_html(
     return document(
         "report.html",
         kicker=f"Model card · COMMOD Explorer · {date}",
-        title=f"{task.spec.title}: a fairer copy of a model",
+        title=f"{data_in_words(result.settings)}: a fairer copy of a model",
         lead=result.verdict,
         result=result,
         tree=tree,
