@@ -188,7 +188,7 @@ def plot_segments(
     return alt.concat(*parts, columns=2)
 
 
-def plot_who_changed(frame: pd.DataFrame, *, groups: tuple[str, str]) -> alt.LayerChart:
+def plot_who_changed(frame: pd.DataFrame, *, groups: tuple[str, ...]) -> alt.LayerChart:
     """People whose decision changed, by method and group: to their favour to the right, against it to the left.
 
     Parameters

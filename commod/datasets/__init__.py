@@ -4,14 +4,17 @@ from commod.datasets.columns import guess_columns
 from commod.datasets.declared import TASKS
 from commod.datasets.encoding import TabularEncoder
 from commod.datasets.from_file import task_of_file
+from commod.datasets.grouping import Attribute, Grouping
 from commod.datasets.leaks import find_leaks
 from commod.datasets.load import (
     DataFileError,
     add_task,
     damaged_files,
     data_directory,
+    data_of,
     forget_task,
     is_known,
+    is_shipped,
     load_task,
     on_forget,
     task_names,
@@ -23,10 +26,12 @@ from commod.uploads.reading import ReadTable, read_table
 
 __all__ = [
     "TASKS",
+    "Attribute",
     "Choice",
     "ChoiceError",
     "DataFileError",
     "Feature",
+    "Grouping",
     "OwnTask",
     "ReadTable",
     "Split",
@@ -37,10 +42,12 @@ __all__ = [
     "add_task",
     "damaged_files",
     "data_directory",
+    "data_of",
     "find_leaks",
     "forget_task",
     "guess_columns",
     "is_known",
+    "is_shipped",
     "load_task",
     "make_task",
     "on_forget",

@@ -6,10 +6,19 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
+from commod.datasets.grouping import Attribute, Grouping
 from commod.datasets.task import Feature, TaskSpec
 
 __all__ = ["TASKS"]
+
+
+def _by(*attributes: Attribute, **suited: Any) -> Grouping:
+    """The grouping by some attributes: "race_sex", "Race × sex"."""
+    names = [attribute.name for attribute in attributes]
+    return Grouping("_".join(names), " × ".join(names).capitalize(), attributes, suited)
+
 
 _LAW_FEATURES = (
     Feature("lsat", "LSAT score", "number", "points", "Law School Admission Test, 11 to 48.", merit=1),
@@ -26,6 +35,50 @@ _LAW_FEATURES = (
     Feature("tier", "School cluster", "category", "", "LSAC's cluster of the law school: a code, not a rank."),
 )
 
+_LAW_RACE = Attribute("race", "race", {0: "Non-White", 1: "White"})
+_LAW_SEX = Attribute("sex", "sex", {"female": "Female", "male": "Male"})
+
+# Two of the six races that the source has are of few rows, 31 and 11: they join its "Other".
+_COMPAS_RACE = Attribute(
+    "race",
+    "recorded_race",
+    {
+        "African-American": "African-American",
+        "Caucasian": "Caucasian",
+        "Hispanic": "Hispanic",
+        "Other": "Other",
+        "Asian": "Other",
+        "Native American": "Other",
+    },
+)
+_COMPAS_SEX = Attribute("sex", "sex", {"female": "Female", "male": "Male"})
+_COMPAS_AGE = Attribute("age", "age", cuts=(25, 46), bands=("Under 25", "25 to 45", "Over 45"))
+
+_ADULT_RACE = Attribute(
+    "race",
+    "race",
+    {
+        "Amer-Indian-Eskimo": "American Indian",
+        "Asian-Pac-Islander": "Asian or Pacific",
+        "Black": "Black",
+        "Other": "Other",
+        "White": "White",
+    },
+)
+_ADULT_SEX = Attribute("sex", "sex", {0: "Female", 1: "Male"})
+
+_GERMAN_AGE = Attribute("age", "age_group", {0: "25 or younger", 1: "Older than 25"})
+_GERMAN_SEX = Attribute(
+    "sex",
+    "status_sex",
+    {
+        "woman, not single": "Woman",
+        "man, divorced or separated": "Man",
+        "man, single": "Man",
+        "man, married or widowed": "Man",
+    },
+)
+
 _LAW_SCHOOL = TaskSpec(
     name="law_school",
     title="Law School (balanced)",
@@ -40,6 +93,7 @@ _LAW_SCHOOL = TaskSpec(
     people="students",
     suited={"lambda_fair": 3.0, "lambda_concepts": 0.05, "n_concepts": 2},
     targets={"demographic_parity": (0.55, 14.0), "equalized_odds": (0.55, 10.0)},
+    groupings=(_by(_LAW_RACE, _LAW_SEX),),
 )
 
 # The declarations by name.
@@ -83,6 +137,7 @@ TASKS: dict[str, TaskSpec] = {
             people="defendants",
             suited={"lambda_fair": 4.0, "lambda_concepts": 0.2, "n_concepts": 4},
             targets={"demographic_parity": (0.65, 12.0), "equalized_odds": (0.3, 12.0)},
+            groupings=(_by(_COMPAS_RACE), _by(_COMPAS_RACE, _COMPAS_SEX), _by(_COMPAS_AGE)),
         ),
         TaskSpec(
             name="adult",
@@ -110,6 +165,7 @@ TASKS: dict[str, TaskSpec] = {
             filter="Both parts of the UCI file, all rows; 'relationship' is left out because it names the sex.",
             people="adults",
             suited={"lambda_fair": 4.0, "lambda_concepts": 0.1, "n_concepts": 3},
+            groupings=(_by(_ADULT_RACE), _by(_ADULT_RACE, _ADULT_SEX)),
         ),
         TaskSpec(
             name="german",
@@ -145,6 +201,7 @@ TASKS: dict[str, TaskSpec] = {
             people="applicants",
             # 300 test rows: no setting gains more than noise, and the page says so.
             suited={"lambda_fair": 5.0, "lambda_concepts": 0.1, "n_concepts": 3},
+            groupings=(_by(_GERMAN_AGE, _GERMAN_SEX),),
         ),
     )
 }

@@ -22,8 +22,10 @@ __all__ = [
     "add_task",
     "damaged_files",
     "data_directory",
+    "data_of",
     "forget_task",
     "is_known",
+    "is_shipped",
     "load_task",
     "on_forget",
     "task_names",
@@ -47,8 +49,19 @@ def _folder(asked: str) -> Path:
 
 
 def task_names() -> list[str]:
-    """Names that `load_task` knows."""
+    """Names of the data sets that `load_task` knows; each may also be loaded under another of its groupings."""
     return list(TASKS)
+
+
+def is_shipped(name: str) -> bool:
+    """Whether a task of this name ships with the project: a data set, under any of its groupings."""
+    spec = TASKS.get(name.partition(".")[0])
+    return spec is not None and name in spec.task_names.values()
+
+
+def data_of(name: str) -> str:
+    """The data set of a task that ships, whatever its grouping: "adult" of "adult.race_sex"; else the name itself."""
+    return name.partition(".")[0] if is_shipped(name) else name
 
 
 def load_task(name: str) -> Task:
@@ -56,7 +69,9 @@ def load_task(name: str) -> Task:
 
     Parameters
     ----------
-    name : {"law_school", "law_school_full", "compas", "adult", "german"}
+    name : str
+        "law_school", "law_school_full", "compas", "adult" or "german"; with a grouping, if it is not to be the one that
+        the data set opens with: "adult.race_sex".
 
     Returns
     -------
@@ -76,8 +91,12 @@ def load_task(name: str) -> Task:
     own = _own.get(name)
     if own is not None:
         return own
-    if name not in TASKS:
+    data, _, grouping = name.partition(".")
+    if data not in TASKS:
         raise ValueError(f"There is no task {name!r}: choose one of {', '.join(TASKS)}.")
+    if not is_shipped(name):
+        known = ", ".join(TASKS[data].task_names.values())
+        raise ValueError(f"{TASKS[data].title} has no groups {grouping!r}: choose one of {known}.")
     return _load(name, data_directory())
 
 
@@ -87,7 +106,7 @@ _own: dict[str, Task] = {}
 
 def add_task(task: Task) -> None:
     """Let `load_task` find a task that was made here, until it is forgotten; other rows of its name are forgotten."""
-    if task.name in TASKS:
+    if is_shipped(task.name):
         raise ValueError(f"{task.name!r} is the name of a task that ships with the project: choose another.")
     if task.name in _own and _own[task.name].X is not task.X:
         forget_task(task.name)
@@ -112,7 +131,7 @@ def forget_task(name: str) -> None:
 
 def is_known(name: str) -> bool:
     """Whether `load_task` finds a task of this name."""
-    return name in _own or name in TASKS
+    return name in _own or is_shipped(name)
 
 
 def damaged_files() -> dict[str, str]:
@@ -149,14 +168,15 @@ def _checked_content(name: str, folder: Path) -> tuple[bytes, str]:
     return content, sheet
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=32)
 def _load(name: str, folder: Path) -> Task:
-    spec = TASKS[name]
-    content, sheet = _checked_content(name, folder)
+    data, _, grouping = name.partition(".")
+    spec = TASKS[data].under(grouping)
+    content, sheet = _checked_content(data, folder)
     frame = pd.read_parquet(io.BytesIO(content))
     X = frame[[feature.name for feature in spec.features]].copy()
     for feature in spec.features:
         X[feature.name] = X[feature.name].astype("category" if feature.kind == "category" else float)
     y = frame[spec.target].astype(int)
-    sensitive = frame[spec.sensitive].astype(int)
+    sensitive = spec.parted_by.codes(frame)
     return Task(spec=spec, X=X, y=y, sensitive=sensitive, datasheet=sheet, contract=contract_of(X))

@@ -176,6 +176,7 @@ def _compas(content: bytes) -> pd.DataFrame:
             "charge": charge.where(charge.map(charge.value_counts()) >= RARE_CHARGE, "other"),
             "race": (raw["race"] == "Caucasian").astype("int8"),
             "two_year_recid": raw["two_year_recid"].astype("int8"),
+            "recorded_race": raw["race"],
         }
     )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -13,6 +14,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.pipeline import Pipeline
 
 from commod.datasets.encoding import TabularEncoder
+from commod.datasets.grouping import CROSS, UNKNOWN, Attribute, Grouping
 from commod.datasets.raw import Contract
 
 __all__ = ["MAX_TRAINING", "Feature", "Split", "Task", "TaskSpec"]
@@ -70,8 +72,8 @@ class TaskSpec:
         The decision that a person hopes for.
     sensitive : str
         Column of the groups.
-    groups : (str, str)
-        Names of the groups S = 0 and S = 1.
+    groups : tuple of str
+        Names of the groups, by code: of S = 0, S = 1, ...
     filter : str
         Which rows of the source it has.
     people : str
@@ -85,6 +87,10 @@ class TaskSpec:
     targets : mapping
         Criterion to what the search for a target starts from, something that can be had: the figure, and the share of
         changes in percent.
+    groupings : tuple of Grouping
+        Ways to part its people into groups; what `sensitive` and `groups` say comes first, and is put there.
+    grouping : str
+        Name of the one that it has now, see `under`.
     """
 
     name: str
@@ -95,13 +101,58 @@ class TaskSpec:
     outcomes: tuple[str, str]
     favourable: Literal[0, 1]
     sensitive: str
-    groups: tuple[str, str]
+    groups: tuple[str, ...]
     filter: str
     people: str = "people"
     scores: str = ""
     threshold: float = 0.5
     suited: Mapping[str, Any] = field(default_factory=dict, hash=False)
     targets: Mapping[str, tuple[float, float]] = field(default_factory=dict, hash=False)
+    groupings: tuple[Grouping, ...] = ()
+    grouping: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.groupings or self.groupings[0].name:
+            attribute = Attribute(self.sensitive, self.sensitive, dict(enumerate(self.groups)))
+            first = Grouping("", " / ".join(self.groups), (attribute,))
+            object.__setattr__(self, "groupings", (first, *self.groupings))
+
+    @property
+    def data(self) -> str:
+        """Name of the data set, whatever the grouping."""
+        return self.name.removesuffix(f".{self.grouping}") if self.grouping else self.name
+
+    @property
+    def task_names(self) -> dict[str, str]:
+        """Name of each grouping to that of the task under it: ``{"": "adult", "race_sex": "adult.race_sex"}``."""
+        return {each.name: f"{self.data}.{each.name}" if each.name else self.data for each in self.groupings}
+
+    @property
+    def parted_by(self) -> Grouping:
+        """The grouping that it has now."""
+        return next(each for each in self.groupings if each.name == self.grouping)
+
+    def under(self, name: str) -> TaskSpec:
+        """The task of the same people in other groups; features that name the group are left out.
+
+        Raises
+        ------
+        KeyError
+            If there is no such grouping.
+        """
+        grouping = {each.name: each for each in self.groupings}[name]
+        if name == self.grouping:
+            return self
+        return replace(
+            self,
+            name=self.task_names[name],
+            features=tuple(feature for feature in self.features if feature.name not in grouping.columns),
+            sensitive=CROSS.join(attribute.name for attribute in grouping.attributes),
+            groups=grouping.groups,
+            suited={**self.suited, **grouping.suited},
+            targets=grouping.targets,
+            grouping=name,
+        )
 
     @property
     def commod_settings(self) -> dict[str, Any]:
@@ -113,14 +164,21 @@ class TaskSpec:
 
 @dataclass(frozen=True)
 class Split:
-    """Rows of a task: features, labels (0/1) and sensitive attribute (0/1), aligned by index."""
+    """Rows of a task: features, labels (0/1), codes of their groups (-1: not known) and weights, aligned by index."""
 
     X: pd.DataFrame
     y: pd.Series
     sensitive: pd.Series
+    weight: pd.Series | None = None
 
     def __len__(self) -> int:
         return len(self.y)
+
+    @property
+    def sensitive_features(self) -> pd.Series:
+        """The groups as `Commod.fit` and the metrics take them: codes, missing where the group is not known."""
+        known = self.sensitive != UNKNOWN
+        return self.sensitive if known.all() else self.sensitive.where(known)
 
     def sample(self, most: int = MAX_TRAINING, seed: int = 0) -> Split:
         """At most so many rows, drawn at random and left in order; all of them if there are no more."""
@@ -130,7 +188,8 @@ class Split:
 
     def take(self, rows: np.ndarray) -> Split:
         """The rows at these places."""
-        return Split(self.X.iloc[rows], self.y.iloc[rows], self.sensitive.iloc[rows])
+        weight = None if self.weight is None else self.weight.iloc[rows]
+        return Split(self.X.iloc[rows], self.y.iloc[rows], self.sensitive.iloc[rows], weight)
 
 
 @dataclass(frozen=True)
@@ -144,7 +203,7 @@ class Task:
     y : Series of int
         The target; 1 is the positive class, which need not be the favourable one (see ``spec.favourable``).
     sensitive : Series of int
-        1 for ``spec.groups[1]``, 0 for ``spec.groups[0]``.
+        The code of each row's group, a place in ``spec.groups``; -1 where the group is not known.
     datasheet : str
         Markdown: source, licence, size, groups, caveats.
     recipe : str
@@ -155,6 +214,8 @@ class Task:
         When it was: the latest rows are the test part.
     contract : tuple of ColumnRule
         How a cell of the file becomes what stands in ``X``.
+    weight : Series of float, optional
+        For how many people a row stands, as in a survey; one each, if there is none.
     """
 
     spec: TaskSpec
@@ -167,6 +228,7 @@ class Task:
     time: pd.Series | None = field(repr=False, default=None)
     contract: Contract = field(repr=False, default=())
     words: tuple[str, ...] = field(repr=False, default=())
+    weight: pd.Series | None = field(repr=False, default=None)
 
     @property
     def name(self) -> str:
@@ -178,9 +240,29 @@ class Task:
         return {f.name: f.title for f in self.spec.features}
 
     @property
-    def groups(self) -> tuple[str, str]:
-        """Names of the groups S = 0 and S = 1."""
+    def groups(self) -> tuple[str, ...]:
+        """Names of the groups, by code."""
         return self.spec.groups
+
+    @property
+    def grouping(self) -> Grouping:
+        """By what its people are parted."""
+        return self.spec.parted_by
+
+    def margins(self, sensitive: pd.Series | None = None) -> dict[str, tuple[pd.Series, tuple[str, ...]]]:
+        """Of a crossing, the groups by each of its attributes alone.
+
+        Parameters
+        ----------
+        sensitive : Series of int, optional
+            Codes of some rows, e.g. of a test part; by default those of all.
+
+        Returns
+        -------
+        dict
+            Name of the attribute to the codes of the same rows and the names of its groups; empty for no crossing.
+        """
+        return self.grouping.margin_codes(self.sensitive if sensitive is None else sensitive)
 
     def features(self, X: pd.DataFrame) -> pd.DataFrame:
         """The columns of `X` that are features: all but a column of scores."""
@@ -202,7 +284,8 @@ class Task:
         """Split into train and test: at random, stratified by group and label, unless the task knows people or times.
 
         Of a task that says whose rows they are, people are drawn, stratified by their first rows. Of one that says when
-        they were, the latest rows are the test part.
+        they were, the latest rows are the test part. Rows whose group is not known are trained on and never tested on:
+        those that fall into the test part are left out (`n_unknown_test`).
 
         Parameters
         ----------
@@ -211,21 +294,37 @@ class Task:
         test_size : float
             Share of the rows (or people) that go to test (the paper: 0.3).
         """
-        everyone = Split(self.X, self.y, self.sensitive)
+        everyone = Split(self.X, self.y, self.sensitive, self.weight)
+        train, test = self._places(seed, test_size)
+        return everyone.take(train), everyone.take(test[self.sensitive.to_numpy()[test] != UNKNOWN])
+
+    def n_unknown_test(self, seed: int = 0, test_size: float = 0.3) -> int:
+        """How many rows `split` leaves out of the test part, since their group is not known."""
+        _, test = self._places(seed, test_size)
+        return int((self.sensitive.to_numpy()[test] == UNKNOWN).sum())
+
+    def _places(self, seed: int, test_size: float) -> tuple[np.ndarray, np.ndarray]:
+        """Places of the rows to train on and of those to test on, each in order."""
         if self.time is not None:
             order = np.argsort(self.time.to_numpy(), kind="stable")
             last = len(order) - int(np.ceil(test_size * len(order)))
-            return everyone.take(np.sort(order[:last])), everyone.take(np.sort(order[last:]))
+            return np.sort(order[:last]), np.sort(order[last:])
         strata = self.sensitive.to_numpy() * 2 + self.y.to_numpy()
+        draw = partial(train_test_split, test_size=test_size, random_state=seed)
         if self.person is None:
-            rows = np.arange(len(self.y))
-            train, test = train_test_split(rows, test_size=test_size, random_state=seed, stratify=strata)
-            return everyone.take(np.sort(train)), everyone.take(np.sort(test))
+            train, test = draw(np.arange(len(self.y)), stratify=_drawable(strata))
+            return np.sort(train), np.sort(test)
         people, first = np.unique(self.person.to_numpy(), return_index=True)
-        _, held = train_test_split(people, test_size=test_size, random_state=seed, stratify=strata[first])
+        _, held = draw(people, stratify=_drawable(strata[first]))
         is_test = self.person.isin(held).to_numpy()
-        return everyone.take(np.flatnonzero(~is_test)), everyone.take(np.flatnonzero(is_test))
+        return np.flatnonzero(~is_test), np.flatnonzero(is_test)
 
     def base_model(self, classifier: BaseEstimator) -> Pipeline:
         """Return an unfitted Pipeline of the task's preprocessing and a clone of `classifier`."""
         return Pipeline([("prepare", TabularEncoder()), ("model", clone(classifier))])
+
+
+def _drawable(strata: np.ndarray) -> np.ndarray:
+    """The strata, but for those of one row: that cannot be on both sides, and so is drawn with the largest of them."""
+    codes, place, sizes = np.unique(strata, return_inverse=True, return_counts=True)
+    return np.where(sizes[place] < 2, codes[sizes.argmax()], strata)

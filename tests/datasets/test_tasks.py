@@ -3,6 +3,7 @@ import json
 import re
 import shutil
 import zipfile
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -10,7 +11,17 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from commod import load_task, task_names
-from commod.datasets import TASKS, DataFileError, data_directory
+from commod.datasets import (
+    TASKS,
+    Attribute,
+    DataFileError,
+    Grouping,
+    Task,
+    add_task,
+    data_directory,
+    data_of,
+    is_shipped,
+)
 from commod.datasets import rebuild as rebuild_module
 from commod.datasets.load import CHECKSUMS
 from commod.metrics import accuracy, p_rule
@@ -32,14 +43,21 @@ def test_base_model_reaches_the_band_of_the_paper_over_20_splits(name):
     assert mean[1] == pytest.approx(right, abs=right_band)
 
 
-@pytest.mark.parametrize("name", task_names())
+# Every data set under every grouping.
+EVERY = [name for spec in TASKS.values() for name in spec.task_names.values()]
+
+
+@pytest.mark.parametrize("name", EVERY)
 def test_task_is_what_its_declaration_says(name):
     task = load_task(name)
-    spec = TASKS[name]
+    spec = task.spec
+    assert (spec.name, spec.data) == (name, data_of(name))
+    assert is_shipped(name)
     assert list(task.X.columns) == [feature.name for feature in spec.features]
     assert set(task.names) == set(task.X.columns)
     assert set(task.y.unique()) == {0, 1}
-    assert set(task.sensitive.unique()) == {0, 1}
+    assert set(task.sensitive.unique()) == set(range(len(task.groups))), "every cell of the file names a group"
+    assert len(set(task.groups)) == len(task.groups) <= 12
     assert not task.X.isna().any().any()
     for feature in spec.features:
         is_category = isinstance(task.X[feature.name].dtype, pd.CategoricalDtype)
@@ -48,7 +66,93 @@ def test_task_is_what_its_declaration_says(name):
         assert feature.description
         assert bool(feature.unit) == (feature.kind == "number"), f"{feature.name}: numbers have units"
         assert task.names[feature.name] == feature.title
-    assert spec.sensitive not in task.X.columns
+    assert not set(task.grouping.columns) & set(task.X.columns)
+
+
+def test_the_default_of_a_data_set_is_its_two_groups():
+    for name, spec in TASKS.items():
+        first = spec.groupings[0]
+        assert (first.name, first.groups, first.columns) == ("", spec.groups, (spec.sensitive,))
+        assert load_task(name).margins() == {}
+        assert len(spec.groups) == 2
+
+
+def test_crossings_and_their_margins():
+    task = load_task("adult.race_sex")
+    assert len(task.groups) == 10
+    assert task.groups[4:6] == ("Black × Female", "Black × Male")
+    assert task.spec.under("").name == "adult"
+    assert task.spec.under("race").name == "adult.race"
+    race, sex = load_task("adult.race"), load_task("adult")
+    margins = task.margins()
+    assert list(margins) == list(task.grouping.margins) == ["race", "sex"]
+    assert margins["race"][1] == race.groups
+    assert margins["race"][0].equals(race.sensitive.rename("race"))
+    assert margins["sex"][0].equals(sex.sensitive)
+    _, test = task.split(1)
+    codes, names = task.margins(test.sensitive)["race"]
+    assert codes.equals(margins["race"][0].loc[test.X.index])
+    assert names == race.groups
+
+
+def test_a_name_that_is_no_task_says_which_are():
+    assert [is_shipped(name) for name in ("adult", "adult.race", "adult.", "adult.age", "german.csv", "")] == [
+        True,
+        True,
+        *[False] * 4,
+    ]
+    assert [data_of(name) for name in ("adult.race", "adult", "german.csv")] == ["adult", "adult", "german.csv"]
+    with pytest.raises(ValueError, match=r"Adult income has no groups 'age': choose one of adult, adult\.race, "):
+        load_task("adult.age")
+    with pytest.raises(ValueError, match="ships with the project"):
+        add_task(load_task("adult.race"))
+
+
+def test_attributes_by_levels_and_by_bands():
+    cells = pd.Series(["a", "b", None, "c", "?"])
+    assert Attribute("x", "x", {"a": "one", "b": "rest", "c": "rest"}).codes(cells).tolist() == [0, 1, -1, 1, -1]
+    age = Attribute("age", "age", cuts=(25, 45.5))
+    assert age.groups == ("< 25", "25 to < 45.5", "≥ 45.5")
+    assert age.codes(pd.Series([24.9, 25, 45.5, np.nan])).tolist() == [0, 1, 2, -1]
+    some = Grouping("", "", (Attribute("x", "x", {"a": "A", "b": "B"}), age), combinations=((0, 0), (1, 2)))
+    assert some.groups == ("A × < 25", "B × ≥ 45.5")
+    frame = pd.DataFrame({"x": ["a", "b", "a", None], "age": [20, 50, 50, 20]})
+    assert some.codes(frame).tolist() == [0, 1, -1, -1]
+    assert some.margin_codes(some.codes(frame))["age"][0].tolist() == [0, 2, -1, -1]
+
+
+def _small_task(**more):
+    rng = np.random.default_rng(0)
+    sensitive = pd.Series(rng.integers(-1, 3, 200))
+    y = pd.Series(rng.integers(0, 2, 200))
+    spec = replace(TASKS["german"], name="small", groups=("a", "b", "c", "d"), groupings=())
+    return Task(spec, pd.DataFrame({"x": rng.normal(size=200)}), y, sensitive, **more)
+
+
+def test_rows_of_unknown_group_are_trained_on_and_not_tested_on():
+    task = _small_task(weight=pd.Series(np.arange(200.0)))
+    train, test = task.split(2)
+    assert (test.sensitive >= 0).all()
+    left_out = task.n_unknown_test(2)
+    assert left_out > 0
+    assert len(train) == 140
+    assert len(test) == 60 - left_out
+    assert (train.sensitive == -1).sum() == (task.sensitive == -1).sum() - left_out
+    assert train.sensitive_features.isna().sum() == (train.sensitive == -1).sum()
+    assert test.sensitive_features is test.sensitive
+    assert test.weight.tolist() == test.X.index.tolist()  # weights go with their rows
+    assert len(train.sample(20).weight) == 20
+    by_time = replace(task, time=pd.Series(np.arange(200)))
+    assert by_time.n_unknown_test() == (task.sensitive[140:] == -1).sum()
+
+
+def test_a_group_of_one_person_can_be_split():
+    task = _small_task()
+    alone = task.sensitive.copy()
+    alone[7] = 3
+    for person in (None, pd.Series(np.arange(200) // 2)):
+        parts = replace(task, sensitive=alone, person=person).split()
+        assert sum((part.sensitive == 3).sum() for part in parts) == 1
 
 
 @pytest.mark.parametrize("name", task_names())
