@@ -13,7 +13,9 @@ import numpy as np
 import pandas as pd
 
 from commod.datasets import Split, TabularEncoder, Task, is_known, is_shipped, load_task, on_forget
+from commod.metrics.counts import counts_of_codes
 from commod.metrics.figures import key_figures_of
+from commod.metrics.small_groups import left_out_in_words
 from commod.models.base_models import GIVEN_SCORES, train_base_model
 from commod.models.base_scores import BaseModel, base_logits, logits_of_probabilities
 from commod.models.competitors.membership import Membership
@@ -101,8 +103,35 @@ class Scene:
 
     def figures(self, decisions: np.ndarray) -> dict[str, float]:
         """The key figures of decisions on the test rows."""
-        cell = self.cell_test * 4 + self.decisions_test * 2 + decisions
-        return key_figures_of(np.bincount(cell, minlength=16).reshape(2, 2, 2, 2).astype(float))
+        test = self.test
+        counts = counts_of_codes(
+            test.sensitive, len(self.task.groups), test.y, self.decisions_test, decisions, test.weight
+        )
+        return key_figures_of(counts)
+
+    @cached_property
+    def group_sizes(self) -> np.ndarray:
+        """Test rows of each group."""
+        return np.bincount(self.test.sensitive, minlength=len(self.task.groups))
+
+    @property
+    def left_out(self) -> str:
+        """Which groups are too small to be compared on test, and why; empty if none is."""
+        return left_out_in_words(self.task.groups, self.group_sizes)
+
+    @cached_property
+    def basis(self) -> str:
+        """On whom the figures rest, where these are not the rows of the test part, each counted once; else empty."""
+        told = []
+        if (self.task.sensitive < 0).any():
+            unknown = self.task.n_unknown_test(self.seed)
+            told.append(
+                f"Measured on {len(self.test):,} of {len(self.test) + unknown:,} test {self.task.spec.people}, those "
+                "whose group is known."
+            )
+        if self.task.weight is not None:
+            told.append("Rates and figures are weighted; people are counted as rows.")
+        return " ".join(told)
 
     def learning_from(self, rows: np.ndarray) -> Scene:
         """The scene with these of its training rows in place of all; its test rows stay."""
@@ -134,7 +163,8 @@ class Scene:
     def membership(self) -> Membership:
         """Who a training row probably is: one model for all methods that ask."""
         with single_threaded():  # as the methods' own would be: two threads of a busy machine take ten times as long
-            return Membership().fit(self.encoded_train, self.train.y, self.train.sensitive)
+            known = self.train.sensitive.to_numpy() >= 0
+            return Membership().fit(self.encoded_train[known], self.train.y[known], self.train.sensitive[known])
 
 
 MAX_SCENES = 16

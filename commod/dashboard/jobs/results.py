@@ -37,6 +37,7 @@ from commod.explain import (
 )
 from commod.explain.checks import Answer, check_again, check_merit
 from commod.explain.doubts import doubts_about
+from commod.explain.groups import Groups, explain_groups
 from commod.explain.people import Segments, explain_people, explain_segments, leaf_words
 from commod.explain.proxies import proxies_of
 from commod.explain.sense import explain_record
@@ -51,7 +52,7 @@ from commod.models.threshold import ONE_HALF
 # Bytes of a fit's frames and of its estimator, whatever the number of rows.
 FRAMES = 96 * 2**10
 # Parts of a fit that take a while to make.
-EXPLAINED = ("figures", "changes", "record", "at_hand", "loadings", "concepts", "cards", "trouble")
+EXPLAINED = ("figures", "changes", "groups", "record", "at_hand", "loadings", "concepts", "cards", "trouble")
 # Bytes that all lines of the λ_fair slider may hold together.
 MAX_WARM_START_BYTES = 96 * 2**20
 
@@ -99,12 +100,21 @@ class FitResult:
             self.decisions,
             sensitive_features=test.sensitive,
             scores=(self.scene.logit_test, self.logit),
+            sample_weight=test.weight,
         )
 
     @cached_property
     def changes(self) -> pd.DataFrame:
         """Changes by group and direction, on test."""
         return change_table(self.scene.decisions_test, self.decisions, sensitive_features=self.scene.test.sensitive)
+
+    @cached_property
+    def groups(self) -> Groups | None:
+        """Each of many groups against everyone, on test; of two, the figures say all."""
+        scene = self.scene
+        if not self.has_many_groups:
+            return None
+        return explain_groups(self.task, scene.test, self.settings.fairness, scene.decisions_test, self.decisions)
 
     @cached_property
     def record(self) -> pd.DataFrame:
@@ -285,7 +295,8 @@ def _train(scene: Scene, settings: Settings, report: Report | None, warm_start: 
         return Commod(scene.f, threshold=scene.threshold, **settings.commod_arguments()).fit(
             train.X,
             train.y,
-            sensitive_features=train.sensitive,
+            sensitive_features=train.sensitive_features,
+            sample_weight=train.weight,
             base_scores=scene.scores_train,
             callback=progress,
             warm_start=warm_start,

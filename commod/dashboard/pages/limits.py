@@ -28,11 +28,10 @@ from commod.dashboard.views import methods as sweeps
 from commod.dashboard.views.chart import draw
 from commod.dashboard.views.methods import label_of
 from commod.dashboard.views.model import train
-from commod.dashboard.views.points import Swept, as_rows, point_columns
+from commod.dashboard.views.points import Swept, as_rows, point_columns, rests_on
 from commod.dashboard.views.table import Table
 from commod.experiments import Sweep
 from commod.experiments.limits import MAX_POINTS, Limits, best_within
-from commod.experiments.sweep import rows_in_words
 from commod.metrics.figures import CRITERIA, FIGURES, Criterion
 from commod.metrics.pareto import undominated
 
@@ -220,7 +219,7 @@ def region(here: Drawn, place: Any, *, final: bool = False) -> None:
     edge = "above" if criterion.upward else "below"
     known = "group and outcome are" if criterion.by_label else "group is"
     hidden = len(here.models) - len(models)
-    rest_on = rows_in_words(here.result.scene) if here.sweeps else ""
+    rest_on = rests_on(here.result.scene)
     less = f" {hidden} models that change more, or are less fair than f, are not drawn." if hidden else ""
     own = " Orange line: the fairest COMMOD model with at most so many changes." if "commod" in here.sweeps else ""
     with place.container():

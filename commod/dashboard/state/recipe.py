@@ -26,12 +26,15 @@ def to_python(settings: Settings) -> str:
         make_f = f"f = task.base_model({' '.join(repr(classifier).split())}).fit(train.X, train.y)\n"
     many = 0.7 * len(task.y) > MAX_TRAINING
     sample = "train = train.sample()  # as many rows as an edit needs\n" if many else ""
+    unknown = (task.sensitive < 0).any()
+    rows = f"sensitive_features=train.sensitive{'_features' if unknown else ''}"
+    rows += "" if task.weight is None else ", sample_weight=train.weight"
     return (
         f"{imports}\n{make_task}"
         f"train, test = task.split(seed={settings.seed})\n"
         f"{make_f}"
         f"{sample}"
         f"g = Commod(\n    f,\n{arguments}\n)\n"
-        "g.fit(train.X, train.y, sensitive_features=train.sensitive)\n"
+        f"g.fit(train.X, train.y, {rows})\n"
         "print(evaluate(task, f, g, test).to_string())\n"
     )

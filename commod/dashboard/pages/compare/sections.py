@@ -22,7 +22,15 @@ from commod.dashboard.text.html import html_legend, html_table
 from commod.dashboard.views.chart import draw
 from commod.dashboard.views.download import offer
 from commod.dashboard.views.methods import choose_model, state
-from commod.dashboard.views.points import Swept, as_rows, draw_cells, draw_segments, lead_in_words, point_columns
+from commod.dashboard.views.points import (
+    Swept,
+    as_rows,
+    draw_cells,
+    draw_segments,
+    lead_in_words,
+    point_columns,
+    rests_on,
+)
 from commod.dashboard.views.table import Table
 from commod.datasets import load_task
 from commod.experiments import prepare
@@ -36,7 +44,6 @@ from commod.experiments.segments import (
     segment_sources,
     segments_by,
 )
-from commod.experiments.sweep import rows_in_words
 from commod.explain.concepts import in_percent
 from commod.metrics.figures import CRITERIA
 from commod.models.competitors import METHODS, overview, overview_in_words
@@ -123,7 +130,7 @@ def tradeoff(here: Compared, place: Any, *, final: bool = False) -> None:
 
     selection: dict[str, Any] = {"key": "methods_chart", "on_select": choose} if final else {}
     frame, left_out = here.tradeoff
-    rest_on = rows_in_words(prepare(*here.settings.scene()))
+    rest_on = rests_on(prepare(*here.settings.scene()))
     less = f" {left_out} models that are far less fair than f, and less accurate, are not drawn." if left_out else ""
     with place.container():
         st.markdown(_read_out(here))

@@ -308,8 +308,8 @@ def _overlap(shown: Sequence[Shown]) -> None:
     groups = _together(shown, "data", "groups", "seed")
     if len(groups) == len(shown):
         st.info(
-            "No two of these runs are about the same test people: data set, groups and split must be equal. Their changes "
-            "can be compared in number, not person by person.",
+            "No two of these runs are about the same test people: data set, groups and split must be equal. Their "
+            "changes can be compared in number, not person by person.",
             icon=":material/info:",
         )
         return

@@ -27,6 +27,7 @@ from commod.experiments.limits import Limits
 from commod.experiments.refits import Refits
 from commod.explain import ChangeTree
 from commod.explain.checks import MARKS
+from commod.explain.groups import extremes_in_words, margins_in_words
 from commod.explain.people import FEW
 from commod.explain.sense import certainty
 from commod.metrics.figures import CRITERIA, FIGURES, figure_of, key_figures, title_of
@@ -165,6 +166,7 @@ def report_html(
         checks=[(*MARKS[answer.mark], answer) for answer in result.answers(merit, refits).values()],
         calibration=_calibration(result, evidence),
         smallest=_smallest(result),
+        each_group=_each_group(result),
         contract=[[str(rule.name), rule_in_words(rule)] for rule in task.contract],
         p_rules=_p_rules(result),
         **_trade_off(result),
@@ -233,6 +235,35 @@ def _figure_rows(result: FitResult) -> list[list[str]]:
     return rows
 
 
+def _each_group(result: FitResult) -> dict[str, Any]:
+    """Many groups: which are the extremes, the margins of a crossing, and each against everyone; of two, nothing."""
+    found, fairness = result.groups, result.settings.fairness
+    if found is None:
+        return {}
+    figure = CRITERIA[fairness].figure
+    rows = [
+        [
+            row.group,
+            f"{row.count:,}" + ("" if row.compared else " (few)"),
+            f"{row.before:.1%}\n[{100 * row.before_low:.1f}, {100 * row.before_high:.1f}]",
+            f"{row.rate:.1%}\n[{100 * row.low:.1f}, {100 * row.high:.1f}]",
+            f"{100 * row.difference:+.1f} points".replace("-", "−"),
+            f"{row.ratio:.2f}",
+        ]
+        for row in found.table.itertuples()
+    ]
+    return {
+        "extremes": [
+            (model, figure.show(result.figures.loc[figure.name, model]), extremes_in_words(found, fairness, model))
+            for model in ("g", "f")
+            if figure.name in result.figures.index
+        ],
+        "title": figure.title,
+        "margins": margins_in_words(found, fairness),
+        "rows": rows,
+    }
+
+
 def _trade_off(result: FitResult) -> dict[str, Any]:
     """The path from f to g as a chart and as a table."""
     path = result.path
@@ -271,10 +302,13 @@ def _who(result: FitResult) -> dict[str, Any]:
     """Changes by group and direction, as a chart and as a table."""
     bars = changes_by_direction(result.task.spec, result.changes)
     (better, _), (worse, _) = directions(result.task.spec)
-    chart = plot_changes(pd.DataFrame(bars), better=better, worse=worse).properties(height=150)
+    chart = plot_changes(pd.DataFrame(bars), better=better, worse=worse, many=result.has_many_groups)
+    chart = chart if result.has_many_groups else chart.properties(height=150)
     alt = "Share of each group whose decision changed, by direction; values in the table below."
     rows = []
-    for (_, row), *both in zip(result.changes.iterrows(), bars[::2], bars[1::2], strict=True):
+    of_group = {result.task.groups[int(code)]: row for code, row in result.changes.iterrows()}
+    for both in zip(bars[::2], bars[1::2], strict=True):
+        row = of_group[both[0]["name"]]
         changed = [(row["changed"], row["change_rate"]), *((bar["count"], bar["share"]) for bar in both)]
         cells = [f"{people:,.0f} ({share:.1%})" for people, share in changed]
         rows.append([both[0]["name"], f"{row['count']:,.0f}", *cells])
