@@ -7,42 +7,43 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from commod.metrics.counts import as_binary, change_counts
+from commod.metrics.counts import as_binary, as_weight, same_length, tally
 
 __all__ = ["calibration_table", "change_rate", "change_table"]
 
 
-def change_rate(predictions_f: Any, predictions_g: Any) -> float:
+def change_rate(predictions_f: Any, predictions_g: Any, *, sample_weight: Any = None) -> float:
     """P(Ŷ ≠ Ŷ^f), the share of decisions that differ. Range 0 to 1; 0 means g decides as f does."""
     f, g = as_binary(predictions_f, "predictions_f"), as_binary(predictions_g, "predictions_g")
-    if len(f) != len(g):
-        raise ValueError(f"Inputs differ in length: predictions_f has {len(f)}, predictions_g has {len(g)} rows.")
-    if len(f) == 0:
-        raise ValueError("There are no rows: a change rate needs at least one.")
-    return float(np.mean(f != g))
+    weight = None if sample_weight is None else as_weight(sample_weight)
+    same_length(predictions_f=f, predictions_g=g, **({} if weight is None else {"sample_weight": weight}))
+    return float(np.mean(f != g) if weight is None else np.average(f != g, weights=weight))
 
 
-def change_table(predictions_f: Any, predictions_g: Any, *, sensitive_features: Any) -> pd.DataFrame:
+def change_table(
+    predictions_f: Any, predictions_g: Any, *, sensitive_features: Any, sample_weight: Any = None
+) -> pd.DataFrame:
     """Changes by group and direction, one row per group.
 
     Columns ``count`` (size of the group), ``raised`` and ``lowered`` (decisions that went 0→1 and 1→0), ``changed``
-    (their sum) and the shares ``raised_rate, lowered_rate, change_rate`` of the group's size. A group is in the table
-    because it has rows, so every share exists.
+    (their sum), all in rows, and the shares ``raised_rate, lowered_rate, change_rate`` of the group's size, weighted. A
+    group is in the table because it has rows, so every share exists.
     """
-    counts, groups = change_counts(predictions_f, predictions_f, predictions_g, sensitive_features)
-    sizes = counts.sum(axis=(1, 2, 3))
-    raised, lowered = counts[:, :, 0, 1].sum(axis=1), counts[:, :, 1, 0].sum(axis=1)
+    predictions = {"predictions_f": predictions_f, "predictions_g": predictions_g}
+    found = tally(predictions_f, predictions, sensitive_features, sample_weight)
+    rows, counts = found.rows.sum(axis=1), found.counts.sum(axis=1)  # (groups, f, g)
+    sizes, raised, lowered = counts.sum(axis=(1, 2)), counts[:, 0, 1], counts[:, 1, 0]
     return pd.DataFrame(
         {
-            "count": sizes.astype(int),
-            "raised": raised.astype(int),
-            "lowered": lowered.astype(int),
-            "changed": (raised + lowered).astype(int),
+            "count": found.sizes.astype(int),
+            "raised": rows[:, 0, 1].astype(int),
+            "lowered": rows[:, 1, 0].astype(int),
+            "changed": (rows[:, 0, 1] + rows[:, 1, 0]).astype(int),
             "raised_rate": raised / sizes,
             "lowered_rate": lowered / sizes,
             "change_rate": (raised + lowered) / sizes,
         },
-        index=pd.Index(groups, name="group"),
+        index=pd.Index(found.groups, name="group"),
     )
 
 
@@ -66,8 +67,7 @@ def calibration_table(scores_f: Any, scores_g: Any, *, n_bins: int = 10) -> pd.D
     for name, scores in (("scores_f", f), ("scores_g", g)):
         if scores.ndim != 1 or not ((scores >= 0) & (scores <= 1)).all():
             raise ValueError(f"{name} must be probabilities between 0 and 1, one per row.")
-    if len(f) != len(g):
-        raise ValueError(f"Inputs differ in length: scores_f has {len(f)}, scores_g has {len(g)} rows.")
+    same_length(scores_f=f, scores_g=g)
     edges = np.linspace(0.0, 1.0, n_bins + 1)
     index = np.minimum((f * n_bins).astype(int), n_bins - 1)
     rows = [

@@ -1,17 +1,65 @@
-"""Everything here is a function of counts: how many rows of group s with label y got prediction ŷ."""
+"""Everything here is a function of counts: how many rows of group s with label y got prediction ŷ.
+
+With weights, a count is the sum of the weights. Rows whose group is not known, and rows of weight 0, are not counted.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-__all__ = ["Counts", "as_binary", "change_counts", "codes_of_groups", "confusion_counts"]
+__all__ = [
+    "CROSSED",
+    "Counts",
+    "Tally",
+    "as_binary",
+    "as_weight",
+    "change_counts",
+    "codes_of_groups",
+    "confusion_counts",
+    "counts_of_codes",
+    "effective_size",
+    "same_length",
+    "sizes_of_groups",
+    "tally",
+]
 
 # (..., groups, label, prediction) or, for two models, (..., groups, label, prediction of f, prediction of g)
 Counts = NDArray[np.float64]
+# Between the parts of the name of a group that is a combination.
+CROSSED = " × "
+
+
+@dataclass(frozen=True)
+class Tally:
+    """Counts, and what is needed beside them where rows have weights.
+
+    Attributes
+    ----------
+    counts : (groups, 2, 2) or (groups, 2, 2, 2)
+        Sums of weights; without weights, rows.
+    squares, rows : of the same shape
+        Sums of squared weights (see `effective_size`), and how many rows there are.
+    groups : list
+        Their values.
+    kept : (n,)
+        Which of the rows are counted: those whose group is known and whose weight is not 0.
+    """
+
+    counts: Counts
+    squares: Counts
+    rows: Counts
+    groups: list[Any]
+    kept: NDArray[np.bool_]
+
+    @property
+    def sizes(self) -> Counts:
+        """Rows of each group."""
+        return sizes_of_groups(self.rows)
 
 
 def as_binary(values: Any, name: str) -> NDArray[np.int64]:
@@ -28,42 +76,147 @@ def as_binary(values: Any, name: str) -> NDArray[np.int64]:
     return array.astype(np.int64)
 
 
-def codes_of_groups(sensitive_features: Any) -> tuple[NDArray[np.int64], list[Any]]:
-    """Group number of each row and the sorted group values; a ValueError if a value is missing or one group only."""
-    series = pd.Series(np.asarray(sensitive_features))
-    if series.isna().any():
-        raise ValueError("sensitive_features has missing values: give those rows a group of their own or drop them.")
-    groups = sorted(series.unique().tolist(), key=lambda v: (str(type(v)), v))
-    if len(groups) < 2:
-        raise ValueError(f"sensitive_features holds one group only ({groups}): fairness compares two or more.")
-    return pd.Categorical(series, categories=groups).codes.astype(np.int64), groups
+def as_weight(sample_weight: Any) -> NDArray[np.float64]:
+    """`sample_weight` as an array of numbers from 0 on, or a ValueError that says what is wrong with it."""
+    try:
+        weight = np.asarray(sample_weight, dtype=float)
+    except (TypeError, ValueError):
+        raise ValueError("sample_weight must hold numbers, one for each row.") from None
+    if weight.ndim != 1:
+        raise ValueError(f"sample_weight must have one value per row, not shape {weight.shape}.")
+    bad = ~np.isfinite(weight) | (weight < 0)
+    if bad.any():
+        raise ValueError(
+            f"sample_weight must hold finite numbers from 0 on, and {int(bad.sum()):,} row(s) do not (the first has "
+            f"{weight[bad][0]:g}): leave those rows out or give them a weight."
+        )
+    if len(weight) and not weight.any():
+        raise ValueError("All weights are 0: nobody would count. Give sample_weight where somebody has more than 0.")
+    return weight
 
 
-def confusion_counts(y_true: Any, y_pred: Any, sensitive_features: Any) -> tuple[Counts, list[Any]]:
-    """Counts of shape (groups, 2, 2): group, label, prediction; and the groups' values."""
-    y, p = as_binary(y_true, "y_true"), as_binary(y_pred, "y_pred")
-    codes, groups = codes_of_groups(sensitive_features)
-    _same_length(y_true=y, y_pred=p, sensitive_features=codes)
-    flat = np.bincount(codes * 4 + y * 2 + p, minlength=4 * len(groups))
-    return flat.reshape(len(groups), 2, 2).astype(float), groups
-
-
-def change_counts(
-    y_true: Any, predictions_f: Any, predictions_g: Any, sensitive_features: Any
-) -> tuple[Counts, list[Any]]:
-    """Counts of shape (groups, 2, 2, 2): group, label, prediction of f, prediction of g; and the groups' values."""
-    y = as_binary(y_true, "y_true")
-    f, g = as_binary(predictions_f, "predictions_f"), as_binary(predictions_g, "predictions_g")
-    codes, groups = codes_of_groups(sensitive_features)
-    _same_length(y_true=y, predictions_f=f, predictions_g=g, sensitive_features=codes)
-    flat = np.bincount(codes * 8 + y * 4 + f * 2 + g, minlength=8 * len(groups))
-    return flat.reshape(len(groups), 2, 2, 2).astype(float), groups
-
-
-def _same_length(**arrays: NDArray[np.int64]) -> None:
+def same_length(**arrays: Any) -> None:
+    """Raise a ValueError unless the arrays, given by the names that an error calls them, are as long and not empty."""
     lengths = {name: len(array) for name, array in arrays.items()}
     if len(set(lengths.values())) > 1:
         shown = ", ".join(f"{name} has {length}" for name, length in lengths.items())
         raise ValueError(f"Inputs differ in length: {shown} rows.")
     if 0 in lengths.values():
         raise ValueError("There are no rows: a metric needs at least one row per group.")
+
+
+def codes_of_groups(sensitive_features: Any) -> tuple[NDArray[np.int64], list[Any]]:
+    """Group number of each row, −1 where it is not known, and the sorted group values.
+
+    Parameters
+    ----------
+    sensitive_features : array (n,), or DataFrame or array (n, columns)
+        Any values; missing ones (None, NaN, pd.NA) are groups not known. Of two or more columns the groups are the
+        combinations, named "Black × Female" in the order of the columns, and not known if a part is not.
+
+    Raises
+    ------
+    ValueError
+        If fewer than two groups are known.
+    """
+    series = _one_column(sensitive_features)
+    known = series.notna()
+    groups = sorted(series[known].unique().tolist(), key=lambda v: (str(type(v)), v))
+    if len(groups) < 2:
+        found = f"holds one group only ({groups})" if groups else "holds no group that is known"
+        raise ValueError(f"sensitive_features {found}: fairness compares two or more.")
+    return pd.Categorical(series, categories=groups).codes.astype(np.int64), groups
+
+
+def _one_column(sensitive_features: Any) -> pd.Series:
+    """One value a row; of several columns, their names joined."""
+    if isinstance(sensitive_features, pd.DataFrame):
+        columns = [pd.Series(np.asarray(column)) for _, column in sensitive_features.items()]
+    else:
+        array = np.asarray(sensitive_features)
+        if array.ndim > 2:
+            raise ValueError(f"sensitive_features must have a row for each person, not shape {array.shape}.")
+        columns = [pd.Series(column) for column in (array.T if array.ndim == 2 else [array])]
+    if not columns:
+        raise ValueError("sensitive_features has no column: give at least one.")
+    if len(columns) == 1:
+        return columns[0]
+    known = np.logical_and.reduce([column.notna() for column in columns])
+    return columns[0].astype(str).str.cat([column.astype(str) for column in columns[1:]], sep=CROSSED).where(known)
+
+
+def counts_of_codes(codes: Any, n_groups: int, y: Any, f: Any, g: Any = None, weight: Any = None) -> Counts:
+    """Counts of rows whose groups are codes 0 … n_groups − 1; −1, a group that is not known, is not counted.
+
+    Nothing is checked: this is the way for those who count often.
+
+    Parameters
+    ----------
+    y, f, g : arrays (n,) of 0 and 1, or of bool
+        Labels and the decisions of one model or of two.
+    weight : array (n,), optional
+
+    Returns
+    -------
+    (n_groups, 2, 2), or with `g` (n_groups, 2, 2, 2)
+    """
+    return _count(codes, n_groups, [y, f] if g is None else [y, f, g], weight)
+
+
+def _count(codes: Any, n_groups: int, columns: list[Any], weight: Any) -> Counts:
+    """Counts over the group and any number of columns of 0 and 1."""
+    cell = np.asarray(codes, dtype=np.int64)
+    for column in columns:
+        cell = 2 * cell + np.asarray(column)  # −1 becomes −2 or −1, and stays below 0
+    known = cell >= 0
+    if not known.all():
+        cell, weight = cell[known], weight if weight is None else np.asarray(weight)[known]
+    flat = np.bincount(cell, weights=weight, minlength=n_groups << len(columns))
+    return flat.reshape(n_groups, *[2] * len(columns)).astype(float)
+
+
+def tally(y_true: Any, predictions: dict[str, Any], sensitive_features: Any, sample_weight: Any = None) -> Tally:
+    """Checked rows as counts; `predictions` of one model or of two, by the name that an error gives them."""
+    y = as_binary(y_true, "y_true")
+    decided = {name: as_binary(values, name) for name, values in predictions.items()}
+    of_groups = _one_column(sensitive_features)
+    weight = np.ones(len(y)) if sample_weight is None else as_weight(sample_weight)
+    given = {} if sample_weight is None else {"sample_weight": weight}
+    same_length(y_true=y, **decided, sensitive_features=of_groups, **given)
+    kept = weight > 0
+    codes, groups = codes_of_groups(of_groups[kept])
+    kept[kept] = codes >= 0
+    codes, weight, columns = codes[codes >= 0], weight[kept], [values[kept] for values in (y, *decided.values())]
+    rows, counts, squares = (_count(codes, len(groups), columns, weight**power) for power in range(3))
+    return Tally(counts, squares, rows, groups, kept)
+
+
+def sizes_of_groups(counts: Counts) -> Counts:
+    """People of each group, from (groups, label, prediction …)."""
+    return counts.reshape(len(counts), -1).sum(axis=1)
+
+
+def effective_size(weight: Any, squares: Any) -> Counts:
+    """Kish's effective size from sums of weights and of their squares: so many people of equal weight tell as much.
+
+    (Σw)² / Σw²; without weights, the number of people. 0 of nobody.
+    """
+    total, squared = np.asarray(weight, dtype=float), np.asarray(squares, dtype=float)
+    return np.asarray(total**2 / np.where(squared > 0, squared, 1.0))
+
+
+def confusion_counts(
+    y_true: Any, y_pred: Any, sensitive_features: Any, sample_weight: Any = None
+) -> tuple[Counts, list[Any]]:
+    """Counts of shape (groups, 2, 2): group, label, prediction; and the groups' values."""
+    found = tally(y_true, {"y_pred": y_pred}, sensitive_features, sample_weight)
+    return found.counts, found.groups
+
+
+def change_counts(
+    y_true: Any, predictions_f: Any, predictions_g: Any, sensitive_features: Any, sample_weight: Any = None
+) -> tuple[Counts, list[Any]]:
+    """Counts of shape (groups, 2, 2, 2): group, label, prediction of f, prediction of g; and the groups' values."""
+    predictions = {"predictions_f": predictions_f, "predictions_g": predictions_g}
+    found = tally(y_true, predictions, sensitive_features, sample_weight)
+    return found.counts, found.groups

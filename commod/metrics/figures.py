@@ -14,13 +14,18 @@ import numpy as np
 
 from commod.metrics.counts import Counts
 from commod.metrics.fairness import (
+    FPR,
+    NEGATIVE,
+    P_RULE,
+    POSITIVE,
+    TPR,
+    Extremes,
+    Share,
     Values,
     accuracy_of_counts,
-    gap,
-    p_rule_of_rates,
     positive_rates,
-    rates_given_label,
 )
+from commod.metrics.small_groups import compared_groups
 
 __all__ = [
     "CRITERIA",
@@ -51,7 +56,8 @@ class Figure:
         In a sentence or two: its tooltip, and its entry in the glossary.
     formula : callable
         From counts to values over their leading axes: ``(..., groups, label, prediction)`` for a figure of one model,
-        ``(..., groups, label, f, g)`` for one of the change. By group it gives one more axis, that of the groups.
+        ``(..., groups, label, f, g)`` for one of the change. By group it gives one more axis, that of the groups. If it
+        is an `Extremes`, small groups are left out: see `of_counts`.
     direction : {1, -1, 0}
         Whether more of it is better, less of it, or neither.
     percent : bool
@@ -64,7 +70,8 @@ class Figure:
         If there is one for each group: how their rows begin (``positive_rate`` for ``positive_rate_0, …``). Then
         `title` has a gap ``{group}``. Any title may have ``{positive}`` and ``{negative}``, the names of the outcomes.
     needs_labels : bool
-        Whether every group must have rows of either label; where one has not, the figure is left out.
+        Whether every group (that counts in it) must have rows of either label; where one has not, the figure is left
+        out.
     whole : callable, optional
         Of a share of people: how many it is a share of, from counts ``(groups, label, f, g)``; by group, of each. Its
         interval is then Wilson's.
@@ -107,6 +114,27 @@ class Figure:
     def __post_init__(self) -> None:
         if self.key and self.by_group:
             raise ValueError(f"The figure {self.name!r} is one for each group: it cannot be a key figure.")
+
+    def of_counts(self, counts: Counts, rows: Any = None) -> Values:
+        """Its value from counts, by `commod.metrics.small_groups`: an extreme is one of the groups large enough.
+
+        Parameters
+        ----------
+        counts : as `formula` takes them
+        rows : (groups,), optional
+            Of how many rows each group is; default, what the counts say. (Under weights they do not say it. With
+            leading axes, those of draws, the first one does.)
+        """
+        return self.formula(self.counted(counts, rows))
+
+    def counted(self, counts: Counts, rows: Any = None) -> Counts:
+        """Of counts, those of the groups that play a part in the figure."""
+        if not isinstance(self.formula, Extremes):
+            return counts
+        axis = -4 if self.of_change else -3
+        if rows is None:
+            rows = counts.reshape(-1, *counts.shape[axis:])[0].sum(axis=tuple(range(axis + 1, 0)))
+        return counts.compress(compared_groups(rows), axis=axis)
 
     @property
     def short_title(self) -> str:
@@ -170,10 +198,6 @@ def _minus(text: str) -> str:
     return text.replace("-", "−")
 
 
-def _delta(label: int) -> Callable[[Counts], Values]:
-    return lambda counts: gap(rates_given_label(counts, label))
-
-
 def _not_of_counts(counts: Counts) -> Values:
     raise TypeError("This figure is one of scores, which counts of decisions do not tell.")
 
@@ -208,6 +232,9 @@ def _changed(counts: Counts) -> Values:
 def _change_rates(counts: Counts) -> Values:
     """Of each group, shape (..., groups)."""
     return _changed(counts) / _group_sizes(counts)
+
+
+_CHANGED = Share(_change_rates, _group_sizes)
 
 
 def _kept(part: Callable[[Counts], Values], whole: Callable[[Counts], Values]) -> Callable[[Counts], Values]:
@@ -265,7 +292,7 @@ FIGURES: dict[str, Figure] = {
             "p_rule",
             "P-Rule",
             "The smaller of the two groups' rates of positive decisions over the larger. 1 is fair.",
-            lambda counts: p_rule_of_rates(positive_rates(counts)),
+            P_RULE,
             direction=1,
             key=True,
             fair="1",
@@ -275,7 +302,7 @@ FIGURES: dict[str, Figure] = {
             "p_rule_of_negative",
             "P-Rule of “{negative}”",
             "The same ratio of the groups' rates of negative decisions. 1 is fair.",
-            lambda counts: p_rule_of_rates(1.0 - positive_rates(counts)),
+            Extremes((NEGATIVE,), ratio=True),
             direction=1,
             fair="1",
             more="The ratio depends on which decision is counted. The four-fifths rule of US employment law is about "
@@ -285,7 +312,7 @@ FIGURES: dict[str, Figure] = {
             "demographic_parity_difference",
             "Difference of the rates of positive decisions",
             "The larger of the groups' rates of positive decisions minus the smaller. 0 is fair.",
-            lambda counts: gap(positive_rates(counts)),
+            Extremes((POSITIVE,)),
             direction=-1,
             fair="0",
         ),
@@ -294,7 +321,7 @@ FIGURES: dict[str, Figure] = {
             "Disparate mistreatment",
             "Difference of the groups' true positive rates plus that of their false positive rates. 0 is fair, and "
             "less cannot be: on few people even a fair model shows more.",
-            lambda counts: _delta(1)(counts) + _delta(0)(counts),
+            Extremes((TPR, FPR)),
             direction=-1,
             needs_labels=True,
             most=2.0,
@@ -309,7 +336,7 @@ FIGURES: dict[str, Figure] = {
             "delta_tpr",
             "… of which true positive rates",
             "Difference of the groups' true positive rates. 0 is fair.",
-            _delta(1),
+            Extremes((TPR,)),
             direction=-1,
             needs_labels=True,
             fair="0",
@@ -318,7 +345,7 @@ FIGURES: dict[str, Figure] = {
             "delta_fpr",
             "… of which false positive rates",
             "Difference of the groups' false positive rates. 0 is fair.",
-            _delta(0),
+            Extremes((FPR,)),
             direction=-1,
             needs_labels=True,
             fair="0",
@@ -375,7 +402,7 @@ FIGURES: dict[str, Figure] = {
             "change_disparity",
             "Difference of the groups' change rates",
             "The larger of the shares of the groups whose decision changed, minus the smaller.",
-            lambda counts: gap(_change_rates(counts)),
+            Extremes((_CHANGED,)),
             percent=True,
             of_change=True,
             more="Who is affected, and who is neglected: two models of equal fairness may change very different people "
@@ -513,14 +540,17 @@ def title_of(row: str, groups: Sequence[str], outcomes: tuple[str, str]) -> str:
     return figure.title.format(group=name, positive=positive, negative=negative)
 
 
-def figures_of_counts(counts: Counts) -> dict[str, Values]:
-    """Figures of one model from (..., groups, label, prediction); one that needs an empty cell is left out."""
-    return _compute(counts, (counts.sum(axis=-1) > 0).all(), of_change=False)
+def figures_of_counts(counts: Counts, rows: Any = None) -> dict[str, Values]:
+    """Figures of one model from (..., groups, label, prediction); one that needs an empty cell is left out.
+
+    `rows` are those of each group where the counts do not say it: see `Figure.of_counts`.
+    """
+    return _compute(counts, rows, of_change=False)
 
 
-def figures_of_changes(counts: Counts) -> dict[str, Values]:
+def figures_of_changes(counts: Counts, rows: Any = None) -> dict[str, Values]:
     """Figures of a change from (..., groups, label, f, g)."""
-    return _compute(counts, (counts.sum(axis=(-2, -1)) > 0).all(), of_change=True)
+    return _compute(counts, rows, of_change=True)
 
 
 def wholes_of_counts(counts: Counts) -> dict[str, float]:
@@ -534,19 +564,29 @@ def wholes_of_counts(counts: Counts) -> dict[str, float]:
     return found
 
 
-def key_figures_of(counts: Counts) -> dict[str, float]:
-    """The key figures of g from counts (groups, label, f, g) as plain numbers; NaN for one that needs an empty cell."""
+def key_figures_of(counts: Counts, rows: Any = None) -> dict[str, float]:
+    """The key figures of g from counts (groups, label, f, g) as plain numbers; NaN for one that needs an empty cell.
+
+    `rows` are those of each group where the counts do not say it: see `Figure.of_counts`.
+    """
     of_g = counts.sum(axis=-2)
     with np.errstate(invalid="ignore"):  # 0 / 0
-        return {figure.name: float(figure.formula(counts if figure.of_change else of_g)) for figure in key_figures()}
+        return {
+            figure.name: float(figure.of_counts(counts if figure.of_change else of_g, rows)) for figure in key_figures()
+        }
 
 
-def _compute(counts: Counts, all_labels: Any, *, of_change: bool) -> dict[str, Values]:
+def _compute(counts: Counts, rows: Any, *, of_change: bool) -> dict[str, Values]:
     found: dict[str, Values] = {}
     for figure in FIGURES.values():
-        if figure.of_scores or figure.of_change != of_change or (figure.needs_labels and not all_labels):
+        if figure.of_scores or figure.of_change != of_change:
             continue
-        values = figure.formula(counts)
+        own = figure.counted(counts, rows)
+        by_label = own.sum(axis=(-2, -1) if of_change else -1)
+        if figure.needs_labels and not (by_label > 0).all():
+            continue
+        with np.errstate(invalid="ignore"):  # 0 / 0, of a group without rows
+            values = figure.formula(own)
         if figure.by_group:
             found |= {f"{figure.by_group}_{i}": values[..., i] for i in range(values.shape[-1])}
         else:

@@ -88,7 +88,8 @@ def test_a_rate_that_does_not_exist_names_group_and_label():
     ("y", "g", "s", "message"),
     [
         ([0, 1], [0, 1], [1, 1], "one group only"),
-        ([0, 1], [0, 1], [1, None], "missing values"),
+        ([0, 1], [0, 1], [1, None], "one group only"),
+        ([0, 1], [0, 1], [None, None], "no group that is known"),
         ([0, 2], [0, 1], [0, 1], "y_true must hold 0 and 1 only"),
         ([0, 1], [0, 0.5], [0, 1], "y_pred must hold 0 and 1 only"),
         ([0, 1, 1], [0, 1], [0, 1], "differ in length"),

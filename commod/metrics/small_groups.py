@@ -1,0 +1,46 @@
+"""Which groups the worst-case figures compare: those with enough people, by one rule that is stated."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["MIN_GROUP", "compared_groups", "left_out_in_words"]
+
+# Among ten groups of equal rates 0.3, one of 49 people is the extreme one by chance more often than not.
+MIN_GROUP = 50
+
+
+def compared_groups(rows: Any) -> NDArray[np.bool_]:
+    """Which groups count in the extremes (P-Rule, largest differences, DM), from the rows that each has.
+
+    Those with `MIN_GROUP` rows or more, if there are two such; else all that have rows. So of two groups none is ever
+    left out. Rows are people who were seen, whatever weight each has: a weight makes nobody's rate surer.
+    """
+    sizes = np.asarray(rows)
+    for enough in (sizes >= MIN_GROUP, sizes > 0):
+        if enough.sum() >= 2:
+            return np.asarray(enough)
+    return np.ones(len(sizes), dtype=bool)
+
+
+def left_out_in_words(names: Sequence[Any], sizes: Any) -> str:
+    """Which groups the extremes leave out and why, in a sentence or two; empty if none.
+
+    Parameters
+    ----------
+    names, sizes : of all groups, in the same order
+        Sizes in rows, of the people that the figures are measured on.
+    """
+    out = [(name, int(size)) for name, size, kept in zip(names, sizes, compared_groups(sizes), strict=True) if not kept]
+    if not out:
+        return ""
+    shown = ", ".join(f"{name} ({size:,} {'person' if size == 1 else 'people'})" for name, size in out)
+    of_them = "Its rate is" if len(out) == 1 else "Their rates are"
+    return (
+        f"P-Rule and differences of groups leave out {shown}: of fewer than {MIN_GROUP} people, chance alone can make "
+        f"a rate the smallest or the largest. {of_them} shown with an interval."
+    )
