@@ -107,7 +107,7 @@ class Scene:
         counts = counts_of_codes(
             test.sensitive, len(self.task.groups), test.y, self.decisions_test, decisions, test.weight
         )
-        return key_figures_of(counts)
+        return key_figures_of(counts, self.group_sizes)
 
     @cached_property
     def group_sizes(self) -> np.ndarray:

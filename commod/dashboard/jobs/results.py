@@ -100,7 +100,7 @@ class FitResult:
             self.decisions,
             sensitive_features=test.sensitive,
             scores=(self.scene.logit_test, self.logit),
-            sample_weight=test.weight,
+            **({} if test.weight is None else {"sample_weight": test.weight}),
         )
 
     @cached_property
@@ -296,7 +296,7 @@ def _train(scene: Scene, settings: Settings, report: Report | None, warm_start: 
             train.X,
             train.y,
             sensitive_features=train.sensitive_features,
-            sample_weight=train.weight,
+            **({} if train.weight is None else {"sample_weight": train.weight}),
             base_scores=scene.scores_train,
             callback=progress,
             warm_start=warm_start,

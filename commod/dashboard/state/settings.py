@@ -9,6 +9,7 @@ from commod.dashboard.state.controls import Control, control, split
 from commod.datasets import TASKS, damaged_files, data_of, load_task
 from commod.experiments.scene import SceneKey
 from commod.experiments.target import LAMBDA_GRIDS
+from commod.explain.concepts import in_a_sentence
 from commod.metrics.figures import CRITERIA
 from commod.models.base_models import BASE_MODELS, GIVEN_SCORES
 from commod.models.threshold import ONE_HALF
@@ -206,7 +207,7 @@ def described(settings: Settings, *decides: str) -> dict[str, str]:
 def data_in_words(settings: Settings) -> str:
     """The data set, and how its people are grouped where that is not as usual."""
     words = described(settings, "scene")
-    return f"{words['data']} ({words['groups']})" if settings.groups else words["data"]
+    return f"{words['data']} ({in_a_sentence(words['groups'])})" if settings.groups else words["data"]
 
 
 def limits_in_words(settings: Settings) -> str:
@@ -224,6 +225,7 @@ def limits_in_words(settings: Settings) -> str:
 def in_words(settings: Settings) -> str:
     """The slider values in one line, and what is chosen beside them where it is not the usual."""
     words, scene = described(settings, "model"), described(settings, "scene")
+    scene["groups"] = in_a_sentence(scene["groups"])
     words |= {name: scene[name] for name in ("threshold", "groups") if getattr(settings, name) != getattr(_USUAL, name)}
     return ", ".join(
         f"{CONTROLS[name].name} {value}"

@@ -22,7 +22,6 @@ from commod.dashboard.state.page_state import PageState
 from commod.dashboard.state.settings import Settings
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.glossary import tip
-from commod.datasets import load_task
 from commod.experiments import Sweep
 from commod.experiments.scene import SceneKey
 from commod.experiments.sweep import lines_of
@@ -109,11 +108,10 @@ def choose_model(sweep: Sweep, place: int) -> None:
 def choose_methods(settings: Settings, usual: Sequence[str] = USUAL) -> list[str]:
     """The methods to be drawn, those that are defined for the criterion; `usual` if the session has chosen none."""
     page = state()
-    in_two = available_methods(settings.fairness)
-    defined = available_methods(settings.fairness, len(load_task(settings.task_name).groups))
+    defined = available_methods(settings.fairness)
     asked = list(usual) if page.methods is None else page.methods
     wanted = [name for name in asked if name in defined]
-    key = f"methods_{settings.fairness}_{len(usual)}_{len(defined)}"
+    key = f"methods_{settings.fairness}_{len(usual)}"
     if key not in st.session_state:
         st.session_state[key] = wanted
 
@@ -132,12 +130,9 @@ def choose_methods(settings: Settings, usual: Sequence[str] = USUAL) -> list[str
     if page.unknown:
         unknown = escape_markdown(", ".join(name[:20] for name in page.unknown[:5]))
         st.warning(f"The link asks for methods that are not known: {unknown}.", icon=":material/link_off:")
-    undefined = [METHODS[name].title for name in asked if name not in in_two]
+    undefined = [METHODS[name].title for name in asked if name not in defined]
     if undefined:
         st.caption(f"Not defined for this criterion: {', '.join(undefined)}.")
-    for_two = [name for name in in_two if name not in defined]
-    if for_two:
-        st.caption(f":gray[{two_groups_in_words(for_two)}]")
     return [name for name in defined if name in picked]
 
 

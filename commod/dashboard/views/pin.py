@@ -9,9 +9,10 @@ import streamlit as st
 from commod.dashboard.state import session
 from commod.dashboard.state.runs_file import MAX_NAME, MAX_RUNS, default_name
 from commod.dashboard.state.saved_runs import full, link, pin, shelf
-from commod.dashboard.state.settings import Settings, data_in_words, in_words
+from commod.dashboard.state.settings import Settings, in_words
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.glossary import tip
+from commod.datasets import load_task
 
 
 def pin_popover(settings: Settings) -> None:
@@ -38,7 +39,7 @@ def pin_here(settings: Settings) -> None:
     """The same on the page of the runs."""
     here = shelf()
     same = here.find(settings)
-    model = f"{escape_markdown(data_in_words(settings))}, {in_words(settings)}"
+    model = f"{escape_markdown(load_task(settings.data).spec.title)}, {in_words(settings)}"
     if same is not None:
         name = escape_markdown(same.name)
         st.caption(f"The model of the sliders ({model}) is saved as “{name}”. Move them to pin another.")

@@ -17,8 +17,8 @@ from commod.metrics.figures import CRITERIA
 from commod.models.base_models import BASE_MODELS
 
 valid = st.builds(
-    Settings,
-    data=st.sampled_from(list(TASKS)),
+    lambda task, **others: Settings(*task, **others),
+    task=st.sampled_from([(data, groups) for data, spec in TASKS.items() for groups in spec.task_names]),
     fairness=st.sampled_from(list(CRITERIA)),
     f=st.sampled_from(list(BASE_MODELS)),
     update=st.sampled_from(list(CONTROLS["update"].options(""))),

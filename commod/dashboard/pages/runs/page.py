@@ -13,13 +13,14 @@ from commod.dashboard.pages.runs.models import check_figures, train_compared, tr
 from commod.dashboard.state import saved_runs, session
 from commod.dashboard.state.runs_file import MAX_BYTES, MAX_NAME, Run, count_of_runs, write_runs
 from commod.dashboard.state.saved_runs import shelf
-from commod.dashboard.state.settings import base_models_of, data_in_words, in_words
+from commod.dashboard.state.settings import base_models_of, in_words
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.glossary import tip
 from commod.dashboard.text.html import html_table
 from commod.dashboard.views import controls, frame
 from commod.dashboard.views.download import offer
 from commod.dashboard.views.pin import pin_here
+from commod.datasets import load_task
 from commod.metrics.figures import CRITERIA, key_figures
 
 FILE_NAME = "commod-runs.json"
@@ -105,7 +106,8 @@ def _overview(place: Any = st) -> Any:
         rows.append(
             [
                 run.name,
-                f"{data_in_words(s)}, split {s.seed}\n{CRITERIA[s.fairness].title}\n{base_models_of(s.data)[s.f]}",
+                f"{load_task(s.data).spec.title}, split {s.seed}\n{CRITERIA[s.fairness].title}\n"
+                f"{base_models_of(s.data)[s.f]}",
                 in_words(s).replace(", λ_concepts", "\nλ_concepts").replace(" ", "\u00a0"),
                 *(
                     unknown if value is None else figure.show(value)

@@ -20,7 +20,7 @@ from commod.dashboard.jobs.wait import Pending, draw_pending, result_of
 from commod.dashboard.pages.take_home.report import file_name, model_json, predictions_csv, report_html
 from commod.dashboard.state import session
 from commod.dashboard.state.recipe import to_python
-from commod.dashboard.state.settings import Settings, data_in_words, in_words, limits_in_words
+from commod.dashboard.state.settings import Settings, in_words, limits_in_words
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.views import frame
 from commod.dashboard.views.download import offer
@@ -120,7 +120,7 @@ def exports(result: FitResult, settings: Settings) -> list[Export]:
 
 def _files(result: FitResult, settings: Settings) -> None:
     """A card for each file."""
-    words = f"{data_in_words(result.settings)}, {in_words(result.settings)}. {result.verdict}"
+    words = f"{result.task.spec.title}, {in_words(result.settings)}. {result.verdict}"
     st.caption(escape_markdown(words))
     report, *others = exports(result, settings)
     _file(report, st.container(border=True))
