@@ -31,7 +31,9 @@ def test_a_link_holds_the_groups():
 def test_unknown_groups_are_the_usual_ones_with_a_notice():
     settings, (notice,) = from_link({"data": "german", "groups": "shoe size"})
     assert settings == defaults("german")
-    assert notice == "The link asks for groups = “shoe size”, which is not known: 25 or younger / Older than 25 is used."
+    assert (
+        notice == "The link asks for groups = “shoe size”, which is not known: 25 or younger / Older than 25 is used."
+    )
 
 
 def test_what_names_a_group_is_no_feature_that_could_be_kept_out():
