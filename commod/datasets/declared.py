@@ -1,4 +1,4 @@
-"""The five tasks that ship with the project, declared as data.
+"""The tasks that ship with the project, declared as data.
 
 `suited` was chosen on split 0 so that the app's first picture shows a clear gain in fairness, and what it costs.
 """
@@ -78,6 +78,9 @@ _GERMAN_SEX = Attribute(
         "man, married or widowed": "Man",
     },
 )
+
+_HIRING_RACE = Attribute("race", "race", {0: "Black", 1: "White"})
+_HIRING_SEX = Attribute("sex", "sex", {"Female": "Female", "Male": "Male"})
 
 _LAW_SCHOOL = TaskSpec(
     name="law_school",
@@ -202,6 +205,28 @@ TASKS: dict[str, TaskSpec] = {
             # 300 test rows: no setting gains more than noise, and the page says so.
             suited={"lambda_fair": 5.0, "lambda_concepts": 0.1, "n_concepts": 3},
             groupings=(_by(_GERMAN_AGE, _GERMAN_SEX),),
+        ),
+        TaskSpec(
+            name="hiring",
+            title="Hiring (invented)",
+            features=(
+                Feature("plant_years", "Work in a plant", "number", "years", "Years of work in a plant.", merit=1),
+                Feature("office_years", "Work in an office", "number", "years", "Years of office work.", merit=1),
+                Feature("test_score", "Test score", "number", "points", "Test at the application, 0 to 100.", merit=1),
+                Feature("education", "Education", "category", "", "School, vocational training or college."),
+                Feature("contact", "Knows an employee", "category", "", "Whether somebody there recommends them."),
+                Feature("shift", "Shift", "category", "", "When they can work."),
+            ),
+            target="hired",
+            target_label="is hired",
+            outcomes=("not hired", "hired"),
+            favourable=1,
+            sensitive="race",
+            groups=("Black", "White"),
+            filter="All 4,000 made-up rows: fair by race, fair by sex, unfair to Black women.",
+            people="applicants",
+            suited={"lambda_fair": 3.0, "lambda_concepts": 0.05, "n_concepts": 2},
+            groupings=(_by(_HIRING_SEX), _by(_HIRING_RACE, _HIRING_SEX)),
         ),
     )
 }

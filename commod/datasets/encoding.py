@@ -68,17 +68,21 @@ class TabularEncoder(TransformerMixin, BaseEstimator):
     def __init__(self, *, max_levels: int = 100) -> None:
         self.max_levels = max_levels
 
-    def fit(self, X: Any, y: Any = None) -> TabularEncoder:
-        """Learn levels, medians, means and scales from `X` (DataFrame or 2-d array of numbers)."""
-        self._fit_raw(X)
+    def fit(self, X: Any, y: Any = None, *, sample_weight: Any = None) -> TabularEncoder:
+        """Learn levels, medians, means and scales from `X` (DataFrame or 2-d array of numbers).
+
+        With a `sample_weight` (n,), every row counts as often as that says.
+        """
+        self._fit_raw(X, sample_weight)
         return self
 
-    def fit_transform(self, X: Any, y: Any = None, **_: Any) -> np.ndarray:
+    def fit_transform(self, X: Any, y: Any = None, *, sample_weight: Any = None, **_: Any) -> np.ndarray:
         """Fit and encode the same rows at the cost of one pass."""
-        return (self._fit_raw(X) - self.mean_) / self.scale_
+        return (self._fit_raw(X, sample_weight) - self.mean_) / self.scale_
 
-    def _fit_raw(self, X: Any) -> np.ndarray:
+    def _fit_raw(self, X: Any, sample_weight: Any) -> np.ndarray:
         frame = self._as_frame(X, reset=True)
+        weight = None if sample_weight is None else np.asarray(sample_weight, dtype=float)
         self.levels_: dict[Any, list[Any]] = {}
         self.medians_: dict[Any, float] = {}
         self.gaps_ = set(frame.columns[frame.isna().any()])
@@ -89,10 +93,10 @@ class TabularEncoder(TransformerMixin, BaseEstimator):
             values = frame[column]
             if column in self.dates_ or _is_number(values):
                 self.origin_.append((column, None))
-                median = self._numbers(values).median()
+                median = _median(self._numbers(values), weight)
                 self.medians_[column] = 0.0 if pd.isna(median) else float(median)
                 continue
-            levels = self._levels_of(values)
+            levels = self._levels_of(values, weight)
             self.levels_[column] = levels
             shown = levels[1:] if len(levels) == 2 else levels
             self.origin_.extend((column, level) for level in shown)
@@ -100,18 +104,21 @@ class TabularEncoder(TransformerMixin, BaseEstimator):
             str(column) if level is None else f"{column}{LEVEL_SEPARATOR}{level}" for column, level in self.origin_
         ]
         raw = self._raw(frame)
-        self.mean_ = raw.mean(axis=0)
-        scale = raw.std(axis=0)
+        self.mean_ = raw.mean(axis=0) if weight is None else np.average(raw, axis=0, weights=weight)
+        if weight is None:
+            scale = raw.std(axis=0)
+        else:
+            scale = np.sqrt(np.average((raw - self.mean_) ** 2, axis=0, weights=weight))
         # A constant column leaves rounding noise in std; it must not be blown up to unit variance.
         tiny = 10 * np.finfo(float).eps * np.maximum(1.0, np.abs(self.mean_))
         self.scale_ = np.where(scale > tiny, scale, 1.0)
         return raw
 
-    def _levels_of(self, values: pd.Series) -> list[Any]:
+    def _levels_of(self, values: pd.Series, weight: np.ndarray | None) -> list[Any]:
         """The levels of a category in order, rare ones joined."""
         levels = list(pd.unique(values.dropna()))
         if len(levels) > self.max_levels:
-            counts = values.value_counts()
+            counts = values.value_counts() if weight is None else _weights_of_levels(values, weight)
             common = sorted(levels, key=lambda level: (-counts[level], str(level)))
             levels = [*common[: self.max_levels - 1], OTHER]
             self.joined_.add(values.name)
@@ -185,6 +192,22 @@ class TabularEncoder(TransformerMixin, BaseEstimator):
         tags.input_tags.string = True
         tags.input_tags.allow_nan = True
         return tags
+
+
+def _median(numbers: pd.Series, weight: np.ndarray | None) -> float:
+    """The median of what is there; of rows that count differently, midway where half of the weight ends at a value."""
+    if weight is None or numbers.isna().all():
+        return float(numbers.median())
+    there = numbers.notna().to_numpy()
+    values, weights = numbers.to_numpy()[there], weight[there]
+    order = np.argsort(values, kind="stable")
+    total = np.cumsum(weights[order])
+    half = total[-1] / 2
+    return float(values[order][[np.searchsorted(total, half, side) for side in ("left", "right")]].mean())
+
+
+def _weights_of_levels(values: pd.Series, weight: np.ndarray) -> pd.Series:
+    return pd.Series(weight, index=values.index).groupby(values, observed=True).sum()
 
 
 def _is_number(values: pd.Series) -> bool:

@@ -1,11 +1,11 @@
-"""A made-up table to try an upload with: applicants, a decision, and the scores of a model that made it."""
+"""Made-up tables: one to try an upload with, and one in which a crossing hides behind its margins."""
 
 from __future__ import annotations
 
 import numpy as np
 import pandas as pd
 
-__all__ = ["example_table"]
+__all__ = ["example_table", "hiring_table"]
 
 
 def example_table(rows: int = 1500, seed: int = 0) -> pd.DataFrame:
@@ -42,3 +42,46 @@ def example_table(rows: int = 1500, seed: int = 0) -> pd.DataFrame:
     frame.loc[rng.random(rows) < 0.03, "test_score"] = np.nan
     frame.loc[rng.random(rows) < 0.02, "education"] = None
     return frame
+
+
+# Share of the applicants, mean years of work in plant and office, and how many know somebody there.
+_CELLS = {
+    ("Black", "Female"): (0.11, 2.1, 2.1, 0.22),
+    ("Black", "Male"): (0.24, 6.8, 1.2, 0.42),
+    ("White", "Female"): (0.31, 1.6, 5.6, 0.40),
+    ("White", "Male"): (0.34, 3.4, 2.5, 0.36),
+}
+
+
+def hiring_table(rows: int = 4000, seed: int = 0) -> pd.DataFrame:
+    """Applicants at a factory, all invented, after the facts of a case of 1976 (DeGraffenreid v. General Motors).
+
+    Before, Black men were let into the plant, white women into the office, white men into some of both, and Black women
+    into neither. Years of work count alike for everybody, and so a model that knows nothing of race or sex takes about
+    as many Black as white people and as many women as men, but far fewer Black women.
+    """
+    rng = np.random.default_rng(seed)
+    races, sexes = np.array(list(_CELLS)).T
+    share, plant_years, office_years, contacts = np.array(list(_CELLS.values())).T
+    cell = rng.choice(len(_CELLS), rows, p=share)
+    plant = np.minimum(rng.gamma(2.0, plant_years[cell] / 2), 30).round(1)
+    office = np.minimum(rng.gamma(2.0, office_years[cell] / 2), 30).round(1)
+    test = np.clip(rng.normal(60, 12, rows), 0, 100).round()
+    education = rng.choice(["school", "vocational", "college"], rows, p=[0.4, 0.35, 0.25])
+    contact = rng.random(rows) < contacts[cell]
+    shift = np.where(rng.random(rows) < 0.55, "any shift", "day shift")
+    merit = 0.3 * (plant + office - 6) + 0.05 * (test - 60) + 0.5 * (education == "college")
+    hired = rng.random(rows) < 1 / (1 + np.exp(-(merit + 0.8 * contact - 0.35)))
+    return pd.DataFrame(
+        {
+            "plant_years": plant,
+            "office_years": office,
+            "test_score": test,
+            "education": education,
+            "contact": np.where(contact, "yes", "no"),
+            "shift": shift,
+            "race": races[cell],
+            "sex": sexes[cell],
+            "hired": hired.astype("int8"),
+        }
+    )

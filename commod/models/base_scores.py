@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from sklearn.exceptions import NotFittedError
+from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from commod.models.adversary import Array
 
-__all__ = ["BaseModel", "base_logits", "check_base_model", "logits_of_probabilities"]
+__all__ = ["BaseModel", "base_logits", "check_base_model", "fit_weighted", "logits_of_probabilities"]
 
 # A fitted classifier, a function from X to probabilities, the name of a column of X, or None.
 BaseModel = Any
@@ -34,6 +35,16 @@ def logits_of_probabilities(scores: Any, n_rows: int, source: str) -> Array:
         )
     p = np.clip(p, CERTAINTY, 1 - CERTAINTY)
     return np.log(p / (1 - p))
+
+
+def fit_weighted(pipeline: Pipeline, X: Any, y: Any, weight: Any) -> Pipeline:
+    """Fit a `TabularEncoder` and the classifier behind it, on rows that count as `weight` says (None: all alike)."""
+    if weight is None:
+        return pipeline.fit(X, y)
+    # Not through Pipeline.fit: where metadata routing is on, it would ask whether its steps want a weight.
+    encoder, classifier = pipeline
+    classifier.fit(encoder.fit_transform(X, sample_weight=weight), y, sample_weight=weight)
+    return pipeline
 
 
 def check_base_model(base_model: BaseModel, classes: np.ndarray) -> None:

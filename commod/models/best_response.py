@@ -22,7 +22,7 @@ import numpy as np
 from commod.models.adversary import Array
 from commod.models.lasso import WIDE, lasso_step
 from commod.models.levels import Jumps, Levels
-from commod.models.objective import NewtonTerms, ScoreObjective, ScoreState
+from commod.models.objective import NewtonTerms, ScoreState
 from commod.models.rescaler import LinearRescaler, acted_on
 from commod.models.solution import PathPoint, Solution, StepCallback, Terms
 from commod.models.training import LossWeights, TrainingData, ratio_form, shift_unit
@@ -77,7 +77,7 @@ class LinearProblem:
     """
 
     def __init__(self, data: TrainingData, weights: LossWeights, form: Array, unit: float = 0.0) -> None:
-        self.objective = ScoreObjective(data.y, data.sensitive, by_label=weights.by_label, line=data.line)
+        self.objective = data.objective(weights)
         acted = acted_on(weights.acts_on, data.logit)
         self.acts_on = weights.acts_on
         self.fixed = np.where(acted, 0.0, data.logit)  # scores of those who are not acted on
@@ -171,13 +171,13 @@ class WarmStart:
 
     def __init__(self) -> None:
         self._made_for: tuple[TrainingData, LossWeights, Any] | None = None
-        self._derived: dict[str, tuple[Any, Any]] = {}
+        self._derived: dict[str, tuple[tuple[Any, ...], Any]] = {}
 
-    def derive(self, name: str, source: Any, make: Callable[[], Any]) -> Any:
-        """What `make` gives for `source`, remembered while `source` is the same object."""
+    def derive(self, name: str, sources: tuple[Any, ...], make: Callable[[], Any]) -> Any:
+        """What `make` gives for `sources`, remembered while they are the same objects."""
         known = self._derived.get(name)
-        if known is None or known[0] is not source:
-            known = (source, make())
+        if known is None or any(was is not now for was, now in zip(known[0], sources, strict=True)):
+            known = (sources, make())
             self._derived[name] = known
         return known[1]
 

@@ -34,7 +34,7 @@ def solve_mlp(
     """
     rows = instance_weights(ratio_norm, data)[ScoreObjective.order(data.y, by_label=weights.by_label)]
     data = data.sorted_for(weights.by_label)
-    objective = ScoreObjective(data.y, data.sensitive, by_label=weights.by_label, line=data.line)
+    objective = data.objective(weights)
     with seeded(random_state):
         network = MLPNetwork(data.X.shape[1], width).double()
     X, logit, row_weights = torch.from_numpy(data.X), torch.from_numpy(data.logit), torch.from_numpy(rows)

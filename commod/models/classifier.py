@@ -10,13 +10,14 @@ import pandas as pd
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
+from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from commod.datasets.encoding import TabularEncoder, as_table
 from commod.models.adversary import Array, sigmoid
-from commod.models.base_scores import BaseModel, base_logits, check_base_model
+from commod.models.base_scores import BaseModel, base_logits, check_base_model, fit_weighted
 from commod.models.threshold import logit_of_threshold
-from commod.models.validation import check_labels, check_sensitive
+from commod.models.validation import check_labels, check_sample_weight, check_sensitive
 
 __all__ = ["EditedModel", "Given", "TabularClassifier"]
 
@@ -28,20 +29,34 @@ class Given:
     X: Any  # DataFrame, or array of numbers
     labels: Array  # (n,) 0/1
     classes: np.ndarray
-    sensitive: Array | None  # (n,) 0/1
+    sensitive: Array | None  # (n,) number of the group, −1 where it is not known
     groups: np.ndarray | None
+    weight: Array | None = None  # (n,) how much each row counts, more than 0; None: all alike
+    rows: np.ndarray | None = None  # which of the rows that were handed in these are; None: all
+
+    def those(self, values: Any) -> Any:
+        """Of values for the rows that were handed in, those of these rows."""
+        return values if values is None or self.rows is None else _safe_indexing(values, self.rows)
 
 
 class TabularClassifier(ClassifierMixin, BaseEstimator):
     """A classifier of two classes on tables, whose positive class is the second in sorted order."""
 
-    def _given(self, X: Any, y: Any, sensitive_features: Any) -> Given:
+    def _given(self, X: Any, y: Any, sensitive_features: Any, sample_weight: Any = None) -> Given:
+        """The arguments, checked; rows that do not count (with a weight of 0) are left out of all of them."""
         frame = self._validated(X, reset=True)
+        n = frame.shape[0]
+        weight = check_sample_weight(sample_weight, n)
+        rows = None if weight is None or weight.all() else np.flatnonzero(weight)
+        if rows is not None and np.shape(y)[:1] == (n,):
+            frame, y, sensitive_features, weight = (
+                None if part is None else _safe_indexing(part, rows) for part in (frame, y, sensitive_features, weight)
+            )
         labels, classes = check_labels(y, frame.shape[0])
         sensitive = groups = None
         if sensitive_features is not None:
             sensitive, groups = check_sensitive(sensitive_features, len(labels))
-        return Given(frame, labels, classes, sensitive, groups)
+        return Given(frame, labels, classes, sensitive, groups, weight, rows)
 
     def _validated(self, X: Any, *, reset: bool) -> Any:
         X = as_table(X)
@@ -80,11 +95,12 @@ class EditedModel(TabularClassifier):
         """The f that is used, trained here if there is none, how far its logits lie above its line, and the line."""
         base_model = self.base_model
         frame = self._seen_by_base(given.X, base_model)
+        y, base_scores = given.those(y), given.those(base_scores)
         if base_model is None and base_scores is None:
-            base_model = make_pipeline(TabularEncoder(), LogisticRegression()).fit(frame, y)
+            base_model = fit_weighted(make_pipeline(TabularEncoder(), LogisticRegression()), frame, y, given.weight)
         check_base_model(base_model, given.classes)
         logit = base_logits(base_model, frame, base_scores)
-        line = logit_of_threshold(self.threshold, base_model, logit, given.labels)
+        line = logit_of_threshold(self.threshold, base_model, logit, given.labels, given.weight)
         return base_model, logit - line, line
 
     def margin_of_f(self, X: Any, *, base_scores: Any = None) -> Array:

@@ -19,9 +19,11 @@ __all__ = ["feature_distances", "group_features", "orient", "unit_concepts"]
 SAME_CATEGORY = 0.25
 
 
-def feature_distances(X: Array, origin: list[object]) -> Array:
+def feature_distances(X: Array, origin: list[object], weight: Array | None = None) -> Array:
     """1 − |correlation| of the encoded features (d, d); `origin` names the input column behind each of them."""
-    centered = X - X.mean(axis=0)
+    centered = X - np.average(X, axis=0, weights=weight)
+    if weight is not None:
+        centered *= np.sqrt(weight)[:, None]
     norm = np.sqrt((centered**2).sum(axis=0))
     centered /= np.where(norm > 0, norm, 1.0)
     distance = 1.0 - np.clip(np.abs(centered.T @ centered), 0.0, 1.0)

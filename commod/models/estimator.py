@@ -15,11 +15,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from commod.datasets.encoding import TabularEncoder
 from commod.installation import needs_extra
+from commod.metrics.counts import counts_of_codes
 from commod.metrics.figures import CRITERIA, key_figures_of
 from commod.models.adversary import Array
 from commod.models.base_scores import BaseModel
 from commod.models.best_response import WarmStart, solve_linear
-from commod.models.classifier import EditedModel
+from commod.models.classifier import EditedModel, Given
 from commod.models.collapse import CollapseWarning, collapse_in_words
 from commod.models.concepts import feature_distances
 from commod.models.reading import Reading, read_concepts
@@ -147,7 +148,7 @@ class Commod(EditedModel):
     stopped_ : bool
         Whether a callback stopped the training.
     classes_, groups_ : ndarray
-        The labels, and the two values of the sensitive attribute; the second ones count as 1.
+        The labels, of which the second counts as 1, and the values of the sensitive attribute.
     base_model_ : the f that is used
     threshold_ : float
         The probability above which f and g decide positively.
@@ -217,6 +218,7 @@ class Commod(EditedModel):
         *,
         sensitive_features: Any = None,
         base_scores: Any = None,
+        sample_weight: Any = None,
         callback: StepCallback | None = None,
         warm_start: WarmStart | None = None,
     ) -> Commod:
@@ -229,10 +231,16 @@ class Commod(EditedModel):
             them untouched, and r fills them in as `TabularEncoder` says.
         y : array (n,)
             Two labels of any type; the second in sorted order is the positive one.
-        sensitive_features : array (n,)
-            Two groups of any type. Without it there is nobody to be fair to: g = f, and a warning says so.
+        sensitive_features : array (n,), or (n, c) for c attributes that are crossed
+            Groups of any type and number; of several columns, the combinations are the groups. Where it is missing
+            (NaN, None), the group is not known: such a row counts in L_Y and L_ratio, and the adversary is not asked
+            about it. Without any there is nobody to be fair to: g = f, and a warning says so.
         base_scores : array (n,), optional
             f's probabilities for these rows, instead of asking `base_model`.
+        sample_weight : array (n,), optional
+            How much each row counts, in f (if it is trained here), in every term of the loss and in the figures of
+            ``path_``. A whole number is as good as so many copies of the row (beyond `CLIMB_ROWS` rows nearly: there
+            the ladder is solved on a sample).
         callback : callable, optional
             ``callback(step, n_steps, terms)`` after every step; if it returns something true, training stops there
             and the model reached so far is kept. An exception it raises leaves this object as it was.
@@ -240,9 +248,9 @@ class Commod(EditedModel):
             One object for several fits on the same rows that differ in `lambda_fair` (or `n_concepts`) only: each then
             starts where the last one has been, with the same result to the last digit. Default solver only.
         """
-        given = self._given(X, y, sensitive_features)
+        given = self._given(X, y, sensitive_features, sample_weight)
         weights = self._loss_weights(given.classes)
-        frame, labels = given.X, given.labels
+        labels = given.labels
         base_model, logit, line = self._base(given, y, base_scores)
         sensitive = np.zeros(len(labels)) if given.sensitive is None else given.sensitive
         if given.sensitive is None and weights.fair > 0:
@@ -255,21 +263,25 @@ class Commod(EditedModel):
         warm_start = WarmStart() if warm_start is None else warm_start
         left_out = base_model if isinstance(base_model, str) else ""
         encoder, encoded = warm_start.derive(
-            f"encoding without {left_out}", X, lambda: self._encoding(frame, base_model)
+            f"encoding without {left_out}", (X, sample_weight), lambda: self._encoding(given, base_model)
         )
         encoded = self._with_score(encoded, logit)
-        self._check_settings(encoded.shape)
+        self._check_settings(X, encoded.shape[1], given.weight)
         origins = self._origins(encoder)
-        data = TrainingData(encoded, logit, labels, sensitive, line)
+        n_groups = 2 if given.groups is None else len(given.groups)
+        data = TrainingData(encoded, logit, labels, sensitive, line, n_groups, given.weight)
+        ratio_norm = self.ratio_norm if isinstance(self.ratio_norm, str) else given.those(np.asarray(self.ratio_norm))
         with single_threaded():
             if self.features is None:
-                solution = self._solve(data, weights, callback, warm_start)
+                solution = self._solve(data, weights, ratio_norm, callback, warm_start)
             else:
                 columns = self._allowed(origins)
-                few = warm_start.derive(f"columns {columns.tolist()}", encoded, lambda: encoded[:, columns])
-                solution = self._solve(replace(data, X=few), weights, callback, warm_start)
+                few = warm_start.derive(f"columns {columns.tolist()}", (encoded,), lambda: encoded[:, columns])
+                solution = self._solve(replace(data, X=few), weights, ratio_norm, callback, warm_start)
                 solution = solution.spread(columns, len(origins))
-            distances = warm_start.derive("distances", encoded, lambda: feature_distances(encoded, origins))
+            distances = warm_start.derive(
+                "distances", (encoded,), lambda: feature_distances(encoded, origins, given.weight)
+            )
             reading = read_concepts(solution, distances, self._names(encoder), self.n_concepts)
 
         # Nothing above touches a fitted attribute: a fit that fails or is interrupted leaves the old model whole.
@@ -312,8 +324,7 @@ class Commod(EditedModel):
             acts_on=acts_on_of(self.direction, int(good == classes[1])),
         )
 
-    def _check_settings(self, shape: tuple[int, int]) -> None:
-        n, d = shape
+    def _check_settings(self, X: Any, d: int, weight: Array | None) -> None:
         check_choice("rescaler", self.rescaler, ("linear", "mlp"))
         check_choice("solver", self.solver, ("best_response", "adversarial"))
         for name, usual in (("update", "ratio"), ("direction", "both")):
@@ -335,8 +346,13 @@ class Commod(EditedModel):
                     "ratio_norm='mahalanobis' measures the weights of a linear r and is available for "
                     "rescaler='linear' with solver='best_response': choose 'identity' or 'fisher'."
                 )
+            if self.ratio_norm == "mahalanobis" and weight is not None:
+                raise ValueError(
+                    "ratio_norm='mahalanobis' knows no sample_weight (its covariance is shrunk by a rule for rows that "
+                    "count alike): choose 'identity' or 'fisher'."
+                )
         else:
-            given = np.asarray(self.ratio_norm, dtype=float)
+            n, given = np.shape(X)[0], np.asarray(self.ratio_norm, dtype=float)
             if given.shape != (n,) or not np.isfinite(given).all() or (given < 0).any() or given.sum() == 0:
                 raise ValueError(
                     f"ratio_norm as an array must hold one weight of 0 or more for each of the {n} rows, not all 0."
@@ -344,23 +360,28 @@ class Commod(EditedModel):
         check_seed(self.random_state)
 
     def _solve(
-        self, data: TrainingData, weights: LossWeights, callback: StepCallback | None, warm_start: WarmStart | None
+        self,
+        data: TrainingData,
+        weights: LossWeights,
+        ratio_norm: Any,
+        callback: StepCallback | None,
+        warm_start: WarmStart | None,
     ) -> Solution:
         options = check_options(self.solver_options, _OPTIONS[self.solver, self.rescaler], self.solver)
         if weights.fair == 0 or (self.solver, self.rescaler) == ("best_response", "linear"):
             # λ_fair = 0 asks for no fairness: g = f, the first point of the path, whatever the solver.
             tol = options.get("tol", 1e-9)
-            return solve_linear(data, weights, self.ratio_norm, tol=tol, callback=callback, warm_start=warm_start)
+            return solve_linear(data, weights, ratio_norm, tol=tol, callback=callback, warm_start=warm_start)
         options |= {"random_state": int(self.random_state), "callback": callback}
         if self.solver == "best_response":
             with needs_extra("rescaler='mlp'", "torch"):  # imported here: torch takes a second
                 from commod.models.best_response_mlp import solve_mlp
-            return solve_mlp(data, weights, self.ratio_norm, **options)
+            return solve_mlp(data, weights, ratio_norm, **options)
         with needs_extra("solver='adversarial'", "torch"):
             from commod.models.adversarial import train_adversarial
         architecture: Any = self.rescaler
         return train_adversarial(
-            data, weights, self.ratio_norm, architecture=architecture, n_concepts=self.n_concepts, **options
+            data, weights, ratio_norm, architecture=architecture, n_concepts=self.n_concepts, **options
         )
 
     def _keep(self, solution: Solution, data: TrainingData, reading: Reading | None) -> None:
@@ -494,9 +515,9 @@ class Commod(EditedModel):
 
     # ---- shared by fit and predict ----
 
-    def _encoding(self, X: Any, base_model: BaseModel) -> tuple[TabularEncoder, Array]:
+    def _encoding(self, given: Given, base_model: BaseModel) -> tuple[TabularEncoder, Array]:
         encoder = TabularEncoder()
-        return encoder, encoder.fit_transform(self._inputs(X, base_model))
+        return encoder, encoder.fit_transform(self._inputs(given.X, base_model), sample_weight=given.weight)
 
     def _with_score(self, encoded: Array, logit: Array) -> Array:
         return np.column_stack([encoded, logit]) if self.include_score else encoded
@@ -532,6 +553,5 @@ class Commod(EditedModel):
 
 def _train_figures(z: Array, data: TrainingData) -> dict[str, float]:
     """The key figures of the scores z on the training rows."""
-    s, y = data.sensitive.astype(int), data.y.astype(int)
-    cell = s * 8 + y * 4 + (data.logit > 0) * 2 + (z > 0)
-    return key_figures_of(np.bincount(cell, minlength=16).reshape(2, 2, 2, 2).astype(float))
+    counts = counts_of_codes(data.sensitive, data.n_groups, data.y, data.logit > 0, z > 0, weight=data.weight)
+    return key_figures_of(counts)

@@ -57,12 +57,16 @@ class Levels:
         self.low, self.gap = low[self.columns], (high - low)[self.columns]
         # The members of all levels under one another, level by level.
         of_level, self.members = np.nonzero(inside[self.columns])
-        self.sizes = np.bincount(of_level, minlength=len(self.columns))
         self.of_level = of_level
         self.logit = logit[self.members]
+        self.weight = None if objective.weight is None else objective.weight[self.members]
+        self.sizes = self._per_level(np.ones(len(self.members)))
         # Which table each member is looked up in: by stratum, S and y.
-        stratum = np.repeat(np.arange(len(objective.strata)), [rows.stop - rows.start for rows in objective.strata])
-        self.kind = ((stratum * 2 + sensitive.astype(int)) * 2 + objective.y.astype(int))[self.members]
+        stratum = np.zeros(len(objective.y), dtype=int)
+        for number, rows in enumerate(objective.strata):
+            stratum[rows] = number
+        group = np.where(sensitive >= 0, sensitive, objective.n_groups).astype(int)
+        self.kind = ((stratum * (objective.n_groups + 1) + group) * 2 + objective.y.astype(int))[self.members]
 
     def jumps(self, state: ScoreState, lambda_fair: float, ratio: Array) -> Jumps:
         """Every level to every place where it is not, as seen from scores `state.z` with the ratios `ratio`."""
@@ -70,7 +74,7 @@ class Levels:
         table = np.concatenate([part.reshape(-1, len(SCORES)) for part in tables]).ravel()
         z = state.z[self.members]
         now = self._sums(table, z)
-        mean = np.bincount(self.of_level, ratio[self.members], len(self.columns)) / self.sizes
+        mean = self._per_level(ratio[self.members]) / self.sizes
         shift = np.subtract.outer(np.array(PLACES), mean)  # (places, levels)
         gain = np.stack([now - self._sums(table, z + row[self.of_level] * self.logit) for row in shift])
         place, level = np.nonzero(np.abs(shift) >= NEAR)
@@ -84,6 +88,11 @@ class Levels:
         position -= index
         index += self.kind * len(SCORES)
         left = table[index]
-        losses = left + position * (table[index + 1] - left)
-        sums: Array = np.bincount(self.of_level, losses, len(self.columns)).astype(np.float64)
+        return self._per_level(left + position * (table[index + 1] - left))
+
+    def _per_level(self, values: Array) -> Array:
+        """Values of the members, summed over each level by their weights."""
+        if self.weight is not None:
+            values = values * self.weight
+        sums: Array = np.bincount(self.of_level, values, len(self.columns)).astype(np.float64)
         return sums

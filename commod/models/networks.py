@@ -77,14 +77,18 @@ class MLPNetwork(nn.Module):
 
 
 class Adversary(nn.Module):
-    """The paper's h: a small fully connected network on the new logit, with the label beside it for equalized odds."""
+    """The paper's h: a small fully connected network on the new logit, with the label beside it for equalized odds.
 
-    def __init__(self, n_inputs: int, width: int) -> None:
+    It has one answer for each of the adversary's questions (`commod.models.adversary.questions`).
+    """
+
+    def __init__(self, n_inputs: int, width: int, n_questions: int = 1) -> None:
         super().__init__()
-        self.layers = nn.Sequential(nn.Linear(n_inputs, width), nn.ReLU(), nn.Linear(width, 1))
+        self.layers = nn.Sequential(nn.Linear(n_inputs, width), nn.ReLU(), nn.Linear(width, n_questions))
 
     def forward(self, inputs: Tensor) -> Tensor:
-        return self.layers(inputs).squeeze(1)
+        answers: Tensor = self.layers(inputs)
+        return answers
 
 
 def sparsity_loss(network: ConceptNetwork) -> Tensor:

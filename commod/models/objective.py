@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from commod.models.adversary import AdversaryFit, Array, ScoreAdversary, cross_entropy
+from commod.models.adversary import AdversaryFit, Array, ScoreAdversary, cross_entropy, questions
 
 __all__ = ["NewtonTerms", "ScoreObjective", "ScoreState"]
 
@@ -32,7 +32,7 @@ class NewtonTerms:
 
     gradient: Array  # (D,)
     hessian: Array  # (D, D)
-    responses: tuple[Array, ...]  # per stratum (K, D): dφ/dθ
+    responses: tuple[Array, ...]  # per stratum (questions, K, D): dφ/dθ
     curvature: Array  # (n,) what each row's own curvature in z is in the Hessian's sum
 
 
@@ -45,16 +45,58 @@ class ScoreObjective:
 
     Where f's line is not one half, z is measured from it, and L_Y is that of the probability σ(z + line): at r ≡ 1 it
     is f's own loss. Without the line in it, it would pull the decisions back to one half.
+
+    Rows whose group is not known count in L_Y, and no adversary is asked about them.
+
+    Parameters
+    ----------
+    y : (n,)
+    sensitive : (n,)
+        Numbers of the groups, −1 where it is not known.
+    n_groups : int
+    weight : (n,), optional
+        How much each row counts.
+    by_label : bool
+    line : float
     """
 
-    def __init__(self, y: Array, sensitive: Array, *, by_label: bool, line: float = 0.0) -> None:
+    def __init__(
+        self,
+        y: Array,
+        sensitive: Array,
+        n_groups: int = 2,
+        weight: Array | None = None,
+        *,
+        by_label: bool,
+        line: float = 0.0,
+    ) -> None:
         self.y = y
         self.line = line
         self.n = len(y)
+        self.n_groups = n_groups
+        # Weights of a mean of 1: of the rows in L_Y, and in L_S, where they are `asked` times those in L_Y.
+        self.weight = None if weight is None else weight / weight.mean()
+        known = sensitive >= 0
+        self.asked = 1.0
+        self.asked_weight = self.weight
+        if not known.all():
+            counted = known.astype(float) if self.weight is None else self.weight * known
+            self.asked = 1.0 / counted.mean()
+            self.asked_weight = counted * self.asked
         cut = int(np.searchsorted(y, 0.5)) if by_label else 0
-        self.strata = tuple(part for part in (slice(0, cut), slice(cut, self.n)) if part.stop > part.start)
-        self.adversaries = tuple(ScoreAdversary(sensitive[rows]) for rows in self.strata)
-        self.shares = tuple((rows.stop - rows.start) / self.n for rows in self.strata)
+        strata = (part for part in (slice(0, cut), slice(cut, self.n)) if part.stop > part.start)
+        self.strata = tuple(rows for rows in strata if known[rows].any())
+        self.adversaries = tuple(
+            ScoreAdversary(sensitive[rows], n_groups, self._of(self.asked_weight, rows)) for rows in self.strata
+        )
+        self.shares = tuple(
+            (rows.stop - rows.start if self.asked_weight is None else float(self.asked_weight[rows].sum())) / self.n
+            for rows in self.strata
+        )
+
+    @staticmethod
+    def _of(weight: Array | None, rows: slice) -> Array | None:
+        return None if weight is None else weight[rows]
 
     @staticmethod
     def order(y: Array, *, by_label: bool) -> np.ndarray:
@@ -69,14 +111,15 @@ class ScoreObjective:
             for adversary, rows, start in zip(self.adversaries, self.strata, first, strict=True)
         )
         adversary_loss = sum(share * fit.loss for share, fit in zip(self.shares, fits, strict=True))
-        label_loss, probability = cross_entropy(z + self.line, self.y)
-        return ScoreState(z, probability, label_loss, adversary_loss, fits)
+        label_loss, probability = cross_entropy(z + self.line, self.y, self.weight)
+        return ScoreState(z, probability, float(label_loss), adversary_loss, fits)
 
     def gradient(self, state: ScoreState, lambda_fair: float) -> Array:
         """d/dz of the value, (n,), by the envelope theorem."""
-        gradient = state.probability - self.y
+        gradient = _counted(state.probability - self.y, self.weight)
         for adversary, rows, fit in zip(self.adversaries, self.strata, state.fits, strict=True):
-            gradient[rows] -= lambda_fair * (fit.probability - adversary.sensitive) * adversary.slope(fit)
+            residual = _counted(fit.probability - adversary.truth, self._of(self.asked_weight, rows))
+            gradient[rows] -= lambda_fair * (adversary.counts_for @ (residual * adversary.slope(fit)))
         return gradient / self.n
 
     def pull(self, state: ScoreState, directions: Array) -> Array:
@@ -91,15 +134,22 @@ class ScoreObjective:
     def loss_tables(self, state: ScoreState, lambda_fair: float, scores: Array) -> tuple[Array, ...]:
         """What one row with the score z adds to the value if the adversaries stay as they are, at each of `scores`.
 
-        One table per stratum, (2, 2, len(scores)), by S and y. Summed over all rows it is a bound from below: the
-        adversaries' answer can only raise the value.
+        One table per stratum, (groups + 1, 2, len(scores)), by S and y, the last S being "not known"; a row adds so
+        much times its weight. Summed over all rows it is a bound from below: the adversaries' answer can only raise
+        the value.
         """
         logits = scores + self.line
         label_loss = np.stack([np.logaddexp(0.0, logits), np.logaddexp(0.0, -logits)])
+        truth = questions(np.append(np.arange(self.n_groups), -1), self.n_groups)  # (questions, groups + 1)
         tables = []
         for adversary, fit in zip(self.adversaries, state.fits, strict=True):
             guess = adversary.guess(fit, scores)
-            adversary_loss = np.stack([np.logaddexp(0.0, guess), np.logaddexp(0.0, -guess)])
+            answers = np.stack([np.logaddexp(0.0, guess), np.logaddexp(0.0, -guess)])  # truth 0 and 1
+            adversary_loss = self.asked * sum(
+                counts * answers[row.astype(int), question]
+                for question, (counts, row) in enumerate(zip(adversary.counts_for, truth, strict=True))
+            )
+            adversary_loss[-1] = 0.0
             tables.append((label_loss[None] - lambda_fair * adversary_loss[:, None]) / self.n)
         return tuple(tables)
 
@@ -110,25 +160,33 @@ class ScoreObjective:
         adversary's loss at fixed φ, and what its answering back adds. `A_fast` is A in single precision: the large
         product of the Hessian only steers the steps, while the gradient decides where they end.
         """
-        gradient_z = state.probability - self.y
-        curvature_z = state.probability * (1 - state.probability)
+        gradient_z = _counted(state.probability - self.y, self.weight)
+        curvature_z = _counted(state.probability * (1 - state.probability), self.weight)
         hessian = np.zeros((len(A), len(A)))
         responses: list[Array] = []
         for adversary, rows, fit, share in zip(self.adversaries, self.strata, state.fits, self.shares, strict=True):
-            slope, curvature, cross_z = adversary.derivatives(fit)
-            residual = fit.probability - adversary.sensitive
-            spread = fit.probability * (1 - fit.probability) * slope
-            gradient_z[rows] -= lambda_fair * residual * slope
-            curvature_z[rows] -= lambda_fair * (spread * slope + residual * curvature)
-            cross_z *= residual
-            cross_z += spread * fit.basis
-            cross = cross_z @ A[:, rows].T / self.n  # (K, D)
-            # fit.hessian is that of the stratum's mean loss, of which the objective holds its share.
-            response: Array = -np.linalg.solve(share * fit.hessian, cross).astype(np.float64)
-            hessian -= lambda_fair * cross.T @ response
+            slope, curvature, basis_slope = adversary.derivatives(fit)
+            asked = self._of(self.asked_weight, rows)
+            residual = _counted(fit.probability - adversary.truth, asked)
+            spread = _counted(fit.probability * (1 - fit.probability), asked) * slope
+            gradient_z[rows] -= lambda_fair * (adversary.counts_for @ (residual * slope))
+            curvature_z[rows] -= lambda_fair * (adversary.counts_for @ (spread * slope + residual * curvature))
+            response = np.empty((*fit.phi.shape, len(A)))
+            for question, counts in enumerate(adversary.counts_for):
+                cross_z = basis_slope * residual[question]
+                cross_z += spread[question] * fit.basis
+                cross = cross_z @ A[:, rows].T / self.n  # (K, D)
+                # fit.hessian is that of the stratum's mean loss, of which the objective holds its share.
+                response[question] = -np.linalg.solve(share * fit.hessian[question], cross)
+                hessian -= lambda_fair * counts * cross.T @ response[question]
             responses.append(response)
         weighted = A_fast * (curvature_z / self.n).astype(A_fast.dtype)
         hessian += weighted @ A_fast.T
         return NewtonTerms(
             A @ (gradient_z / self.n), 0.5 * (hessian + hessian.T), tuple(responses), curvature_z / self.n
         )
+
+
+def _counted(values: Array, weight: Array | None) -> Array:
+    """Values (..., n) of rows that count differently."""
+    return values if weight is None else values * weight

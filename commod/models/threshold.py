@@ -42,8 +42,8 @@ def _share(threshold: str) -> float | None:
     return asked if kind == "budget" and not (asked <= 0 or asked >= 1) else None
 
 
-def budget_threshold(scores: Any, share: float) -> float:
-    """The threshold above which as nearly as can be a share of `scores` (probabilities) lies.
+def budget_threshold(scores: Any, share: float, weight: Array | None = None) -> float:
+    """The threshold above which as nearly as can be a share of `scores` (probabilities) lies, by `weight` if given.
 
     Midway between two scores, so that rounding moves nobody across; equal scores stay on one side.
     """
@@ -51,11 +51,18 @@ def budget_threshold(scores: Any, share: float) -> float:
     if len(ordered) == 1:
         return float(ordered[0])
     cuts = (ordered[1:] + ordered[:-1]) / 2
-    above = 1 - np.searchsorted(np.sort(scores), cuts) / len(scores)
+    order = np.argsort(scores, kind="stable")
+    below = np.searchsorted(np.asarray(scores)[order], cuts)
+    if weight is None:
+        above = 1 - below / len(scores)
+    else:
+        above = 1 - np.append(0.0, np.cumsum(weight[order]))[below] / weight.sum()
     return float(cuts[np.argmin(np.abs(above - share))])
 
 
-def logit_of_threshold(threshold: Any, base_model: BaseModel, logit: Array, labels: Array) -> float:
+def logit_of_threshold(
+    threshold: Any, base_model: BaseModel, logit: Array, labels: Array, weight: Array | None = None
+) -> float:
     """The logit above which f decides positively.
 
     Parameters
@@ -65,6 +72,8 @@ def logit_of_threshold(threshold: Any, base_model: BaseModel, logit: Array, labe
     base_model : f
     logit, labels : arrays (n,)
         Of f and of the people on the training rows: a budget is a share of them.
+    weight : array (n,), optional
+        How much each of them counts.
     """
     check_threshold(threshold)
     if threshold is None:
@@ -73,7 +82,8 @@ def logit_of_threshold(threshold: Any, base_model: BaseModel, logit: Array, labe
         share = _share(threshold)
         assert share is not None
         scores = 1.0 / (1.0 + np.exp(-logit))
-        threshold = budget_threshold(scores, float(labels.mean()) if np.isnan(share) else share)
+        wanted = float(np.average(labels, weights=weight)) if np.isnan(share) else share
+        threshold = budget_threshold(scores, wanted, weight)
     return logit_of(float(threshold))
 
 

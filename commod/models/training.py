@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -22,8 +22,10 @@ class TrainingData:
     X: Array  # (n, d) standardised features
     logit: Array  # (n,) of f, less the line: f decides positively above 0
     y: Array  # (n,) 0/1
-    sensitive: Array  # (n,) 0/1
+    sensitive: Array  # (n,) number of the group, −1 where it is not known
     line: float = 0.0  # the logit of f's threshold
+    n_groups: int = 2
+    weight: Array | None = None  # (n,) how much each row counts; None: all alike
 
     @property
     def scores(self) -> Array:
@@ -37,11 +39,18 @@ class TrainingData:
 
     def take(self, rows: np.ndarray) -> TrainingData:
         """Some of the rows, in the order given."""
-        return TrainingData(self.X[rows], self.logit[rows], self.y[rows], self.sensitive[rows], self.line)
+        parts = {name: value[rows] for name, value in vars(self).items() if isinstance(value, np.ndarray)}
+        return replace(self, **parts)
 
     def sorted_for(self, objective_by_label: bool) -> TrainingData:
         """All rows, in the order `ScoreObjective` wants."""
         return self.take(ScoreObjective.order(self.y, by_label=objective_by_label))
+
+    def objective(self, weights: LossWeights) -> ScoreObjective:
+        """The loss of these rows, sorted for it, as a function of their scores."""
+        return ScoreObjective(
+            self.y, self.sensitive, self.n_groups, self.weight, by_label=weights.by_label, line=self.line
+        )
 
 
 @dataclass(frozen=True)
@@ -60,16 +69,21 @@ class LossWeights:
 def instance_weights(ratio_norm: Any, data: TrainingData) -> Array:
     """Weight of each row in L_ratio = mean of weight·(r − 1)², scaled to mean 1 so that λ_ratio keeps its meaning.
 
+    Where rows count differently, that is in it.
+
     ``"fisher"``: f(1−f)·logit², since KL(f‖g) ≈ ½ f(1−f) logit² (r−1)² (paper, Sec. 5.1, corrected: r is one number
     per instance, so the metric weighs instances, not features).
     """
     if isinstance(ratio_norm, str):
         if ratio_norm != "fisher":
-            return np.ones(len(data.y))
+            return np.ones(len(data.y)) if data.weight is None else data.weight / data.weight.mean()
         weights = data.scores * (1 - data.scores) * data.logit**2
     else:
         weights = np.asarray(ratio_norm, dtype=float)
-    return weights / weights.mean()
+    if data.weight is None:
+        return weights / weights.mean()
+    # A mean of 1 over the people, not over the rows.
+    return weights / np.average(weights, weights=data.weight) * (data.weight / data.weight.mean())
 
 
 def shift_unit(data: TrainingData, acts_on: str = "everybody") -> float:
@@ -82,7 +96,8 @@ def shift_unit(data: TrainingData, acts_on: str = "everybody") -> float:
     """
     acted = acted_on(acts_on, data.logit)
     logit, f = data.logit[acted], data.scores[acted]
-    return (float(np.sqrt(np.average(logit**2, weights=f * (1 - f)))) if len(logit) else 0.0) or 1.0
+    counts = f * (1 - f) if data.weight is None else f * (1 - f) * data.weight[acted]
+    return (float(np.sqrt(np.average(logit**2, weights=counts))) if len(logit) else 0.0) or 1.0
 
 
 def ratio_form(ratio_norm: Any, data: TrainingData, acts_on: str = "everybody") -> Array:

@@ -11,6 +11,7 @@ import pandas as pd
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import column_or_1d
 
+from commod.metrics.counts import as_weight, codes_of_groups
 from commod.models.adversary import Array
 
 __all__ = [
@@ -18,6 +19,7 @@ __all__ = [
     "check_count",
     "check_labels",
     "check_options",
+    "check_sample_weight",
     "check_seed",
     "check_sensitive",
     "check_weight",
@@ -93,22 +95,23 @@ def check_labels(y: Any, n_rows: int) -> tuple[Array, np.ndarray]:
 
 
 def check_sensitive(sensitive_features: Any, n_rows: int) -> tuple[Array, np.ndarray]:
-    """The sensitive attribute as 0/1 and its two values."""
-    values = np.asarray(sensitive_features)
-    if values.ndim == 2 and values.shape[1] == 1:
-        values = values[:, 0]
-    if values.ndim != 1 or len(values) != n_rows:
+    """Number of each row's group, −1 where it is not known, and the groups' values."""
+    shape = np.shape(sensitive_features)
+    if len(shape) not in (1, 2) or shape[0] != n_rows:
         raise ValueError(
-            f"sensitive_features must have one value per row: X has {n_rows} rows, sensitive_features {values.shape}."
+            f"sensitive_features must have one value per row: X has {n_rows} rows, sensitive_features {shape}."
         )
-    if pd.isna(values).any():
-        raise ValueError("sensitive_features has missing values: give those rows a group of their own or drop them.")
-    groups, codes = np.unique(values, return_inverse=True)
-    if len(groups) == 1:
-        raise ValueError(f"sensitive_features holds one group only ({groups[0]!r}): fairness compares two.")
-    if len(groups) > 2:
+    codes, groups = codes_of_groups(sensitive_features)
+    return codes.astype(float), np.array(groups)
+
+
+def check_sample_weight(sample_weight: Any, n_rows: int) -> Array | None:
+    """How much each row counts, (n,); None if all count alike."""
+    if sample_weight is None:
+        return None
+    weight = as_weight(sample_weight)
+    if len(weight) != n_rows:
         raise ValueError(
-            f"sensitive_features holds {len(groups)} groups; training handles two so far (the metrics report any "
-            "number). Compare one group with the rest, for example sensitive_features == 'A'."
+            f"sample_weight must have one value per row: X has {n_rows} rows, sample_weight {len(weight)}."
         )
-    return codes.astype(float), groups
+    return weight

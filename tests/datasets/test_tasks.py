@@ -25,6 +25,7 @@ from commod.datasets import (
 from commod.datasets import rebuild as rebuild_module
 from commod.datasets.load import CHECKSUMS
 from commod.metrics import accuracy, p_rule
+from commod.models.base_models import train_base_model
 from tests.fitting import case
 
 PAPER_BANDS = {"law_school": ((0.30, 0.03), (0.795, 0.01)), "compas": ((0.63, 0.05), (0.665, 0.015))}
@@ -165,8 +166,28 @@ def test_datasheet_states_the_true_sizes(name):
     assert f"{task.y.sum():,} of {len(task.y):,} ({task.y.mean():.1%})".replace("%", " %") in sheet
     for group, name_of_group in enumerate(task.groups):
         assert f"{name_of_group} {(task.sensitive == group).sum():,}" in sheet
+    for other in list(task.spec.task_names.values())[1:]:
+        also = load_task(other)
+        sizes = [f"{group} ({(also.sensitive == code).sum():,})" for code, group in enumerate(also.groups)]
+        assert f"| Also as `{other}` | {also.grouping.title}: {', '.join(sizes)} |" in sheet
     for heading in ("Origin", "Licence", "Caveats"):
         assert heading in sheet
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_the_invented_hiring_is_fair_by_each_margin_and_not_by_the_crossing(seed):
+    """What its datasheet says of f: by race, by sex, and of both together, on test."""
+    task = load_task("hiring.race_sex")
+    train, test = task.split(seed)
+    decided = train_base_model(task, train, "logistic_regression").predict(test.X)
+    by_race, by_sex = (
+        p_rule(test.y, decided, sensitive_features=codes) for codes, _ in task.margins(test.sensitive).values()
+    )
+    rates = pd.Series(decided, test.X.index).groupby(test.sensitive).mean()
+    assert by_race >= 0.92
+    assert by_sex >= 0.90
+    assert rates.min() / rates.max() <= 0.58
+    assert task.groups[int(rates.idxmin())] == "Black × Female"
 
 
 def test_every_source_of_the_rebuild_is_named_in_a_datasheet():

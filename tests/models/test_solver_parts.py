@@ -41,8 +41,8 @@ def test_adversary_is_the_ridge_logistic_regression_on_its_basis(rows):
     # C = 1/(n·ridge); the constant is penalised too, so it enters as a column.
     oracle = LogisticRegression(C=1 / (len(z) * adversary.ridge), fit_intercept=False, tol=1e-10, max_iter=10_000)
     oracle.fit(found.basis.T, s)
-    np.testing.assert_allclose(found.phi, oracle.coef_[0], atol=1e-3)
-    np.testing.assert_allclose(found.probability, oracle.predict_proba(found.basis.T)[:, 1], atol=1e-4)
+    np.testing.assert_allclose(found.phi[0], oracle.coef_[0], atol=1e-3)
+    np.testing.assert_allclose(found.probability[0], oracle.predict_proba(found.basis.T)[:, 1], atol=1e-4)
 
 
 @pytest.mark.parametrize("factor", [0.01, 1, 30, 1000])
@@ -50,7 +50,7 @@ def test_adversary_is_solved_from_any_start_at_any_scale(rows, factor):
     z, _, s = rows
     adversary = ScoreAdversary(s)
     cold = adversary.fit(factor * z)
-    warm = adversary.fit(factor * z, start=np.random.default_rng(0).normal(size=len(cold.phi)) * 20)
+    warm = adversary.fit(factor * z, start=np.random.default_rng(0).normal(size=cold.phi.shape) * 20)
     assert warm.loss == pytest.approx(cold.loss, abs=1e-9)
     assert cold.loss <= np.log(2) + 1e-9
 
@@ -65,12 +65,16 @@ def test_basis_is_the_gaussian_bumps_it_says(rows):
 
 
 @pytest.mark.parametrize("by_label", [False, True])
-def test_gradient_and_hessian_are_those_of_the_solved_problem(rows, by_label):
+@pytest.mark.parametrize(("n_groups", "weighted"), [(2, False), (2, True), (4, False), (4, True)])
+def test_gradient_and_hessian_are_those_of_the_solved_problem(rows, by_label, n_groups, weighted):
     z, y, s = rows
     rng = np.random.default_rng(2)
     order = ScoreObjective.order(y, by_label=by_label)
+    weight = rng.exponential(size=300) if weighted else None
+    if n_groups > 2:
+        s = rng.integers(-1, n_groups, 300).astype(float)  # some are not known
     y, s, A = y[order], s[order], rng.normal(size=(3, 300)) * z[order]
-    objective = ScoreObjective(y, s, by_label=by_label)
+    objective = ScoreObjective(y, s, n_groups, weight, by_label=by_label)
     theta, lam = np.array([0.8, -0.3, 0.2]), 2.0
 
     def value(point):
@@ -93,7 +97,7 @@ def test_gradient_and_hessian_are_those_of_the_solved_problem(rows, by_label):
         / (2 * h)
         for e in eye
     ]
-    np.testing.assert_allclose(terms.responses[0], np.transpose(moved), atol=2e-2)
+    np.testing.assert_allclose(terms.responses[0], np.moveaxis(moved, 0, -1), atol=2e-2)
 
 
 @pytest.mark.parametrize("seed", range(20))
