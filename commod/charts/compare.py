@@ -276,7 +276,7 @@ def plot_overlap(frame: pd.DataFrame) -> alt.LayerChart:
         alt.Tooltip("overlap:Q", title="People changed by both, of those by either", format=".0%"),
     ]
     places = alt.EncodingSortField("other_rank", op="min"), alt.EncodingSortField("rank", op="min")
-    return _squares(frame, ("other", "label", "overlap"), places, tooltip, most=1.0)
+    return _squares(frame, ("other", "label", "overlap"), places, tooltip, most=1.0, room=130)
 
 
 def plot_share_by_group(frame: pd.DataFrame, *, most: float) -> alt.LayerChart:
@@ -298,7 +298,7 @@ def plot_share_by_group(frame: pd.DataFrame, *, most: float) -> alt.LayerChart:
         alt.Tooltip("count:Q", title="Of", format=","),
     ]
     places = alt.EncodingSortField("rank", op="min"), alt.EncodingSortField("group_rank", op="min")
-    return _squares(frame, ("label", "group", "share"), places, tooltip, most=most)
+    return _squares(frame, ("label", "group", "share"), places, tooltip, most=most, room=165)
 
 
 def _squares(
@@ -308,8 +308,12 @@ def _squares(
     tooltip: list[alt.Tooltip],
     *,
     most: float,
+    room: int,
 ) -> alt.LayerChart:
-    """Shares as numbers on squares, the darker the larger; `columns` are those of x, y and the share."""
+    """Shares as numbers on squares, the darker the larger; `columns` are those of x, y and the share.
+
+    `room` is that for the names of y, in pixels.
+    """
     across, down, value = columns
     x = alt.X(
         f"{across}:N",
@@ -317,7 +321,7 @@ def _squares(
         sort=places[0],
         axis=alt.Axis(labelAngle=-40, labelLimit=130, labelOverlap=False),
     )
-    y = alt.Y(f"{down}:N", title=None, sort=places[1], axis=alt.Axis(labelLimit=130))
+    y = alt.Y(f"{down}:N", title=None, sort=places[1], axis=alt.Axis(labelLimit=room))
     squares = (
         alt.Chart()
         .mark_rect(stroke="#88888855")

@@ -296,7 +296,7 @@ def _train(scene: Scene, settings: Settings, report: Report | None, warm_start: 
             train.X,
             train.y,
             sensitive_features=train.sensitive_features,
-            **({} if train.weight is None else {"sample_weight": train.weight}),
+            sample_weight=train.weight,
             base_scores=scene.scores_train,
             callback=progress,
             warm_start=warm_start,
