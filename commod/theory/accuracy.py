@@ -6,8 +6,10 @@ so that its rate stays. In *foresight* only f's score is known: flipping a perso
 expectation, so the people nearest to one half go first, and a spare flip never pays. Where f draws its line at another
 probability c, it holds the two errors for unequally bad, and so does foresight: `expected_accuracy`, 2·|p − c| a flip.
 
-In both cases the net change of one group leaves an interval of fair net changes for the other, on which the gain rises
-and then falls with a few known bends: all candidates together are O(K) for each K.
+Demographic parity: once the highest rate is chosen, each group has an interval of fair net changes, whatever the others
+do. It goes there by the shortest way; spare flips then mend errors, as far as the interval allows. Equalized odds: once
+the highest rate under a label is chosen, the others follow. Either way there is one candidate for each rate that a
+group can have (`Bands.ends`), for any number of groups. Groups that are too small to be compared may have any rate.
 """
 
 from __future__ import annotations
@@ -18,12 +20,14 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from commod.metrics.counts import as_binary, codes_of_groups
 from commod.metrics.figures import CRITERIA
 from commod.models.rescaler import ACTS_ON
 from commod.models.validation import check_choice
-from commod.theory.flips import SIGNS, Ints, Values, check_cells, two_group_counts
+from commod.theory.bands import Bands
+from commod.theory.flips import SIGNS, Crowd, Ints, Values, check_cells, counts_by_group
 
 __all__ = ["best_accuracy", "expected_accuracy"]
 
@@ -49,7 +53,7 @@ def best_accuracy(
     Parameters
     ----------
     y_true, y_pred, sensitive_features : arrays (n,)
-        Labels, f's decisions, two groups.
+        Labels, f's decisions, groups; people whose group is not known are not counted.
     changes : whole numbers
         The K to be answered.
     limit : float
@@ -75,17 +79,17 @@ def best_accuracy(
         raise ValueError("changes must be whole numbers of flips, 0 or more.")
     if not math.isfinite(limit):
         raise ValueError(f"limit must be a finite number, got {limit!r}.")
-    counts = two_group_counts(y_true, y_pred, sensitive_features)
-    people = int(counts.sum())
+    crowd = counts_by_group(y_true, y_pred, sensitive_features)
+    counts, people = crowd.counts, crowd.people
     start = float(counts[:, 0, 0].sum() + counts[:, 1, 1].sum())
     budgets = np.minimum(asked, people).astype(np.int64)
     if CRITERIA[fairness].by_label:
         if scores is not None:
             raise ValueError("Mistreatment is defined by the labels: leave scores out for equalized odds.")
-        check_cells(counts)
-        gains = _under_mistreatment(counts, budgets, limit, acts_on)
+        check_cells(counts[crowd.compared])
+        gains = _under_mistreatment(crowd, budgets, limit, acts_on)
     elif scores is None:
-        gains = np.array([_in_hindsight(counts, int(k), limit, acts_on) for k in budgets])
+        gains = _in_hindsight(crowd, budgets, limit, acts_on)
     else:
         decisions, probability = as_binary(y_pred, "y_pred"), np.asarray(scores, dtype=float)
         if not ((probability >= 0) & (probability <= 1)).all():
@@ -94,9 +98,11 @@ def best_accuracy(
             raise ValueError(
                 f"scores must be f's probabilities of the same rows: y_pred is 1 where they exceed {threshold:g}."
             )
+        codes = codes_of_groups(sensitive_features)[0]
+        probability, decisions, codes = (values[codes >= 0] for values in (probability, decisions, codes))
         start = float(expected_accuracy(probability, decisions, threshold).sum())
-        price, groups = 2.0 * np.abs(probability - threshold), codes_of_groups(sensitive_features)[0]
-        gains = _in_foresight(counts, decisions, price, groups, budgets, limit, acts_on)
+        price = 2.0 * np.abs(probability - threshold)
+        gains = _in_foresight(crowd, decisions, price, codes, budgets, limit, acts_on)
     accuracy = np.where(np.isfinite(gains), (start + np.where(np.isfinite(gains), gains, 0.0)) / people, np.nan)
     if CRITERIA[fairness].upward and limit > 1:
         accuracy = np.full(len(budgets), np.nan)  # no P-Rule is above 1
@@ -121,93 +127,76 @@ def _contradicts(above: Values, decisions: Ints) -> bool:
 # ---- demographic parity ----
 
 
-def _fair_interval(d0: Ints, counts: Ints, limit: float, acts_on: str) -> tuple[Ints, Ints]:
-    """Net changes of group 1 that are fair for each net change of group 0, whole numbers; low > high for none."""
-    sizes, positives = counts.sum(axis=(1, 2)), counts[:, :, 1].sum(axis=1)
-    rate = (positives[0] + d0) / sizes[0]
-    low = np.ceil(limit * rate * sizes[1] - TINY)
-    high = np.full_like(low, sizes[1]) if limit <= 0 else np.floor(rate / limit * sizes[1] + TINY)
-    lowest = float(positives[1]) if acts_on == "negative" else 0.0
-    highest = float(positives[1]) if acts_on == "positive" else float(sizes[1])
-    low, high = np.maximum(low, lowest), np.minimum(high, highest)
-    return (low - positives[1]).astype(np.int64), (high - positives[1]).astype(np.int64)
+def _fair_nets(crowd: Crowd, limit: float, acts_on: str) -> tuple[Ints, Ints]:
+    """For each highest rate, the least and the largest fair net change of each group, (rates, groups).
+
+    Rates at which a group has none are left out.
+    """
+    positives, sizes = crowd.counts[:, :, 1].sum(axis=1), crowd.counts.sum(axis=(1, 2))
+    bands = Bands(positives[crowd.compared], sizes[crowd.compared], acts_on)
+    low = np.zeros((len(bands.ends), len(sizes)), dtype=np.int64)
+    high = np.broadcast_to(sizes, low.shape).copy()
+    high[:, crowd.compared] = bands.most
+    if limit > 0:
+        low[:, crowd.compared] = np.ceil(limit * bands.ends[:, None] * sizes[crowd.compared] - TINY)
+    if acts_on == "negative":
+        low = np.maximum(low, positives)
+    elif acts_on == "positive":
+        high = np.minimum(high, positives)
+    possible = (low <= high).all(axis=1)
+    return low[possible] - positives, high[possible] - positives
 
 
-def _nets_of_group_0(counts: Ints, budget: int, acts_on: str) -> Ints:
-    negatives, positives = counts[0].sum(axis=0)
-    lowest = 0 if acts_on == "negative" else -min(budget, int(positives))
-    highest = 0 if acts_on == "positive" else min(budget, int(negatives))
-    return np.arange(lowest, highest + 1)
-
-
-def _in_hindsight(counts: Ints, budget: int, limit: float, acts_on: str) -> float:
-    d0 = _nets_of_group_0(counts, budget, acts_on)
-    low, high = _fair_interval(d0, counts, limit, acts_on)
-    left = budget - np.abs(d0)
-    low, high = np.maximum(low, -left), np.minimum(high, left)
-    pairs_of = _mendable_pairs if acts_on == "everybody" else _no_pairs
-    gain0, pairs0 = _forced(d0, counts[0]), pairs_of(d0, counts[0])
-    best = NEVER
-    missed, wrongly = int(counts[1, 1, 0]), int(counts[1, 0, 1])  # of group 1: raising mends, lowering mends
-    # Bends of the gain in d1: its own errors run out, or the spare flips do (where (left − |d1|)/2 meets the pairs).
-    spare = left - 2 * pairs0
-    bends = [low, high, *(np.full_like(d0, b) for b in (0, missed, -wrongly, missed - wrongly))]
-    for pairs in (missed, wrongly):
-        bends += [spare - 2 * pairs, 2 * pairs - spare]
-    for bend in bends:
-        for step in (-2, -1, 0, 1, 2):
-            d1 = np.clip(bend + step, low, np.maximum(low, high))
-            pairs = np.minimum((left - np.abs(d1)) // 2, pairs0 + pairs_of(d1, counts[1]))
-            gain = np.where(low <= high, gain0 + _forced(d1, counts[1]) + 2.0 * pairs, NEVER)
-            best = max(best, float(gain.max(initial=NEVER)))
-    return best
-
-
-def _forced(net: Ints, group: Ints) -> Ints:
-    """Right decisions gained by |net| flips in one direction: f's errors first. `group` is (label, decision)."""
-    mendable = np.where(net > 0, group[1, 0], group[0, 1])
-    size = np.abs(net)
-    return np.minimum(size, mendable) - np.maximum(size - mendable, 0)
-
-
-def _mendable_pairs(net: Ints, group: Ints) -> Ints:
-    """Pairs of errors, one to be raised and one to be lowered, that the forced flips leave."""
-    up = np.maximum(group[1, 0] - np.maximum(net, 0), 0)
-    down = np.maximum(group[0, 1] - np.maximum(-net, 0), 0)
-    return np.minimum(up, down)
-
-
-def _no_pairs(net: Ints, group: Ints) -> Ints:
-    """The same where decisions may be flipped one way only."""
-    return np.zeros_like(net)
+def _in_hindsight(crowd: Crowd, budgets: Ints, limit: float, acts_on: str) -> Values:
+    low, high = _fair_nets(crowd, limit, acts_on)
+    net = np.clip(0, low, high)
+    missed, wrongly = crowd.counts[:, 1, 0], crowd.counts[:, 0, 1]  # raising mends, lowering mends
+    spent = np.abs(net).sum(axis=1)
+    mendable = np.minimum(np.abs(net), np.where(net > 0, missed, wrongly))
+    forced = (2.0 * mendable - np.abs(net)).sum(axis=1)  # errors first, then right decisions
+    # Errors left, and how many can be mended so that the net change stays fair: up ≤ left, up − down ≤ high − net, …
+    up = np.maximum(missed - np.maximum(net, 0), 0) * (1 in SIGNS[acts_on])
+    down = np.maximum(wrongly - np.maximum(-net, 0), 0) * (-1 in SIGNS[acts_on])
+    spare = np.minimum(up, down + high - net) + np.minimum(down, up + net - low)
+    # Where a group's net change may not move at all, errors are mended two at a time.
+    in_pairs = (spare * (low < high)).sum(axis=1) == 0
+    spare = spare.sum(axis=1)
+    gains = np.full(len(budgets), NEVER)
+    for place, budget in enumerate(budgets):
+        more = np.minimum(budget - spent, spare)
+        more -= np.where(in_pairs, more % 2, 0)
+        gains[place] = (forced + more)[spent <= budget].max(initial=NEVER)
+    return gains
 
 
 def _in_foresight(
-    counts: Ints, decisions: Ints, price: Values, groups: Ints, budgets: Ints, limit: float, acts_on: str
+    crowd: Crowd, decisions: Ints, price: Values, codes: Ints, budgets: Ints, limit: float, acts_on: str
 ) -> Values:
     def dear(group: int, decision: int) -> Values:
         """Price of flipping the cheapest 0, 1, 2, … people of a group who have a decision."""
-        return np.r_[0.0, np.cumsum(np.sort(price[(groups == group) & (decisions == decision)]))]
+        return np.r_[0.0, np.cumsum(np.sort(price[(codes == group) & (decisions == decision)]))]
 
-    up, down = [dear(s, 0) for s in (0, 1)], [dear(s, 1) for s in (0, 1)]
-
-    def paid(net: Ints, s: int) -> Values:
-        return np.where(net > 0, up[s][np.clip(net, 0, len(up[s]) - 1)], down[s][np.clip(-net, 0, len(down[s]) - 1)])
-
-    d0 = _nets_of_group_0(counts, int(budgets.max(initial=0)), acts_on)
-    low, high = _fair_interval(d0, counts, limit, acts_on)
-    d1 = np.clip(0, low, np.maximum(low, high))  # every flip costs: as few as are fair
-    gain = np.where(low <= high, -(paid(d0, 0) + paid(d1, 1)), NEVER)
-    spent = np.abs(d0) + np.abs(d1)
-    return np.array([float(gain[spent <= k].max(initial=NEVER)) for k in budgets])
+    low, high = _fair_nets(crowd, limit, acts_on)
+    net = np.clip(0, low, high)  # every flip costs: as few as are fair
+    paid = np.zeros(len(net))
+    for s, own in enumerate(net.T):
+        up, down = dear(s, 0), dear(s, 1)
+        paid += np.where(own > 0, up[np.clip(own, 0, None)], down[np.clip(-own, 0, None)])
+    spent = np.abs(net).sum(axis=1)
+    return np.array([float((-paid)[spent <= k].max(initial=NEVER)) for k in budgets])
 
 
 # ---- equalized odds ----
 
 
-def _under_mistreatment(counts: Ints, budgets: Ints, limit: float, acts_on: str) -> Values:
+def _under_mistreatment(crowd: Crowd, budgets: Ints, limit: float, acts_on: str) -> Values:
     most = int(budgets.max(initial=0))
-    tables = [_least_gaps(counts[:, y], most, sign, acts_on) for y, sign in ((0, -1), (1, 1))]
+    # Of those with label 0 lowering mends: seen from the other decision, it is raising.
+    mirrored = {"everybody": "everybody", "negative": "positive", "positive": "negative"}[acts_on]
+    tables = [
+        _least_gaps(crowd.counts[:, 0, ::-1], crowd.compared, most, mirrored),
+        _least_gaps(crowd.counts[:, 1], crowd.compared, most, acts_on),
+    ]
     # Least gap with at most j flips and a gain of at least a: rises with a, so a limit can be looked up.
     within = np.minimum.accumulate(tables[0], axis=0)
     within = np.minimum.accumulate(within[:, ::-1], axis=1)[:, ::-1]
@@ -221,36 +210,26 @@ def _under_mistreatment(counts: Ints, budgets: Ints, limit: float, acts_on: str)
     return gains
 
 
-def _least_gaps(cell: Ints, most: int, sign: int, acts_on: str) -> Values:
-    """Least gap of the groups' rates under one label with exactly j flips and a gain of a, (most + 1, 2·most + 1).
+def _least_gaps(cell: Ints, compared: NDArray[np.bool_], most: int, acts_on: str) -> Values:
+    """Least gap of the groups' rates under one label with j flips and a gain of a, (most + 1, 2·most + 1).
 
-    `cell` is (group, decision); raising gains `sign`. With j flips and a gain of a, (j + a)/2 of them mend: all in one
-    direction in each group, since two that cancel are two too many.
+    `cell` is (group, decision); raising gains 1, lowering loses 1, so nobody is lowered who need not be. With the
+    highest rate chosen, so many are; of those raised, the first go where the lowest rate is, and there may be as many
+    as that rate has room for, or as groups that are not compared have.
     """
     table = np.full((most + 1, 2 * most + 1), np.inf)
-    sizes, positives = cell.sum(axis=1), cell[:, 1]
-    room = {1: sizes - positives, -1: positives}  # to be raised, to be lowered
-    apart = int(positives[0] * sizes[1] - positives[1] * sizes[0])
-
-    def gap(d0: Ints, d1: Ints) -> Values:
-        return np.abs(apart + d0 * sizes[1] - d1 * sizes[0]) / float(sizes[0] * sizes[1])
-
-    # Groups moved in opposite directions: up by x in one, down by z in the other.
-    for up, down in ((0, 1), (1, 0)) if acts_on == "everybody" else ():
-        x = np.arange(min(most, int(room[1][up])) + 1)[:, None]
-        z = np.arange(min(most, int(room[-1][down])) + 1)[None, :]
-        d = (x, -z) if up == 0 else (-z, x)
-        value = np.where(x + z <= most, gap(*d), np.inf)
-        rows, columns = np.broadcast_arrays(np.minimum(x + z, most), np.clip(sign * (x - z), -most, most) + most)
-        np.minimum.at(table, (rows.ravel(), columns.ravel()), value.ravel())
-    # Both in the same direction: of all ways to share j flips, the one nearest to where the rates cross.
-    j = np.arange(most + 1)
-    for direction in SIGNS[acts_on]:
-        low, high = np.maximum(0, j - room[direction][1]), np.minimum(j, room[direction][0])
-        crossing = (direction * j * sizes[0] - apart) // int(direction * (sizes[0] + sizes[1]))
-        for a in (crossing, crossing + 1):
-            spent = np.clip(a, low, np.maximum(low, high))
-            value = np.where(low <= high, gap(direction * spent, direction * (j - spent)), np.inf)
-            column = sign * direction * j + most
-            table[j, column] = np.minimum(table[j, column], value)
+    positives, sizes = cell[compared, 1], cell[compared].sum(axis=1)
+    bands = Bands(positives, sizes, acts_on)
+    raises = 1 in SIGNS[acts_on]
+    room = np.maximum(bands.most - positives, 0).sum(axis=1) + int(cell[~compared, 0].sum())
+    up = np.arange((most if raises else 0) + 1)
+    lowest = np.searchsorted(bands.raised, up, side="right") - 1  # the highest low end by so many
+    # Beyond this highest rate there is room for all flips, and no lowest rate that they reach is out of reach.
+    last = max(int(bands.lowest_high[lowest[-1]]), int(np.searchsorted(room, most)))
+    for high in np.flatnonzero(bands.lowered[: last + 1] <= most):
+        down = int(bands.lowered[high])
+        x = up[: min(most - down, int(room[high])) + 1]
+        gap = bands.ends[high] - bands.ends[np.minimum(lowest[: len(x)], bands.highest_low[high])]
+        rows, columns = x + down, x - down + most
+        table[rows, columns] = np.minimum(table[rows, columns], gap)
     return table

@@ -4,7 +4,10 @@ Which people are flipped does not matter to a group metric, only how many of eac
 K flips on two groups: their net changes (d₀, d₁) lie on |d₀| + |d₁| = K, four straight sides. Along a side the
 difference of the two rates is linear and their ratio monotone, so the best whole number is at an end of the side (as
 far as there are people left to flip) or beside the point where the rates cross. That is a handful of candidates for
-each K, so all of them, for K = 0 … N, take O(N).
+each K, so all of them, for K = 0 … N, take O(N). More than two groups have no such sides: `commod.theory.bands`.
+
+Groups of few people are left out of the extremes here as they are of the figures (`compared_groups`): nobody in them
+needs to be flipped. People whose group is not known are not counted.
 
 If only one of f's two decisions may be flipped (`ACTS_ON`: nobody loses, or nobody gains), one of the four sides is
 left.
@@ -13,6 +16,7 @@ left.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
@@ -20,15 +24,18 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from commod.metrics.counts import as_binary, confusion_counts
+from commod.metrics.counts import as_binary, tally
 from commod.metrics.figures import FIGURES
+from commod.metrics.small_groups import compared_groups
 from commod.models.rescaler import ACTS_ON
 from commod.models.validation import check_choice
+from commod.theory.bands import Bands, best_bands
 
 __all__ = [
     "SIGNS",
     "best_curve",
     "check_cells",
+    "counts_by_group",
     "mistreatment_curve",
     "p_rule_curve",
     "switching_point",
@@ -43,12 +50,40 @@ Unfairness = Callable[[Ints, Ints], Values]
 SIGNS: dict[str, tuple[int, ...]] = {"everybody": (1, -1), "negative": (1,), "positive": (-1,)}
 
 
+@dataclass(frozen=True)
+class Crowd:
+    """People by group, label and decision, and which of the groups the extremes compare."""
+
+    counts: Ints  # (groups, label, decision)
+    groups: list[Any]
+    compared: NDArray[np.bool_]  # (groups,)
+
+    @property
+    def people(self) -> int:
+        return int(self.counts.sum())
+
+    def of_all(self, nets: Ints) -> Ints:
+        """Nets of the compared groups (…, compared), with those left out, who stay as they are."""
+        every = np.zeros((*nets.shape[:-1], len(self.groups)), dtype=np.int64)
+        every[..., self.compared] = nets
+        return every
+
+
+def counts_by_group(y_true: Any, y_pred: Any, sensitive_features: Any) -> Crowd:
+    """The people whose group is known, counted."""
+    found = tally(y_true, {"y_pred": y_pred}, sensitive_features)
+    return Crowd(found.counts.astype(np.int64), found.groups, compared_groups(found.rows))
+
+
 def two_group_counts(y_true: Any, y_pred: Any, sensitive_features: Any) -> Ints:
-    """Counts of shape (group, label, decision); a ValueError if there are more than two groups."""
-    counts, groups = confusion_counts(y_true, y_pred, sensitive_features)
-    if len(groups) != 2:
-        raise ValueError(f"The exact limits are of two groups, found {len(groups)}: {groups[:5]}. Choose two of them.")
-    return counts.astype(np.int64)
+    """Counts of shape (group, label, decision) for what is defined for two groups only; a ValueError for more."""
+    crowd = counts_by_group(y_true, y_pred, sensitive_features)
+    if len(crowd.groups) != 2:
+        raise ValueError(
+            f"The paper's propositions, and the price of equalized odds, are of two groups, found {len(crowd.groups)}: "
+            f"{crowd.groups[:5]}. Choose two of them."
+        )
+    return crowd.counts
 
 
 def check_cells(counts: Ints) -> None:
@@ -68,21 +103,49 @@ def _most_changes(max_changes: int | None, people: int) -> int:
     return min(int(max_changes), people)
 
 
-def _gap(sizes: Ints) -> Unfairness:
+@dataclass(frozen=True)
+class Measure:
+    """How unfair decisions are, to be small: of two groups by whole numbers, of more by the band of their rates."""
+
+    of_two: Callable[[Ints], Unfairness]  # from the groups' sizes
+    of_band: Callable[[Values, Values], Values]  # from the lowest and the highest rate
+
+
+def _gap_of_two(sizes: Ints) -> Unfairness:
     return lambda u0, u1: np.abs(u0 * sizes[1] - u1 * sizes[0]) / float(sizes[0] * sizes[1])
 
 
-def _lack_of_p_rule(sizes: Ints) -> Unfairness:
+def _lack_of_two(sizes: Ints) -> Unfairness:
     def lack(u0: Ints, u1: Ints) -> Values:
         rates = np.stack([u0 * sizes[1], u1 * sizes[0]])  # over the common denominator
-        low, high = rates.min(axis=0), rates.max(axis=0)
-        return 1.0 - np.where(high > 0, low / np.maximum(high, 1), 1.0)
+        return _lack(rates.min(axis=0), rates.max(axis=0))
 
     return lack
 
 
-def _best_nets(positives: Ints, sizes: Ints, most: int, unfairness: Unfairness, acts_on: str) -> tuple[Values, Ints]:
-    """Least unfairness of two groups with at most K flips, K = 0 … most, and the net changes (most + 1, 2) for it."""
+def _lack(low: Values | Ints, high: Values | Ints) -> Values:
+    """What the P-Rule lacks of 1."""
+    return 1.0 - np.where(high > 0, low / np.where(high > 0, high, 1), 1.0)
+
+
+GAP = Measure(_gap_of_two, lambda low, high: high - low)
+LACK_OF_P_RULE = Measure(_lack_of_two, _lack)
+
+
+def _best_nets(positives: Ints, sizes: Ints, most: int, measure: Measure, acts_on: str) -> tuple[Values, Ints]:
+    """Least unfairness of groups with at most K flips, K = 0 … most, and the net changes (most + 1, groups) for it."""
+    if len(sizes) == 2:
+        unfair, nets = _best_of_two(positives, sizes, most, measure.of_two(sizes), acts_on)
+        leader = _index_of_running_minimum(unfair)
+        return unfair[leader], nets[leader]
+    bands = Bands(positives, sizes, acts_on)
+    best = best_bands(bands, most, measure.of_band)
+    leader = _index_of_running_minimum(best.unfair)
+    return best.unfair[leader], bands.nets(best.low[leader], best.high[leader])
+
+
+def _best_of_two(positives: Ints, sizes: Ints, most: int, unfairness: Unfairness, acts_on: str) -> tuple[Values, Ints]:
+    """Least unfairness of two groups with exactly K flips, K = 0 … most, and the net changes (most + 1, 2) for it."""
     budget = np.arange(most + 1)
     best = np.full(most + 1, np.inf)
     nets = np.zeros((most + 1, 2), dtype=np.int64)
@@ -101,8 +164,7 @@ def _best_nets(positives: Ints, sizes: Ints, most: int, unfairness: Unfairness, 
             better = value < best
             best = np.where(better, value, best)
             nets[better] = np.column_stack([d0, d1])[better]
-    leader = _index_of_running_minimum(best)
-    return best[leader], nets[leader]
+    return best, nets
 
 
 def _index_of_running_minimum(values: Values) -> Ints:
@@ -125,8 +187,8 @@ def p_rule_curve(
     ----------
     y_pred : array (n,)
         Decisions of f, 0 or 1.
-    sensitive_features : array (n,)
-        Two groups.
+    sensitive_features : array (n,) or table (n, columns)
+        The groups; of several columns, their combinations.
     max_changes : int, optional
         Where the curve ends; default, the number of people.
     acts_on : {"everybody", "negative", "positive"}
@@ -135,29 +197,28 @@ def p_rule_curve(
     Returns
     -------
     DataFrame
-        One row for each K from 0: ``changes, change_rate, p_rule, net_0, net_1`` (how many more positive decisions each
-        group, in sorted order, then has).
+        One row for each K from 0: ``changes, change_rate, p_rule, net_0, net_1, …`` (how many more positive decisions
+        each group, in sorted order, then has).
     """
     check_choice("acts_on", acts_on, ACTS_ON)
     y = as_binary(y_pred, "y_pred")
-    counts = two_group_counts(y, y, sensitive_features).sum(axis=1)  # (group, decision)
-    sizes = counts.sum(axis=1)
-    most = _most_changes(max_changes, int(sizes.sum()))
-    lack, nets = _best_nets(counts[:, 1], sizes, most, _lack_of_p_rule(sizes), acts_on)
+    crowd = counts_by_group(y, y, sensitive_features)
+    counts = crowd.counts[crowd.compared].sum(axis=1)  # (group, decision)
+    most = _most_changes(max_changes, crowd.people)
+    lack, nets = _best_nets(counts[:, 1], counts.sum(axis=1), most, LACK_OF_P_RULE, acts_on)
     changes = np.arange(most + 1)
     return pd.DataFrame(
         {
             "changes": changes,
-            "change_rate": changes / sizes.sum(),
+            "change_rate": changes / crowd.people,
             "p_rule": 1.0 - lack,
-            "net_0": nets[:, 0],
-            "net_1": nets[:, 1],
+            **{f"net_{s}": net for s, net in enumerate(crowd.of_all(nets).T)},
         }
     )
 
 
 def switching_point(y_pred: Any, *, sensitive_features: Any) -> int:
-    """K_s: the fewest flips after which the disfavoured group's rate is no longer the smaller one.
+    """K_s: the fewest flips after which the disfavoured of two groups no longer has the smaller rate.
 
     There the P-Rule, which the paper takes to be about 1, comes within one flip of it, and its two forms change places.
     One flip in a group of n moves its rate by 1/n: the smaller group is moved first, as far as it can be.
@@ -197,31 +258,26 @@ def mistreatment_curve(
         with label y then has.
     """
     check_choice("acts_on", acts_on, ACTS_ON)
-    counts = two_group_counts(y_true, y_pred, sensitive_features)
+    crowd = counts_by_group(y_true, y_pred, sensitive_features)
+    counts = crowd.counts[crowd.compared]
     check_cells(counts)
     sizes = counts.sum(axis=2)  # (group, label)
-    people = int(sizes.sum())
-    most = _most_changes(max_changes, people)
+    most = _most_changes(max_changes, crowd.people)
     gaps, nets = zip(
-        *(
-            _best_nets(counts[:, y, 1], sizes[:, y], min(most, int(sizes[:, y].sum())), _gap(sizes[:, y]), acts_on)
-            for y in (0, 1)
-        ),
+        *(_best_nets(counts[:, y, 1], sizes[:, y], min(most, int(sizes[:, y].sum())), GAP, acts_on) for y in (0, 1)),
         strict=True,
     )
     dm, flips = _shared_budget(gaps[0], gaps[1], most)
     on_0 = nets[0][np.minimum(flips, len(nets[0]) - 1)]
     on_1 = nets[1][np.minimum(np.arange(most + 1) - flips, len(nets[1]) - 1)]
     changes = np.arange(most + 1)
+    both = np.stack([crowd.of_all(on_0), crowd.of_all(on_1)], axis=2)  # (changes, group, label)
     return pd.DataFrame(
         {
             "changes": changes,
-            "change_rate": changes / people,
+            "change_rate": changes / crowd.people,
             "dm": dm,
-            "net_00": on_0[:, 0],
-            "net_01": on_1[:, 0],
-            "net_10": on_0[:, 1],
-            "net_11": on_1[:, 1],
+            **{f"net_{s}{y}": both[:, s, y] for s, y in np.ndindex(len(crowd.groups), 2)},
         }
     )
 

@@ -27,9 +27,18 @@ def four_cells(draw, most=9):
 
 
 @st.composite
-def sizes_and_positives(draw, low=1, high=20):
-    """Of two groups: how many they are, and how many of them are decided positively."""
-    sizes = draw(st.tuples(st.integers(low, high), st.integers(low, high)))
+def several_groups(draw, most=10):
+    """Labels, decisions and groups of a few people, three or four groups, both labels present in each."""
+    groups = draw(st.sampled_from([3, 4]))
+    cells = np.array([*range(2 * groups), *draw(st.lists(st.integers(0, 2 * groups - 1), max_size=most - 2 * groups))])
+    decisions = np.array(draw(st.lists(BITS, min_size=len(cells), max_size=len(cells))))
+    return cells % 2, decisions, cells // 2
+
+
+@st.composite
+def sizes_and_positives(draw, low=1, high=20, groups=2):
+    """Of groups: how many they are, and how many of them are decided positively."""
+    sizes = draw(st.tuples(*[st.integers(low, high)] * groups))
     return sizes, tuple(draw(st.integers(0, n)) for n in sizes)
 
 
@@ -41,9 +50,9 @@ def crowd(counts):
 
 
 def of_rates(sizes, positives):
-    """Decisions and groups of two groups of these sizes."""
+    """Decisions and groups of groups of these sizes."""
     d = np.concatenate([np.arange(n) < p for n, p in zip(sizes, positives, strict=True)]).astype(int)
-    return d, np.repeat([0, 1], sizes)
+    return d, np.repeat(np.arange(len(sizes)), sizes)
 
 
 def all_decisions(n):
@@ -58,21 +67,27 @@ def reachable(decisions, acts_on):
     return tried[kept.all(axis=1)]
 
 
-def ratio(a, b):
-    """Smaller over larger of two rates; 1 where both are 0."""
-    larger = np.maximum(a, b)
-    return np.where(larger > 0, np.minimum(a, b) / np.where(larger > 0, larger, 1), 1.0)
+def ratio(*rates):
+    """Smallest over largest of rates; 1 where all are 0."""
+    smallest, largest = np.minimum.reduce(rates), np.maximum.reduce(rates)
+    return np.where(largest > 0, smallest / np.where(largest > 0, largest, 1), 1.0)
+
+
+def apart(*rates):
+    """Largest less smallest of rates."""
+    return np.maximum.reduce(rates) - np.minimum.reduce(rates)
 
 
 def p_rules(decisions, s):
     """Of each row of decisions."""
-    return ratio(*(decisions[:, s == group].mean(axis=1) for group in (0, 1)))
+    return ratio(*(decisions[:, s == group].mean(axis=1) for group in np.unique(s)))
 
 
 def mistreatments(decisions, y, s):
     """Of each row of decisions."""
-    rate = {(g, label): decisions[:, (s == g) & (y == label)].mean(axis=1) for g in (0, 1) for label in (0, 1)}
-    return sum(np.abs(rate[0, label] - rate[1, label]) for label in (0, 1))
+    return sum(
+        apart(*(decisions[:, (s == group) & (y == label)].mean(axis=1) for group in np.unique(s))) for label in (0, 1)
+    )
 
 
 def moved(decisions, net_of_cell, cells):

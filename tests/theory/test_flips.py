@@ -12,6 +12,7 @@ from commod.metrics import disparate_mistreatment, p_rule
 from commod.theory import best_curve, mistreatment_curve, p_rule_curve, switching_point
 from tests.theory.brute import (
     WHOM,
+    apart,
     crowd,
     four_cells,
     mistreatments,
@@ -20,6 +21,7 @@ from tests.theory.brute import (
     p_rules,
     ratio,
     reachable,
+    several_groups,
     sizes_and_positives,
     two_groups,
 )
@@ -154,6 +156,125 @@ def test_the_nets_of_mistreatment_make_decisions_that_have_it(counts):
         assert disparate_mistreatment(y, g, sensitive_features=s) == pytest.approx(row.dm, abs=1e-12)
 
 
+# ---- More than two groups ----
+
+
+@given(several_groups(), WHOM)
+@settings(deadline=None, max_examples=60)
+def test_of_several_groups_both_are_the_best_of_all_sets_of_flips(people, acts_on):
+    y, d, s = people
+    tried = reachable(d, acts_on)
+    flips, fair, unfair = (tried != d).sum(axis=1), p_rules(tried, s), mistreatments(tried, y, s)
+    ks = range(len(d) + 1)
+    found = p_rule_curve(d, sensitive_features=s, acts_on=acts_on)
+    np.testing.assert_allclose(found["p_rule"], [fair[flips <= k].max() for k in ks], atol=1e-12)
+    found = mistreatment_curve(y, d, sensitive_features=s, acts_on=acts_on)
+    np.testing.assert_allclose(found["dm"], [unfair[flips <= k].min() for k in ks], atol=1e-12)
+
+
+def every_number_of_positives(sizes, positives):
+    """Flips and rates of whatever numbers of positive decisions groups can have."""
+    counts = np.ix_(*(np.arange(n + 1) for n in sizes))
+    flips = sum(np.abs(u - p) for u, p in zip(counts, positives, strict=True))
+    return flips, np.broadcast_arrays(*(u / n for u, n in zip(counts, sizes, strict=True)))
+
+
+def best_so_far(flips, values):
+    """The largest of values with at most 0, 1, … flips."""
+    best = np.full(flips.max() + 1, -np.inf)
+    np.maximum.at(best, flips.ravel(), values.ravel())
+    return np.maximum.accumulate(best)
+
+
+@given(st.one_of(sizes_and_positives(high=14, groups=3), sizes_and_positives(high=8, groups=4)))
+@settings(deadline=None, max_examples=40)
+def test_of_several_groups_the_p_rule_is_the_best_of_all_numbers_of_positives(groups):
+    d, s = of_rates(*groups)
+    flips, rates = every_number_of_positives(*groups)
+    expected = best_so_far(flips, ratio(*rates))
+    found = p_rule_curve(d, sensitive_features=s)
+    np.testing.assert_allclose(found["p_rule"][: len(expected)], expected, atol=1e-12)
+    for row in found.itertuples():
+        g = moved(d, {group: getattr(row, f"net_{group}") for group in range(len(groups[0]))}, s)
+        assert np.sum(g != d) <= row.changes
+        assert p_rule(g, g, sensitive_features=s) == pytest.approx(row.p_rule, abs=1e-12)
+
+
+@given(st.tuples(sizes_and_positives(high=7, groups=3), sizes_and_positives(high=7, groups=3)))
+@settings(deadline=None, max_examples=20)
+def test_of_three_groups_mistreatment_is_the_least_of_all_numbers_of_positives(labels):
+    counts = np.zeros((3, 2, 2), dtype=int)
+    gaps = []
+    for label, (sizes, positives) in enumerate(labels):
+        counts[:, label, 1] = positives
+        counts[:, label, 0] = np.subtract(sizes, positives)
+        flips, rates = every_number_of_positives(sizes, positives)
+        gaps.append(-best_so_far(flips, -apart(*rates)))
+    y, d, s = crowd(counts)
+    shared = np.add.outer(*gaps)
+    expected = -best_so_far(np.add.outer(*(np.arange(len(gap)) for gap in gaps)), -shared)
+    found = mistreatment_curve(y, d, sensitive_features=s)
+    np.testing.assert_allclose(found["dm"][: len(expected)], expected, atol=1e-12)
+    for row in found.itertuples():
+        nets = {2 * group + label: getattr(row, f"net_{group}{label}") for group in range(3) for label in (0, 1)}
+        g = moved(d, nets, 2 * s + y)
+        assert np.sum(g != d) <= row.changes
+        assert disparate_mistreatment(y, g, sensitive_features=s) == pytest.approx(row.dm, abs=1e-12)
+
+
+def test_three_groups_of_which_one_stays_away_from_the_extremes_need_no_more_than_the_other_two():
+    d, s = of_rates((30, 30, 30), (5, 15, 25))
+    of_two = p_rule_curve(d[s != 1], sensitive_features=s[s != 1], max_changes=10)
+    of_three = p_rule_curve(d, sensitive_features=s, max_changes=10)
+    np.testing.assert_allclose(of_three["p_rule"], of_two["p_rule"], atol=1e-12)
+    assert (of_three["net_1"] == 0).all()
+
+
+def test_a_group_of_few_people_is_left_out_and_nobody_in_it_is_flipped():
+    d, s = of_rates((80, 60, 9), (20, 40, 9))
+    without = p_rule_curve(d[s < 2], sensitive_features=s[s < 2])
+    found = p_rule_curve(d, sensitive_features=s)
+    assert len(found) == 150
+    np.testing.assert_array_equal(found["p_rule"][:141], without["p_rule"])
+    np.testing.assert_allclose(found["change_rate"], found["changes"] / 149)
+    assert (found["net_2"] == 0).all()
+    y = np.arange(149) % 2
+    dm = mistreatment_curve(y, d, sensitive_features=s)
+    np.testing.assert_array_equal(
+        dm["dm"][:141], mistreatment_curve(y[s < 2], d[s < 2], sensitive_features=s[s < 2])["dm"]
+    )
+    assert (dm[["net_20", "net_21"]] == 0).all(axis=None)
+
+
+def test_ten_groups_of_fifteen_thousand_people_take_a_moment():
+    rng = np.random.default_rng(0)
+    s = rng.choice(10, 15_000, p=[0.55, 0.28, 0.05, 0.05, 0.02, 0.01, 0.01, 0.01, 0.01, 0.01])
+    y, d = rng.integers(0, 2, 15_000), (rng.random(15_000) < np.linspace(0.05, 0.4, 10)[s]).astype(int)
+    began = time.process_time()
+    parity = p_rule_curve(d, sensitive_features=s)
+    odds = mistreatment_curve(y, d, sensitive_features=s)
+    assert time.process_time() - began < 3.0  # 0.4 s on an idle core
+    assert parity["p_rule"].is_monotonic_increasing
+    assert odds["dm"].is_monotonic_decreasing
+    assert parity["p_rule"][4_000] > 0.99
+    assert odds["dm"][4_000] < 0.02
+
+
+def test_people_whose_group_is_not_known_are_not_counted():
+    d, s = of_rates((20, 30, 25), (5, 15, 20))
+    known = p_rule_curve(d, sensitive_features=s)
+    some = p_rule_curve(np.r_[d, 1, 0], sensitive_features=np.r_[s, np.nan, np.nan])
+    pd.testing.assert_frame_equal(some, known)
+
+
+def test_a_crossing_is_of_its_combinations():
+    rng = np.random.default_rng(0)
+    d, race, sex = rng.integers(0, 2, 40), rng.choice(["a", "b"], 40), rng.choice(["f", "m"], 40)
+    joined = [f"{one} × {other}" for one, other in zip(race, sex, strict=True)]
+    crossed = p_rule_curve(d, sensitive_features=pd.DataFrame({"race": race, "sex": sex}))
+    pd.testing.assert_frame_equal(crossed, p_rule_curve(d, sensitive_features=joined))
+
+
 # ---- Both ----
 
 
@@ -205,6 +326,11 @@ def test_four_times_as_many_people_take_about_four_times_as_long_for_mistreatmen
 Y, D, S = np.array([[0, 0, 1, 1, 0, 1], [0, 1, 0, 1, 1, 1], [0, 1, 0, 1, 0, 1]])
 
 
+def test_the_switching_point_is_of_two_groups():
+    with pytest.raises(ValueError, match=r"are of two groups, found 3: .*\. Choose"):
+        switching_point(D, sensitive_features=[0, 1, 2, 0, 1, 2])
+
+
 @pytest.mark.parametrize(
     "ask",
     [
@@ -217,12 +343,11 @@ Y, D, S = np.array([[0, 0, 1, 1, 0, 1], [0, 1, 0, 1, 1, 1], [0, 1, 0, 1, 0, 1]])
 @pytest.mark.parametrize(
     ("d", "s", "sentence"),
     [
-        (D, [0, 1, 2, 0, 1, 2], r"two groups, found 3: .*\. Choose"),
         (D, [0] * 6, "holds one group only"),
         (D + 1, S, r"y_pred must hold 0 and 1 only, found .*2.*: encode"),
         (D * 0.4, S, "y_pred must hold 0 and 1 only"),
         (D, S[:5], "differ in length"),
-        ([], [], "one group only|no rows"),
+        ([], [], "one group only|no rows|differ in length"),
     ],
 )
 def test_a_crowd_of_another_shape_is_refused(ask, d, s, sentence):

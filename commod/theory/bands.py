@@ -1,0 +1,110 @@
+"""More than two groups: the best band of rates that K flips can bring all of them into, exact.
+
+Decisions are as unfair as the band [low, high] that holds the groups' rates: low / high is the P-Rule, high − low the
+gap. Into a band each group goes by the shortest way, so it costs so many flips as the groups below must be raised and
+those above be lowered, and an end of the best band is a rate that some group can have: there are about as many ends as
+people. What flips can reach then is one of three kinds of bands, `_Bands.offers`. Those of the third kind are as many
+as pairs of ends, but only until the ends meet, which on real data is soon: 0.1 s for ten groups of 15,000 people.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Bands", "best_bands"]
+
+Ints = NDArray[np.int64]
+Values = NDArray[np.float64]
+# The ends of bands (each an array) to how unfair they are, to be small.
+Unfairness = Callable[[Values, Values], Values]
+# More flips than anybody has.
+NEVER = np.iinfo(np.int64).max // 4
+
+
+class Bands:
+    """The ends that bands can have, and what each takes.
+
+    Parameters
+    ----------
+    positives, sizes : (groups,)
+    acts_on : {"everybody", "negative", "positive"}
+        Which decisions may be flipped.
+
+    Attributes
+    ----------
+    ends : (ends,)
+        Every rate that a group can have, rising.
+    least, most : (ends, groups)
+        Of each group, the fewest positive decisions with that rate or more, and the most with that rate or less.
+    raised, lowered : (ends,)
+        Flips with which no group is below an end, which rise with it, or above it, which fall.
+    lowest_high, highest_low : (ends,)
+        Place of the tightest other end where this one is the low, or the high one: whole people allow no tighter.
+    """
+
+    def __init__(self, positives: Ints, sizes: Ints, acts_on: str) -> None:
+        self.positives = positives
+        numerator = np.concatenate([np.arange(size + 1) for size in sizes])
+        denominator = np.repeat(sizes, sizes + 1)
+        self.ends, place = np.unique(numerator / denominator, return_index=True)  # equal fractions are equal numbers
+        scaled, unit = numerator[place, None] * sizes, denominator[place, None]
+        self.least, self.most = -(-scaled // unit), scaled // unit
+        self.raised = np.maximum(self.least - positives, 0).sum(axis=1)
+        self.lowered = np.maximum(positives - self.most, 0).sum(axis=1)
+        if acts_on == "negative":
+            self.lowered = np.where(self.lowered > 0, NEVER, 0)
+        elif acts_on == "positive":
+            self.raised = np.where(self.raised > 0, NEVER, 0)
+        self.lowest_high = np.searchsorted(self.ends, (self.least / sizes).max(axis=1))
+        self.highest_low = np.searchsorted(self.ends, (self.most / sizes).min(axis=1))
+
+    def offers(self, most: int) -> Iterator[tuple[Ints, Ints, Ints]]:
+        """Flips, and places of the low and the high end, of all bands that can be the best with at most `most` flips.
+
+        Take the best band for some number of flips. Let its high end fall as far as these flips and the low end allow,
+        then its low end rise likewise: it becomes no worse, and one of the two stopped at what whole people allow, or
+        both at what flips do.
+        """
+        every = np.arange(len(self.ends))
+        for low, high in ((every, self.lowest_high), (self.highest_low, every)):
+            flips = self.raised[low] + self.lowered[high]
+            possible = flips <= most
+            yield flips[possible], low[possible], high[possible]
+        up = np.unique(self.raised[self.raised <= most])
+        highest = np.searchsorted(self.raised, up, side="right") - 1  # the highest low end by so many
+        for down in np.unique(self.lowered[self.lowered <= most]):
+            lowest = int(np.searchsorted(-self.lowered, -down))  # the lowest high end by so many
+            n = int(np.searchsorted(highest, self.highest_low[lowest], side="right"))
+            n = min(n, int(np.searchsorted(up, most - down, side="right")))
+            yield up[:n] + down, highest[:n], np.full(n, lowest)
+
+    def nets(self, low: Ints, high: Ints) -> Ints:
+        """How many more positive decisions each group has in bands, (bands, groups)."""
+        return np.clip(self.positives, self.least[low], self.most[high]) - self.positives
+
+
+class Best(NamedTuple):
+    """By number of flips, exactly so many: how unfair, and the ends of the band."""
+
+    unfair: Values
+    low: Ints
+    high: Ints
+
+
+def best_bands(bands: Bands, most: int, unfairness: Unfairness) -> Best:
+    """The least unfair band for each number of flips 0 … most; infinite where none takes exactly so many."""
+    best = Best(np.full(most + 1, np.inf), *np.zeros((2, most + 1), dtype=np.int64))
+    for flips, low, high in bands.offers(most):
+        unfair = unfairness(bands.ends[low], bands.ends[high])
+        if (np.diff(flips) <= 0).any():  # several of equal cost: the best of each
+            order = np.lexsort((unfair, flips))
+            order = order[np.r_[True, np.diff(flips[order]) > 0]]
+            flips, low, high, unfair = flips[order], low[order], high[order], unfair[order]
+        better = unfair < best.unfair[flips]
+        for kept, offered in zip(best, (unfair, low, high), strict=True):
+            kept[flips[better]] = offered[better]
+    return best
