@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from commod.datasets import Task, add_task, data_directory, load_task, task_names, task_of_file
+from commod.datasets import TASKS, Task, add_task, data_directory, is_shipped, load_task, task_names, task_of_file
 from commod.datasets.choice_options import add_options, given_options
 from commod.explain.checks import MARKS
 from commod.explain.doubts import doubts_about
@@ -23,6 +23,7 @@ from commod.models.base_models import BASE_MODELS, GIVEN_SCORES
 from commod.models.collapse import collapse_in_words, judged_elsewhere
 from commod.models.competitors import overview, overview_in_words
 from commod.models.threshold import check_threshold, logit_of_threshold
+from commod.uploads.limits import FILE_TYPES
 
 if TYPE_CHECKING:
     from commod.experiments import Scene
@@ -106,18 +107,24 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _add_data(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("dataset", help=f"one of {', '.join(task_names())}, or a file (CSV, Parquet, …)")
+    parser.add_argument(
+        "dataset",
+        help=f"one of {', '.join(task_names())}, also in other groups (adult.race_sex, see data list), or a file (CSV, "
+        "Parquet, …)",
+    )
     add_options(parser)
 
 
 def _task(arguments: argparse.Namespace) -> Task:
     """The data set that is asked for; of a file, what was guessed of it and done to it is told on stderr."""
     name, given = arguments.dataset, given_options(arguments)
-    if name in task_names():
+    if is_shipped(name):
         if given:
             raise ValueError(f"What is what in {name} is declared: options that say it are for files.")
         return load_task(name)
     path, line = Path(name), arguments.threshold
+    if name.partition(".")[0] in TASKS and path.suffix.lower() not in FILE_TYPES and not path.exists():
+        return load_task(name)  # which says what groups there are
     if not path.exists() and not path.suffix and path.name == name:
         raise ValueError(
             f"There is no task {name!r} and no such file: choose one of {', '.join(task_names())}, or the path of a "
@@ -165,7 +172,7 @@ def _tell_doubts(scene: Scene, *, answered: bool) -> None:
     ):
         if doubt.kind == "turned" and scene.base_model == GIVEN_SCORES and not answered:
             raise ValueError(f"{doubt.text} Say --scores-of other to turn them round, or --scores-of favourable.")
-        if scene.task.name not in task_names():
+        if not is_shipped(scene.task.name):
             print(f"Take care: {doubt.text}", file=sys.stderr)
 
 
@@ -422,11 +429,12 @@ def _list_methods(arguments: argparse.Namespace) -> int:
 
 
 def _list_data(arguments: argparse.Namespace) -> int:
-    for name in task_names():
-        task = load_task(name)
-        sizes = task.sensitive.value_counts().sort_index().tolist()
-        groups = ", ".join(f"{group} {size:,}" for group, size in zip(task.groups, sizes, strict=True))
-        print(f"{name:16} {len(task.y):>7,} rows, {task.X.shape[1]:>2} features; {groups}")
+    for spec in TASKS.values():
+        for name in spec.task_names.values():
+            task = load_task(name)
+            sizes = task.sensitive.value_counts().sort_index().tolist()
+            groups = ", ".join(f"{group} {size:,}" for group, size in zip(task.groups, sizes, strict=True))
+            print(f"{name:25} {len(task.y):>7,} rows, {task.X.shape[1]:>2} features; {groups}")
     return 0
 
 

@@ -1,5 +1,6 @@
 """Tasks declared as data, their loader, and the one encoding of tables."""
 
+from commod.datasets.choice import Choice, ChoiceError
 from commod.datasets.columns import guess_columns
 from commod.datasets.declared import TASKS
 from commod.datasets.encoding import TabularEncoder
@@ -19,7 +20,7 @@ from commod.datasets.load import (
     on_forget,
     task_names,
 )
-from commod.datasets.own import Choice, ChoiceError, OwnTask, make_task
+from commod.datasets.own import OwnTask, make_task
 from commod.datasets.task import Feature, Split, Task, TaskSpec
 from commod.uploads.limits import TableError
 from commod.uploads.reading import ReadTable, read_table

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import argparse
+import csv
+import io
 import math
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from commod.datasets.raw import OTHER
+
 if TYPE_CHECKING:
-    from commod.datasets.own import Choice
+    from commod.datasets.choice import Choice
 
 __all__ = ["OPTIONS", "Option", "add_options", "given_options", "written_options"]
 
@@ -27,6 +31,67 @@ def _missing(text: str) -> str:
     return text
 
 
+def _unknown(text: str) -> str:
+    if text not in ("train", "drop"):
+        raise ValueError
+    return text
+
+
+def _row(text: str) -> list[str]:
+    """Texts between commas; one that holds a comma itself stands in quotes."""
+    try:
+        return next(csv.reader(io.StringIO(text, newline=""), strict=True), [])
+    except csv.Error:
+        raise ValueError from None
+
+
+def _merged(text: str) -> tuple[str, dict[str, str]]:
+    column, name, *values = _row(text)
+    if not values:
+        raise ValueError
+    return column, dict.fromkeys(values, name)
+
+
+def _cuts(text: str) -> tuple[str, tuple[float, ...]]:
+    column, *cuts = _row(text)
+    if not cuts:
+        raise ValueError
+    return column, tuple(map(_number, cuts))
+
+
+def _as_row(texts: Iterable[str]) -> str:
+    line = io.StringIO()
+    csv.writer(line, lineterminator="\r\n").writerow(texts)
+    return line.getvalue().removesuffix("\r\n")
+
+
+def _merges_of(merge: Mapping[str, Mapping[str, str]]) -> list[list[str]]:
+    return [
+        [column, name, *(value for value, new in names.items() if new == name)]
+        for column, names in merge.items()
+        for name in dict.fromkeys(names.values())
+    ]
+
+
+def _cuts_of(cuts: Mapping[str, tuple[float, ...]]) -> list[list[str]]:
+    return [[column, *map(repr, numbers)] for column, numbers in cuts.items()]
+
+
+def _all_merges(merges: list[tuple[str, dict[str, str]]]) -> dict[str, dict[str, str]]:
+    columns: dict[str, dict[str, str]] = {}
+    for column, names in merges:
+        columns[column] = columns.get(column, {}) | names
+    return columns
+
+
+def _columns_of(value: str | tuple[str, ...]) -> list[str]:
+    return [value] if isinstance(value, str) else list(value)
+
+
+def _one_or_two(columns: list[str]) -> str | tuple[str, ...]:
+    return columns[0] if len(columns) == 1 else tuple(columns)
+
+
 def _turned(text: str) -> bool:
     if text not in ("favourable", "other"):
         raise ValueError
@@ -38,6 +103,9 @@ TAKES: dict[Callable[[str], Any], str] = {
     _number: "takes a number",
     _missing: "is fill or drop",
     _turned: "is favourable or other",
+    _unknown: "is train or drop",
+    _merged: "takes a column, a name and the values that are to have it, with commas between",
+    _cuts: "takes a column and numbers, with commas between",
 }
 
 
@@ -61,6 +129,8 @@ class Option:
         Of a field that maps columns to something: to what this option maps those that follow it.
     write : callable
         From a value to the text.
+    join, part : callable
+        Of an option that may be given more than once: from its values to the field's value, and back.
     """
 
     name: str
@@ -71,6 +141,8 @@ class Option:
     count: int | None = 1
     key: Any = None
     write: Callable[[Any], str] = str
+    join: Callable[[list[Any]], Any] = tuple
+    part: Callable[[Any], list[Any]] = list
 
     @property
     def attribute(self) -> str:
@@ -84,7 +156,7 @@ class Option:
             return [column for column, key in value.items() if key == self.key]
         if value == _default(choice, self.field):
             return []
-        return list(value) if self.count != 1 else [value]
+        return self.part(value) if self.count != 1 else [value]
 
 
 def _default(choice: Choice, field: str) -> Any:
@@ -98,9 +170,47 @@ OPTIONS = (
     Option("--outcome", "target", "COLUMN", "what was decided or what happened"),
     Option("--outcome-cut", "target_cut", "NUMBER", "cut an outcome of numbers in two there", _number),
     Option("--favourable", "favourable", "VALUE", "the outcome that is good for a person"),
-    Option("--sensitive", "sensitive", "COLUMN", "whose groups are to be treated alike"),
+    Option(
+        "--sensitive",
+        "sensitive",
+        "COLUMN",
+        "whose groups are to be treated alike; two of them are crossed",
+        count=None,
+        join=_one_or_two,
+        part=_columns_of,
+    ),
     Option("--sensitive-cut", "sensitive_cut", "NUMBER", "cut a sensitive attribute of numbers in two there", _number),
-    Option("--groups", "groups", "VALUE", "two of its values; rows of others are left out", count=2),
+    Option(
+        "--cut",
+        "cuts",
+        "COLUMN,NUMBER,…",
+        "cut a sensitive attribute of numbers into bands there",
+        _cuts,
+        count=None,
+        write=_as_row,
+        join=dict,
+        part=_cuts_of,
+    ),
+    Option(
+        "--merge",
+        "merge",
+        "COLUMN,NAME,VALUE,…",
+        "put values of a sensitive attribute together under a name",
+        _merged,
+        count=None,
+        write=_as_row,
+        join=_all_merges,
+        part=_merges_of,
+    ),
+    Option("--groups", "groups", "VALUE", "those of its groups to look at; rows of others are left out", count=None),
+    Option(
+        "--unknown",
+        "unknown",
+        "train|drop",
+        "rows whose group is not known: train on them (default), or leave them out",
+        _unknown,
+    ),
+    Option("--weight", "weight", "COLUMN", "for how many people a row stands, as in a survey"),
     Option("--scores", "scores", "COLUMN", "f's probabilities of the favourable outcome; '' to train f here"),
     Option(
         "--scores-of",
@@ -124,6 +234,8 @@ OPTIONS = (
 )
 # Said of columns that no option names.
 ONLY_NAMED = "--only-named"
+# Makes merges of what the file has.
+SMALL_TOGETHER = "--small-together"
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -137,10 +249,16 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         ONLY_NAMED, action="store_true", help="leave out columns that no option names, instead of guessing"
     )
+    group.add_argument(
+        SMALL_TOGETHER,
+        type=int,
+        metavar="ROWS",
+        help=f"put values of a sensitive attribute that fewer rows have together as “{OTHER}”",
+    )
 
 
 def given_options(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Fields of `Choice` that a command gives, with ``only_named`` if it is asked for.
+    """Fields of `Choice` that a command gives, with ``only_named`` and ``small_together`` if they are asked for.
 
     Raises
     ------
@@ -153,17 +271,17 @@ def given_options(arguments: argparse.Namespace) -> dict[str, Any]:
         if texts is None:
             continue
         if option.count is not None and len(texts) != option.count:
-            raise ValueError(
-                f"{option.name} takes {'one value' if option.count == 1 else 'two values'}, got {len(texts)}."
-            )
+            raise ValueError(f"{option.name} takes one value, got {len(texts)}.")
         values = [_read(option, text) for text in texts]
         if option.key is None:
-            given[option.field] = values[0] if option.count == 1 else tuple(values)
+            given[option.field] = values[0] if option.count == 1 else option.join(values)
             continue
         columns = given.setdefault(option.field, {})
         if twice := [name for name in values if name in columns]:
             raise ValueError(f"“{twice[0]}” is named by {option.name} and by another option: name it once.")
         columns |= dict.fromkeys(values, option.key)
+    if arguments.small_together is not None:
+        given["small_together"] = arguments.small_together
     return given | ({"only_named": True} if arguments.only_named else {})
 
 

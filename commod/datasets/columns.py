@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from commod.datasets.own import as_text
+from commod.datasets.own_groups import as_text
 from commod.datasets.raw import MAX_LEVELS, OTHER, read_numbers
 from commod.uploads.limits import short
 

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from commod.datasets import roles
+from commod.datasets.choice import Choice, ChoiceError
 from commod.datasets.choice_options import OPTIONS, written_options
 from commod.datasets.columns import guess_columns
 from commod.datasets.leaks import find_leaks, find_repeats
-from commod.datasets.own import MAX_VALUES, Choice, ChoiceError, make_task, with_a_line
+from commod.datasets.own import make_task, with_a_line
+from commod.datasets.own_groups import MAX_VALUES, groups_of, small_together
 from commod.datasets.task import Task
 from commod.uploads.limits import TableError
 from commod.uploads.reading import read_table
@@ -79,21 +82,21 @@ def complete_choice(frame: pd.DataFrame, guesses: pd.DataFrame, title: str, give
         Fields of `Choice`; of ``kinds`` some columns, all others being guessed unless ``only_named`` is true.
     """
     _check_names(frame, given)
-    rest = {name: value for name, value in given.items() if name not in ("kinds", "only_named")}
-    classes = [column for column in roles.columns_of_roles(guesses) if column != given.get("sensitive")]
+    named, only_named = given.get("kinds", {}), given.get("only_named", False)
+    rest = {name: value for name, value in given.items() if name not in ("kinds", "only_named", "small_together")}
+    said = _columns(rest.get("sensitive", ()))
+    classes = [column for column in roles.columns_of_roles(guesses) if column not in said]
     target = _role(rest, "target", roles.guess_target, classes, guesses)
-    outcomes = _classes(rest, "target_cut", frame[target], guesses, [given.get("favourable")])
+    outcomes = _classes(rest, frame[target], guesses, [given.get("favourable")])
     columns = [str(column) for column in frame.columns]
     rest.setdefault("favourable", roles.guess_favourable(outcomes, target, columns) if outcomes else "")
     others = [column for column in classes if column != target]
-    sensitive = _role(rest, "sensitive", roles.guess_sensitive, others, guesses)
-    groups = _classes(rest, "sensitive_cut", frame[sensitive], guesses, given.get("groups", ()))
-    rest.setdefault("groups", tuple(groups[:2]))
-    possible = roles.possible_scores(frame, guesses, (target, sensitive))
+    sensitive = _columns(_role(rest, "sensitive", roles.guess_sensitive, others, guesses))
+    rest |= _groups(frame, guesses, target, rest, given)
+    possible = roles.possible_scores(frame, guesses, (target, *sensitive))
     scores = rest.setdefault("scores", roles.guess_scores(possible))
     rest.setdefault("scores_out_of", possible.get(scores, 1.0))
-    taken = {target, sensitive, scores, rest.get("person", "")}
-    named, only_named = given.get("kinds", {}), given.get("only_named", False)
+    taken = {target, *sensitive, scores, rest.get("person", ""), rest.get("weight", "")}
     free = [column for column in columns if column not in taken and (column in named or not only_named)]
     kind_of: dict[str, Any] = {column: named.get(column, guesses.loc[column, "kind"]) for column in free}
     kinds = {column: kind for column, kind in kind_of.items() if kind != "leave out"}
@@ -102,16 +105,20 @@ def complete_choice(frame: pd.DataFrame, guesses: pd.DataFrame, title: str, give
 
 def _check_names(frame: pd.DataFrame, given: Mapping[str, Any]) -> None:
     for option in OPTIONS:
-        if option.shown != "COLUMN" or option.field not in given:
+        if not option.shown.startswith("COLUMN") or option.field not in given:
             continue
         value = given[option.field]
-        for column in value if isinstance(value, Mapping) else [value]:
+        for column in [value] if isinstance(value, str) else value:
             if column and column not in frame.columns:
                 known = ", ".join(map(str, frame.columns[:20])) + (" …" if len(frame.columns) > 20 else "")
                 raise ChoiceError(f"There is no column “{column}” in the file: choose from {known}.")
 
 
-def _role(rest: dict[str, Any], field: str, guess: Guess, columns: list[str], guesses: pd.DataFrame) -> str:
+def _columns(said: str | tuple[str, ...]) -> tuple[str, ...]:
+    return (said,) if isinstance(said, str) else said
+
+
+def _role(rest: dict[str, Any], field: str, guess: Guess, columns: list[str], guesses: pd.DataFrame) -> Any:
     if field not in rest:
         if not columns:
             option = next(option.name for option in OPTIONS if option.field == field)
@@ -120,22 +127,49 @@ def _role(rest: dict[str, Any], field: str, guess: Guess, columns: list[str], gu
                 "it, or cut a column into classes."
             )
         rest[field] = guess(columns, guesses)
-    return str(rest[field])
+    return rest[field]
 
 
 def _classes(
-    rest: dict[str, Any], field: str, values: pd.Series, guesses: pd.DataFrame, named: Collection[str | None]
+    rest: dict[str, Any], values: pd.Series, guesses: pd.DataFrame, named: Collection[str | None]
 ) -> list[str]:
-    """The classes of a column; numbers are cut as the page would, unless the values that are named are among them."""
-    if field not in rest and not set(named) & set(roles.values_of(values)):
-        rest[field] = roles.guess_cut(values) if roles.is_cut(str(values.name), guesses) else None
-    return roles.values_of(values, rest.get(field))
+    """The classes of the outcome; numbers are cut as the page would, unless the value that is named is among them."""
+    if "target_cut" not in rest and not set(named) & set(roles.values_of(values)):
+        rest["target_cut"] = roles.guess_cut(values) if roles.is_cut(str(values.name), guesses) else None
+    return roles.values_of(values, rest.get("target_cut"))
+
+
+def _groups(
+    frame: pd.DataFrame, guesses: pd.DataFrame, target: str, rest: Mapping[str, Any], given: Mapping[str, Any]
+) -> dict[str, Any]:
+    """The fields that say how the groups are made; numbers are cut unless a group that is named is one of them."""
+    so_far = {name: rest[name] for name in ("sensitive", "sensitive_cut", "cuts", "merge") if name in rest}
+    choice = Choice(target=target, favourable="", groups=given.get("groups", ()), kinds={}, **so_far)
+    cuts = {
+        column: (roles.guess_cut(frame[column]),)
+        for column in choice.sensitive_columns
+        if not choice.cuts and roles.is_cut(column, guesses)
+        if not set(choice.groups) & set(roles.values_of(frame[column]))
+    }
+    choice = replace(choice, cuts={**choice.cuts, **cuts})
+    if (small := given.get("small_together")) is not None:
+        for column in choice.sensitive_columns:
+            together = small_together(roles.count_levels(frame, choice, column), small)
+            choice = replace(choice, merge={**choice.merge, column: {**choice.merge.get(column, {}), **together}})
+    elif not choice.groups and not choice.merge:
+        choice = replace(choice, merge=roles.guess_merge(frame, choice))
+    if not choice.groups:
+        choice = replace(choice, groups=roles.guess_groups(frame, choice))
+    is_known = groups_of(frame, choice).notna()
+    unknown = "train" if not is_known.all() and not given.get("only_named") else "drop"
+    found = {"groups": choice.groups, "cuts": choice.cuts, "merge": choice.merge}
+    return {"unknown": unknown, **rest, **found, "sensitive_cut": None}
 
 
 def _guesses_in_words(choice: Choice, guesses: pd.DataFrame, given: Mapping[str, Any]) -> list[str]:
     """What was not given, as it could have been."""
     told = []
-    roles_guessed = {"target", "target_cut", "favourable", "sensitive", "sensitive_cut", "groups"} - set(given)
+    roles_guessed = {"target", "target_cut", "favourable", "sensitive", "cuts", "merge", "groups"} - set(given)
     if choice.scores and "scores" not in given:
         roles_guessed |= {"scores", "scores_out_of"}
     if words := written_options(choice, roles_guessed):
@@ -145,7 +179,8 @@ def _guesses_in_words(choice: Choice, guesses: pd.DataFrame, given: Mapping[str,
     for kind, title in (("number", "Numbers"), ("category", "Categories")):
         if columns := [column for column, own in choice.kinds.items() if own == kind]:
             told.append(f"{title}: {_listed(columns)}.")
-    taken = {choice.target, choice.sensitive, choice.scores, choice.person, *choice.kinds, *given.get("kinds", {})}
+    used = {choice.target, *choice.sensitive_columns, choice.scores, choice.person, choice.weight}
+    taken = {*used, *choice.kinds, *given.get("kinds", {})}
     left_out = [f"{column} ({row['why']})" for column, row in guesses.iterrows() if column not in taken]
     return [*told, *([f"Left out: {_listed(left_out)}."] if left_out else [])]
 

@@ -12,8 +12,11 @@ from sklearn.metrics import balanced_accuracy_score
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from sklearn.tree import DecisionTreeClassifier
 
+from commod.datasets.choice import Choice
 from commod.datasets.encoding import TabularEncoder
-from commod.datasets.own import Choice, OwnTask, classes_of
+from commod.datasets.grouping import UNKNOWN
+from commod.datasets.own import OwnTask
+from commod.datasets.own_groups import classes_of, find_groups
 from commod.uploads.limits import short
 
 __all__ = ["find_leaks", "find_repeats", "sample_rows"]
@@ -28,9 +31,8 @@ ALONE, TOGETHER = 0.9975, 0.99
 def sample_rows(frame: pd.DataFrame, choice: Choice, most: int = MOST_ROWS) -> pd.DataFrame:
     """Rows of a table, as many of each group and outcome of a choice as can be had among `most`."""
     y = classes_of(frame[choice.target], choice.target_cut) == choice.favourable
-    s = classes_of(frame[choice.sensitive], choice.sensitive_cut)
-    codes = 2 * s.map({group: code for code, group in enumerate(choice.groups)}) + y
-    return frame.iloc[_of_each_cell(codes.fillna(-1).to_numpy(), most)]
+    _, s = find_groups(frame, choice)
+    return frame.iloc[_of_each_cell((2 * s + y).where(s >= 0, UNKNOWN).to_numpy(), most)]
 
 
 def find_leaks(own: OwnTask) -> list[str]:
@@ -38,8 +40,10 @@ def find_leaks(own: OwnTask) -> list[str]:
     task = own.task
     rows = _of_each_cell(2 * task.sensitive.to_numpy() + task.y.to_numpy(), MOST_ROWS)
     X = task.features(task.X).iloc[rows]
-    found = []
-    for what, truth in (("outcome", task.y), ("sensitive attribute", task.sensitive)):
+    found: list[str] = []
+    # Of a crossing each attribute is looked for: who knows one of them knows half of the group.
+    attributes = [codes for codes, _ in task.margins().values()] or [task.sensitive]
+    for what, truth in (("outcome", task.y), *(("sensitive attribute", codes) for codes in attributes)):
         labels = truth.to_numpy()[rows]
         told = {str(name): _told(X[name], labels) for name in X.columns}
         for name, share in told.items():
@@ -91,10 +95,16 @@ def _of_each_cell(codes: np.ndarray, most: int) -> np.ndarray:
 
 
 def _told(values: pd.Series, labels: np.ndarray) -> float:
-    """How well one feature tells the labels apart, by level or by one cut: the mean of both classes' shares."""
+    """How well one feature tells the labels apart, by level or by one cut: the mean of all classes' shares.
+
+    Of more than two classes a number tells that one which it tells best from all others.
+    """
+    classes = np.unique(labels)
     if isinstance(values.dtype, pd.CategoricalDtype):
         table = pd.crosstab(values.to_numpy(), labels, normalize="columns")
-        return float(table.max(axis=1).sum() / 2)
+        return float(table.max(axis=1).sum() / len(classes))
+    if len(classes) > 2:
+        return max(_told(values, (labels == one).astype(int)) for one in classes)
     order = np.argsort(values.to_numpy(), kind="stable")
     ranked = labels[order]
     ends = np.r_[np.diff(values.to_numpy()[order]) > 0, True]  # a cut lies between different values
@@ -127,7 +137,7 @@ def _codes(X: pd.DataFrame) -> np.ndarray:
 
 
 def _cross_validated(model: BaseEstimator, X: np.ndarray, labels: np.ndarray) -> float:
-    """Mean of the shares of both classes that a model tells right on rows it has not seen."""
+    """Mean of the shares of all classes that a model tells right on rows it has not seen."""
     parts = StratifiedKFold(2, shuffle=True, random_state=0)
     predicted = cross_val_predict(model, X, labels, cv=parts)
     return float(balanced_accuracy_score(labels, predicted))

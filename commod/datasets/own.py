@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from commod.datasets.choice import Choice, ChoiceError
 from commod.datasets.choice_options import written_options
+from commod.datasets.grouping import CROSS, UNKNOWN
+from commod.datasets.own_groups import (
+    OTHERS,
+    as_numbers,
+    as_text,
+    check_classes,
+    check_groups,
+    check_sizes,
+    classes_of,
+    find_groups,
+)
 from commod.datasets.raw import (
     DECIMAL_COMMAS,
     MAX_LEVELS,
@@ -19,88 +32,15 @@ from commod.datasets.raw import (
     missing_in,
     read_column,
     read_levels,
-    read_numbers,
 )
 from commod.datasets.task import MAX_TRAINING, Feature, Task, TaskSpec
 from commod.portable import ColumnRule
 from commod.uploads.limits import FILE_TYPES, short
 
-__all__ = [
-    "Choice",
-    "ChoiceError",
-    "Done",
-    "OwnTask",
-    "classes_of",
-    "make_task",
-    "sides_of",
-]
+__all__ = ["Done", "OwnTask", "make_task", "with_a_line"]
 
-Kind = Literal["number", "category", "leave out"]
-
-# An outcome or a sensitive attribute has at most this many values to choose from.
-MAX_VALUES = 50
-# Each group needs so many rows of each label, or nothing can be trained and held out.
-LEAST_ROWS = 20
 # Numbers that a table may become once its categories are written out as columns of 0 and 1: 400 MB.
 MAX_ENCODED = 50_000_000
-
-
-class ChoiceError(ValueError):
-    """What is wrong with what was chosen, in a sentence that says what to do."""
-
-
-@dataclass(frozen=True)
-class Choice:
-    """What is what in a table.
-
-    Attributes
-    ----------
-    target, favourable : str
-        The outcome's column, and the value (as text) that is good for a person; all other values count as the other
-        outcome.
-    sensitive : str
-        Column of the sensitive attribute.
-    groups : (str, str)
-        Two of its values, as text; rows of other groups are left out.
-    kinds : mapping of column to "number", "category" or "leave out"
-        Columns that are not named are left out.
-    scores : str
-        Column with f's probabilities of the favourable outcome; empty, if f is to be trained here.
-    missing : {"fill", "drop"}
-        Missing features: the median for a number and a level of their own for a category, or leave those rows out.
-    title : str
-    merits : mapping of column to 1 or -1
-        Numbers of which more (1) or less (-1) should never count against a person.
-    target_cut, sensitive_cut : float, optional
-        Where to cut a column of numbers in two: the classes are then called as `sides_of` says.
-    scores_out_of : float, default 1
-        What a score of certainty is in the column of scores: they are divided by it (100 for percentages).
-    person : str
-        Column that says whose row it is: all rows of a person are on the same side of the split.
-    time : str
-        Column of dates or numbers: the latest rows are the test part, whatever the seed.
-    turned : bool
-        Whether the scores are of the other outcome, so that 1 less them are f's.
-    threshold : float, default 0.5
-        The probability of the favourable outcome above which f decides for it.
-    """
-
-    target: str
-    favourable: str
-    sensitive: str
-    groups: tuple[str, str]
-    kinds: dict[str, Kind] = field(hash=False)
-    scores: str = ""
-    missing: Literal["fill", "drop"] = "fill"
-    title: str = "Your data"
-    merits: dict[str, Literal[1, -1]] = field(default_factory=dict, hash=False)
-    target_cut: float | None = None
-    sensitive_cut: float | None = None
-    scores_out_of: float = 1.0
-    person: str = ""
-    time: str = ""
-    turned: bool = False
-    threshold: float = 0.5
 
 
 class Done(str):
@@ -110,10 +50,10 @@ class Done(str):
     rows: int
     what: str
 
-    def __new__(cls, template: str, column: str = "", rows: int = 0) -> Done:
-        """The sentence of a template with places for ``{rows}`` and ``{column}``."""
-        done = super().__new__(cls, template.format(rows=f"{rows:,}", column=f"“{_short(column)}”"))
-        what = template.format(rows="", column="it").strip()
+    def __new__(cls, template: str, column: str = "", rows: int = 0, **more: str) -> Done:
+        """The sentence of a template with places for ``{rows}``, ``{column}`` and whatever more is given."""
+        done = super().__new__(cls, template.format(rows=f"{rows:,}", column=f"“{_short(column)}”", **more))
+        what = template.format(rows="", column="it", **more).strip()
         done.column, done.rows, done.what = column, rows, what[:1].upper() + what[1:]
         return done
 
@@ -124,31 +64,6 @@ class OwnTask:
 
     task: Task
     done: tuple[Done, ...]
-
-
-def as_text(values: pd.Series) -> pd.Series:
-    """Values as texts, which stand for classes and levels; missing ones stay missing."""
-    return read_levels(values)
-
-
-def sides_of(cut: float) -> tuple[str, str]:
-    """What the two classes of a column that is cut are called."""
-    return f"< {cut:.10g}", f"≥ {cut:.10g}"
-
-
-def classes_of(values: pd.Series, cut: float | None = None) -> pd.Series:
-    """The classes of a column as text: its values or, if it is cut, the side of each number; missing stay missing."""
-    if cut is None:
-        return as_text(values)
-    numbers, _ = _as_numbers(values)
-    below, above = sides_of(cut)
-    return pd.Series(np.where(numbers >= cut, above, below), index=values.index, dtype=object).where(numbers.notna())
-
-
-def _as_numbers(values: pd.Series) -> tuple[pd.Series, int]:
-    """Values as numbers (dates as days), and how many cells are none though they hold something."""
-    numbers, _ = read_numbers(values)
-    return numbers, int((numbers.isna() & ~missing_in(values)).sum())
 
 
 def _short(value: object) -> str:
@@ -182,8 +97,8 @@ def make_task(frame: pd.DataFrame, choice: Choice, *, name: str = "own") -> OwnT
         raise ChoiceError(f"A cut-off lies between 0 and 1, and {choice.threshold:g} does not: choose another.")
     done: list[Done] = []
     outcome = classes_of(frame[choice.target], choice.target_cut)
-    group = classes_of(frame[choice.sensitive], choice.sensitive_cut)
-    keep = outcome.notna() & group.isin(choice.groups)
+    grouping, codes = find_groups(frame, choice)
+    keep = outcome.notna() & (codes >= (UNKNOWN if choice.unknown == "train" else 0))
     scores = None
     if choice.scores:
         scores = _checked_scores(frame[choice.scores], choice)
@@ -193,11 +108,12 @@ def make_task(frame: pd.DataFrame, choice: Choice, *, name: str = "own") -> OwnT
     if choice.time:
         times = _checked_times(frame[choice.time], choice.time)
         keep &= times.notna()
-    _tell_dropped(done, outcome, group, scores, times, choice)
+    weight = _checked_weight(frame.loc[keep, choice.weight]) if choice.weight else None
+    _tell_dropped(done, outcome, codes, scores, times, choice)
+    _tell_merged(done, choice)
     names = [column for column, kind in choice.kinds.items() if kind != "leave out" and column in frame.columns]
-    names = [
-        column for column in names if column not in (choice.target, choice.sensitive, choice.scores, choice.person)
-    ]
+    taken = (choice.target, *choice.sensitive_columns, choice.scores, choice.person, choice.weight)
+    names = [column for column in names if column not in taken]
     if not names:
         raise ChoiceError("No feature is left: choose at least one column as a number or a category.")
     X, contract, told = _features(frame.loc[keep, names], choice)
@@ -208,8 +124,8 @@ def make_task(frame: pd.DataFrame, choice: Choice, *, name: str = "own") -> OwnT
     index = X.index[whole]
     X = X.loc[index]  # the numbers of the file's rows stay, so that a person can be found in it
     y = (outcome.loc[index] == choice.favourable).astype(int)
-    s = (group.loc[index] == choice.groups[1]).astype(int)
-    _check_cells(y, s, choice)
+    s = codes.loc[index]
+    _check_cells(y, s, grouping.groups)
     constant = [column for column in X.columns if len(pd.unique(X[column])) == 1]
     if constant:
         done += [Done("{column}: the same in all rows that are left, and so left out.", column) for column in constant]
@@ -228,12 +144,16 @@ def make_task(frame: pd.DataFrame, choice: Choice, *, name: str = "own") -> OwnT
         target_label=f"{choice.target} is {choice.favourable}",
         outcomes=(f"{choice.target}: {bad}", f"{choice.target}: {choice.favourable}"),
         favourable=1,
-        sensitive=choice.sensitive,
-        groups=(_group_name(choice.sensitive, choice.groups[0]), _group_name(choice.sensitive, choice.groups[1])),
+        sensitive=CROSS.join(choice.sensitive_columns),
+        groups=grouping.groups,
+        groupings=(grouping,),
         filter=_split_in_words(choice),
         scores=choice.scores,
         threshold=choice.threshold,
     )
+    if weight is not None:
+        span = f"{weight.min():g} to {weight.max():g}"
+        done.append(Done("A row stands for as many people as {column} says, {span}.", choice.weight, span=span))
     if choice.turned:
         done.append(Done("The scores in {column} are turned round: 1 less each of them is used.", choice.scores))
     if scores is not None:
@@ -256,6 +176,7 @@ def make_task(frame: pd.DataFrame, choice: Choice, *, name: str = "own") -> OwnT
         words=_words(choice),
         person=_people(frame[choice.person].loc[index]) if choice.person else None,
         time=times.loc[index] if times is not None else None,
+        weight=weight.loc[index] if weight is not None else None,
     )
     _check_split(task, choice)
     return OwnTask(task, tuple(done))
@@ -271,12 +192,6 @@ def _check_size(X: pd.DataFrame) -> None:
             f"rows; at most {MAX_ENCODED // 10**6} million numbers fit: leave out categories with many values, or "
             "bring a sample of the rows."
         )
-
-
-def _group_name(column: str, value: str) -> str:
-    """A value that says nothing by itself ("0", "yes") gets the name of its column."""
-    bare = value.lower() in ("yes", "no", "true", "false", "y", "n", "t", "f") or not any(map(str.isalpha, value))
-    return f"{column}: {value}" if bare else value
 
 
 def _split_in_words(choice: Choice) -> str:
@@ -317,55 +232,62 @@ def _words(choice: Choice) -> tuple[str, ...]:
 
 
 def _check_columns(frame: pd.DataFrame, choice: Choice) -> None:
+    columns = choice.sensitive_columns
     roles = (
         ("outcome", choice.target),
-        ("sensitive attribute", choice.sensitive),
+        *(("sensitive attribute", column) for column in columns or ("",)),
         ("scores", choice.scores),
         ("people", choice.person),
         ("times", choice.time),
+        ("weights", choice.weight),
     )
     for role, column in roles:
         if column not in frame.columns and (column or role in ("outcome", "sensitive attribute")):
             raise ChoiceError(f"There is no column “{_short(column)}” for the {role}: choose one of the file's.")
-    if choice.target == choice.sensitive:
+    if len(columns) > 2 or len(set(columns)) < len(columns):
+        raise ChoiceError("Groups are made of one column, or of two different ones: choose at most two.")
+    if choice.target in columns:
         raise ChoiceError("Outcome and sensitive attribute are the same column: choose two.")
-    if choice.scores in (choice.target, choice.sensitive):
+    if choice.scores in (choice.target, *columns):
         raise ChoiceError("The column of scores is the outcome or the sensitive attribute: choose another.")
+    if choice.weight and choice.weight in (choice.target, *columns, choice.scores):
+        raise ChoiceError(
+            "The column of weights is the outcome, the sensitive attribute or the scores: choose another."
+        )
     if choice.person and choice.time:
         raise ChoiceError("The rows are split by person or by time: choose one of the two.")
     if choice.target in (choice.person, choice.time):
         raise ChoiceError("The rows cannot be split by the outcome: choose another column for that.")
-    outcomes = _check_classes(frame[choice.target], choice.target_cut, "outcome", "class")
-    if choice.favourable not in outcomes:
+    cut = None if choice.target_cut is None else (choice.target_cut,)
+    if choice.favourable not in check_classes(frame[choice.target], cut, "outcome", "class"):
         raise ChoiceError(
             f"“{_short(choice.favourable)}” is no value of “{_short(choice.target)}”: choose one that is."
         )
-    groups = _check_classes(frame[choice.sensitive], choice.sensitive_cut, "sensitive attribute", "group")
-    if len(set(choice.groups)) != 2 or not set(choice.groups) <= groups:
-        raise ChoiceError(f"Choose two different groups of “{_short(choice.sensitive)}”.")
+    check_groups(frame, choice)
 
 
-def _check_classes(values: pd.Series, cut: float | None, role: str, what: str) -> set[str]:
-    """The classes of a column that is to be outcome or sensitive attribute."""
+def _checked_weight(values: pd.Series) -> pd.Series:
     column = _short(values.name)
-    if cut is not None and not np.isfinite(cut):
-        raise ChoiceError(f"“{column}” is to be cut at {cut}: choose a number.")
-    found = set(classes_of(values, cut).dropna())
-    if cut is not None and len(found) < 2:
-        raise ChoiceError(f"All numbers of “{column}” are on one side of {cut:.10g}: cut it elsewhere.")
-    if len(found) < 2:
-        raise ChoiceError(f"“{column}” has one {what} only: choose a column with two or more as {role}.")
-    if len(found) > MAX_VALUES:
+    numbers, wrong = as_numbers(values)
+    if wrong:
         raise ChoiceError(
-            f"“{column}” has {len(found):,} different values; the {role} can have at most {MAX_VALUES}: choose another "
-            "column, or cut its numbers in two."
+            f"“{column}” holds {wrong:,} cells that are no numbers: weights are, so choose another column."
         )
-    return found
+    if missing := int(numbers.isna().sum()):
+        raise ChoiceError(
+            f"{missing:,} rows have no weight in “{column}”: fill them in, leave these rows out of the file, or use "
+            "no weights."
+        )
+    if below := int((numbers < 0).sum()):
+        raise ChoiceError(f"{below:,} weights in “{column}” are below 0: nobody stands for fewer than no people.")
+    if not (numbers > 0).any():
+        raise ChoiceError(f"All weights in “{column}” are 0, so nobody counts: choose another column.")
+    return numbers.astype(float)
 
 
 def _checked_scores(values: pd.Series, choice: Choice) -> pd.Series:
     column, most = _short(choice.scores), choice.scores_out_of
-    numbers, wrong = _as_numbers(values)
+    numbers, wrong = as_numbers(values)
     if wrong:
         raise ChoiceError(f"“{column}” holds {wrong} cells that are no numbers: scores are probabilities.")
     low, high = numbers.min(), numbers.max()
@@ -402,7 +324,7 @@ def _check_line(scores: pd.Series, choice: Choice) -> None:
 
 
 def _checked_times(values: pd.Series, column: str) -> pd.Series:
-    times, _ = _as_numbers(values)
+    times, _ = as_numbers(values)
     if times.notna().sum() < 0.5 * values.notna().sum():
         raise ChoiceError(f"“{_short(column)}” holds no dates and no numbers: choose another column to split by time.")
     return times
@@ -417,16 +339,18 @@ def _people(values: pd.Series) -> pd.Series:
 
 
 def _check_split(task: Task, choice: Choice) -> None:
-    """Whether both parts of a split by person or time have people of each group and label."""
+    """Whether both parts of a split by person or time have people of each group, and of both labels in two of them."""
     if not choice.person and not choice.time:
         return
     way = f"by “{_short(choice.person or choice.time)}”"
     try:
         parts = task.split()
-    except ValueError:  # a group and label that fewer than two people begin with
+    except ValueError:  # fewer people than there are groups and labels
         raise ChoiceError(f"Too few people are left to split {way}: split at random, or bring more data.") from None
     for part, what in zip(parts, ("train on", "test on"), strict=True):
-        if len(np.unique(2 * part.sensitive + part.y)) < 4:
+        known = part.sensitive != UNKNOWN
+        labels = part.y[known].groupby(part.sensitive[known]).nunique()
+        if len(labels) < len(task.groups) or (labels == 2).sum() < 2:
             raise ChoiceError(
                 f"Split {way}, the rows to {what} lack an outcome in one of the groups: split at random, or choose "
                 "another column."
@@ -436,15 +360,16 @@ def _check_split(task: Task, choice: Choice) -> None:
 def _tell_dropped(
     done: list[Done],
     outcome: pd.Series,
-    group: pd.Series,
+    codes: pd.Series,
     scores: pd.Series | None,
     times: pd.Series | None,
     choice: Choice,
 ) -> None:
+    by = CROSS.join(choice.sensitive_columns)
+    unknown = int((codes == UNKNOWN).sum())
     parts = [(int(outcome.isna().sum()), "without an outcome in", choice.target)]
-    parts.append((int(group.isna().sum()), "without a value in", choice.sensitive))
-    other = int((group.notna() & ~group.isin(choice.groups)).sum())
-    parts.append((other, "of other groups of", choice.sensitive))
+    parts.append((unknown if choice.unknown == "drop" else 0, "without a value in", by))
+    parts.append((int((codes == OTHERS).sum()), "of other groups of", by))
     if scores is not None:
         parts.append((int(scores.isna().sum()), "without a score in", choice.scores))
     if times is not None:
@@ -452,6 +377,19 @@ def _tell_dropped(
     done += [
         Done(f"{{rows}} rows {what} {{column}} are left out.", column, rows) for rows, what, column in parts if rows
     ]
+    if choice.unknown == "train" and unknown:
+        told = "{rows} rows without a value in {column} are trained on; what is measured rests on the others."
+        done.append(Done(told, by, unknown))
+
+
+def _tell_merged(done: list[Done], choice: Choice) -> None:
+    for column, names in choice.merge.items():
+        for name in dict.fromkeys(names.values()):
+            levels = [f"“{_short(level)}”" for level, new in names.items() if new == name != level]
+            if levels:
+                listed = ", ".join(levels[:5]) + (" …" if len(levels) > 5 else "")
+                told = "What was {levels} in {column} is called “{name}”."
+                done.append(Done(told, column, len(levels), levels=listed, name=_short(name)))
 
 
 def _features(frame: pd.DataFrame, choice: Choice) -> tuple[pd.DataFrame, Contract, list[Done]]:
@@ -494,16 +432,9 @@ def _decimal(frame: pd.DataFrame, column: str) -> str:
     return "," if column in frame.attrs.get(DECIMAL_COMMAS, ()) else ""
 
 
-def _check_cells(y: pd.Series, s: pd.Series, choice: Choice) -> None:
+def _check_cells(y: pd.Series, codes: pd.Series, groups: Sequence[str]) -> None:
     if not len(y):
         raise ChoiceError("No row is left: choose other columns or groups, or fill missing values in.")
     if y.nunique() < 2:
         raise ChoiceError("Only one outcome is left among the rows that can be used: choose other groups.")
-    for code, group in enumerate(choice.groups):
-        for label, what in ((1, "with"), (0, "without")):
-            rows = int(((s == code) & (y == label)).sum())
-            if rows < LEAST_ROWS:
-                raise ChoiceError(
-                    f"Group “{_short(group)}” has {rows} rows {what} the favourable outcome; at least {LEAST_ROWS} are "
-                    "needed to train and to hold some out. Choose other groups, or bring more data."
-                )
+    check_sizes(y, codes, groups)

@@ -7,16 +7,27 @@ from collections.abc import Collection, Sequence
 
 import pandas as pd
 
+from commod.datasets.choice import Choice
 from commod.datasets.columns import words_of
-from commod.datasets.own import MAX_VALUES, classes_of
-from commod.datasets.raw import read_numbers
+from commod.datasets.own_groups import (
+    LEAST_IN_GROUP,
+    MAX_GROUPS,
+    MAX_VALUES,
+    classes_of,
+    groups_of,
+    levels_of,
+)
+from commod.datasets.raw import OTHER, read_numbers
 
 __all__ = [
     "columns_of_classes",
     "columns_of_numbers",
     "columns_of_roles",
+    "count_levels",
     "guess_cut",
     "guess_favourable",
+    "guess_groups",
+    "guess_merge",
     "guess_scores",
     "guess_sensitive",
     "guess_target",
@@ -101,7 +112,7 @@ def columns_of_numbers(guesses: pd.DataFrame) -> list[str]:
     return [str(column) for column in guesses.index[(guesses["kind"] == "number") & (guesses["values"] > 2)]]
 
 
-def values_of(column: pd.Series, cut: float | None = None) -> list[str]:
+def values_of(column: pd.Series, cut: float | Sequence[float] | None = None) -> list[str]:
     """The values of a column as text, the most common first; or its sides, if it is cut."""
     return [str(value) for value in classes_of(column, cut).value_counts().index]
 
@@ -202,6 +213,35 @@ def guess_cut(column: pd.Series) -> float:
 def is_cut(column: str, guesses: pd.DataFrame) -> bool:
     """Whether a column is to be cut in two at first: numbers of more than ten values."""
     return column in columns_of_numbers(guesses) and int(guesses.loc[column, "values"]) > 10
+
+
+def count_levels(frame: pd.DataFrame, choice: Choice, column: str) -> dict[str, int]:
+    """Rows of each level of a sensitive column, as it is cut and put together, the most common first."""
+    return {str(level): int(rows) for level, rows in levels_of(frame, choice, column).value_counts().items()}
+
+
+def guess_merge(frame: pd.DataFrame, choice: Choice) -> dict[str, dict[str, str]]:
+    """Which levels of the sensitive attribute are put together at first: only so many that groups can be had.
+
+    Of more groups than can be compared the rarest levels are one, and so are levels that hardly anybody has.
+    """
+    merge = {}
+    most = MAX_GROUPS
+    for column in reversed(choice.sensitive_columns):
+        rows = count_levels(frame, choice, column)
+        kept = list(rows) if len(rows) <= most else list(rows)[: most - 1]
+        few = [level for level, count in rows.items() if level not in kept or count < LEAST_IN_GROUP]
+        if len(few) > 1:
+            merge[column] = dict.fromkeys(few, OTHER)
+        levels = {merge.get(column, {}).get(level, level) for level in rows}
+        most = max(2, most // max(len(levels), 1))
+    return merge
+
+
+def guess_groups(frame: pd.DataFrame, choice: Choice) -> tuple[str, ...]:
+    """The groups that are looked at at first: all that somebody can be tested on, the largest first."""
+    rows = groups_of(frame, choice).value_counts()
+    return tuple(str(group) for group, count in rows.items() if count >= LEAST_IN_GROUP or len(rows) == 2)
 
 
 # ---- scores, people and times ----

@@ -43,18 +43,40 @@ def read(words):
 
 
 def test_every_field_but_the_title_has_an_option():
-    """The threshold has one, too, but any data set has it."""
-    assert {option.field for option in OPTIONS} == {entry.name for entry in fields(Choice)} - {"title", "threshold"}
+    """The threshold has one, too, but any data set has it; a cut in two may be given in a shorter way."""
+    named = {entry.name for entry in fields(Choice)} - {"title", "threshold"}
+    assert {option.field for option in OPTIONS} == {*named, "sensitive_cut"}
+
+
+CROSSED = Choice(
+    target="y",
+    favourable="1",
+    sensitive=("a,ge", "-race"),
+    groups=("< 30 × -x", "≥ 45 × all, but “some”"),
+    kinds={"x": "category"},
+    title="file.csv",
+    cuts={"a,ge": (-1.5, 30.0, 45.0)},
+    merge={"-race": {"x, y": 'all, but “some"', "": 'all, but “some"', "-z": "-x", "line\nbreak": "-x"}},
+    unknown="train",
+    weight="w",
+)
 
 
 @pytest.mark.parametrize(
-    "choice", [ODD, Choice("y", "1", "s", ("a", "b"), {"x": "category", "z": "number"}, scores="p")]
+    "choice",
+    [ODD, CROSSED, Choice("y", "1", "s", ("a", "b"), {"x": "category", "z": "number"}, scores="p", title="file.csv")],
 )
 def test_what_is_written_is_read_back(choice):
     given = read(shlex.split(shlex.join(written_options(choice))))
     assert given.pop("only_named")
-    again = Choice(title="file.csv", **given) if choice is ODD else Choice(**given)
-    assert again == choice
+    assert Choice(title="file.csv", **given) == choice
+
+
+def test_a_cut_in_two_has_a_shorter_way():
+    assert read(["--sensitive", "age", "--sensitive-cut", "40"]) == {"sensitive": "age", "sensitive_cut": 40.0}
+    assert Choice("y", "1", "age", (), {}, sensitive_cut=40.0).cuts == {"age": (40.0,)}
+    with pytest.raises(ValueError, match="say which of them is cut"):
+        Choice("y", "1", ("age", "sex"), (), {}, sensitive_cut=40.0)
 
 
 def test_the_order_of_the_features_is_kept():
@@ -70,7 +92,10 @@ def test_what_goes_without_saying_is_not_written():
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--groups", "a"], "--groups takes two values, got 1"),
+        (["--merge", "race,Other"], "--merge takes a column, a name and the values"),
+        (["--merge", 'race,"Other'], "--merge takes a column, a name and the values"),
+        (["--cut", "age,young"], "--cut takes a column and numbers, with commas between, got 'age,young'"),
+        (["--unknown", "keep"], "--unknown is train or drop, got 'keep'"),
         (["--outcome", "a", "--outcome", "b"], "--outcome takes one value, got 2"),
         (["--outcome-cut", "high"], "--outcome-cut takes a number, got 'high'"),
         (["--scores-out-of", "nan"], "--scores-out-of takes a number, got 'nan'"),

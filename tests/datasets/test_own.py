@@ -217,12 +217,13 @@ def test_the_latest_rows_are_tested_on(table, form):
         ({"person": "applicant", "time": "applicant"}, "choose one of the two"),
         ({"time": "city"}, "no dates and no numbers"),
         ({"person": "hired"}, "cannot be split by the outcome"),
-        ({"person": "group"}, "Too few people are left"),
+        ({"person": "nation"}, "Too few people are left"),
+        ({"person": "group"}, "lack an outcome in one of the groups"),
         ({"time": "group_code"}, "lack an outcome in one of the groups"),
     ],
 )
 def test_a_split_that_does_not_work_is_told_so(table, change, says):
-    coded = table.assign(group_code=(table["group"] == "B") * 1)
+    coded = table.assign(group_code=(table["group"] == "B") * 1, nation="one for all")
     with pytest.raises(ChoiceError, match=says):
         make_task(coded, replace(CHOICE, **change))
 

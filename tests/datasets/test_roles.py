@@ -6,7 +6,7 @@ import pytest
 
 from commod.datasets import guess_columns, roles
 from commod.datasets.example import example_table
-from commod.datasets.own import MAX_VALUES
+from commod.datasets.own_groups import MAX_VALUES
 from commod.datasets.roles import guess_favourable, guess_sensitive, guess_target, possible_scores, values_of
 
 

@@ -66,7 +66,7 @@ def test_the_library_and_the_command_line_know_it(capsys):
     assert list(task.X.columns) == ["income", "savings", "housing"]
     assert concept_settings(task) == {"lambda_concepts": 0.02, "n_concepts": 3}
     assert main(["data", "list"]) == 0
-    assert "loans                800 rows,  3 features; North" in capsys.readouterr().out
+    assert "loans                         800 rows,  3 features; North" in capsys.readouterr().out
     assert main(["fit", "loans", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["dataset"] == "loans"
 

@@ -9,7 +9,7 @@ import streamlit as st
 from commod.dashboard.pages.your_data.draft import draft, kept, select
 from commod.dashboard.text.glossary import tip
 from commod.datasets import ChoiceError, roles
-from commod.datasets.own import MAX_VALUES, classes_of
+from commod.datasets.own_groups import MAX_VALUES, classes_of
 from commod.datasets.raw import read_numbers
 from commod.models.base_models import BASE_MODELS
 from commod.uploads.limits import short

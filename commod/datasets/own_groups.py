@@ -1,0 +1,217 @@
+"""Groups and classes of anybody's table: levels, put together where they are few, bands of numbers, and crossings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+
+from commod.datasets.choice import Choice, ChoiceError
+from commod.datasets.grouping import CROSS, UNKNOWN, Attribute, Grouping, bands_of
+from commod.datasets.raw import OTHER, missing_in, read_levels, read_numbers
+from commod.uploads.limits import short
+
+__all__ = [
+    "LEAST_IN_GROUP",
+    "LEAST_ROWS",
+    "MAX_BANDS",
+    "MAX_GROUPS",
+    "MAX_VALUES",
+    "OTHERS",
+    "as_numbers",
+    "as_text",
+    "check_classes",
+    "check_groups",
+    "check_sizes",
+    "classes_of",
+    "count_groups",
+    "find_groups",
+    "groups_of",
+    "levels_of",
+    "sides_of",
+    "small_together",
+]
+
+# An outcome or a sensitive attribute has at most this many values to choose from.
+MAX_VALUES = 50
+# More groups than this no picture shows, and no table can be read.
+MAX_GROUPS = 12
+MAX_BANDS = 6
+# Two groups at least need so many rows of each label, or nothing can be trained and held out; any other needs some
+# rows, or there may be nobody of it to train or to test on.
+LEAST_ROWS, LEAST_IN_GROUP = 20, 10
+# The code of a row whose group is known and is none of those that are looked at.
+OTHERS = -2
+
+
+def as_text(values: pd.Series) -> pd.Series:
+    """Values as texts, which stand for classes and levels; missing ones stay missing."""
+    return read_levels(values)
+
+
+def as_numbers(values: pd.Series) -> tuple[pd.Series, int]:
+    """Values as numbers (dates as days), and how many cells are none though they hold something."""
+    numbers, _ = read_numbers(values)
+    return numbers, int((numbers.isna() & ~missing_in(values)).sum())
+
+
+def sides_of(*cuts: float) -> tuple[str, ...]:
+    """What the classes of a column that is cut are called: ``("< 25", "25 to < 45", "≥ 45")``."""
+    return bands_of(cuts)
+
+
+def classes_of(values: pd.Series, cut: float | Sequence[float] | None = None) -> pd.Series:
+    """The classes of a column as text: its values or, if it is cut, the band of each number; missing stay missing."""
+    if cut is None:
+        return as_text(values)
+    cuts = (cut,) if isinstance(cut, int | float) else tuple(cut)
+    numbers, _ = as_numbers(values)
+    bands = np.array(bands_of(cuts), dtype=object)[np.searchsorted(cuts, numbers, side="right")]
+    return pd.Series(bands, index=values.index, dtype=object).where(numbers.notna())
+
+
+def levels_of(frame: pd.DataFrame, choice: Choice, column: str) -> pd.Series:
+    """The level of each row in a sensitive column, as it is cut and put together."""
+    classes = classes_of(frame[column], choice.cuts.get(column))
+    names = choice.merge.get(column, {})
+    return classes.where(~classes.isin(list(names)), classes.map(names)) if names else classes
+
+
+def groups_of(frame: pd.DataFrame, choice: Choice) -> pd.Series:
+    """The group of each row as text, missing where it is not known."""
+    first, *others = (levels_of(frame, choice, column) for column in choice.sensitive_columns)
+    return first.str.cat(others, sep=CROSS) if others else first
+
+
+def find_groups(frame: pd.DataFrame, choice: Choice) -> tuple[Grouping, pd.Series]:
+    """The groups of a choice, and the code of each row: `UNKNOWN` if its group is not known, `OTHERS` if not chosen."""
+    columns = choice.sensitive_columns
+    levels = pd.DataFrame({column: levels_of(frame, choice, column) for column in columns})
+    in_order = {column: _in_order(levels[column], choice.cuts.get(column)) for column in columns}
+    found = [tuple(row) for row in levels.dropna().drop_duplicates().itertuples(index=False)]
+    found.sort(key=lambda row: [in_order[column].index(level) for column, level in zip(columns, row, strict=True)])
+    level_of = {CROSS.join(row): row for row in found}
+    names = choice.groups or tuple(level_of)
+    attributes = tuple(
+        Attribute(column, column, _names_of_levels(column, in_order[column], column in choice.cuts))
+        for column in columns
+    )
+    combinations = tuple(
+        tuple(in_order[column].index(level) for column, level in zip(columns, level_of[name], strict=True))
+        for name in names
+    )
+    group = groups_of(frame, choice)
+    codes = group.map({name: code for code, name in enumerate(names)}).astype(float).fillna(OTHERS)
+    codes = codes.where(group.notna(), UNKNOWN).astype(np.int64)
+    return Grouping("", CROSS.join(columns), attributes, combinations=combinations), codes
+
+
+def _in_order(levels: pd.Series, cuts: Sequence[float] | None) -> list[str]:
+    present = set(levels.dropna())
+    bands = [band for band in bands_of(cuts) if band in present] if cuts else []
+    return bands + sorted(present - set(bands))
+
+
+def _names_of_levels(column: str, levels: list[str], is_cut: bool) -> dict[str, str]:
+    """What levels are called: one that says nothing by itself ("0", "yes", "≥ 25") gets the name of its column."""
+    empty = {"yes", "no", "true", "false"}
+    if {level.lower() for level in levels} <= {"y", "n", "t", "f"}:  # F beside M is a sex
+        empty |= {"y", "n", "t", "f"}
+    return {
+        level: f"{column}: {level}" if is_cut or level.lower() in empty or not any(map(str.isalpha, level)) else level
+        for level in levels
+    }
+
+
+def small_together(rows: Mapping[str, int], fewer_than: int, name: str = OTHER) -> dict[str, str]:
+    """What makes one level of those with few rows, as in ``Choice.merge``; nothing, if fewer than two are small."""
+    small = [level for level, count in rows.items() if count < fewer_than]
+    return dict.fromkeys(small, name) if len({*small, *({name} & set(rows))}) > 1 else {}
+
+
+def count_groups(frame: pd.DataFrame, choice: Choice) -> pd.DataFrame:
+    """How many rows each group has, and in how many the outcome is the favourable one, the largest group first.
+
+    Returns
+    -------
+    DataFrame
+        Indexed by group, columns ``rows`` and ``favourable``; rows without an outcome are not counted.
+    """
+    outcome = classes_of(frame[choice.target], choice.target_cut)
+    known = outcome.notna()
+    favourable = (outcome[known] == choice.favourable).groupby(groups_of(frame[known], choice))
+    counted = pd.DataFrame({"rows": favourable.size(), "favourable": favourable.sum()})
+    return counted.sort_values("rows", ascending=False, kind="stable")
+
+
+# ---- what cannot be used ----
+
+
+def check_classes(values: pd.Series, cuts: Sequence[float] | None, role: str, what: str) -> set[str]:
+    """The classes of a column that is to be outcome or sensitive attribute, or why it cannot be."""
+    column = short(values.name, 24)
+    for cut in cuts or ():
+        if not np.isfinite(cut):
+            raise ChoiceError(f"“{column}” is to be cut at {cut}: choose a number.")
+    if cuts and list(cuts) != sorted(set(cuts)):
+        raise ChoiceError(f"The cuts of “{column}” are not in rising order: {', '.join(f'{cut:g}' for cut in cuts)}.")
+    if cuts and len(cuts) >= MAX_BANDS:
+        raise ChoiceError(f"“{column}” is cut into {len(cuts) + 1} bands, at most {MAX_BANDS} can be: choose fewer.")
+    found = set(classes_of(values, cuts or None).dropna())
+    if cuts and len(found) < 2:
+        raise ChoiceError(f"All numbers of “{column}” are on one side of {cuts[0]:.10g}: cut it elsewhere.")
+    if len(found) < 2:
+        raise ChoiceError(f"“{column}” has one {what} only: choose a column with two or more as {role}.")
+    if len(found) > MAX_VALUES:
+        raise ChoiceError(
+            f"“{column}” has {len(found):,} different values; the {role} can have at most {MAX_VALUES}: choose another "
+            "column, or cut its numbers."
+        )
+    return found
+
+
+def check_groups(frame: pd.DataFrame, choice: Choice) -> None:
+    """Whether the groups of a choice can be had and are not too many."""
+    for column in choice.sensitive_columns:
+        check_classes(frame[column], choice.cuts.get(column), "sensitive attribute", "group")
+    for said, what in ((choice.cuts, "cut"), (choice.merge, "merged")):
+        if other := [column for column in said if column not in choice.sensitive_columns]:
+            raise ChoiceError(
+                f"“{short(other[0], 24)}” is to be {what} and is no sensitive attribute: choose it as one."
+            )
+    found = set(groups_of(frame, choice).dropna())
+    about = CROSS.join(short(column, 24) for column in choice.sensitive_columns)
+    wanted = set(choice.groups or found)
+    if len(wanted) < 2 or len(wanted) < len(choice.groups) or not wanted <= found:
+        raise ChoiceError(f"Choose two different groups of “{about}”, or more of them.")
+    if len(wanted) > MAX_GROUPS:
+        raise ChoiceError(
+            f"“{about}” has {len(wanted)} groups, and at most {MAX_GROUPS} can be compared: put small ones together, "
+            "merge levels under one name, or choose fewer groups."
+        )
+
+
+def check_sizes(y: pd.Series, codes: pd.Series, groups: Sequence[str]) -> None:
+    """Whether the groups have people enough to train on and to hold some out."""
+    known = codes != UNKNOWN
+    rows = pd.crosstab(codes[known], y[known]).reindex(index=range(len(groups)), columns=[0, 1], fill_value=0)
+    for code, group in enumerate(groups if len(groups) == 2 else ()):
+        for label, what in ((1, "with"), (0, "without")):
+            if rows.loc[code, label] < LEAST_ROWS:
+                raise ChoiceError(
+                    f"Group “{short(group, 24)}” has {rows.loc[code, label]} rows {what} the favourable outcome; at "
+                    f"least {LEAST_ROWS} are needed to train and to hold some out. Choose other groups, or bring more "
+                    "data."
+                )
+    sizes = rows.sum(axis=1)
+    if sizes.min() < LEAST_IN_GROUP:
+        raise ChoiceError(
+            f"Group “{short(groups[sizes.argmin()], 24)}” has {sizes.min()} rows; at least {LEAST_IN_GROUP} are "
+            "needed, or there may be nobody of it to test on. Put it together with another group, or leave it out."
+        )
+    if (rows >= LEAST_ROWS).all(axis=1).sum() < 2:
+        raise ChoiceError(
+            f"Two groups at least need {LEAST_ROWS} rows with the favourable outcome and as many without it: put "
+            "groups together, or bring more data."
+        )
