@@ -8,14 +8,17 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
+from commod.metrics.counts import as_weight, effective_size
+
 __all__ = ["auc_of", "auc_with_interval", "compare_auc"]
 
 Values = NDArray[np.float64]
+Weight = NDArray[np.float64] | None
 
 
 def auc_of(score: Any, label: Any) -> float:
     """AUC of a number for label 1 against label 0, ties counted half."""
-    return float(_placements(score, label)[0].mean())
+    return auc_with_interval(score, label)[0]
 
 
 def auc_with_interval(score: Any, label: Any, confidence: float = 0.95) -> tuple[float, float, float]:
@@ -24,37 +27,69 @@ def auc_with_interval(score: Any, label: Any, confidence: float = 0.95) -> tuple
     The chance that a person of label 1 has a larger number than one of label 0, ties counted half. 0.5: it tells
     nothing. DeLong, DeLong and Clarke-Pearson (1988).
     """
-    above, below = _placements(score, label)
-    return _interval(above, below, confidence, 0.0)
+    weights = (None, None)
+    return _interval(_placements(score, label, weights), weights, confidence, 0.0)
 
 
-def compare_auc(score_f: Any, score_g: Any, label: Any, confidence: float = 0.95) -> dict[str, float]:
-    """AUC of two numbers on the same people and its difference: ``f, g, difference``, with ``_low`` and ``_high``."""
-    f, g = _placements(score_f, label), _placements(score_g, label)
+def compare_auc(
+    score_f: Any, score_g: Any, label: Any, confidence: float = 0.95, *, sample_weight: Any = None
+) -> dict[str, float]:
+    """AUC of two numbers on the same people and its difference: ``f, g, difference``, with ``_low`` and ``_high``.
+
+    With weights, people are drawn by them, and the interval rests on Kish's effective size of either label.
+    """
+    weights = _of_labels(sample_weight, label)
+    f, g = _placements(score_f, label, weights), _placements(score_g, label, weights)
     apart = (g[0] - f[0], g[1] - f[1])
     found: dict[str, float] = {}
     for name, parts, least in (("f", f, 0.0), ("g", g, 0.0), ("difference", apart, -1.0)):
-        value, low, high = _interval(*parts, confidence, least)
+        value, low, high = _interval(parts, weights, confidence, least)
         found |= {name: value, f"{name}_low": low, f"{name}_high": high}
     return found
 
 
-def _placements(score: Any, label: Any) -> tuple[Values, Values]:
+def _of_labels(sample_weight: Any, label: Any) -> tuple[Weight, Weight]:
+    """Weights of the people of label 1 and of label 0."""
+    if sample_weight is None:
+        return None, None
+    weight, is_one = as_weight(sample_weight), np.asarray(label) == 1
+    return weight[is_one], weight[~is_one]
+
+
+def _placements(score: Any, label: Any, weights: tuple[Weight, Weight]) -> tuple[Values, Values]:
     """Of each of label 1 the share of label 0 below, and of each of label 0 the share of label 1 above; ties half."""
     values, is_one = np.asarray(score, dtype=float), np.asarray(label) == 1
     ones, zeros = values[is_one], values[~is_one]
     if not len(ones) or not len(zeros):
-        return np.full(1, np.nan), np.full(1, np.nan)
-    return _share_below(np.sort(zeros), ones), 1.0 - _share_below(np.sort(ones), zeros)
+        return np.full(len(ones), np.nan), np.full(len(zeros), np.nan)
+    return _share_below(zeros, weights[1], ones), 1.0 - _share_below(ones, weights[0], zeros)
 
 
-def _interval(above: Values, below: Values, confidence: float, least: float) -> tuple[float, float, float]:
-    auc = float(above.mean())
-    variance = sum(float(part.var(ddof=1)) / len(part) if len(part) > 1 else 0.0 for part in (above, below))
-    reach = float(ndtri(0.5 + confidence / 2)) * float(np.sqrt(variance))
-    return auc, float(np.maximum(least, auc - reach)), float(np.minimum(1.0, auc + reach))  # NaN stays NaN
+def _interval(
+    parts: tuple[Values, Values], weights: tuple[Weight, Weight], confidence: float, least: float
+) -> tuple[float, float, float]:
+    if not all(len(part) for part in parts):
+        return np.nan, np.nan, np.nan
+    (auc, above), (_, below) = (_mean(part, weight) for part, weight in zip(parts, weights, strict=True))
+    reach = float(ndtri(0.5 + confidence / 2)) * float(np.sqrt(above + below))
+    return auc, float(np.maximum(least, auc - reach)), float(np.minimum(1.0, auc + reach))
 
 
-def _share_below(of: Values, values: Values) -> Values:
-    """For each value the share of `of`, which is sorted, that is smaller, ties counted half."""
-    return (np.searchsorted(of, values, side="left") + np.searchsorted(of, values, side="right")) / (2 * len(of))
+def _mean(values: Values, weight: Weight) -> tuple[float, float]:
+    """The mean and its variance."""
+    if weight is None:
+        return float(values.mean()), float(values.var(ddof=1)) / len(values) if len(values) > 1 else 0.0
+    mean = float(np.average(values, weights=weight))
+    people = float(effective_size(weight.sum(), (weight**2).sum()))
+    spread = float(np.average((values - mean) ** 2, weights=weight))
+    return mean, spread / (people - 1.0) if people > 1 else 0.0
+
+
+def _share_below(of: Values, weight: Weight, values: Values) -> Values:
+    """For each value the share of `of` that is smaller, ties counted half."""
+    order = np.argsort(of)
+    smaller, not_larger = (np.searchsorted(of[order], values, side=side) for side in ("left", "right"))
+    if weight is None:
+        return np.asarray((smaller + not_larger) / (2 * len(of)))
+    up_to = np.r_[0.0, np.cumsum(weight[order])]
+    return np.asarray((up_to[smaller] + up_to[not_larger]) / (2 * up_to[-1]))

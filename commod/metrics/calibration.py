@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from commod.metrics.counts import as_binary, codes_of_groups
+from commod.metrics.counts import as_binary, as_weight, codes_of_groups, effective_size, same_length
 from commod.metrics.intervals import wilson_interval
 
 __all__ = ["calibration_by_group", "expected_calibration_error", "reliability_table"]
@@ -17,39 +17,44 @@ N_BINS = 10
 N_BOOTSTRAP = 400
 
 
-def expected_calibration_error(y_true: Any, scores: Any, *, n_bins: int = N_BINS) -> float:
+def expected_calibration_error(y_true: Any, scores: Any, *, n_bins: int = N_BINS, sample_weight: Any = None) -> float:
     """Mean |share of label 1 − mean score| over equal bins of the score, weighed by their rows.
 
     Range 0 to 1; 0 means calibrated on these bins. Chance alone makes it larger than 0, the more so on few rows. Naeini
     et al. (2015).
     """
     labels, scores, place = _binned(y_true, scores, n_bins)
-    return float(_errors(np.ones((1, len(labels))), labels - scores, place, n_bins)[0])
+    weight = _weight(sample_weight, labels)
+    return float(_errors(weight[None], labels - scores, place, n_bins)[0])
 
 
-def reliability_table(y_true: Any, scores: Any, *, n_bins: int = N_BINS) -> pd.DataFrame:
+def reliability_table(y_true: Any, scores: Any, *, n_bins: int = N_BINS, sample_weight: Any = None) -> pd.DataFrame:
     """Share of label 1 by bin of the score: the points of a reliability diagram.
 
     Returns
     -------
     DataFrame
-        One row per bin that is not empty: ``low, high`` (of the bin), ``count, mean_score, rate`` (share of label 1)
-        and ``rate_low, rate_high``, Wilson's 95 % interval.
+        One row per bin that is not empty: ``low, high`` (of the bin), ``count`` (rows), ``mean_score, rate`` (share of
+        label 1) and ``rate_low, rate_high``, Wilson's 95 % interval; under weights with Kish's effective size.
     """
     labels, scores, place = _binned(y_true, scores, n_bins)
-    size = np.bincount(place, minlength=n_bins)
+    weight = _weight(sample_weight, labels)
+    size, squares, positives, total = (
+        np.bincount(place, weights=values, minlength=n_bins)
+        for values in (weight, weight**2, weight * labels, weight * scores)
+    )
     used = size > 0
-    positives = np.bincount(place, weights=labels, minlength=n_bins)[used]
-    total = np.bincount(place, weights=scores, minlength=n_bins)[used]
-    low, high = wilson_interval(positives, size[used])
+    size, squares, positives, total = size[used], squares[used], positives[used], total[used]
+    people = effective_size(size, squares)
+    low, high = wilson_interval(positives * (people / size), people)
     edges = np.linspace(0.0, 1.0, n_bins + 1)
     return pd.DataFrame(
         {
             "low": edges[:-1][used],
             "high": edges[1:][used],
-            "count": size[used],
-            "mean_score": total / size[used],
-            "rate": positives / size[used],
+            "count": np.bincount(place[weight > 0], minlength=n_bins)[used],
+            "mean_score": total / size,
+            "rate": positives / size,
             "rate_low": low,
             "rate_high": high,
         }
@@ -63,6 +68,7 @@ def calibration_by_group(
     *,
     sensitive_features: Any,
     n_bins: int = N_BINS,
+    sample_weight: Any = None,
     n_bootstrap: int = N_BOOTSTRAP,
     seed: int = 0,
 ) -> pd.DataFrame:
@@ -76,12 +82,16 @@ def calibration_by_group(
         resample. (Its percentiles would lie too high: resampling adds to the error what chance has added already.)
     """
     codes, groups = codes_of_groups(sensitive_features)
+    weight = _weight(sample_weight, codes)
     rng = np.random.default_rng(seed)
-    rows = []
-    for code in range(len(groups)):
-        at = np.flatnonzero(codes == code)
+    rows = {}
+    for code, group in enumerate(groups):
+        at = np.flatnonzero((codes == code) & (weight > 0))
+        if not len(at):
+            continue
         found = {}
-        weights = np.vstack([np.ones(len(at)), rng.multinomial(len(at), np.full(len(at), 1 / len(at)), n_bootstrap)])
+        drawn = rng.multinomial(len(at), np.full(len(at), 1 / len(at)), n_bootstrap)
+        weights = np.vstack([np.ones(len(at)), drawn]) * weight[at]
         for name, scores in (("f", scores_f), ("g", scores_g)):
             labels, own, place = _binned(np.asarray(y_true)[at], np.asarray(scores, dtype=float)[at], n_bins)
             found[name] = _errors(weights, labels - own, place, n_bins)
@@ -91,8 +101,14 @@ def calibration_by_group(
             value, reach = float(values[0]), 1.96 * float(values[1:].std())
             least = -1.0 if name == "difference" else 0.0
             row |= {name: value, f"{name}_low": max(least, value - reach), f"{name}_high": min(1.0, value + reach)}
-        rows.append(row)
-    return pd.DataFrame(rows, index=pd.Index(groups, name="group"))
+        rows[group] = row
+    return pd.DataFrame.from_dict(rows, orient="index").rename_axis("group")
+
+
+def _weight(sample_weight: Any, rows: NDArray[Any]) -> NDArray[np.float64]:
+    weight = np.ones(len(rows)) if sample_weight is None else as_weight(sample_weight)
+    same_length(rows=rows, sample_weight=weight)
+    return weight
 
 
 def _binned(y_true: Any, scores: Any, n_bins: int) -> tuple[NDArray[Any], NDArray[np.float64], NDArray[np.int64]]:

@@ -175,8 +175,21 @@ def _count(codes: Any, n_groups: int, columns: list[Any], weight: Any) -> Counts
     return flat.reshape(n_groups, *[2] * len(columns)).astype(float)
 
 
-def tally(y_true: Any, predictions: dict[str, Any], sensitive_features: Any, sample_weight: Any = None) -> Tally:
-    """Checked rows as counts; `predictions` of one model or of two, by the name that an error gives them."""
+def tally(
+    y_true: Any,
+    predictions: dict[str, Any],
+    sensitive_features: Any,
+    sample_weight: Any = None,
+    n_groups: int | None = None,
+) -> Tally:
+    """Checked rows as counts.
+
+    Parameters
+    ----------
+    predictions : of one model or of two, by the name that an error gives them
+    n_groups : int, optional
+        If `sensitive_features` are codes 0 … n_groups − 1 and −1; a group without rows then has its place.
+    """
     y = as_binary(y_true, "y_true")
     decided = {name: as_binary(values, name) for name, values in predictions.items()}
     of_groups = _one_column(sensitive_features)
@@ -184,7 +197,10 @@ def tally(y_true: Any, predictions: dict[str, Any], sensitive_features: Any, sam
     given = {} if sample_weight is None else {"sample_weight": weight}
     same_length(y_true=y, **decided, sensitive_features=of_groups, **given)
     kept = weight > 0
-    codes, groups = codes_of_groups(of_groups[kept])
+    if n_groups is None:
+        codes, groups = codes_of_groups(of_groups[kept])
+    else:
+        codes, groups = of_groups[kept].to_numpy(), list(range(n_groups))
     kept[kept] = codes >= 0
     codes, weight, columns = codes[codes >= 0], weight[kept], [values[kept] for values in (y, *decided.values())]
     rows, counts, squares = (_count(codes, len(groups), columns, weight**power) for power in range(3))

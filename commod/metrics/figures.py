@@ -291,12 +291,13 @@ FIGURES: dict[str, Figure] = {
         Figure(
             "p_rule",
             "P-Rule",
-            "The smaller of the two groups' rates of positive decisions over the larger. 1 is fair.",
+            "The smallest of the groups' rates of positive decisions over the largest. 1 is fair.",
             P_RULE,
             direction=1,
             key=True,
             fair="1",
-            more="It measures demographic parity. It depends on which decision is counted as positive.",
+            more="It measures demographic parity. It depends on which decision is counted as positive. Of more than "
+            "two groups it compares the two that are furthest apart.",
         ),
         Figure(
             "p_rule_of_negative",
@@ -311,7 +312,7 @@ FIGURES: dict[str, Figure] = {
         Figure(
             "demographic_parity_difference",
             "Difference of the rates of positive decisions",
-            "The larger of the groups' rates of positive decisions minus the smaller. 0 is fair.",
+            "The largest of the groups' rates of positive decisions minus the smallest. 0 is fair.",
             Extremes((POSITIVE,)),
             direction=-1,
             fair="0",
@@ -319,8 +320,8 @@ FIGURES: dict[str, Figure] = {
         Figure(
             "dm",
             "Disparate mistreatment",
-            "Difference of the groups' true positive rates plus that of their false positive rates. 0 is fair, and "
-            "less cannot be: on few people even a fair model shows more.",
+            "Largest difference of the groups' true positive rates plus that of their false positive rates. 0 is fair, "
+            "and less cannot be: on few people even a fair model shows more.",
             Extremes((TPR, FPR)),
             direction=-1,
             needs_labels=True,
@@ -335,7 +336,7 @@ FIGURES: dict[str, Figure] = {
         Figure(
             "delta_tpr",
             "… of which true positive rates",
-            "Difference of the groups' true positive rates. 0 is fair.",
+            "Largest difference of the groups' true positive rates. 0 is fair.",
             Extremes((TPR,)),
             direction=-1,
             needs_labels=True,
@@ -344,7 +345,7 @@ FIGURES: dict[str, Figure] = {
         Figure(
             "delta_fpr",
             "… of which false positive rates",
-            "Difference of the groups' false positive rates. 0 is fair.",
+            "Largest difference of the groups' false positive rates. 0 is fair.",
             Extremes((FPR,)),
             direction=-1,
             needs_labels=True,
@@ -401,7 +402,7 @@ FIGURES: dict[str, Figure] = {
         Figure(
             "change_disparity",
             "Difference of the groups' change rates",
-            "The larger of the shares of the groups whose decision changed, minus the smaller.",
+            "The largest of the shares of the groups whose decision changed, minus the smallest.",
             Extremes((_CHANGED,)),
             percent=True,
             of_change=True,

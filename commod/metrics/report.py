@@ -9,36 +9,45 @@ import pandas as pd
 from scipy.special import ndtri
 
 from commod.metrics.auc import compare_auc
-from commod.metrics.counts import Counts, as_binary, change_counts
-from commod.metrics.fairness import Values
+from commod.metrics.counts import CROSSED, Counts, effective_size, tally
+from commod.metrics.fairness import Values, extreme_groups
 from commod.metrics.figures import FIGURES, figure_of, figures_of_changes, figures_of_counts, wholes_of_counts
 from commod.metrics.intervals import wilson_interval
 
-__all__ = ["bootstrap_counts", "compare_counts", "compare_decisions"]
+__all__ = ["bootstrap_counts", "compare_counts", "compare_decisions", "compare_margins"]
 
 N_BOOTSTRAP = 1000
 # People added to each of the four cells (Ŷ^f, Ŷ^g) of a stratum: for every rate of one model that is Jeffreys' prior.
 PRIOR = 0.25
 
 
-def bootstrap_counts(counts: Counts, *, n_bootstrap: int = N_BOOTSTRAP, seed: int = 0) -> Counts:
+def bootstrap_counts(
+    counts: Counts, *, squares: Counts | None = None, n_bootstrap: int = N_BOOTSTRAP, seed: int = 0
+) -> Counts:
     """Draw counts like these by the Bayesian bootstrap (Rubin 1981) within each stratum (group × label).
 
     The shares of the four cells (Ŷ^f, Ŷ^g) of a stratum are drawn from the Dirichlet distribution of those counted, and
     `PRIOR` more: what nobody of a few people did is not impossible. The size of a stratum stays what it is, so no draw
-    has an empty group.
+    has an empty group. Under weights a stratum counts as many people as its effective size (Kish 1965).
 
     Parameters
     ----------
     counts : (groups, 2, 2, 2)
+    squares : of the same shape, optional
+        Sums of the squared weights, where counts are sums of weights.
 
     Returns
     -------
     (n_bootstrap, groups, 2, 2, 2)
     """
-    drawn = np.random.default_rng(seed).standard_gamma(counts + PRIOR, size=(n_bootstrap, *counts.shape))
     strata = (-2, -1)
-    return np.asarray(drawn * (counts.sum(axis=strata, keepdims=True) / drawn.sum(axis=strata, keepdims=True)))
+    sizes = counts.sum(axis=strata, keepdims=True)
+    people = counts
+    if squares is not None:
+        squared = squares.sum(axis=strata, keepdims=True)
+        people = counts * (sizes / np.where(squared > 0, squared, 1.0))  # effective size over weight: 1 without weights
+    drawn = np.random.default_rng(seed).standard_gamma(people + PRIOR, size=(n_bootstrap, *counts.shape))
+    return np.asarray(drawn * (sizes / drawn.sum(axis=strata, keepdims=True)))
 
 
 def compare_decisions(
@@ -47,6 +56,8 @@ def compare_decisions(
     predictions_g: Any,
     *,
     sensitive_features: Any,
+    sample_weight: Any = None,
+    n_groups: int | None = None,
     scores: tuple[Any, Any] | None = None,
     confidence: float = 0.95,
     n_bootstrap: int = N_BOOTSTRAP,
@@ -54,8 +65,19 @@ def compare_decisions(
 ) -> pd.DataFrame:
     """Figures of f and g on the same rows, their difference, and intervals.
 
+    All rest on the rows whose group is known. Of more than two groups the extremes leave out small ones: see
+    `commod.metrics.compared_groups`.
+
     Parameters
     ----------
+    sensitive_features : array (n,), or DataFrame or array (n, columns)
+        Any values, missing where the group is not known; of two columns or more, their combinations.
+    sample_weight : array (n,), optional
+        Numbers from 0 on. Whole numbers give the figures of repeated rows; intervals take them for weights, not for
+        people, and rest on the effective size (Σw)² / Σw² (Kish 1965).
+    n_groups : int, optional
+        If `sensitive_features` are codes 0 … n_groups − 1, and −1 where not known: a group without rows then keeps its
+        number, and its rates are NaN.
     scores : (array, array), optional
         Of f and g: with them, ``auc`` stands behind the accuracy, with DeLong's intervals.
 
@@ -69,11 +91,21 @@ def compare_decisions(
         Intervals: Wilson's for shares of people, else `n_bootstrap` draws within group × label, both models on the
         same draw.
     """
-    counts, _ = change_counts(y_true, predictions_f, predictions_g, sensitive_features)
-    frame = compare_counts(counts, confidence=confidence, n_bootstrap=n_bootstrap, seed=seed)
+    predictions = {"predictions_f": predictions_f, "predictions_g": predictions_g}
+    found = tally(y_true, predictions, sensitive_features, sample_weight, n_groups)
+    frame = compare_counts(
+        found.counts,
+        squares=found.squares,
+        rows=found.sizes,
+        confidence=confidence,
+        n_bootstrap=n_bootstrap,
+        seed=seed,
+    )
     if scores is None:
         return frame
-    frame.loc["auc"] = pd.Series(compare_auc(*scores, as_binary(y_true, "y_true"), confidence))
+    label, of_f, of_g = (np.asarray(values)[found.kept] for values in (y_true, *scores))
+    weight = None if sample_weight is None else np.asarray(sample_weight)[found.kept]
+    frame.loc["auc"] = pd.Series(compare_auc(of_f, of_g, label, confidence, sample_weight=weight))
     return frame.loc[sorted(frame.index, key=_place)]
 
 
@@ -84,12 +116,25 @@ def _place(row: str) -> tuple[bool, int]:
 
 
 def compare_counts(
-    counts: Counts, *, confidence: float = 0.95, n_bootstrap: int = N_BOOTSTRAP, seed: int = 0
+    counts: Counts,
+    *,
+    squares: Counts | None = None,
+    rows: Any = None,
+    confidence: float = 0.95,
+    n_bootstrap: int = N_BOOTSTRAP,
+    seed: int = 0,
 ) -> pd.DataFrame:
-    """The same from counts (groups, label, prediction of f, prediction of g)."""
-    both = np.concatenate([counts[None], bootstrap_counts(counts, n_bootstrap=n_bootstrap, seed=seed)])
-    f, g = figures_of_counts(both.sum(axis=-1)), figures_of_counts(both.sum(axis=-2))
-    changes = figures_of_changes(both)
+    """The same from counts (groups, label, prediction of f, prediction of g).
+
+    Parameters
+    ----------
+    squares, rows : optional
+        Where counts are sums of weights: sums of the squared weights, of the same shape, and rows of each group.
+    """
+    drawn = bootstrap_counts(counts, squares=squares, n_bootstrap=n_bootstrap, seed=seed)
+    both = np.concatenate([counts[None], drawn])
+    f, g = figures_of_counts(both.sum(axis=-1), rows), figures_of_counts(both.sum(axis=-2), rows)
+    changes = figures_of_changes(both, rows)
     f |= {name: np.full(len(both), figure_of(name)[0].unchanged) for name in changes}
     g |= changes
     names = list(g)
@@ -100,8 +145,10 @@ def compare_counts(
         low, high = _of_draws(values, confidence)
         columns[column] = values[:, 0]
         columns[f"{column}_low"], columns[f"{column}_high"] = np.maximum(low, least * most), np.minimum(high, most)
-    wholes = {names.index(name): whole for name, whole in wholes_of_counts(counts).items()}
-    shares, people = list(wholes), np.array(list(wholes.values()))
+    weights = wholes_of_counts(counts)
+    of_squares = weights if squares is None else wholes_of_counts(squares)
+    shares = [names.index(name) for name in weights]
+    people = effective_size(list(weights.values()), list(of_squares.values()))
     changed = [names.index(name) for name in changes]
     for column in ("f", "g"):
         low, high = wilson_interval(columns[column][shares] * people, people, confidence)
@@ -123,3 +170,50 @@ def _of_draws(values: Values, confidence: float) -> tuple[Values, Values]:
     low, high = np.percentile(draws, [50 * (1 - confidence), 50 * (1 + confidence)], axis=1)
     reach = ndtri(0.5 + confidence / 2) * np.sqrt(((draws - figures[:, None]) ** 2).mean(axis=1))
     return np.minimum(low, figures - reach), np.maximum(high, figures + reach)
+
+
+def compare_margins(
+    y_true: Any,
+    y_pred: Any,
+    *,
+    sensitive_features: Any,
+    sample_weight: Any = None,
+    confidence: float = 0.95,
+    seed: int = 0,
+) -> pd.DataFrame:
+    """Worst-case figures by each of several sensitive attributes and by their combinations.
+
+    Decisions may be fair by race and fair by sex, and unfair to the women of one race.
+
+    Parameters
+    ----------
+    sensitive_features : DataFrame (n, columns)
+        Two sensitive attributes or more. All rows of the table rest on the same people: those whose groups are all
+        known.
+
+    Returns
+    -------
+    DataFrame
+        One row per column by its name, and the last, "race × sex", of the combinations: ``groups`` (how many),
+        ``p_rule, demographic_parity_difference, dm``, each with ``_low`` and ``_high``, and the groups with the
+        ``lowest`` and the ``highest`` rate of positive decisions. ``dm`` is NaN where a group lacks a label.
+    """
+    if not isinstance(sensitive_features, pd.DataFrame) or sensitive_features.shape[1] < 2:
+        raise ValueError("sensitive_features must be a DataFrame of two columns or more: its columns are the margins.")
+    predictions = {"predictions_f": y_pred, "predictions_g": y_pred}
+    kept = tally(y_true, predictions, sensitive_features, sample_weight).kept
+    columns = [pd.Series(np.asarray(column)[kept], name=str(name)) for name, column in sensitive_features.items()]
+    y, decided = np.asarray(y_true)[kept], np.asarray(y_pred)[kept]
+    weight = None if sample_weight is None else np.asarray(sample_weight)[kept]
+    crossing = CROSSED.join(str(column.name) for column in columns)
+    rows = {}
+    for name, groups in [*((str(column.name), column) for column in columns), (crossing, pd.concat(columns, axis=1))]:
+        given = {"sensitive_features": groups, "sample_weight": weight}
+        frame = compare_decisions(y, decided, decided, **given, confidence=confidence, seed=seed)
+        row: dict[str, Any] = {"groups": int(sum(row.startswith("positive_rate_") for row in frame.index))}
+        for figure in ("p_rule", "demographic_parity_difference", "dm"):
+            for end in ("", "_low", "_high"):
+                row[figure + end] = frame[f"g{end}"].get(figure, np.nan)
+        pair = extreme_groups(y, decided, **given).loc["p_rule"]
+        rows[name] = row | {"lowest": pair["lowest"], "highest": pair["highest"]}
+    return pd.DataFrame.from_dict(rows, orient="index").rename_axis("by")

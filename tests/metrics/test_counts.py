@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from commod.dashboard.text import glossary
 from commod.metrics.counts import change_counts, codes_of_groups, confusion_counts, counts_of_codes, tally
 from commod.metrics.small_groups import MIN_GROUP, compared_groups, left_out_in_words
 
@@ -109,3 +110,7 @@ def test_who_is_left_out_is_told():
     two = left_out_in_words(("a", "b", "c", "d"), (100, 12, 100, 49))
     assert "b (12 people), d (49 people)" in two
     assert two.endswith("Their rates are shown with an interval.")
+
+
+def test_the_glossary_names_the_bound():
+    assert f"fewer than {MIN_GROUP} test people" in glossary.tip("small_group")

@@ -100,7 +100,8 @@ class FitResult:
             self.decisions,
             sensitive_features=test.sensitive,
             scores=(self.scene.logit_test, self.logit),
-            **({} if test.weight is None else {"sample_weight": test.weight}),
+            sample_weight=test.weight,
+            n_groups=len(self.task.groups),
         )
 
     @cached_property

@@ -1,0 +1,220 @@
+"""More than two groups, crossings, groups known in part and weights, against fairlearn and scikit-learn."""
+
+import fairlearn.metrics as oracle
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.metrics import roc_auc_score
+
+from commod import metrics
+from commod.metrics.figures import figures_of_counts, key_figures, key_figures_of
+from commod.metrics.intervals import wilson_interval
+
+PAIRS = {
+    "p_rule": oracle.demographic_parity_ratio,
+    "demographic_parity_difference": oracle.demographic_parity_difference,
+    "delta_tpr": oracle.true_positive_rate_difference,
+    "delta_fpr": oracle.false_positive_rate_difference,
+}
+GAPS = ["p_rule", "p_rule_of_negative", "demographic_parity_difference", "dm", "delta_tpr", "delta_fpr"]
+
+
+def people(seed=0, groups=4, each=100):
+    """Labels, decisions of f and g, groups, and weights."""
+    rng = np.random.default_rng(seed)
+    s = np.repeat(np.arange(groups), each)
+    y = rng.integers(0, 2, len(s))
+    f = (rng.random(len(s)) < 0.2 + 0.4 * y + 0.3 * s / groups).astype(int)
+    g = np.where(rng.random(len(s)) < 0.15, 1 - f, f)
+    return y, f, g, s, rng.gamma(2.0, size=len(s))
+
+
+@pytest.mark.parametrize("groups", [2, 3, 10])
+@pytest.mark.parametrize("name", PAIRS)
+def test_weighted_figures_are_fairlearns(name, groups):
+    y, _, g, s, weight = people(groups, groups)
+    ours = getattr(metrics, name)(y, g, sensitive_features=s, sample_weight=weight)
+    assert ours == pytest.approx(PAIRS[name](y, g, sensitive_features=s, sample_weight=weight), abs=1e-12)
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_crossings_are_fairlearns(name):
+    y, _, g, s, weight = people(5)
+    both = pd.DataFrame({"race": np.where(s < 2, "Black", "White"), "sex": np.where(s % 2, "Female", "Male")})
+    ours = getattr(metrics, name)(y, g, sensitive_features=both, sample_weight=weight)
+    assert ours == pytest.approx(PAIRS[name](y, g, sensitive_features=both, sample_weight=weight), abs=1e-12)
+    assert metrics.group_table(y, g, sensitive_features=both).index[0] == "Black × Female"
+
+
+@pytest.mark.parametrize("groups", [2, 5])
+def test_integer_weights_are_repeated_rows(groups):
+    y, f, g, s, _ = people(1, groups)
+    rng = np.random.default_rng(2)
+    weight, scores = rng.integers(0, 4, len(y)), (rng.random(len(y)), rng.random(len(y)))
+    again = [np.repeat(column, weight) for column in (y, f, g, s, *scores)]
+    with_scores = {"sensitive_features": s, "sample_weight": weight, "n_bootstrap": 5}
+    ours = metrics.compare_decisions(y, f, g, scores=scores, **with_scores)
+    theirs = metrics.compare_decisions(*again[:3], sensitive_features=again[3], scores=tuple(again[4:]), n_bootstrap=5)
+    assert list(ours.index) == list(theirs.index)
+    for column in ("f", "g", "difference"):
+        np.testing.assert_allclose(ours[column], theirs[column], atol=1e-9)
+    assert metrics.change_rate(f, g, sample_weight=weight) == pytest.approx(metrics.change_rate(*again[1:3]), abs=1e-9)
+    assert metrics.expected_calibration_error(y, scores[0], sample_weight=weight) == pytest.approx(
+        metrics.expected_calibration_error(again[0], again[4]), abs=1e-9
+    )
+    rates = ["positive_rate", "tpr", "fpr", "accuracy"]
+    table = metrics.group_table(y, g, sensitive_features=s, sample_weight=weight)[rates]
+    repeated = metrics.group_table(again[0], again[2], sensitive_features=again[3])[rates]
+    np.testing.assert_allclose(table.astype(float), repeated.astype(float), atol=1e-9)
+
+
+def test_weighted_auc_is_scikit_learns():
+    y, _, _, s, weight = people(3)
+    rng = np.random.default_rng(3)
+    score = np.round(rng.random(len(y)) + 0.3 * y, 1)  # with ties
+    frame = metrics.compare_decisions(y, y, y, sensitive_features=s, sample_weight=weight, scores=(score, score))
+    assert frame.loc["auc", "g"] == pytest.approx(roc_auc_score(y, score, sample_weight=weight), abs=1e-12)
+    assert frame.loc["auc", "g_low"] < frame.loc["auc", "g"] < frame.loc["auc", "g_high"]
+
+
+def test_equal_weights_are_none_in_the_intervals_too():
+    y, f, g, s, _ = people(4)
+    scores = (f + 0.1 * y, g + 0.1 * y)
+    plain = metrics.compare_decisions(y, f, g, sensitive_features=s, scores=scores)
+    weighted = metrics.compare_decisions(
+        y, f, g, sensitive_features=s, scores=scores, sample_weight=np.full(len(y), 8.0)
+    )
+    pd.testing.assert_frame_equal(plain, weighted, rtol=0, atol=1e-12)
+
+
+def test_unequal_weights_widen_the_interval_by_the_effective_size():
+    y, f, g, s, weight = people(4)
+    frame = metrics.compare_decisions(y, f, g, sensitive_features=s, sample_weight=weight)
+    for row, own in {"accuracy": slice(None), "positive_rate_2": s == 2}.items():
+        size = weight[own].sum() ** 2 / (weight[own] ** 2).sum()
+        assert size < len(y[own])
+        value = frame.loc[row, "g"]
+        low, high = wilson_interval(value * size, size)
+        assert frame.loc[row, ["g_low", "g_high"]].tolist() == pytest.approx([float(low), float(high)], abs=1e-12)
+    plain = metrics.compare_decisions(y, f, g, sensitive_features=s)
+    for row in ("p_rule", "dm"):
+        width, without = (each.loc[row, "g_high"] - each.loc[row, "g_low"] for each in (frame, plain))
+        assert width > without
+
+
+@pytest.mark.parametrize("groups", [2, 4])
+def test_rows_of_unknown_group_are_not_counted(groups):
+    y, f, g, s, weight = people(6, groups)
+    unknown = np.random.default_rng(6).random(len(y)) < 0.3
+    part = pd.Series(s).astype("Int64").mask(unknown)
+    known = ~unknown
+    ours = metrics.compare_decisions(y, f, g, sensitive_features=part, sample_weight=weight, scores=(f, g))
+    theirs = metrics.compare_decisions(
+        y[known],
+        f[known],
+        g[known],
+        sensitive_features=s[known],
+        sample_weight=weight[known],
+        scores=(f[known], g[known]),
+    )
+    pd.testing.assert_frame_equal(ours, theirs, rtol=0, atol=0)
+    codes = np.where(unknown, -1, s)
+    pd.testing.assert_frame_equal(
+        ours,
+        metrics.compare_decisions(
+            y, f, g, sensitive_features=codes, n_groups=groups, sample_weight=weight, scores=(f, g)
+        ),
+    )
+    changes = metrics.change_table(f, g, sensitive_features=part)
+    assert changes["count"].sum() == known.sum()
+
+
+def test_a_group_without_rows_keeps_its_number():
+    y, f, g, s, _ = people(7, 3)
+    plain = metrics.compare_decisions(y, f, g, sensitive_features=s)
+    codes = np.where(s == 2, 4, s)  # nobody has the codes 2 and 3
+    frame = metrics.compare_decisions(y, f, g, sensitive_features=codes, n_groups=5)
+    assert frame.loc["positive_rate_4", "g"] == plain.loc["positive_rate_2", "g"]
+    assert np.isnan(frame.loc["positive_rate_2", "g"])
+    for name in GAPS:
+        assert frame.loc[name, "g"] == plain.loc[name, "g"]
+
+
+def test_a_small_group_is_in_the_tables_and_not_in_the_extremes():
+    y, f, _, s, _ = people(8, 3)
+    few = np.repeat(3, 20)
+    y_all, f_all, s_all = np.r_[y, np.tile([0, 1], 10)], np.r_[f, np.zeros(20, int)], np.r_[s, few]
+    for name in ("p_rule", "demographic_parity_difference", "delta_tpr", "delta_fpr", "disparate_mistreatment"):
+        metric = getattr(metrics, name)
+        assert metric(y_all, f_all, sensitive_features=s_all) == metric(y, f, sensitive_features=s)
+    frame = metrics.compare_decisions(y_all, f_all, f_all, sensitive_features=s_all)
+    assert frame.loc["p_rule", "g"] == metrics.p_rule(y, f, sensitive_features=s) > 0
+    assert frame.loc["positive_rate_3", "g"] == 0 < frame.loc["positive_rate_3", "g_high"]
+    table = metrics.compare_groups(y_all, f_all, sensitive_features=s_all)
+    assert table["compared"].tolist() == [True, True, True, False]
+    assert table["ratio"].tolist()[3] == 0
+    assert 3 not in metrics.extreme_groups(y_all, f_all, sensitive_features=s_all)[["lowest", "highest"]].to_numpy()
+    # A weight makes nobody more: the rule counts rows.
+    weighted = metrics.compare_groups(y_all, f_all, sensitive_features=s_all, sample_weight=np.full(len(s_all), 10.0))
+    assert not weighted.loc[3, "compared"]
+    # Of two groups none is left out.
+    two = metrics.p_rule(y_all[s_all > 1], f_all[s_all > 1], sensitive_features=s_all[s_all > 1])
+    assert two == 0
+
+
+def test_the_pair_attains_the_figure():
+    y, _, g, s, weight = people(9, 6)
+    given = {"sensitive_features": s, "sample_weight": weight}
+    found = metrics.extreme_groups(y, g, **given)
+    table = metrics.group_table(y, g, **given)
+    for row, column in {"p_rule": "positive_rate", "delta_tpr": "tpr", "delta_fpr": "fpr"}.items():
+        low, high = found.loc[row, "lowest"], found.loc[row, "highest"]
+        assert found.loc[row, "lowest_rate"] == pytest.approx(table.loc[low, column])
+        gap = table.loc[high, column] - table.loc[low, column]
+        assert table[column].max() - table[column].min() == pytest.approx(gap)
+    assert found.loc["p_rule", "lowest_rate"] / found.loc["p_rule", "highest_rate"] == pytest.approx(
+        metrics.p_rule(y, g, **given)
+    )
+    assert "delta_tpr" not in metrics.extreme_groups(0 * y, g, sensitive_features=s).index  # nobody has label 1
+
+
+def test_every_group_against_everyone():
+    y, g, s = [1, 1, 0, 0, 1, 0], [1, 1, 1, 0, 0, 0], list("aabbcc")
+    table = metrics.compare_groups(y, g, sensitive_features=s)
+    assert table["rate"].tolist() == [1.0, 0.5, 0.0]
+    assert table["ratio"].tolist() == [1.0, 0.5, 0.0]
+    assert table["difference"].tolist() == [0.5, 0.0, -0.5]
+    assert table["high"].tolist()[0] == 1 > table["low"].tolist()[0] > 0
+    of_label = metrics.compare_groups(y, g, sensitive_features=s, label=1)
+    assert of_label["count"].tolist() == [2, 0, 1]
+    assert of_label["rate"].isna().tolist() == [False, True, False]
+    nobody = metrics.compare_groups(y, [0] * 6, sensitive_features=s)
+    assert nobody["ratio"].tolist() == [1, 1, 1]
+
+
+def test_fair_by_each_margin_and_unfair_to_a_crossing():
+    rng = np.random.default_rng(10)
+    race, sex = rng.choice(["Black", "White"], 2000), rng.choice(["Female", "Male"], 2000)
+    g = (rng.random(2000) < np.where((race == "Black") == (sex == "Female"), 0.3, 0.5)).astype(int)
+    y = rng.integers(0, 2, 2000)
+    both = pd.DataFrame({"race": race, "sex": sex})
+    both.loc[:99, "sex"] = None
+    table = metrics.compare_margins(y, g, sensitive_features=both)
+    assert table.index.tolist() == ["race", "sex", "race × sex"]
+    assert table["groups"].tolist() == [2, 2, 4]
+    assert (table["p_rule"] > 0.9).tolist() == [True, True, False]
+    assert table.loc["race × sex", "p_rule_high"] < 0.8
+    known = both["sex"].notna()
+    assert table.loc["race", "p_rule"] == metrics.p_rule(y[known], g[known], sensitive_features=race[known])
+    assert table.loc["race × sex", "lowest"] in ("Black × Female", "White × Male")
+    with pytest.raises(ValueError, match="two columns or more"):
+        metrics.compare_margins(y, g, sensitive_features=both[["race"]])
+
+
+def test_key_figures_take_rows_where_counts_are_weights():
+    counts = np.full((3, 2, 2, 2), 100.0)
+    counts[2, :, :, 1] = 0.0  # g decides 0 for all of group 2
+    assert key_figures_of(counts)["p_rule"] == 0
+    assert key_figures_of(counts, rows=[400, 400, 49])["p_rule"] == 1
+    assert figures_of_counts(counts.sum(axis=-2), [400, 400, 49])["positive_rate_2"] == 0
+    assert list(key_figures_of(counts)) == [figure.name for figure in key_figures()]
