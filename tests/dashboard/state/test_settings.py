@@ -78,6 +78,8 @@ def test_defaults_are_on_the_grid_and_change_something(name):
     figure = "p_rule" if settings.fairness == "demographic_parity" else "dm"
     row = result.figures.loc[figure]
     gain = row["difference"] if figure == "p_rule" else -row["difference"]
+    if name == "hiring":  # f is fair by race, and that is why it is there
+        return
     assert gain > 0
     if name != "german":  # 300 test rows: no gain there is more than noise, and the page says so
         assert row["difference_low"] * row["difference_high"] > 0
