@@ -14,6 +14,7 @@ import numpy as np
 import torch
 from torch.nn.functional import binary_cross_entropy_with_logits as cross_entropy
 
+from commod.models.adversary import Array
 from commod.models.networks import Adversary, ConceptNetwork, MLPNetwork, diversity_loss, seeded, sparsity_loss
 from commod.models.rescaler import LinearRescaler
 from commod.models.solution import PathPoint, Solution, StepCallback, Terms
@@ -54,28 +55,24 @@ def train_adversarial(
     rows = torch.from_numpy(instance_weights(ratio_norm, data).astype(np.float32))
     X, logit, y = (torch.from_numpy(column.astype(np.float32)) for column in (data.X, data.logit, data.y))
     objective = data.objective(replace(weights, by_label=False))  # for what is asked, and how much that counts
-    (asked_of,) = objective.adversaries
-    answers = torch.from_numpy(asked_of.truth.T.astype(np.float32))  # (n, questions)
-    counts = torch.from_numpy(asked_of.counts_for.astype(np.float32))
-    label_weight, asked_weight = (
-        None if weight is None else torch.from_numpy(weight.astype(np.float32))
-        for weight in (objective.weight, objective.asked_weight)
-    )
-
-    def mean(losses: torch.Tensor, weight: torch.Tensor | None, batch: torch.Tensor) -> torch.Tensor:
-        return losses.mean() if weight is None else (losses * weight[batch]).mean()
-
+    (asked,) = objective.adversaries
+    answers = torch.from_numpy(asked.truth.T.astype(np.float32))  # (n, questions)
+    label_weight = _as_tensor(objective.weight)
+    asked_weight = None  # of each answer in the mean over all of them
+    if len(asked.truth) > 1 or objective.asked_weight is not None:
+        counts = len(asked.counts_for) * asked.counts_for
+        of_rows = np.ones(n) if objective.asked_weight is None else objective.asked_weight
+        asked_weight = _as_tensor(np.outer(of_rows, counts))
     with seeded(random_state):
         network = ConceptNetwork(d, n_concepts) if architecture == "linear" else MLPNetwork(d, width)
-        adversary = Adversary(2 if weights.by_label else 1, adversary_width, len(counts))
+        adversary = Adversary(2 if weights.by_label else 1, adversary_width, len(asked.truth))
     shuffle = torch.Generator().manual_seed(random_state)
     optimizer = torch.optim.Adam(network.parameters(), lr=learning_rate)
     adversary_optimizer = torch.optim.Adam(adversary.parameters(), lr=adversary_learning_rate)
 
     def adversary_loss(z: torch.Tensor, batch: torch.Tensor) -> torch.Tensor:
         inputs = torch.stack([z, y[batch]], dim=1) if weights.by_label else z[:, None]
-        losses = cross_entropy(adversary(inputs), answers[batch], reduction="none") @ counts
-        return mean(losses, asked_weight, batch)
+        return cross_entropy(adversary(inputs), answers[batch], weight=_of(asked_weight, batch))
 
     solution = Solution()
     solution.path.append(PathPoint(LinearRescaler(1.0, np.zeros(d)), {"lambda_fair": 0.0}))
@@ -90,7 +87,7 @@ def train_adversarial(
                 adversary_optimizer.zero_grad()
                 adversary_loss(z.detach(), batch).backward()  # type: ignore[no-untyped-call]
                 adversary_optimizer.step()
-            label = mean(cross_entropy(z + data.line, y[batch], reduction="none"), label_weight, batch)
+            label = cross_entropy(z + data.line, y[batch], weight=_of(label_weight, batch))
             fooled = adversary_loss(z, batch)
             ratio_loss = (rows[batch] * (ratio - 1.0) ** 2).mean()
             sparsity = diversity = label.new_zeros(())
@@ -126,6 +123,14 @@ def train_adversarial(
     # Alternating steps do not converge in any sense that could be checked; all planned steps were taken, or not.
     solution.path.append(PathPoint(network.rescaler(), terms, len(solution.history), not solution.stopped))
     return solution
+
+
+def _as_tensor(weight: Array | None) -> torch.Tensor | None:
+    return None if weight is None else torch.from_numpy(weight.astype(np.float32))
+
+
+def _of(weight: torch.Tensor | None, batch: torch.Tensor) -> torch.Tensor | None:
+    return None if weight is None else weight[batch]
 
 
 def _sparsity_scale(data: TrainingData, weights: LossWeights) -> float:

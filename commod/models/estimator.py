@@ -553,5 +553,5 @@ class Commod(EditedModel):
 
 def _train_figures(z: Array, data: TrainingData) -> dict[str, float]:
     """The key figures of the scores z on the training rows."""
-    counts = counts_of_codes(data.sensitive, data.n_groups, data.y, data.logit > 0, z > 0, weight=data.weight)
+    counts = counts_of_codes(data.sensitive, data.n_groups, data.y > 0, data.logit > 0, z > 0, data.weight)
     return key_figures_of(counts)

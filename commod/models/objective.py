@@ -119,7 +119,7 @@ class ScoreObjective:
         gradient = _counted(state.probability - self.y, self.weight)
         for adversary, rows, fit in zip(self.adversaries, self.strata, state.fits, strict=True):
             residual = _counted(fit.probability - adversary.truth, self._of(self.asked_weight, rows))
-            gradient[rows] -= lambda_fair * (adversary.counts_for @ (residual * adversary.slope(fit)))
+            gradient[rows] -= adversary.counts_for @ (lambda_fair * residual * adversary.slope(fit))
         return gradient / self.n
 
     def pull(self, state: ScoreState, directions: Array) -> Array:
@@ -169,7 +169,7 @@ class ScoreObjective:
             asked = self._of(self.asked_weight, rows)
             residual = _counted(fit.probability - adversary.truth, asked)
             spread = _counted(fit.probability * (1 - fit.probability), asked) * slope
-            gradient_z[rows] -= lambda_fair * (adversary.counts_for @ (residual * slope))
+            gradient_z[rows] -= adversary.counts_for @ (lambda_fair * residual * slope)
             curvature_z[rows] -= lambda_fair * (adversary.counts_for @ (spread * slope + residual * curvature))
             response = np.empty((*fit.phi.shape, len(A)))
             for question, counts in enumerate(adversary.counts_for):
