@@ -419,11 +419,11 @@ def _progress(done: int, total: int, seconds_left: float | None) -> None:
 
 def _list_methods(arguments: argparse.Namespace) -> int:
     table = overview()
-    print(f"{'name':20}{'runs':>8}{'needs S':>9}{'criteria':>10}{'knob':>10}  method")
+    print(f"{'name':20}{'runs':>8}{'needs S':>9}{'criteria':>10}{'groups':>8}{'knob':>12}  method")
     for name, row in table.iterrows():
         needs = "yes" if row["needs_sensitive"] else "no"
         title = f"{row['method']} ({row['reference']})"
-        print(f"{name:20}{row['runs']:>8}{needs:>9}{row['criteria']:>10}{row['knob']:>10}  {title}")
+        print(f"{name:20}{row['runs']:>8}{needs:>9}{row['criteria']:>10}{row['groups']:>8}{row['knob']:>12}  {title}")
     print(overview_in_words())
     return 0
 

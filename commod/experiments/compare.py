@@ -31,9 +31,9 @@ def compare(
     Parameters
     ----------
     data : str
-        Name of a task.
+        Name of a task, with its grouping: "adult", "adult.race_sex".
     methods : sequence of str, optional
-        Keys of `METHODS`; default, all that are defined for the criterion.
+        Keys of `METHODS`; default, all that are defined for the criterion and the number of groups.
     seed : int
         Of the split.
     threshold : float
@@ -48,15 +48,16 @@ def compare(
     DataFrame
         One row per model, see `commod.experiments.sweep.as_points`.
     """
-    defined = available_methods(fairness)
+    n_groups = len(load_task(data).groups)  # a name that is none is told before anything starts
+    defined = available_methods(fairness, n_groups)
     wanted = defined if methods is None else list(methods)
     for name in wanted:
         if name not in defined:
             raise ValueError(
-                f"There is no method {name!r} for {fairness.replace('_', ' ')}: choose from {', '.join(defined)}."
+                f"There is no method {name!r} for {fairness.replace('_', ' ')} of {n_groups} groups: choose from "
+                f"{', '.join(defined)}."
             )
     in_order = [name for name in METHODS if name in wanted]
-    load_task(data)  # a name that is none is told before anything starts
     jobs = grid_of([data], in_order, [fairness], [seed], base_model=base_model, threshold=threshold)
     rows = run_grid(jobs, measures=["checks"], n_jobs=n_jobs, progress=progress)
     failed = rows[rows["error"] != ""]

@@ -14,7 +14,7 @@ from typing import Any
 import pandas as pd
 from joblib import Parallel, delayed
 
-from commod.datasets import TASKS, Task, add_task, is_known, load_task
+from commod.datasets import Task, add_task, is_known, is_shipped, load_task
 from commod.experiments.measure import MEASURES, row_of
 from commod.experiments.scene import prepare
 from commod.experiments.sweep import Cell, Shared, about_cell, fit_cell, lines_of
@@ -66,7 +66,7 @@ def grid_of(
     threshold: float = ONE_HALF,
     models: int | None = None,
 ) -> list[Job]:
-    """The sweeps of methods over data sets, criteria and splits; each where it is defined for the criterion.
+    """The sweeps of methods over data sets, criteria and splits; each where it is defined for the criterion and groups.
 
     Parameters
     ----------
@@ -77,9 +77,10 @@ def grid_of(
     """
     jobs = []
     for dataset, split, fairness, method in product(datasets, splits, criteria, methods):
-        if fairness not in METHODS[method].criteria:
+        task = load_task(dataset)
+        if fairness not in METHODS[method].criteria or not METHODS[method].takes(len(task.groups)):
             continue
-        for line in lines_of(method, models, task=load_task(dataset)):
+        for line in lines_of(method, models, task=task):
             jobs.append(Job(dataset, base_model, split, fairness, tuple(line), threshold))
     return jobs
 
@@ -129,7 +130,7 @@ def run_grid(
     left.sort(key=lambda job: -job.cost)
     clock = _Clock(sum(job.cost for job in left), len(wanted), sum(key in finished for key in wanted), progress)
     with _parallel(backend, n_jobs, scheduler) as run:
-        own = {name: load_task(name) for name in {job.dataset for job in left} - set(TASKS)}
+        own = {job.dataset: load_task(job.dataset) for job in left if not is_shipped(job.dataset)}
         for job, rows in run(delayed(_run_job)(job, tuple(measures), own.get(job.dataset)) for job in left):
             _append(store, rows)
             finished |= rows

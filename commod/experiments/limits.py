@@ -34,10 +34,12 @@ class Limits:
         The fewest flips with which the fairest decisions there are can be reached, rounding aside (P-Rule above 0.99,
         mistreatment below 0.01: `Criterion.nearly_fair`).
     switching_point : int or None
-        K_s of the paper; for demographic parity.
+        K_s of the paper; for demographic parity of two groups.
     printed_fails_from : int or None
-        The smallest K at which the paper's printed allocation is not the best.
+        The smallest K at which the paper's printed allocation is not the best; of two groups.
     people : int
+    n_groups : int
+        The paper's propositions are about two.
     """
 
     curve: pd.DataFrame
@@ -45,6 +47,7 @@ class Limits:
     switching_point: int | None
     printed_fails_from: int | None
     people: int
+    n_groups: int = 2
 
     def at(self, change_rate: float) -> float:
         """The best fairness with at most this share of decisions changed."""
@@ -55,12 +58,12 @@ class Limits:
 def limits_of(scene: Scene, fairness: str, direction: str = "both", *, most: float = 0.4) -> Limits:
     """The bound on the test rows, up to a share `most` of decisions changed; if asked, in one direction only.
 
-    The paper's switching point and propositions are about both directions.
+    The paper's switching point and propositions are about both directions, and about two groups.
     """
-    test, decided = scene.test, scene.decisions_test
+    test, decided, n_groups = scene.test, scene.decisions_test, len(scene.task.groups)
     flips = int(most * len(test))
     criterion = CRITERIA[fairness]
-    curve, free = _curve(scene, fairness, flips, direction), direction == "both"
+    curve, free = _curve(scene, fairness, flips, direction), direction == "both" and n_groups == 2
     fair = criterion.gain(curve["fairness"]) > criterion.gain(criterion.nearly_fair)
     return Limits(
         curve,
@@ -70,6 +73,7 @@ def limits_of(scene: Scene, fairness: str, direction: str = "both", *, most: flo
         if free
         else None,
         len(test),
+        n_groups,
     )
 
 
@@ -138,5 +142,5 @@ def price_of(scene: Scene, fairness: str, limit: float, most: float, direction: 
 def _alike(scene: Scene, share: float) -> np.ndarray:
     """Places of a share of the test rows, the same of each group, label and decision: counts are all that matters."""
     cell = 2 * scene.cell_test + scene.decisions_test
-    found = [np.flatnonzero(cell == code) for code in range(8)]
+    found = [np.flatnonzero(cell == code) for code in np.unique(cell)]
     return np.sort(np.concatenate([rows[: round(share * len(rows))] for rows in found]))

@@ -38,8 +38,8 @@ class Match:
     ----------
     table : DataFrame
         One row per method, the chosen one first: ``method, title, needs_sensitive, settings, place`` (in its sweep),
-        the figures, ``changed`` (people), ``better_0, worse_0, better_1, worse_1`` (changed people by group and by what
-        it did to them), ``tree_f1``, ``concept_size, concept_redundancy`` (missing without concepts), ``score_move``
+        the figures, ``changed`` (people), ``better_0, worse_0, better_1, …`` (changed people by group and by what it
+        did to them), ``tree_f1``, ``concept_size, concept_redundancy`` (missing without concepts), ``score_move``
         (mean |g − f| of the probabilities of those whose decision stays; missing without probabilities), ``overlap``
         (Jaccard index of the changed people with the chosen model's), ``difference_low, difference_high`` (95 %
         interval of the change rate less the chosen model's, on the same people) and ``comparable``.
@@ -125,7 +125,7 @@ def _who(scene: Scene, model: Model) -> dict[str, int]:
     before, after = scene.decisions_test, model.decisions_test
     good = scene.task.spec.favourable
     counts = {}
-    for s in (0, 1):
+    for s in range(len(scene.task.groups)):
         group = scene.test.sensitive.to_numpy() == s
         counts[f"better_{s}"] = int(((before != after) & (after == good) & group).sum())
         counts[f"worse_{s}"] = int(((before != after) & (after != good) & group).sum())

@@ -14,20 +14,33 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.model_selection import StratifiedKFold
+from sklearn.pipeline import Pipeline
 
-from commod.datasets import Split
+from commod.datasets import Split, TabularEncoder
 from commod.explain.sense import SURE, certainty
-from commod.metrics.counts import Counts
+from commod.metrics.counts import Counts, counts_of_codes
 from commod.metrics.figures import CRITERIA, FIGURES
 from commod.metrics.report import bootstrap_counts
+from commod.metrics.small_groups import compared_groups
 from commod.models import Commod, WarmStart
-from commod.models.base_scores import BaseModel, base_logits
+from commod.models.base_scores import BaseModel, base_logits, fit_weighted
 from commod.models.collapse import judged_elsewhere
 from commod.models.rescaler import acts_on_of
 from commod.models.threshold import logit_of_threshold
 from commod.theory import best_curve
 
-__all__ = ["LAMBDA_GRIDS", "Asked", "Draws", "Fold", "Lambdas", "Search", "arguments_of", "fit_on", "share_sure"]
+__all__ = [
+    "LAMBDA_GRIDS",
+    "Asked",
+    "Draws",
+    "Fold",
+    "Lambdas",
+    "Search",
+    "arguments_of",
+    "effective_weight",
+    "fit_on",
+    "share_sure",
+]
 
 # What may be found, and what the app's sliders can be set to.
 LAMBDA_GRIDS: dict[str, tuple[float, ...]] = {
@@ -71,18 +84,34 @@ class Fold:
     held: Split
     logit: np.ndarray  # of f on the held-out rows, less that of its threshold
 
-    def counts(self, g: Commod) -> Counts:
-        """Held-out people by group, label, decision of f, of g, and whether f was sure, (2, 2, 2, 2, 2)."""
-        after = g.decision_function(self.held.X) > 0
-        axes = (self.held.sensitive.to_numpy(), self.held.y.to_numpy(), self.logit > 0, after, _sure(self.logit))
-        cell = np.zeros(len(after), dtype=np.int64)
-        for axis in axes:
-            cell = 2 * cell + axis
-        return np.bincount(cell, minlength=32).reshape(2, 2, 2, 2, 2).astype(float)
+    def counts(self, g: Commod, n_groups: int) -> Counts:
+        """Held-out people by group, label, decision of f, of g, and whether f was sure, (groups, 2, 2, 2, 2).
+
+        Rows with weights count as so many people as tell as much (Kish's effective size).
+        """
+        held, after, weight = self.held, g.decision_function(self.held.X) > 0, effective_weight(self.held)
+        codes, sure = held.sensitive.to_numpy(), _sure(self.logit)
+        parts = [
+            counts_of_codes(np.where(sure == here, codes, -1), n_groups, held.y, self.logit > 0, after, weight)
+            for here in (False, True)
+        ]
+        return np.stack(parts, axis=-1)
+
+
+def effective_weight(rows: Split) -> np.ndarray | None:
+    """Weights of rows, in a unit in which they add up to Kish's effective size; None if all count one."""
+    if rows.weight is None:
+        return None
+    weight = rows.weight.to_numpy(dtype=float)
+    return np.asarray(weight * weight.sum() / (weight**2).sum())
 
 
 class Search:
-    """Settings tried so far, and what is known of each."""
+    """Settings tried so far, and what is known of each.
+
+    `new_people` has the sizes of the test part by group and label, (groups, 2), and `rows` its rows of each group: who
+    is too small to be compared there is not compared here.
+    """
 
     def __init__(
         self,
@@ -91,12 +120,14 @@ class Search:
         form: dict[str, Any],
         new_people: np.ndarray,
         asked: Asked,
+        rows: np.ndarray | None = None,
     ) -> None:
         self.train, self.f = train, f
         self.form, self.criterion = form, form["fairness"]  # what all settings tried have in common
         self.new_people = new_people
+        self.rows = new_people.sum(axis=1) if rows is None else rows
         self.asked = asked
-        self.folds = _folds(train, f, form.get("threshold"))
+        self.folds = _folds(train, f, form.get("threshold"), compared_groups(self.rows))
         self.tried: dict[Lambdas, dict[str, float]] = {}
         self.draws: dict[Lambdas, Draws] = {}
         self._warm_starts: dict[tuple[float, float], list[WarmStart]] = {}
@@ -114,7 +145,7 @@ class Search:
         parts = []
         for fold, warm_start in zip(self.folds, warm_starts, strict=True):
             g = fit_on(fold.f, self.form, lambdas, 1, fold.fit, fold.scores, warm_start)
-            parts.append(fold.counts(g))
+            parts.append(fold.counts(g, len(self.rows)))
         by_sure = np.sum(parts, axis=0)
         counts = by_sure.sum(axis=-1)
         if self.asked.sure is None:
@@ -139,7 +170,7 @@ class Search:
     def _fairness(self, counts: Counts) -> np.ndarray:
         """To be large: P-Rule, or 1 − DM."""
         criterion = CRITERIA[self.criterion]
-        return np.asarray(criterion.share(criterion.figure.formula(counts.sum(axis=-2))))
+        return np.asarray(criterion.share(criterion.figure.of_counts(counts.sum(axis=-2), self.rows)))
 
     def meeting(self) -> list[Lambdas]:
         """Settings that meet the limits, the most accurate first; of equals, the one that changes least."""
@@ -185,8 +216,8 @@ class Search:
         logit = base_logits(self.f, self.train.X)
         line = _line(self.form.get("threshold"), self.f, logit, self.train)
         decided = (logit > line).astype(int)
-        flips = int(self.asked.changes * len(decided))
-        groups, criterion = self.train.sensitive, CRITERIA[self.criterion]
+        groups, criterion = self.train.sensitive_features, CRITERIA[self.criterion]
+        flips = int(self.asked.changes * groups.notna().sum())
         best = best_curve(
             self.train.y,
             decided,
@@ -210,21 +241,30 @@ def _quantile_within(values: np.ndarray, admitted: np.ndarray, confidence: float
     return float(inside[needed - 1]) if len(inside) >= needed else -math.inf
 
 
-def _folds(train: Split, f: BaseModel, threshold: float | str | None) -> list[Fold]:
+def _folds(train: Split, f: BaseModel, threshold: float | str | None, compared: np.ndarray) -> list[Fold]:
     cell = (2 * train.sensitive + train.y).to_numpy()
-    smallest = int(np.bincount(cell, minlength=4).min())
+    sizes = np.bincount(cell[cell >= 0], minlength=2 * len(compared))
+    smallest = int(sizes.reshape(-1, 2)[compared].min())
     if smallest < FOLDS:
         raise ValueError(
             f"One group has only {smallest} training rows of some label: too few to hold any out. Use more data."
         )
+    # Cells of few people, whose groups are not compared, are parted with the largest.
+    cell = np.where((cell >= 0) & (sizes[cell] < FOLDS), sizes.argmax(), cell)
     folds = []
     for inside, outside in StratifiedKFold(FOLDS, shuffle=True, random_state=0).split(train.X, cell):
         fit, held = train.take(inside), train.take(outside)
-        own = clone(f).fit(fit.X, fit.y) if isinstance(f, BaseEstimator) else f
+        own = _trained_anew(f, fit) if isinstance(f, BaseEstimator) else f
         logit = base_logits(own, fit.X)
         line = _line(threshold, own, logit, fit)
         folds.append(Fold(fit, own, _probabilities(logit), held, base_logits(own, held.X) - line))
     return folds
+
+
+def _trained_anew(f: BaseEstimator, rows: Split) -> BaseModel:
+    """The same f on other rows, by their weights where it is one of ours."""
+    ours = isinstance(f, Pipeline) and len(f) == 2 and isinstance(f[0], TabularEncoder)
+    return fit_weighted(clone(f), rows.X, rows.y, rows.weight if ours else None)
 
 
 def _probabilities(logit: np.ndarray) -> np.ndarray:
@@ -232,7 +272,8 @@ def _probabilities(logit: np.ndarray) -> np.ndarray:
 
 
 def _line(threshold: float | str | None, f: BaseModel, logit: np.ndarray, rows: Split) -> float:
-    return logit_of_threshold(threshold, f, logit, rows.y.to_numpy(dtype=float))
+    weight = None if rows.weight is None else rows.weight.to_numpy(dtype=float)
+    return logit_of_threshold(threshold, f, logit, rows.y.to_numpy(dtype=float), weight)
 
 
 def fit_on(
@@ -247,7 +288,14 @@ def fit_on(
     """COMMOD at a setting; whether it converged is seen by its decisions."""
     g = Commod(f, **form, **arguments_of(lambdas, k))
     with judged_elsewhere():
-        return g.fit(rows.X, rows.y, sensitive_features=rows.sensitive, base_scores=scores, warm_start=warm_start)
+        return g.fit(
+            rows.X,
+            rows.y,
+            sensitive_features=rows.sensitive_features,
+            base_scores=scores,
+            sample_weight=rows.weight,
+            warm_start=warm_start,
+        )
 
 
 def _on_new_people(counts: Counts, sizes: np.ndarray) -> Counts:
@@ -257,11 +305,13 @@ def _on_new_people(counts: Counts, sizes: np.ndarray) -> Counts:
     (what is not known of them). Fold by fold and not on all rows together: the model returned will be one model, too,
     and what luck in training it had is not averaged out.
     """
-    resampled = bootstrap_counts(counts.reshape(2, 2, 2, -1), n_bootstrap=DRAWS)
+    resampled = bootstrap_counts(counts.reshape(-1, 2, 2, counts[0, 0, 0].size), n_bootstrap=DRAWS)
     rng = np.random.default_rng(1)
     out = np.zeros_like(resampled)
-    for s, y in np.ndindex(2, 2):
+    for s, y in np.ndindex(*sizes.shape):
         cells = resampled[:, s, y].reshape(DRAWS, -1)
+        if not cells.any():  # nobody of that kind was held out
+            continue
         drawn = rng.multinomial(int(sizes[s, y]), cells / cells.sum(axis=1, keepdims=True))
         out[:, s, y] = drawn.reshape(out[:, s, y].shape)
     return out.reshape(DRAWS, *counts.shape)

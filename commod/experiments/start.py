@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from commod.datasets import Split
 from commod.experiments.scene import Scene
 from commod.experiments.sweep import Report, concept_settings
 from commod.explain.doubts import are_treated_alike
+from commod.metrics.counts import counts_of_codes
 from commod.metrics.figures import CRITERIA
 from commod.models import Commod, WarmStart
 from commod.models.collapse import collapse_in_words, judged_elsewhere
@@ -83,9 +83,15 @@ def _fairness_by_strength(scene: Scene, fairness: str, update: str, report: Repo
     train, scores = scene.train.take(rows), scene.scores_train[rows]
     warm_start = WarmStart()
     before = (scene.logit_train[rows] > 0).astype(int)
-    start = _fairness_of(before, train, fairness)
-    by_label = CRITERIA[fairness].by_label
-    if start >= FAIR_ENOUGH if by_label else are_treated_alike(train.sensitive, before):
+    sizes = np.bincount(train.sensitive[train.sensitive >= 0], minlength=len(scene.task.groups))
+
+    def fairness_of(decided: np.ndarray) -> float:
+        counts = counts_of_codes(train.sensitive, len(sizes), train.y, decided, weight=train.weight)
+        return float(criterion.share(criterion.figure.of_counts(counts, sizes)))
+
+    criterion = CRITERIA[fairness]
+    start = fairness_of(before)
+    if start >= FAIR_ENOUGH if criterion.by_label else are_treated_alike(train.sensitive, before):
         return start, {}
     found = {0.0: start}
     for i, lambda_fair in enumerate(TRIED):
@@ -98,16 +104,16 @@ def _fairness_by_strength(scene: Scene, fairness: str, update: str, report: Repo
             **concept_settings(scene.task),
         )
         with judged_elsewhere():
-            g.fit(train.X, train.y, sensitive_features=train.sensitive, base_scores=scores, warm_start=warm_start)
+            g.fit(
+                train.X,
+                train.y,
+                sensitive_features=train.sensitive_features,
+                base_scores=scores,
+                sample_weight=train.weight,
+                warm_start=warm_start,
+            )
         margin = g.decision_function(train.X, base_scores=scores)
         if not collapse_in_words(train.y, g.margin_of_f(train.X, base_scores=scores), margin):
-            found[lambda_fair] = _fairness_of((margin > 0).astype(int), train, fairness)
+            found[lambda_fair] = fairness_of(margin > 0)
         report((i + 1) / len(TRIED))
     return start, found
-
-
-def _fairness_of(decided: np.ndarray, rows: Split, fairness: str) -> float:
-    criterion = CRITERIA[fairness]
-    cell = rows.sensitive.to_numpy() * 4 + rows.y.to_numpy() * 2 + decided
-    counts = np.bincount(cell, minlength=8).reshape(2, 2, 2).astype(float)
-    return float(criterion.share(criterion.figure.formula(counts)))

@@ -17,7 +17,7 @@ from commod.metrics.figures import CRITERIA, key_figures
 from commod.metrics.pareto import undominated
 from commod.models import WarmStart
 from commod.models.collapse import judged_elsewhere
-from commod.models.competitors import METHODS, make_method
+from commod.models.competitors import METHODS, available_methods, make_method, weights_in_words
 
 __all__ = [
     "Cell",
@@ -132,6 +132,12 @@ def learns_from(scene: Scene, method: str) -> Scene:
 
 
 def rows_in_words(scene: Scene) -> str:
+    """What the models rest on, where methods do not learn from the same training rows or weights; else empty."""
+    told = [weights_in_words(available_methods("demographic_parity"))] if scene.train.weight is not None else []
+    return " ".join([_sample_in_words(scene), *told]).strip()
+
+
+def _sample_in_words(scene: Scene) -> str:
     """Which rows the models of a large table rest on; empty where all methods learn from all training rows."""
     if scene.sampled is scene:
         return ""
@@ -183,10 +189,12 @@ def train_cell(scene: Scene, cell: Cell, fairness: str, shared: Shared) -> Train
     train = taught.train
     X = train.X if method.edits else scene.task.features(train.X)
     arguments: dict[str, Any] = {"base_scores": taught.scores_train} if method.edits else {}
+    if method.weights:
+        arguments["sample_weight"] = train.weight
     if cell.method == "commod":
         arguments["warm_start"] = shared.warm_start
     with judged_elsewhere():  # a point that may be improved on is a point all the same
-        model.fit(X, train.y, sensitive_features=train.sensitive, **arguments)
+        model.fit(X, train.y, sensitive_features=train.sensitive_features, **arguments)
     return Trained(model, scene, cell)
 
 

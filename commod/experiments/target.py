@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from commod.datasets import Task
-from commod.experiments.search import LAMBDA_GRIDS, Asked, Lambdas, Search, arguments_of
+from commod.experiments.search import LAMBDA_GRIDS, Asked, Lambdas, Search, arguments_of, effective_weight
 from commod.experiments.sweep import concept_settings
 from commod.explain.sense import SURE
 from commod.metrics.figures import CRITERIA
@@ -187,7 +187,8 @@ def find_settings(
     train, test = task.split(seed=seed)
     f = train_base_model(task, train, "logistic_regression") if f is None else f
     train = train.sample()
-    new_people = np.bincount(2 * test.sensitive + test.y, minlength=4).reshape(2, 2)  # sizes only
+    cells, kinds = 2 * test.sensitive + test.y, 2 * len(task.groups)  # sizes only
+    rows, new_people = (np.bincount(cells, weights, kinds).reshape(-1, 2) for weights in (None, effective_weight(test)))
     usual = concept_settings(task)
     concepts = usual["lambda_concepts"] if lambda_concepts is None else float(lambda_concepts)
     k = usual["n_concepts"] if n_concepts is None else int(n_concepts)
@@ -199,7 +200,7 @@ def find_settings(
     if features is not None:
         form["features"] = list(features)
     asked = Asked(min_fairness, max_change, max_sure, confidence)
-    search = Search(train, f, form, new_people, asked)
+    search = Search(train, f, form, new_people, asked, rows.sum(axis=1))
     lines = [(ratio, concepts) for ratio in COARSE_RATIO]
     if FAR_LINE not in lines:
         lines.append(FAR_LINE)

@@ -99,7 +99,8 @@ def best_accuracy(
                 f"scores must be f's probabilities of the same rows: y_pred is 1 where they exceed {threshold:g}."
             )
         codes = codes_of_groups(sensitive_features)[0]
-        probability, decisions, codes = (values[codes >= 0] for values in (probability, decisions, codes))
+        known = codes >= 0
+        probability, decisions, codes = probability[known], decisions[known], codes[known]
         start = float(expected_accuracy(probability, decisions, threshold).sum())
         price = 2.0 * np.abs(probability - threshold)
         gains = _in_foresight(crowd, decisions, price, codes, budgets, limit, acts_on)

@@ -72,7 +72,7 @@ class Crowd:
 def counts_by_group(y_true: Any, y_pred: Any, sensitive_features: Any) -> Crowd:
     """The people whose group is known, counted."""
     found = tally(y_true, {"y_pred": y_pred}, sensitive_features)
-    return Crowd(found.counts.astype(np.int64), found.groups, compared_groups(found.rows))
+    return Crowd(found.counts.astype(np.int64), found.groups, compared_groups(found.sizes))
 
 
 def two_group_counts(y_true: Any, y_pred: Any, sensitive_features: Any) -> Ints:

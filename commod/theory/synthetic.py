@@ -9,7 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from commod.models.adversary import Array
-from commod.models.competitors.bayes import bayes_margin
+from commod.models.competitors.bayes import bayes_margin, pull_of_two
 from commod.models.competitors.membership import densities
 
 __all__ = ["World", "make_world"]
@@ -26,7 +26,7 @@ class World:
     joint: Array  # (kinds, 2, 2) P(S = s, Y = y | x)
     decided: Array  # (kinds,) of f, 0 or 1
 
-    def _weights(self, fairness: str) -> tuple[Array, Array, Array]:
+    def _weights(self, fairness: str) -> tuple[Array, Array, NDArray[np.int64]]:
         """P(condition | x) by kind, condition and group; its mean; and the group that f favours in each condition."""
         density = densities(self.joint, fairness)
         means = np.einsum("k,kcs->cs", self.share, density)
@@ -63,14 +63,13 @@ class World:
     ) -> NDArray[np.int64]:
         """Decision for each kind by `bayes_margin` on the true probabilities."""
         density, means, favoured = self._weights(fairness)
-        order = np.column_stack([1 - favoured, favoured])
         margin = bayes_margin(
             self.joint[:, :, 1].sum(axis=1),
-            np.take_along_axis(density / means, order[None], axis=2),
+            density / means,
+            pull_of_two(favoured, tau),
             self.decided,
             lambda_fair=lambda_fair,
             lambda_ratio=lambda_ratio,
-            tau=tau,
         )
         return (margin > 0).astype(np.int64)
 

@@ -15,6 +15,8 @@ from commod.models.competitors.registry import (
     make_method,
     overview,
     overview_in_words,
+    two_groups_in_words,
+    weights_in_words,
 )
 
 __all__ = [  # and each class below
@@ -25,6 +27,8 @@ __all__ = [  # and each class below
     "make_method",
     "overview",
     "overview_in_words",
+    "two_groups_in_words",
+    "weights_in_words",
 ]
 
 _CLASSES = {name: module for method in METHODS.values() if method.estimator for module, name in [method.estimator]}

@@ -14,7 +14,7 @@ from torch import Tensor
 from commod.datasets.encoding import TabularEncoder
 from commod.metrics.figures import CRITERIA
 from commod.models.adversary import Array, sigmoid
-from commod.models.classifier import TabularClassifier
+from commod.models.classifier import Given, TabularClassifier
 from commod.models.threads import single_threaded
 from commod.models.threshold import check_threshold, logit_of_threshold
 from commod.models.validation import check_choice, check_count, check_seed, check_weight
@@ -26,8 +26,9 @@ class AdvDebias(TabularClassifier):
     """An in-processing method: it does not edit f but trains a predictor of its own, so many decisions change.
 
     Predictor: one hidden layer with dropout. Adversary: linear in u = σ((1+|c|)·logit), for equalized odds in
-    [u, uy, u(1−y)]. The predictor steps along g_P − ⟨g_P, ĝ_A⟩ĝ_A − α·g_A, per tensor. S is not needed at predict.
-    The method is unstable from seed to seed by nature: report several seeds, never the best one.
+    [u, uy, u(1−y)]; with more than two groups it names one of them, by a softmax. The predictor steps along
+    g_P − ⟨g_P, ĝ_A⟩ĝ_A − α·g_A, per tensor. S is not needed at predict. The method is unstable from seed to seed by
+    nature: report several seeds, never the best one. Rows whose group is not known train the predictor only.
 
     Parameters
     ----------
@@ -54,6 +55,8 @@ class AdvDebias(TabularClassifier):
     """
 
     __metadata_request__fit: ClassVar[dict[str, Any]] = {"sensitive_features": True}
+    for_two: ClassVar[bool] = False
+    weights: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -84,14 +87,14 @@ class AdvDebias(TabularClassifier):
         self.adversary_learning_rate = adversary_learning_rate
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any, *, sensitive_features: Any = None) -> AdvDebias:
+    def fit(self, X: Any, y: Any, *, sensitive_features: Any = None, sample_weight: Any = None) -> AdvDebias:
         """Train predictor and adversary; without `sensitive_features` the predictor alone, with a warning."""
         check_choice("fairness", self.fairness, tuple(CRITERIA))
         check_seed(self.random_state)
         check_threshold(self.threshold)
-        given = self._given(X, y, sensitive_features)
+        given = self._given(X, y, sensitive_features, sample_weight)
         encoder = TabularEncoder()
-        encoded = encoder.fit_transform(given.X)
+        encoded = encoder.fit_transform(given.X, sample_weight=given.weight)
         if given.sensitive is None:
             warnings.warn(
                 "fit was called without sensitive_features, so there is no one to be fair to: no adversary is trained.",
@@ -99,25 +102,30 @@ class AdvDebias(TabularClassifier):
                 stacklevel=2,
             )
         with single_threaded():
-            network = self._train(encoded, given.labels, given.sensitive)
+            network = self._train(encoded, given)
         self.classes_, self.groups_, self.encoder_ = given.classes, given.groups, encoder
         self.weights_, self.line_ = [tensor.double().numpy() for tensor in network.tensors()], 0.0
-        self.line_ = logit_of_threshold(self.threshold, None, self.decision_function(X), given.labels)
+        own = self.decision_function(given.X)
+        self.line_ = logit_of_threshold(self.threshold, None, own, given.labels, given.weight)
         return self
 
-    def _train(self, X: Array, y: Array, sensitive: Array | None) -> Network:
+    def _train(self, X: Array, given: Given) -> Network:
         alpha = check_weight("alpha", self.alpha)
         lost = round(256 * check_weight("dropout", self.dropout))  # of 256 hidden units
         if lost > 255:
             raise ValueError(f"dropout is a share below 1 (0.996 at most), got {self.dropout!r}.")
         epochs, batch_size = check_count("epochs", self.epochs), check_count("batch_size", self.batch_size)
         by_label = CRITERIA[self.fairness].by_label
-        x, labels = _tensor(X), _tensor(y)
-        groups = None if sensitive is None else _tensor(sensitive)
+        x, labels = _tensor(X), _tensor(given.labels)
+        groups = None if given.sensitive is None else _tensor(given.sensitive)
+        counts = None if given.weight is None else _tensor(given.weight / given.weight.mean())
+        asked = counts
+        if groups is not None and (groups < 0).any():  # who is of no known group is not asked about
+            asked = (groups >= 0) * (1.0 if counts is None else counts)
         # All that is random comes from a generator of our own: others may train beside us.
         dice = np.random.default_rng(int(self.random_state))
         network = Network.start(X.shape[1], check_count("width", self.width), dice)
-        adversary = Adversary.start(3 if by_label else 1, dice)
+        adversary = Adversary.start(3 if by_label else 1, 2 if given.groups is None else len(given.groups), dice)
         rate = check_weight("learning_rate", self.learning_rate)
         rival_rate = check_weight("adversary_learning_rate", self.adversary_learning_rate)
         sides: list[dict[str, Any]] = [
@@ -133,9 +141,11 @@ class AdvDebias(TabularClassifier):
                 rows, label = x[batch], labels[batch]
                 kept = torch.from_numpy(dice.integers(0, 256, (len(batch), self.width), dtype=np.uint8) >= lost)
                 step = network.forward(rows, kept, 256 / (256 - lost))
-                gradients = step.gradients((torch.sigmoid(step.logit) - label) / len(batch))
+                error = torch.sigmoid(step.logit) - label
+                gradients = step.gradients((error if counts is None else error * counts[batch]) / len(batch))
                 if groups is not None:
-                    own, pull = adversary.gradients(step.logit, groups[batch], label if by_label else None)
+                    each = None if asked is None else asked[batch]
+                    own, pull = adversary.gradients(step.logit, groups[batch], label if by_label else None, each)
                     if together:
                         against = step.gradients(pull)
                         gradients = [debiased_gradient(g, a, alpha) for g, a in zip(gradients, against, strict=True)]
@@ -211,30 +221,43 @@ class Network:
 
 @dataclass(frozen=True)
 class Adversary:
-    """Logit of S: linear in u = σ((1+|c|)·logit), or, with the label, in [u, uy, u(1−y)]."""
+    """Logit of S: linear in u = σ((1+|c|)·logit), or, with the label, in [u, uy, u(1−y)].
+
+    Of two groups, one logit, that of the second. Of more, one for each, under a softmax.
+    """
 
     sharpness: Tensor  # (), c
-    output: Tensor  # (inputs,)
-    bias: Tensor  # ()
+    output: Tensor  # (inputs,) or (groups, inputs)
+    bias: Tensor  # () or (groups,)
 
     @classmethod
-    def start(cls, n_inputs: int, dice: np.random.Generator) -> Adversary:
-        return cls(torch.ones(()), _glorot(1, n_inputs, dice)[0], torch.zeros(()))
+    def start(cls, n_inputs: int, n_groups: int, dice: np.random.Generator) -> Adversary:
+        if n_groups == 2:
+            return cls(torch.ones(()), _glorot(1, n_inputs, dice)[0], torch.zeros(()))
+        return cls(torch.ones(()), _glorot(n_groups, n_inputs, dice), torch.zeros(n_groups))
 
     def tensors(self) -> list[Tensor]:
         return [self.sharpness, self.output, self.bias]
 
-    def gradients(self, logit: Tensor, sensitive: Tensor, y: Tensor | None) -> tuple[list[Tensor], Tensor]:
-        """Of its mean cross-entropy: in its own tensors, and in the predictor's logits (n,)."""
+    def gradients(
+        self, logit: Tensor, sensitive: Tensor, y: Tensor | None, weight: Tensor | None = None
+    ) -> tuple[list[Tensor], Tensor]:
+        """Of its mean cross-entropy, of rows that count so much: in its own tensors, and in the predictor's logits."""
         steep = 1.0 + self.sharpness.abs()
         u = torch.sigmoid(steep * logit)
         lever = (
             torch.ones(1, len(u)) if y is None else torch.stack([torch.ones_like(y), y, 1.0 - y])
         )  # inputs = lever·u
-        error = (torch.sigmoid(self.output @ (lever * u) + self.bias) - sensitive) / len(u)
-        through = error * (self.output @ lever) * u * (1.0 - u)  # d loss / d (steep·logit)
-        own = [(through @ logit) * self.sharpness.sign(), (lever * u) @ error, error.sum()]
-        return own, steep * through
+        if self.output.ndim == 1:
+            error = torch.sigmoid(self.output @ (lever * u) + self.bias) - sensitive
+        else:
+            guess = torch.softmax(self.output @ (lever * u) + self.bias[:, None], dim=0)  # (groups, n)
+            error = guess - (sensitive == torch.arange(len(self.bias))[:, None]).float()
+        error = (error if weight is None else error * weight) / len(u)
+        by_input = error * (self.output @ lever)
+        through = (by_input if error.ndim == 1 else by_input.sum(dim=0)) * u * (1.0 - u)  # d loss / d (steep·logit)
+        by_output = (lever * u) @ error if error.ndim == 1 else error @ (lever * u).T
+        return [(through @ logit) * self.sharpness.sign(), by_output, error.sum(dim=-1)], steep * through
 
 
 def debiased_gradient(own: Tensor, adversary: Tensor, alpha: float) -> Tensor:

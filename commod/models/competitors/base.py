@@ -11,10 +11,11 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from commod.datasets.encoding import TabularEncoder, as_table
+from commod.metrics.counts import _one_column as values_of_groups
 from commod.metrics.figures import CRITERIA
 from commod.models.adversary import Array, sigmoid
 from commod.models.base_scores import BaseModel
-from commod.models.classifier import EditedModel
+from commod.models.classifier import EditedModel, Given
 from commod.models.threads import single_threaded
 from commod.models.validation import check_choice, check_seed
 
@@ -25,6 +26,9 @@ __all__ = [
     "Rows",
     "Scored",
     "chance_of_rows",
+    "check_for_two",
+    "check_weights",
+    "lacks_a_label",
 ]
 
 
@@ -34,12 +38,38 @@ class Rows:
 
     X: Array  # (n, d) standardised features
     logit: Array  # (n,) of f, less that of its threshold: f decides positively above 0
-    sensitive: NDArray[np.int64] | None  # (n,) 0/1; at predict only for methods that need it
+    sensitive: NDArray[np.int64] | None  # (n,) place in `groups_`; at predict only for methods that need it
+    weight: Array | None = None  # (n,) how much each row counts in a fit; None: all alike
 
     @property
     def score(self) -> Array:
         """The score of f with its line moved to one half; its probability where that is the line already."""
         return sigmoid(self.logit)
+
+    @property
+    def groups(self) -> NDArray[np.int64]:
+        """S, where it is known."""
+        assert self.sensitive is not None
+        return self.sensitive
+
+    @property
+    def total(self) -> float:
+        """What the rows count together."""
+        return len(self.logit) if self.weight is None else float(self.weight.sum())
+
+    def weighed(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Values (n, …) of the rows, each times what its row counts."""
+        return values if self.weight is None else (values.T * self.weight).T
+
+    def mean(self, values: NDArray[Any]) -> Array:
+        """Mean of values (n, …) over the rows."""
+        return np.asarray(values.mean(axis=0) if self.weight is None else self.weighed(values).sum(axis=0) / self.total)
+
+    def of(self, group: int) -> Rows:
+        """Those of one group."""
+        here = self.sensitive == group
+        weight = None if self.weight is None else self.weight[here]
+        return Rows(self.X[here], self.logit[here], self.groups[here], weight)
 
 
 def chance_of_rows(rows: Rows, seed: int) -> Array:
@@ -60,14 +90,27 @@ class Competitor(EditedModel):
     """Template of the post-processing methods. A subclass says how it learns and how it scores.
 
     ``fit(X, y, *, sensitive_features)`` as in `Commod`; without the sensitive attribute there is nobody to be fair to,
-    so g = f and a warning says so.
+    so g = f and a warning says so. A method learns from the rows whose group is known.
+
+    `criteria`: what it can be made to meet. `for_two`: whether it is defined for two groups only. `weights`: whether
+    its fit takes a `sample_weight`.
     """
 
     fairness: str
     random_state: int
     criteria: ClassVar[tuple[str, ...]] = tuple(CRITERIA)
+    for_two: ClassVar[bool] = False
+    weights: ClassVar[bool] = True
 
-    def fit(self, X: Any, y: Any, *, sensitive_features: Any = None, base_scores: Any = None) -> Competitor:
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        sensitive_features: Any = None,
+        base_scores: Any = None,
+        sample_weight: Any = None,
+    ) -> Competitor:
         """Learn from training rows.
 
         Parameters
@@ -76,17 +119,21 @@ class Competitor(EditedModel):
             What f was given; gaps, too, where f takes them.
         y : array (n,)
             Two labels of any type; the second in sorted order is the positive one.
-        sensitive_features : array (n,)
-            Two groups of any type.
+        sensitive_features : array (n,), or table (n, columns)
+            Groups of any type, missing where they are not known; of several columns, their combinations.
         base_scores : array (n,), optional
             f's probabilities for these rows, instead of asking `base_model`.
+        sample_weight : array (n,), optional
+            How much each row counts, for methods that can (`weights`).
         """
         check_choice("fairness", self.fairness, self.criteria)
         check_seed(self.random_state)
-        given = self._given(X, y, self._groups_in(X, sensitive_features))
+        check_weights(self, sample_weight)
+        given = self._given(X, y, self._groups_in(X, sensitive_features), sample_weight)
+        check_for_two(self, given.groups)
         base_model, logit, line = self._base(given, y, base_scores)
         encoder = TabularEncoder()
-        encoded = encoder.fit_transform(self._inputs(given.X, base_model))
+        encoded = encoder.fit_transform(self._inputs(given.X, base_model), sample_weight=given.weight)
         before = dict(vars(self))
         self.classes_, self.groups_ = given.classes, given.groups
         self.base_model_, self.line_, self.encoder_ = base_model, line, encoder
@@ -101,8 +148,14 @@ class Competitor(EditedModel):
             return self
         try:
             with single_threaded():
-                _check_cells(given.sensitive, given.labels, self.fairness)
-                self._learn(Rows(encoded, logit, given.sensitive.astype(np.int64)), given.labels)
+                rows, labels = _known(given, encoded, logit)
+                if CRITERIA[self.fairness].by_label and lacks_a_label(rows.groups, labels):
+                    raise ValueError(
+                        f"{CRITERIA[self.fairness].title} compares the groups under each label, and one group has no "
+                        "row of some label: each group needs rows of both labels. Merge groups, or ask for demographic "
+                        "parity."
+                    )
+                self._learn(rows, labels)
         except BaseException:
             # A fit that fails or is interrupted leaves the old model whole.
             self.__dict__ = before
@@ -192,18 +245,18 @@ class GroupAware(Competitor):
                 f"{type(self).__name__} decides by group and cannot predict without the sensitive attribute: pass "
                 "sensitive_features to predict, or put it into X and name its column as sensitive_column."
             )
-        values = np.asarray(values).reshape(-1)
+        values = values_of_groups(values)
         if len(values) != len(rows.logit):
             raise ValueError(
                 "sensitive_features must have one value per row: "
                 f"X has {len(rows.logit)} rows, sensitive_features {len(values)}."
             )
         assert self.groups_ is not None
-        unknown = [value for value in pd.unique(values) if value not in self.groups_]
-        if unknown:
-            shown = np.asarray(unknown[:3]).tolist()
-            raise ValueError(f"sensitive_features holds {shown}, but the groups of fit were {self.groups_.tolist()}.")
-        return Rows(rows.X, rows.logit, (values == self.groups_[1]).astype(np.int64))
+        places = {group: place for place, group in enumerate(self.groups_.tolist())}
+        strange = [value for value in pd.unique(values).tolist() if value not in places]
+        if strange:
+            raise ValueError(f"sensitive_features holds {strange[:3]}, but the groups of fit were {list(places)}.")
+        return Rows(rows.X, rows.logit, values.map(places).to_numpy(dtype=np.int64))
 
     def decision_function(self, X: Any, *, sensitive_features: Any = None, base_scores: Any = None) -> Array:
         """What g decides by: the positive class above 0."""
@@ -223,10 +276,34 @@ class GroupAwareScored(GroupAware):
         return self._probabilities(margin)
 
 
-def _check_cells(sensitive: Array, labels: Array, fairness: str) -> None:
-    """A criterion that compares the groups within each label needs rows of both labels in each."""
-    if CRITERIA[fairness].by_label and len(np.unique(2 * sensitive + labels)) < 4:
+def check_for_two(method: Any, groups: Any) -> None:
+    """Raise if a method that is defined for two groups is given more."""
+    if groups is not None and len(groups) > 2 and method.for_two:
         raise ValueError(
-            f"{CRITERIA[fairness].title} compares the groups under each label, and one group has no row of some label: "
-            "each group needs rows of both labels. Merge groups, or ask for demographic parity."
+            f"{type(method).__name__} is defined for two groups, and sensitive_features holds {len(groups)}: compare "
+            "one group with the rest, or choose a method for any number of groups."
         )
+
+
+def check_weights(method: Any, sample_weight: Any) -> None:
+    """Raise if a method that takes no weights is given some."""
+    if sample_weight is not None and not method.weights:
+        raise ValueError(
+            f"{type(method).__name__} takes no sample_weight: leave it out, or choose a method that can weigh rows."
+        )
+
+
+def _known(given: Given, encoded: Array, logit: Array) -> tuple[Rows, Array]:
+    """What a method learns from: the rows whose group is known, and their labels."""
+    assert given.sensitive is not None
+    rows = Rows(encoded, logit, given.sensitive.astype(np.int64), given.weight)
+    known = given.sensitive >= 0
+    if known.all():
+        return rows, given.labels
+    weight = None if given.weight is None else given.weight[known]
+    return Rows(encoded[known], logit[known], rows.groups[known], weight), given.labels[known]
+
+
+def lacks_a_label(sensitive: NDArray[np.int64], labels: Array) -> bool:
+    """Whether a group has no row of some label."""
+    return len(np.unique(2 * sensitive + labels)) < 2 * len(np.unique(sensitive))

@@ -3,50 +3,80 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from commod.models.adversary import Array
 from commod.models.base_scores import BaseModel
 from commod.models.competitors.base import Competitor, GroupAware, Rows
+from commod.models.competitors.lpp import penalised_program
 from commod.models.competitors.membership import Membership, densities, fitted_membership, known_membership
 from commod.models.validation import check_weight
 
-__all__ = ["BayesOptimal", "OracleBayes", "bayes_margin"]
+__all__ = ["BayesOptimal", "OracleBayes", "bayes_margin", "pull_of_many", "pull_of_two"]
 
 
 def bayes_margin(
     eta: Array,
     density: Array,
+    pull: Array,
     label_of_f: Array,
     *,
     lambda_fair: float,
     lambda_ratio: float,
-    tau: float = 1.0,
     threshold: float = 0.5,
 ) -> Array:
     """s*(x): decide 1 where it is above 0 (Prop. 4.2, corrected).
 
     As printed the two multipliers have changed places and the balanced risks lack their 1/π. From the definitions, with
     c = ½ and c̄ = 1/(1+τ): s* = (η − c) − λ_fair·[(1−c̄)·η̄/π̄ − c̄·(1−η̄)/(1−π̄)] + λ_ratio·(2η* − 1). f's own label gets a
-    bonus of λ_ratio, so a decision changes only where the fair score disagrees with f by more than that.
+    bonus of λ_ratio, so a decision changes only where the fair score disagrees with f by more than that. For any number
+    of groups the bracket is Σ_s pull_s·P(s | x)/P(s), a number for each group.
 
     Parameters
     ----------
     eta : (n,)
         P(Y = 1 | x).
-    density : (n, conditions, 2)
-        P(group | x)/P(group), the favoured group last; for equalized odds one condition per label, joint with it.
+    density : (n, conditions, groups)
+        P(group | x)/P(group); for equalized odds one condition per label, joint with it.
+    pull : (conditions, groups)
+        How much a positive decision of each group adds to unfairness: `pull_of_two`, or what `pull_of_many` found.
     label_of_f : (n,)
         η*, f's decision (or the probability of 1, if f draws lots).
     lambda_fair, lambda_ratio : float
         The multipliers of the two constraints.
-    tau : float
-        P-Rule aimed at: how much of the favoured group's rate the other's is to be.
     threshold : float
         c, the probability of the label above which ŷ = 1 is the better guess: one half where both errors count alike.
     """
-    cost = 1.0 / (1.0 + tau)
-    unfair = ((1.0 - cost) * density[:, :, 1] - cost * density[:, :, 0]).sum(axis=1)
+    unfair = (density * pull).sum(axis=2).sum(axis=1)
     return eta - threshold - lambda_fair * unfair + lambda_ratio * (2.0 * label_of_f - 1.0)
+
+
+def pull_of_two(favoured: NDArray[np.int64], tau: float = 1.0) -> Array:
+    """1 − c̄ for the favoured of two groups, −c̄ for the other, c̄ = 1/(1+τ), by condition, (conditions, 2).
+
+    `tau` is the P-Rule aimed at: how much of the favoured group's rate the other's is to be.
+    """
+    cost = 1.0 / (1.0 + tau)
+    return np.where(np.arange(2) == favoured[:, None], 1.0 - cost, -cost)
+
+
+def pull_of_many(score: Array, density: Array, lambda_fair: float, weight: Array | None = None) -> Array:
+    """The same for any number of groups, (conditions, groups), where λ_fair is the price of unfairness.
+
+    With two groups λ_fair·[½·rate of the favoured − ½·rate of the other] is charged. With more, half the distance of
+    the largest and the smallest rate is: max over decisions d of mean(score·d) − λ_fair/2·Σ (largest − smallest rate).
+    By duality the best decisions are those of one number for each group, which are the multipliers of the bounds on its
+    rate (`penalised_program`), found on the training rows. Of two groups that would be the paper's rule as long as the
+    favoured group stays so; beyond that the paper's rule favours the other, and this one stays fair.
+
+    Parameters
+    ----------
+    score : (n,)
+        What deciding 1 gains without fairness, s*(x) at λ_fair = 0.
+    """
+    if lambda_fair == 0:
+        return np.zeros(density.shape[1:])
+    return penalised_program(score, density, lambda_fair / 2, weight) / lambda_fair
 
 
 class _BayesRule(Competitor):
@@ -57,28 +87,37 @@ class _BayesRule(Competitor):
     membership: Membership | None
 
     def _joint(self, rows: Rows) -> Array:
-        """P(S, Y | x), shape (n, 2, 2)."""
+        """P(S, Y | x), shape (n, groups, 2)."""
         raise NotImplementedError
 
     def _learn(self, rows: Rows, y: Array) -> None:
         check_weight("lambda_fair", self.lambda_fair)
         check_weight("lambda_ratio", self.lambda_ratio)
-        assert rows.sensitive is not None
-        self.membership_ = fitted_membership(self.membership, rows.X, y, rows.sensitive)
-        density = densities(self._joint(rows), self.fairness)
-        self.means_ = density.mean(axis=0)  # (conditions, groups), frozen for predict
-        decided = (rows.logit > 0).astype(float)
-        truth = densities(np.eye(4)[2 * rows.sensitive + y.astype(int)].reshape(-1, 2, 2), self.fairness)
-        rates = np.einsum("n,ncs->cs", decided, truth) / truth.sum(axis=0)
-        self.favoured_ = rates.argmax(axis=1)  # the group that f decides positively more often, by condition
+        self.membership_ = fitted_membership(self.membership, rows, y)
+        joint = self._joint(rows)
+        density = densities(joint, self.fairness)
+        self.means_ = rows.mean(density)  # (conditions, groups), frozen for predict
+        groups = len(self.means_.T)
+        decided = rows.weighed((rows.logit > 0).astype(float))
+        truth = densities(np.eye(2 * groups)[2 * rows.groups + y.astype(int)].reshape(-1, groups, 2), self.fairness)
+        rates = np.einsum("n,ncs->cs", decided, truth) / rows.weighed(truth).sum(axis=0)
+        self.favoured_ = rates.argmax(axis=1)  # the group that f decides positively most often, by condition
+        if groups == 2:
+            self.pull_ = pull_of_two(self.favoured_)
+        else:
+            self.pull_ = np.zeros(self.means_.shape)
+            alone = self._score(joint, density / self.means_, rows)
+            self.pull_ = pull_of_many(alone, density / self.means_, self.lambda_fair, rows.weight)
 
     def _margin(self, rows: Rows) -> Array:
         joint = self._joint(rows)
-        density = densities(joint, self.fairness) / self.means_
-        order = np.column_stack([1 - self.favoured_, self.favoured_])  # (conditions, 2)
+        return self._score(joint, densities(joint, self.fairness) / self.means_, rows)
+
+    def _score(self, joint: Array, density: Array, rows: Rows) -> Array:
         return bayes_margin(
             joint[:, :, 1].sum(axis=1),
-            np.take_along_axis(density, order[None], axis=2),
+            density,
+            self.pull_,
             (rows.logit > 0).astype(float),
             lambda_fair=self.lambda_fair,
             lambda_ratio=self.lambda_ratio,
@@ -90,8 +129,8 @@ class BayesOptimal(_BayesRule):
     """The Bayes-optimal rule on estimated P(S, Y | x) and f's labels, S not needed at predict (Prop. 4.2, corrected).
 
     It is optimal where the estimates are right. η is its own, not f's score: at λ_fair = 0 it differs from f where it
-    knows better by more than λ_ratio, and at λ_ratio = ½ and more nothing can change at λ_fair = 0. A large λ_fair
-    favours the other group instead: the fairest point is on the way.
+    knows better by more than λ_ratio, and at λ_ratio = ½ and more nothing can change at λ_fair = 0. With two groups a
+    large λ_fair favours the other group instead: the fairest point is on the way. With more, see `pull_of_many`.
 
     Parameters
     ----------
@@ -109,7 +148,9 @@ class BayesOptimal(_BayesRule):
     Attributes
     ----------
     favoured_ : (conditions,)
-        Code of the group with f's higher positive rate; for equalized odds under each label.
+        Code of the group with f's highest positive rate; for equalized odds under each label.
+    pull_ : (conditions, groups)
+        What λ_fair takes off a person's score for each group, as probably as they are of it.
     """
 
     def __init__(
@@ -167,6 +208,7 @@ class OracleBayes(GroupAware, _BayesRule):
         self.random_state = random_state
 
     def _joint(self, rows: Rows) -> Array:
-        assert rows.sensitive is not None
-        of_group = self.membership_.joint(rows.X)[np.arange(len(rows.X)), rows.sensitive]  # P(s, y | x) of one's own s
-        return known_membership(rows.sensitive, of_group[:, 1] / np.maximum(of_group.sum(axis=1), 1e-12))
+        of_group = self.membership_.joint(rows.X)[np.arange(len(rows.X)), rows.groups]  # P(s, y | x) of one's own s
+        chance = of_group[:, 1] / np.maximum(of_group.sum(axis=1), 1e-12)
+        assert self.groups_ is not None
+        return known_membership(rows.groups, len(self.groups_), chance)

@@ -43,6 +43,7 @@ class CFBC(GroupAware):
     """
 
     criteria: ClassVar[tuple[str, ...]] = ("equalized_odds",)
+    for_two: ClassVar[bool] = True  # as published: one number ties two rates
 
     def __init__(
         self,
@@ -63,13 +64,13 @@ class CFBC(GroupAware):
 
     def _learn(self, rows: Rows, y: Array) -> None:
         strength = check_strength(self.strength)
-        assert rows.sensitive is not None
-        scores = [rows.score[rows.sensitive == s] for s in (0, 1)]
-        mass = np.array([score.sum() for score in scores]) / len(rows.score)  # P(Y = 1, S = s), as f has it
+        both = [rows.of(0), rows.of(1)]
+        positive = [group.weighed(group.score) for group in both]  # P(Y = 1 | x), as f has it
+        mass = np.array([part.sum() for part in positive]) / rows.total  # P(Y = 1, S = s)
 
         def gap(theta: float) -> float:
-            decided = [score > cut for score, cut in zip(scores, _thresholds(theta, mass), strict=True)]
-            rates = [score[chosen].sum() / score.sum() for score, chosen in zip(scores, decided, strict=True)]
+            decided = [group.score > cut for group, cut in zip(both, _thresholds(theta, mass), strict=True)]
+            rates = [part[chosen].sum() / part.sum() for part, chosen in zip(positive, decided, strict=True)]
             return float(rates[1] - rates[0])
 
         # θ at which nobody of a group is given 1 any more: beyond it lies no other solution.
@@ -79,10 +80,9 @@ class CFBC(GroupAware):
         self.thresholds_ = _thresholds(strength * self.theta_, mass)
 
     def _margin(self, rows: Rows) -> Array:
-        assert rows.sensitive is not None
         if self.thresholds_[0] == self.thresholds_[1] == 0.5:
             return rows.logit
-        return rows.score - self.thresholds_[rows.sensitive]
+        return rows.score - self.thresholds_[rows.groups]
 
 
 def _thresholds(theta: float, mass: Array) -> Array:

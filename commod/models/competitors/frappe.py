@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import torch
+from numpy.typing import NDArray
 from scipy.optimize import minimize
 
 from commod.metrics.figures import CRITERIA
@@ -16,7 +18,7 @@ from commod.models.competitors.base import Rows, Scored
 from commod.models.networks import ConceptNetwork, MLPNetwork, seeded
 from commod.models.validation import check_choice, check_count, check_weight
 
-__all__ = ["Frappe", "group_mmd"]
+__all__ = ["Frappe", "contrast_mmd", "group_mmd"]
 
 BANDWIDTH = 0.1
 # λ_mmd values passed on the way up from T ≡ 0: the MMD has many minima, and what is followed leads to one of them.
@@ -27,7 +29,8 @@ class Frappe(Scored):
     """g = σ(logit f(x) + T(x)), f frozen, T trained to hide the group from the score; S is not needed at predict.
 
     Loss: KL(f‖g) + λ_mmd·MMD²(scores of the groups), and for equalized odds the sum of the MMD² within each label. (The
-    published knob sits on the KL term, so that there a larger one is less fair.) The kernel exp(−(u−v)²/0.1²) on
+    published knob sits on the KL term, so that there a larger one is less fair.) The publication compares two groups;
+    of more, each is compared with everyone, Σ_s MMD²(scores of s, scores of all). The kernel exp(−(u−v)²/0.1²) on
     scores is expanded into cosines, so that all training rows take part in every step at a cost linear in their
     number; L-BFGS minimises from T ≡ 0, where g = f. A linear T follows λ_mmd up to its target, so that seeds end in
     the same minimum. At λ_mmd = 0 it stays at f.
@@ -90,27 +93,26 @@ class Frappe(Scored):
         check_choice("architecture", self.architecture, ("linear", "mlp"))
         linear = self.architecture == "linear"
         max_iter = (100 if linear else 50) if self.max_iter is None else check_count("max_iter", self.max_iter)
-        assert rows.sensitive is not None
         network = self._network(rows.X.shape[1])
-        f, groups, X = rows.score, rows.sensitive == 1, torch.from_numpy(rows.X)
+        f, X = rows.score, torch.from_numpy(rows.X)
         by_label = CRITERIA[self.fairness].by_label
         strata = [y == label for label in (0, 1)] if by_label else [np.ones(len(y), dtype=bool)]
-        pairs = [(np.flatnonzero(stratum & ~groups), np.flatnonzero(stratum & groups)) for stratum in strata]
+        distance = _distance(rows, [np.flatnonzero(stratum) for stratum in strata])
         parameters = list(network.parameters())
 
         def loss(values: np.ndarray, weight: float) -> tuple[float, np.ndarray]:
             torch.nn.utils.vector_to_parameters(torch.from_numpy(values.copy()), parameters)
             correction = network(X)
             z = rows.logit + correction.detach().numpy()
-            total, u = cross_entropy(z, f)
-            slope = (u - f) / len(f)
-            for one, other in pairs:
-                distance, by_one, by_other = group_mmd(u[one], u[other])
-                total += weight * distance
-                slope[one] += weight * by_one * (u[one] * (1 - u[one]))
-                slope[other] += weight * by_other * (u[other] * (1 - u[other]))
+            total, u = cross_entropy(z, f, rows.weight)
+            slope = rows.weighed(u - f) / rows.total
+            for stratum in distance:
+                apart, by_score = stratum(u)
+                total += weight * apart
+                for here, by in by_score:
+                    slope[here] += weight * by * (u[here] * (1 - u[here]))
             gradient = torch.autograd.grad(correction, parameters, torch.from_numpy(slope))
-            return total, torch.nn.utils.parameters_to_vector(gradient).numpy()
+            return float(total), torch.nn.utils.parameters_to_vector(gradient).numpy()
 
         values = torch.nn.utils.parameters_to_vector(parameters).detach().numpy().copy()
         self.n_iter_ = 0
@@ -155,21 +157,78 @@ class Frappe(Scored):
         return rows.logit + self.correction_(rows.X)
 
 
+# Scores of all rows to a distance of the groups' scores, and its derivative by the scores of some rows.
+Distance = Callable[[Array], tuple[float, list[tuple[NDArray[np.int64], Array]]]]
+
+
+def _distance(rows: Rows, strata: list[NDArray[np.int64]]) -> list[Distance]:
+    """How far the scores of the groups are apart, for each stratum of the rows."""
+
+    def of_two(one: NDArray[np.int64], other: NDArray[np.int64]) -> Distance:
+        def distance(u: Array) -> tuple[float, list[tuple[NDArray[np.int64], Array]]]:
+            value, by_one, by_other = group_mmd(u[one], u[other])
+            return value, [(one, by_one), (other, by_other)]
+
+        return distance
+
+    def of_many(here: NDArray[np.int64], contrasts: Array) -> Distance:
+        def distance(u: Array) -> tuple[float, list[tuple[NDArray[np.int64], Array]]]:
+            value, by_score = contrast_mmd(u[here], contrasts)
+            return value, [(here, by_score)]
+
+        return distance
+
+    n_groups = int(rows.groups.max()) + 1
+    if n_groups == 2 and rows.weight is None:
+        return [of_two(here[rows.groups[here] == 0], here[rows.groups[here] == 1]) for here in strata]
+    return [of_many(here, _contrasts(rows, here, n_groups)) for here in strata]
+
+
+def _contrasts(rows: Rows, here: NDArray[np.int64], n_groups: int) -> Array:
+    """Factors of the rows that give the mean of each group less that of everyone, (rows here, groups).
+
+    Of two groups one column, that of their difference.
+    """
+    member = (rows.groups[here, None] == np.arange(n_groups)) * rows.weighed(np.ones(len(rows.logit)))[here, None]
+    of_group = member / member.sum(axis=0)
+    if n_groups == 2:
+        return of_group[:, :1] - of_group[:, 1:]
+    return of_group - (member.sum(axis=1) / member.sum())[:, None]
+
+
 def group_mmd(u: Array, v: Array, bandwidth: float = BANDWIDTH) -> tuple[float, Array, Array]:
     """MMD² between two samples of numbers in [0, 1] with kernel exp(−(u−v)²/bandwidth²), and its derivative in each.
 
     On a circle so long that its seam is out of the kernel's reach, the kernel is Σ_m c_m cos(ω_m(u−v)) with c_m falling
     like a Gaussian. So MMD² = Σ_m c_m |mean e^{iω_m u} − mean e^{iω_m v}|²: linear in the rows, exact to 1e-8.
     """
-    period = 1.0 + 6.0 * bandwidth
-    m = np.arange(1, int(np.ceil(4.7 * period / (np.pi * bandwidth))) + 1)
-    omega = 2.0 * np.pi / period * m
-    weight = 2.0 * bandwidth * np.pi**0.5 / period * np.exp(-((np.pi * bandwidth / period * m) ** 2))
-    waves_u, waves_v = (_powers(np.exp(1j * omega[0] * w), len(m)) for w in (u, v))
+    omega, weight = _waves(bandwidth)
+    waves_u, waves_v = (_powers(np.exp(1j * omega[0] * w), len(omega)) for w in (u, v))
     difference = waves_u.mean(axis=1) - waves_v.mean(axis=1)  # (m,)
     value = float(weight @ np.abs(difference) ** 2)
     lever = 2.0 * weight * omega * np.conj(difference)
     return value, -(lever @ waves_u).imag / len(u), (lever @ waves_v).imag / len(v)
+
+
+def contrast_mmd(u: Array, contrasts: Array, bandwidth: float = BANDWIDTH) -> tuple[float, Array]:
+    """The same between several pairs of weighted samples out of one u, added up, and its derivative in u.
+
+    A column of `contrasts` (n, pairs) has the weights of one sample less those of the other.
+    """
+    omega, weight = _waves(bandwidth)
+    waves = _powers(np.exp(1j * omega[0] * u), len(omega))
+    difference = waves @ contrasts  # (m, pairs)
+    value = float((weight[:, None] * np.abs(difference) ** 2).sum())
+    lever = 2.0 * (weight * omega)[:, None] * np.conj(difference)
+    return value, -((lever.T @ waves).imag * contrasts.T).sum(axis=0)
+
+
+def _waves(bandwidth: float) -> tuple[Array, Array]:
+    """Frequencies ω_m and weights c_m of the kernel's expansion."""
+    period = 1.0 + 6.0 * bandwidth
+    m = np.arange(1, int(np.ceil(4.7 * period / (np.pi * bandwidth))) + 1)
+    weight = 2.0 * bandwidth * np.pi**0.5 / period * np.exp(-((np.pi * bandwidth / period * m) ** 2))
+    return np.asarray(2.0 * np.pi / period * m), np.asarray(weight)
 
 
 def _powers(wave: np.ndarray, n: int) -> np.ndarray:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 import pandas as pd
 from fairlearn.postprocessing import ThresholdOptimizer
@@ -9,7 +11,7 @@ from sklearn.base import BaseEstimator
 
 from commod.models.adversary import Array
 from commod.models.base_scores import BaseModel
-from commod.models.competitors.base import GroupAware, Rows, chance_of_rows
+from commod.models.competitors.base import GroupAware, Rows, chance_of_rows, lacks_a_label
 from commod.models.validation import check_weight
 
 __all__ = ["EOPostProcessing"]
@@ -33,7 +35,8 @@ class EOPostProcessing(GroupAware):
 
     fairlearn's `ThresholdOptimizer` finds them. It has no notion of "a little fairer" for equalized odds, so the knob
     is a mixture: with probability `strength` a person is decided by the fair rule, else by f; rates are linear in that,
-    so the groups' gap shrinks with it. S is needed at predict.
+    so the groups' gap shrinks with it. S is needed at predict. Each group needs rows of both labels. fairlearn weighs
+    no rows: it takes no `sample_weight`.
 
     Parameters
     ----------
@@ -47,6 +50,8 @@ class EOPostProcessing(GroupAware):
     random_state : int
         Of the lots. The same person draws the same lot, alone or among others.
     """
+
+    weights: ClassVar[bool] = False
 
     def __init__(
         self,
@@ -67,17 +72,22 @@ class EOPostProcessing(GroupAware):
 
     def _learn(self, rows: Rows, y: Array) -> None:
         check_strength(self.strength)
+        if lacks_a_label(rows.groups, y):
+            raise ValueError(
+                "Hardt post-processing sets a threshold for each group by its labels, and one group has no row of some "
+                "label: merge groups."
+            )
         self.optimizer_ = ThresholdOptimizer(
             estimator=_GivenScores(), constraints=self.fairness, prefit=True, predict_method="predict"
         )
         self.optimizer_.fit(
-            pd.DataFrame({"score": rows.score}), y.astype(int), sensitive_features=pd.Series(rows.sensitive)
+            pd.DataFrame({"score": rows.score}), y.astype(int), sensitive_features=pd.Series(rows.groups)
         )
 
     def positive_rates(self, rows: Rows) -> Array:
         """P(ŷ = 1) of each row under the mixture, shape (n,)."""
         fair = self.optimizer_._pmf_predict(
-            pd.DataFrame({"score": rows.score}), sensitive_features=pd.Series(rows.sensitive)
+            pd.DataFrame({"score": rows.score}), sensitive_features=pd.Series(rows.groups)
         )[:, 1]
         return self.strength * fair + (1.0 - self.strength) * (rows.logit > 0)
 

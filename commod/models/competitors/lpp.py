@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from scipy.optimize import linprog
 from scipy.sparse import csr_array, hstack, kron, vstack
@@ -24,7 +26,7 @@ class _LinearProgram(Competitor):
     alpha: float
 
     def _joint(self, rows: Rows) -> Array:
-        """P(S, Y | x), shape (n, 2, 2)."""
+        """P(S, Y | x), shape (n, groups, 2)."""
         raise NotImplementedError
 
     def _prepare(self, rows: Rows, y: Array) -> None:
@@ -34,8 +36,8 @@ class _LinearProgram(Competitor):
         alpha = check_weight("alpha", self.alpha)
         self._prepare(rows, y)
         density = densities(self._joint(rows), self.fairness)
-        self.means_ = density.mean(axis=0)  # (conditions, groups), frozen for predict
-        self.shift_ = solve_program(self._gain(rows), density / self.means_, alpha)
+        self.means_ = rows.mean(density)  # (conditions, groups), frozen for predict
+        self.shift_ = solve_program(self._gain(rows), density / self.means_, alpha, rows.weight)
 
     def _gain(self, rows: Rows) -> Array:
         """How much less is risked by ŷ = 1 than by ŷ = 0, which is 2f(x) − 1, with noise that breaks ties."""
@@ -48,7 +50,7 @@ class _LinearProgram(Competitor):
         return self._gain(rows) + (density * self.shift_).sum(axis=(1, 2))
 
 
-def solve_program(gain: Array, density: Array, alpha: float) -> Array:
+def solve_program(gain: Array, density: Array, alpha: float, weight: Array | None = None) -> Array:
     """Dual of the fair program, shape (conditions, groups).
 
     Over π(x) = P(ŷ = 1 | x) and one rate q per condition: max mean(gain·π) subject to |mean(density·π) − q| ≤ α/2 for
@@ -60,26 +62,54 @@ def solve_program(gain: Array, density: Array, alpha: float) -> Array:
     gain : (n,)
     density : (n, conditions, groups)
     alpha : float
+    weight : (n,), optional
+        Of the means.
     """
-    n, conditions, groups = density.shape
-    rates = csr_array(density.reshape(n, -1).T / n)
+    conditions, groups = density.shape[1:]
     common = kron(csr_array(np.eye(conditions)), np.ones((groups, 1)))
-    upper = hstack([rates, -common])
+    upper = hstack([_rates(density, weight), -common])
+    costs = np.concatenate([_per_row(-gain, weight), np.zeros(conditions)])
+    dual = _dual(costs, vstack([upper, -upper]), np.full(2 * conditions * groups, alpha / 2))
+    above, below = dual.reshape(2, conditions, groups)
+    return np.asarray(above - below)
+
+
+def penalised_program(gain: Array, density: Array, price: float, weight: Array | None = None) -> Array:
+    """Dual of the program in which unfairness has a price in place of a limit, shape (conditions, groups).
+
+    Over π(x) and, for each condition, the ends of the band that holds the groups' rates: max mean(gain·π) − price·Σ
+    (high − low) subject to low ≤ mean(density·π) ≤ high for every group. ŷ = 1 where gain − Σ multiplier·density > 0;
+    under each condition the multipliers add up to 0, and the positive ones to at most the price.
+    """
+    conditions, groups = density.shape[1:]
+    rates = _rates(density, weight)
+    each = kron(csr_array(np.eye(conditions)), np.ones((groups, 1)))
+    costs = np.concatenate([_per_row(-gain, weight), np.full(conditions, price), np.full(conditions, -price)])
+    bounds = vstack([hstack([rates, -each, 0 * each]), hstack([-rates, 0 * each, each])])
+    above, below = _dual(costs, bounds, np.zeros(2 * conditions * groups)).reshape(2, conditions, groups)
+    return np.asarray(below - above)
+
+
+def _per_row(values: Array, weight: Array | None) -> Array:
+    """What each row adds to the mean of values (n,)."""
+    return values / len(values) if weight is None else values * weight / weight.sum()
+
+
+def _rates(density: Array, weight: Array | None) -> csr_array:
+    """π to the groups' rates, (conditions · groups, n)."""
+    flat = density.reshape(len(density), -1).T
+    return csr_array(flat / len(density) if weight is None else flat * (weight / weight.sum()))
+
+
+def _dual(costs: Array, matrix: Any, most: Array) -> Array:
+    """Multipliers of matrix·v ≤ most at the least costs·v with v in [0, 1], none of them above 0."""
     for presolve in (True, False):  # its presolve now and then takes a program for infeasible that is not
         result = linprog(
-            np.concatenate([-gain / n, np.zeros(conditions)]),
-            A_ub=vstack([upper, -upper]).tocsr(),
-            b_ub=np.full(2 * conditions * groups, alpha / 2),
-            bounds=(0.0, 1.0),
-            method="highs",
-            options={"presolve": presolve},
+            costs, A_ub=matrix.tocsr(), b_ub=most, bounds=(0.0, 1.0), method="highs", options={"presolve": presolve}
         )
         if result.success:
-            break
-    else:
-        raise ValueError(f"The linear program of LPP has no solution: {result.message}")
-    above, below = result.ineqlin.marginals.reshape(2, conditions, groups)
-    return np.asarray(above - below)
+            return np.asarray(result.ineqlin.marginals)
+    raise ValueError(f"The linear program has no solution: {result.message}")
 
 
 class LPP(_LinearProgram):
@@ -123,8 +153,7 @@ class LPP(_LinearProgram):
         self.random_state = random_state
 
     def _prepare(self, rows: Rows, y: Array) -> None:
-        assert rows.sensitive is not None
-        self.membership_ = fitted_membership(self.membership, rows.X, y, rows.sensitive)
+        self.membership_ = fitted_membership(self.membership, rows, y)
 
     def _gain(self, rows: Rows) -> Array:
         return super()._gain(Rows(rows.X, rows.logit, None))  # the noise may not depend on S, which predict lacks
@@ -164,5 +193,5 @@ class OracleLPP(GroupAware, _LinearProgram):
         self.random_state = random_state
 
     def _joint(self, rows: Rows) -> Array:
-        assert rows.sensitive is not None
-        return known_membership(rows.sensitive, rows.score)
+        assert self.groups_ is not None
+        return known_membership(rows.groups, len(self.groups_), rows.score)

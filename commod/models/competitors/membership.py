@@ -12,6 +12,7 @@ from sklearn.model_selection import StratifiedKFold
 
 from commod.metrics.figures import CRITERIA
 from commod.models.adversary import Array
+from commod.models.competitors.base import Rows
 
 __all__ = ["Membership", "densities", "fitted_membership", "known_membership"]
 
@@ -19,52 +20,57 @@ __all__ = ["Membership", "densities", "fitted_membership", "known_membership"]
 class Membership(BaseEstimator):
     """Calibrated joint model of group and label given the encoded features.
 
-    A multinomial logistic regression on the label 2·s + y, its temperature set on held-out folds: the methods that use
-    it (LPP, FST, FairProjection) are exact only as far as P(S, Y | x) is right. The product P(S|x)·P(Y|x) would
-    assume S ⊥ Y | X, which equalized odds cannot.
+    A multinomial logistic regression on the label 2·s + y, for any number of groups, its temperature set on held-out
+    folds: the methods that use it (LPP, FST, FairProjection) are exact only as far as P(S, Y | x) is right. The product
+    P(S|x)·P(Y|x) would assume S ⊥ Y | X, which equalized odds cannot.
 
     One object can serve several fits on the same rows: it is used as it is once it is fitted.
     """
 
-    def fit(self, X: Array, y: Array, sensitive: np.ndarray) -> Membership:
-        """Learn from encoded rows (n, d), labels and groups as 0/1."""
-        joint = 2 * np.asarray(sensitive, dtype=int) + np.asarray(y, dtype=int)
+    def fit(self, X: Array, y: Array, sensitive: np.ndarray, sample_weight: Any = None) -> Membership:
+        """Learn from encoded rows (n, d), labels as 0/1 and the numbers of the groups; −1 (not known) is left out."""
+        codes = np.asarray(sensitive, dtype=int)
+        known = codes >= 0
+        X, y, codes = (np.asarray(values)[known] for values in (X, y, codes))
+        weight = None if sample_weight is None else np.asarray(sample_weight)[known]
+        groups, codes = np.unique(codes, return_inverse=True)
+        joint = 2 * codes + y.astype(int)
         # Numbered without gaps: where a cell has nobody, scikit-learn's temperature would read class 3 of three from a
         # fourth column, which is not there.
-        present, codes, counts = np.unique(joint, return_inverse=True, return_counts=True)
+        present, cells, counts = np.unique(joint, return_inverse=True, return_counts=True)
         model: Any = LogisticRegression(max_iter=1000)
         if counts.min() >= 3:
             folds = StratifiedKFold(min(5, int(counts.min())))
             model = CalibratedClassifierCV(model, method="temperature", cv=folds, ensemble=False)
-        self.model_ = model.fit(X, codes)
-        self.cells_ = present
+        self.model_ = model.fit(X, cells) if weight is None else model.fit(X, cells, sample_weight=weight)
+        self.cells_, self.n_groups_ = present, len(groups)
         return self
 
     def joint(self, X: Array) -> Array:
-        """P(S = s, Y = y | x), shape (n, 2, 2)."""
-        out = np.zeros((len(X), 4))
+        """P(S = s, Y = y | x), shape (n, groups, 2)."""
+        out = np.zeros((len(X), 2 * self.n_groups_))
         out[:, self.cells_] = self.model_.predict_proba(X)
-        return out.reshape(-1, 2, 2)
+        return out.reshape(-1, self.n_groups_, 2)
 
     def group(self, X: Array) -> Array:
-        """P(S = s | x), shape (n, 2)."""
+        """P(S = s | x), shape (n, groups)."""
         return self.joint(X).sum(axis=2)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "model_")
 
 
-def fitted_membership(membership: Membership | None, X: Array, y: Array, sensitive: np.ndarray) -> Membership:
+def fitted_membership(membership: Membership | None, rows: Rows, y: Array) -> Membership:
     """The one that is given if it is fitted, else one learnt here."""
     if membership is not None and membership.__sklearn_is_fitted__():
         return membership
-    return Membership().fit(X, y, sensitive)
+    return Membership().fit(rows.X, y, rows.groups, rows.weight)
 
 
-def known_membership(sensitive: np.ndarray, score: Array) -> Array:
-    """P(S, Y | x) where S is known and P(Y | x) is f's score: one-hot(s) ⊗ (1 − f, f), shape (n, 2, 2)."""
+def known_membership(sensitive: np.ndarray, n_groups: int, score: Array) -> Array:
+    """P(S, Y | x) where S is known and P(Y | x) is f's score: one-hot(s) ⊗ (1 − f, f), shape (n, groups, 2)."""
     label = np.column_stack([1.0 - score, score])
-    return np.eye(2)[sensitive][:, :, None] * label[:, None, :]
+    return np.eye(n_groups)[sensitive][:, :, None] * label[:, None, :]
 
 
 def densities(joint: Array, fairness: str) -> Array:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from commod.models.adversary import Array
 from commod.models.base_scores import BaseModel, logits_of_probabilities
@@ -47,6 +48,7 @@ class InformationWithholding(GroupAwareScored):
     """
 
     criteria: ClassVar[tuple[str, ...]] = ("equalized_odds",)
+    for_two: ClassVar[bool] = True  # as published: the better treated group is brought to the other's cost
 
     def __init__(
         self,
@@ -70,15 +72,14 @@ class InformationWithholding(GroupAwareScored):
     def _learn(self, rows: Rows, y: Array) -> None:
         strength = check_strength(self.strength)
         check_choice("cost", self.cost, ("weighted", "fnr", "fpr"))
-        assert rows.sensitive is not None
-        groups = [(rows.score[rows.sensitive == s], y[rows.sensitive == s]) for s in (0, 1)]
-        base = np.array([labels.mean() for _, labels in groups])
-        costs = np.array([_cost(scores, labels, self.cost) for scores, labels in groups])
+        groups = [(rows.of(s), y[rows.groups == s]) for s in (0, 1)]
+        base = np.array([group.mean(labels) for group, labels in groups])
+        costs = np.array([_cost(group.score, group, labels, self.cost) for group, labels in groups])
         # What a group would cost if all its scores were withheld.
         trivial = np.array(
             [
-                _cost(np.full(len(labels), rate), labels, self.cost)
-                for (_, labels), rate in zip(groups, base, strict=True)
+                _cost(np.full(len(labels), rate), group, labels, self.cost)
+                for (group, labels), rate in zip(groups, base, strict=True)
             ]
         )
         cheaper = int(np.argmin(costs))
@@ -89,18 +90,23 @@ class InformationWithholding(GroupAwareScored):
         self.base_rates_, self.mix_rates_ = base, strength * rates
 
     def _margin(self, rows: Rows) -> Array:
-        withheld = chance_of_rows(rows, self.random_state) < self.mix_rates_[rows.sensitive]
-        base = logits_of_probabilities(self.base_rates_, 2, "base rates")[rows.sensitive]
+        withheld = chance_of_rows(rows, self.random_state) < self.mix_rates_[rows.groups]
+        base = logits_of_probabilities(self.base_rates_, 2, "base rates")[rows.groups]
         return np.where(withheld, base, rows.logit)
 
 
-def _cost(scores: Array, labels: Array, kind: str) -> float:
+def _cost(scores: Array, group: Rows, labels: Array, kind: str) -> float:
     """Generalised false positive or negative rate, or half their sum weighted by how often they can occur."""
     positive = labels == 1
-    false_positive, false_negative = float(scores[~positive].mean()), float(1.0 - scores[positive].mean())
+    mean_0, mean_1 = (_mean_where(here, scores, group) for here in (~positive, positive))
+    false_positive, false_negative = mean_0, 1.0 - mean_1
     if kind == "fpr":
         return false_positive
     if kind == "fnr":
         return false_negative
-    rate = float(positive.mean())
+    rate = float(group.mean(positive))
     return 0.5 * (false_positive * (1.0 - rate) + false_negative * rate)
+
+
+def _mean_where(here: NDArray[np.bool_], scores: Array, group: Rows) -> float:
+    return float(np.average(scores[here], weights=None if group.weight is None else group.weight[here]))

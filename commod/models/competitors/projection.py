@@ -29,19 +29,17 @@ class _Projection(Scored):
 
     def _learn(self, rows: Rows, y: Array) -> None:
         self._epsilon = check_weight("epsilon", self.epsilon)
-        assert rows.sensitive is not None
-        self.membership_ = fitted_membership(self.membership, rows.X, y, rows.sensitive)
-        self.means_ = densities(self.membership_.joint(rows.X), self.fairness).mean(axis=0)
-        group, everyone = self._weights(rows)
-        self.multipliers_ = self._solve(rows.score, group, everyone)
+        self.membership_ = fitted_membership(self.membership, rows, y)
+        self.means_ = rows.mean(densities(self.membership_.joint(rows.X), self.fairness))
+        self.multipliers_ = self._solve(rows, *self._tilts(rows))
 
-    def _weights(self, rows: Rows) -> tuple[Array, Array]:
-        """Weights (n, conditions, groups) whose mean with the score is a group's, and (n, conditions, 1) everyone's."""
+    def _tilts(self, rows: Rows) -> tuple[Array, Array]:
+        """Factors (n, conditions, groups) whose mean with the score is a group's, and (n, conditions, 1) everyone's."""
         density = densities(self.membership_.joint(rows.X), self.fairness)
         everyone = density.sum(axis=2, keepdims=True) / self.means_.sum(axis=1)[:, None]
         return density / self.means_, everyone
 
-    def _solve(self, score: Array, group: Array, everyone: Array) -> Array:
+    def _solve(self, rows: Rows, group: Array, everyone: Array) -> Array:
         raise NotImplementedError
 
 
@@ -84,7 +82,8 @@ class FST(_Projection):
         self.membership = membership
         self.random_state = random_state
 
-    def _solve(self, score: Array, group: Array, everyone: Array) -> Array:
+    def _solve(self, rows: Rows, group: Array, everyone: Array) -> Array:
+        score = rows.score
         lever = (group - everyone).reshape(len(score), -1)  # (n, constraints)
         size = lever.shape[1]
 
@@ -94,15 +93,15 @@ class FST(_Projection):
             tilt = lever @ multiplier
             g = _tilted(score, tilt)
             value = -(score * np.log(g) + (1 - score) * np.log(1 - g)) + tilt * g
-            slope = lever.T @ g / len(score)
+            slope = lever.T @ rows.weighed(g) / rows.total
             penalty = self._epsilon * signed.sum() + 0.5 * RIDGE * float(signed @ signed)
-            return penalty - float(value.mean()), np.concatenate([-slope, slope]) + self._epsilon + RIDGE * signed
+            return penalty - float(rows.mean(value)), np.concatenate([-slope, slope]) + self._epsilon + RIDGE * signed
 
         found = minimize(dual, np.zeros(2 * size), jac=True, method="L-BFGS-B", bounds=[(0.0, None)] * (2 * size))
         return (found.x[:size] - found.x[size:]).reshape(group.shape[1:])
 
     def _margin(self, rows: Rows) -> Array:
-        group, everyone = self._weights(rows)
+        group, everyone = self._tilts(rows)
         tilt = ((group - everyone) * self.multipliers_).sum(axis=(1, 2))
         return logits_of_probabilities(_tilted(rows.score, tilt), len(tilt), "scores")
 
@@ -164,8 +163,8 @@ class FairProjection(_Projection):
         slack = self._epsilon * everyone
         return np.stack([group - everyone - slack, everyone - group - slack], axis=1)
 
-    def _solve(self, score: Array, group: Array, everyone: Array) -> Array:
-        levers = self._levers(group, everyone)
+    def _solve(self, rows: Rows, group: Array, everyone: Array) -> Array:
+        score, levers = rows.score, self._levers(group, everyone)
         flat = levers.reshape(len(score), -1)
         size = flat.shape[1]
         log_f = np.log(np.clip(np.column_stack([1 - score, score]), 1e-12, 1.0))
@@ -175,13 +174,13 @@ class FairProjection(_Projection):
             top = tilted.max(axis=1)
             norm = top + np.log(np.exp(tilted - top[:, None]).sum(axis=1))
             g = np.exp(tilted - norm[:, None])
-            slope = -(g.T @ flat) / len(score)
-            value = float(norm.mean()) + 0.5 * RIDGE * float(multiplier @ multiplier)
+            slope = -(rows.weighed(g).T @ flat) / rows.total
+            value = float(rows.mean(norm)) + 0.5 * RIDGE * float(multiplier @ multiplier)
             return value, slope.ravel() + RIDGE * multiplier
 
         found = minimize(dual, np.zeros(2 * size), jac=True, method="L-BFGS-B", bounds=[(0.0, None)] * (2 * size))
         return found.x.reshape(2, *levers.shape[1:])
 
     def _margin(self, rows: Rows) -> Array:
-        levers = self._levers(*self._weights(rows))
+        levers = self._levers(*self._tilts(rows))
         return rows.logit + (levers * (self.multipliers_[0] - self.multipliers_[1])).sum(axis=(1, 2, 3))

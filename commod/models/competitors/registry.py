@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
@@ -14,7 +14,17 @@ from commod.metrics.figures import CRITERIA
 from commod.models.base_scores import BaseModel
 from commod.models.validation import check_choice
 
-__all__ = ["METHODS", "Knob", "Method", "available_methods", "make_method", "overview", "overview_in_words"]
+__all__ = [
+    "METHODS",
+    "Knob",
+    "Method",
+    "available_methods",
+    "make_method",
+    "overview",
+    "overview_in_words",
+    "two_groups_in_words",
+    "weights_in_words",
+]
 
 DP, EO = "demographic_parity", "equalized_odds"
 
@@ -38,7 +48,8 @@ class Method:
     `needs_sensitive`: whether predict must be told S. `model_agnostic`: "yes", or the one kind of model it works on.
     `criteria`: what it can be made to meet. `minimises_changes`: whether staying near f is part of what it optimises.
     `randomised`: whether seed or lots move its decisions. `estimator`: module and class, None while it is not written.
-    `in_paper`: whether the paper's overview has it.
+    `in_paper`: whether the paper's overview has it. `groups`: 2 where it is published for two groups only, None where
+    it takes any number. `weights`: whether its fit takes a `sample_weight`.
     """
 
     title: str
@@ -58,11 +69,17 @@ class Method:
     cost: float = 1.0  # of a model, in models of the quickest: who is swept first, and how long the rest will take
     in_paper: bool = True
     note: str = ""
+    groups: int | None = None
+    weights: bool = True
 
     @property
     def is_written(self) -> bool:
         """Whether there is an estimator; if not, the overview says "not yet"."""
         return self.estimator is not None
+
+    def takes(self, n_groups: int) -> bool:
+        """Whether it is defined for so many groups."""
+        return self.groups is None or n_groups <= self.groups
 
 
 def _competitor(module: str, name: str) -> tuple[str, str]:
@@ -172,6 +189,7 @@ METHODS: dict[str, Method] = {
         criteria=(DP,),
         minimises_changes=False,
         estimator=_competitor("roc", "OracleROC"),
+        groups=2,
         knob=Knob(
             "margin",
             "margin",
@@ -189,6 +207,7 @@ METHODS: dict[str, Method] = {
         minimises_changes=False,
         randomised=True,
         estimator=_competitor("hardt", "EOPostProcessing"),
+        weights=False,
         knob=Knob("strength", "strength", _STRENGTHS, 0.0, 1.0, 0.0),
         seeds=3,
         note="EO post-processing in the paper; fairlearn's solver also does demographic parity.",
@@ -202,6 +221,7 @@ METHODS: dict[str, Method] = {
         minimises_changes=False,
         randomised=True,
         estimator=_competitor("pleiss", "InformationWithholding"),
+        groups=2,
         knob=Knob("strength", "strength", _STRENGTHS, 0.0, 1.0, 0.0),
         seeds=3,
         note="Makes the cost of scores equal and keeps them calibrated; decisions may differ more than before.",
@@ -214,6 +234,7 @@ METHODS: dict[str, Method] = {
         minimises_changes=True,
         randomised=True,
         estimator=_competitor("wasserstein", "Wass1PostProcessing"),
+        weights=False,
         knob=Knob("strength", "strength", _STRENGTHS, 0.0, 1.0, 0.0),
         note="By lot only among people with equal scores.",
         cost=5.0,
@@ -263,6 +284,7 @@ METHODS: dict[str, Method] = {
         criteria=(EO,),
         minimises_changes=False,
         estimator=_competitor("cfbc", "CFBC"),
+        groups=2,
         knob=Knob("strength", "strength", _STRENGTHS, 0.0, 1.0, 0.0),
         note="Equal opportunity: true positive rates only.",
     ),
@@ -310,10 +332,37 @@ METHODS: dict[str, Method] = {
 }
 
 
-def available_methods(fairness: str) -> list[str]:
-    """Names of the methods that run and can be made to meet a criterion."""
+def available_methods(fairness: str, n_groups: int = 2) -> list[str]:
+    """Names of the methods that run and can be made to meet a criterion for so many groups."""
     check_choice("fairness", fairness, tuple(CRITERIA))
-    return [name for name, method in METHODS.items() if method.is_written and fairness in method.criteria]
+    return [
+        name
+        for name, method in METHODS.items()
+        if method.is_written and fairness in method.criteria and method.takes(n_groups)
+    ]
+
+
+def two_groups_in_words(names: Sequence[str]) -> str:
+    """Why methods are not offered where there are more than two groups, in a sentence; empty if there are none."""
+    titles = [METHODS[name].title for name in names]
+    if not titles:
+        return ""
+    are = "is a method" if len(titles) == 1 else "are methods"
+    return f"{_listed(titles)} {are} for two groups, as published, and cannot be asked about more."
+
+
+def weights_in_words(names: Sequence[str]) -> str:
+    """Which of some methods take no weights, and what they do with weighted rows, in a sentence; empty if none does."""
+    titles = [METHODS[name].title for name in names if not METHODS[name].weights]
+    if not titles:
+        return ""
+    return (
+        f"{_listed(titles)} cannot weigh rows when learning: to {'it' if len(titles) == 1 else 'them'} all count alike."
+    )
+
+
+def _listed(titles: Sequence[str]) -> str:
+    return titles[0] if len(titles) == 1 else f"{', '.join(titles[:-1])} and {titles[-1]}"
 
 
 def make_method(
@@ -364,8 +413,8 @@ def overview_in_words() -> str:
 def overview() -> pd.DataFrame:
     """The paper's overview table of methods, COMMOD first, with what runs here.
 
-    Columns ``method, reference, runs`` ("yes" or "not yet"), ``model_agnostic, needs_sensitive, criteria,
-    minimises_changes, randomised, knob, note``.
+    Columns ``method, reference, runs`` ("yes" or "not yet"), ``model_agnostic, needs_sensitive, criteria, groups``
+    ("two" or "any"), ``weights, minimises_changes, randomised, knob, note``.
     """
     rows = [
         {
@@ -375,6 +424,8 @@ def overview() -> pd.DataFrame:
             "model_agnostic": method.model_agnostic if method.edits else "trains its own",
             "needs_sensitive": method.needs_sensitive,
             "criteria": ", ".join(CRITERIA[name].short for name in method.criteria) or "other",
+            "groups": "any" if method.groups is None else "two",
+            "weights": method.weights,
             "minimises_changes": method.minimises_changes,
             "randomised": method.randomised,
             "knob": method.knob.label if method.knob else "",

@@ -38,6 +38,7 @@ class OracleROC(GroupAware):
     """
 
     criteria: ClassVar[tuple[str, ...]] = ("demographic_parity",)
+    for_two: ClassVar[bool] = True  # as published: the deprived group and the favoured one
 
     def __init__(
         self,
@@ -59,13 +60,11 @@ class OracleROC(GroupAware):
     def _learn(self, rows: Rows, y: Array) -> None:
         if check_weight("margin", self.margin) > 0.5:
             raise ValueError(f"margin is a distance from one half and cannot be more than 0.5, got {self.margin!r}.")
-        assert rows.sensitive is not None
-        decided = rows.logit > 0
-        rates = [decided[rows.sensitive == s].mean() for s in (0, 1)]
+        rates = [group.mean(group.logit > 0) for group in (rows.of(0), rows.of(1))]
         self.raised_ = int(np.argmin(rates))
 
     def _margin(self, rows: Rows) -> Array:
         score = rows.score
         unsure = (score > 0.5 - self.margin) & (score <= 0.5 + self.margin)
-        by_group = np.where(rows.sensitive == self.raised_, 1.0, -1.0)
+        by_group = np.where(rows.groups == self.raised_, 1.0, -1.0)
         return np.where(unsure, by_group, rows.logit)

@@ -1,4 +1,4 @@
-"""Wasserstein-1 post-processing (Jiang et al. 2020): both groups' scores moved to one distribution."""
+"""Wasserstein-1 post-processing (Jiang et al. 2020): all groups' scores moved to one distribution."""
 
 from __future__ import annotations
 
@@ -18,9 +18,10 @@ class Wass1PostProcessing(GroupAwareScored):
     """Move each group's scores along their quantiles to the Wasserstein-1 barycentre of the groups.
 
     The barycentre minimises Σ_s P(s)·W₁(scores of s, barycentre), the mean move of a score; for one number it is the
-    weighted median of the groups' quantile functions, which with two groups is the larger group's distribution: the
-    larger group keeps its scores, and each of the smaller gets the score of the same rank in the larger one. Groups
-    of one size share the way. S is needed at predict.
+    weighted median of the groups' quantile functions at each rank. With two groups that is the larger group's
+    distribution: the larger group keeps its scores, and each of the smaller gets the score of the same rank in the
+    larger one. Groups of one size share the way. S is needed at predict. Rows all count alike in the quantiles: it
+    takes no `sample_weight`.
 
     Parameters
     ----------
@@ -38,11 +39,12 @@ class Wass1PostProcessing(GroupAwareScored):
     ----------
     quantiles_ : list of (m,) arrays
         Sorted training scores of each group.
-    shares_ : (2,)
-        Of the training rows.
+    sizes_ : (groups,)
+        Training rows of each group.
     """
 
     criteria: ClassVar[tuple[str, ...]] = ("demographic_parity",)
+    weights: ClassVar[bool] = False
 
     def __init__(
         self,
@@ -63,23 +65,24 @@ class Wass1PostProcessing(GroupAwareScored):
 
     def _learn(self, rows: Rows, y: Array) -> None:
         check_strength(self.strength)
-        assert rows.sensitive is not None
-        self.quantiles_ = [np.sort(rows.score[rows.sensitive == s]) for s in (0, 1)]
-        self.shares_ = np.bincount(rows.sensitive, minlength=2) / len(rows.sensitive)
+        self.sizes_ = np.bincount(rows.groups)
+        self.quantiles_ = [np.sort(rows.score[rows.groups == s]) for s in range(len(self.sizes_))]
 
     def _barycentre(self, rank: Array) -> Array:
-        """Quantile function of the barycentre."""
-        values = [np.quantile(scores, rank) for scores in self.quantiles_]
-        small, large = np.argsort(self.shares_, kind="stable")
-        if self.shares_[small] == self.shares_[large]:
-            return 0.5 * (values[0] + values[1])
-        return values[large]
+        """Quantile function of the barycentre: of the groups' quantiles, the median by their sizes."""
+        values = np.array([np.quantile(scores, rank) for scores in self.quantiles_])  # (groups, ranks)
+        order = values.argsort(axis=0)
+        ordered, below = np.take_along_axis(values, order, axis=0), self.sizes_[order].cumsum(axis=0)
+        # The first value at or below which half of the people are; midway to the next where it is exactly half.
+        ends = [(2 * below > people).argmax(axis=0) for people in (self.sizes_.sum() - 1, self.sizes_.sum())]
+        low, high = (np.take_along_axis(ordered, end[None], axis=0)[0] for end in ends)
+        return np.where(ends[0] == ends[1], low, 0.5 * (low + high))
 
     def _margin(self, rows: Rows) -> Array:
         score, moved = rows.score, rows.score.copy()
         lots = chance_of_rows(rows, self.random_state)
         for s, known in enumerate(self.quantiles_):
-            here = rows.sensitive == s
+            here = rows.groups == s
             # Rank on the scale of np.quantile; equal scores are spread over theirs by lot.
             left, right = (np.searchsorted(known, score[here], side=side) for side in ("left", "right"))
             between = np.interp(score[here], known, np.arange(len(known)))

@@ -292,10 +292,11 @@ def methods_table() -> None:
         "it in training only."
     )
     table = overview()
-    for name in ("needs_sensitive", "minimises_changes", "randomised"):
+    for name in ("needs_sensitive", "weights", "minimises_changes", "randomised"):
         table[name] = table[name].map({True: "yes", False: "–"})
     rows = table.assign(knob=table["knob"].replace("", "–")).to_numpy().tolist()
     names = (
-        "Method, Reference, Runs here, Any model, Needs the group, Criterion, Minimises changes, Randomised, Knob, Note"
+        "Method, Reference, Runs here, Any model, Needs the group, Criterion, Groups, Weights, Minimises changes, "
+        "Randomised, Knob, Note"
     )
-    st.html(html_table(dict.fromkeys(names.split(", "), ""), rows, caption="Methods", text={1, 3, 9}))
+    st.html(html_table(dict.fromkeys(names.split(", "), ""), rows, caption="Methods", text={1, 3, 11}))
