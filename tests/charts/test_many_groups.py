@@ -11,7 +11,14 @@ from commod.charts.people import AFTER, BEFORE, plot_group_rates
 GROUPS = [f"Group {letter} × Female" for letter in "LKJIHGFEDCBA"]  # not in the order of their names
 CHANGES = pd.DataFrame(
     [
-        {"group": f"{name}|{12 - rank} of 100", "rank": rank, "direction": way, "share": 0.1, "count": 5, "place": place}
+        {
+            "group": f"{name}|{12 - rank} of 100",
+            "rank": rank,
+            "direction": way,
+            "share": 0.1,
+            "count": 5,
+            "place": place,
+        }
         for rank, name in enumerate(GROUPS)
         for place, way in enumerate(("better", "worse"))
     ]
@@ -25,7 +32,16 @@ RATES = pd.DataFrame(
 ).assign(overall=0.45)
 SQUARES = pd.DataFrame(
     [
-        {"label": label, "rank": i, "group": name, "group_rank": rank, "share": 0.1, "better": 5, "worse": 5, "count": 100}
+        {
+            "label": label,
+            "rank": i,
+            "group": name,
+            "group_rank": rank,
+            "share": 0.1,
+            "better": 5,
+            "worse": 5,
+            "count": 100,
+        }
         for rank, name in enumerate(GROUPS)
         for i, label in enumerate(("COMMOD", "LPP"))
     ]

@@ -24,6 +24,7 @@ from commod.dashboard.views.model import current_model
 from commod.experiments.refits import Refits
 from commod.explain.concepts import in_percent
 from commod.explain.people import FEW
+from commod.metrics import compared_groups
 
 
 def show() -> None:
@@ -70,13 +71,14 @@ def _verdict(result: FitResult) -> str:
 
 def _shares(result: FitResult) -> str:
     """How much of each group changed; of many groups, of the one of which least did and of the one of which most."""
+    compared = result.changes[compared_groups(result.changes["count"])]
     shares = [
         f"{in_percent(row['change_rate'])} of {escape_markdown(result.task.groups[int(code)])}"
-        for code, row in result.changes.iterrows()
+        for code, row in compared.iterrows()
     ]
     if not result.has_many_groups:
         return ", ".join(shares)
-    rates = result.changes["change_rate"].to_numpy()
+    rates = compared["change_rate"].to_numpy()
     return f"from {shares[rates.argmin()]} to {shares[rates.argmax()]}"
 
 
