@@ -351,7 +351,7 @@ def _price_words(curves: pd.DataFrame, models: pd.DataFrame, asked: str, *, with
 # ---- the paper's propositions ----
 
 
-def propositions(criterion: Criterion, limits: Limits, *, one_way: bool) -> None:
+def propositions(criterion: Criterion, limits: Limits, *, one_way: bool, two_groups: bool) -> None:
     """What the paper's propositions say here, and from where on they do not hold as printed."""
     title = "The paper's propositions, held against the exact count"
     with st.expander(title, key="limits_propositions", on_change="rerun"):
@@ -370,6 +370,8 @@ def propositions(criterion: Criterion, limits: Limits, *, one_way: bool) -> None
         )
         if one_way:
             where = "It is about changes in both directions; the curve above is not."
+        if not two_groups:
+            where = "It is about two groups; the curve above, of more, is counted."
         name, says = PROPOSITIONS[criterion.name]
         st.markdown(f"**Proposition {name}** as printed: {says}. {where}")
 
@@ -420,4 +422,4 @@ def show() -> None:
     here = paint(found, final=True)
     with below.container():
         price(here)
-        propositions(here.criterion, bound, one_way=one_way)
+        propositions(here.criterion, bound, one_way=one_way, two_groups=not result.has_many_groups)
