@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Sequence
 
+import numpy as np
 import pandas as pd
 
 from commod.datasets.choice import Choice
@@ -25,6 +26,7 @@ __all__ = [
     "columns_of_roles",
     "count_levels",
     "guess_cut",
+    "guess_cuts",
     "guess_favourable",
     "guess_groups",
     "guess_merge",
@@ -208,6 +210,19 @@ def guess_cut(column: pd.Series) -> float:
     numbers = read_numbers(column)[0].dropna()
     middle = float(numbers.median())
     return middle if (numbers < middle).any() else float(numbers[numbers > middle].min())
+
+
+def guess_cuts(column: pd.Series, bands: int) -> tuple[float, ...]:
+    """Where to cut a column of numbers into bands of about as many rows each; of few values, anywhere between them."""
+    numbers = read_numbers(column)[0].dropna()
+    if bands == 2:
+        return (guess_cut(column),)
+    shares = np.arange(1, bands) / bands
+    possible = np.unique(numbers)[1:]  # below each there is somebody
+    cuts = np.intersect1d(np.quantile(numbers, shares, method="higher"), possible)
+    if len(cuts) < bands - 1:
+        cuts = possible[np.linspace(0, len(possible) - 1, bands - 1).round().astype(int)]
+    return tuple(float(cut) for cut in cuts)
 
 
 def is_cut(column: str, guesses: pd.DataFrame) -> bool:

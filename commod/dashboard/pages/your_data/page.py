@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import streamlit as st
@@ -11,8 +12,9 @@ from commod.dashboard.jobs.wait import result_of
 from commod.dashboard.pages.your_data import draft as drafts
 from commod.dashboard.pages.your_data.draft import Draft, draft, kept
 from commod.dashboard.pages.your_data.features import choose_features, choose_merits
+from commod.dashboard.pages.your_data.groups import choose_groups, choose_unknown, draw_counts
 from commod.dashboard.pages.your_data.line import choose_line
-from commod.dashboard.pages.your_data.roles import choose_groups, choose_outcome, choose_scores, choose_split
+from commod.dashboard.pages.your_data.roles import choose_outcome, choose_scores, choose_split, choose_weight
 from commod.dashboard.state import session
 from commod.dashboard.state.own_data import NoRoomError, OwnData, own_data
 from commod.dashboard.state.settings import defaults
@@ -111,11 +113,16 @@ def _choice() -> tuple[Choice, Any]:
     with left:
         outcome, good = choose_outcome()
     with right:
-        sensitive, groups = choose_groups(outcome.column)
-    scores, out_of = choose_scores((outcome.column, sensitive.column))
+        choice = choose_groups(Choice(outcome.column, good, "", (), {}, target_cut=outcome.cut))
+    draw_counts(choice)
+    choice = choose_unknown(choice)
+    named = (outcome.column, *choice.sensitive_columns)
+    scores, out_of = choose_scores(named)
     place = st.container()
     person, time = choose_split(outcome.column)
-    taken = {person: "who it is", scores: "scores of f", sensitive.column: "sensitive", outcome.column: "outcome"}
+    weight = choose_weight((*named, scores, person, time))
+    taken = {weight: "weight", person: "who it is", scores: "scores of f"}
+    taken |= {**dict.fromkeys(choice.sensitive_columns, "sensitive"), outcome.column: "outcome"}
     kinds = choose_features({column: use for column, use in taken.items() if column})
     merits = choose_merits([column for column, kind in kinds.items() if kind == "number"])
     missing: Any = st.radio(
@@ -125,23 +132,9 @@ def _choice() -> tuple[Choice, Any]:
         horizontal=True,
         **kept("missing", here.chosen.get("missing", "fill")),
     )
-    choice = Choice(
-        target=outcome.column,
-        favourable=good,
-        sensitive=sensitive.column,
-        groups=groups,
-        kinds=kinds,
-        scores=scores,
-        missing=missing,
-        title=here.name,
-        merits=merits,
-        target_cut=outcome.cut,
-        sensitive_cut=sensitive.cut,
-        scores_out_of=out_of,
-        person=person,
-        time=time,
-    )
-    return choice, place
+    more: dict[str, Any] = {"kinds": kinds, "merits": merits, "missing": missing, "title": here.name}
+    more |= {"scores": scores, "scores_out_of": out_of, "person": person, "time": time, "weight": weight}
+    return replace(choice, **more), place
 
 
 def _use(choice: Choice) -> None:
@@ -219,8 +212,10 @@ def _what_it_is() -> None:
             """
 - **Outcome**: what was decided or what happened, in two classes; say which one is good for a person. Numbers are cut in
   two where you say.
-- **Sensitive attribute**: whose two groups are to be treated alike. It is used to train g and to measure, never as a
-  feature.
+- **Sensitive attribute**: whose groups are to be treated alike, up to 12 of them; two attributes can be crossed.
+  Values can be put together under one name, and numbers are cut into bands. It is used to train g and to measure,
+  never as a feature. Rows that do not say their group can be trained on; nothing is measured on them.
+- **Weights**: for how many people a row stands, if the rows are of a survey.
 - **The model f**: trained here on 70 % of the rows, or, if you have a model already, a column with its probabilities of
   the favourable outcome (or scores out of 10 or 100, which are divided). Then f itself is not needed: g multiplies the
   logit of that score by a ratio that the features give (and adds a shift, if you choose that update).

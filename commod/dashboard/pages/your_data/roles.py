@@ -1,7 +1,8 @@
-"""What is what in a table: outcome, sensitive attribute, f and its scores, and who is trained on."""
+"""What is what in a table: outcome, f and its scores, weights, and who is trained on."""
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import streamlit as st
@@ -31,57 +32,52 @@ class Classes:
 def choose_outcome() -> tuple[Classes, str]:
     """The outcome, where it is cut, and its favourable value."""
     here = draft()
-    columns = roles.columns_of_roles(here.guesses)
-    outcome = _classes("Outcome (target)", "target", columns, roles.guess_target(columns, here.guesses))
+    outcome = _outcome()
     values = list(outcome.rows)
     good = roles.guess_favourable(values, outcome.column, [str(column) for column in here.frame.columns])
     name = f"favourable_{outcome.column}"
     return outcome, select("The favourable outcome", values, name, good, format_func=outcome.label)
 
 
-def choose_groups(target: str) -> tuple[Classes, tuple[str, str]]:
-    """The sensitive attribute, where it is cut, and two of its groups."""
+def _outcome() -> Classes:
     here = draft()
-    columns = [column for column in roles.columns_of_roles(here.guesses) if column != target]
-    sensitive = _classes("Sensitive attribute", "sensitive", columns, roles.guess_sensitive(columns, here.guesses))
-    groups = list(sensitive.rows)
-    first = select("First group", groups, f"group0_{sensitive.column}", groups[0], format_func=sensitive.label)
-    rest = [group for group in groups if group != first]
-    name = f"group1_{sensitive.column}_{first}"
-    return sensitive, (first, select("Second group", rest, name, rest[0], format_func=sensitive.label))
-
-
-def _classes(label: str, name: str, columns: list[str], guess: str) -> Classes:
-    here = draft()
-    column = select(label, columns, name, guess)
+    columns, label = roles.columns_of_roles(here.guesses), "Outcome (target)"
+    column = select(label, columns, "target", roles.guess_target(columns, here.guesses))
     cut = None
     if column in roles.columns_of_numbers(here.guesses):
         is_cut = True
         if int(here.guesses.loc[column, "values"]) <= MAX_VALUES:
-            key = f"{name}_is_cut_{column}"
+            key = f"target_is_cut_{column}"
             at_first = here.chosen.get(key, roles.is_cut(column, here.guesses))
             is_cut = st.toggle("Cut these numbers in two", **kept(key, at_first))
         if is_cut:
-            cut = _cut(f"{name}_cut_{column}", column)
+            cut = choose_cut(f"target_cut_{column}", column, roles.guess_cut(here.frame[column]))
     rows = classes_of(here.frame[column], cut).value_counts()
     if len(rows) < 2:
         raise ChoiceError(f"“{short(column)}” has one class only: choose a column with two or more as {label.lower()}.")
     return Classes(column, cut, {str(value): int(count) for value, count in rows.items()})
 
 
-def _cut(name: str, column: str) -> float:
+def choose_cut(name: str, column: str, guess: float, label: str = "Cut at (this number and above, or below)") -> float:
     """Where to cut numbers, such that there are some on both sides."""
     here = draft()
     numbers = read_numbers(here.frame[column])[0].dropna()
     low, high = float(numbers[numbers > numbers.min()].min()), float(numbers.max())
-    value = min(max(here.chosen.get(name, roles.guess_cut(here.frame[column])), low), high)
+    value = min(max(here.chosen.get(name, guess), low), high)
     whole = bool((numbers % 1 == 0).all())
     step = 1.0 if whole and high - low > 1 else (high - low) / 100 or 0.01
-    label = "Cut at (this number and above, or below)"
     return float(st.number_input(label, low, high, step=step, format="%.10g", **kept(name, value)))
 
 
-def choose_scores(taken: tuple[str, str]) -> tuple[str, float]:
+def choose_weight(taken: Collection[str]) -> str:
+    """The column that says for how many people a row stands, if the rows are of a survey."""
+    here = draft()
+    columns = [str(column) for column in here.guesses.index[here.guesses["kind"] == "number"] if column not in taken]
+    titles = {"": "no: each row is one person", **{column: f"yes, by “{column}”" for column in columns}}
+    return select("Weights of a survey", list(titles), "weight", "", format_func=titles.get, help=tip("weight"))
+
+
+def choose_scores(taken: tuple[str, ...]) -> tuple[str, float]:
     """The column of f's scores, if there is one, and what they are out of."""
     here = draft()
     found = roles.possible_scores(here.frame, here.guesses, taken)

@@ -1,0 +1,201 @@
+"""Whose groups: one sensitive attribute or two crossed, in bands or put together, and counted before anybody trains."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import streamlit as st
+
+from commod.dashboard.pages.your_data.draft import draft, kept, select
+from commod.dashboard.pages.your_data.roles import choose_cut
+from commod.dashboard.state.page_state import mirrored
+from commod.dashboard.text.escape import escape_markdown
+from commod.dashboard.text.glossary import tip
+from commod.dashboard.text.html import html_table
+from commod.datasets import Choice, roles
+from commod.datasets.grouping import CROSS
+from commod.datasets.own_groups import (
+    MAX_BANDS,
+    MAX_GROUPS,
+    MAX_VALUES,
+    check_groups,
+    classes_of,
+    count_groups,
+    groups_of,
+    small_together,
+)
+from commod.datasets.raw import OTHER
+from commod.metrics import MIN_GROUP, left_out_in_words
+
+# The part of the rows that is tested on, and so how many rows make a group that is not small there.
+TEST_SHARE = 0.3
+SMALL = round(MIN_GROUP / TEST_SHARE)
+
+
+def choose_groups(choice: Choice) -> Choice:
+    """The choice with its groups: by which columns, how these are cut and put together, and which of them."""
+    here = draft()
+    columns = [column for column in roles.columns_of_roles(here.guesses) if column != choice.target]
+    first = select("Sensitive attribute", columns, "sensitive", roles.guess_sensitive(columns, here.guesses))
+    others = ["", *(column for column in columns if column != first)]
+    label = "Crossed with"
+    second = select(label, others, "crossed", "", format_func=lambda name: name or "nothing", help=tip("crossing"))
+    choice = replace(choice, sensitive=(first, second) if second else first)
+    cuts = {column: cut for column in choice.sensitive_columns if (cut := _choose_cuts(column))}
+    choice = replace(choice, cuts=cuts)
+    # What was put together of a column stays so, whatever it is crossed with.
+    if new := [column for column in choice.sensitive_columns if _merge_key(column) not in here.chosen]:
+        guessed = roles.guess_merge(here.frame, choice)
+        here.chosen.update({_merge_key(column): guessed.get(column, {}) for column in new})
+    choice = replace(choice, merge={column: _choose_merge(choice, column) for column in choice.sensitive_columns})
+    choice = replace(choice, merge={column: names for column, names in choice.merge.items() if names})
+    choice = replace(choice, groups=_choose_among(choice))
+    check_groups(here.frame, choice)
+    return choice
+
+
+# ---- numbers ----
+
+
+def _choose_cuts(column: str) -> tuple[float, ...]:
+    """Where to cut a column of numbers; nowhere, if its values are groups as they are."""
+    here = draft()
+    if column not in roles.columns_of_numbers(here.guesses):
+        return ()
+    values = int(here.guesses.loc[column, "values"])
+    if values <= MAX_VALUES:
+        key = f"sensitive_is_cut_{column}"
+        at_first = here.chosen.get(key, roles.is_cut(column, here.guesses))
+        if not st.toggle(f"Cut “{escape_markdown(column)}” into bands", **kept(key, at_first)):
+            return ()
+    options = [str(bands) for bands in range(2, min(MAX_BANDS, values) + 1)]
+    bands = int(select(f"Bands of “{column}”", options, f"sensitive_bands_{column}", "2"))
+    guessed = roles.guess_cuts(here.frame[column], bands)
+    if bands == 2:
+        return (choose_cut(f"sensitive_cut_{column}", column, guessed[0]),)
+    with st.container(horizontal=True, gap="small"):
+        return tuple(
+            choose_cut(f"sensitive_cut_{column}_{bands}_{place}", column, guess, f"Cut {place}")
+            for place, guess in enumerate(guessed, start=1)
+        )
+
+
+# ---- levels that are put together ----
+
+
+def _merge_key(column: str) -> str:
+    return f"merge_{column}"
+
+
+def _choose_merge(choice: Choice, column: str) -> dict[str, str]:
+    """Level of a column to what it is called instead, by hand or by its size."""
+    here = draft()
+    levels = [str(level) for level in classes_of(here.frame[column]).dropna().unique()]
+    if column in choice.cuts or len(levels) < 3:
+        return {}
+    names: dict[str, str] = here.chosen[_merge_key(column)]
+    rows = roles.count_levels(here.frame, replace(choice, merge={column: names}), column)
+    name, called = f"merging_{column}", f"called_{column}"
+    chosen = [level for level in here.chosen.get(name, []) if level in rows]
+    with st.expander(f"Put values of “{escape_markdown(column)}” together", expanded=len(levels) > MAX_GROUPS):
+        st.multiselect(
+            "Values that are to be one group",
+            list(rows),
+            format_func=lambda level: f"{level} ({rows[level]:,})",
+            **kept(name, chosen),
+        )
+        now = here.chosen.get(called, "")
+        st.text_input("What they are called", placeholder=OTHER, max_chars=60, **kept(called, now))
+        small = small_together(rows, SMALL)
+        with st.container(horizontal=True, gap="small"):
+            by_hand, by_size = (
+                partial(_put_together, column, levels),
+                partial(_put_together, column, levels, list(small)),
+            )
+            st.button("Put together", key=f"merge_now_{column}", disabled=not chosen, on_click=by_hand)
+            st.button(
+                f"Those under {SMALL} rows together",
+                key=f"merge_small_{column}",
+                disabled=not small,
+                help=tip("small_group"),
+                on_click=by_size,
+            )
+            if names:
+                st.button("All apart again", key=f"merge_none_{column}", on_click=_put_apart, args=(column,))
+        for group in dict.fromkeys(names.values()):
+            old = ", ".join(level for level, new in names.items() if new == group)
+            st.caption(escape_markdown(f"“{group}” has been {old}."))
+    return names
+
+
+def _put_together(column: str, levels: list[str], chosen: list[str] | None = None) -> None:
+    """Give levels one name: those `chosen` the usual one, or those in the list the name in the field below it."""
+    here = draft()
+    name = OTHER
+    if chosen is None:  # what is in the fields at the click, which need not have come with an earlier run
+        chosen = st.session_state[f"own_merging_{column}"]
+        name = st.session_state[f"own_called_{column}"].strip() or OTHER
+    names: dict[str, str] = here.chosen[_merge_key(column)]
+    now = {level: names.get(level, level) for level in levels}
+    now = {level: name if called in chosen else called for level, called in now.items()}
+    here.chosen[_merge_key(column)] = {level: called for level, called in now.items() if level != called}
+    here.chosen[f"merging_{column}"], here.chosen[f"called_{column}"] = [], ""
+
+
+def _put_apart(column: str) -> None:
+    draft().chosen[_merge_key(column)] = {}
+
+
+# ---- which of them ----
+
+
+def _choose_among(choice: Choice) -> tuple[str, ...]:
+    """The groups that are looked at; all of them at first, but for those of hardly anybody."""
+    here = draft()
+    rows = {str(group): int(count) for group, count in groups_of(here.frame, choice).value_counts().items()}
+    name = f"groups_{CROSS.join(rows)}"
+    chosen = here.chosen.get(name, list(roles.guess_groups(here.frame, choice)))
+    st.multiselect(
+        "Groups (rows of others are left out)",
+        list(rows),
+        format_func=lambda group: f"{group} ({rows[group]:,})",
+        **mirrored(f"own_{name}", chosen, lambda groups: here.chosen.update({name: groups})),
+    )
+    return tuple(chosen)
+
+
+def choose_unknown(choice: Choice) -> Choice:
+    """What is done with rows whose group is not known, if there are any."""
+    unknown = int(groups_of(draft().frame, choice).isna().sum())
+    if not unknown:
+        return choice
+    what: Any = select(
+        f"{unknown:,} rows whose group is not known",
+        ["train", "drop"],
+        "unknown",
+        "train",
+        format_func={"train": "train on them, measure on the others", "drop": "leave them out"}.get,
+        help=tip("known_in_part"),
+    )
+    return replace(choice, unknown=what)
+
+
+def draw_counts(choice: Choice) -> None:
+    """How many rows each group has and how many of them the favourable outcome, before anything is trained."""
+    counted = count_groups(draft().frame, choice).reindex(list(choice.groups), fill_value=0)
+    tested = (TEST_SHARE * counted["rows"]).round().astype(int)
+    rows = [
+        [
+            str(group),
+            f"{row['rows']:,}",
+            f"{row['favourable']:,} ({row['favourable'] / max(row['rows'], 1):.0%})",
+            f"{tested[group]:,}" + (", small" if tested[group] < MIN_GROUP else ""),
+        ]
+        for group, row in counted.iterrows()
+    ]
+    headings = ["Group", "Rows", f"{choice.target}: {choice.favourable}", "To test on, about"]
+    st.html(html_table(headings, rows, caption="Rows of each group"))
+    if told := left_out_in_words(list(choice.groups), tested):
+        st.caption(escape_markdown(told))
