@@ -201,6 +201,7 @@ def tally(
         codes, groups = codes_of_groups(of_groups[kept])
     else:
         codes, groups = of_groups[kept].to_numpy(), list(range(n_groups))
+        codes_of_groups(codes[codes >= 0])  # two groups at least, or it says so
     kept[kept] = codes >= 0
     codes, weight, columns = codes[codes >= 0], weight[kept], [values[kept] for values in (y, *decided.values())]
     rows, counts, squares = (_count(codes, len(groups), columns, weight**power) for power in range(3))

@@ -9,10 +9,12 @@ import pandas as pd
 from scipy.special import ndtri
 
 from commod.metrics.auc import compare_auc
-from commod.metrics.counts import CROSSED, Counts, effective_size, tally
-from commod.metrics.fairness import Values, extreme_groups
-from commod.metrics.figures import FIGURES, figure_of, figures_of_changes, figures_of_counts, wholes_of_counts
+from commod.metrics.counts import CROSSED, Counts, effective_size, sizes_of_groups, tally
+from commod.metrics.extreme_intervals import Ends, interval_of_difference, interval_of_extremes
+from commod.metrics.fairness import Extremes, Values, extreme_groups
+from commod.metrics.figures import FIGURES, Figure, figure_of, figures_of_changes, figures_of_counts, wholes_of_counts
 from commod.metrics.intervals import wilson_interval
+from commod.metrics.small_groups import compared_groups
 
 __all__ = ["bootstrap_counts", "compare_counts", "compare_decisions", "compare_margins"]
 
@@ -131,6 +133,8 @@ def compare_counts(
     squares, rows : optional
         Where counts are sums of weights: sums of the squared weights, of the same shape, and rows of each group.
     """
+    squares = counts if squares is None else squares
+    rows = sizes_of_groups(counts) if rows is None else rows
     drawn = bootstrap_counts(counts, squares=squares, n_bootstrap=n_bootstrap, seed=seed)
     both = np.concatenate([counts[None], drawn])
     f, g = figures_of_counts(both.sum(axis=-1), rows), figures_of_counts(both.sum(axis=-2), rows)
@@ -145,8 +149,12 @@ def compare_counts(
         low, high = _of_draws(values, confidence)
         columns[column] = values[:, 0]
         columns[f"{column}_low"], columns[f"{column}_high"] = np.maximum(low, least * most), np.minimum(high, most)
-    weights = wholes_of_counts(counts)
-    of_squares = weights if squares is None else wholes_of_counts(squares)
+    if compared_groups(rows).sum() > 2:
+        for i, name in enumerate(names):
+            found = _of_extremes(figure_of(name)[0], before[i], after[i], counts, squares, rows, confidence)
+            for column, ends in found.items():
+                columns[f"{column}_low"][i], columns[f"{column}_high"][i] = ends
+    weights, of_squares = wholes_of_counts(counts), wholes_of_counts(squares)
     shares = [names.index(name) for name in weights]
     people = effective_size(list(weights.values()), list(of_squares.values()))
     changed = [names.index(name) for name in changes]
@@ -158,6 +166,26 @@ def compare_counts(
         columns[f"f_{end}"][changed] = columns["f"][changed]
         columns[f"difference_{end}"][changed] = columns[f"g_{end}"][changed] - columns["f"][changed]
     return pd.DataFrame(columns, index=pd.Index(names, name="figure"))
+
+
+def _of_extremes(
+    figure: Figure, of_f: Values, of_g: Values, counts: Counts, squares: Counts, rows: Any, confidence: float
+) -> dict[str, Ends]:
+    """Ends of the intervals of a figure that compares extreme groups, by column; of any other figure, nothing."""
+    formula = figure.formula
+    if not isinstance(formula, Extremes):
+        return {}
+
+    def ends(axis: int | None) -> Ends:
+        """Of the model whose decisions are left when the other's are summed over."""
+        own = [figure.counted(each if axis is None else each.sum(axis=axis), rows) for each in (counts, squares)]
+        return interval_of_extremes(formula, own[0], own[1], confidence)
+
+    if figure.of_change:
+        return {"g": ends(None)}
+    f, g = ends(-1), ends(-2)
+    low, high = interval_of_difference(of_f, of_g, f, g)
+    return {"f": f, "g": g, "difference": (max(low, -figure.most), min(high, figure.most))}
 
 
 def _of_draws(values: Values, confidence: float) -> tuple[Values, Values]:

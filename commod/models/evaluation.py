@@ -10,6 +10,7 @@ import pandas as pd
 from commod.datasets.task import Split, Task
 from commod.metrics.figures import figure_of
 from commod.metrics.report import compare_decisions
+from commod.metrics.small_groups import left_out_in_words
 from commod.models.base_scores import BaseModel, base_logits
 from commod.models.threshold import logit_of_threshold
 
@@ -48,23 +49,34 @@ def evaluate(
     Returns
     -------
     DataFrame
-        See `commod.metrics.compare_decisions`. ``attrs`` holds the data set's name and the names of its groups.
+        See `commod.metrics.compare_decisions`. ``attrs`` holds the data set's name, the names of its groups, on how
+        many of the rows the figures rest (``measured`` of ``rows``: those whose group is known), and ``left_out``, a
+        sentence about groups that are too small for the extremes, empty if none is.
     """
     logit = base_logits(f, rows.X)
     line = getattr(g, "line_", None)
     if threshold is not None or line is None:
         line = logit_of_threshold(threshold, f, logit, rows.y.to_numpy(dtype=float))
     scored = hasattr(g, "predict_proba")
+    sizes = np.bincount(rows.sensitive[rows.sensitive >= 0], minlength=len(task.groups))
     frame = compare_decisions(
         rows.y,
         (logit > line).astype(int),
         np.asarray(g.predict(rows.X)).astype(int),
         sensitive_features=rows.sensitive,
+        sample_weight=getattr(rows, "weight", None),
+        n_groups=len(task.groups),
         scores=(logit, g.predict_proba(rows.X)[:, 1]) if scored else None,
         confidence=confidence,
         seed=seed,
     )
-    frame.attrs = {"dataset": task.name, "groups": task.groups}
+    frame.attrs = {
+        "dataset": task.name,
+        "groups": task.groups,
+        "measured": int(sizes.sum()),
+        "rows": len(rows.y),
+        "left_out": left_out_in_words(task.groups, sizes),
+    }
     return frame
 
 

@@ -1,8 +1,8 @@
 """How often do 95 % intervals hold the truth? As in docs/methods.md: ``python -m tests.benchmarks.coverage``.
 
-Samples are drawn from populations that are known, so many people of each of two groups, and the intervals of
+Samples are drawn from populations that are known, so many people of each group, and the intervals of
 `compare_decisions` are held against the population's own figures; beside them the percentile bootstrap on the same
-samples.
+samples. First of two groups, then of many (`--groups`), where the pair that is furthest apart is not known before.
 """
 
 import argparse
@@ -30,8 +30,8 @@ def population(base_rates, rates_of_f, raised, lowered):
     `base_rates` are P(y = 1) by group, `rates_of_f` P(f = 1) by group and label, `raised` and `lowered` P(g ≠ f) by
     group where f is 0 and where it is 1.
     """
-    shares = np.zeros((2, 2, 2, 2))
-    for s, y in np.ndindex(2, 2):
+    shares = np.zeros((len(base_rates), 2, 2, 2))
+    for s, y in np.ndindex(len(base_rates), 2):
         positive = rates_of_f[s][y]
         of_f = np.array([1 - positive, positive]) * (base_rates[s] if y else 1 - base_rates[s])
         flips = np.array([raised[s], lowered[s]])
@@ -48,9 +48,30 @@ POPULATIONS = {
 }
 
 
+def many_groups(groups):
+    """Populations of so many groups by name: where the extremes lie, and whether one pair is or all may be extreme."""
+    level, spread = np.full(groups, 0.4), np.linspace(0.0, 1.0, groups)
+    same, unequal = np.tile([0.2, 0.6], (groups, 1)), np.stack([0.1 + 0.3 * spread, 0.45 + 0.35 * spread], axis=1)
+    one = same.copy()
+    one[0] = 0.1, 0.4
+    few = np.full(groups, 0.05)
+    return {
+        "all rates are equal": population(level, same, few, few),
+        "rates are spread": population(0.3 + 0.2 * spread, unequal, few, few),
+        "one group is apart": population(level, one, few, few),
+        "f is spread, g nearly fair": population(level, unequal, 0.25 - 0.25 * spread, 0.35 * spread),
+    }
+
+
+def sizes(groups, one):
+    """300 or 1,000 people of each group; with `one`, only so many of the first."""
+    return np.r_[one, np.full(groups - 1, 1000)] if one else np.full(groups, 300)
+
+
 def sample(shares, people, rng):
     """Counts of so many people of each group."""
-    drawn = [rng.multinomial(people, group.ravel()) for group in shares]
+    each = np.broadcast_to(people, len(shares))
+    drawn = [rng.multinomial(size, group.ravel()) for size, group in zip(each, shares, strict=True)]
     return np.array(drawn, dtype=float).reshape(shares.shape)
 
 
@@ -73,7 +94,7 @@ def percentile(counts, seed):
     """The bootstrap as it is mostly done: rows drawn with replacement within group and label, percentiles."""
     rng = np.random.default_rng(seed)
     drawn = np.zeros((1000, *counts.shape))
-    for s, y in np.ndindex(2, 2):
+    for s, y in np.ndindex(*counts.shape[:2]):
         size = counts[s, y].sum()
         if size:
             cells = rng.multinomial(int(size), counts[s, y].ravel() / size, size=1000)
@@ -88,7 +109,7 @@ def percentile(counts, seed):
 
 def coverage(shares, people, repeats, interval):
     """Share of samples whose interval holds the truth, by what is covered, and the share of intervals of no width."""
-    truth, rng = figures(shares), np.random.default_rng(people)
+    truth, rng = figures(shares), np.random.default_rng(np.atleast_1d(people)[0])
     held, empty = {key: [] for key in COVERED.values()}, []
     for seed in range(repeats):
         for (name, column), (low, high) in interval(sample(shares, people, rng), seed).items():
@@ -100,15 +121,28 @@ def coverage(shares, people, repeats, interval):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--repeats", type=int, default=1000, help="samples for each line")
-    repeats = parser.parse_args().repeats
+    parser.add_argument("--groups", type=int, nargs="*", default=[], help="many groups: how many, for example 3 6 10")
+    options = parser.parse_args()
     headings = ["", "People of each group", *COVERED, "Intervals of no width"]
+    if options.groups:
+        headings.insert(0, "Groups")
     print(f"| {' | '.join(headings)} |\n|{'---|' * len(headings)}")
-    for title, shares in POPULATIONS.items():
-        for people in SIZES:
-            before, none = coverage(shares, people, repeats, percentile)
-            now, none_now = coverage(shares, people, repeats, ours)
-            cells = [f"{before[name]:.1%} → {now[name]:.1%}" for name in COVERED]
-            print(f"| {title} | {people:,} | {' | '.join(cells)} | {none:.1%} → {none_now:.1%} |", flush=True)
+    for start, shares, people in lines(options.groups):
+        before, none = coverage(shares, people, options.repeats, percentile)
+        now, none_now = coverage(shares, people, options.repeats, ours)
+        cells = [f"{before[name]:.1%} → {now[name]:.1%}" for name in COVERED]
+        print(f"| {start} | {' | '.join(cells)} | {none:.1%} → {none_now:.1%} |", flush=True)
+
+
+def lines(many):
+    """Of the table: how it starts, the population and the people of each group."""
+    if not many:
+        for title, shares in POPULATIONS.items():
+            yield from ((f"{title} | {people:,}", shares, people) for people in SIZES)
+    for groups in many:
+        for title, shares in many_groups(groups).items():
+            yield f"{groups} | {title} | 300", shares, sizes(groups, None)
+            yield f"{groups} | {title} | 1,000, one of 60", shares, sizes(groups, 60)
 
 
 if __name__ == "__main__":
