@@ -276,7 +276,7 @@ def plot_overlap(frame: pd.DataFrame) -> alt.LayerChart:
         alt.Tooltip("overlap:Q", title="People changed by both, of those by either", format=".0%"),
     ]
     places = alt.EncodingSortField("other_rank", op="min"), alt.EncodingSortField("rank", op="min")
-    return _squares(frame, ("other", "label", "overlap"), places, tooltip, most=1.0, room=130)
+    return _squares(frame, ("other", "label", "overlap"), places, tooltip, most=1.0, white_from=0.5, room=130)
 
 
 def plot_share_by_group(frame: pd.DataFrame, *, most: float) -> alt.LayerChart:
@@ -298,7 +298,7 @@ def plot_share_by_group(frame: pd.DataFrame, *, most: float) -> alt.LayerChart:
         alt.Tooltip("count:Q", title="Of", format=","),
     ]
     places = alt.EncodingSortField("rank", op="min"), alt.EncodingSortField("group_rank", op="min")
-    return _squares(frame, ("label", "group", "share"), places, tooltip, most=most, room=165)
+    return _squares(frame, ("label", "group", "share"), places, tooltip, most=most, white_from=0.7 * most, room=165)
 
 
 def _squares(
@@ -308,11 +308,12 @@ def _squares(
     tooltip: list[alt.Tooltip],
     *,
     most: float,
+    white_from: float,
     room: int,
 ) -> alt.LayerChart:
     """Shares as numbers on squares, the darker the larger; `columns` are those of x, y and the share.
 
-    `room` is that for the names of y, in pixels.
+    `white_from` is the share from which a number is white, `room` that for the names of y, in pixels.
     """
     across, down, value = columns
     x = alt.X(
@@ -340,7 +341,7 @@ def _squares(
             x=x,
             y=y,
             text="shown:N",
-            color=alt.condition(f"datum.{value} > {0.5 * most:g}", alt.value("white"), alt.value("#1a1a1a")),
+            color=alt.condition(f"datum.{value} > {white_from:g}", alt.value("white"), alt.value("#1a1a1a")),
             tooltip=tooltip,
         )
     )

@@ -29,7 +29,8 @@ class Limits:
     Attributes
     ----------
     curve : DataFrame
-        ``changes, change_rate, fairness``: the best P-Rule, or the lowest mistreatment, that so many flips can reach.
+        ``changes, change_rate, fairness``: the best P-Rule, or the lowest mistreatment, that so many flips can reach;
+        of a weighted test part, flips of so much weight, in rows of mean weight.
     fair_from : int or None
         The fewest flips with which the fairest decisions there are can be reached, rounding aside (P-Rule above 0.99,
         mistreatment below 0.01: `Criterion.nearly_fair`).
@@ -86,6 +87,7 @@ def _curve(scene: Scene, fairness: str, flips: int, direction: str) -> pd.DataFr
         sensitive_features=test.sensitive,
         max_changes=flips,
         acts_on=acts_on_of(direction, scene.task.spec.favourable),
+        sample_weight=test.weight,
     )
     return curve.rename(columns={CRITERIA[fairness].figure_name: "fairness"})[["changes", "change_rate", "fairness"]]
 
@@ -101,8 +103,8 @@ def price_of(scene: Scene, fairness: str, limit: float, most: float, direction: 
 
     Columns ``known`` ("labels": hindsight; "scores": what f's own scores expect, demographic parity only),
     ``change_rate, difference, people`` (test rows that it is counted on). Rows where the level cannot be reached are
-    left out. Under equalized odds at most `MAX_FLIPS_EO` changes are counted; if the level takes more, that is done on
-    so many of the test rows that these are `most` of them.
+    left out. Rows are counted, whatever their weight. Under equalized odds at most `MAX_FLIPS_EO` changes are counted;
+    if the level takes more, that is done on so many of the test rows that these are `most` of them.
     """
     test, decided, own = scene.test, scene.decisions_test, scene.scores_test
     criterion = CRITERIA[fairness]

@@ -225,6 +225,7 @@ class Search:
             sensitive_features=groups,
             max_changes=flips,
             acts_on=acts_on_of(self.form.get("direction", "both"), self.form.get("favourable", 1)),
+            sample_weight=self.train.weight,
         )
         return float(criterion.share(best[criterion.figure_name].iloc[-1]))
 

@@ -7,7 +7,7 @@ far as there are people left to flip) or beside the point where the rates cross.
 each K, so all of them, for K = 0 … N, take O(N). More than two groups have no such sides: `commod.theory.bands`.
 
 Groups of few people are left out of the extremes here as they are of the figures (`compared_groups`): nobody in them
-needs to be flipped. People whose group is not known are not counted.
+needs to be flipped. People whose group is not known are not counted. Rows with weights: `commod.theory.shares`.
 
 If only one of f's two decisions may be flipped (`ACTS_ON`: nobody loses, or nobody gains), one of the four sides is
 left.
@@ -30,6 +30,7 @@ from commod.metrics.small_groups import compared_groups
 from commod.models.rescaler import ACTS_ON
 from commod.models.validation import check_choice
 from commod.theory.bands import Bands, best_bands
+from commod.theory.shares import Shares, best_of_both_labels
 
 __all__ = [
     "SIGNS",
@@ -54,25 +55,24 @@ SIGNS: dict[str, tuple[int, ...]] = {"everybody": (1, -1), "negative": (1,), "po
 class Crowd:
     """People by group, label and decision, and which of the groups the extremes compare."""
 
-    counts: Ints  # (groups, label, decision)
+    counts: NDArray[Any]  # (groups, label, decision): whole people, or weights that add up to as many
     groups: list[Any]
     compared: NDArray[np.bool_]  # (groups,)
+    people: int
 
-    @property
-    def people(self) -> int:
-        return int(self.counts.sum())
-
-    def of_all(self, nets: Ints) -> Ints:
+    def of_all(self, nets: NDArray[Any]) -> NDArray[Any]:
         """Nets of the compared groups (…, compared), with those left out, who stay as they are."""
-        every = np.zeros((*nets.shape[:-1], len(self.groups)), dtype=np.int64)
+        every = np.zeros((*nets.shape[:-1], len(self.groups)), dtype=nets.dtype)
         every[..., self.compared] = nets
         return every
 
 
-def counts_by_group(y_true: Any, y_pred: Any, sensitive_features: Any) -> Crowd:
+def counts_by_group(y_true: Any, y_pred: Any, sensitive_features: Any, sample_weight: Any = None) -> Crowd:
     """The people whose group is known, counted."""
-    found = tally(y_true, {"y_pred": y_pred}, sensitive_features)
-    return Crowd(found.counts.astype(np.int64), found.groups, compared_groups(found.sizes))
+    found = tally(y_true, {"y_pred": y_pred}, sensitive_features, sample_weight)
+    people = int(found.kept.sum())
+    counts = found.counts.astype(np.int64) if sample_weight is None else found.counts * people / found.counts.sum()
+    return Crowd(counts, found.groups, compared_groups(found.sizes), people)
 
 
 def two_group_counts(y_true: Any, y_pred: Any, sensitive_features: Any) -> Ints:
@@ -175,7 +175,12 @@ def _index_of_running_minimum(values: Values) -> Ints:
 
 
 def p_rule_curve(
-    y_pred: Any, *, sensitive_features: Any, max_changes: int | None = None, acts_on: str = "everybody"
+    y_pred: Any,
+    *,
+    sensitive_features: Any,
+    max_changes: int | None = None,
+    acts_on: str = "everybody",
+    sample_weight: Any = None,
 ) -> pd.DataFrame:
     """Highest P-Rule that at most K flips of the decisions can reach, for every K (Prop. 4.4, corrected).
 
@@ -193,6 +198,9 @@ def p_rule_curve(
         Where the curve ends; default, the number of people.
     acts_on : {"everybody", "negative", "positive"}
         Which of f's decisions may be flipped.
+    sample_weight : array (n,), optional
+        How much each row counts. K is then so many rows of mean weight, `change_rate` a share of the weight, and a row
+        may be flipped in part: a bound that nobody gets beyond (`commod.theory.shares`).
 
     Returns
     -------
@@ -202,11 +210,17 @@ def p_rule_curve(
     """
     check_choice("acts_on", acts_on, ACTS_ON)
     y = as_binary(y_pred, "y_pred")
-    crowd = counts_by_group(y, y, sensitive_features)
+    crowd = counts_by_group(y, y, sensitive_features, sample_weight)
     counts = crowd.counts[crowd.compared].sum(axis=1)  # (group, decision)
     most = _most_changes(max_changes, crowd.people)
-    lack, nets = _best_nets(counts[:, 1], counts.sum(axis=1), most, LACK_OF_P_RULE, acts_on)
     changes = np.arange(most + 1)
+    nets: NDArray[Any]
+    if sample_weight is None:
+        lack, nets = _best_nets(counts[:, 1], counts.sum(axis=1), most, LACK_OF_P_RULE, acts_on)
+    else:
+        shares = Shares(counts[:, 1], counts.sum(axis=1), acts_on, LACK_OF_P_RULE.of_band)
+        lack, *band = shares.bands(changes.astype(float))
+        nets = shares.nets(*band)
     return pd.DataFrame(
         {
             "changes": changes,
@@ -243,13 +257,14 @@ def mistreatment_curve(
     sensitive_features: Any,
     max_changes: int | None = None,
     acts_on: str = "everybody",
+    sample_weight: Any = None,
 ) -> pd.DataFrame:
     """Lowest disparate mistreatment that at most K flips can reach, for every K (Prop. 4.5, corrected).
 
     DM = Δ_TPR + Δ_FPR, and a flip moves one of the two: the best of x flips on the one and K − x on the other, over all
     x. The printed proposition, "all K flips on the gap where one flip closes more", holds only while that gap is open,
     while the smaller group has people left to flip in the needed direction, and up to rounding: see
-    `commod.theory.printed`.
+    `commod.theory.printed`. With weights as in `p_rule_curve`.
 
     Returns
     -------
@@ -258,20 +273,20 @@ def mistreatment_curve(
         with label y then has.
     """
     check_choice("acts_on", acts_on, ACTS_ON)
-    crowd = counts_by_group(y_true, y_pred, sensitive_features)
+    crowd = counts_by_group(y_true, y_pred, sensitive_features, sample_weight)
     counts = crowd.counts[crowd.compared]
     check_cells(counts)
     sizes = counts.sum(axis=2)  # (group, label)
     most = _most_changes(max_changes, crowd.people)
-    gaps, nets = zip(
-        *(_best_nets(counts[:, y, 1], sizes[:, y], min(most, int(sizes[:, y].sum())), GAP, acts_on) for y in (0, 1)),
-        strict=True,
-    )
-    dm, flips = _shared_budget(gaps[0], gaps[1], most)
-    on_0 = nets[0][np.minimum(flips, len(nets[0]) - 1)]
-    on_1 = nets[1][np.minimum(np.arange(most + 1) - flips, len(nets[1]) - 1)]
     changes = np.arange(most + 1)
-    both = np.stack([crowd.of_all(on_0), crowd.of_all(on_1)], axis=2)  # (changes, group, label)
+    on: list[NDArray[Any]]
+    if sample_weight is None:
+        dm, on = _by_label(counts, sizes, most, acts_on)
+    else:
+        labels = [Shares(counts[:, y, 1], sizes[:, y], acts_on, GAP.of_band) for y in (0, 1)]
+        dm, spent = best_of_both_labels(labels, changes.astype(float))
+        on = [shares.nets(*shares.bands(x)[1:]) for shares, x in zip(labels, (spent, changes - spent), strict=True)]
+    both = np.stack([crowd.of_all(nets) for nets in on], axis=2)  # (changes, group, label)
     return pd.DataFrame(
         {
             "changes": changes,
@@ -280,6 +295,18 @@ def mistreatment_curve(
             **{f"net_{s}{y}": both[:, s, y] for s, y in np.ndindex(len(crowd.groups), 2)},
         }
     )
+
+
+def _by_label(counts: Ints, sizes: Ints, most: int, acts_on: str) -> tuple[Values, list[NDArray[Any]]]:
+    """Least mistreatment with at most K flips, K = 0 … most, and the net changes of each group for both labels."""
+    gaps, nets = zip(
+        *(_best_nets(counts[:, y, 1], sizes[:, y], min(most, int(sizes[:, y].sum())), GAP, acts_on) for y in (0, 1)),
+        strict=True,
+    )
+    dm, flips = _shared_budget(gaps[0], gaps[1], most)
+    on_0 = nets[0][np.minimum(flips, len(nets[0]) - 1)]
+    on_1 = nets[1][np.minimum(np.arange(most + 1) - flips, len(nets[1]) - 1)]
+    return dm, [on_0, on_1]
 
 
 def _shared_budget(first: Values, second: Values, most: int) -> tuple[Values, Ints]:
@@ -322,9 +349,15 @@ def best_curve(
     sensitive_features: Any,
     max_changes: int | None = None,
     acts_on: str = "everybody",
+    sample_weight: Any = None,
 ) -> pd.DataFrame:
     """The best that at most K flips can do for a criterion, for every K: `p_rule_curve` or `mistreatment_curve`."""
     check_choice("fairness", fairness, tuple(_CURVES))
     return _CURVES[fairness](
-        y_true, y_pred, sensitive_features=sensitive_features, max_changes=max_changes, acts_on=acts_on
+        y_true,
+        y_pred,
+        sensitive_features=sensitive_features,
+        max_changes=max_changes,
+        acts_on=acts_on,
+        sample_weight=sample_weight,
     )

@@ -1,5 +1,6 @@
 """Brute force and small crowds for it: everything that can be done, written out."""
 
+from functools import reduce
 from itertools import product
 
 import numpy as np
@@ -69,13 +70,13 @@ def reachable(decisions, acts_on):
 
 def ratio(*rates):
     """Smallest over largest of rates; 1 where all are 0."""
-    smallest, largest = np.minimum.reduce(rates), np.maximum.reduce(rates)
+    smallest, largest = reduce(np.minimum, rates), reduce(np.maximum, rates)
     return np.where(largest > 0, smallest / np.where(largest > 0, largest, 1), 1.0)
 
 
 def apart(*rates):
     """Largest less smallest of rates."""
-    return np.maximum.reduce(rates) - np.minimum.reduce(rates)
+    return reduce(np.maximum, rates) - reduce(np.minimum, rates)
 
 
 def p_rules(decisions, s):

@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 
 from commod.models.adversary import Array
 from commod.models.base_scores import BaseModel
-from commod.models.competitors.base import Competitor, GroupAware, Rows
-from commod.models.competitors.lpp import penalised_program
+from commod.models.competitors.base import Competitor, GroupAware, Rows, chance_of_rows
+from commod.models.competitors.lpp import NOISE, penalised_program
 from commod.models.competitors.membership import Membership, densities, fitted_membership, known_membership
 from commod.models.validation import check_weight
 
@@ -106,12 +106,17 @@ class _BayesRule(Competitor):
             self.pull_ = pull_of_two(self.favoured_)
         else:
             self.pull_ = np.zeros(self.means_.shape)
-            alone = self._score(joint, density / self.means_, rows)
+            alone = self._score(joint, density / self.means_, rows) + self._noise(rows)
             self.pull_ = pull_of_many(alone, density / self.means_, self.lambda_fair, rows.weight)
 
     def _margin(self, rows: Rows) -> Array:
         joint = self._joint(rows)
-        return self._score(joint, densities(joint, self.fairness) / self.means_, rows)
+        margin = self._score(joint, densities(joint, self.fairness) / self.means_, rows)
+        return margin if len(self.means_.T) == 2 or not self.pull_.any() else margin + self._noise(rows)
+
+    def _noise(self, rows: Rows) -> Array:
+        """Breaks ties: where the multipliers are solved for, a whole group may lie on the line, as in `OracleLPP`."""
+        return NOISE * (2.0 * chance_of_rows(Rows(rows.X, rows.logit, None), self.random_state) - 1.0)
 
     def _score(self, joint: Array, density: Array, rows: Rows) -> Array:
         return bayes_margin(
@@ -143,7 +148,7 @@ class BayesOptimal(_BayesRule):
     membership : Membership, optional
         Model of P(S, Y | x). A fitted one is used as it is; otherwise one is learnt on the training rows.
     random_state : int
-        Not used: nothing is random.
+        Of the noise that breaks ties where there are more than two groups; with two, nothing is random.
 
     Attributes
     ----------

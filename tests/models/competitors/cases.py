@@ -35,12 +35,12 @@ FAIR = {
 }
 
 
-def people(n=400, seed=0):
+def people(n=400, seed=0, groups=2):
     """Four numbers each; S moves feature 0, which moves y."""
     rng = np.random.default_rng(seed)
-    s = rng.integers(0, 2, n)
+    s = rng.integers(0, groups, n)
     X = rng.normal(size=(n, 4))
-    X[:, 0] += 1.5 * s
+    X[:, 0] += 1.5 * s / (groups - 1)
     y = (X[:, 0] + 0.5 * X[:, 1] + rng.normal(size=n) > 0.75).astype(int)
     return X, y, s
 
@@ -62,14 +62,15 @@ def knowing(name, s):
 
 
 class GivenJoint:
-    """Stands in for a fitted `Membership`: P(S, Y | x) as a formula, a softmax of four linear functions."""
+    """Stands in for a fitted `Membership`: P(S, Y | x) as a formula, a softmax of linear functions, two a group."""
 
-    def __init__(self, n_features, seed=0, spread=1.0):
-        self.slopes = np.random.default_rng(seed).normal(size=(n_features, 4)) * spread
+    def __init__(self, n_features, seed=0, spread=1.0, groups=2):
+        self.slopes = np.random.default_rng(seed).normal(size=(n_features, 2 * groups)) * spread
+        self.n_groups_ = groups
 
     def joint(self, X):
         e = np.exp(X @ self.slopes)
-        return (e / e.sum(axis=1, keepdims=True)).reshape(-1, 2, 2)
+        return (e / e.sum(axis=1, keepdims=True)).reshape(-1, self.n_groups_, 2)
 
     def __sklearn_is_fitted__(self):
         return True
@@ -80,7 +81,7 @@ def standardised(X):
 
 
 def positive_rates(decisions, s):
-    return [float(np.mean(decisions[s == group])) for group in (0, 1)]
+    return [float(np.mean(decisions[s == group])) for group in np.unique(s)]
 
 
 def in_aif360(name, y, s, scores):

@@ -1,10 +1,13 @@
 """AdvDebias: its written-out derivatives and its training loop against torch's autograd."""
 
+from functools import partial
+
 import numpy as np
 import pandas as pd
 import pytest
 import torch
 from torch.nn.functional import binary_cross_entropy_with_logits as cross_entropy
+from torch.nn.functional import cross_entropy as several_cross_entropy
 
 from commod.metrics import disparate_mistreatment, p_rule
 from commod.models.competitors import AdvDebias
@@ -36,7 +39,7 @@ def adversary_logits(tensors, z, y):
     c, output, bias = tensors
     u = torch.sigmoid((1 + c.abs()) * z)
     inputs = u[:, None] if y is None else torch.stack([u, u * y, u * (1 - y)], dim=1)
-    return inputs @ output + bias
+    return inputs @ output.T + bias if output.ndim == 2 else inputs @ output + bias
 
 
 @pytest.mark.parametrize("dropout", [False, True])
@@ -60,20 +63,32 @@ def test_the_predictors_derivatives_are_autograds(seed, dropout):
 @pytest.mark.parametrize("sharpness", [1.0, -0.7])
 @pytest.mark.parametrize("fairness", CRITERIA)
 @pytest.mark.parametrize("dropout", [False, True])
-def test_the_adversarys_derivatives_are_autograds(fairness, dropout, sharpness):
+@pytest.mark.parametrize("groups", [2, 4])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_adversarys_derivatives_are_autograds(fairness, dropout, sharpness, groups, weighted):
     rows, label, group, tensors, normal = toy(7)
     y = label if fairness == "equalized_odds" else None
-    rival = [torch.tensor(sharpness), normal(1 if y is None else 3), normal()]
+    inputs = 1 if y is None else 3
+    rival = [torch.tensor(sharpness), normal(inputs), normal()]
+    if groups > 2:
+        group = torch.arange(9.0) % groups
+        rival = [torch.tensor(sharpness), normal(groups, inputs), normal(groups)]
+    weight = normal(9).abs() if weighted else None
     kept = torch.ones(9, 5, dtype=torch.bool)
     if dropout:
         kept = torch.rand((9, 5), generator=torch.Generator().manual_seed(3)) > 0.4
     step = Network(*tensors).forward(rows, kept, 1.25)
-    own, pull = Adversary(*rival).gradients(step.logit, group, y)
+    own, pull = Adversary(*rival).gradients(step.logit, group, y, weight)
 
     free = [tensor.clone().requires_grad_() for tensor in tensors]
     rival_free = [tensor.clone().requires_grad_() for tensor in rival]
     z = logits(free, rows, kept, 1.25)
-    loss = cross_entropy(adversary_logits(rival_free, z, y), group)
+    guess = adversary_logits(rival_free, z, y)
+    of_each = (
+        partial(several_cross_entropy, target=group.long()) if groups > 2 else partial(cross_entropy, target=group)
+    )
+    losses = of_each(guess, reduction="none")
+    loss = (losses if weight is None else losses * weight).mean()
     expected = torch.autograd.grad(loss, [*rival_free, z, *free])
     for written, by_autograd in zip([*own, pull, *step.gradients(pull)], expected, strict=True):
         assert written.shape == by_autograd.shape

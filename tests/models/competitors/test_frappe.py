@@ -11,7 +11,8 @@ from scipy.optimize import minimize
 
 from commod.metrics import disparate_mistreatment, p_rule
 from commod.models.competitors import Frappe
-from commod.models.competitors.frappe import group_mmd
+from commod.models.competitors.base import Rows
+from commod.models.competitors.frappe import _contrasts, contrast_mmd, group_mmd
 from tests.fitting import case
 from tests.models.competitors.cases import base, people, standardised
 
@@ -47,6 +48,34 @@ def test_slopes_of_the_mmd(seed):
     numeric_v = [(mmd(u, v + h * e) - mmd(u, v - h * e)) / (2 * h) for e in np.eye(11)]
     np.testing.assert_allclose(by_u, numeric_u, atol=1e-6)
     np.testing.assert_allclose(by_v, numeric_v, atol=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_each_group_against_everyone_is_the_sum_of_their_mmd(seed):
+    rng = np.random.default_rng(seed)
+    u, s = rng.beta(2, 3, 15), np.arange(15) % 3
+    rows = Rows(u[:, None], u, s)
+    contrasts = _contrasts(rows, np.arange(15), 3)
+    value, slope = contrast_mmd(u, contrasts)
+
+    def expected(scores):
+        return sum(mmd(scores[s == group], scores) for group in range(3))
+
+    assert value == pytest.approx(expected(u), abs=1e-7)
+    h = 1e-5
+    numeric = [(expected(u + h * e) - expected(u - h * e)) / (2 * h) for e in np.eye(15)]
+    np.testing.assert_allclose(slope, numeric, atol=1e-6)
+    # Of two groups it is the distance of the two, and weights are repeated rows.
+    one, other = u[s == 0], u[s > 0]
+    of_two = Rows(u[:, None], u, (s > 0).astype(int))
+    assert contrast_mmd(u, _contrasts(of_two, np.arange(15), 2))[0] == pytest.approx(
+        group_mmd(one, other)[0], abs=1e-12
+    )
+    weight = np.arange(15) % 2 + 1
+    weighed = Rows(u[:, None], u, (s > 0).astype(int), weight.astype(float))
+    twice = np.repeat(u, weight)
+    expected_twice = group_mmd(twice[np.repeat(s, weight) == 0], twice[np.repeat(s, weight) > 0])[0]
+    assert contrast_mmd(u, _contrasts(weighed, np.arange(15), 2))[0] == pytest.approx(expected_twice, abs=1e-12)
 
 
 def test_mmd_by_hand():

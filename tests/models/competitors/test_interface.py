@@ -71,6 +71,11 @@ ALSO_CHECKED = [name for name in COMPETITORS if name not in ("adv_debias", "frap
 
 @parametrize_with_checks(
     [*(class_of(name)() for name in CHECKED), class_of("adv_debias")(epochs=20)],
+    expected_failed_checks=lambda estimator: (
+        {"check_sample_weight_equivalence_on_dense_data": "rows drawn into batches are others if they are repeated"}
+        if type(estimator).__name__ == "AdvDebias"
+        else {}
+    ),
 )
 @pytest.mark.filterwarnings("ignore:fit was called without sensitive_features:UserWarning")
 def test_scikit_learn_conventions(estimator, check):
@@ -411,10 +416,10 @@ def test_before_fit(name, small):
         ({"y": lambda y: y + np.arange(400) % 2 * 2}, "Only binary classification"),
         ({"y": lambda y: y * 0}, "one class only"),
         ({"y": lambda y: y[:-1]}, "inconsistent numbers of samples"),
-        ({"s": lambda s: s + np.arange(400) % 2 * 2}, "4 groups; training handles two so far"),
         ({"s": lambda s: s * 0}, "one group only"),
         ({"s": lambda s: s[:-1]}, "one value per row"),
-        ({"s": lambda s: np.where(s == 1, 1.0, np.nan)}, "missing values"),
+        ({"s": lambda s: np.where(s == 1, 1.0, np.nan)}, "one group only"),
+        ({"s": lambda s: np.full(400, None)}, "no group that is known"),
     ],
 )
 @each_method
@@ -534,7 +539,8 @@ def test_overview_holds_nothing_else_but_what_the_experiments_add():
     assert found.index[0] == "commod"
     assert found.loc["adv_debias", "model_agnostic"] == "trains its own"
     assert list(found.columns) == (
-        "method reference runs model_agnostic needs_sensitive criteria minimises_changes randomised knob note".split()
+        "method reference runs model_agnostic needs_sensitive criteria groups weights minimises_changes randomised "
+        "knob note".split()
     )
     assert found["method"].is_unique
     assert found.notna().all().all()

@@ -3,23 +3,25 @@
 import numpy as np
 import pytest
 
+from commod.models.competitors.base import Rows
 from commod.models.competitors.membership import Membership, densities, fitted_membership, known_membership
 from tests.models.competitors.cases import GivenJoint, people
 
 
-def drawn(n=6000, seed=0, spread=1.0):
+def drawn(n=6000, seed=0, spread=1.0, groups=2):
     """People whose group and label are drawn from a known P(S, Y | x)."""
     rng = np.random.default_rng(seed)
-    X, truth = rng.normal(size=(n, 3)), GivenJoint(3, seed=3, spread=spread)
-    joint = truth.joint(X).reshape(n, 4)
-    cell = (rng.random(n)[:, None] > joint.cumsum(axis=1)).sum(axis=1).clip(0, 3)
-    return X, cell % 2, cell // 2, joint.reshape(n, 2, 2)
+    X, truth = rng.normal(size=(n, 3)), GivenJoint(3, seed=3, spread=spread, groups=groups)
+    joint = truth.joint(X).reshape(n, -1)
+    cell = (rng.random(n)[:, None] > joint.cumsum(axis=1)).sum(axis=1).clip(0, 2 * groups - 1)
+    return X, cell % 2, cell // 2, joint.reshape(n, groups, 2)
 
 
-def test_it_recovers_known_probabilities():
-    X, y, s, truth = drawn()
+@pytest.mark.parametrize("groups", [2, 4])
+def test_it_recovers_known_probabilities(groups):
+    X, y, s, truth = drawn(groups=groups)
     found = Membership().fit(X, y, s).joint(X)
-    assert found.shape == (6000, 2, 2)
+    assert found.shape == (6000, groups, 2)
     assert np.abs(found - truth).mean() < 0.015
     assert np.abs(found - truth).max() < 0.15
     np.testing.assert_allclose(found.mean(axis=0), truth.mean(axis=0), atol=0.02)
@@ -73,15 +75,24 @@ def test_few_rows_of_a_cell_go_without_calibration():
 def test_a_fitted_one_serves_again_and_an_unfitted_one_is_replaced():
     X, y, s = people(100)
     fitted = Membership().fit(X, y, s)
-    assert fitted_membership(fitted, X, y, s) is fitted
+    rows = Rows(X, X[:, 0], s)
+    assert fitted_membership(fitted, rows, y) is fitted
     blank = Membership()
-    assert fitted_membership(blank, X, y, s) is not blank
-    np.testing.assert_array_equal(fitted_membership(None, X, y, s).joint(X), fitted.joint(X))
+    assert fitted_membership(blank, rows, y) is not blank
+    np.testing.assert_array_equal(fitted_membership(None, rows, y).joint(X), fitted.joint(X))
+
+
+def test_rows_of_no_known_group_are_left_out_and_groups_are_numbered_without_gaps():
+    X, y, s = people(200, groups=3)
+    expected = Membership().fit(X[s > 0], y[s > 0], s[s > 0] - 1).joint(X)
+    np.testing.assert_array_equal(Membership().fit(X, y, np.where(s == 0, -1, s)).joint(X), expected)
 
 
 def test_known_groups_by_hand():
-    joint = known_membership(np.array([1, 0]), np.array([0.8, 0.3]))
+    joint = known_membership(np.array([1, 0]), 2, np.array([0.8, 0.3]))
     np.testing.assert_allclose(joint, [[[0, 0], [0.2, 0.8]], [[0.7, 0.3], [0, 0]]])
+    of_three = known_membership(np.array([2]), 3, np.array([0.8]))
+    np.testing.assert_allclose(of_three, [[[0, 0], [0, 0], [0.2, 0.8]]])
 
 
 def test_densities_by_hand():
