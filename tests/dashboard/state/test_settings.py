@@ -5,6 +5,7 @@ from dataclasses import fields, replace
 import numpy as np
 import pytest
 from hypothesis import given
+from hypothesis import settings as how
 from hypothesis import strategies as st
 
 from commod.dashboard.jobs.results import fit_result, sweep, tree_of_changes
@@ -27,6 +28,7 @@ valid = st.builds(
 )
 
 
+@how(deadline=None)  # a data set is read when it is first asked for
 @given(valid)
 def test_a_link_gives_back_the_setting_to_the_last_digit(settings):
     assert from_link(to_link(settings)) == (settings, [])
