@@ -13,6 +13,7 @@ from commod.charts.compare import (
     plot_methods,
     plot_overlap,
     plot_segments,
+    plot_share_by_group,
     plot_who_changed,
 )
 from commod.charts.curves import plot_f1_by_depth
@@ -35,5 +36,6 @@ __all__ = [
     "plot_pareto",
     "plot_scatter",
     "plot_segments",
+    "plot_share_by_group",
     "plot_who_changed",
 ]

@@ -6,13 +6,14 @@ import altair as alt
 import pandas as pd
 
 from commod.charts import palette
+from commod.charts.people import names_above
 
 __all__ = ["ACCOUNTS", "plot_changes", "plot_contributions"]
 
 ACCOUNTS = ("COMMOD's own", "SHAP, post hoc")
 
 
-def plot_changes(frame: pd.DataFrame, *, better: str, worse: str) -> alt.Chart:
+def plot_changes(frame: pd.DataFrame, *, better: str, worse: str, many: bool = False) -> alt.Chart:
     """Share of each group's decisions that changed, stacked by direction.
 
     Parameters
@@ -22,22 +23,25 @@ def plot_changes(frame: pd.DataFrame, *, better: str, worse: str) -> alt.Chart:
         ``share, count``, and ``place`` (0 for better, 1 for worse).
     better, worse : str
         Words for a change to the favourable and to the unfavourable outcome.
+    many : bool
+        Whether there are so many groups that their names stand above the bars, to leave them room on a narrow screen.
     """
+    beside = alt.Y(
+        "group:N",
+        title=None,
+        sort=alt.EncodingSortField("rank", op="min"),
+        axis=alt.Axis(labelExpr="split(datum.label, '|')", labelLimit=240, labelPadding=8, labelLineHeight=15),
+    )
+    bars = alt.Chart(frame)
     return (
-        alt.Chart(frame)
-        .mark_bar(height={"band": 0.62})
+        (bars.mark_bar(size=13, yOffset=8) if many else bars.mark_bar(height={"band": 0.62}))
         .encode(
             x=alt.X(
                 "share:Q",
                 title="Changed (% of the group)",
                 axis=alt.Axis(format=".0%", tickCount=5, labelFlush=False),
             ),
-            y=alt.Y(
-                "group:N",
-                title=None,
-                sort=alt.EncodingSortField("rank", op="min"),
-                axis=alt.Axis(labelExpr="split(datum.label, '|')", labelLimit=240, labelPadding=8, labelLineHeight=15),
-            ),
+            y=names_above(-9, column="group") if many else beside,
             color=alt.Color(
                 "direction:N",
                 scale=alt.Scale(domain=[better, worse], range=[palette.BETTER, palette.WORSE]),
@@ -50,7 +54,7 @@ def plot_changes(frame: pd.DataFrame, *, better: str, worse: str) -> alt.Chart:
                 alt.Tooltip("share:Q", title="Share of the group", format=".1%"),
             ],
         )
-        .properties(height=270)
+        .properties(height=alt.Step(38) if many else 270)
     )
 
 

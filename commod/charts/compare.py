@@ -17,6 +17,7 @@ __all__ = [
     "plot_methods",
     "plot_overlap",
     "plot_segments",
+    "plot_share_by_group",
     "plot_who_changed",
 ]
 
@@ -269,37 +270,78 @@ def plot_overlap(frame: pd.DataFrame) -> alt.LayerChart:
     frame : DataFrame
         Columns ``label, other, rank, other_rank, overlap``.
     """
-    x = alt.X(
-        "other:N",
-        title=None,
-        sort=alt.EncodingSortField("other_rank", op="min"),
-        axis=alt.Axis(labelAngle=-40, labelLimit=130, labelOverlap=False),
-    )
-    y = alt.Y("label:N", title=None, sort=alt.EncodingSortField("rank", op="min"), axis=alt.Axis(labelLimit=130))
     tooltip = [
         alt.Tooltip("label:N", title="One"),
         alt.Tooltip("other:N", title="Other"),
         alt.Tooltip("overlap:Q", title="People changed by both, of those by either", format=".0%"),
     ]
+    places = alt.EncodingSortField("other_rank", op="min"), alt.EncodingSortField("rank", op="min")
+    return _squares(frame, ("other", "label", "overlap"), places, tooltip, most=1.0, white_from=0.5, room=130)
+
+
+def plot_share_by_group(frame: pd.DataFrame, *, most: float) -> alt.LayerChart:
+    """Share of each of many groups whose decision changed, by method, as numbers on squares.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Columns ``label, rank`` (of the method), ``group, group_rank``, ``share`` and ``better, worse, count`` (people).
+    most : float
+        The share at which a square is darkest.
+    """
+    tooltip = [
+        alt.Tooltip("label:N", title="Method"),
+        alt.Tooltip("group:N", title="Group"),
+        alt.Tooltip("share:Q", title="Changed, of the group", format=".1%"),
+        alt.Tooltip("better:Q", title="Better off (people)", format=","),
+        alt.Tooltip("worse:Q", title="Worse off (people)", format=","),
+        alt.Tooltip("count:Q", title="Of", format=","),
+    ]
+    places = alt.EncodingSortField("rank", op="min"), alt.EncodingSortField("group_rank", op="min")
+    return _squares(frame, ("label", "group", "share"), places, tooltip, most=most, white_from=0.7 * most, room=165)
+
+
+def _squares(
+    frame: pd.DataFrame,
+    columns: tuple[str, str, str],
+    places: tuple[alt.EncodingSortField, alt.EncodingSortField],
+    tooltip: list[alt.Tooltip],
+    *,
+    most: float,
+    white_from: float,
+    room: int,
+) -> alt.LayerChart:
+    """Shares as numbers on squares, the darker the larger; `columns` are those of x, y and the share.
+
+    `white_from` is the share from which a number is white, `room` that for the names of y, in pixels.
+    """
+    across, down, value = columns
+    x = alt.X(
+        f"{across}:N",
+        title=None,
+        sort=places[0],
+        axis=alt.Axis(labelAngle=-40, labelLimit=130, labelOverlap=False),
+    )
+    y = alt.Y(f"{down}:N", title=None, sort=places[1], axis=alt.Axis(labelLimit=room))
     squares = (
         alt.Chart()
         .mark_rect(stroke="#88888855")
         .encode(
             x=x,
             y=y,
-            color=alt.Color("overlap:Q", scale=alt.Scale(domain=[0, 1], scheme="blues"), legend=None),
+            color=alt.Color(f"{value}:Q", scale=alt.Scale(domain=[0, most], scheme="blues"), legend=None),
             tooltip=tooltip,
         )
     )
     numbers = (
         alt.Chart()
-        .transform_calculate(shown="isValid(datum.overlap) ? format(datum.overlap, '.0%') : '–'")
+        .transform_calculate(shown=f"isValid(datum.{value}) ? format(datum.{value}, '.0%') : '–'")
         .mark_text(fontSize=12)
         .encode(
             x=x,
             y=y,
             text="shown:N",
-            color=alt.condition("datum.overlap > 0.5", alt.value("white"), alt.value("#1a1a1a")),
+            color=alt.condition(f"datum.{value} > {white_from:g}", alt.value("white"), alt.value("#1a1a1a")),
             tooltip=tooltip,
         )
     )

@@ -7,7 +7,7 @@ import pandas as pd
 
 from commod.charts import palette
 
-__all__ = ["AFTER", "BEFORE", "names_above", "plot_outcomes", "plot_segment_shares"]
+__all__ = ["AFTER", "BEFORE", "names_above", "plot_group_rates", "plot_outcomes", "plot_segment_shares"]
 
 BEFORE, AFTER = "before (f)", "now (g)"
 COLOURS = {"changed": palette.G, "better": palette.BETTER, "worse": palette.WORSE}
@@ -18,12 +18,12 @@ NARROW = 560
 LINE = 14
 
 
-def names_above(offset: int, *, lines: int = 1) -> alt.Y:
+def names_above(offset: int, *, lines: int = 1, column: str = "name") -> alt.Y:
     """Names above their marks instead of beside them; `offset` is that of the last line from the middle of its row."""
     broken = f"width < {NARROW} && indexof(datum.label, '|') >= 0"
     whole = "replace(datum.label, '|', ' · ')"
     return alt.Y(
-        "name:N",
+        f"{column}:N",
         title=None,
         sort=alt.EncodingSortField("rank", op="min"),
         axis=alt.Axis(
@@ -110,12 +110,6 @@ def plot_outcomes(frame: pd.DataFrame, *, decision: str) -> alt.LayerChart:
         The positive decision, in words.
     """
     y = names_above(-11)
-    x = alt.X(
-        "rate:Q",
-        title=f"Decided “{decision}” (%)",
-        scale=alt.Scale(domain=[0, 1]),
-        axis=alt.Axis(format=".0%", tickCount=5, labelFlush=False),
-    )
     tooltip = [
         alt.Tooltip("name:N", title="Who"),
         alt.Tooltip("model:N", title="Model"),
@@ -128,11 +122,59 @@ def plot_outcomes(frame: pd.DataFrame, *, decision: str) -> alt.LayerChart:
         .mark_rule(strokeWidth=2, yOffset=7, y2Offset=7, color=palette.FRONTIER)
         .encode(x=alt.X("low:Q"), x2="high:Q", y=y)
     )
-    points = (
+    points = _before_and_now(y, decision, tooltip, alt.Scale(domain=[0, 1]))
+    return alt.layer(lines, points, data=frame).properties(height=alt.Step(44))
+
+
+def plot_group_rates(frame: pd.DataFrame, *, decision: str) -> alt.LayerChart:
+    """Rate of positive decisions of many groups before and now, with the interval of the latter, and everyone's.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Columns ``name`` (of the group, as shown), ``rank``, ``model`` (`BEFORE` or `AFTER`), ``rate, low, high`` (its
+        interval), ``people, count`` and ``overall`` (everyone's rate now, the same in every row).
+    decision : str
+        The positive decision, in words.
+    """
+    y = names_above(-10)
+    tooltip = [
+        alt.Tooltip("name:N", title="Group"),
+        alt.Tooltip("model:N", title="Model"),
+        alt.Tooltip("people:Q", title=f"Decided “{decision}”", format=",.0f"),
+        alt.Tooltip("count:Q", title="Of", format=",.0f"),
+        alt.Tooltip("rate:Q", title="Rate", format=".1%"),
+        alt.Tooltip("low:Q", title="95 % interval from", format=".1%"),
+        alt.Tooltip("high:Q", title="to", format=".1%"),
+    ]
+    everyone = (
+        alt.Chart()
+        .transform_aggregate(overall="max(overall)")
+        .mark_rule(strokeDash=[4, 4], color=palette.FRONTIER, aria=False)
+        .encode(x=alt.X("overall:Q"))
+    )
+    intervals = (
+        alt.Chart()
+        .transform_filter(f"datum.model == '{AFTER}'")
+        .mark_rule(strokeWidth=2.5, yOffset=7, y2Offset=7, color=palette.G, opacity=0.5)
+        .encode(x=alt.X("low:Q"), x2="high:Q", y=y, tooltip=tooltip)
+    )
+    points = _before_and_now(y, decision, tooltip, alt.Scale(domainMin=0, nice=True))
+    return alt.layer(everyone, intervals, points, data=frame).properties(height=alt.Step(38))
+
+
+def _before_and_now(y: alt.Y, decision: str, tooltip: list[alt.Tooltip], scale: alt.Scale) -> alt.Chart:
+    """A rate of f and one of g in each row."""
+    return (
         alt.Chart()
         .mark_point(size=110, filled=True, opacity=1, yOffset=7)
         .encode(
-            x=x,
+            x=alt.X(
+                "rate:Q",
+                title=f"Decided “{decision}” (%)",
+                scale=scale,
+                axis=alt.Axis(format=".0%", tickCount=5, labelFlush=False),
+            ),
             y=y,
             color=alt.Color(
                 "model:N",
@@ -145,4 +187,3 @@ def plot_outcomes(frame: pd.DataFrame, *, decision: str) -> alt.LayerChart:
             tooltip=tooltip,
         )
     )
-    return alt.layer(lines, points, data=frame).properties(height=alt.Step(44))

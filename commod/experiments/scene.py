@@ -163,8 +163,7 @@ class Scene:
     def membership(self) -> Membership:
         """Who a training row probably is: one model for all methods that ask."""
         with single_threaded():  # as the methods' own would be: two threads of a busy machine take ten times as long
-            known = self.train.sensitive.to_numpy() >= 0
-            return Membership().fit(self.encoded_train[known], self.train.y[known], self.train.sensitive[known])
+            return Membership().fit(self.encoded_train, self.train.y, self.train.sensitive, self.train.weight)
 
 
 MAX_SCENES = 16

@@ -7,10 +7,12 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtri
 
 from commod.datasets.task import Split, Task
 from commod.metrics.auc import auc_of
 from commod.metrics.fairness import p_rule_of_rates
+from commod.metrics.small_groups import compared_groups
 from commod.models.base_models import train_base_model
 from commod.models.threshold import budget_threshold
 
@@ -60,7 +62,7 @@ def doubts_about(
     Parameters
     ----------
     y, sensitive : arrays (n,)
-        Labels and groups, 0 and 1.
+        Labels, and numbers of the groups (−1: not known).
     scores : array (n,)
         f's probabilities of label 1 for people it was not trained on.
     threshold : float
@@ -84,7 +86,9 @@ def first_scores(task: Task) -> tuple[Split, NDArray[np.float64]]:
     A quick model is trained on half of the rows, and scores the other half.
     """
     if task.spec.scores:
-        return Split(task.X, task.y, task.sensitive), task.X[task.spec.scores].to_numpy()
+        known = np.flatnonzero(task.sensitive.to_numpy() >= 0)
+        rows = Split(task.X, task.y, task.sensitive, task.weight).take(known)
+        return rows, rows.X[task.spec.scores].to_numpy()
     train, held = task.split(test_size=0.5)
     f = train_base_model(task, train, "logistic_regression")
     return held, f.predict_proba(held.X)[:, 1]
@@ -150,11 +154,25 @@ def _one_sided(
 
 
 def are_treated_alike(groups: Any, decided: Any) -> bool:
-    """Whether two groups get both decisions at nearly equal rates, or at rates that differ by no more than chance."""
-    codes, says = np.asarray(groups), np.asarray(decided).astype(bool)
-    rates = np.array([says[codes == code].mean() for code in (0, 1)])
-    spread = np.sqrt(sum(rate * (1 - rate) / (codes == code).sum() for code, rate in enumerate(rates)))
-    return bool(_nearly_equal(rates) or abs(rates[1] - rates[0]) <= 1.96 * spread)
+    """Whether all groups get both decisions at nearly equal rates, or at rates that differ by no more than chance.
+
+    Small groups do not count, see `compared_groups`. Chance is given as much for all pairs together as for one.
+    """
+    rates, sizes, _ = _rates(groups, decided)
+    pairs = len(rates) * (len(rates) - 1) // 2
+    variances = rates * (1 - rates) / sizes
+    reach = ndtri(1 - 0.025 / pairs) * np.sqrt(variances[:, None] + variances)
+    return bool(_nearly_equal(rates) or (np.abs(rates[:, None] - rates) <= reach).all())
+
+
+def _rates(groups: Any, decided: Any) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int64]]:
+    """Rates of positive decisions of the groups that count, their sizes and their numbers."""
+    codes = np.asarray(groups)
+    known = codes >= 0
+    sizes = np.bincount(codes[known])
+    counted = np.flatnonzero(compared_groups(sizes))
+    positive = np.bincount(codes[known], weights=np.asarray(decided)[known], minlength=len(sizes))
+    return positive[counted] / sizes[counted], sizes[counted], counted
 
 
 def _nearly_equal(rates: NDArray[np.float64]) -> bool:
@@ -165,10 +183,12 @@ def _nearly_equal(rates: NDArray[np.float64]) -> bool:
 def _fair_already(task: Task, groups: NDArray[Any], decided: NDArray[np.bool_]) -> Doubt | None:
     if not are_treated_alike(groups, decided):
         return None
-    rates = np.array([decided[groups == code].mean() for code in (0, 1)])
+    rates, _, counted = _rates(groups, decided)
     chance = f"a difference that may be chance on {len(groups):,} people"
     why = "which is nearly equal" if _nearly_equal(rates) else chance
-    shown = " and ".join(f"{rate:.1%} of {group}" for rate, group in zip(rates, task.groups, strict=True))
+    ends = range(2) if len(rates) == 2 else (rates.argmin(), rates.argmax())  # of many, the extremes
+    shown = " and ".join(f"{rates[place]:.1%} of {task.groups[counted[place]]}" for place in ends)
+    shown = shown if len(rates) == 2 else f"at least {shown.replace(' and ', ' and at most ')}"
     return Doubt(
         "fair",
         f"f says “{task.spec.outcomes[1]}” of {shown} (of those looked at), {why}: there is little that demographic "
@@ -177,7 +197,8 @@ def _fair_already(task: Task, groups: NDArray[Any], decided: NDArray[np.bool_]) 
 
 
 def _few_people(task: Task, labels: NDArray[Any], groups: NDArray[Any], scale: float) -> Doubt | None:
-    cells = np.bincount(2 * groups + labels, minlength=4)[:4] * scale
+    known = groups >= 0
+    cells = np.bincount(2 * groups[known] + labels[known], minlength=2 * len(task.groups)) * scale
     smallest = int(np.argmin(cells))
     in_test = 0.3 * cells[smallest]
     if in_test >= LEAST_PEOPLE:

@@ -9,6 +9,7 @@ import pandas as pd
 
 from commod.datasets.task import Task
 from commod.metrics.figures import CRITERIA
+from commod.metrics.small_groups import compared_groups
 from commod.models.collapse import collapse_in_words
 
 __all__ = ["does_better", "trouble_of"]
@@ -22,33 +23,42 @@ AS_FAIR, FAIRER, FEWER = 0.005, 0.02, 0.9
 
 
 def trouble_of(
-    task: Task, fairness: str, y: Any, margin_f: Any, margin_g: Any, figures: pd.DataFrame, path: pd.DataFrame
+    task: Task,
+    fairness: str,
+    y: Any,
+    sensitive: Any,
+    margin_f: Any,
+    margin_g: Any,
+    figures: pd.DataFrame,
+    path: pd.DataFrame,
 ) -> list[str]:
     """A sentence for each thing that is wrong with g; none for a sound model.
 
     Parameters
     ----------
-    y, margin_f, margin_g : arrays (n,)
-        Labels, and how far the logits lie above the line.
+    y, sensitive, margin_f, margin_g : arrays (n,)
+        Labels, numbers of the groups, and how far the logits lie above the line.
     figures : DataFrame
         Of `compare_decisions`, on the same rows.
     path : DataFrame
         ``lambda_fair`` and the criterion's figure from f to g, on the same rows.
     """
     found = collapse_in_words(y, margin_f, margin_g)
-    found += _levels_down(task, np.asarray(margin_f) > 0, np.asarray(margin_g) > 0, figures)
+    found += _levels_down(task, np.asarray(sensitive), np.asarray(margin_f) > 0, np.asarray(margin_g) > 0, figures)
     return found + _dead_end(fairness, path)
 
 
-def _levels_down(task: Task, before: Any, after: Any, figures: pd.DataFrame) -> list[str]:
+def _levels_down(task: Task, groups: Any, before: Any, after: Any, figures: pd.DataFrame) -> list[str]:
+    """Whether the group that was best off loses much, and everybody with it; beside it, the one that was worst off."""
     good = task.spec.favourable
-    rates = figures.loc[["positive_rate_0", "positive_rate_1"], ["f", "g"]].to_numpy()
+    rows = [f"positive_rate_{code}" for code in range(len(task.groups))]
+    rates = figures.loc[rows, ["f", "g"]].to_numpy()
     rates = rates if good == 1 else 1.0 - rates
-    best = int(rates[:, 0].argmax())
+    counted = np.flatnonzero(compared_groups(np.bincount(groups, minlength=len(rows))))
+    best, other = (int(counted[place(rates[counted, 0])]) for place in (np.argmax, np.argmin))
     overall = [float((decided == good).mean()) for decided in (before, after)]
     if rates[best, 0] - rates[best, 1] < LOST_POINTS or overall[1] > LEFT_SHARE * overall[0]:
         return []
-    other = 1 - best
     return [
         f"g makes the groups alike mostly by taking away: “{task.spec.outcomes[good]}” falls from "
         f"{rates[best, 0]:.0%} to {rates[best, 1]:.0%} of {task.groups[best]}; of {task.groups[other]} it was "

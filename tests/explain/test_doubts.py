@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from commod.explain.doubts import doubts_about, proposed_threshold
+from commod.datasets import load_task
+from commod.explain.doubts import are_treated_alike, doubts_about, proposed_threshold
 from tests.fitting import case
 
 TASK = case("law_school").task
@@ -73,3 +74,22 @@ def test_few_people_in_a_cell():
     y, s, scores = people(200)
     assert kinds(y, s, scores) == ["few"]
     assert kinds(y, s, scores, people=20_000) == []  # they are a sample
+
+
+def test_many_groups_are_treated_alike_if_no_pair_differs_by_more_than_chance():
+    rng = np.random.default_rng(0)
+    s = rng.integers(0, 4, 4000)
+    decided = rng.random(4000) < 0.4
+    assert are_treated_alike(s, decided)
+    assert not are_treated_alike(s, decided | (s == 3) & (rng.random(4000) < 0.2))
+    # Of five people, or of people whose group is not known, nothing follows.
+    assert are_treated_alike(np.r_[s, np.full(5, 4), np.full(500, -1)], np.r_[decided, np.ones(505, bool)])
+
+
+def test_a_fair_f_of_many_groups_is_told_by_the_extremes():
+    y, _, scores = people(gap=0.0)
+    s = np.arange(len(y)) % 4
+    (doubt,) = doubts_about(load_task("law_school.race_sex"), y, s, scores)
+    assert doubt.kind == "fair"
+    assert "of at least " in doubt.text
+    assert doubt.text.count("%") == 2

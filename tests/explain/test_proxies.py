@@ -1,9 +1,13 @@
 """How well a concept or a feature tells the group: AUC against scikit-learn's, its interval against the bootstrap."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from pandas.testing import assert_frame_equal
 from sklearn.metrics import roc_auc_score
 
+from commod.datasets import load_task
 from commod.explain.proxies import explain_proxies
 from commod.metrics.auc import auc_with_interval
 from tests.fitting import case, fit
@@ -52,6 +56,24 @@ def test_proxies_of_concepts_and_features(name):
     category = {"law_school": "tier", "adult": "occupation"}[name]
     levels = c.train.sensitive.groupby(c.train.X[category], observed=True).mean()
     assert named[category] == pytest.approx(roc_auc_score(s, c.test.X[category].astype(object).map(levels)))
+
+
+def test_of_many_groups_the_one_that_is_told_best_is_named():
+    task = load_task("compas.race")
+    train, test = task.split()
+    frame = explain_proxies(task, train, test).set_index("name")
+    for name in ("age", "priors_count"):
+        aucs = {}
+        for code in range(4):
+            turn = np.sign(
+                train.X[name][train.sensitive == code].mean() - train.X[name][train.sensitive != code].mean()
+            )
+            aucs[code] = roc_auc_score(test.sensitive == code, turn * test.X[name])
+        assert frame.loc[name, "group"] == max(aucs, key=aucs.get)
+        assert frame.loc[name, "auc"] == pytest.approx(max(aucs.values()))
+    unknown = replace(train, sensitive=train.sensitive.where(np.arange(len(train)) % 2 == 0, -1))
+    half = train.take(np.arange(0, len(train), 2))
+    assert_frame_equal(explain_proxies(task, unknown, test), explain_proxies(task, half, test))
 
 
 def test_an_empty_concept_is_left_out():

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from commod.datasets import load_task
 from commod.explain.trouble import does_better, trouble_of
 from commod.metrics import compare_decisions
 from tests.fitting import case
@@ -12,10 +13,10 @@ TASK = case("law_school").task
 PARITY = "demographic_parity"
 
 
-def told(y, s, f, g, path=None):
+def told(y, s, f, g, path=None, task=TASK):
     figures = compare_decisions(y, (f > 0).astype(int), (g > 0).astype(int), sensitive_features=s)
     path = pd.DataFrame({"lambda_fair": [0.0, 3.0], "p_rule": [0.3, 0.6]}) if path is None else path
-    return trouble_of(TASK, PARITY, y, f, g, figures, path)
+    return trouble_of(task, PARITY, y, s, f, g, figures, path)
 
 
 @pytest.fixture
@@ -36,6 +37,15 @@ def test_levelling_down_is_told_with_both_groups(crowd):
     (sentence,) = told(y, s, f, np.where(s == 1, f - 1.1, f - 0.5))
     assert sentence.startswith("g makes the groups alike mostly by taking away: “passes the bar” falls from 94% to ")
     assert "of Non-White it was 49% and is " in sentence
+
+
+def test_levelling_down_of_many_groups_is_told_of_the_best_and_the_worst_off():
+    rng = np.random.default_rng(0)
+    s = np.r_[rng.integers(0, 3, 2000), np.full(20, 3)]  # the last ones are too few to be spoken of
+    f = rng.normal(size=2020) + np.array([0.5, 0.0, 1.5, 9.0])[s]
+    y = (f + rng.normal(size=2020) > 0).astype(int)
+    (sentence,) = told(y, s, f, np.where(s == 2, f - 1.1, f - 0.7), task=load_task("law_school.race_sex"))
+    assert "of White × Female; of Non-White × Male it was 46% and is " in sentence
 
 
 def test_a_dead_end_is_told(crowd):

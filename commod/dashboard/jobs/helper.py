@@ -14,7 +14,7 @@ import psutil
 from commod.dashboard.jobs import results  # noqa: F401 - loaded before it is ready, and it forgets data that must go
 from commod.dashboard.jobs.messages import Wire, pack, receive_parcel, send_parcel, unpack
 from commod.dashboard.jobs.scheduling import MAX_MEMORY, MAX_SECONDS, TELL, Kind, uses
-from commod.datasets import TASKS, Task, add_task, forget_task
+from commod.datasets import Task, add_task, forget_task, is_shipped
 from commod.experiments import Scene, prepare
 from commod.experiments.scene import SceneKey, has_trained, keep_trained, parts_of
 from commod.explain.shap_comparison import warm_up
@@ -51,7 +51,7 @@ def _work(wire: Wire[Any, Any], number: int, key: SceneKey, content: bytes) -> t
             last = time.monotonic()
             wire.send(("progress", share))
 
-    if key.data not in TASKS and not has_trained(key) and not _fetch_scene(wire):
+    if not is_shipped(key.data) and not has_trained(key) and not _fetch_scene(wire):
         return "done", None
     scene = prepare(*key)
     try:

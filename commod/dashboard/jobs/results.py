@@ -37,6 +37,7 @@ from commod.explain import (
 )
 from commod.explain.checks import Answer, check_again, check_merit
 from commod.explain.doubts import doubts_about
+from commod.explain.groups import Groups, explain_groups
 from commod.explain.people import Segments, explain_people, explain_segments, leaf_words
 from commod.explain.proxies import proxies_of
 from commod.explain.sense import explain_record
@@ -51,7 +52,7 @@ from commod.models.threshold import ONE_HALF
 # Bytes of a fit's frames and of its estimator, whatever the number of rows.
 FRAMES = 96 * 2**10
 # Parts of a fit that take a while to make.
-EXPLAINED = ("figures", "changes", "record", "at_hand", "loadings", "concepts", "cards", "trouble")
+EXPLAINED = ("figures", "changes", "groups", "record", "at_hand", "loadings", "concepts", "cards", "trouble")
 # Bytes that all lines of the λ_fair slider may hold together.
 MAX_WARM_START_BYTES = 96 * 2**20
 
@@ -99,12 +100,22 @@ class FitResult:
             self.decisions,
             sensitive_features=test.sensitive,
             scores=(self.scene.logit_test, self.logit),
+            sample_weight=test.weight,
+            n_groups=len(self.task.groups),
         )
 
     @cached_property
     def changes(self) -> pd.DataFrame:
         """Changes by group and direction, on test."""
         return change_table(self.scene.decisions_test, self.decisions, sensitive_features=self.scene.test.sensitive)
+
+    @cached_property
+    def groups(self) -> Groups | None:
+        """Each of many groups against everyone, on test; of two, the figures say all."""
+        scene = self.scene
+        if not self.has_many_groups:
+            return None
+        return explain_groups(self.task, scene.test, self.settings.fairness, scene.decisions_test, self.decisions)
 
     @cached_property
     def record(self) -> pd.DataFrame:
@@ -123,14 +134,15 @@ class FitResult:
 
     @cached_property
     def concepts(self) -> pd.DataFrame:
-        """What each concept does, and how well it alone tells the group (``auc, low, high``), on test."""
+        """What each concept does, and how well it alone tells the group (``auc, low, high, told``), on test."""
         values = self.activations(self.scene.encoded_test)
         frame = explain_concepts(self.g, self.task, values, self.scene.decisions_test, self.decisions)
         groups = self.scene.train.sensitive.to_numpy(), self.scene.test.sensitive.to_numpy()
         tells = proxies_of(self.activations(self.scene.encoded_train), values, *groups)
-        found = dict(zip(tells["name"], tells[["auc", "low", "high"]].to_numpy(), strict=True))
-        columns = np.array([found.get(name, np.full(3, np.nan)) for name in frame.index]).T
-        return frame.assign(auc=columns[0], low=columns[1], high=columns[2])
+        found = tells.set_index("name")[["auc", "low", "high", "group"]].reindex(frame.index)
+        # Of two groups it is clear which is told from which.
+        told = "" if len(self.task.groups) == 2 else found["group"].map(dict(enumerate(self.task.groups)))
+        return frame.assign(told=told, **found[["auc", "low", "high"]])
 
     def activations(self, encoded: np.ndarray) -> pd.DataFrame:
         """The values of the concepts for encoded rows."""
@@ -163,7 +175,14 @@ class FitResult:
         alike = len(np.unique(scene.decisions_test)) == 1
         grave = [doubt for doubt in doubts if doubt.is_question or (alike and doubt.kind == "one-sided")]
         return [doubt.text for doubt in grave] + trouble_of(
-            self.task, self.settings.fairness, test.y, scene.logit_test, self.logit, self.figures, self.path
+            self.task,
+            self.settings.fairness,
+            test.y,
+            test.sensitive,
+            scene.logit_test,
+            self.logit,
+            self.figures,
+            self.path,
         )
 
     @property
@@ -226,6 +245,11 @@ class FitResult:
         return self.scene.task
 
     @property
+    def has_many_groups(self) -> bool:
+        """Whether there are more groups than two, so that they are sorted, and spoken of by their extremes."""
+        return len(self.task.groups) > 2
+
+    @property
     def converged(self) -> bool:
         return bool(self.g.converged_)
 
@@ -272,7 +296,8 @@ def _train(scene: Scene, settings: Settings, report: Report | None, warm_start: 
         return Commod(scene.f, threshold=scene.threshold, **settings.commod_arguments()).fit(
             train.X,
             train.y,
-            sensitive_features=train.sensitive,
+            sensitive_features=train.sensitive_features,
+            sample_weight=train.weight,
             base_scores=scene.scores_train,
             callback=progress,
             warm_start=warm_start,

@@ -18,7 +18,7 @@ from commod.dashboard.jobs.queue import Stage
 from commod.dashboard.jobs.results import FitResult
 from commod.dashboard.jobs.scheduling import HEAVY_ROWS, LIGHT_CELLS, Priority
 from commod.dashboard.state.settings import Settings
-from commod.datasets import TASKS, Choice, is_known, load_task
+from commod.datasets import Choice, is_known, is_shipped, load_task
 from commod.experiments import Sweep
 from commod.experiments.look import look_at
 from commod.experiments.scene import SceneKey, has_trained
@@ -86,7 +86,7 @@ def _is_large(data: str) -> bool:
 
 def _is_own_and_large(data: str) -> bool:
     """The same of data that somebody has brought; not of a draft, or of data that are forgotten by now."""
-    return data not in TASKS and is_known(data) and _is_large(data)
+    return not is_shipped(data) and is_known(data) and _is_large(data)
 
 
 # ---- an f ----
@@ -94,7 +94,7 @@ def _is_own_and_large(data: str) -> bool:
 
 def is_prepared(scene: SceneKey) -> bool:
     """Whether nothing has to be done before work on a scene can begin."""
-    return scene.data in TASKS or has_trained(scene)
+    return is_shipped(scene.data) or has_trained(scene)
 
 
 def base(scene: SceneKey) -> Task:
@@ -116,7 +116,7 @@ def look(draft: str, some: pd.DataFrame, of_each: pd.DataFrame, choice: Choice, 
 def fit(settings: Settings) -> Task:
     """A model, and what is said about it: one job with two results, both the same `FitResult`."""
     model = settings.model()
-    heavy = _is_large(settings.data)
+    heavy = _is_large(settings.task_name)
     train = Step(results.fit_result, (model,), Priority.TRAIN, heavy)
     explain = Step(results.explained, (), Priority.EXPLAIN, heavy, then=FitResult.fill)
     return Task("fit", settings.scene(), (model,), (train, explain))

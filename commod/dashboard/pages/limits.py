@@ -28,11 +28,10 @@ from commod.dashboard.views import methods as sweeps
 from commod.dashboard.views.chart import draw
 from commod.dashboard.views.methods import label_of
 from commod.dashboard.views.model import train
-from commod.dashboard.views.points import Swept, as_rows, point_columns
+from commod.dashboard.views.points import Swept, as_rows, point_columns, rests_on
 from commod.dashboard.views.table import Table
 from commod.experiments import Sweep
 from commod.experiments.limits import MAX_POINTS, Limits, best_within
-from commod.experiments.sweep import rows_in_words
 from commod.metrics.figures import CRITERIA, FIGURES, Criterion
 from commod.metrics.pareto import undominated
 
@@ -220,7 +219,7 @@ def region(here: Drawn, place: Any, *, final: bool = False) -> None:
     edge = "above" if criterion.upward else "below"
     known = "group and outcome are" if criterion.by_label else "group is"
     hidden = len(here.models) - len(models)
-    rest_on = rows_in_words(here.result.scene) if here.sweeps else ""
+    rest_on = rests_on(here.result.scene)
     less = f" {hidden} models that change more, or are less fair than f, are not drawn." if hidden else ""
     own = " Orange line: the fairest COMMOD model with at most so many changes." if "commod" in here.sweeps else ""
     with place.container():
@@ -352,7 +351,7 @@ def _price_words(curves: pd.DataFrame, models: pd.DataFrame, asked: str, *, with
 # ---- the paper's propositions ----
 
 
-def propositions(criterion: Criterion, limits: Limits, *, one_way: bool) -> None:
+def propositions(criterion: Criterion, limits: Limits, *, one_way: bool, two_groups: bool) -> None:
     """What the paper's propositions say here, and from where on they do not hold as printed."""
     title = "The paper's propositions, held against the exact count"
     with st.expander(title, key="limits_propositions", on_change="rerun"):
@@ -371,6 +370,8 @@ def propositions(criterion: Criterion, limits: Limits, *, one_way: bool) -> None
         )
         if one_way:
             where = "It is about changes in both directions; the curve above is not."
+        if not two_groups:
+            where = "It is about two groups; the curve above, of more, is counted."
         name, says = PROPOSITIONS[criterion.name]
         st.markdown(f"**Proposition {name}** as printed: {says}. {where}")
 
@@ -421,4 +422,4 @@ def show() -> None:
     here = paint(found, final=True)
     with below.container():
         price(here)
-        propositions(here.criterion, bound, one_way=one_way)
+        propositions(here.criterion, bound, one_way=one_way, two_groups=not result.has_many_groups)

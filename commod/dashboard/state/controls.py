@@ -17,7 +17,7 @@ class Control:
     name: str  # as it stands in a sentence
     # All that a number can be: equal settings are then equal to the last digit, and train once for everybody.
     grid: tuple[float, ...] = ()
-    # Of a choice, in place of a grid: from the data set that is shown to the title of each option.
+    # Of a choice, in place of a grid: from the task that is shown (`Settings.task_name`) to the title of each option.
     titles: Callable[[str], Mapping[str, str]] | None = None
     # Whether it is any number of these options; the value is their names in one text, as `join` writes them.
     several: bool = False
@@ -38,30 +38,30 @@ class Control:
         is_symbol = len(self.name) == 1 or "_" in self.name
         return self.name if is_symbol else self.name.capitalize()
 
-    def options(self, data: str) -> Mapping[Any, str]:
-        """All that it can be set to while a data set is shown, and how that is read."""
-        return self.titles(data) if self.titles else {value: f"{value:g}" for value in self.grid}
+    def options(self, task: str) -> Mapping[Any, str]:
+        """All that it can be set to while a task is shown, and how that is read."""
+        return self.titles(task) if self.titles else {value: f"{value:g}" for value in self.grid}
 
-    def in_words(self, value: Any, data: str) -> str:
+    def in_words(self, value: Any, task: str) -> str:
         """A value as it is read."""
         if self.text:
             return str(value)
         if self.several:
-            *first, last = [self.options(data)[name] for name in split(value)] or ["none"]
+            *first, last = [self.options(task)[name] for name in split(value)] or ["none"]
             return f"{', '.join(first)} and {last}" if first else last
-        return self.titles(data)[value] if self.titles else f"{value:g}"
+        return self.titles(task)[value] if self.titles else f"{value:g}"
 
-    def takes(self, value: Any, data: str) -> bool:
-        """Whether it can be set to this while a data set is shown."""
+    def takes(self, value: Any, task: str) -> bool:
+        """Whether it can be set to this while a task is shown."""
         if not (self.text or self.several):
-            return value in self.options(data)
-        return isinstance(value, str) and self.nearest(value, data) == (value, True)
+            return value in self.options(task)
+        return isinstance(value, str) and self.nearest(value, task) == (value, True)
 
     def to_widget(self, value: Any) -> Any:
         """A value as its widget has it."""
         return list(split(value)) if self.several else value
 
-    def from_widget(self, shown: Any, data: str) -> Any:
+    def from_widget(self, shown: Any, task: str) -> Any:
         """What a widget shows as a value; for names, in the order in which they are offered."""
         if self.text:
             return clean_line(shown) if isinstance(shown, str) else shown
@@ -69,20 +69,20 @@ class Control:
             return min(self.grid, key=lambda option: abs(option - shown))  # between two, the nearer one
         if not self.several or not isinstance(shown, list):
             return shown
-        known = list(self.options(data))
+        known = list(self.options(task))
         return join(name for name in known if name in shown) if all(name in known for name in shown) else None
 
-    def nearest(self, text: str, data: str) -> tuple[Any, bool]:
+    def nearest(self, text: str, task: str) -> tuple[Any, bool]:
         """The option that a text asks for and whether it is just this one; None if it asks for nothing known."""
         if self.text:
             return clean_line(text), clean_line(text) == text
         if self.several:
-            known, asked = list(self.options(data)), set(split(text))
+            known, asked = list(self.options(task)), set(split(text))
             names = [name for name in known if name in asked]
             # All of them would leave nothing.
             return (join(names), len(names) == len(asked)) if len(names) < len(known) else (None, False)
         if self.titles:
-            return (text, True) if text in self.titles(data) else (None, False)
+            return (text, True) if text in self.titles(task) else (None, False)
         try:
             number = float(text)
         except ValueError:

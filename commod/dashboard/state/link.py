@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from commod.dashboard.state.settings import CONTROLS, OWN_PREFIX, Settings, base_models_of, defaults, first_data
+from commod.dashboard.state.settings import CONTROLS, OWN_PREFIX, Settings, defaults, first_data, offered
 from commod.datasets import TASKS, damaged_files
 
 # What a teacher's link can leave to a learner. How a model is looked at is always theirs.
@@ -26,9 +26,7 @@ class Access:
 
     def keep(self, settings: Settings, here: Settings) -> Settings:
         """`settings`, but with what cannot be moved as it is `here`."""
-        kept = replace(settings, **{name: getattr(here, name) for name in FREEZABLE if not self.allows(name)})
-        models = base_models_of(kept.data)
-        return kept if kept.f in models else replace(kept, f=next(iter(models)))
+        return offered(replace(settings, **{name: getattr(here, name) for name in FREEZABLE if not self.allows(name)}))
 
     def to_link(self) -> dict[str, str]:
         """Query parameters of a teacher's link."""
@@ -65,16 +63,18 @@ def from_link(parameters: Mapping[str, str], own: str | None = None) -> tuple[Se
     """
     data, notices = _data_in(parameters, own)
     start = defaults(data)
-    values: dict[str, Any] = {}
-    for name, control in CONTROLS.items():
+    for name, control in CONTROLS.items():  # groups first: what else can be chosen depends on them
         if name == "data" or name not in parameters:
             continue
-        found, just_this = control.nearest(parameters[name], data)
-        values[name] = getattr(start, name) if found is None else found
+        found, just_this = control.nearest(parameters[name], start.task_name)
+        if name == "groups" and found:
+            start = defaults(data, found)
+        elif found is not None:
+            start = replace(start, **{name: found})
         if not just_this:
-            used = control.in_words(values[name], data)
+            used = control.in_words(getattr(start, name), start.task_name)
             notices.append(_notice(control.name, parameters[name], control.fault(found), used))
-    return replace(start, **values), notices
+    return start, notices
 
 
 def _data_in(parameters: Mapping[str, str], own: str | None) -> tuple[str, list[str]]:

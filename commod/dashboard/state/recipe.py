@@ -11,11 +11,11 @@ from commod.models.threshold import ONE_HALF
 
 def to_python(settings: Settings) -> str:
     """Code that makes the same model with the library."""
-    task = load_task(settings.data)
+    task = load_task(settings.task_name)
     line = {} if settings.threshold == ONE_HALF else {"threshold": settings.threshold}
     arguments = "\n".join(f"    {name}={value!r}," for name, value in (line | settings.commod_arguments()).items())
     imports = "from commod import Commod, evaluate" + ("" if task.recipe else ", load_task") + "\n"
-    make_task = f"{task.recipe}" if task.recipe else f'task = load_task("{settings.data}")\n'
+    make_task = f"{task.recipe}" if task.recipe else f'task = load_task("{settings.task_name}")\n'
     if settings.f == GIVEN_SCORES:
         make_f = f"f = {task.spec.scores!r}  # the column of its scores\n"
     else:
@@ -26,12 +26,15 @@ def to_python(settings: Settings) -> str:
         make_f = f"f = task.base_model({' '.join(repr(classifier).split())}).fit(train.X, train.y)\n"
     many = 0.7 * len(task.y) > MAX_TRAINING
     sample = "train = train.sample()  # as many rows as an edit needs\n" if many else ""
+    unknown = (task.sensitive < 0).any()
+    rows = f"sensitive_features=train.sensitive{'_features' if unknown else ''}"
+    rows += "" if task.weight is None else ", sample_weight=train.weight"
     return (
         f"{imports}\n{make_task}"
         f"train, test = task.split(seed={settings.seed})\n"
         f"{make_f}"
         f"{sample}"
         f"g = Commod(\n    f,\n{arguments}\n)\n"
-        "g.fit(train.X, train.y, sensitive_features=train.sensitive)\n"
+        f"g.fit(train.X, train.y, {rows})\n"
         "print(evaluate(task, f, g, test).to_string())\n"
     )

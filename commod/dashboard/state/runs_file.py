@@ -23,7 +23,16 @@ import pandas as pd
 from commod import __version__
 from commod.dashboard.state.controls import clean_line
 from commod.dashboard.state.link import from_link, to_link
-from commod.dashboard.state.settings import CONTROLS, OWN_PREFIX, Settings, controls_of, defaults, described
+from commod.dashboard.state.settings import (
+    CONTROLS,
+    OWN_PREFIX,
+    Settings,
+    controls_of,
+    data_in_words,
+    defaults,
+    described,
+    task_name,
+)
 from commod.datasets import TASKS, damaged_files
 from commod.metrics.figures import CRITERIA, FIGURES, Figure, key_figures
 
@@ -92,7 +101,7 @@ def unique_name(name: str, taken: Collection[str]) -> str:
 
 def default_name(settings: Settings) -> str:
     """What a run is called if nobody says: the data set, λ_fair, and whatever else is not as usual."""
-    usual, words = defaults(settings.data), described(settings)
+    usual, words = defaults(settings.data, settings.groups), described(settings)
     names = {name: control.name for name, control in controls_of("model").items()} | {
         "seed": "split",
         "threshold": "cut-off",
@@ -102,7 +111,7 @@ def default_name(settings: Settings) -> str:
     told = [
         part for name, part in parts.items() if name == "lambda_fair" or getattr(settings, name) != getattr(usual, name)
     ]
-    name, *rest = [f"{words['data']}: {told[0]}", *told[1:]]
+    name, *rest = [f"{data_in_words(settings)}: {told[0]}", *told[1:]]
     for part in rest:  # as many as there is room for
         if len(f"{name}, {part}") > MAX_NAME - 2:
             return clean_name(f"{name} …")
@@ -282,9 +291,12 @@ def _wrong_with(settings: dict[str, Any]) -> str:
     data = settings["data"]
     if reason := _wrong_data(data):
         return reason
+    task = data
     for name, control in given.items():  # another choice in place of one that is not known would be another model
-        if control.titles and not control.takes(settings[name], data):
+        if control.titles and not control.takes(settings[name], task):
             return f"its {control.name} “{clean_name(settings[name], 20)}” is not known here."
+        if name == "groups":  # the features depend on them
+            task = task_name(data, settings[name])
     return ""
 
 
@@ -314,9 +326,12 @@ def write_link(runs: Sequence[Run]) -> str:
 
 
 def _write_one(run: Run) -> str:
-    usual, here = to_link(defaults(run.settings.data)), to_link(run.settings)
+    settings = run.settings
+    # The groups are told, too: by them it opens.
+    usual = to_link(replace(defaults(settings.data, settings.groups), groups=""))
+    here = to_link(settings)
     differs = [f"{key}-{_coded(value)}" for key, value in here.items() if value != usual.get(key)]
-    return _PARTS.join([_coded(run.name), run.settings.data, *differs])
+    return _PARTS.join([_coded(run.name), settings.data, *differs])
 
 
 def _coded(text: str) -> str:

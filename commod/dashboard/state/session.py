@@ -15,10 +15,10 @@ from commod.dashboard.state.page_state import HELD, PageState
 from commod.dashboard.state.settings import (
     CONTROLS,
     Settings,
-    base_models_of,
     controls_of,
     defaults,
     first_data,
+    offered,
     sound_data,
 )
 from commod.dashboard.streamlit_internals import forget_widgets
@@ -27,6 +27,8 @@ from commod.datasets import Task, load_task
 _PAGE = HELD + "page"
 # Of a lesson and of saved runs: they stay in the address on every page.
 CARRIED = ("step", "answers", "runs", "compare")
+# What opens a task: all else is set as suits it.
+_OPENS = ("data", "groups")
 MAX_STEPS = 100
 MAX_TRIED = 200
 
@@ -163,43 +165,45 @@ def stage(settings: Settings) -> None:
 def change(name: str) -> None:
     """Callback of a widget: take its value over.
 
-    Another data set opens in its own defaults, except where the user has chosen criterion, f or split.
+    Another data set opens in its own defaults, except where the user has chosen criterion, f or split; other groups of
+    the same data in theirs, except where the user has chosen anything.
     """
     here = current()
     # A message may bring more than one move, where a slow server has skipped a run: take them all, or `_move` would set
     # back the others before their callbacks are called. Something that no widget offers is a forged message.
     shown = {other: st.session_state.get(f"set_{other}") for other in CONTROLS}
-    moved: dict[str, Any] = {other: CONTROLS[other].from_widget(value, here.data) for other, value in shown.items()}
+    moved: dict[str, Any] = {
+        other: CONTROLS[other].from_widget(value, here.task_name) for other, value in shown.items()
+    }
     moved = {other: value for other, value in moved.items() if _is_offered(other, value)}
     if name not in moved:  # a segmented control clicked twice, too: keep what was
         _move(here)
         return
-    data = moved.pop("data", here.data)
-    if name != "data":
+    opened = {other: moved.pop(other, getattr(here, other)) for other in _OPENS}
+    if name not in _OPENS:
         go_to(replace(here, **moved))
         return
-    usual = defaults(here.data)
-    scene = {other: getattr(here, other) for other in controls_of("scene") if other != "data"}
-    chosen = {other: value for other, value in scene.items() if value != getattr(usual, other)}
-    if chosen.get("f") not in base_models_of(data):
-        chosen.pop("f", None)
-    go_to(replace(defaults(data), **chosen).looked_at_as(here))
+    usual, kept = defaults(here.data, here.groups), controls_of("scene") if name == "data" else CONTROLS
+    chosen = {other: getattr(here, other) for other in kept if other not in _OPENS}
+    chosen = {other: value for other, value in chosen.items() if value != getattr(usual, other)}
+    there = defaults(opened["data"]) if name == "data" else defaults(here.data, opened["groups"])
+    go_to(offered(replace(there, **chosen)).looked_at_as(here))
 
 
 def _is_offered(name: str, value: Any) -> bool:
-    return value in options(name) if name == "data" else CONTROLS[name].takes(value, current().data)
+    return value in options(name) if name == "data" else CONTROLS[name].takes(value, current().task_name)
 
 
 def options(name: str) -> Mapping[Any, str]:
     """What a control can be set to in this session, and how that is read."""
     if name == "data":
         return {data: load_task(data).spec.title for data in data_sets()}
-    return CONTROLS[name].options(current().data)
+    return CONTROLS[name].options(current().task_name)
 
 
 def reset() -> None:
-    """Back to the defaults of the data set."""
-    go_to(defaults(current().data))
+    """Back to the defaults of the data set, its people grouped as they are."""
+    go_to(defaults(current().data, current().groups))
 
 
 def undo() -> None:

@@ -6,9 +6,10 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from commod.dashboard.state.controls import Control, control, split
-from commod.datasets import TASKS, damaged_files, load_task
+from commod.datasets import TASKS, damaged_files, data_of, load_task
 from commod.experiments.scene import SceneKey
 from commod.experiments.target import LAMBDA_GRIDS
+from commod.explain.concepts import in_a_sentence
 from commod.metrics.figures import CRITERIA
 from commod.models.base_models import BASE_MODELS, GIVEN_SCORES
 from commod.models.threshold import ONE_HALF
@@ -35,23 +36,35 @@ def first_data() -> str:
     return next(iter(sound_data()), Settings.data)
 
 
-def titles_of_data(here: str) -> dict[str, str]:
-    """Name to title of the data sets that can be shown: the sound ones, and that which is shown."""
+def titles_of_data(task: str) -> dict[str, str]:
+    """Name to title of the data sets that can be shown: the sound ones, and that of the task which is shown."""
+    here = data_of(task)
     # Without loading those that are not shown.
     return {name: TASKS[name].title for name in sound_data()} | {here: load_task(here).spec.title}
 
 
-def base_models_of(data: str) -> dict[str, str]:
-    """Name to title of the base models that a data set can have: the scores that came with it first."""
+def groupings_of(task: str) -> dict[str, str]:
+    """Name to title of the groupings of a data set: the usual one, which has no name, first."""
+    spec = load_task(data_of(task)).spec
+    return {grouping.name: grouping.title for grouping in spec.groupings} or {"": spec.sensitive}
+
+
+def base_models_of(task: str) -> dict[str, str]:
+    """Name to title of the base models that a task can have: the scores that came with it first."""
     titles = {name: title for name, (title, _) in BASE_MODELS.items()}
-    column = load_task(data).spec.scores
+    column = load_task(task).spec.scores
     return {GIVEN_SCORES: f"Scores of the file ({column})"} | titles if column else titles
 
 
-def features_of(data: str) -> dict[str, str]:
-    """Name to title of the features of a data set."""
-    task = load_task(data)
-    return {feature.name: task.label(feature.name) for feature in task.spec.features}
+def features_of(task: str) -> dict[str, str]:
+    """Name to title of the features of a task."""
+    loaded = load_task(task)
+    return {feature.name: loaded.label(feature.name) for feature in loaded.spec.features}
+
+
+def task_name(data: str, groups: str) -> str:
+    """Of a data set under one of its groupings."""
+    return f"{data}.{groups}" if groups else data
 
 
 def _weight(default: float, label: str, argument: str) -> Any:
@@ -68,6 +81,7 @@ class Settings:
     """
 
     data: str = control("law_school", "Data set", titles=titles_of_data, decides="scene")
+    groups: str = control("", "Groups", titles=groupings_of, decides="scene", word="groups", optional=True)
     fairness: str = control(
         "demographic_parity",
         "Fairness criterion",
@@ -114,6 +128,11 @@ class Settings:
         if not self.without and self.reason:  # of nothing
             object.__setattr__(self, "reason", "")
 
+    @property
+    def task_name(self) -> str:
+        """The data set with its people grouped as chosen, as `load_task` has it."""
+        return task_name(self.data, self.groups)
+
     def model(self) -> Settings:
         """The part that decides the model; how it is looked at and what is noted are set to their defaults."""
         return replace(self, **{name: getattr(_USUAL, name) for name in controls_of("look", "note")})
@@ -127,8 +146,8 @@ class Settings:
         return replace(self, **{name: getattr(other, name) for name in controls_of("look")})
 
     def scene(self) -> SceneKey:
-        """Data, f, split and cut-off."""
-        return SceneKey(self.data, self.f, self.seed, self.threshold)
+        """Data and groups, f, split and cut-off."""
+        return SceneKey(self.task_name, self.f, self.seed, self.threshold)
 
     def problem(self) -> tuple[SceneKey, str]:
         """Scene and criterion: models can be compared in one picture only where these are equal."""
@@ -138,7 +157,7 @@ class Settings:
         """Keyword arguments of `Commod`; those of a limit only where there is one."""
         declared = controls_of("model") | controls_of("scene")
         arguments = {known.argument: getattr(self, name) for name, known in declared.items() if known.argument}
-        spec, kept_out = load_task(self.data).spec, split(arguments.pop("features"))
+        spec, kept_out = load_task(self.task_name).spec, split(arguments.pop("features"))
         if self.direction == _USUAL.direction:
             del arguments["direction"]
         else:
@@ -158,18 +177,37 @@ def controls_of(*decides: str) -> dict[str, Control]:
     return {name: known for name, known in CONTROLS.items() if known.decides in decides}
 
 
-def defaults(data: str) -> Settings:
-    """Settings in which a data set opens."""
-    spec = load_task(data).spec
+def defaults(data: str, groups: str = "") -> Settings:
+    """Settings in which a data set opens under one of its groupings."""
+    spec = load_task(task_name(data, groups)).spec
     suited = spec.commod_settings
     values = {name: suited[known.argument] for name, known in CONTROLS.items() if known.argument in suited}
-    return Settings(data=data, f=next(iter(base_models_of(data))), threshold=spec.threshold, **values)
+    f = next(iter(base_models_of(data)))
+    return Settings(data=data, groups=groups, f=f, threshold=spec.threshold, **values)
+
+
+def offered(settings: Settings) -> Settings:
+    """The same with each choice that is not to be had on its data (groups, f, features) as it is when they open."""
+    if settings.groups not in groupings_of(settings.data):
+        settings = replace(settings, groups=_USUAL.groups)
+    start, values = defaults(settings.data, settings.groups), {}
+    for name, known in CONTROLS.items():
+        if known.titles and name != "data":
+            found, _ = known.nearest(getattr(settings, name), settings.task_name)
+            values[name] = getattr(start, name) if found is None else found
+    return replace(settings, **values)
 
 
 def described(settings: Settings, *decides: str) -> dict[str, str]:
     """Every setting that decides these (at first, all that decides the model) as it is read."""
     declared = controls_of(*(decides or ("scene", "model")))
-    return {name: known.in_words(getattr(settings, name), settings.data) for name, known in declared.items()}
+    return {name: known.in_words(getattr(settings, name), settings.task_name) for name, known in declared.items()}
+
+
+def data_in_words(settings: Settings) -> str:
+    """The data set, and how its people are grouped where that is not as usual."""
+    words = described(settings, "scene")
+    return f"{words['data']} ({in_a_sentence(words['groups'])})" if settings.groups else words["data"]
 
 
 def limits_in_words(settings: Settings) -> str:
@@ -186,9 +224,9 @@ def limits_in_words(settings: Settings) -> str:
 
 def in_words(settings: Settings) -> str:
     """The slider values in one line, and what is chosen beside them where it is not the usual."""
-    words = described(settings, "model")
-    if settings.threshold != _USUAL.threshold:
-        words["threshold"] = described(settings, "scene")["threshold"]
+    words, scene = described(settings, "model"), described(settings, "scene")
+    scene["groups"] = in_a_sentence(scene["groups"])
+    words |= {name: scene[name] for name in ("threshold", "groups") if getattr(settings, name) != getattr(_USUAL, name)}
     return ", ".join(
         f"{CONTROLS[name].name} {value}"
         for name, value in words.items()

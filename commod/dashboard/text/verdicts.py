@@ -28,8 +28,13 @@ def directions(spec: TaskSpec) -> tuple[tuple[str, str], tuple[str, str]]:
 
 
 def changes_by_direction(spec: TaskSpec, changes: pd.DataFrame) -> list[dict[str, Any]]:
-    """Rows of `plot_changes`, one for each group and direction, the favourable one first; ``name`` is the group's."""
+    """Rows of `plot_changes`, one for each group and direction, the favourable one first; ``name`` is the group's.
+
+    Two groups stand in their order, more by the share that changed, the largest first.
+    """
     rows = []
+    if len(changes) > 2:
+        changes = changes.sort_values("change_rate", ascending=False, kind="stable")
     for rank, (code, row) in enumerate(changes.to_dict("index").items()):
         name = spec.groups[int(code)]
         group = {"name": name, "group": f"{name}|{row['changed']:,.0f} of {row['count']:,.0f}", "rank": rank}

@@ -32,12 +32,17 @@ def draw_changes(result: FitResult) -> None:
         caption=f"On test. {words}.",
         better=better,
         worse=worse,
+        many=result.has_many_groups,
     )
 
 
 def _changes_of(result: FitResult) -> tuple[pa.Table, str]:
     """Rows of the chart of the changes, and the same in words."""
     rows = changes_by_direction(result.task.spec, result.changes)
+    if result.has_many_groups:
+        return pa.Table.from_pylist(
+            rows
+        ), "The group of which most changed first; behind its name, how many of how many"
     words = [
         f"{escape_markdown(up['name'])}: {up['count']:,} better off, {down['count']:,} worse off, of {people:,}"
         for up, down, people in zip(rows[::2], rows[1::2], result.changes["count"], strict=True)

@@ -69,16 +69,16 @@ def control(name: str) -> None:
         "help": tip("frozen") if frozen else explained,
     }
     titles = session.options(name)
+    if declared.titles and len(titles) < 2 and name != "data":  # a choice of one is none
+        return
     if declared.text:
         st.text_input(declared.label, max_chars=200, **about)
     elif declared.several:
-        if len(titles) < 2:  # one must be left
-            return
         st.multiselect(
             declared.label,
             list(titles),
             format_func=titles.__getitem__,
-            max_selections=len(titles) - 1,
+            max_selections=len(titles) - 1,  # one must be left
             placeholder="None",
             **about,
         )

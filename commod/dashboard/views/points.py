@@ -12,11 +12,13 @@ import streamlit as st
 
 from commod.charts import MethodStyle, plot_methods
 from commod.dashboard.state.settings import Settings
+from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.html import html_table
 from commod.dashboard.views.chart import draw
 from commod.dashboard.views.methods import label_of, styles_of
 from commod.dashboard.views.table import Table
-from commod.experiments import Sweep, points_of
+from commod.experiments import Scene, Sweep, points_of
+from commod.experiments.sweep import rows_in_words
 from commod.metrics.figures import CRITERIA, FIGURES, Criterion
 from commod.models.competitors import METHODS
 
@@ -46,6 +48,11 @@ def as_rows(points: pd.DataFrame, fairness: str, *more: str) -> pd.DataFrame:
     own = CRITERIA[fairness].figure_name
     columns = ["label", "method", *more, "settings", "fairness", own, "accuracy", "change_rate", "best"]
     return points.assign(label=points["method"].map(label_of), fairness=points[own])[columns]
+
+
+def rests_on(scene: Scene) -> str:
+    """What has to be known of the rows behind the points, and which groups are too small to be compared."""
+    return escape_markdown(" ".join(text for text in (rows_in_words(scene), scene.basis, scene.left_out) if text))
 
 
 @dataclass(frozen=True)

@@ -28,6 +28,10 @@ def _below(result: FitResult) -> str:
         "On test. Below each figure: the difference to f (in grey where it may be chance, or is neither good nor bad), "
         f"and in [ ] the figure's 95 % interval. Beside the accuracy, the {auc.title}: {g} (f: {f})."
     )
+    if result.scene.basis:
+        text += f" {escape_markdown(result.scene.basis)}"
+    if result.scene.left_out:
+        text += f"\n\n{escape_markdown(result.scene.left_out)}"
     if FIGURES["p_rule"] not in CRITERIA[result.settings.fairness].key_figures:
         return text
     return f"{text}\n\n{other_p_rule(result)}"

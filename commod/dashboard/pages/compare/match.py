@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from commod.charts import plot_calibration, plot_overlap, plot_who_changed
+from commod.charts import plot_calibration, plot_overlap, plot_share_by_group, plot_who_changed
 from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.results import figures_of_base
 from commod.dashboard.jobs.wait import result_of
@@ -25,7 +25,7 @@ from commod.dashboard.views.methods import choose_model, label_of, state, styles
 from commod.dashboard.views.points import SCORE_COLUMNS
 from commod.dashboard.views.table import Table
 from commod.datasets import load_task
-from commod.experiments import Sweep
+from commod.experiments import Sweep, prepare
 from commod.experiments.match import NEAR_ACCURACY, Match, near_fairness
 from commod.experiments.sweep import Cell, fairness_gain
 from commod.explain.concepts import in_percent
@@ -136,7 +136,8 @@ def _than(row: Any, own: pd.Series) -> str:
 def _match_table(table: pd.DataFrame, settings: Settings) -> None:
     fair, accuracy, changed = CRITERIA[settings.fairness].figure, FIGURES["accuracy"], FIGURES["change_rate"]
     others = [each for each in CRITERIA[settings.fairness].key_figures if each not in (fair, accuracy, changed)]
-    groups = load_task(settings.data).groups
+    groups = load_task(settings.task_name).groups
+    parts = range(len(groups)) if len(groups) == 2 else ()  # of many groups there is a picture
     count = "{:,}".format
     # Column: heading, what it means, and how it is written.
     columns: dict[str, tuple[str, str, Callable[[Any], str]]] = {
@@ -146,7 +147,7 @@ def _match_table(table: pd.DataFrame, settings: Settings) -> None:
         changed.name: (changed.short_title, changed.meaning, in_percent),
         **{each.name: (each.short_title, each.meaning, each.show) for each in others},
         "changed": ("People", tip("people_changed"), count),
-        **{f"group_{s}": (f"{name}: better / worse", tip("to_and_from"), str) for s, name in enumerate(groups)},
+        **{f"group_{s}": (f"{groups[s]}: better / worse", tip("to_and_from"), str) for s in parts},
         "overlap": ("Same people", tip("same_people"), "{:.0%}".format),
         "tree_f1": (f"Tree F1 (depth {settings.depth})", tip("f1"), "{:.2f}".format),
         "score_move": ("Score move", tip("score_move"), "{:.3f}".format),
@@ -154,7 +155,7 @@ def _match_table(table: pd.DataFrame, settings: Settings) -> None:
         "concept_redundancy": ("Redundancy", tip("concept_weights"), "{:.2f}".format),
         "settings": ("Setting", "", str),
     }
-    for s in (0, 1):
+    for s in parts:
         table = table.assign(**{f"group_{s}": table[f"better_{s}"].map(count) + " / " + table[f"worse_{s}"].map(count)})
     rows = [
         ["–" if pd.isna(row[name]) else write(row[name]) for name, (_, _, write) in columns.items()]
@@ -175,16 +176,6 @@ def _charts(found: Match, settings: Settings, sweeps: dict[str, Sweep]) -> dict[
     """Who changed, whether they are the same people, and what becomes of the scores; returns what makes the charts."""
     labels = {METHODS[name].title: label_of(name) for name in found.table["method"]}
     ranks = {label: i for i, label in enumerate(labels.values())}
-    groups = load_task(settings.data).groups
-    who = pd.DataFrame(
-        [
-            (label_of(row["method"]), rank, group, sign * row[f"{direction}_{s}"], f"{direction} off")
-            for rank, row in enumerate(found.table.to_dict("records"))
-            for s, group in enumerate(groups)
-            for direction, sign in (("better", 1), ("worse", -1))
-        ],
-        columns=["label", "rank", "group", "people", "direction"],
-    )
     pairs = found.overlaps.assign(label=found.overlaps["title"].map(labels), other=found.overlaps["other"].map(labels))
     pairs = pairs.assign(rank=pairs["label"].map(ranks), other_rank=pairs["other"].map(ranks))
     calibration = found.calibration.assign(label=found.calibration["title"].map(labels))
@@ -192,14 +183,8 @@ def _charts(found: Match, settings: Settings, sweeps: dict[str, Sweep]) -> dict[
     left, right = st.columns(2, gap="large")
     with left:
         st.subheader("Who changed")
-        draw(
-            plot_who_changed,
-            who,
-            alt="People changed by method, group and direction.",
-            table=MATCHED,
-            caption="People of the test part. Right: to the decision that favours them; left: to the other one.",
-            groups=groups,
-        )
+        draw_who, plot_who = _who(found, settings)
+        draw_who()
     with right:
         st.subheader("The same people?")
         columns = {"label": ("Method", ""), "other": ("Another", ""), "overlap": ("Changed by both, of either", ".0%")}
@@ -221,15 +206,59 @@ def _charts(found: Match, settings: Settings, sweeps: dict[str, Sweep]) -> dict[
         styles=scored,
     )
     return {
-        "Who changed": partial(plot_who_changed, who, groups=groups),
+        "Who changed": plot_who,
         "Same people": partial(plot_overlap, pairs),
         "Scores": partial(plot_calibration, calibration, styles=scored),
     }
 
 
+def _who(found: Match, settings: Settings) -> tuple[Callable[[], Any], Callable[[], Any]]:
+    """Who changed by method and group: what draws it, and what makes the chart."""
+    groups, models = load_task(settings.task_name).groups, found.table.to_dict("records")
+    if len(groups) == 2:
+        who = pd.DataFrame(
+            [
+                (label_of(row["method"]), rank, group, sign * row[f"{direction}_{s}"], f"{direction} off")
+                for rank, row in enumerate(models)
+                for s, group in enumerate(groups)
+                for direction, sign in (("better", 1), ("worse", -1))
+            ],
+            columns=["label", "rank", "group", "people", "direction"],
+        )
+        caption = "People of the test part. Right: to the decision that favours them; left: to the other one."
+        alt = "People changed by method, group and direction."
+        return (
+            partial(draw, plot_who_changed, who, alt=alt, table=MATCHED, caption=caption, groups=groups),
+            partial(plot_who_changed, who, groups=groups),
+        )
+    sizes = prepare(*settings.scene()).test.sensitive.value_counts()
+    by_group = pd.DataFrame(
+        [
+            (label_of(row["method"]), rank, groups[s], row[f"better_{s}"], row[f"worse_{s}"], size)
+            for rank, row in enumerate(models)
+            for s, size in sizes.items()
+        ],
+        columns=["label", "rank", "group", "better", "worse", "count"],
+    )
+    by_group["share"] = (by_group["better"] + by_group["worse"]) / by_group["count"]
+    own = by_group[by_group["rank"] == 0].sort_values("share", ascending=False, kind="stable")["group"]
+    by_group["group_rank"] = by_group["group"].map({group: rank for rank, group in enumerate(own)})
+    most = max(0.05, float(by_group["share"].max()))
+    words = {"better": "Better off", "worse": "Worse off", "count": "People"}
+    columns = {"label": ("Method", ""), "group": ("Group", ""), "share": ("Changed, of the group", ".1%")}
+    columns |= {name: (heading, ",") for name, heading in words.items()}
+    table = Table("Who changed as a table", "match_who_table", columns)
+    caption = "Share of each group of the test part whose decision changed; that of which COMMOD changes most first."
+    alt = "Share of each group whose decision changed, by method."
+    return (
+        partial(draw, plot_share_by_group, by_group, alt=alt, table=table, caption=caption, most=most),
+        partial(plot_share_by_group, by_group, most=most),
+    )
+
+
 def _on_explore(settings: Settings, cell: Cell) -> Settings:
     """The settings under which Explore trains a COMMOD model of the sweep."""
-    usual = defaults(settings.data)
+    usual = defaults(settings.data, settings.groups)
     others: dict[str, Any] = {"lambda_concepts": usual.lambda_concepts, "k": usual.k, "update": usual.update}
     others |= dict(cell.others)
     return replace(settings.free(), lambda_fair=cell.value, **others)

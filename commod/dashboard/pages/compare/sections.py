@@ -15,14 +15,22 @@ import streamlit as st
 from commod.charts import export_chart, plot_methods, plot_segments
 from commod.charts.compare import DEPLOYED, DEPLOYED_STYLE
 from commod.dashboard.jobs.results import figures_of_base
-from commod.dashboard.state.settings import Settings, described
+from commod.dashboard.state.settings import Settings, data_in_words, described
 from commod.dashboard.text.escape import safe_csv
 from commod.dashboard.text.glossary import tip
 from commod.dashboard.text.html import html_legend, html_table
 from commod.dashboard.views.chart import draw
 from commod.dashboard.views.download import offer
 from commod.dashboard.views.methods import choose_model, state
-from commod.dashboard.views.points import Swept, as_rows, draw_cells, draw_segments, lead_in_words, point_columns
+from commod.dashboard.views.points import (
+    Swept,
+    as_rows,
+    draw_cells,
+    draw_segments,
+    lead_in_words,
+    point_columns,
+    rests_on,
+)
 from commod.dashboard.views.table import Table
 from commod.datasets import load_task
 from commod.experiments import prepare
@@ -36,7 +44,6 @@ from commod.experiments.segments import (
     segment_sources,
     segments_by,
 )
-from commod.experiments.sweep import rows_in_words
 from commod.explain.concepts import in_percent
 from commod.metrics.figures import CRITERIA
 from commod.models.competitors import METHODS, overview, overview_in_words
@@ -75,7 +82,7 @@ class Compared(Swept):
 
     @cached_property
     def cuts(self) -> Segments:
-        return segments_by(self.source, self.settings.data, self.criterion.name, self.points)
+        return segments_by(self.source, self.settings.task_name, self.criterion.name, self.points)
 
     @cached_property
     def in_segments(self) -> pd.DataFrame:
@@ -107,7 +114,7 @@ def scene_in_words(settings: Settings) -> str:
     """Data, criterion, f and split in one line."""
     words, criterion = described(settings, "scene"), CRITERIA[settings.fairness].title.lower()
     line = "" if settings.threshold == ONE_HALF else f", cut-off {words['threshold']}"
-    return f"{words['data']}, {criterion}, f: {words['f'].lower()}{line}, split {settings.seed}"
+    return f"{data_in_words(settings)}, {criterion}, f: {words['f'].lower()}{line}, split {settings.seed}"
 
 
 # ---- the trade-off ----
@@ -123,7 +130,7 @@ def tradeoff(here: Compared, place: Any, *, final: bool = False) -> None:
 
     selection: dict[str, Any] = {"key": "methods_chart", "on_select": choose} if final else {}
     frame, left_out = here.tradeoff
-    rest_on = rows_in_words(prepare(*here.settings.scene()))
+    rest_on = rests_on(prepare(*here.settings.scene()))
     less = f" {left_out} models that are far less fair than f, and less accurate, are not drawn." if left_out else ""
     with place.container():
         st.markdown(_read_out(here))
@@ -181,7 +188,7 @@ def _read_out(here: Compared) -> str:
 def choose_segments(settings: Settings, names: list[str]) -> str:
     """The definition of the segments to be used, by its name."""
     page = state()
-    options = segment_sources(settings.data, settings.fairness, names)
+    options = segment_sources(settings.task_name, settings.fairness, names)
     key = f"segments_{settings.problem()}"
     if key not in st.session_state:
         st.session_state[key] = options[min(page.segments, len(options) - 1)]
@@ -241,7 +248,7 @@ def _cells(here: Compared) -> None:
 def downloads(here: Compared, more: Mapping[str, Callable[[], Any]]) -> None:
     """All points as CSV, the charts (those of the match are in `more`) as pictures."""
     settings = here.settings
-    name = f"{settings.data}_{settings.fairness}_split{settings.seed}"
+    name = f"{settings.task_name}_{settings.fairness}_split{settings.seed}"
     look: dict[str, Any] = {"styles": here.styles, "fairness_title": here.fairness_title}
 
     def picture(what: str, kind: Any) -> bytes:
@@ -261,9 +268,9 @@ def downloads(here: Compared, more: Mapping[str, Callable[[], Any]]) -> None:
             for kind in ("png", "svg"):
                 file = f"{name}_{what.lower().replace(' ', '_')}.{kind}"
                 offer(f"{what} as {kind.upper()}", partial(picture, what, kind), file, icon=":material/image:")
-    own = load_task(settings.data).words
+    own = load_task(settings.task_name).words
     st.caption(f"The same on the command line{', in the folder of your file' if own else ''}:")
-    st.code(_command(settings, own or (settings.data,), here.sweeps), language=None, wrap_lines=True)
+    st.code(_command(settings, own or (settings.task_name,), here.sweeps), language=None, wrap_lines=True)
 
 
 def _command(settings: Settings, data: Sequence[str], methods: Iterable[str]) -> str:

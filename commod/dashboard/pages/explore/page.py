@@ -9,6 +9,7 @@ from commod.dashboard.jobs.service import submit
 from commod.dashboard.jobs.wait import draw_pending, wait_a_moment
 from commod.dashboard.pages.explore import target
 from commod.dashboard.pages.explore.cost import begin_cost
+from commod.dashboard.pages.explore.groups import draw_groups
 from commod.dashboard.pages.explore.pareto import begin_sweep, draw_pareto
 from commod.dashboard.pages.explore.share import share
 from commod.dashboard.pages.explore.trouble import begin_trouble
@@ -67,6 +68,7 @@ def show() -> None:
         searching = target.form(settings, result)
     with deferred_paint():
         draw_table()
+        draw_groups(result)
         checks = begin_checks(result)
     with deferred_paint():
         draw_concepts(result)

@@ -40,7 +40,7 @@ _kept: PageState[dict[str, float | None]] = PageState("target_fields", dict)
 
 
 def _keys(settings: Settings) -> list[str]:
-    return [f"target_{what}_{settings.data}_{settings.fairness}" for what in ("fairness", "change", "sure")]
+    return [f"target_{what}_{settings.task_name}_{settings.fairness}" for what in ("fairness", "change", "sure")]
 
 
 def _keep(key: str) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from commod.charts.people import AFTER, BEFORE, plot_outcomes
+from commod.charts.people import AFTER, BEFORE, plot_group_rates, plot_outcomes
 from commod.dashboard.jobs.results import FitResult
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.glossary import tip
@@ -30,22 +30,29 @@ def draw_outcomes(result: FitResult) -> None:
     test = result.scene.test
     frame = explain_outcomes(result.task, test.y, test.sensitive, result.scene.decisions_test, result.decisions)
     st.header("What it did to each group, in people")
-    wide, narrow = st.columns([3, 2], gap="large")
-    with wide:
-        for name, part in frame.groupby("group", sort=False):
-            lines = [_sentence(row, spec.outcomes) for row in part.itertuples()]
-            st.markdown(
-                f"**{escape_markdown(name)}** ({part['count'].sum():,} {escape_markdown(spec.people)})\n"
-                + "".join(lines)
-            )
-    with narrow:
-        _draw(frame, spec.outcomes)
+    if result.has_many_groups:
+        frame = frame.sort_values(["label", "rate_after"], ascending=False, kind="stable")
+        for place, label in zip(st.columns(2, gap="large"), (1, 0), strict=True):
+            with place:
+                st.markdown(f"**Labelled “{escape_markdown(spec.outcomes[label])}”**")
+                _draw_many(frame[frame["label"] == label], spec.outcomes[1])
+    else:
+        wide, narrow = st.columns([3, 2], gap="large")
+        with wide:
+            for name, part in frame.groupby("group", sort=False):
+                lines = [_sentence(row, spec.outcomes) for row in part.itertuples()]
+                st.markdown(
+                    f"**{escape_markdown(name)}** ({part['count'].sum():,} {escape_markdown(spec.people)})\n"
+                    + "".join(lines)
+                )
+        with narrow:
+            _draw(frame, spec.outcomes)
     _table(frame, spec.outcomes)
     better, said = ("better", "to a person's favour") if spec.favourable else ("worse", "against a person")
     st.caption(
         f"On test. Decided “{escape_markdown(spec.outcomes[1])}” and labelled so: a true positive; not labelled so: "
         f"a false positive. This is the {better} decision here, so a false positive is an error {said}. Interval: "
-        "Wilson's, of the rate now."
+        f"Wilson's, of the rate now.{' Dashed: everyone now.' if result.has_many_groups else ''}"
     )
 
 
@@ -76,7 +83,7 @@ def _table(frame: pd.DataFrame, words: tuple[str, str]) -> None:
         ]
         for row in frame.itertuples()
     ]
-    st.html(html_table(headings, rows, caption=OUTCOMES, text=(1,)))
+    st.html(html_table(headings, rows, caption=OUTCOMES, text=(1,), tall=len(rows) > 4))
 
 
 def _sentence(row: Any, words: tuple[str, str]) -> str:
@@ -120,4 +127,22 @@ def _draw(frame: pd.DataFrame, words: tuple[str, str]) -> None:
         alt="Rates of positive decisions by group and label, before and now.",
         table=OUTCOMES,
         decision=words[1],
+    )
+
+
+def _draw_many(frame: pd.DataFrame, decision: str) -> None:
+    """One label of many groups, with the intervals of the rates now and everyone's rate."""
+    rows = []
+    for rank, row in enumerate(frame[frame["count"] > 0].to_dict("records")):
+        few = "" if row["enough"] else ", too few"
+        group = {"name": f"{row['group']} ({row['count']:,}{few})", "rank": rank}
+        group |= {name: row[name] for name in ("low", "high", "count")}
+        for model, part in ((BEFORE, "before"), (AFTER, "after")):
+            rows.append(group | {"model": model, "rate": row[f"rate_{part}"], "people": row[part]})
+    draw(
+        plot_group_rates,
+        pd.DataFrame(rows).assign(overall=frame["after"].sum() / frame["count"].sum()),
+        alt="Rates of positive decisions by group, before and now.",
+        table=OUTCOMES,
+        decision=decision,
     )

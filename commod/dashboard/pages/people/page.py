@@ -15,6 +15,7 @@ from commod.dashboard.pages.people.table import people
 from commod.dashboard.state import session
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.glossary import tip
+from commod.dashboard.text.html import html_table
 from commod.dashboard.text.verdicts import directions, rightly
 from commod.dashboard.views import frame
 from commod.dashboard.views.checks import begin_checks
@@ -23,6 +24,7 @@ from commod.dashboard.views.model import current_model
 from commod.experiments.refits import Refits
 from commod.explain.concepts import in_percent
 from commod.explain.people import FEW
+from commod.metrics import compared_groups
 
 
 def show() -> None:
@@ -60,20 +62,32 @@ def _verdict(result: FitResult) -> str:
     spec = result.task.spec
     better, worse = (int(result.changes[column].sum()) for _, column in directions(spec))
     good, bad = (escape_markdown(spec.outcomes[i]) for i in (spec.favourable, 1 - spec.favourable))
-    shares = ", ".join(
-        f"{in_percent(row['change_rate'])} of {escape_markdown(result.task.groups[int(code)])}"
-        for code, row in result.changes.iterrows()
-    )
     return (
-        f"**{changed:,} of {total:,} {escape_markdown(spec.people)}** get another decision ({shares}): "
+        f"**{changed:,} of {total:,} {escape_markdown(spec.people)}** get another decision ({_shares(result)}): "
         f"**{better:,}** the better one, “{good}”{rightly(result.record, True)}, and **{worse:,}** the worse one, "
         f"“{bad}”{rightly(result.record, False)}."
     )
 
 
+def _shares(result: FitResult) -> str:
+    """How much of each group changed; of many groups, of the one of which least did and of the one of which most."""
+    compared = result.changes[compared_groups(result.changes["count"])]
+    shares = [
+        f"{in_percent(row['change_rate'])} of {escape_markdown(result.task.groups[int(code)])}"
+        for code, row in compared.iterrows()
+    ]
+    if not result.has_many_groups:
+        return ", ".join(shares)
+    rates = compared["change_rate"].to_numpy()
+    return f"from {shares[rates.argmin()]} to {shares[rates.argmax()]}"
+
+
 def _groups(result: FitResult) -> None:
     """How many people there are in each group, and how many of them changed."""
     people = escape_markdown(result.task.spec.people)
+    if result.has_many_groups:
+        _table_of_groups(result)
+        return
     rows = [(escape_markdown(result.task.groups[int(code)]), row) for code, row in result.changes.iterrows()]
     total = result.changes[["count", "changed"]].sum()
     cells = st.columns(len(rows) + 1, gap="small")
@@ -93,3 +107,32 @@ def _groups(result: FitResult) -> None:
                 "this group: what is counted below may be chance.",
                 icon=":material/group_off:",
             )
+
+
+def _table_of_groups(result: FitResult) -> None:
+    """The same of many groups, the largest first."""
+    changes = result.changes.sort_values("count", ascending=False, kind="stable")
+    total = changes[["count", "changed", "raised", "lowered"]].sum()
+    names = [*(result.task.groups[int(code)] for code in changes.index), "Everyone on test"]
+    columns = [column for _, column in directions(result.task.spec)]
+    rows = []
+    for name, row in zip(names, [*changes.to_dict("records"), total], strict=True):
+        few = " (few)" if row["count"] < FEW else ""
+        share = in_percent(row["changed"] / row["count"])
+        counts = (f"{row[column]:,.0f}" for column in ("changed", *columns))
+        rows.append([name, f"{row['count']:,.0f}{few}", *counts, share])
+    headings = {
+        "Group": "",
+        "People": tip("group_size", people=result.task.spec.people),
+        "Changed": "",
+        "Better off": "",
+        "Worse off": "",
+        "Changed, of the group": "",
+    }
+    st.html(html_table(headings, rows, caption="The groups on test, and how many of each changed"))
+    small = [name for name, row in zip(names, rows, strict=True) if row[1].endswith("(few)")]
+    if small:
+        st.caption(
+            f"Few: with fewer than {FEW} {escape_markdown(result.task.spec.people)} on test, nothing can be said about "
+            "a group; what is counted of it below may be chance."
+        )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -35,6 +36,7 @@ from commod.experiments.refits import Refits
 from commod.explain.checks import merit_in_words, often_enough, step_in_words
 from commod.explain.sense import explain_certainty, explain_reversals
 from commod.metrics.figures import key_figures
+from commod.metrics.small_groups import compared_groups
 
 MODELS = {"f": BEFORE, "g": AFTER}
 # A table of more rows is scrolled within the page.
@@ -107,6 +109,8 @@ def _record(result: FitResult) -> None:
     words = {True: directions(result.task.spec)[0][0], False: directions(result.task.spec)[1][0]}
     frame = result.record.assign(direction=result.record["better"].map(words))
     shown = frame[frame["count"] > 0].reset_index(drop=True)
+    if result.has_many_groups:
+        shown = shown.sort_values("count", ascending=False, kind="stable")
     bars = []
     for rank, row in enumerate(shown.to_dict("records")):
         for place, (who, part) in enumerate(((RIGHT_NOW, "right"), (RIGHT_BEFORE, "wrong"))):
@@ -233,6 +237,8 @@ def _calibration(result: FitResult) -> None:
     points = found.reliability.assign(model=found.reliability["model"].map(MODELS))
     table = Table("Calibration as a table", "calibration_points", RELIABILITY, lambda: points)
     groups = list(points.groupby("group", sort=False))
+    if result.has_many_groups:
+        groups = [_choose_group(result, found.calibration, dict(groups))]
     for cell, (group, part) in zip(st.columns(len(groups), gap="medium"), groups, strict=True):
         with cell:
             st.markdown(f"**{escape_markdown(group)}**")
@@ -246,12 +252,26 @@ def _calibration(result: FitResult) -> None:
     fold(table, points)
 
 
+def _choose_group(
+    result: FitResult, table: pd.DataFrame, pictures: dict[Any, pd.DataFrame]
+) -> tuple[Any, pd.DataFrame]:
+    """One of many groups and its picture; at first, that whose error grew most."""
+    first = list(pictures).index(result.task.groups[_grew_most(table)])
+    group = st.selectbox("Group", list(pictures), index=first, key=f"calibration_{result.settings.task_name}")
+    return group, pictures[group]
+
+
+def _grew_most(table: pd.DataFrame) -> int:
+    """Number of the group whose error grew most; one of a few people only if there is no other."""
+    return int(table.loc[compared_groups(table["count"]), "difference"].idxmax())
+
+
 def _calibration_in_words(result: FitResult, table: pd.DataFrame) -> str:
     """What is measured, and in which group it grew most, or that it grew in none."""
     asked = (
         "Do the scores still mean what they say? The calibration error measures how far they miss what was recorded."
     )
-    code = table["difference"].idxmax()
+    code = _grew_most(table)
     row = table.loc[code]
     low, high = row["difference_low"], row["difference_high"]
     if row["difference"] <= 0:
@@ -260,7 +280,7 @@ def _calibration_in_words(result: FitResult, table: pd.DataFrame) -> str:
         found = "It **grew most** in the group"
     chance = ", so it may be chance" if low <= 0 <= high else ""
     interval = f"{row['difference']:+.3f}, 95 % interval {low:+.3f} to {high:+.3f}".replace("-", "−")
-    group = escape_markdown(result.task.groups[int(code)])
+    group = escape_markdown(result.task.groups[code])
     return f"{asked} {found} “{group}”: from {row['f']:.3f} to {row['g']:.3f} ({interval}{chance})."
 
 
@@ -336,15 +356,22 @@ def _intervals(result: FitResult, found: Refits) -> None:
 
 def _proxies(result: FitResult) -> None:
     found = _evidence(result).proxies
-    groups = " from ".join(f"“{escape_markdown(name)}”" for name in result.task.groups[::-1])
-    st.markdown(f"How well each concept and each feature **alone** tells {groups}.")
-    headings = {"What": "", "AUC": tip("auc_of_group"), "95 % interval": "", "Kind": ""}
-    rows = [
-        [row.label, f"{row.auc:.2f}", f"[{row.low:.2f},\u00a0{row.high:.2f}]", row.kind] for row in found.itertuples()
-    ]
-    st.html(
-        html_table(headings, rows, caption="How well it alone tells the groups apart", text=(3,), tall=len(rows) > MANY)
+    names = result.task.groups
+    many = len(names) > 2
+    groups = " from ".join(f"“{escape_markdown(name)}”" for name in names[::-1])
+    told = "one group from all others, that which it tells best" if many else groups
+    st.markdown(f"How well each concept and each feature **alone** tells {told}.")
+    headings = {"What": "", "AUC": tip("auc_of_group"), "95 % interval": "", "Kind": ""} | (
+        {"Group": ""} if many else {}
     )
+    rows = [
+        [row.label, f"{row.auc:.2f}", f"[{row.low:.2f},\u00a0{row.high:.2f}]", row.kind, names[row.group]][
+            : len(headings)
+        ]
+        for row in found.itertuples()
+    ]
+    caption = "How well it alone tells the groups apart"
+    st.html(html_table(headings, rows, caption=caption, text=(3, 4), tall=len(rows) > MANY))
     strongest = found[found["kind"] == "feature"].iloc[0]
     st.caption(
         f"On test. {tip('auc')} Of the features, {escape_markdown(strongest['label'])} is the strongest proxy. "

@@ -18,7 +18,7 @@ from commod.dashboard.jobs.wait import Pending, result_of
 from commod.dashboard.pages.runs.models import MARKS, Shown
 from commod.dashboard.state import saved_runs, session
 from commod.dashboard.state.runs_file import Run
-from commod.dashboard.state.settings import CONTROLS, described, in_words
+from commod.dashboard.state.settings import CONTROLS, data_in_words, described, in_words
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.glossary import tip
 from commod.dashboard.text.html import html_columns, html_legend, html_table
@@ -44,6 +44,8 @@ STYLES = tuple(
 # What has to be said where runs differ in a setting.
 _DIFFERENT = {
     "data": "They are about different data sets: across these, compare only how much each gains over its own f.",
+    "groups": "They group people differently: the fairness of each is that of its own groups. What names a group is no "
+    "feature, so that f and the split may differ, too.",
     "seed": "They are of different splits, with other test people and another f: differences within the intervals may "
     "be due to the split alone.",
     "f": "They start from different base models: decisions changed are counted from each one's own f, so they compare "
@@ -110,7 +112,8 @@ def _comparable(shown: Sequence[Shown]) -> None:
     if len(shown) < 2:
         return
     different = {name: len(_together(shown, name)) > 1 for name in _DIFFERENT}
-    different["seed"] = any(len(_together(group, "seed")) > 1 for group in _together(shown, "data"))
+    for name in ("groups", "seed"):
+        different[name] = any(len(_together(group, name)) > 1 for group in _together(shown, "data"))
     if any(different.values()):
         st.info(" ".join(_DIFFERENT[name] for name in _DIFFERENT if different[name]), icon=":material/balance:")
         return
@@ -152,7 +155,7 @@ def _checks(shown: Sequence[Shown]) -> Callable[[], list[Pending]]:
 
 def _pictures(shown: Sequence[Shown]) -> None:
     """Runs that share a scene and a criterion as points, fairness against accuracy."""
-    groups = _together(shown, "data", "seed", "f", "threshold", "fairness")
+    groups = _together(shown, *_DIFFERENT)
     drawn = [group for group in groups if len(group) > 1]
     alone = ", ".join(group[0].title for group in groups if len(group) == 1)
     if drawn:
@@ -160,10 +163,12 @@ def _pictures(shown: Sequence[Shown]) -> None:
             with column:
                 _picture(group)
     if drawn and alone:
-        why = "Not in a picture, since no other run shares its data set, split, f, cut-off and criterion"
+        why = "Not in a picture, since no other run shares its data set, groups, split, f, cut-off and criterion"
         st.caption(escape_markdown(f"{why}: {alone}."))
     elif len(shown) > 1 and not drawn:
-        st.caption("No two of these runs share data set, split, f, cut-off and criterion: there is no picture of them.")
+        st.caption(
+            "No two of these runs share data set, groups, split, f, cut-off and criterion: there is no picture of them."
+        )
 
 
 def _picture(group: Sequence[Shown]) -> None:
@@ -300,16 +305,16 @@ def _overlap(shown: Sequence[Shown]) -> None:
     if len(shown) < 2:
         return
     st.header("Do they change the same people?")
-    groups = _together(shown, "data", "seed")
+    groups = _together(shown, "data", "groups", "seed")
     if len(groups) == len(shown):
         st.info(
-            "No two of these runs are about the same test people: data set and split must be equal. Their changes can "
-            "be compared in number, not person by person.",
+            "No two of these runs are about the same test people: data set, groups and split must be equal. Their "
+            "changes can be compared in number, not person by person.",
             icon=":material/info:",
         )
         return
     for group in sorted(groups, key=lambda group: len(group) == 1):
-        where = f"{group[0].result.task.spec.title}, split {group[0].settings.seed}"
+        where = f"{data_in_words(group[0].settings)}, split {group[0].settings.seed}"
         if len(group) > 1:
             _overlap_table(group, where)
         else:

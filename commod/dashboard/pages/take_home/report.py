@@ -18,16 +18,17 @@ from commod.charts import KINDS, export_chart, plot_changes, plot_pareto
 from commod.charts.pareto import CURRENT, DEPLOYED, PATH
 from commod.dashboard.jobs.checks import Evidence
 from commod.dashboard.jobs.results import FitResult
-from commod.dashboard.state.settings import CONTROLS, described, in_words
+from commod.dashboard.state.settings import CONTROLS, data_in_words, described, in_words
 from commod.dashboard.text.escape import bold, safe_csv
 from commod.dashboard.text.html import cards_of, document, nodes_of
 from commod.dashboard.text.verdicts import ONE_WAY, changes_by_direction, directions
-from commod.datasets import TASKS, Task
+from commod.datasets import Task, is_shipped
 from commod.datasets.raw import in_words as rule_in_words
 from commod.experiments.limits import Limits
 from commod.experiments.refits import Refits
 from commod.explain import ChangeTree
 from commod.explain.checks import MARKS
+from commod.explain.groups import extremes_in_words, margins_in_words
 from commod.explain.people import FEW
 from commod.explain.sense import certainty
 from commod.metrics.figures import CRITERIA, FIGURES, figure_of, key_figures, title_of
@@ -50,7 +51,7 @@ def base_model_in_words(result: FitResult) -> str:
 
 def file_name(result: FitResult, what: str, ending: str) -> str:
     """Name of a file that is safe anywhere: letters, digits and underscores."""
-    name = result.settings.data if result.settings.data in TASKS else result.task.spec.title
+    name = result.settings.task_name if is_shipped(result.settings.task_name) else result.task.spec.title
     data = re.sub(r"[^A-Za-z0-9]+", "_", name).strip("_")[:40] or "data"
     return f"commod_{data}_{what}.{ending}"
 
@@ -59,7 +60,7 @@ def model_json(result: FitResult) -> str:
     """The model for `commod.portable`."""
     spec = result.task.spec
     about = {
-        "data": spec.title,
+        "data": data_in_words(result.settings),
         "positive class": spec.outcomes[1],
         "f": base_model_in_words(result),
         "settings": in_words(result.settings),
@@ -140,7 +141,7 @@ def report_html(
     return document(
         "report.html",
         kicker=f"Model card · COMMOD Explorer · {date}",
-        title=f"{task.spec.title}: a fairer copy of a model",
+        title=f"{data_in_words(result.settings)}: a fairer copy of a model",
         lead=result.verdict,
         result=result,
         tree=tree,
@@ -166,6 +167,7 @@ def report_html(
         checks=[(*MARKS[answer.mark], answer) for answer in result.answers(merit, refits).values()],
         calibration=_calibration(result, evidence),
         smallest=_smallest(result),
+        each_group=_each_group(result),
         contract=[[str(rule.name), rule_in_words(rule)] for rule in task.contract],
         p_rules=_p_rules(result),
         **_trade_off(result),
@@ -238,6 +240,35 @@ def _figure_rows(result: FitResult) -> list[list[str]]:
     return rows
 
 
+def _each_group(result: FitResult) -> dict[str, Any]:
+    """Many groups: which are the extremes, the margins of a crossing, and each against everyone; of two, nothing."""
+    found, fairness = result.groups, result.settings.fairness
+    if found is None:
+        return {}
+    figure = CRITERIA[fairness].figure
+    rows = [
+        [
+            row.group,
+            f"{row.count:,}" + ("" if row.compared else " (few)"),
+            f"{row.before:.1%}\n[{100 * row.before_low:.1f}, {100 * row.before_high:.1f}]",
+            f"{row.rate:.1%}\n[{100 * row.low:.1f}, {100 * row.high:.1f}]",
+            f"{100 * row.difference:+.1f} points".replace("-", "−"),
+            f"{row.ratio:.2f}",
+        ]
+        for row in found.table.itertuples()
+    ]
+    return {
+        "extremes": [
+            (model, figure.show(result.figures.loc[figure.name, model]), extremes_in_words(found, fairness, model))
+            for model in ("g", "f")
+            if figure.name in result.figures.index
+        ],
+        "title": figure.title,
+        "margins": margins_in_words(found, fairness),
+        "rows": rows,
+    }
+
+
 def _trade_off(result: FitResult) -> dict[str, Any]:
     """The path from f to g as a chart and as a table."""
     path = result.path
@@ -276,10 +307,13 @@ def _who(result: FitResult) -> dict[str, Any]:
     """Changes by group and direction, as a chart and as a table."""
     bars = changes_by_direction(result.task.spec, result.changes)
     (better, _), (worse, _) = directions(result.task.spec)
-    chart = plot_changes(pd.DataFrame(bars), better=better, worse=worse).properties(height=150)
+    chart = plot_changes(pd.DataFrame(bars), better=better, worse=worse, many=result.has_many_groups)
+    chart = chart if result.has_many_groups else chart.properties(height=150)
     alt = "Share of each group whose decision changed, by direction; values in the table below."
     rows = []
-    for (_, row), *both in zip(result.changes.iterrows(), bars[::2], bars[1::2], strict=True):
+    of_group = {result.task.groups[int(code)]: row for code, row in result.changes.iterrows()}
+    for both in zip(bars[::2], bars[1::2], strict=True):
+        row = of_group[both[0]["name"]]
         changed = [(row["changed"], row["change_rate"]), *((bar["count"], bar["share"]) for bar in both)]
         cells = [f"{people:,.0f} ({share:.1%})" for people, share in changed]
         rows.append([both[0]["name"], f"{row['count']:,.0f}", *cells])

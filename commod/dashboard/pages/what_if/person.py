@@ -54,7 +54,7 @@ _state = PageState("what_if", State)
 
 def state_of(result: FitResult) -> State:
     """The state on this scene; read from the link when the page is entered."""
-    scene = (result.settings.data, result.settings.seed)
+    scene = (result.settings.task_name, result.settings.seed)
     state = _state()
     people = len(result.changed_test)
     if state.scene != scene or state.person >= people:

@@ -1,0 +1,85 @@
+"""Each of many groups against everyone: what the figures, which compare the extremes, leave unsaid."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+import streamlit as st
+
+from commod.charts.people import AFTER, BEFORE, plot_group_rates
+from commod.dashboard.jobs.results import FitResult
+from commod.dashboard.text.escape import escape_markdown
+from commod.dashboard.views.chart import draw
+from commod.dashboard.views.table import Table
+from commod.explain.groups import Groups, extremes_in_words, margins_in_words
+from commod.metrics.figures import CRITERIA
+from commod.metrics.small_groups import MIN_GROUP
+
+COLUMNS = {
+    "group": ("Group", ""),
+    "count": ("People", ","),
+    "before": ("By f", ".1%"),
+    "rate": ("By g", ".1%"),
+    "low": ("95 % from", ".1%"),
+    "high": ("to", ".1%"),
+    "points": ("Against everyone (points)", "+.1f"),
+    "ratio": ("Of the highest", ".2f"),
+    "extreme": ("Compared", ""),
+}
+
+
+def draw_groups(result: FitResult) -> None:
+    """The section; nothing for two groups, of which tiles and changes say all."""
+    found = result.groups
+    if found is None:
+        return
+    st.header("Each group against everyone")
+    st.markdown(_sentences(result, found))
+    frame = found.table
+
+    def rows() -> pd.DataFrame:
+        said = frame["compared"].map({True: "yes", False: f"no, fewer than {MIN_GROUP}"})
+        return frame.assign(points=100 * frame["difference"], extreme=said)
+
+    decision = result.task.spec.outcomes[1]
+    draw(
+        plot_group_rates,
+        result.keep("group_rates", lambda: _points(found)),
+        alt="Rates of positive decisions by group, before and now.",
+        table=Table("Each group as a table", "groups_table", COLUMNS, rows),
+        caption=f"On test, in brackets the people of a group. Line: 95 % interval of the rate now (Wilson). Dashed: "
+        f"everyone now, {found.everyone:.1%}.",
+        decision=decision,
+    )
+
+
+def _sentences(result: FitResult, found: Groups) -> str:
+    """Who the extremes are, before and now, and what the margins of a crossing say."""
+    fairness = result.settings.fairness
+    figure = CRITERIA[fairness].figure
+    parts = []
+    if figure.name in result.figures.index:
+        g, f = (
+            f"{figure.show(result.figures.loc[figure.name, model])} ({extremes_in_words(found, fairness, model)})"
+            for model in ("g", "f")
+        )
+        parts.append(f"{figure.title} compares the extremes. Of g it is {g}; of f it was {f}.")
+    parts.append(margins_in_words(found, fairness))
+    return "\n\n".join(escape_markdown(part) for part in parts if part)
+
+
+def _points(found: Groups) -> pa.Table:
+    """Rows of the picture, two for each group."""
+    rows: list[dict[str, Any]] = []
+    for rank, row in enumerate(found.table.to_dict("records")):
+        few = "" if row["compared"] else ", few"
+        group = {"name": f"{row['group']} ({row['count']:,}{few})", "rank": rank, "count": row["count"]}
+        for model, (rate, low, high) in (
+            (BEFORE, ("before", "before_low", "before_high")),
+            (AFTER, ("rate", "low", "high")),
+        ):
+            values = {"rate": row[rate], "low": row[low], "high": row[high], "people": row[rate] * row["count"]}
+            rows.append(group | values | {"model": model, "overall": found.everyone})
+    return pa.Table.from_pylist(rows)

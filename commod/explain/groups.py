@@ -1,0 +1,112 @@
+"""More than two groups: each against everyone, which of them are the extremes, and of a crossing its margins."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from commod.datasets.task import Split, Task
+from commod.metrics.counts import counts_of_codes
+from commod.metrics.fairness import compare_groups, extreme_groups
+from commod.metrics.figures import CRITERIA
+
+__all__ = ["FAIR_SHARE", "Groups", "explain_groups", "extremes_in_words", "margins_in_words"]
+
+# A margin is called fair, and a crossing unfair, by this share (P-Rule, or 1 − mistreatment).
+FAIR_SHARE = 0.8
+# By criterion, the rows of `extreme_groups` that its figure is made of, and what their rates are called.
+EXTREMES = {
+    "demographic_parity": {"p_rule": ""},
+    "equalized_odds": {"delta_tpr": "true positive rates: ", "delta_fpr": "false positive rates: "},
+}
+
+
+@dataclass(frozen=True)
+class Groups:
+    """What f and g do to each of the groups.
+
+    Attributes
+    ----------
+    table : DataFrame
+        One row per group, the one that g gives the positive decision most often first: ``group`` (its name),
+        ``count`` (people), ``before, before_low, before_high`` (rate of f with Wilson's 95 % interval), ``rate, low,
+        high`` (of g), ``ratio`` (of g's rate to the largest that is compared), ``difference`` (of g's rate to
+        everyone's) and ``compared`` (whether the group is large enough to be an extreme).
+    everyone : float
+        Rate of g.
+    extremes : dict
+        Of "f" and "g", which groups attain the figures: see `extreme_groups`, with names for codes.
+    margins : DataFrame
+        Of a crossing: the criterion's figure of ``f`` and ``g`` by each of its attributes alone (index) and, last, by
+        the crossing. NaN where a group has nobody of a label that the figure needs. Else empty.
+    """
+
+    table: pd.DataFrame
+    everyone: float
+    extremes: dict[str, pd.DataFrame]
+    margins: pd.DataFrame
+
+
+def explain_groups(task: Task, rows: Split, fairness: str, before: Any, after: Any) -> Groups:
+    """Look at every group of some rows; `before` and `after` are the decisions of f and of g on them."""
+    names = dict(enumerate(task.groups))
+    how = {"sensitive_features": rows.sensitive, "sample_weight": rows.weight}
+    f, table = (compare_groups(rows.y, decided, **how) for decided in (before, after))
+    extremes = {
+        model: extreme_groups(rows.y, decided, **how).assign(
+            **{end: lambda found, end=end: found[end].map(names) for end in ("lowest", "highest")}
+        )
+        for model, decided in (("f", before), ("g", after))
+    }
+    table = table.assign(group=table.index.map(names), before=f["rate"], before_low=f["low"], before_high=f["high"])
+    everyone = float((table["rate"] - table["difference"]).iloc[0])
+    table = table.sort_values("rate", ascending=False, kind="stable", ignore_index=True)
+    return Groups(table, everyone, extremes, _margins(task, rows, fairness, before, after))
+
+
+def _margins(task: Task, rows: Split, fairness: str, before: Any, after: Any) -> pd.DataFrame:
+    parts = task.margins(rows.sensitive)
+    if parts:
+        parts[task.grouping.title.lower()] = (rows.sensitive, task.groups)
+    figure, found = CRITERIA[fairness].figure, {}
+    for name, (codes, groups) in parts.items():
+        sizes = np.bincount(codes, minlength=len(groups))
+        counts = [counts_of_codes(codes, len(groups), rows.y, each, weight=rows.weight) for each in (before, after)]
+        with np.errstate(invalid="ignore"):  # 0 / 0
+            found[name] = [float(figure.of_counts(each, sizes)) for each in counts]
+    return pd.DataFrame.from_dict(found, orient="index", columns=["f", "g"])
+
+
+def extremes_in_words(groups: Groups, fairness: str, model: str) -> str:
+    """The groups that attain a figure: "lowest: Black × Female 12.0%, highest: White × Male 41.0%"."""
+    found = groups.extremes[model]
+    return "; ".join(
+        f"{called}lowest: {found.loc[row, 'lowest']} {found.loc[row, 'lowest_rate']:.1%}, "
+        f"highest: {found.loc[row, 'highest']} {found.loc[row, 'highest_rate']:.1%}"
+        for row, called in EXTREMES[fairness].items()
+        if row in found.index
+    )
+
+
+def margins_in_words(groups: Groups, fairness: str) -> str:
+    """A crossing beside its margins, and what to learn from it; empty if there is none."""
+    if groups.margins.empty:
+        return ""
+    criterion = CRITERIA[fairness]
+
+    def shown(value: float) -> str:
+        return "–" if np.isnan(value) else criterion.figure.show(value)
+
+    by = [f"by {name} {shown(row['g'])} (f: {shown(row['f'])})" for name, row in groups.margins.iterrows()]
+    told = (
+        f"{criterion.figure.title} {', '.join(by)}. A model can be fair on each margin and unfair to a crossing: an "
+        "average over the margin hides a combination that fares worse."
+    )
+    shares = criterion.share(groups.margins["g"].to_numpy())
+    if (shares[:-1] >= FAIR_SHARE).all() and shares[-1] < FAIR_SHARE:
+        low = groups.extremes["g"].loc[next(iter(EXTREMES[fairness])), "lowest"]
+        told += f" Here it is so, and {low} gets the positive decision least often."
+    return told

@@ -1,0 +1,79 @@
+"""Pages with more groups than two: the control, the extremes by name, margins, small groups, and no "both groups"."""
+
+import re
+
+import pytest
+
+from commod.dashboard.jobs.results import fit_result
+from commod.dashboard.pages.take_home import report
+from commod.dashboard.state.settings import defaults
+from tests.dashboard.driving import captions, figure, fine, run, tables, words
+
+CROSSED = {"data": "hiring", "groups": "race_sex"}  # 4 groups, 1,200 test people
+WRONG = re.compile(r"both groups|the other group\b|the two groups|either group", re.IGNORECASE)
+
+
+def everything(app):
+    said = [*app.markdown, *app.caption, *app.info, *app.warning, *app.metric]
+    return " ".join(str(getattr(each, "value", "")) + str(getattr(each, "help", "")) for each in said)
+
+
+def test_explore_names_the_extremes_and_shows_the_margins():
+    explored = fine(run(**CROSSED))
+    assert explored.selectbox(key="set_groups").options == ["Black / White", "Sex", "Race × sex"]
+    assert "Each group against everyone" in [header.value for header in explored.header]
+    told = words(explored).replace("\\", "")
+    assert re.search(r"lowest: Black × Female \d", told)
+    assert re.search(r"P-Rule by race 0\.\d+ \(f: 0\.9\d+\), by sex 0\.\d+ \(f: 0\.9\d+\), by race × sex 0\.\d", told)
+    assert "fair on each margin and unfair to a crossing" in told
+    assert not WRONG.search(everything(explored))
+
+
+def test_another_grouping_is_trained_at_once_and_undone():
+    app = fine(run(data="hiring", lambda_fair="2"))
+    assert "Each group against everyone" not in [header.value for header in app.header]
+    before = figure(app, "P-Rule")
+    fine(app.selectbox(key="set_groups").set_value("race_sex").run())
+    assert app.query_params["groups"] == "race_sex"
+    assert app.query_params["lambda_fair"] == "2"  # what somebody has chosen stays
+    assert figure(app, "P-Rule") != before
+    fine(next(b for b in app.button if b.label == "Undo").click().run())
+    assert "groups" not in app.query_params
+    assert figure(app, "P-Rule") == before
+    fine(app.selectbox(key="set_data").set_value("german").run())
+    assert app.selectbox(key="set_groups").value == ""
+
+
+def test_a_small_group_is_marked_and_named():
+    app = fine(run(data="german", groups="age_sex"))
+    assert "fewer than 50 people" in captions(app)
+    fold = app.expander[[each.label for each in app.expander].index("Each group as a table")]
+    assert fold is not None
+
+
+@pytest.mark.parametrize("page", ["people", "what_if", "runs", "take_home", "data", "lesson"])
+def test_every_page_opens_with_many_groups(page):
+    app = fine(run(f"pages/{page}.py", **CROSSED))
+    if page != "lesson":  # which stays with two
+        assert not WRONG.search(everything(app))
+
+
+def test_who_changed_has_every_group_in_one_table():
+    app = fine(run("pages/people.py", **CROSSED))
+    table = tables(app)["The groups on test, and how many of each changed"]
+    assert len(table) == 5
+    assert [row[0] for row in table][-1] == "Everyone on test"
+    assert "from " in words(app)
+    assert " to " in words(app)
+
+
+def test_the_report_has_every_group():
+    settings = defaults("hiring", "race_sex")
+    result = fit_result(settings)
+    found = report._each_group(result)
+    assert len(found["rows"]) == 4
+    assert found["margins"].startswith("P-Rule by race ")
+    assert [model for model, *_ in found["extremes"]] == ["g", "f"]
+    assert dict(report._settings(result))["Groups"] == "Race × sex"
+    assert report.file_name(result, "report", "html") == "commod_hiring_race_sex_report.html"
+    assert report._each_group(fit_result(defaults("hiring"))) == {}

@@ -1,0 +1,102 @@
+"""How people are grouped is a choice of the setting: in links, files of runs, the copied Python, and frozen."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from commod.dashboard.state.link import Access, from_link, to_link
+from commod.dashboard.state.recipe import to_python
+from commod.dashboard.state.runs_file import Run, default_name, read_link, read_runs, write_link, write_runs
+from commod.dashboard.state.settings import Settings, defaults, groupings_of, in_words, offered
+from commod.datasets import load_task
+
+CROSSED = defaults("adult", "race_sex")
+
+
+def test_an_old_link_means_the_usual_groups():
+    old = to_link(defaults("adult"))
+    assert "groups" not in old
+    assert from_link(old) == (defaults("adult"), [])
+    assert from_link(old)[0].scene().data == "adult"
+
+
+def test_a_link_holds_the_groups():
+    assert to_link(CROSSED)["groups"] == "race_sex"
+    assert from_link(to_link(CROSSED)) == (CROSSED, [])
+    assert CROSSED.scene().data == CROSSED.task_name == "adult.race_sex"
+    assert CROSSED.problem() != defaults("adult").problem()
+
+
+def test_unknown_groups_are_the_usual_ones_with_a_notice():
+    settings, (notice,) = from_link({"data": "german", "groups": "shoe size"})
+    assert settings == defaults("german")
+    assert (
+        notice == "The link asks for groups = “shoe size”, which is not known: 25 or younger / Older than 25 is used."
+    )
+
+
+def test_what_names_a_group_is_no_feature_that_could_be_kept_out():
+    asked = {"data": "adult", "without": "age,race"}
+    assert from_link(asked)[1] == []
+    settings, (notice,) = from_link(asked | {"groups": "race"})
+    assert (settings.groups, settings.without) == ("race", "age")
+    assert "holds what is no feature here" in notice
+    assert "race" not in settings.commod_arguments()["features"]
+
+
+def test_what_another_data_set_lacks_is_as_it_opens():
+    lacking = replace(CROSSED, data="compas", without="occupation,age", f="logistic_regression")
+    assert offered(lacking) == replace(lacking, without="age")
+    assert offered(replace(lacking, data="german")).groups == ""
+    assert offered(CROSSED) is not CROSSED
+    assert offered(CROSSED) == CROSSED
+
+
+def test_a_teachers_link_freezes_the_groups():
+    frozen = Access(frozenset({"lambda_fair"}))
+    assert frozen.keep(replace(CROSSED, lambda_fair=1.0), defaults("adult")) == replace(
+        defaults("adult"), lambda_fair=1.0
+    )
+    data = Access(frozenset({"data"}))  # the groups stay as they are, where the other data have them
+    assert data.keep(defaults("compas"), defaults("adult", "race")).task_name == "compas.race"
+    assert data.keep(defaults("german"), defaults("adult", "race")).task_name == "german"
+
+
+def test_saved_runs_hold_the_groups():
+    run = Run("crossed", replace(CROSSED, k=5))
+    assert write_link([run]) == "crossed*adult*groups-race_sex*k-5"
+    assert read_link(write_link([run])) == ([run], [])
+    text = write_runs([run], {})
+    assert read_runs(text.encode()) == ([run], [])
+    old = json.loads(text)
+    del old["runs"][0]["settings"]["groups"]
+    (read,), problems = read_runs(json.dumps(old).encode())
+    assert (read.settings.task_name, problems) == ("adult", [])
+    assert default_name(run.settings).startswith("Adult income (race × sex): λ_fair")
+
+
+@pytest.mark.parametrize(
+    ("changed", "why"),
+    [({"groups": "moon"}, "its groups “moon” is not known here"), ({"without": "race"}, "its kept out “race”")],
+)
+def test_a_file_with_groups_that_are_not_here_is_refused(changed, why):
+    content = json.loads(write_runs([Run("crossed", CROSSED)], {}))
+    content["runs"][0]["settings"] |= changed
+    runs, (problem,) = read_runs(json.dumps(content).encode())
+    assert runs == []
+    assert why in problem
+
+
+def test_the_copied_python_loads_the_task_in_these_groups():
+    code = to_python(CROSSED)
+    assert 'task = load_task("adult.race_sex")\n' in code
+    assert "sensitive_features=train.sensitive)" in code
+
+
+def test_in_words():
+    assert in_words(CROSSED).endswith(", groups race × sex")
+    assert "groups" not in in_words(defaults("adult"))
+    assert next(iter(groupings_of("adult.race_sex").items())) == ("", "Female / Male")
+    assert set(groupings_of("adult")) == set(load_task("adult").spec.task_names)
+    assert Settings().groups == ""
