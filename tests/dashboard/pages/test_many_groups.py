@@ -45,8 +45,8 @@ def test_another_grouping_is_trained_at_once_and_undone():
 
 
 def test_a_small_group_is_marked_and_named():
-    app = fine(run(data="german", groups="age_sex"))
-    assert "fewer than 50 people" in captions(app)
+    app = fine(run(data="compas", groups="race_sex"))
+    assert "fewer than 100 people" in captions(app)
     fold = app.expander[[each.label for each in app.expander].index("Each group as a table")]
     assert fold is not None
 
