@@ -125,7 +125,7 @@ def test_a_search_judges_the_groups_that_the_test_part_compares(case):
     rows, people = (np.bincount(cells, w, 8).reshape(4, 2) for w in (None, effective_weight(here.test)))
     assert rows.sum(axis=1)[3] < MIN_GROUP
     search = Search(here.train, here.f, {"fairness": DP}, people, Asked(0.5, 0.3, None, 0.8), rows.sum(axis=1))
-    search.try_all([(0.0, 0.05, 0.1), (3.0, 0.05, 0.1)], lambda: None)
+    search.try_all([(0.0, 0.05, 0.1), (8.0, 0.0, 0.01)], lambda: None)
     f, g = search.tried.values()
     assert f["change_rate"] == 0.0
     assert g["fairness"] > f["fairness"]
