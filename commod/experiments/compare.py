@@ -53,8 +53,9 @@ def compare(
     wanted = defined if methods is None else list(methods)
     for name in wanted:
         if name not in defined:
+            of_groups = f" of {n_groups} groups" if n_groups > 2 else ""
             raise ValueError(
-                f"There is no method {name!r} for {fairness.replace('_', ' ')} of {n_groups} groups: choose from "
+                f"There is no method {name!r} for {fairness.replace('_', ' ')}{of_groups}: choose from "
                 f"{', '.join(defined)}."
             )
     in_order = [name for name in METHODS if name in wanted]

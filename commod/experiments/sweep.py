@@ -163,12 +163,21 @@ class Trained:
     cell: Cell
 
     def margin(self, rows: Split) -> np.ndarray:
-        """Logits of the positive decision; what a method needs of the rows it is given."""
+        """Logits of the positive decision; what a method needs of the rows it is given.
+
+        A method that decides by group leaves those to f whose group is not known.
+        """
         method, X = METHODS[self.cell.method], rows.X
         if not method.edits:  # a model of its own does not see f's scores
             X = self.scene.task.features(X)
-        known = {"sensitive_features": rows.sensitive} if method.needs_sensitive else {}
-        return np.asarray(self.model.decision_function(X, **known))
+        if not method.needs_sensitive:
+            return np.asarray(self.model.decision_function(X))
+        known = (rows.sensitive >= 0).to_numpy()
+        if known.all():
+            return np.asarray(self.model.decision_function(X, sensitive_features=rows.sensitive))
+        margin = self.scene.margin_of_f(X)
+        margin[known] = self.model.decision_function(X[known], sensitive_features=rows.sensitive[known])
+        return margin
 
 
 def train_cell(scene: Scene, cell: Cell, fairness: str, shared: Shared) -> Trained:
