@@ -110,7 +110,7 @@ def make_task(frame: pd.DataFrame, choice: Choice, *, name: str = "own") -> OwnT
         keep &= times.notna()
     weight = _checked_weight(frame.loc[keep, choice.weight]) if choice.weight else None
     _tell_dropped(done, outcome, codes, scores, times, choice)
-    _tell_merged(done, choice)
+    done += _merges_in_words(choice)
     names = [column for column, kind in choice.kinds.items() if kind != "leave out" and column in frame.columns]
     taken = (choice.target, *choice.sensitive_columns, choice.scores, choice.person, choice.weight)
     names = [column for column in names if column not in taken]
@@ -147,7 +147,7 @@ def make_task(frame: pd.DataFrame, choice: Choice, *, name: str = "own") -> OwnT
         sensitive=CROSS.join(choice.sensitive_columns),
         groups=grouping.groups,
         groupings=(grouping,),
-        filter=_split_in_words(choice),
+        filter=_made_in_words(choice),
         scores=choice.scores,
         threshold=choice.threshold,
     )
@@ -194,12 +194,20 @@ def _check_size(X: pd.DataFrame) -> None:
         )
 
 
-def _split_in_words(choice: Choice) -> str:
+def _made_in_words(choice: Choice) -> str:
+    """How groups, weights and the split were made, as far as somebody chose it."""
+    told = [
+        f"“{_short(column)}” is cut at {', '.join(f'{cut:.10g}' for cut in cuts)}."
+        for column, cuts in choice.cuts.items()
+    ]
+    told += _merges_in_words(choice)
+    if choice.weight:
+        told.append(f"Rows are weighted by “{_short(choice.weight)}”.")
     if choice.time:
-        return f"The latest rows by “{_short(choice.time)}” are the test part, whatever the seed."
+        told.append(f"The latest rows by “{_short(choice.time)}” are the test part, whatever the seed.")
     if choice.person:
-        return f"Rows of one “{_short(choice.person)}” are on one side of the split; what is counted are rows."
-    return ""
+        told.append(f"Rows of one “{_short(choice.person)}” are on one side of the split; what is counted are rows.")
+    return " ".join(told)
 
 
 def _feature(rule: ColumnRule, choice: Choice) -> Feature:
@@ -382,14 +390,17 @@ def _tell_dropped(
         done.append(Done(told, by, unknown))
 
 
-def _tell_merged(done: list[Done], choice: Choice) -> None:
+def _merges_in_words(choice: Choice) -> list[Done]:
+    """What was put together, a sentence for each new name."""
+    told = []
     for column, names in choice.merge.items():
         for name in dict.fromkeys(names.values()):
             levels = [f"“{_short(level)}”" for level, new in names.items() if new == name != level]
             if levels:
                 listed = ", ".join(levels[:5]) + (" …" if len(levels) > 5 else "")
-                told = "What was {levels} in {column} is called “{name}”."
-                done.append(Done(told, column, len(levels), levels=listed, name=_short(name)))
+                template = "What was {levels} in {column} is called “{name}”."
+                told.append(Done(template, column, len(levels), levels=listed, name=_short(name)))
+    return told
 
 
 def _features(frame: pd.DataFrame, choice: Choice) -> tuple[pd.DataFrame, Contract, list[Done]]:

@@ -107,6 +107,8 @@ def test_two_columns_are_crossed(survey):
     assert (codes[~known] == -1).all()
     bands = make_task(survey, replace(CHOICE, sensitive=("sex", "age"), cuts={"age": (40,)})).task
     assert bands.groups == ("F × age: < 40", "F × age: ≥ 40", "M × age: < 40", "M × age: ≥ 40")
+    assert bands.spec.filter == "“age” is cut at 40."
+    assert task.spec.filter == "What was “Asian” in “race” is called “Other”."
     some = make_task(survey, replace(choice, groups=("White × M", "White × F", "Black × F"))).task
     assert some.groups == ("White × M", "White × F", "Black × F")
     assert some.margins()["race"][1] == ("Black", "Hispanic", "Other", "White")

@@ -6,6 +6,7 @@ The same model and date give the same bytes.
 from __future__ import annotations
 
 import re
+import shlex
 from typing import Any
 
 import numpy as np
@@ -204,7 +205,11 @@ def _datasheet(task: Task) -> list[tuple[str, str]]:
     rows = re.findall(r"^\|\s*([^|]+?)\s*\|\s*(.+?)\s*\|\s*$", task.datasheet, flags=re.MULTILINE)
     wanted = ("Origin", "Source file", "Source files", "Licence")
     found: list[tuple[str, str]] = [(name, _markdown(text)) for name, text in rows if name in wanted]
-    return found or [("Source", "No datasheet: the table was brought by the user.")]
+    own: list[tuple[str, str]] = [("Source", "No datasheet: the table was brought by the user.")]
+    if task.words:
+        command = Markup("<code>{}</code>").format(f"python -m commod fit {shlex.join(task.words)}")
+        own.append(("What was chosen of it, as a command", command))
+    return found or own
 
 
 def _markdown(text: str) -> Markup:
