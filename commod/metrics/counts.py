@@ -98,11 +98,11 @@ def as_weight(sample_weight: Any) -> NDArray[np.float64]:
 def same_length(**arrays: Any) -> None:
     """Raise a ValueError unless the arrays, given by the names that an error calls them, are as long and not empty."""
     lengths = {name: len(array) for name, array in arrays.items()}
+    if 0 in lengths.values():
+        raise ValueError("There are no rows: a metric needs at least one row per group.")
     if len(set(lengths.values())) > 1:
         shown = ", ".join(f"{name} has {length}" for name, length in lengths.items())
         raise ValueError(f"Inputs differ in length: {shown} rows.")
-    if 0 in lengths.values():
-        raise ValueError("There are no rows: a metric needs at least one row per group.")
 
 
 def codes_of_groups(sensitive_features: Any) -> tuple[NDArray[np.int64], list[Any]]:

@@ -19,7 +19,7 @@ from __future__ import annotations
 import numpy as np
 
 from commod.metrics.counts import Counts
-from commod.metrics.fairness import Extremes, Share, Values, gap, wilson_of_share
+from commod.metrics.fairness import Extremes, Values, wilson_of_share
 
 __all__ = ["Ends", "interval_of_difference", "interval_of_extremes"]
 
@@ -29,33 +29,23 @@ Ends = tuple[float, float]
 def interval_of_extremes(figure: Extremes, counts: Counts, squares: Counts, confidence: float) -> Ends:
     """Of one model's figure from counts (groups, label, prediction …) and from those of the squared weights.
 
-    A sum of two differences reaches outward by the root of the sum of squares (their people are different ones), and
-    inward as far as both parts at once.
+    A sum of two differences is an extreme over pairs of pairs, one for each. (The two are of different people, those of
+    either label, so their reaches add up by their squares.)
     """
-    if figure.ratio:
-        low, high = _smallest(figure.shares[0], True, counts, squares, confidence, 1)
-        return low, min(high, 1.0)
-    parts = [_smallest(share, False, counts, squares, confidence, len(figure.shares)) for share in figure.shares]
-    gaps = [float(gap(share.rates(counts))) for share in figure.shares]
-    reach = float(np.hypot.reduce([-low - apart for (low, _), apart in zip(parts, gaps, strict=True)]))
-    return sum(max(0.0, -high) for _, high in parts), min(sum(gaps) + reach, float(len(gaps)))
-
-
-def _smallest(share: Share, ratio: bool, counts: Counts, squares: Counts, confidence: float, figures: int) -> Ends:
-    """Of the smallest ratio, or difference, of the rates of two groups; `figures` such are to hold at once."""
-    rates = share.rates(counts)
 
     def ends(confidence: float) -> tuple[Values, Values]:
-        low, high = wilson_of_share(share, counts, squares, confidence)
-        return (_ratios if ratio else _differences)(rates, low, high)
+        """Of every pair; the figure is the smallest of the ratios, or minus the smallest of the differences."""
+        found = [(share.rates(counts), *wilson_of_share(share, counts, squares, confidence)) for share in figure.shares]
+        return _ratios(*found[0]) if figure.ratio else _sums([_differences(*each) for each in found])
 
     def all_of(pairs: int) -> float:
-        return 1.0 - (1.0 - confidence) / (figures * pairs)
+        return 1.0 - (1.0 - confidence) / pairs
 
-    pairs = len(rates) * (len(rates) - 1)
-    low, high = ends(all_of(pairs))
+    of_each = ends(confidence)[0]
+    low, high = ends(all_of(of_each.size))
     candidates = int((low <= high.min()).sum())
-    return float(ends(confidence)[0].min()), float(ends(all_of(candidates))[1].min())
+    outer, inner = float(of_each.min()), float(ends(all_of(candidates))[1].min())
+    return (outer, min(inner, 1.0)) if figure.ratio else (max(-inner, 0.0), min(-outer, float(len(figure.shares))))
 
 
 def _ordered_pairs(values: Values) -> tuple[Values, Values]:
@@ -63,14 +53,24 @@ def _ordered_pairs(values: Values) -> tuple[Values, Values]:
     return values[first], values[second]
 
 
-def _differences(rates: Values, low: Values, high: Values) -> tuple[Values, Values]:
-    """Newcombe's interval of r − r' for all ordered pairs."""
+def _differences(rates: Values, low: Values, high: Values) -> tuple[Values, Values, Values]:
+    """Of all ordered pairs r − r', with the ends of Newcombe's interval."""
     (p, q), (p_low, q_low), (p_high, q_high) = (_ordered_pairs(values) for values in (rates, low, high))
-    return p - q - np.hypot(p - p_low, q_high - q), p - q + np.hypot(p_high - p, q - q_low)
+    return p - q, p - q - np.hypot(p - p_low, q_high - q), p - q + np.hypot(p_high - p, q - q_low)
+
+
+def _sums(parts: list[tuple[Values, Values, Values]]) -> tuple[Values, Values]:
+    """Ends of all sums that take one value of each part."""
+    value, low, high = parts[0]
+    for other, other_low, other_high in parts[1:]:
+        down, up = np.hypot.outer(value - low, other - other_low), np.hypot.outer(high - value, other_high - other)
+        value = np.add.outer(value, other)
+        low, high = value - down, value + up
+    return low, high
 
 
 def _ratios(rates: Values, low: Values, high: Values) -> tuple[Values, Values]:
-    """Donner and Zou's interval of r / r' for all ordered pairs; unbounded where r' may be 0."""
+    """Of all ordered pairs the ends of Donner and Zou's interval of r / r'; unbounded where r' may be 0."""
     (p, q), (p_low, q_low), (p_high, q_high) = (_ordered_pairs(values) for values in (rates, low, high))
 
     def terms(p_end: Values, q_end: Values) -> tuple[Values, Values, Values]:

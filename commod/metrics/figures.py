@@ -134,7 +134,8 @@ class Figure:
         axis = -4 if self.of_change else -3
         if rows is None:
             rows = counts.reshape(-1, *counts.shape[axis:])[0].sum(axis=tuple(range(axis + 1, 0)))
-        return counts.compress(compared_groups(rows), axis=axis)
+        kept = compared_groups(rows)
+        return counts if kept.all() else counts.compress(kept, axis=axis)
 
     @property
     def short_title(self) -> str:
@@ -583,8 +584,7 @@ def _compute(counts: Counts, rows: Any, *, of_change: bool) -> dict[str, Values]
         if figure.of_scores or figure.of_change != of_change:
             continue
         own = figure.counted(counts, rows)
-        by_label = own.sum(axis=(-2, -1) if of_change else -1)
-        if figure.needs_labels and not (by_label > 0).all():
+        if figure.needs_labels and not (own.sum(axis=(-2, -1) if of_change else -1) > 0).all():
             continue
         with np.errstate(invalid="ignore"):  # 0 / 0, of a group without rows
             values = figure.formula(own)

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 __all__ = ["MIN_GROUP", "compared_groups", "left_out_in_words"]
 
-# Among ten groups of equal rates 0.3, one of 49 people is the extreme one by chance more often than not.
+# Beside nine groups of 500 people, all with the same true rate of 0.3, a group of 49 has the smallest or the largest
+# rate in two of three samples.
 MIN_GROUP = 50
 
 
