@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,16 +17,16 @@ def sigmoid(z: Array) -> Array:
     return 0.5 * np.tanh(0.5 * z) + 0.5
 
 
-def cross_entropy(z: Array, y: Array, weight: Array | None = None) -> tuple[Any, Array]:
+def cross_entropy(z: Array, y: Array, weight: Array | None = None) -> tuple[float, Array]:
     """Mean cross-entropy of labels y against logits z, and the probabilities σ(z), from one exponential.
 
-    The mean is over the last axis; with a `weight` (n,), which need not add up to anything, a weighted one.
+    With a `weight` (n,), which need not add up to anything, a weighted mean.
     """
     e = np.exp(-np.abs(z))
     loss = np.maximum(z, 0.0) - y * z
     loss += np.log(1.0 + e)
-    mean = loss.mean(axis=-1) if weight is None else loss @ (weight / weight.sum())
-    return mean, np.where(z >= 0, 1.0, e) / (1.0 + e)
+    mean = loss.mean() if weight is None else loss @ (weight / weight.sum())
+    return float(mean), np.where(z >= 0, 1.0, e) / (1.0 + e)
 
 
 @dataclass(frozen=True)
@@ -55,23 +54,25 @@ def questions(sensitive: Array, n_groups: int) -> Array:
     return (sensitive == np.arange(n_groups)[:, None]).astype(float)
 
 
-# A group whose share of the rows is this small counts half as much as a large one.
-SMALL_SHARE = 0.02
+# A group of so many people counts half as much as a large one.
+SMALL_GROUP = 200
 
 
-def question_weights(shares: Array) -> Array:
-    """How much each question counts in the adversary's loss, (questions,), from the groups' shares of the rows.
+def question_weights(people: Array) -> Array:
+    """How much each question counts in the adversary's loss, (questions,), from the number of people in each group.
 
-    Of two groups there is one question, which counts 1. Of more, the loss of a question can fall by no more than about
-    π(1 − π), π being the group's share: by itself the loss would see the large groups and no others, and fairness is
-    about the worst-off. Divided by 4π(1 − π), every group counts as one half of everybody would; a group of few people
-    less, π/(π + SMALL_SHARE), so that twelve people do not steer the model.
+    Of two groups there is one question, which counts 1. Of more, what a score tells about a group of the share π is
+    about π(1 − π) times how far its scores lie apart from the others': by itself the loss would see the large groups
+    and no others, and fairness is about the worst-off. Each question is divided by 4π(1 − π), as if its group were one
+    half of all, and by 2, since two such groups would be asked about twice. A group of n people counts for less, n/(n +
+    SMALL_GROUP), so that twelve do not steer the model.
     """
-    if len(shares) == 2:
+    if len(people) == 2:
         return np.ones(1)
-    spread = 4 * shares * (1 - shares)
+    shares = people / people.sum()
+    spread = 8 * shares * (1 - shares)
     there = spread > 0
-    return np.where(there, shares / (shares + SMALL_SHARE) / np.where(there, spread, 1.0), 0.0)
+    return np.where(there, people / (people + SMALL_GROUP) / np.where(there, spread, 1.0), 0.0)
 
 
 class ScoreAdversary:
@@ -94,7 +95,7 @@ class ScoreAdversary:
         Numbers of the groups; −1 for a row whose group is not known, whose weight must be 0.
     n_groups : int
     weight : (n,), optional
-        How much each row counts.
+        How many people each row stands for.
     """
 
     def __init__(
@@ -117,7 +118,8 @@ class ScoreAdversary:
         self.ridge = ridge
         self.tol = tol
         rates = self.truth.mean(axis=1) if self.part is None else self.truth @ self.part
-        self.counts_for = question_weights(np.array([1 - rates[0], rates[0]]) if n_groups == 2 else rates)
+        people = np.ones(2) if n_groups == 2 else self.truth @ (np.ones(len(sensitive)) if weight is None else weight)
+        self.counts_for = question_weights(people)
         clipped = np.clip(rates, 1e-6, 1 - 1e-6)
         self.start = np.zeros((len(rates), n_centers + 1))
         self.start[:, 0] = np.log(clipped / (1 - clipped))
@@ -126,27 +128,34 @@ class ScoreAdversary:
         """Solve for the best adversary against the scores `z`, warm-started from `start`."""
         t = np.tanh(z / self.scale)
         b = self._basis((t + 1.0) / self.width)
-        products = self._products(b)
-        phi = self.start if start is None else start
-        loss, p = self._loss(b, phi)
+        # Of several questions the Hessian is made in single precision: it only steers, the gradient tells the end.
+        fast = b if len(self.truth) == 1 else b.astype(np.float32)
+        answers = [
+            self._answer(b, fast, truth, phi)
+            for truth, phi in zip(self.truth, self.start if start is None else start, strict=True)
+        ]
+        losses, phis, p, hessians = (np.array(part) for part in zip(*answers, strict=True))
+        return AdversaryFit(float(self.counts_for @ losses), phis, p, t, b, hessians)
+
+    def _answer(self, b: Array, fast: np.ndarray, truth: Array, phi: Array) -> tuple[float, Array, Array, Array]:
+        """The best answer to one question: its loss, its weights φ, its probabilities, and the Hessian in φ."""
+        loss, p = self._loss(b, truth, phi)
         ridge = self.ridge * np.eye(len(b))
         for _ in range(50):
-            hessian = self._moments(b, products, self._each(p * (1 - p))) + ridge
-            gradient = self._each(p - self.truth) @ b.T + self.ridge * phi
-            step: Array = -np.linalg.solve(hessian, gradient[..., None])[..., 0].astype(np.float64)
-            slope = _dots(gradient, step)
-            solved = -slope < self.tol
-            size = np.ones(len(phi))
+            hessian = (fast * self._each(p * (1 - p)).astype(fast.dtype)) @ fast.T + ridge
+            gradient = b @ self._each(p - truth) + self.ridge * phi
+            step = -np.linalg.solve(hessian, gradient)
+            slope = float(gradient @ step)
+            size = 1.0
             while True:
-                trial, trial_p = self._loss(b, phi + size[:, None] * step)
-                lower = (trial <= loss + 1e-4 * size * slope) | solved | (size < 1e-8)
-                if lower.all():
+                trial, trial_p = self._loss(b, truth, phi + size * step)
+                if trial <= loss + 1e-4 * size * slope or -slope < self.tol or size < 1e-8:
                     break
-                size = np.where(lower, size, size / 2)
-            phi, loss, p = phi + size[:, None] * step, trial, trial_p
-            if solved.all():
+                size /= 2
+            phi, loss, p = phi + size * step, trial, trial_p
+            if -slope < self.tol:
                 break  # convergence is quadratic: this step has left the loss within tol² of its minimum
-        return AdversaryFit(float(self.counts_for @ loss), phi, p, t, b, hessian)
+        return loss, phi, p, hessian
 
     def guess(self, fit: AdversaryFit, z: Array) -> Array:
         """h(z) = φ·b(z), the logit of the answer yes to each question, of any scores."""
@@ -172,24 +181,8 @@ class ScoreAdversary:
         return slope, curvature_t * dt * dt - slope * (2.0 / self.scale) * t, basis_slope
 
     def _each(self, values: Array) -> Array:
-        """What each row adds to the mean of values (questions, n)."""
-        return values / values.shape[-1] if self.part is None else values * self.part
-
-    def _products(self, b: Array) -> Array | None:
-        """All products of two basis functions, (K(K + 1)/2, n), where several questions share them."""
-        if len(self.truth) == 1:
-            return None
-        first, second = np.triu_indices(len(b))
-        return b[first] * b[second]
-
-    def _moments(self, b: Array, products: Array | None, weights: Array) -> Array:
-        """Σ over the rows of weight·b·bᵀ for each question, (questions, K, K)."""
-        if products is None:
-            return ((b * weights[0]) @ b.T)[None]
-        upper = np.triu_indices(len(b))
-        moments = np.empty((len(weights), len(b), len(b)))
-        moments[:, upper[0], upper[1]] = moments[:, upper[1], upper[0]] = weights @ products.T
-        return moments
+        """What each row adds to the mean of values (n,)."""
+        return values / len(values) if self.part is None else values * self.part
 
     def _basis(self, position: Array) -> Array:
         """A row of ones, then exp(−(u − j)²/2) for j = 0 … n_centers − 1, where u is the position in widths.
@@ -211,11 +204,6 @@ class ScoreAdversary:
         offset = (fit.squashed + 1.0) / self.width - np.arange(self.n_centers)[:, None]
         return fit.basis[1:] * offset, offset
 
-    def _loss(self, b: Array, phi: Array) -> tuple[Array, Array]:
-        loss, p = cross_entropy(phi @ b, self.truth, self.weight)
-        return loss + 0.5 * self.ridge * _dots(phi, phi), p
-
-
-def _dots(a: Array, b: Array) -> Array:
-    """a·b row by row."""
-    return np.matmul(a[:, None], b[:, :, None])[:, 0, 0]
+    def _loss(self, b: Array, truth: Array, phi: Array) -> tuple[float, Array]:
+        loss, p = cross_entropy(phi @ b, truth, self.weight)
+        return loss + 0.5 * self.ridge * float(phi @ phi), p

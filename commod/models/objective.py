@@ -55,7 +55,7 @@ class ScoreObjective:
         Numbers of the groups, −1 where it is not known.
     n_groups : int
     weight : (n,), optional
-        How much each row counts.
+        How many people each row stands for.
     by_label : bool
     line : float
     """
@@ -77,17 +77,16 @@ class ScoreObjective:
         # Weights of a mean of 1: of the rows in L_Y, and in L_S, where they are `asked` times those in L_Y.
         self.weight = None if weight is None else weight / weight.mean()
         known = sensitive >= 0
+        people = weight if known.all() else known.astype(float) if weight is None else weight * known
+        self.asked_weight = None if people is None else people / people.mean()
         self.asked = 1.0
-        self.asked_weight = self.weight
-        if not known.all():
-            counted = known.astype(float) if self.weight is None else self.weight * known
-            self.asked = 1.0 / counted.mean()
-            self.asked_weight = counted * self.asked
+        if people is not None and not known.all():
+            self.asked = float((1.0 if weight is None else weight.mean()) / people.mean())
         cut = int(np.searchsorted(y, 0.5)) if by_label else 0
         strata = (part for part in (slice(0, cut), slice(cut, self.n)) if part.stop > part.start)
         self.strata = tuple(rows for rows in strata if known[rows].any())
         self.adversaries = tuple(
-            ScoreAdversary(sensitive[rows], n_groups, self._of(self.asked_weight, rows)) for rows in self.strata
+            ScoreAdversary(sensitive[rows], n_groups, self._of(people, rows)) for rows in self.strata
         )
         self.shares = tuple(
             (rows.stop - rows.start if self.asked_weight is None else float(self.asked_weight[rows].sum())) / self.n
@@ -112,7 +111,7 @@ class ScoreObjective:
         )
         adversary_loss = sum(share * fit.loss for share, fit in zip(self.shares, fits, strict=True))
         label_loss, probability = cross_entropy(z + self.line, self.y, self.weight)
-        return ScoreState(z, probability, float(label_loss), adversary_loss, fits)
+        return ScoreState(z, probability, label_loss, adversary_loss, fits)
 
     def gradient(self, state: ScoreState, lambda_fair: float) -> Array:
         """d/dz of the value, (n,), by the envelope theorem."""
@@ -171,14 +170,15 @@ class ScoreObjective:
             spread = _counted(fit.probability * (1 - fit.probability), asked) * slope
             gradient_z[rows] -= adversary.counts_for @ (lambda_fair * residual * slope)
             curvature_z[rows] -= lambda_fair * (adversary.counts_for @ (spread * slope + residual * curvature))
-            response = np.empty((*fit.phi.shape, len(A)))
+            # Of several questions this product is the largest of all, and like that of the Hessian it only steers.
+            fast, by = (A_fast.dtype, A_fast) if len(residual) > 1 else (A.dtype, A)
+            cross_z = basis_slope.astype(fast) * residual.astype(fast)[:, None]
+            cross_z += spread.astype(fast)[:, None] * fit.basis.astype(fast)
+            cross = (cross_z.reshape(-1, cross_z.shape[-1]) @ by[:, rows].T).reshape(*fit.phi.shape, -1) / self.n
+            # fit.hessian is that of the stratum's mean loss, of which the objective holds its share.
+            response: Array = -np.linalg.solve(share * fit.hessian, cross).astype(np.float64)
             for question, counts in enumerate(adversary.counts_for):
-                cross_z = basis_slope * residual[question]
-                cross_z += spread[question] * fit.basis
-                cross = cross_z @ A[:, rows].T / self.n  # (K, D)
-                # fit.hessian is that of the stratum's mean loss, of which the objective holds its share.
-                response[question] = -np.linalg.solve(share * fit.hessian[question], cross)
-                hessian -= lambda_fair * counts * cross.T @ response[question]
+                hessian -= lambda_fair * counts * cross[question].T @ response[question]
             responses.append(response)
         weighted = A_fast * (curvature_z / self.n).astype(A_fast.dtype)
         hessian += weighted @ A_fast.T

@@ -6,10 +6,11 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from commod import Commod
-from commod.metrics import p_rule
+from commod.metrics.figures import CRITERIA
 from commod.models.adversary import ScoreAdversary, question_weights
+from commod.models.objective import ScoreObjective
 
-RATES = {"a": 1.0, "b": 0.0, "c": -1.0, "d": -0.5}
+RATES = {"a": 0.8, "b": 0.0, "c": -0.8, "d": -0.4}
 
 
 @pytest.fixture(scope="module")
@@ -22,7 +23,7 @@ def people():
     X = rng.normal(size=(n, 4))
     X[:, 0] += tilt
     X[:, 3] = (rng.random(n) < 0.5 + 0.2 * tilt) * 1.0
-    logit = X[:, 0] + 0.8 * X[:, 1] + 0.5 * X[:, 3]
+    logit = 0.8 * X[:, 0] + 1.3 * X[:, 1] + 0.5 * X[:, 3]
     y = (rng.random(n) < 1 / (1 + np.exp(-logit))).astype(int)
     return X, y, group, LogisticRegression().fit(X, y)
 
@@ -31,7 +32,7 @@ def fit(people, rows=slice(None), groups=None, weight=None, **settings):
     X, y, group, f = people
     given = (group if groups is None else groups)[rows]
     scores = f.predict_proba(X)[rows, 1]  # not asked of the rows: its last digit depends on how many there are
-    settings = {"lambda_fair": 3.0, "lambda_concepts": 0.02} | settings
+    settings = {"lambda_fair": 1.5, "lambda_concepts": 0.02} | settings
     return Commod(**settings).fit(X[rows], y[rows], sensitive_features=given, base_scores=scores, sample_weight=weight)
 
 
@@ -40,31 +41,35 @@ def probabilities(people, g):
     return g.predict_proba(X, base_scores=f.predict_proba(X)[:, 1])[:, 1]
 
 
-@pytest.mark.parametrize("fairness", ["demographic_parity", "equalized_odds"])
-@pytest.mark.parametrize("update", ["ratio", "affine"])
-def test_every_group_comes_nearer(people, fairness, update):
-    X, y, group, f = people
-    g = fit(people, fairness=fairness, update=update)
+def told_by(people, scores, by_label):
+    """How badly the best adversary fares that sees the scores: the more, the less they tell of the groups."""
+    y, codes = people[1], np.unique(people[2], return_inverse=True)[1].astype(float)
+    order = ScoreObjective.order(y, by_label=by_label)
+    logits = np.log(scores / (1 - scores))[order]
+    return ScoreObjective(y[order].astype(float), codes[order], 4, by_label=by_label).evaluate(logits).adversary_loss
+
+
+@pytest.mark.parametrize("fairness", list(CRITERIA))
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"update": "ratio"},
+        {"update": "affine"},
+        {"rescaler": "mlp", "solver_options": {"max_iter": 10}},
+        {"solver": "adversarial", "solver_options": {"epochs": 60, "learning_rate": 0.02, "warmup_epochs": 2}},
+    ],
+)
+@pytest.mark.filterwarnings("ignore:COMMOD did not converge")  # the network is given few steps
+def test_scores_tell_less_of_the_groups(people, fairness, options):
+    X, _, _, f = people
+    by_label = CRITERIA[fairness].by_label
+    g = fit(people, fairness=fairness, lambda_fair=5.0, weight=np.full(900, 2.0), **options)
     assert g.groups_.tolist() == list(RATES)
-    assert g.converged_
-    decided = probabilities(people, g) > 0.5
-    by_group = pd.DataFrame({"group": group, "y": y, "f": f.predict(X), "g": decided})
-    keys = ["group"] if fairness == "demographic_parity" else ["y", "group"]
-    rates = by_group.groupby(keys)[["f", "g"]].mean()
-    apart = rates if len(keys) == 1 else rates.loc[1]
-    spread = apart.max() - apart.min()
-    assert spread["g"] < 0.5 * spread["f"]
+    before, after = f.predict_proba(X)[:, 1], probabilities(people, g)
+    assert told_by(people, after, by_label) > told_by(people, before, by_label) + 0.005
 
 
-@pytest.mark.parametrize("options", [{"rescaler": "mlp"}, {"solver": "adversarial", "solver_options": {"epochs": 25}}])
-def test_the_other_solvers_know_groups_and_weights(people, options):
-    X, y, group, f = people
-    g = fit(people, weight=np.ones(len(y)), **options)
-    before = p_rule(y, f.predict(X), sensitive_features=group)
-    assert p_rule(y, (probabilities(people, g) > 0.5).astype(int), sensitive_features=group) > before + 0.1
-
-
-@pytest.mark.parametrize("fairness", ["demographic_parity", "equalized_odds"])
+@pytest.mark.parametrize("fairness", list(CRITERIA))
 def test_what_the_groups_are_called_and_in_which_order_they_come_plays_no_part(people, fairness):
     names = {"a": "z", "b": "y", "c": "x", "d": "w"}
     renamed = pd.Series(people[2]).map(names).to_numpy()
@@ -80,20 +85,24 @@ def test_a_crossing_is_the_combinations_of_its_columns(people):
     np.testing.assert_allclose(probabilities(people, crossed), probabilities(people, fit(people)), atol=1e-7)
 
 
-@pytest.mark.parametrize("fairness", ["demographic_parity", "equalized_odds"])
+@pytest.mark.parametrize("fairness", list(CRITERIA))
 @pytest.mark.parametrize("settings", [{}, {"update": "affine"}, {"direction": "improve", "ratio_norm": "fisher"}])
 def test_whole_weights_are_copies_of_rows(people, fairness, settings):
     rng = np.random.default_rng(1)
     times = rng.integers(0, 4, len(people[1]))  # some count for nothing
     known = people[2].astype(object)
     known[::7] = None
-    weighted = fit(people, groups=known, weight=times, fairness=fairness, **settings)
-    copied = fit(people, np.repeat(np.arange(len(times)), times), groups=known, fairness=fairness, **settings)
-    np.testing.assert_allclose(probabilities(people, weighted), probabilities(people, copied), atol=1e-9)
-    np.testing.assert_allclose(weighted.coef_, copied.coef_, atol=1e-9)
-    np.testing.assert_allclose(weighted.concepts_, copied.concepts_, atol=1e-8)
+    # Solved further than by default, where the last step is worth 1e-9 of the loss and some 1e-8 of a weight.
+    settings = {"fairness": fairness, "solver_options": {"tol": 1e-14}, **settings}
+    weighted = fit(people, groups=known, weight=times, **settings)
+    copied = fit(people, np.repeat(np.arange(len(times)), times), groups=known, **settings)
     figures = ["accuracy", "p_rule", "change_rate"]
-    np.testing.assert_allclose(weighted.path_[figures], copied.path_[figures], atol=1e-9)
+    for of_one, of_other in (
+        (probabilities(people, weighted), probabilities(people, copied)),
+        (weighted.coef_, copied.coef_),
+        (weighted.path_[figures], copied.path_[figures]),
+    ):
+        np.testing.assert_allclose(of_one, of_other, rtol=0, atol=1e-9)
 
 
 def test_weights_reach_an_f_that_is_trained_here(people):
@@ -122,28 +131,30 @@ def test_a_row_whose_group_is_not_known_is_not_asked_about(people):
     assert some.loss == pytest.approx(those.loss, abs=1e-12)
 
 
-def test_twelve_people_do_not_steer_the_model(people):
-    """A group of twelve whom f treats worst moves g hardly; as one of a quarter, it does."""
+def test_twelve_people_do_not_steer_the_model(people, monkeypatch):
+    """A group of the twelve whom f scores lowest moves g hardly; if all groups counted alike, it would."""
     X, _, group, f = people
-    apart = {}
-    for size in (12, 225):
-        marked = group.copy()
-        # Those with the lowest scores among a's: nobody is treated worse.
-        worst = np.argsort(f.predict_proba(X)[:, 1] + 10 * (group != "a"))[:size]
-        marked[worst] = "few"
-        g = fit(people, groups=marked)
-        apart[size] = np.abs(probabilities(people, g) - probabilities(people, fit(people))).mean()
-    assert apart[12] < 0.02
-    assert apart[225] > 3 * apart[12]
+    marked = group.copy().astype(object)
+    marked[np.argsort(f.predict_proba(X)[:, 1] + 10 * (group != "a"))[:12]] = "few"
+    marked = marked.astype(str)
+
+    def moved():
+        apart = probabilities(people, fit(people, groups=marked)) - probabilities(people, fit(people))
+        return np.abs(apart).mean()
+
+    small = moved()
+    assert small < 0.02
+    monkeypatch.setattr("commod.models.adversary.SMALL_GROUP", 0)
+    assert moved() > 3 * small
 
 
 def test_how_much_a_question_counts():
-    assert question_weights(np.array([0.9, 0.1])).tolist() == [1.0]
-    counts = question_weights(np.array([0.5, 0.3, 0.2, 0.0]))
+    assert question_weights(np.array([900.0, 100.0])).tolist() == [1.0]
+    counts = question_weights(np.array([5000.0, 3000.0, 2000.0, 0.0]))
     assert counts[3] == 0
-    few = question_weights(np.array([0.5, 0.499, 0.001]))
-    spread = 4 * 0.001 * 0.999
-    assert few[2] * spread < 0.06 * few[0]
+    # Of many people, a group's question counts for what its loss falls short of that of one half of all.
+    shares = np.array([0.5, 0.3, 0.2])
+    np.testing.assert_allclose(counts[:3] * 8 * shares * (1 - shares), 1.0, atol=0.1)
 
 
 @pytest.mark.parametrize(
