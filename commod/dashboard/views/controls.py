@@ -12,7 +12,6 @@ from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.glossary import tip
 from commod.datasets import damaged_files
 
-
 # Choices that stand with the numbers of the scene, so that the sliders stay on the first screen.
 _OF_F = ("f",)
 
