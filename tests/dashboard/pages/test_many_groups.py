@@ -77,3 +77,32 @@ def test_the_report_has_every_group():
     assert dict(report._settings(result))["Groups"] == "Race × sex"
     assert report.file_name(result, "report", "html") == "commod_hiring_race_sex_report.html"
     assert report._each_group(fit_result(defaults("hiring"))) == {}
+
+
+def test_runs_of_different_groups_are_told_apart():
+    runs = "two*hiring~four*hiring*groups-race_sex~six*compas*groups-race_sex"
+    app = fine(run("pages/runs.py", data="hiring", runs=runs))
+    settings = {row[0]: row[1:] for row in tables(app)["Settings of the runs"]}
+    assert settings["Groups (differs)"] == ["Black / White", "Race × sex", "Race × sex"]
+    assert "They group people differently" in " ".join(info.value for info in app.info)
+    assert "No two of these runs are about the same test people: data set, groups and split" in everything(app)
+    assert "over all pairs" in captions(app)
+    assert "Other × Female (18 people)" in captions(app)
+
+
+def test_methods_for_two_groups_are_named_where_there_are_more():
+    app = fine(run("pages/limits.py", **CROSSED, methods="lpp,oracle_roc"))
+    assert "Oracle ROC" in captions(app)
+    assert "for two groups, as published, and cannot be asked about more" in captions(app)
+    assert app.get("pills")[0].value == ["lpp"]
+    assert not WRONG.search(everything(app).replace("It is about two groups", ""))
+    two = fine(run("pages/limits.py", data="hiring", methods="lpp,oracle_roc"))
+    assert "as published" not in captions(two)
+    assert two.get("pills")[0].value == ["lpp", "oracle_roc"]
+
+
+def test_compare_draws_who_changed_by_group():
+    app = fine(run("pages/compare.py", **CROSSED, methods="commod,lpp"))
+    assert "Who changed as a table" in [fold.label for fold in app.expander]
+    assert not any("better / worse" in cell for cell in tables(app)["Models matched"][0])
+    assert not WRONG.search(everything(app))
