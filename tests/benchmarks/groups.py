@@ -3,7 +3,7 @@
 COMMOD at the setting that the app opens with. Of every other method (one seed, its knob alone is moved) the model whose
 P-Rule on the training rows is nearest to COMMOD's there, found by halving the values of its declared sweep; the test
 part plays no part in the choice. Beside it what a fit for the data set's own two groups gains on those. All figures are
-of the test part, means over the splits; the P-Rule is the worst, groups of fewer than 50 test people left out.
+of the test part, means over the splits; the P-Rule is the worst, groups of fewer than 100 test people left out.
 """
 
 import argparse

@@ -164,7 +164,7 @@ def test_how_much_a_question_counts():
         (np.ones((900, 1)), "one value per row"),
         (-np.ones(900), "from 0 on"),
         (np.full(900, np.nan), "from 0 on"),
-        (np.zeros(900), "All weights are 0"),
+        (np.zeros(900), "All weights are zero"),
     ],
 )
 def test_weights_that_are_none(people, weight, words):
