@@ -198,7 +198,7 @@ def test_compare_of_a_file_as_json(capsys, path):
     [
         (["--outcome", "hire"], "There is no column “hire” in the file"),
         (["--favourable", "maybe"], "“maybe” is no value of “hired”"),
-        (["--groups", "A"], "--groups takes two values, got 1"),
+        (["--groups", "A"], "Choose two different groups of “group”, or more of them."),
         (["--missing", "ignore"], "--missing is fill or drop, got 'ignore'"),
         (["--scores", "", "--base-model", "scores"], "comes without scores"),
     ],

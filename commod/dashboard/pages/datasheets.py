@@ -18,9 +18,17 @@ def show() -> None:
     frame.page("pages/data.py")
     st.title("Data sheets")
     names = session.data_sets()
-    here = names.index(session.current().data)
+    settings = session.current()
+    here = names.index(settings.data)
     name = st.selectbox("Data set", names, index=here, format_func=lambda key: load_task(key).spec.title)
     task = load_task(name)
+    titles = {grouping.name: grouping.title for grouping in task.spec.groupings}
+    if len(titles) > 1:
+        in_use = list(titles).index(settings.groups) if name == settings.data else 0
+        by = str(
+            st.selectbox("Groups", list(titles), index=in_use, format_func=titles.__getitem__, key=f"groups_of_{name}")
+        )
+        task = load_task(task.spec.task_names[by])
     draw_group_sizes(task)
     # The headings of a datasheet come below that of the page.
     sheet = re.sub(r"^#", "##", task.datasheet, flags=re.MULTILINE)

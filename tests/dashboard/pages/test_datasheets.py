@@ -1,0 +1,13 @@
+"""The page Data: the sheet of each data set, and the sizes of its groups, however it is grouped."""
+
+from commod import load_task
+from tests.dashboard.driving import fine, run, tables
+
+
+def test_groups_are_those_of_the_setting_at_first():
+    app = fine(run("pages/data.py", data="adult", groups="race_sex"))
+    assert app.selectbox(key="groups_of_adult").value == "race_sex"
+    sizes = load_task("adult.race_sex").sensitive.value_counts().tolist()
+    assert [row[1] for row in tables(app)["Sizes of the groups"]] == [f"{size:,}" for size in sizes]
+    fine(app.selectbox(key="groups_of_adult").set_value("").run())
+    assert [tile.label for tile in app.metric] == ["Female", "Male"]
