@@ -244,7 +244,7 @@ def _prepare(key: SceneKey) -> Scene:
     f: BaseModel = task.spec.scores if given else train_base_model(task, train, base_model)
     train = train.sample()  # f learns from all rows, an edit from as many as it needs
     if task.weight is not None:  # a row of weight 0 counts nowhere
-        train, test = (part.take(np.flatnonzero(part.weight)) for part in (train, test))
+        train, test = (part.take(np.flatnonzero(np.asarray(part.weight))) for part in (train, test))
     encoder = TabularEncoder().fit(task.features(train.X), sample_weight=train.weight)
     return Scene(
         task,
