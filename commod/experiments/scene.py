@@ -136,7 +136,7 @@ class Scene:
     def learning_from(self, rows: np.ndarray) -> Scene:
         """The scene with these of its training rows in place of all; its test rows stay."""
         train = self.train.take(rows)
-        encoder = TabularEncoder().fit(self.task.features(train.X))
+        encoder = TabularEncoder().fit(self.task.features(train.X), sample_weight=train.weight)
         return replace(
             self,
             train=train,
@@ -243,7 +243,9 @@ def _prepare(key: SceneKey) -> Scene:
     given = base_model == GIVEN_SCORES
     f: BaseModel = task.spec.scores if given else train_base_model(task, train, base_model)
     train = train.sample()  # f learns from all rows, an edit from as many as it needs
-    encoder = TabularEncoder().fit(task.features(train.X))
+    if task.weight is not None:  # a row of weight 0 counts nowhere
+        train, test = (part.take(np.flatnonzero(np.asarray(part.weight))) for part in (train, test))
+    encoder = TabularEncoder().fit(task.features(train.X), sample_weight=train.weight)
     return Scene(
         task,
         base_model,

@@ -4,10 +4,13 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from threading import Event
 
+import numpy as np
+import pandas as pd
 import pytest
 
 from commod.datasets import add_task, forget_task, load_task
 from commod.experiments import prepare, scene
+from commod.metrics import compare_decisions
 
 # Seconds in which a small f is trained many times over.
 SOON = 20
@@ -140,3 +143,30 @@ def test_forgetting_one_data_set_leaves_the_scenes_of_others(own, trainings):
     assert own("one") == one  # data of the same name that come later are not taken for those that went
     prepare(one)
     assert trainings.done.count("one") == 2
+
+
+def test_groups_known_in_part_and_weights_are_told_and_used(own):
+    task = load_task("hiring.race_sex")
+    rng = np.random.default_rng(1)
+    unknown = task.sensitive.where(rng.random(len(task.y)) > 0.2, -1)
+    weight = pd.Series(rng.integers(1, 4, len(task.y)).astype(float), index=task.y.index)
+    name = own("survey")
+    add_task(replace(task, spec=replace(task.spec, name=name), sensitive=unknown, weight=weight))
+    prepared = prepare(name)
+    assert (prepared.test.sensitive >= 0).all()
+    people = len(prepared.test) + task_unknown(name)
+    assert prepared.basis == (
+        f"Measured on {len(prepared.test):,} of {people:,} test applicants, those whose group is known. Rates and "
+        "figures are weighted; people are counted as rows."
+    )
+    test, decided = prepared.test, prepared.decisions_test
+    again = np.repeat(np.arange(len(test)), test.weight.astype(int))
+    rows = test.take(again)
+    expected = compare_decisions(rows.y, decided[again], decided[again], sensitive_features=rows.sensitive)["g"]
+    for figure, value in prepared.figures(decided).items():
+        assert value == pytest.approx(expected[figure], abs=1e-12)
+    assert prepare("hiring").basis == ""
+
+
+def task_unknown(name):
+    return load_task(name).n_unknown_test(0)

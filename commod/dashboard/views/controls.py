@@ -12,6 +12,9 @@ from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.glossary import tip
 from commod.datasets import damaged_files
 
+# Choices that stand with the numbers of the scene, so that the sliders stay on the first screen.
+_OF_F = ("f",)
+
 
 def sidebar() -> None:
     """The sidebar. Its widgets change the session's setting in their callbacks, before the page is drawn."""
@@ -26,29 +29,29 @@ def sidebar() -> None:
             control(name)
         if session.current().without:
             control("reason")
-        _scene_numbers()
+        _rest_of_scene()
 
 
 def scene_sidebar() -> None:
     """What decides the scene, and nothing of COMMOD's own: for pages on which all methods are equal."""
     with st.sidebar:
         _scene_choices()
-        _scene_numbers()
+        _rest_of_scene()
 
 
 def _scene_choices() -> None:
     for name, declared in controls_of("scene").items():
-        if declared.titles:
+        if declared.titles and name not in _OF_F:
             control(name)
         if name == "data":
             for sentence in damaged_files().values():
                 st.caption(f":material/warning: {escape_markdown(sentence)}")
 
 
-def _scene_numbers() -> None:
-    """The rest of the scene, and whose doing it is if not everything can be moved."""
+def _rest_of_scene() -> None:
+    """The rest of the scene, f above all, and whose doing it is if not everything can be moved."""
     for name, declared in controls_of("scene").items():
-        if declared.grid:
+        if declared.grid or name in _OF_F:
             control(name)
     if session.access().live is not None:
         st.caption("The link you came with has set the other controls; they stay as they are.")

@@ -27,7 +27,7 @@ from commod.experiments import Sweep
 from commod.experiments.scene import SceneKey
 from commod.experiments.sweep import lines_of
 from commod.models.competitors import METHODS, available_methods
-from commod.models.competitors.registry import two_groups_in_words, weights_in_words
+from commod.models.competitors.registry import two_groups_in_words
 
 # What the paper compares, and the Bayes rule of its theory, which it does not; the others are one click away.
 USUAL = ("commod", "adv_debias", "frappe", "lpp", "oracle_lpp", "oracle_roc", "hardt", "bayes")
@@ -110,9 +110,8 @@ def choose_model(sweep: Sweep, place: int) -> None:
 def choose_methods(settings: Settings, usual: Sequence[str] = USUAL) -> list[str]:
     """The methods to be drawn, those that are defined for the criterion; `usual` if the session has chosen none."""
     page = state()
-    task = load_task(settings.task_name)
     of_criterion = available_methods(settings.fairness)
-    defined = available_methods(settings.fairness, len(task.groups))
+    defined = available_methods(settings.fairness, len(load_task(settings.task_name).groups))
     asked = list(usual) if page.methods is None else page.methods
     wanted = [name for name in asked if name in defined]
     key = f"methods_{settings.fairness}_{len(usual)}_{len(defined)}"
@@ -137,11 +136,8 @@ def choose_methods(settings: Settings, usual: Sequence[str] = USUAL) -> list[str
     undefined = [METHODS[name].title for name in asked if name not in of_criterion]
     if undefined:
         st.caption(f"Not defined for this criterion: {', '.join(undefined)}.")
-    told = [two_groups_in_words([name for name in of_criterion if name not in defined])]
-    if task.weight is not None:
-        told.append(weights_in_words(picked))
-    if any(told):
-        st.caption(f":gray[{' '.join(filter(None, told))}]")
+    if for_two := two_groups_in_words([name for name in of_criterion if name not in defined]):
+        st.caption(f":gray[{for_two}]")
     return [name for name in defined if name in picked]
 
 

@@ -7,6 +7,7 @@ import pytest
 from commod.dashboard.jobs.results import fit_result
 from commod.dashboard.pages.take_home import report
 from commod.dashboard.state.settings import defaults
+from commod.metrics import small_groups
 from tests.dashboard.driving import captions, figure, fine, run, tables, words
 
 CROSSED = {"data": "hiring", "groups": "race_sex"}  # 4 groups, 1,200 test people
@@ -44,11 +45,14 @@ def test_another_grouping_is_trained_at_once_and_undone():
     assert app.selectbox(key="set_groups").value == ""
 
 
-def test_a_small_group_is_marked_and_named():
-    app = fine(run(data="compas", groups="race_sex"))
-    assert "fewer than 100 people" in captions(app)
-    fold = app.expander[[each.label for each in app.expander].index("Each group as a table")]
-    assert fold is not None
+def test_a_small_group_is_marked_and_named(monkeypatch):
+    monkeypatch.setattr(small_groups, "MIN_GROUP", 200)
+    app = fine(run(**CROSSED, lambda_fair="2.5"))
+    assert "leave out Black × Female (134 people): of fewer than 200 people" in captions(app).replace("\\", "")
+    app.session_state["groups_table"] = True
+    rows = {row[0]: row for row in tables(fine(app.run()))["Each group as a table"]}
+    assert [row[-1][:3] for row in rows.values()] == ["yes", "yes", "yes", "no,"]
+    assert list(rows)[-1] == "Black × Female"
 
 
 @pytest.mark.parametrize("page", ["people", "what_if", "runs", "take_home", "data", "lesson"])
@@ -59,12 +63,11 @@ def test_every_page_opens_with_many_groups(page):
 
 
 def test_who_changed_has_every_group_in_one_table():
-    app = fine(run("pages/people.py", **CROSSED))
+    app = fine(run("pages/people.py", **CROSSED, lambda_fair="10"))
     table = tables(app)["The groups on test, and how many of each changed"]
     assert len(table) == 5
     assert [row[0] for row in table][-1] == "Everyone on test"
-    assert "from " in words(app)
-    assert " to " in words(app)
+    assert re.search(r"decision \(from \d+\.\d% of \w+ × \w+ to \d+\.\d% of \w+ × \w+\)", words(app))
 
 
 def test_the_report_has_every_group():
@@ -77,3 +80,28 @@ def test_the_report_has_every_group():
     assert dict(report._settings(result))["Groups"] == "Race × sex"
     assert report.file_name(result, "report", "html") == "commod_hiring_race_sex_report.html"
     assert report._each_group(fit_result(defaults("hiring"))) == {}
+
+
+def test_runs_of_different_groups_are_told_apart():
+    runs = "two*hiring~four*hiring*groups-race_sex~old*german*groups-age_sex"
+    app = fine(run("pages/runs.py", data="hiring", runs=runs))
+    settings = {row[0]: row[1:] for row in tables(app)["Settings of the runs"]}
+    assert settings["Groups (differs)"] == ["Black / White", "Race × sex", "Age × sex"]
+    assert "They group people differently" in " ".join(info.value for info in app.info)
+    assert "No two of these runs are about the same test people: data set, groups and split" in everything(app)
+    assert "over all pairs" in captions(app)
+
+
+def test_methods_for_two_groups_are_named_where_there_are_more():
+    app = fine(run("pages/limits.py", **CROSSED, methods="lpp,oracle_roc"))
+    assert "Oracle ROC" in captions(app)
+    assert "for two groups, as published, and cannot be asked about more" in captions(app)
+    assert app.get("pills")[0].value == ["lpp"]
+    assert not WRONG.search(everything(app).replace("It is about two groups", ""))
+
+
+def test_compare_draws_who_changed_by_group():
+    app = fine(run("pages/compare.py", **CROSSED, methods="commod,lpp"))
+    assert "Who changed as a table" in [fold.label for fold in app.expander]
+    assert not any("better / worse" in cell for cell in tables(app)["Models matched"][0])
+    assert not WRONG.search(everything(app))

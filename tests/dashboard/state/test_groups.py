@@ -3,13 +3,16 @@
 import json
 from dataclasses import replace
 
+import numpy as np
+import pandas as pd
 import pytest
 
+from commod.dashboard.jobs.results import fit_result
 from commod.dashboard.state.link import Access, from_link, to_link
 from commod.dashboard.state.recipe import to_python
 from commod.dashboard.state.runs_file import Run, default_name, read_link, read_runs, write_link, write_runs
 from commod.dashboard.state.settings import Settings, defaults, groupings_of, in_words, offered
-from commod.datasets import load_task
+from commod.datasets import add_task, forget_task, load_task
 
 CROSSED = defaults("adult", "race_sex")
 
@@ -100,3 +103,22 @@ def test_in_words():
     assert next(iter(groupings_of("adult.race_sex").items())) == ("", "Female / Male")
     assert set(groupings_of("adult")) == set(load_task("adult").spec.task_names)
     assert Settings().groups == ""
+
+
+def test_the_copied_python_makes_the_model_of_weighted_rows_and_groups_known_in_part(capsys):
+    task, rng = load_task("hiring.race_sex"), np.random.default_rng(1)
+    spec = replace(task.spec, name="survey", groupings=(), grouping="")
+    weight = pd.Series(rng.integers(0, 4, len(task.y)).astype(float), index=task.y.index)
+    sensitive = task.sensitive.where(rng.random(len(task.y)) > 0.2, -1)
+    add_task(replace(task, spec=spec, sensitive=sensitive, weight=weight))
+    try:
+        settings = defaults("survey")
+        namespace = {}
+        exec(compile(to_python(settings), "copied", "exec"), namespace)
+        capsys.readouterr()
+        result = fit_result(settings)
+        X = result.scene.test.X
+        np.testing.assert_allclose(namespace["g"].predict_proba(X), result.g.predict_proba(X), rtol=0, atol=1e-12)
+        np.testing.assert_allclose(result.logit, result.g.decision_function(X), atol=1e-9)
+    finally:
+        forget_task("survey")

@@ -12,6 +12,7 @@ import pytest
 from commod.dashboard.jobs.results import fit_result
 from commod.dashboard.state.settings import defaults
 from commod.dashboard.text import glossary
+from commod.metrics import MIN_GROUP
 from commod.metrics.figures import FIGURES, Figure
 from commod.models import Commod
 from commod.models.adversary import sigmoid
@@ -134,3 +135,7 @@ def test_the_four_fifths_rule_and_compas():
     figures = fit_result(replace(defaults("compas"), lambda_fair=0.0)).figures["f"]
     told = f"f has a P-Rule of {figures['p_rule']:.2f}, and of {figures['p_rule_of_negative']:.2f} for “not charged"
     assert told in WORDS["four_fifths"].more
+
+
+def test_a_small_group_is_one_that_figures_leave_out():
+    assert glossary.tip("small_group").startswith(f"A group of fewer than {MIN_GROUP} test people.")

@@ -232,11 +232,14 @@ def _figures(shown: Sequence[Shown]) -> None:
         for column, title in ({"g": figure.title} if figure.of_change else titles).items():
             rows.append([title, *(_interval(one.result.figures, figure, column) for one in shown)])
     st.html(_table("Figure", shown, rows + _group_rows(shown), FIGURES))
+    many = any(one.result.has_many_groups for one in shown)
+    pairs = ", of figures that compare many groups over all pairs of them" if many else ""
+    rests_on = [text for one in shown for text in (one.result.scene.basis, one.result.scene.left_out) if text]
     fair = "; ".join(f"{figure.in_sentence}: {figure.fair} is fair" for figure in key_figures() if figure.fair)
     st.caption(
-        f"On test, in [ ] the 95 % interval (Wilson's for shares, else the Bayesian bootstrap). {fair}. Differences "
-        "whose interval holds 0 may be chance, and say so. The people are drawn anew for each run, so that intervals "
-        "of one f may differ in the last digit."
+        f"On test, in [ ] the 95 % interval (Wilson's for shares{pairs}, else the Bayesian bootstrap). {fair}. "
+        "Differences whose interval holds 0 may be chance, and say so. The people are drawn anew for each run, so that "
+        f"intervals of one f may differ in the last digit. {escape_markdown(' '.join(dict.fromkeys(rests_on)))}"
     )
 
 

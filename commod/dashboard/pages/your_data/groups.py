@@ -119,7 +119,7 @@ def _choose_merge(choice: Choice, column: str) -> dict[str, str]:
                 f"Those under {SMALL} rows together",
                 key=f"merge_small_{column}",
                 disabled=not small,
-                help=tip("small_group"),
+                help=tip("few_in_test"),
                 on_click=by_size,
             )
             if names:
