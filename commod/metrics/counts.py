@@ -91,7 +91,7 @@ def as_weight(sample_weight: Any) -> NDArray[np.float64]:
             f"{weight[bad][0]:g}): leave those rows out or give them a weight."
         )
     if len(weight) and not weight.any():
-        raise ValueError("All weights are 0: nobody would count. Give sample_weight where somebody has more than 0.")
+        raise ValueError("All weights are zero: nobody would count. Give sample_weight where somebody has more than 0.")
     return weight
 
 

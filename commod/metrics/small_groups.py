@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 __all__ = ["MIN_GROUP", "compared_groups", "left_out_in_words"]
 
-# Beside nine groups of 500 people, all with the same true rate of 0.3, a group of 49 has the smallest or the largest
-# rate in two of three samples.
-MIN_GROUP = 50
+# Beside nine groups of 500 people, all with the same true rate of 0.3, a group of 99 has the smallest or the largest
+# rate in every second sample; one of 49, in two of three.
+MIN_GROUP = 100
 
 
 def compared_groups(rows: Any) -> NDArray[np.bool_]:

@@ -82,7 +82,7 @@ def test_a_tally_knows_rows_and_squares():
     [
         ([1, -1], r"1 row\(s\) do not \(the first has -1\)"),
         ([1, np.nan], "finite numbers from 0 on"),
-        ([0, 0], "All weights are 0"),
+        ([0, 0], "All weights are zero"),
         (["a", "b"], "must hold numbers"),
         ([[1], [1]], "one value per row"),
         ([1, 1, 1], "sample_weight has 3 rows"),
@@ -105,7 +105,7 @@ def test_small_groups_are_left_out_where_two_are_large_enough():
 def test_who_is_left_out_is_told():
     assert left_out_in_words(("a", "b", "c"), (100, 100, 100)) == ""
     one = left_out_in_words(("a", "b", "c"), (100, 100, 1))
-    assert "leave out c (1 person): of fewer than 50 people" in one
+    assert "leave out c (1 person): of fewer than 100 people" in one
     assert one.endswith("Its rate is shown with an interval.")
     two = left_out_in_words(("a", "b", "c", "d"), (100, 12, 100, 49))
     assert "b (12 people), d (49 people)" in two
