@@ -306,7 +306,7 @@ def test_intervals_under_weights_hold_the_truth():
 
 
 def test_intervals_of_extremes_are_not_hopelessly_wide():
-    """Of one pair clearly apart about what that pair alone would have; never more than twice as much."""
+    """Not much wider than for a pair that was known before."""
     rng = np.random.default_rng(3)
     for title, shares in many_groups(10).items():
         counts = sample(shares, 1000, rng).sum(axis=-2)
@@ -316,7 +316,7 @@ def test_intervals_of_extremes_are_not_hopelessly_wide():
             np.ptp(interval_of_extremes(FIGURES["p_rule"].formula, each, each, 0.95)) for each in (pair, counts)
         )
         assert alone <= all_of_them * 1.1, title
-        assert all_of_them <= 2 * alone, title
+        assert all_of_them <= 1.6 * alone, title
 
 
 def test_the_ends_of_a_pair_are_the_printed_ones():
