@@ -69,6 +69,11 @@ def test_integer_weights_are_repeated_rows(groups):
     assert metrics.expected_calibration_error(y, scores[0], sample_weight=weight) == pytest.approx(
         metrics.expected_calibration_error(again[0], again[4]), abs=1e-9
     )
+    ours, theirs = (
+        metrics.calibration_table(*scores, sample_weight=weight),
+        metrics.calibration_table(*again[4:]),
+    )
+    np.testing.assert_allclose(ours.drop(columns="count"), theirs.drop(columns="count"), atol=1e-9)
     rates = ["positive_rate", "tpr", "fpr", "accuracy"]
     table = metrics.group_table(y, g, sensitive_features=s, sample_weight=weight)[rates]
     repeated = metrics.group_table(again[0], again[2], sensitive_features=again[3])[rates]
