@@ -1,4 +1,7 @@
-"""All figures of a pair (f, g) on one set of rows, with intervals: Wilson's for shares, else the Bayesian bootstrap."""
+"""All figures of a pair (f, g) on one set of rows, with intervals.
+
+Wilson's for shares, those of `extreme_intervals` for extremes over many groups, else the Bayesian bootstrap.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ import pandas as pd
 from scipy.special import ndtri
 
 from commod.metrics.auc import compare_auc
-from commod.metrics.counts import CROSSED, Counts, effective_size, sizes_of_groups, tally
+from commod.metrics.counts import CROSSED, Counts, effective_size, same_length, sizes_of_groups, tally
 from commod.metrics.extreme_intervals import Ends, interval_of_difference, interval_of_extremes
 from commod.metrics.fairness import Extremes, Values, extreme_groups
 from commod.metrics.figures import FIGURES, Figure, figure_of, figures_of_changes, figures_of_counts, wholes_of_counts
@@ -90,8 +93,8 @@ def compare_decisions(
         positive_rate_i`` per group), then those of the change (``change_rate, raised_rate`` (0→1), ``lowered_rate``
         (1→0), ``change_rate_i`` per group, …), whose value for f is that of no change. Columns ``f, g, difference``
         (g − f), each with ``_low`` and ``_high``. ``dm`` and its parts are missing where a group lacks a label.
-        Intervals: Wilson's for shares of people, else `n_bootstrap` draws within group × label, both models on the
-        same draw.
+        Intervals: Wilson's for shares of people; for extremes over more than two groups those of
+        `commod.metrics.extreme_intervals`; else `n_bootstrap` draws within group × label, both models on the same draw.
     """
     predictions = {"predictions_f": predictions_f, "predictions_g": predictions_g}
     found = tally(y_true, predictions, sensitive_features, sample_weight, n_groups)
@@ -105,6 +108,7 @@ def compare_decisions(
     )
     if scores is None:
         return frame
+    same_length(y_true=found.kept, **{"scores of f": scores[0], "scores of g": scores[1]})
     label, of_f, of_g = (np.asarray(values)[found.kept] for values in (y_true, *scores))
     weight = None if sample_weight is None else np.asarray(sample_weight)[found.kept]
     frame.loc["auc"] = pd.Series(compare_auc(of_f, of_g, label, confidence, sample_weight=weight))

@@ -11,6 +11,7 @@ import numpy as np
 
 from commod.metrics.figures import figures_of_changes, figures_of_counts
 from commod.metrics.report import compare_counts
+from commod.metrics.small_groups import MIN_GROUP
 
 SIZES = (30, 100, 300, 1000)
 # What is covered: a row of `compare_decisions`, and of which model.
@@ -77,12 +78,18 @@ def sample(shares, people, rng):
 
 def figures(counts):
     """Of f, of g, and their difference, by name; over any leading axes."""
-    f, g = figures_of_counts(counts.sum(axis=-1)), figures_of_counts(counts.sum(axis=-2))
-    return {"g": g | figures_of_changes(counts), "difference": {name: g[name] - f[name] for name in g}}
+    rows = all_compared(counts)
+    f, g = figures_of_counts(counts.sum(axis=-1), rows), figures_of_counts(counts.sum(axis=-2), rows)
+    return {"g": g | figures_of_changes(counts, rows), "difference": {name: g[name] - f[name] for name in g}}
+
+
+def all_compared(counts):
+    """Rows of the groups that leave nobody out: what is measured is the interval, not the rule for small groups."""
+    return np.full(counts.shape[-4], MIN_GROUP)
 
 
 def ours(counts, seed):
-    frame = compare_counts(counts, seed=seed)
+    frame = compare_counts(counts, rows=all_compared(counts), seed=seed)
     return {
         (name, column): (frame.at[name, f"{column}_low"], frame.at[name, f"{column}_high"])
         for name, column in COVERED.values()

@@ -15,7 +15,7 @@ from commod.metrics.extreme_intervals import _differences, _ratios, interval_of_
 from commod.metrics.figures import figures_of_counts, key_figures, key_figures_of
 from commod.metrics.intervals import wilson_interval
 from commod.metrics.report import compare_counts
-from tests.benchmarks.coverage import coverage, many_groups, ours, sample, sizes
+from tests.benchmarks.coverage import all_compared, coverage, many_groups, ours, sample, sizes
 
 PAIRS = {
     "p_rule": oracle.demographic_parity_ratio,
@@ -69,6 +69,11 @@ def test_integer_weights_are_repeated_rows(groups):
     assert metrics.expected_calibration_error(y, scores[0], sample_weight=weight) == pytest.approx(
         metrics.expected_calibration_error(again[0], again[4]), abs=1e-9
     )
+    ours, theirs = (
+        metrics.calibration_table(*scores, sample_weight=weight),
+        metrics.calibration_table(*again[4:]),
+    )
+    np.testing.assert_allclose(ours.drop(columns="count"), theirs.drop(columns="count"), atol=1e-9)
     rates = ["positive_rate", "tpr", "fpr", "accuracy"]
     table = metrics.group_table(y, g, sensitive_features=s, sample_weight=weight)[rates]
     repeated = metrics.group_table(again[0], again[2], sensitive_features=again[3])[rates]
@@ -260,7 +265,8 @@ def covered_difference(shares, people, repeats, n_bootstrap):
     """Of g's P-Rule and mistreatment less f's."""
     rng, found = np.random.default_rng(2), []
     for seed in range(repeats):
-        frame = compare_counts(sample(shares, people, rng), n_bootstrap=n_bootstrap, seed=seed)
+        counts = sample(shares, people, rng)
+        frame = compare_counts(counts, rows=all_compared(counts), n_bootstrap=n_bootstrap, seed=seed)
         for name in ("p_rule", "dm"):
             of_f, of_g = (float(FIGURES[name].formula(shares.sum(axis=axis))) for axis in (-1, -2))
             found.append(frame.loc[name, "difference_low"] <= of_g - of_f <= frame.loc[name, "difference_high"])
@@ -305,7 +311,7 @@ def test_intervals_under_weights_hold_the_truth():
 
 
 def test_intervals_of_extremes_are_not_hopelessly_wide():
-    """Of one pair clearly apart about what that pair alone would have; never more than twice as much."""
+    """Not much wider than for a pair that was known before."""
     rng = np.random.default_rng(3)
     for title, shares in many_groups(10).items():
         counts = sample(shares, 1000, rng).sum(axis=-2)
@@ -315,7 +321,7 @@ def test_intervals_of_extremes_are_not_hopelessly_wide():
             np.ptp(interval_of_extremes(FIGURES["p_rule"].formula, each, each, 0.95)) for each in (pair, counts)
         )
         assert alone <= all_of_them * 1.1, title
-        assert all_of_them <= 2 * alone, title
+        assert all_of_them <= 1.6 * alone, title
 
 
 def test_the_ends_of_a_pair_are_the_printed_ones():

@@ -15,8 +15,9 @@ from tests.benchmarks.coverage import POPULATIONS, coverage, ours
 Z2 = 1.959964**2
 
 
-def random_decisions(seed, n=400, groups=2):
-    rng = np.random.default_rng(seed)
+def random_decisions(seed, groups=2):
+    """200 people of each group, about: none is so small that it is left out."""
+    rng, n = np.random.default_rng(seed), 200 * groups
     y, f = rng.integers(0, 2, n), rng.integers(0, 2, n)
     s = rng.integers(0, groups, n)
     g = np.where(rng.random(n) < 0.2, 1 - f, f)
