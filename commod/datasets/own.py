@@ -176,7 +176,8 @@ def make_task(frame: pd.DataFrame, choice: Choice, *, name: str = "own") -> OwnT
         words=_words(choice),
         person=_people(frame[choice.person].loc[index]) if choice.person else None,
         time=times.loc[index] if times is not None else None,
-        weight=weight.loc[index] if weight is not None else None,
+        # Survey weights add up to a nation: of a mean of 1, a small group stays one of few people.
+        weight=weight.loc[index] / weight.loc[index].mean() if weight is not None else None,
     )
     _check_split(task, choice)
     return OwnTask(task, tuple(done))

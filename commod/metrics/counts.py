@@ -201,7 +201,11 @@ def tally(
         codes, groups = codes_of_groups(of_groups[kept])
     else:
         codes, groups = of_groups[kept].to_numpy(), list(range(n_groups))
-        codes_of_groups(codes[codes >= 0])  # two groups at least, or it says so
+        found = codes_of_groups(codes[codes >= 0])[1]  # two groups at least, or it says so
+        if found[-1] >= n_groups:
+            raise ValueError(
+                f"sensitive_features has the code {found[-1]}, and n_groups is {n_groups}: codes go from 0."
+            )
     kept[kept] = codes >= 0
     codes, weight, columns = codes[codes >= 0], weight[kept], [values[kept] for values in (y, *decided.values())]
     rows, counts, squares = (_count(codes, len(groups), columns, weight**power) for power in range(3))

@@ -80,6 +80,30 @@ def scaling():
         print(f"  {n_rows:>9,} rows  {took:7.2f} s  per row {took / n_rows / first:4.2f}×  peak memory {peak:5.2f} GiB")
 
 
+# Races that stay by themselves where six groups are made of race × sex.
+LARGE_RACES = ("African-American", "Caucasian", "Black", "White")
+
+
+def many_groups(name, lambda_fair):
+    """Six groups, and the two of either attribute that they are crossed of, on the same rows with the same f."""
+    c = case(name)
+    margins = c.task.margins(c.train.sensitive)
+    race, sex = (np.array(names)[codes] for codes, names in margins.values())
+    race = np.where(np.isin(race, LARGE_RACES), race, "Other")
+    scores = c.f.predict_proba(c.train.X)[:, 1]
+
+    def took(groups):
+        given = {"sensitive_features": groups, "base_scores": scores}
+        return seconds(lambda: Commod(lambda_fair=lambda_fair).fit(c.train.X, c.train.y, **given), repeat=5)
+
+    two = [took(np.isin(race, ["Caucasian", "White"])), took(sex)]
+    six = took(np.column_stack([race, sex]))
+    print(
+        f"\n{name}, λ_fair = {lambda_fair:g}: two groups {two[0] * 1e3:.0f} and {two[1] * 1e3:.0f} ms, six "
+        f"{six * 1e3:.0f} ms: {six / two[0]:.1f}× and {six / two[1]:.1f}× (asked for: 2.5×)"
+    )
+
+
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--skip-scaling", action="store_true", help="leave out the curve up to a million rows")
@@ -87,5 +111,7 @@ if __name__ == "__main__":
     torch.set_num_threads(1)
     ratios = [compare("law_school", 2.0), compare("compas", 2.0)]
     print(f"\nBest response against the listing: {min(ratios):.0f}× at the least (asked for: 60×)")
+    for name, lambda_fair in (("compas.race_sex", 2.0), ("compas.race_sex", 4.0), ("adult.race_sex", 4.0)):
+        many_groups(name, lambda_fair)
     if not arguments.skip_scaling:
         scaling()

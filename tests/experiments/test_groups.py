@@ -15,7 +15,7 @@ from commod.experiments.refits import refit
 from commod.experiments.search import Asked, Search, effective_weight
 from commod.experiments.start import suited_start
 from commod.experiments.sweep import Cell, rows_in_words
-from commod.metrics import disparate_mistreatment, p_rule
+from commod.metrics import MIN_GROUP, disparate_mistreatment, p_rule
 from commod.models.competitors import METHODS
 from commod.theory import p_rule_curve
 
@@ -25,9 +25,9 @@ GROUPS = ("North", "East", "South", "Islands")
 
 @cache
 def scene(weighted=False, unknown=0.0):
-    """Who is of which group shows in the first feature; of the last group there are forty people in all."""
+    """Who is of which group shows in the first feature; of the last group there are some sixty people in all."""
     rng = np.random.default_rng(0)
-    n = 1200
+    n = 1800
     s = rng.choice(4, n, p=[0.45, 0.3, 0.215, 0.035])
     X = pd.DataFrame(rng.normal(size=(n, 3)), columns=["one", "two", "three"])
     X["one"] += 0.8 * s
@@ -123,9 +123,9 @@ def test_a_search_judges_the_groups_that_the_test_part_compares(case):
     here = scene(**case)
     cells = 2 * here.test.sensitive + here.test.y
     rows, people = (np.bincount(cells, w, 8).reshape(4, 2) for w in (None, effective_weight(here.test)))
-    assert rows.sum(axis=1)[3] < 50
+    assert rows.sum(axis=1)[3] < MIN_GROUP
     search = Search(here.train, here.f, {"fairness": DP}, people, Asked(0.5, 0.3, None, 0.8), rows.sum(axis=1))
-    search.try_all([(0.0, 0.05, 0.1), (3.0, 0.05, 0.1)], lambda: None)
+    search.try_all([(0.0, 0.05, 0.1), (8.0, 0.0, 0.01)], lambda: None)
     f, g = search.tried.values()
     assert f["change_rate"] == 0.0
     assert g["fairness"] > f["fairness"]

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from commod.metrics import MIN_GROUP
 from commod.theory import best_accuracy, mistreatment_curve, p_rule_curve
 from tests.theory.brute import WHOM, crowd, four_cells, mistreatments, p_rules, ratio, reachable, several_groups
 
@@ -103,14 +104,20 @@ def test_of_several_groups_all_three_are_the_best_of_all_sets_of_flips(people, p
 
 def test_people_of_a_group_that_is_too_small_to_be_compared_may_be_decided_rightly():
     rng = np.random.default_rng(0)
-    s = np.repeat([0, 1, 2], [60, 70, 9])
-    y, d = rng.integers(0, 2, (2, 139))
+    s = np.repeat([0, 1, 2], [MIN_GROUP, MIN_GROUP + 20, 9])
+    y, d = rng.integers(0, 2, (2, len(s)))
     d[s == 2] = 1 - y[s == 2]  # nine errors that no limit forbids to mend
+    ks = range(0, 60, 3)
     for fairness, limit in ((PARITY, 0.99), (ODDS, 0.02)):
-        both = np.nan_to_num(answered(y[s < 2], d[s < 2], s[s < 2], limit, fairness) * 130, nan=-np.inf)
-        found = np.nan_to_num(answered(y, d, s, limit, fairness) * 139, nan=-np.inf)
-        expected = [max(both[min(k - m, 130)] + m for m in range(min(k, 9) + 1)) for k in range(140)]
-        np.testing.assert_allclose(found, expected)
+
+        def right(kept, changes, fairness=fairness, limit=limit):
+            asked = {"sensitive_features": s[kept], "changes": changes, "limit": limit, "fairness": fairness}
+            return np.nan_to_num(best_accuracy(y[kept], d[kept], **asked)["accuracy"] * kept.sum(), nan=-np.inf)
+
+        both = right(s < 2, range(60))
+        expected = [max(both[k - m] + m for m in range(min(k, 9) + 1)) for k in ks]
+        np.testing.assert_allclose(right(s < 3, ks), expected)
+        assert np.isfinite(expected).any()
 
 
 # ---- All numbers of flips by group, label and decision ----

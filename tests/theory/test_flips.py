@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from commod.metrics import disparate_mistreatment, p_rule
+from commod.metrics import MIN_GROUP, disparate_mistreatment, p_rule
 from commod.theory import best_curve, mistreatment_curve, p_rule_curve, switching_point
 from tests.theory.brute import (
     WHOM,
@@ -231,17 +231,18 @@ def test_three_groups_of_which_one_stays_away_from_the_extremes_need_no_more_tha
 
 
 def test_a_group_of_few_people_is_left_out_and_nobody_in_it_is_flipped():
-    d, s = of_rates((80, 60, 9), (20, 40, 9))
+    d, s = of_rates((MIN_GROUP + 30, MIN_GROUP, 9), (20, 40, 9))
+    large = 2 * MIN_GROUP + 30
     without = p_rule_curve(d[s < 2], sensitive_features=s[s < 2])
     found = p_rule_curve(d, sensitive_features=s)
-    assert len(found) == 150
-    np.testing.assert_array_equal(found["p_rule"][:141], without["p_rule"])
-    np.testing.assert_allclose(found["change_rate"], found["changes"] / 149)
+    assert len(found) == large + 10
+    np.testing.assert_array_equal(found["p_rule"][: large + 1], without["p_rule"])
+    np.testing.assert_allclose(found["change_rate"], found["changes"] / (large + 9))
     assert (found["net_2"] == 0).all()
-    y = np.arange(149) % 2
+    y = np.arange(large + 9) % 2
     dm = mistreatment_curve(y, d, sensitive_features=s)
     np.testing.assert_array_equal(
-        dm["dm"][:141], mistreatment_curve(y[s < 2], d[s < 2], sensitive_features=s[s < 2])["dm"]
+        dm["dm"][: large + 1], mistreatment_curve(y[s < 2], d[s < 2], sensitive_features=s[s < 2])["dm"]
     )
     assert (dm[["net_20", "net_21"]] == 0).all(axis=None)
 
