@@ -64,7 +64,7 @@ def test_the_states_of_pages_are_valid_whatever_the_link_holds(monkeypatch, link
         for module in (sweeps, what_if, page_state):
             patched.setattr(module, "st", SimpleNamespace(session_state={}, query_params=link))
         assert sweeps.state().segments in range(5)
-        result = SimpleNamespace(settings=SimpleNamespace(data="a", seed=0), changed_test=[0, 1, 0])
+        result = SimpleNamespace(settings=SimpleNamespace(task_name="a", seed=0), changed_test=[0, 1, 0])
         assert what_if.state_of(result).person in range(3)
 
 

@@ -259,7 +259,7 @@ def _who(found: Match, settings: Settings) -> tuple[Callable[[], Any], Callable[
 def _on_explore(settings: Settings, cell: Cell) -> Settings:
     """The settings under which Explore trains a COMMOD model of the sweep."""
     usual = defaults(settings.data, settings.groups)
-    others: dict[str, Any] = {"lambda_concepts": usual.lambda_concepts, "k": usual.k, "update": usual.update}
+    others: dict[str, Any] = {"lambda_concepts": usual.lambda_concepts, "k": usual.k, "update": Settings.update}
     others |= dict(cell.others)
     return replace(settings.free(), lambda_fair=cell.value, **others)
 
