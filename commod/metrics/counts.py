@@ -26,6 +26,7 @@ __all__ = [
     "same_length",
     "sizes_of_groups",
     "tally",
+    "values_of_groups",
 ]
 
 # (..., groups, label, prediction) or, for two models, (..., groups, label, prediction of f, prediction of g)
@@ -119,7 +120,7 @@ def codes_of_groups(sensitive_features: Any) -> tuple[NDArray[np.int64], list[An
     ValueError
         If fewer than two groups are known.
     """
-    series = _one_column(sensitive_features)
+    series = values_of_groups(sensitive_features)
     known = series.notna()
     groups = sorted(series[known].unique().tolist(), key=lambda v: (str(type(v)), v))
     if len(groups) < 2:
@@ -128,7 +129,7 @@ def codes_of_groups(sensitive_features: Any) -> tuple[NDArray[np.int64], list[An
     return pd.Categorical(series, categories=groups).codes.astype(np.int64), groups
 
 
-def _one_column(sensitive_features: Any) -> pd.Series:
+def values_of_groups(sensitive_features: Any) -> pd.Series:
     """One value a row; of several columns, their names joined."""
     if isinstance(sensitive_features, pd.DataFrame):
         columns = [pd.Series(np.asarray(column)) for _, column in sensitive_features.items()]
@@ -192,7 +193,7 @@ def tally(
     """
     y = as_binary(y_true, "y_true")
     decided = {name: as_binary(values, name) for name, values in predictions.items()}
-    of_groups = _one_column(sensitive_features)
+    of_groups = values_of_groups(sensitive_features)
     weight = np.ones(len(y)) if sample_weight is None else as_weight(sample_weight)
     given = {} if sample_weight is None else {"sample_weight": weight}
     same_length(y_true=y, **decided, sensitive_features=of_groups, **given)

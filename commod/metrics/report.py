@@ -17,7 +17,6 @@ from commod.metrics.extreme_intervals import Ends, interval_of_difference, inter
 from commod.metrics.fairness import Extremes, Values, extreme_groups
 from commod.metrics.figures import FIGURES, Figure, figure_of, figures_of_changes, figures_of_counts, wholes_of_counts
 from commod.metrics.intervals import wilson_interval
-from commod.metrics.small_groups import compared_groups
 
 __all__ = ["bootstrap_counts", "compare_counts", "compare_decisions", "compare_margins"]
 
@@ -153,11 +152,10 @@ def compare_counts(
         low, high = _of_draws(values, confidence)
         columns[column] = values[:, 0]
         columns[f"{column}_low"], columns[f"{column}_high"] = np.maximum(low, least * most), np.minimum(high, most)
-    if compared_groups(rows).sum() > 2:
-        for i, name in enumerate(names):
-            found = _of_extremes(figure_of(name)[0], before[i], after[i], counts, squares, rows, confidence)
-            for column, ends in found.items():
-                columns[f"{column}_low"][i], columns[f"{column}_high"][i] = ends
+    for i, name in enumerate(names):
+        found = _of_extremes(figure_of(name)[0], before[i], after[i], counts, squares, rows, confidence)
+        for column, ends in found.items():
+            columns[f"{column}_low"][i], columns[f"{column}_high"][i] = ends
     weights, of_squares = wholes_of_counts(counts), wholes_of_counts(squares)
     shares = [names.index(name) for name in weights]
     people = effective_size(list(weights.values()), list(of_squares.values()))

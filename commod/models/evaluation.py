@@ -64,7 +64,7 @@ def evaluate(
         (logit > line).astype(int),
         np.asarray(g.predict(rows.X)).astype(int),
         sensitive_features=rows.sensitive,
-        sample_weight=getattr(rows, "weight", None),
+        sample_weight=rows.weight,
         n_groups=len(task.groups),
         scores=(logit, g.predict_proba(rows.X)[:, 1]) if scored else None,
         confidence=confidence,

@@ -42,7 +42,7 @@ def test_weights_count():
     task, rows, f = held_out()
     weight = pd.Series(np.random.default_rng(1).integers(1, 4, len(rows.y)))
     again = weight.index.repeat(weight)
-    repeated = SimpleNamespace(X=rows.X.loc[again], y=rows.y[again], sensitive=rows.sensitive[again])
+    repeated = SimpleNamespace(X=rows.X.loc[again], y=rows.y[again], sensitive=rows.sensitive[again], weight=None)
     weighted = evaluate(task, f, f, held_out(weight)[1])
     pd.testing.assert_series_equal(weighted["g"], evaluate(task, f, f, repeated)["g"], rtol=0, atol=1e-9)
 

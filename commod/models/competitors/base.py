@@ -11,7 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from commod.datasets.encoding import TabularEncoder, as_table
-from commod.metrics.counts import _one_column as values_of_groups
+from commod.metrics.counts import values_of_groups
 from commod.metrics.figures import CRITERIA
 from commod.models.adversary import Array, sigmoid
 from commod.models.base_scores import BaseModel
