@@ -102,8 +102,9 @@ def nearest(scene, name, target):
 
 
 def train_p_rule(scene, decided):
+    """On the training rows, of the groups that are large enough on test."""
     counts = counts_of_codes(scene.train.sensitive, len(scene.task.groups), scene.train.y, decided)
-    return float(CRITERIA[DP].figure.of_counts(counts))
+    return float(CRITERIA[DP].figure.of_counts(counts, scene.group_sizes))
 
 
 def figures(scene, on_train, on_test, words):
@@ -131,11 +132,11 @@ def table(points):
         means = rows.groupby("name", sort=False)[["f", "g", "accuracy_f", "accuracy", "changed"]].mean()
         gains = rows.assign(gain=rows["g"] - rows["f"]).groupby("name")["gain"]
         first = f"{task} ({len(prepare(task).task.groups)} groups)"
-        for place, name in enumerate(
-            ["commod", *[each for each in METHODS if each in means.index and each != "commod"]]
-        ):
+        for place, name in enumerate(name for name in METHODS if name in means.index):  # COMMOD first
             row, told = means.loc[name], METHODS[name]
             marked = f"{told.title}{' ○' if told.needs_sensitive else ''}"
+            if gains.size()[name] < gains.size()["commod"]:
+                marked += f" ({gains.size()[name]} of {gains.size()['commod']} splits)"
             gain = f"{p_rule.show_difference(gains.mean()[name])} ± {gains.std()[name]:.3f}"
             lines.append(
                 f"| {'' if place else first} | {marked} | {p_rule.show(row['f'])} | {p_rule.show(row['g'])} | "
