@@ -58,6 +58,7 @@ def test_a_page_says_why_f_could_not_be_trained_and_goes_on_with_another(uploade
 
 def test_it_is_trained_once_for_all_that_is_asked_of_it_and_for_every_cut_off(uploaded, trained):
     app = explore(uploaded)
+    assert "set_groups" not in {choice.key for choice in app.selectbox}  # data of one grouping have nothing to choose
     fine(app.selectbox(key="set_f").set_value("gradient_boosting").run())
     fine(app.number_input(key="set_threshold").set_value(0.6).run())
     fine(app.switch_page("pages/limits.py").run())
