@@ -15,6 +15,7 @@ import warnings
 import zipfile
 import zlib
 from collections import Counter
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 
@@ -482,7 +483,7 @@ def choice_of(frame, guesses, rng):
     scores = rng.choice(["", *possible]) if "model_score" in frame.columns else ""
     ways = [{}, {}, *({"person": column} for column in roles.possible_people(frame, guesses))]
     ways += [{"time": column} for column in (*roles.possible_times(guesses), rng.choice(columns))]
-    return Choice(
+    choice = Choice(
         target,
         roles.guess_favourable(values, target, list(frame.columns)),
         sensitive,
@@ -495,6 +496,20 @@ def choice_of(frame, guesses, rng):
         scores_out_of=possible.get(scores, 1.0),
         **rng.choice(ways),
     )
+    return choice if rng.random() < 0.5 else _in_more_groups(frame, choice, others, rng)
+
+
+def _in_more_groups(frame, choice, columns, rng):
+    """The same in all groups of one column or two, with what is proposed then; rows weighted by anything."""
+    choice = replace(choice, groups=(), unknown=rng.choice(["train", "drop"]))
+    if rng.random() < 0.5:
+        second = rng.choice(columns)  # maybe the same
+        choice = replace(choice, sensitive=(choice.sensitive, second))
+    if rng.random() < 0.7:
+        choice = replace(choice, merge=roles.guess_merge(frame, choice))
+    if rng.random() < 0.7:
+        choice = replace(choice, groups=roles.guess_groups(frame, choice))
+    return replace(choice, weight=rng.choice(["", "", "", *map(str, frame.columns)]))
 
 
 def push(content, rng, *, fit=False):
@@ -524,7 +539,8 @@ def push(content, rng, *, fit=False):
         return "a task"
     train, test = task.split(seed=0)
     f = task.spec.scores or task.base_model(LogisticRegression()).fit(train.X, train.y)
-    g = Commod(f, lambda_fair=2.0, n_concepts=1).fit(train.X, train.y, sensitive_features=train.sensitive)
+    rows = {"sensitive_features": train.sensitive_features, "sample_weight": train.weight}
+    g = Commod(f, lambda_fair=2.0, n_concepts=1).fit(train.X, train.y, **rows)
     assert np.isfinite(g.predict_proba(test.X)).all()
     return "a task, trained on"
 

@@ -54,7 +54,7 @@ _CELLS = {
 
 
 def hiring_table(rows: int = 4000, seed: int = 0) -> pd.DataFrame:
-    """Applicants at a factory, all invented, loosely after the facts of a case of 1976 (DeGraffenreid v. General Motors).
+    """Applicants at a factory, all invented, loosely after a case of 1976 (DeGraffenreid v. General Motors).
 
     Before, Black men were let into the plant, white women into the office, white men into some of both, and Black women
     into neither. Years of work count alike for everybody, and so a model that knows nothing of race or sex takes about

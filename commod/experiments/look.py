@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from commod.datasets import Choice, ChoiceError, find_leaks, make_task
+from commod.datasets import Choice, ChoiceError, find_leaks, make_task, roles
 from commod.datasets.task import Split, Task
 from commod.explain.doubts import Doubt, doubts_about, first_scores
 
@@ -65,8 +65,11 @@ def look_at(some: pd.DataFrame, of_each: pd.DataFrame, choice: Choice, rows: int
         If the data cannot be used as chosen.
     """
     leaks = find_leaks(make_task(of_each, choice))
+    # Of many groups, those that are hardly among the rows say nothing of f.
+    found = roles.guess_groups(some, choice)
+    seen = tuple(group for group in choice.groups if group in found)
     try:
-        task = make_task(some, choice).task
+        task = make_task(some, replace(choice, groups=seen) if 2 <= len(seen) < len(choice.groups) else choice).task
     except ChoiceError:
         if len(some) < rows:
             return None
