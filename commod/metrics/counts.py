@@ -12,8 +12,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from commod.datasets.grouping import CROSS
+
 __all__ = [
-    "CROSSED",
     "Counts",
     "Tally",
     "as_binary",
@@ -31,8 +32,6 @@ __all__ = [
 
 # (..., groups, label, prediction) or, for two models, (..., groups, label, prediction of f, prediction of g)
 Counts = NDArray[np.float64]
-# Between the parts of the name of a group that is a combination.
-CROSSED = " × "
 
 
 @dataclass(frozen=True)
@@ -143,7 +142,7 @@ def values_of_groups(sensitive_features: Any) -> pd.Series:
     if len(columns) == 1:
         return columns[0]
     known = np.logical_and.reduce([column.notna() for column in columns])
-    return columns[0].astype(str).str.cat([column.astype(str) for column in columns[1:]], sep=CROSSED).where(known)
+    return columns[0].astype(str).str.cat([column.astype(str) for column in columns[1:]], sep=CROSS).where(known)
 
 
 def counts_of_codes(codes: Any, n_groups: int, y: Any, f: Any, g: Any = None, weight: Any = None) -> Counts:

@@ -11,8 +11,9 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtri
 
+from commod.datasets.grouping import CROSS
 from commod.metrics.auc import compare_auc
-from commod.metrics.counts import CROSSED, Counts, effective_size, same_length, sizes_of_groups, tally
+from commod.metrics.counts import Counts, effective_size, same_length, sizes_of_groups, tally
 from commod.metrics.extreme_intervals import Ends, interval_of_difference, interval_of_extremes
 from commod.metrics.fairness import Extremes, Values, extreme_groups
 from commod.metrics.figures import FIGURES, Figure, figure_of, figures_of_changes, figures_of_counts, wholes_of_counts
@@ -235,7 +236,7 @@ def compare_margins(
     columns = [pd.Series(np.asarray(column)[kept], name=str(name)) for name, column in sensitive_features.items()]
     y, decided = np.asarray(y_true)[kept], np.asarray(y_pred)[kept]
     weight = None if sample_weight is None else np.asarray(sample_weight)[kept]
-    crossing = CROSSED.join(str(column.name) for column in columns)
+    crossing = CROSS.join(str(column.name) for column in columns)
     rows = {}
     for name, groups in [*((str(column.name), column) for column in columns), (crossing, pd.concat(columns, axis=1))]:
         given = {"sensitive_features": groups, "sample_weight": weight}
