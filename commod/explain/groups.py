@@ -22,6 +22,11 @@ EXTREMES = {
     "demographic_parity": {"p_rule": ""},
     "equalized_odds": {"delta_tpr": "true positive rates: ", "delta_fpr": "false positive rates: "},
 }
+# Which of them says who fares worst, and how that is said.
+WORST = {
+    "demographic_parity": ("p_rule", "gets the positive decision least often"),
+    "equalized_odds": ("delta_tpr", "has the lowest true positive rate"),
+}
 
 
 @dataclass(frozen=True)
@@ -91,8 +96,11 @@ def extremes_in_words(groups: Groups, fairness: str, model: str) -> str:
     )
 
 
-def margins_in_words(groups: Groups, fairness: str) -> str:
-    """A crossing beside its margins, and what to learn from it; empty if there is none."""
+def margins_in_words(groups: Groups, fairness: str, figures: pd.DataFrame) -> str:
+    """A crossing beside its margins, and what to learn from it; empty if there is none.
+
+    `figures` are those of `compare_decisions` on the same rows: by their interval it is told what may be chance.
+    """
     if groups.margins.empty:
         return ""
     criterion = CRITERIA[fairness]
@@ -107,6 +115,8 @@ def margins_in_words(groups: Groups, fairness: str) -> str:
     )
     shares = criterion.share(groups.margins["g"].to_numpy())
     if (shares[:-1] >= FAIR_SHARE).all() and shares[-1] < FAIR_SHARE:
-        low = groups.extremes["g"].loc[next(iter(EXTREMES[fairness])), "lowest"]
-        told += f" Here it is so, and {low} gets the positive decision least often."
+        row, worst = WORST[fairness]
+        best = figures.loc[criterion.figure_name, "g_high" if criterion.upward else "g_low"]  # end of the interval
+        so = "it is so" if criterion.share(best) < FAIR_SHARE else "it seems so, which may be chance"
+        told += f" Here {so}: {groups.extremes['g'].loc[row, 'lowest']} {worst}."
     return told

@@ -9,6 +9,7 @@ import pytest
 from commod.datasets import load_task
 from commod.datasets.task import Split
 from commod.explain.groups import explain_groups, extremes_in_words, margins_in_words
+from commod.metrics import compare_decisions
 
 TASK = load_task("law_school.race_sex")  # Non-White × Female, Non-White × Male, White × Female, White × Male
 DP, EO = "demographic_parity", "equalized_odds"
@@ -26,6 +27,11 @@ def people(positive, size=100, weight=None):
 def look(positive, fairness=DP, **more):
     rows, before, after = people(positive, **more)
     return explain_groups(TASK, rows, fairness, before, after)
+
+
+def figures(positive):
+    rows, before, after = people(positive)
+    return compare_decisions(rows.y, before, after, sensitive_features=rows.sensitive)
 
 
 def test_each_group_against_everyone():
@@ -56,11 +62,17 @@ def test_fair_on_each_margin_and_unfair_to_a_crossing():
     assert found.margins.index.tolist() == ["race", "sex", "race × sex"]
     assert found.margins["g"].tolist() == pytest.approx([1.0, 1.0, 0.25])
     assert found.margins["f"].tolist() == pytest.approx([1.0, 1.0, 1.0])
-    told = margins_in_words(found, DP)
+    told = margins_in_words(found, DP, figures([20, 80, 80, 20]))
     assert told.startswith("P-Rule by race 1.000 (f: 1.000), by sex 1.000 (f: 1.000), by race × sex 0.250 (f: 1.000).")
     assert "fair on each margin and unfair to a crossing" in told
-    assert told.endswith("Here it is so, and Non-White × Female gets the positive decision least often.")
-    assert "Here it is so" not in margins_in_words(look([20, 60, 40, 80]), DP)
+    assert told.endswith("Here it is so: Non-White × Female gets the positive decision least often.")
+    assert "Here" not in margins_in_words(look([20, 60, 40, 80]), DP, figures([20, 60, 40, 80]))
+    near = margins_in_words(look([40, 52, 52, 40]), DP, figures([40, 52, 52, 40]))
+    assert near.endswith(
+        "Here it seems so, which may be chance: Non-White × Female gets the positive decision least often."
+    )
+    by_label = margins_in_words(look([20, 80, 80, 20], EO), EO, figures([20, 80, 80, 20]))
+    assert by_label.endswith("Here it is so: Non-White × Female has the lowest true positive rate.")
 
 
 def test_one_attribute_has_no_margins():
@@ -68,7 +80,7 @@ def test_one_attribute_has_no_margins():
     rows, before, after = people([20, 60, 40, 80])
     found = explain_groups(task, rows, DP, before, after)
     assert found.margins.empty
-    assert margins_in_words(found, DP) == ""
+    assert margins_in_words(found, DP, figures([20, 60, 40, 80])) == ""
 
 
 def test_a_small_group_is_shown_and_is_no_extreme():

@@ -66,7 +66,7 @@ def _sentences(result: FitResult, found: Groups) -> str:
             for model in ("g", "f")
         )
         parts.append(f"{figure.title} compares the extremes. Of g it is {g}; of f it was {f}.")
-    parts.append(margins_in_words(found, fairness))
+    parts.append(margins_in_words(found, fairness, result.figures))
     return "\n\n".join(escape_markdown(part) for part in parts if part)
 
 

@@ -264,7 +264,7 @@ def _each_group(result: FitResult) -> dict[str, Any]:
             if figure.name in result.figures.index
         ],
         "title": figure.title,
-        "margins": margins_in_words(found, fairness),
+        "margins": margins_in_words(found, fairness, result.figures),
         "rows": rows,
     }
 
