@@ -108,7 +108,6 @@ def make_task(frame: pd.DataFrame, choice: Choice, *, name: str = "own") -> OwnT
     if choice.time:
         times = _checked_times(frame[choice.time], choice.time)
         keep &= times.notna()
-    weight = _checked_weight(frame.loc[keep, choice.weight]) if choice.weight else None
     _tell_dropped(done, outcome, codes, scores, times, choice)
     done += _merges_in_words(choice)
     names = [column for column, kind in choice.kinds.items() if kind != "leave out" and column in frame.columns]
@@ -126,6 +125,7 @@ def make_task(frame: pd.DataFrame, choice: Choice, *, name: str = "own") -> OwnT
     y = (outcome.loc[index] == choice.favourable).astype(int)
     s = codes.loc[index]
     _check_cells(y, s, grouping.groups)
+    weight = _checked_weight(frame.loc[index, choice.weight]) if choice.weight else None
     constant = [column for column in X.columns if len(pd.unique(X[column])) == 1]
     if constant:
         done += [Done("{column}: the same in all rows that are left, and so left out.", column) for column in constant]
