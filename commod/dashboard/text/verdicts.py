@@ -7,6 +7,7 @@ from typing import Any
 import pandas as pd
 
 from commod.datasets import TaskSpec
+from commod.metrics import compared_groups
 from commod.metrics.figures import CRITERIA
 
 # By direction, what else is asked of the changes than that they are few.
@@ -35,9 +36,10 @@ def changes_by_direction(spec: TaskSpec, changes: pd.DataFrame) -> list[dict[str
     rows = []
     if len(changes) > 2:
         changes = changes.sort_values("change_rate", ascending=False, kind="stable")
+    compared = compared_groups(changes["count"])
     for rank, (code, row) in enumerate(changes.to_dict("index").items()):
-        name = spec.groups[int(code)]
-        group = {"name": name, "group": f"{name}|{row['changed']:,.0f} of {row['count']:,.0f}", "rank": rank}
+        name, few = spec.groups[int(code)], "" if compared[rank] else ", few"
+        group = {"name": name, "group": f"{name}|{row['changed']:,.0f} of {row['count']:,.0f}{few}", "rank": rank}
         for place, (label, part) in enumerate(directions(spec)):
             share = row[f"{part}_rate"]
             rows.append({**group, "direction": label, "count": int(row[part]), "share": share, "place": place})
