@@ -13,7 +13,14 @@ from commod.metrics.counts import counts_of_codes
 from commod.metrics.fairness import compare_groups, extreme_groups
 from commod.metrics.figures import CRITERIA
 
-__all__ = ["FAIR_SHARE", "Groups", "explain_groups", "extremes_in_words", "margins_in_words"]
+__all__ = [
+    "FAIR_SHARE",
+    "Groups",
+    "beyond_in_words",
+    "explain_groups",
+    "extremes_in_words",
+    "margins_in_words",
+]
 
 # A margin is called fair, and a crossing unfair, by this share (P-Rule, or 1 − mistreatment).
 FAIR_SHARE = 0.8
@@ -96,6 +103,20 @@ def extremes_in_words(groups: Groups, fairness: str, model: str) -> str:
     )
 
 
+def beyond_in_words(groups: Groups) -> str:
+    """Groups that the extremes leave out, though g's rate of them lies clearly beyond; empty if there are none."""
+    table = groups.table
+    rates = table.loc[table["compared"], "rate"]
+    out = table[~table["compared"] & ((table["high"] < rates.min()) | (table["low"] > rates.max()))]
+    if out.empty:
+        return ""
+    shown = ", ".join(
+        f"{row.group} ({row.rate:.1%} [{100 * row.low:.1f}, {100 * row.high:.1f}] of {row.count:,})"
+        for row in out.itertuples()
+    )
+    return f"Left out of the extremes and clearly beyond them, by the whole interval: {shown}. Look at them first."
+
+
 def margins_in_words(groups: Groups, fairness: str, figures: pd.DataFrame) -> str:
     """A crossing beside its margins, and what to learn from it; empty if there is none.
 
@@ -109,11 +130,17 @@ def margins_in_words(groups: Groups, fairness: str, figures: pd.DataFrame) -> st
         return "–" if np.isnan(value) else criterion.figure.show(value)
 
     by = [f"by {name} {shown(row['g'])} (f: {shown(row['f'])})" for name, row in groups.margins.iterrows()]
-    told = (
-        f"{criterion.figure.title} {', '.join(by)}. A model can be fair on each margin and unfair to a crossing: an "
-        "average over the margin hides a combination that fares worse."
-    )
+    told = f"{criterion.figure.title} {', '.join(by)}."
+    compared = groups.table["compared"]
+    if not compared.all():
+        told += f" The last compares {compared.sum()} of {len(compared)} combinations: the others have too few people."
     shares = criterion.share(groups.margins["g"].to_numpy())
+    if not (shares[-1] < np.nanmin(shares[:-1], initial=np.inf)):
+        return told
+    told += (
+        " A model can be fair on each margin and unfair to a crossing: an average over the margin hides a combination "
+        "that fares worse."
+    )
     if (shares[:-1] >= FAIR_SHARE).all() and shares[-1] < FAIR_SHARE:
         row, worst = WORST[fairness]
         best = figures.loc[criterion.figure_name, "g_high" if criterion.upward else "g_low"]  # end of the interval

@@ -8,24 +8,29 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["MIN_GROUP", "compared_groups", "left_out_in_words"]
+__all__ = ["MIN_GROUP", "SCARCE", "compared_groups", "least_people", "left_out_in_words"]
 
 # Beside nine groups of 500 people, all with the same true rate of 0.3, a group of 99 has the smallest or the largest
 # rate in every second sample; one of 49, in two of three.
 MIN_GROUP = 100
+# Enough where fewer than two groups have as many as that; where fewer than two have these, any number is.
+SCARCE = 30
+
+
+def least_people(rows: Any) -> int:
+    """How many rows a group must have to count in the extremes, from those that each group has."""
+    sizes = np.asarray(rows)
+    return next((least for least in (MIN_GROUP, SCARCE, 1) if (sizes >= least).sum() >= 2), 0)
 
 
 def compared_groups(rows: Any) -> NDArray[np.bool_]:
     """Which groups count in the extremes (P-Rule, largest differences, DM), from the rows that each has.
 
-    Those with `MIN_GROUP` rows or more, if there are two such; else all that have rows. So of two groups none is ever
-    left out. Rows are people who were seen, whatever weight each has: a weight makes nobody's rate surer.
+    Those with `MIN_GROUP` rows or more, if there are two such; else those with `SCARCE` or more, if there are two; else
+    all that have rows. So of two groups none is ever left out. Rows are people who were seen, whatever weight each has:
+    a weight makes nobody's rate surer.
     """
-    sizes = np.asarray(rows)
-    for enough in (sizes >= MIN_GROUP, sizes > 0):
-        if enough.sum() >= 2:
-            return np.asarray(enough)
-    return np.ones(len(sizes), dtype=bool)
+    return np.asarray(np.asarray(rows) >= least_people(rows))
 
 
 def left_out_in_words(names: Sequence[Any], sizes: Any) -> str:
@@ -36,12 +41,14 @@ def left_out_in_words(names: Sequence[Any], sizes: Any) -> str:
     names, sizes : of all groups, in the same order
         Sizes in rows, of the people that the figures are measured on.
     """
-    out = [(name, int(size)) for name, size, kept in zip(names, sizes, compared_groups(sizes), strict=True) if not kept]
+    kept = compared_groups(sizes)
+    out = [(name, int(size)) for name, size, has in zip(names, sizes, kept, strict=True) if not has]
     if not out:
         return ""
     shown = ", ".join(f"{name} ({size:,} {'person' if size == 1 else 'people'})" for name, size in out)
     of_them = "Its rate is" if len(out) == 1 else "Their rates are"
     return (
-        f"P-Rule and differences of groups leave out {shown}: of fewer than {MIN_GROUP} people, chance alone can make "
-        f"a rate the smallest or the largest. {of_them} shown with an interval."
+        f"P-Rule and differences of groups compare {int(kept.sum())} of {len(kept)} groups and leave out {shown}: of "
+        f"fewer than {least_people(sizes)} people, chance alone can make a rate the smallest or the largest. {of_them} "
+        "shown with an interval."
     )

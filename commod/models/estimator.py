@@ -54,6 +54,8 @@ _OPTIONS: dict[tuple[str, str], dict[str, type]] = {
 _OPTIONS["adversarial", "mlp"] = _OPTIONS["adversarial", "linear"] | {"width": int}
 
 SCORE_FEATURE = "f_logit"
+# Weights of this mean or more are those of a survey rather than numbers of rows.
+MANY_PEOPLE = 10
 
 
 class Commod(EditedModel):
@@ -251,6 +253,7 @@ class Commod(EditedModel):
         given = self._given(X, y, sensitive_features, sample_weight)
         weights = self._loss_weights(given.classes)
         labels = given.labels
+        n_groups = 2 if given.groups is None else len(given.groups)
         base_model, logit, line = self._base(given, y, base_scores)
         sensitive = np.zeros(len(labels)) if given.sensitive is None else given.sensitive
         if given.sensitive is None and weights.fair > 0:
@@ -260,6 +263,13 @@ class Commod(EditedModel):
                 stacklevel=2,
             )
             weights = replace(weights, fair=0.0)
+        if given.weight is not None and n_groups > 2 and given.weight.mean() > MANY_PEOPLE:
+            warnings.warn(
+                f"A row of sample_weight stands for {given.weight.mean():,.0f} people on average, so no group counts "
+                "as small. If these are survey weights, divide them by their mean.",
+                UserWarning,
+                stacklevel=2,
+            )
         warm_start = WarmStart() if warm_start is None else warm_start
         left_out = base_model if isinstance(base_model, str) else ""
         encoder, encoded = warm_start.derive(
@@ -268,7 +278,6 @@ class Commod(EditedModel):
         encoded = self._with_score(encoded, logit)
         self._check_settings(X, encoded.shape[1], given.weight)
         origins = self._origins(encoder)
-        n_groups = 2 if given.groups is None else len(given.groups)
         data = TrainingData(encoded, logit, labels, sensitive, line, n_groups, given.weight)
         ratio_norm = self.ratio_norm if isinstance(self.ratio_norm, str) else given.those(np.asarray(self.ratio_norm))
         with single_threaded():

@@ -26,6 +26,10 @@ __all__ = [
 ]
 
 
+# Every group is one more question to the adversary; of more than these hardly any has people enough to be asked about.
+MAX_GROUPS = 50
+
+
 def check_weight(name: str, value: Any) -> float:
     """A finite number that is not negative."""
     if isinstance(value, bool) or not isinstance(value, Real) or not np.isfinite(float(value)) or float(value) < 0:
@@ -102,6 +106,11 @@ def check_sensitive(sensitive_features: Any, n_rows: int) -> tuple[Array, np.nda
             f"sensitive_features must have one value per row: X has {n_rows} rows, sensitive_features {shape}."
         )
     codes, groups = codes_of_groups(sensitive_features)
+    if len(groups) > MAX_GROUPS:
+        raise ValueError(
+            f"sensitive_features holds {len(groups):,} groups, and at most {MAX_GROUPS} can be told apart: cut a "
+            "number into bands (pandas.cut), or merge groups that belong together."
+        )
     return codes.astype(float), np.array(groups)
 
 

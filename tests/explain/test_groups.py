@@ -8,7 +8,7 @@ import pytest
 
 from commod.datasets import load_task
 from commod.datasets.task import Split
-from commod.explain.groups import explain_groups, extremes_in_words, margins_in_words
+from commod.explain.groups import beyond_in_words, explain_groups, extremes_in_words, margins_in_words
 from commod.metrics import compare_decisions
 
 TASK = load_task("law_school.race_sex")  # Non-White × Female, Non-White × Male, White × Female, White × Male
@@ -67,6 +67,8 @@ def test_fair_on_each_margin_and_unfair_to_a_crossing():
     assert "fair on each margin and unfair to a crossing" in told
     assert told.endswith("Here it is so: Non-White × Female gets the positive decision least often.")
     assert "Here" not in margins_in_words(look([20, 60, 40, 80]), DP, figures([20, 60, 40, 80]))
+    # Where the crossing is no worse than a margin, nothing is said of that.
+    assert "fair on each margin" not in margins_in_words(look([20, 20, 80, 80]), DP, figures([20, 20, 80, 80]))
     near = margins_in_words(look([40, 52, 52, 40]), DP, figures([40, 52, 52, 40]))
     assert near.endswith(
         "Here it seems so, which may be chance: Non-White × Female gets the positive decision least often."
@@ -99,3 +101,13 @@ def test_weights_count_as_repeated_rows():
     repeated = explain_groups(TASK, rows.take(again), DP, before[again], after[again])
     np.testing.assert_allclose(once.table[["rate", "before"]], repeated.table[["rate", "before"]], atol=1e-12)
     np.testing.assert_allclose(once.margins, repeated.margins, atol=1e-12)
+
+
+def test_a_small_group_that_is_clearly_beyond_is_named():
+    rows, before, after = people([0, 60, 40, 80])
+    few = np.flatnonzero((rows.sensitive != 0) | (np.arange(400) < 49))
+    found = explain_groups(TASK, rows.take(few), DP, before[few], after[few])
+    assert "Non-White × Female (0.0% [0.0, 7.3] of 49)" in beyond_in_words(found)
+    told = margins_in_words(found, DP, figures([0, 60, 40, 80]))
+    assert "The last compares 3 of 4 combinations" in told
+    assert beyond_in_words(look([0, 60, 40, 80])) == ""  # it is one of the extremes

@@ -6,7 +6,7 @@ import pytest
 
 from commod.dashboard.text import glossary
 from commod.metrics.counts import change_counts, codes_of_groups, confusion_counts, counts_of_codes, tally
-from commod.metrics.small_groups import MIN_GROUP, compared_groups, left_out_in_words
+from commod.metrics.small_groups import MIN_GROUP, SCARCE, compared_groups, left_out_in_words
 
 
 @pytest.mark.parametrize(
@@ -98,6 +98,8 @@ def test_small_groups_are_left_out_where_two_are_large_enough():
     assert compared_groups([few, MIN_GROUP, 500]).tolist() == [False, True, True]
     assert compared_groups([few, 500]).tolist() == [True, True]  # never one of two
     assert compared_groups([few, few, 500]).tolist() == [True, True, True]  # one that is large enough has no other
+    assert compared_groups([SCARCE - 1, few, 500]).tolist() == [False, True, True]
+    assert compared_groups([SCARCE - 1, 5, 500]).tolist() == [True, True, True]
     assert compared_groups([0, few, few]).tolist() == [False, True, True]
     assert compared_groups([0, 0, 9]).tolist() == [True, True, True]
 
@@ -105,7 +107,8 @@ def test_small_groups_are_left_out_where_two_are_large_enough():
 def test_who_is_left_out_is_told():
     assert left_out_in_words(("a", "b", "c"), (100, 100, 100)) == ""
     one = left_out_in_words(("a", "b", "c"), (100, 100, 1))
-    assert "leave out c (1 person): of fewer than 100 people" in one
+    assert "compare 2 of 3 groups and leave out c (1 person): of fewer than 100 people" in one
+    assert "leave out c (9 people): of fewer than 30 people" in left_out_in_words(("a", "b", "c"), (200, 40, 9))
     assert one.endswith("Its rate is shown with an interval.")
     two = left_out_in_words(("a", "b", "c", "d"), (100, 12, 100, 49))
     assert "b (12 people), d (49 people)" in two

@@ -175,3 +175,13 @@ def test_weights_that_are_none(people, weight, words):
 def test_mahalanobis_knows_no_weights(people):
     with pytest.raises(ValueError, match="mahalanobis"):
         fit(people, weight=np.ones(900), ratio_norm="mahalanobis")
+
+
+def test_a_number_is_no_group(people):
+    with pytest.raises(ValueError, match="900 groups, and at most 50 .* cut a number into bands"):
+        fit(people, groups=np.arange(900))
+
+
+def test_survey_weights_are_asked_about(people):
+    with pytest.warns(UserWarning, match="stands for 1,500 people on average"):
+        fit(people, weight=np.full(900, 1500.0))

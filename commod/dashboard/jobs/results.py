@@ -107,7 +107,9 @@ class FitResult:
     @cached_property
     def changes(self) -> pd.DataFrame:
         """Changes by group and direction, on test."""
-        return change_table(self.scene.decisions_test, self.decisions, sensitive_features=self.scene.test.sensitive)
+        test = self.scene.test
+        groups, weight = test.sensitive, test.weight
+        return change_table(self.scene.decisions_test, self.decisions, sensitive_features=groups, sample_weight=weight)
 
     @cached_property
     def groups(self) -> Groups | None:

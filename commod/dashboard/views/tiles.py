@@ -10,6 +10,7 @@ import streamlit as st
 from commod.dashboard.jobs.results import FitResult
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.glossary import tip
+from commod.explain.groups import beyond_in_words
 from commod.metrics.figures import CRITERIA, FIGURES, Figure
 
 
@@ -32,6 +33,8 @@ def _below(result: FitResult) -> str:
         text += f" {escape_markdown(result.scene.basis)}"
     if result.scene.left_out:
         text += f"\n\n{escape_markdown(result.scene.left_out)}"
+    if result.groups is not None and (beyond := beyond_in_words(result.groups)):
+        text += f"\n\n:orange[{escape_markdown(beyond)}]"
     if FIGURES["p_rule"] not in CRITERIA[result.settings.fairness].key_figures:
         return text
     return f"{text}\n\n{other_p_rule(result)}"

@@ -12,7 +12,7 @@ import pytest
 from commod.dashboard.jobs.results import fit_result
 from commod.dashboard.state.settings import defaults
 from commod.dashboard.text import glossary
-from commod.metrics import MIN_GROUP
+from commod.metrics.small_groups import MIN_GROUP, SCARCE
 from commod.metrics.figures import FIGURES, Figure
 from commod.models import Commod
 from commod.models.adversary import sigmoid
@@ -138,4 +138,4 @@ def test_the_four_fifths_rule_and_compas():
 
 
 def test_a_small_group_is_one_that_figures_leave_out():
-    assert glossary.tip("small_group").startswith(f"A group of fewer than {MIN_GROUP} test people.")
+    assert glossary.tip("small_group").startswith(f"A group of fewer than {MIN_GROUP} test people ({SCARCE}, ")

@@ -15,7 +15,7 @@ from commod.dashboard.views.chart import draw
 from commod.dashboard.views.table import Table
 from commod.explain.groups import Groups, extremes_in_words, margins_in_words
 from commod.metrics.figures import CRITERIA
-from commod.metrics.small_groups import MIN_GROUP
+from commod.metrics.small_groups import least_people
 
 COLUMNS = {
     "group": ("Group", ""),
@@ -40,7 +40,7 @@ def draw_groups(result: FitResult) -> None:
     frame = found.table
 
     def rows() -> pd.DataFrame:
-        said = frame["compared"].map({True: "yes", False: f"no, fewer than {MIN_GROUP}"})
+        said = frame["compared"].map({True: "yes", False: f"no, fewer than {least_people(frame['count'])}"})
         return frame.assign(points=100 * frame["difference"], extreme=said)
 
     decision = result.task.spec.outcomes[1]

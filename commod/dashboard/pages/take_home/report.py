@@ -28,7 +28,7 @@ from commod.experiments.limits import Limits
 from commod.experiments.refits import Refits
 from commod.explain import ChangeTree
 from commod.explain.checks import MARKS
-from commod.explain.groups import extremes_in_words, margins_in_words
+from commod.explain.groups import beyond_in_words, extremes_in_words, margins_in_words
 from commod.explain.people import FEW
 from commod.explain.sense import certainty
 from commod.metrics.figures import CRITERIA, FIGURES, figure_of, key_figures, title_of
@@ -264,7 +264,7 @@ def _each_group(result: FitResult) -> dict[str, Any]:
             if figure.name in result.figures.index
         ],
         "title": figure.title,
-        "margins": margins_in_words(found, fairness, result.figures),
+        "margins": " ".join(filter(None, [beyond_in_words(found), margins_in_words(found, fairness, result.figures)])),
         "rows": rows,
     }
 

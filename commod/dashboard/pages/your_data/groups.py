@@ -17,6 +17,7 @@ from commod.dashboard.text.html import html_table
 from commod.datasets import Choice, roles
 from commod.datasets.grouping import CROSS
 from commod.datasets.own_groups import (
+    LEAST_IN_GROUP,
     MAX_BANDS,
     MAX_GROUPS,
     MAX_VALUES,
@@ -28,6 +29,7 @@ from commod.datasets.own_groups import (
 )
 from commod.datasets.raw import OTHER
 from commod.metrics import MIN_GROUP, left_out_in_words
+from commod.metrics.small_groups import least_people
 
 # The part of the rows that is tested on, and so how many rows make a group that is not small there.
 TEST_SHARE = 0.3
@@ -163,6 +165,14 @@ def _choose_among(choice: Choice) -> tuple[str, ...]:
         format_func=lambda group: f"{group} ({rows[group]:,})",
         **mirrored(f"own_{name}", chosen, lambda groups: here.chosen.update({name: groups})),
     )
+    few = [f"{group} ({count:,})" for group, count in rows.items() if group not in chosen and count < LEAST_IN_GROUP]
+    if few:
+        st.caption(
+            escape_markdown(
+                f"Not among them, since fewer than {LEAST_IN_GROUP} rows are too few to train and test on: "
+                f"{', '.join(few)}. Put them together with others, or bring more rows."
+            )
+        )
     return tuple(chosen)
 
 
@@ -186,12 +196,13 @@ def draw_counts(choice: Choice) -> None:
     """How many rows each group has and how many of them the favourable outcome, before anything is trained."""
     counted = count_groups(draft().frame, choice).reindex(list(choice.groups), fill_value=0)
     tested = (TEST_SHARE * counted["rows"]).round().astype(int)
+    least = least_people(tested)
     rows = [
         [
             str(group),
             f"{row['rows']:,}",
             f"{row['favourable']:,} ({row['favourable'] / max(row['rows'], 1):.0%})",
-            f"{tested[group]:,}" + (", small" if tested[group] < MIN_GROUP else ""),
+            f"{tested[group]:,}" + (", small" if tested[group] < least else ""),
         ]
         for group, row in counted.iterrows()
     ]
