@@ -12,8 +12,8 @@ import pytest
 from commod.dashboard.jobs.results import fit_result
 from commod.dashboard.state.settings import defaults
 from commod.dashboard.text import glossary
-from commod.metrics.small_groups import MIN_GROUP, SCARCE
 from commod.metrics.figures import FIGURES, Figure
+from commod.metrics.small_groups import MIN_GROUP, SCARCE
 from commod.models import Commod
 from commod.models.adversary import sigmoid
 from tests.browsing import ROOT
