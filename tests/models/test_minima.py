@@ -1,5 +1,6 @@
 """The search for the lowest minimum: what a jump promises, what is found, and that it is deterministic."""
 
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -25,20 +26,25 @@ def rows():
 
 
 @pytest.mark.parametrize("by_label", [False, True])
-def test_a_jump_promises_the_loss_against_the_adversary_as_it_stands(rows, by_label):
+@pytest.mark.parametrize("n_groups", [2, 4])
+def test_a_jump_promises_the_loss_against_the_adversary_as_it_stands(rows, by_label, n_groups):
+    if n_groups > 2:
+        rng = np.random.default_rng(5)
+        codes = rng.integers(-1, n_groups, len(rows.y)).astype(float)  # some are not known
+        rows = replace(rows, sensitive=codes, n_groups=n_groups, weight=rng.exponential(size=len(codes)))
     data = rows.sorted_for(by_label)
     problem = LinearProblem(data, LossWeights(2.0, 0.05, 0.0, 0.0, by_label), ratio_form("identity", data))
+    objective = problem.objective
     theta = np.array([0.8, 0.1, -0.2, 0.1])
     state = problem.objective.evaluate(theta @ problem.A)
 
     def fixed(z):
         """L_Y − 2·L_S of z, row by row, each adversary's weights held."""
-        total = np.logaddexp(0, z) - data.y * z
-        for adversary, part, answer in zip(
-            problem.objective.adversaries, problem.objective.strata, state.fits, strict=True
-        ):
+        total = (np.logaddexp(0, z) - data.y * z) * (1.0 if objective.weight is None else objective.weight)
+        for adversary, part, answer in zip(objective.adversaries, objective.strata, state.fits, strict=True):
             guess = adversary.guess(answer, z[part])
-            total[part] -= 2 * (np.logaddexp(0, guess) - data.sensitive[part] * guess)
+            told = adversary.counts_for @ (np.logaddexp(0, guess) - adversary.truth * guess)
+            total[part] -= 2 * told * (1.0 if objective.asked_weight is None else objective.asked_weight[part])
         return total.mean()
 
     jumps = problem.levels.jumps(state, 2.0, problem.ratio(theta))

@@ -107,16 +107,16 @@ def forget_closed(grace: float) -> None:
     with _lock:
         everything = list(_all_held)
     for held in everything:
-        if is_connected(held.session):
-            held.seen = now
-        elif now - held.seen >= grace:
-            state = held.state
-            try:
+        try:
+            if is_connected(held.session):
+                held.seen = now
+            elif now - held.seen >= grace:
+                state = held.state
                 held.forget()
                 if state is not None:
                     state.clear()  # with results and all else that the pages keep
-            except Exception:  # all others must go nevertheless
-                logging.getLogger(__name__).exception("Not all that was made of uploaded data is forgotten.")
+        except Exception:  # all others must go nevertheless
+            logging.getLogger(__name__).exception("Not all that was made of uploaded data is forgotten.")
 
 
 def return_freed_memory() -> None:
