@@ -316,6 +316,7 @@ def test_a_file_is_uploaded_used_and_forgotten(open_page, tmp_path):
     assert not page.problems
 
 
+@pytest.mark.slow
 def test_a_hostile_link_reaches_no_html(open_page):
     page = open_page("?data=%3Cimg%20src%3Dx%20onerror%3Dalert(1)%3E&lambda_fair=NaN&k=99999999999999999999&seed=-1")
     assert page.locator("[data-testid='stAlert']").count() == 4

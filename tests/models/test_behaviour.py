@@ -26,7 +26,7 @@ def coarse_fits(name, fairness, seed):
 
 @pytest.mark.parametrize("seed", [pytest.param(s, marks=pytest.mark.slow if s else ()) for s in range(5)])
 @pytest.mark.parametrize("fairness", CRITERIA)
-@pytest.mark.parametrize("name", MAX_CHANGES)
+@pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.slow] * (n != "law_school")) for n in MAX_CHANGES])
 class TestAlongTheSlider:
     def test_changes_grow_with_lambda_fair(self, name, fairness, seed):
         changes = [g.path_["change_rate"].iloc[-1] for g in coarse_fits(name, fairness, seed)]
@@ -55,7 +55,7 @@ def largest_step(name, fairness, seed, grid):
     return max(abs(b - a) for a, b in pairwise(changes))
 
 
-@pytest.mark.parametrize("fairness", CRITERIA)
+@pytest.mark.parametrize("fairness", ["demographic_parity", pytest.param("equalized_odds", marks=pytest.mark.slow)])
 def test_no_jump_from_one_slider_step_to_the_next(fairness):
     assert largest_step("law_school", fairness, seed=0, grid=FINE[::2]) <= 0.03
 

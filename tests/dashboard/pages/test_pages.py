@@ -27,7 +27,10 @@ def test_first_sight():
         assert slider(app, name).help
 
 
-@pytest.mark.parametrize("data", [pytest.param(name, marks=[pytest.mark.slow] * (name == "adult")) for name in TASKS])
+QUICK = ("law_school", "hiring")
+
+
+@pytest.mark.parametrize("data", [pytest.param(name, marks=[pytest.mark.slow] * (name not in QUICK)) for name in TASKS])
 def test_every_data_set_opens(data):
     app = fine(run(data=data))
     assert app.selectbox(key="set_data").value == data
