@@ -170,6 +170,7 @@ def test_undo_redo_and_back_to_a_point_tried_before(open_page):
     assert drawn(page) == start
 
 
+@pytest.mark.slow
 def test_six_quick_moves_wait_for_one_training_not_six(open_page):
     page = open_page("?data=adult&lambda_fair=1", until=lambda page: metric(page, "P-Rule"))
     page.wait_for_url("**lambda_fair=1&*")
@@ -248,6 +249,7 @@ def test_compare_can_be_stopped_and_taken_up_again(open_page):
     # The links are drawn by one function for all pages: one page tells, the others are in the slow tests.
     [pytest.param(s, marks=() if s == "pages/what_if.py" else pytest.mark.slow) for s in PAGES],
 )
+@pytest.mark.slow
 def test_a_cold_deep_link_shows_the_right_page_and_navigation(browser, script):
     with serve() as fresh:
         page = browser.new_page()
@@ -326,6 +328,7 @@ def test_a_hostile_link_reaches_no_html(open_page):
 
 
 @pytest.mark.parametrize("script", [pytest.param(s, marks=() if s == "app.py" else pytest.mark.slow) for s in PAGES])
+@pytest.mark.slow
 def test_the_keyboard_reaches_everything(open_page, script):
     page = open_page(address_of(script))
     found = walk(page)

@@ -6,6 +6,8 @@ import shutil
 import subprocess
 import sys
 
+import pytest
+
 from tests.api_docs import TARGET, document
 from tests.browsing import ROOT
 
@@ -49,6 +51,7 @@ def test_the_drawing_names_what_is_there():
     assert not [name for name in names if not re.search(rf"(?:def|class) {name}\b", sources)]
 
 
+@pytest.mark.slow
 def test_the_worked_examples_work(tmp_path):
     for name in ("commod", "tests", "pages", "data", ".streamlit"):
         shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))

@@ -87,6 +87,7 @@ def test_nothing_that_can_have_the_focus_is_taken_out_of_the_page_when_the_scrip
         "runs?runs=one*law_school*lambda_fair-1",
     ],
 )
+@pytest.mark.slow
 def test_a_table_of_checks_keeps_the_focus_when_an_answer_arrives(address, browser, path):
     page = browser.new_page(viewport={"width": 1440, "height": 900})
     page.goto(f"{address}/{path}")

@@ -63,6 +63,7 @@ QUICK = ("app.py", "pages/your_data.py")
 
 
 @pytest.mark.parametrize("page", [pytest.param(page, marks=[pytest.mark.slow] * (page not in QUICK)) for page in PAGES])
+@pytest.mark.slow
 def test_hostile_names_are_text_on_every_page(app, page):
     app.query_params["methods"] = "commod,oracle_roc"
     fine(app.switch_page(page).run())

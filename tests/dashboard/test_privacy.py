@@ -229,6 +229,7 @@ def alive(kind, name):
     return [made for made in gc.get_objects() if isinstance(made, kind) and task_of(made).name == name]
 
 
+@pytest.mark.slow
 def test_who_forgets_their_data_takes_all_that_was_made_of_them_and_nothing_of_others(monkeypatch):
     climbs = []
 

@@ -71,6 +71,7 @@ LATER = (
 
 
 @pytest.mark.parametrize("script", [pytest.param(s, marks=pytest.mark.slow if s in LATER else ()) for s in COMPUTED])
+@pytest.mark.slow
 def test_a_page_is_computed_in_processes(elsewhere, script):
     link, expected = COMPUTED[script]
     fine(run(script, **link))

@@ -88,6 +88,7 @@ def test_a_model_that_fails_is_recorded_and_the_rest_goes_on(tmp_path):
     assert len(store.read_text().splitlines()) == len(table)
 
 
+@pytest.mark.slow
 def test_measures_are_added(serial):
     jobs = grid_of(["german"], ["commod"], [DP], [0])[:1]
     table = run_grid(jobs, backend="serial", measures=("tree", "concepts", "scores"))

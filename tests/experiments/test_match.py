@@ -39,6 +39,7 @@ def test_nearest_counts_each_figure_in_its_own_spread():
     assert nearest(points, target, DP, (1.0, 0.1)) == 0
 
 
+@pytest.mark.slow
 def test_the_rival_shown_is_the_nearest(sweeps, found):
     target = sweeps["commod"].points.iloc[20]
     everyone = pd.concat([sweep.points for sweep in sweeps.values()])

@@ -114,6 +114,7 @@ def test_a_part_does_not_overwrite_the_whole(tmp_path, monkeypatch):
         run_experiment("figure9")
 
 
+@pytest.mark.slow
 def test_a_result_says_how_it_was_made(small):
     frame, about = read_result(small / "table1.parquet")
     assert about["experiment"] == "table1"

@@ -156,6 +156,7 @@ def test_the_share_of_sure_changes_is_counted_by_hand():
     assert share_sure(np.zeros((2, 2, 2, 2, 2))) == 0
 
 
+@pytest.mark.slow
 def test_the_test_part_is_not_looked_at(monkeypatch, short, small):
     task = small
     plain = find_settings(task, min_fairness=0.7, max_change=0.1)

@@ -99,6 +99,7 @@ def test_compare_keeps_segments_and_model_in_the_link():
     assert app.query_params["model"] == "6,0.05"
 
 
+@pytest.mark.slow
 def test_compare_on_another_scene_forgets_the_model_and_follows_the_sliders():
     app = run_compare(methods="commod,fst", model="6,0.05")
     app = fine(app.number_input(key="set_seed").set_value(3).run())

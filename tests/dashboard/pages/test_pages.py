@@ -266,6 +266,7 @@ def test_data_page():
     assert any("ProPublica" in text.value for text in app.markdown)
 
 
+@pytest.mark.slow
 def test_a_criterion_that_was_chosen_survives_another_data_set():
     app = run(fairness="equalized_odds", seed="3")
     app.selectbox(key="set_data").set_value("german").run()
@@ -286,6 +287,7 @@ def printed():
     return fine(run("pages/paper.py"))
 
 
+@pytest.mark.slow
 def test_the_paper_page_puts_printed_numbers_beside_ours(printed):
     assert printed.title[0].value == "The paper, recomputed"
     assert "COMMOD is at or below the printed number in **" in words(printed)

@@ -46,6 +46,7 @@ def test_words_of_the_data_are_no_markdown(text):
 
 
 @pytest.mark.browser
+@pytest.mark.slow
 def test_streamlit_makes_no_links_pictures_or_markup_of_words_of_the_data(tmp_path):
     script = tmp_path / "texts.py"
     script.write_text(

@@ -84,7 +84,13 @@ def quick_shap(monkeypatch):
 
 @pytest.mark.with_shap
 @pytest.mark.usefixtures("quick_shap")
-@pytest.mark.parametrize("script", list(PAGES), ids=[title for title, _ in PAGES.values()])
+@pytest.mark.parametrize(
+    "script",
+    [
+        pytest.param(script, id=title, marks=[pytest.mark.slow] * (title not in ("Explore", "Compare", "Who changed")))
+        for script, (title, _) in PAGES.items()
+    ],
+)
 def test_every_chart_has_a_table_with_its_values(script):
     app = open_all(fine(run(script, **QUICK.get(script, {}))))
     shown = tables(app)
