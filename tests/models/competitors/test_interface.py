@@ -82,8 +82,27 @@ def test_scikit_learn_conventions(estimator, check):
     check(estimator)
 
 
+# What scikit-learn asks of everything whose fit has the argument: two methods refuse it with a sentence.
+OF_WEIGHTS = (
+    "check_sample_weights_pandas_series",
+    "check_sample_weights_not_an_array",
+    "check_sample_weights_list",
+    "check_all_zero_sample_weights_error",
+    "check_sample_weights_shape",
+    "check_sample_weights_not_overwritten",
+    "check_sample_weight_equivalence_on_dense_data",
+    "check_classifiers_one_label_sample_weights",
+)
+WITHOUT_WEIGHTS = tuple(class_of(name) for name in ALSO_CHECKED if not METHODS[name].weights)
+
+
 @pytest.mark.slow
-@parametrize_with_checks([class_of(name)() for name in ALSO_CHECKED])
+@parametrize_with_checks(
+    [class_of(name)() for name in ALSO_CHECKED],
+    expected_failed_checks=lambda estimator: (
+        dict.fromkeys(OF_WEIGHTS, "takes no sample_weight") if isinstance(estimator, WITHOUT_WEIGHTS) else {}
+    ),
+)
 @pytest.mark.filterwarnings("ignore:fit was called without sensitive_features:UserWarning")
 def test_scikit_learn_conventions_of_the_others(estimator, check):
     check(estimator)
