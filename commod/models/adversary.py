@@ -17,15 +17,15 @@ def sigmoid(z: Array) -> Array:
     return 0.5 * np.tanh(0.5 * z) + 0.5
 
 
-def cross_entropy(z: Array, y: Array, weight: Array | None = None) -> tuple[float, Array]:
+def cross_entropy(z: Array, y: Array, parts: Array | None = None) -> tuple[float, Array]:
     """Mean cross-entropy of labels y against logits z, and the probabilities σ(z), from one exponential.
 
-    With a `weight` (n,), which need not add up to anything, a weighted mean.
+    With `parts` (n,), which add up to 1, a weighted mean.
     """
     e = np.exp(-np.abs(z))
     loss = np.maximum(z, 0.0) - y * z
     loss += np.log(1.0 + e)
-    mean = loss.mean() if weight is None else loss @ (weight / weight.sum())
+    mean = loss.mean() if parts is None else loss @ parts
     return float(mean), np.where(z >= 0, 1.0, e) / (1.0 + e)
 
 
@@ -110,14 +110,13 @@ class ScoreAdversary:
         tol: float = 1e-7,
     ) -> None:
         self.truth = questions(sensitive, n_groups)
-        self.weight = weight
-        self.part = None if weight is None else weight / weight.sum()
+        self.parts = None if weight is None else weight / weight.sum()
         self.n_centers = n_centers
         self.width = 2.0 / (n_centers - 1)  # distance between centres, and width of the bumps, in t
         self.scale = scale
         self.ridge = ridge
         self.tol = tol
-        rates = self.truth.mean(axis=1) if self.part is None else self.truth @ self.part
+        rates = self.truth.mean(axis=1) if self.parts is None else self.truth @ self.parts
         people = np.ones(2) if n_groups == 2 else self.truth @ (np.ones(len(sensitive)) if weight is None else weight)
         self.counts_for = question_weights(people)
         clipped = np.clip(rates, 1e-6, 1 - 1e-6)
@@ -182,7 +181,7 @@ class ScoreAdversary:
 
     def _each(self, values: Array) -> Array:
         """What each row adds to the mean of values (n,)."""
-        return values / len(values) if self.part is None else values * self.part
+        return values / len(values) if self.parts is None else values * self.parts
 
     def _basis(self, position: Array) -> Array:
         """A row of ones, then exp(−(u − j)²/2) for j = 0 … n_centers − 1, where u is the position in widths.
@@ -205,5 +204,5 @@ class ScoreAdversary:
         return fit.basis[1:] * offset, offset
 
     def _loss(self, b: Array, truth: Array, phi: Array) -> tuple[float, Array]:
-        loss, p = cross_entropy(phi @ b, truth, self.weight)
+        loss, p = cross_entropy(phi @ b, truth, self.parts)
         return loss + 0.5 * self.ridge * float(phi @ phi), p

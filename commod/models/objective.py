@@ -76,6 +76,7 @@ class ScoreObjective:
         self.n_groups = n_groups
         # Weights of a mean of 1: of the rows in L_Y, and in L_S, where they are `asked` times those in L_Y.
         self.weight = None if weight is None else weight / weight.mean()
+        self.parts = None if self.weight is None else self.weight / self.weight.sum()
         known = sensitive >= 0
         people = weight if known.all() else known.astype(float) if weight is None else weight * known
         self.asked_weight = None if people is None else people / people.mean()
@@ -110,7 +111,7 @@ class ScoreObjective:
             for adversary, rows, start in zip(self.adversaries, self.strata, first, strict=True)
         )
         adversary_loss = sum(share * fit.loss for share, fit in zip(self.shares, fits, strict=True))
-        label_loss, probability = cross_entropy(z + self.line, self.y, self.weight)
+        label_loss, probability = cross_entropy(z + self.line, self.y, self.parts)
         return ScoreState(z, probability, label_loss, adversary_loss, fits)
 
     def gradient(self, state: ScoreState, lambda_fair: float) -> Array:

@@ -100,11 +100,13 @@ class Frappe(Scored):
         distance = _distance(rows, [np.flatnonzero(stratum) for stratum in strata])
         parameters = list(network.parameters())
 
+        parts = None if rows.weight is None else rows.weight / rows.weight.sum()
+
         def loss(values: np.ndarray, weight: float) -> tuple[float, np.ndarray]:
             torch.nn.utils.vector_to_parameters(torch.from_numpy(values.copy()), parameters)
             correction = network(X)
             z = rows.logit + correction.detach().numpy()
-            total, u = cross_entropy(z, f, rows.weight)
+            total, u = cross_entropy(z, f, parts)
             slope = rows.weighed(u - f) / rows.total
             for stratum in distance:
                 apart, by_score = stratum(u)
