@@ -1,9 +1,11 @@
 """What all tests of pages go without: SHAP, COMMOD's long sweep, and a hundred refits."""
 
+import functools
 from dataclasses import replace
 
 import pandas as pd
 import pytest
+from streamlit.components.v2 import manifest_scanner
 
 from commod.dashboard.jobs import checks as jobs_checks
 from commod.dashboard.jobs import service
@@ -13,6 +15,15 @@ from commod.dashboard.pages.what_if import accounts
 from commod.experiments import checks
 from commod.experiments.refits import Refits
 from commod.models.competitors import METHODS
+
+
+@pytest.fixture(autouse=True, scope="session")
+def one_look_at_the_installed_packages():
+    """Streamlit's harness reads the description of every installed package for each page: a third of a page's time."""
+    with pytest.MonkeyPatch.context() as patch:
+        scan = functools.cache(manifest_scanner.scan_component_manifests)
+        patch.setattr(manifest_scanner, "scan_component_manifests", scan)
+        yield
 
 
 @pytest.fixture(autouse=True)
