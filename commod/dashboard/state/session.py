@@ -22,11 +22,12 @@ from commod.dashboard.state.settings import (
     sound_data,
 )
 from commod.dashboard.streamlit_internals import forget_widgets
+from commod.dashboard.text.language import FIRST, LANGUAGES
 from commod.datasets import Task, load_task
 
 _PAGE = HELD + "page"
-# Of a lesson and of saved runs: they stay in the address on every page.
-CARRIED = ("step", "answers", "runs", "compare")
+# Of a lesson, of saved runs, and the language: they stay in the address on every page.
+CARRIED = ("step", "answers", "runs", "compare", "lang")
 # What opens a task: all else is set as suits it.
 _OPENS = ("data", "groups")
 MAX_STEPS = 100
@@ -234,6 +235,15 @@ def remember(settings: Settings, figures: dict[str, float], result: Any) -> None
     while len(here.tried) > MAX_TRIED:
         here.tried.pop(next(iter(here.tried)))
     here.last_good = result
+
+
+# ---- the language ----
+
+
+def language() -> str:
+    """In which this session reads what is said in more than one."""
+    asked = state().carried.get("lang", FIRST)
+    return asked if asked in LANGUAGES else FIRST
 
 
 # ---- the address ----

@@ -1,0 +1,43 @@
+"""What is said in more than one language: phrases by name, numbers as they are written there."""
+
+from __future__ import annotations
+
+import tomllib
+from functools import lru_cache
+from pathlib import Path
+from string import Formatter
+from typing import Any
+
+# As its speakers call it. Each has a file of phrases in words/, the first one all of them.
+LANGUAGES = {"en": "English", "fr": "Français"}
+FIRST = "en"
+_THIN_SPACE = "\u202f"  # that no line is broken at
+_IN_FRENCH = str.maketrans({",": _THIN_SPACE, ".": ",", "%": f"{_THIN_SPACE}%"})
+
+
+class _NumbersOf(Formatter):
+    """Fills texts in; a number is written as its format says, in the way of a language."""
+
+    def __init__(self, language: str) -> None:
+        self._marks = _IN_FRENCH if language == "fr" else {}
+
+    def format_field(self, value: Any, format_spec: str) -> Any:
+        written = format(value, format_spec)
+        return written if isinstance(value, str) else written.translate(self._marks)
+
+
+def fill(language: str, text: str, /, **values: Any) -> str:
+    """A text with its fields filled in, numbers as they are written in that language."""
+    return _NumbersOf(language).format(text, **values)
+
+
+def phrase(language: str, name: str, /, **values: Any) -> str:
+    """A phrase of words/, by its table and name in there (``"explore.title"``), with its fields filled in."""
+    return fill(language, phrases(language)[name], **values)
+
+
+@lru_cache(maxsize=len(LANGUAGES))
+def phrases(language: str) -> dict[str, str]:
+    """All phrases of a language."""
+    tables = tomllib.loads((Path(__file__).parent / "words" / f"{language}.toml").read_text(encoding="utf-8"))
+    return {f"{table}.{name}": text for table, texts in tables.items() for name, text in texts.items()}
