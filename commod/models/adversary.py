@@ -7,7 +7,16 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["AdversaryFit", "Array", "ScoreAdversary", "cross_entropy", "question_weights", "questions", "sigmoid"]
+__all__ = [
+    "AdversaryFit",
+    "Array",
+    "ScoreAdversary",
+    "cross_entropy",
+    "log_losses",
+    "question_weights",
+    "questions",
+    "sigmoid",
+]
 
 Array = NDArray[np.float64]
 
@@ -17,16 +26,18 @@ def sigmoid(z: Array) -> Array:
     return 0.5 * np.tanh(0.5 * z) + 0.5
 
 
-def cross_entropy(z: Array, y: Array, parts: Array | None = None) -> tuple[float, Array]:
-    """Mean cross-entropy of labels y against logits z, and the probabilities σ(z), from one exponential.
-
-    With `parts` (n,), which add up to 1, a weighted mean.
-    """
+def log_losses(z: Array, y: Array) -> tuple[Array, Array]:
+    """Cross-entropy of each label y against its logit z, and the probabilities σ(z), from one exponential."""
     e = np.exp(-np.abs(z))
     loss = np.maximum(z, 0.0) - y * z
     loss += np.log(1.0 + e)
-    mean = loss.mean() if parts is None else loss @ parts
-    return float(mean), np.where(z >= 0, 1.0, e) / (1.0 + e)
+    return loss, np.where(z >= 0, 1.0, e) / (1.0 + e)
+
+
+def cross_entropy(z: Array, y: Array, parts: Array | None = None) -> tuple[float, Array]:
+    """Mean cross-entropy, by `parts` (n,), which add up to 1, a weighted mean; and the probabilities."""
+    loss, probability = log_losses(z, y)
+    return float(loss.mean() if parts is None else loss @ parts), probability
 
 
 @dataclass(frozen=True)
@@ -82,7 +93,8 @@ class ScoreAdversary:
     around z = 0, where decisions are made, and bounded for any score. The loss, mean cross-entropy plus a small
     ridge, is convex in the weights, so a few Newton steps find its minimum; by the envelope theorem the gradient of
     that minimum in z is the partial derivative at the optimum. More than two groups are one such regression each, one
-    group against the rest, on the same basis (`questions`), their losses added with `question_weights`.
+    group against the rest, on the same basis (`questions`), their losses added with `question_weights`: that is a
+    `GroupAdversary`.
 
     Each Newton step is damped by backtracking on the loss: undamped, it diverges for large scores and poisons every
     warm start that follows.
@@ -127,21 +139,11 @@ class ScoreAdversary:
         """Solve for the best adversary against the scores `z`, warm-started from `start`."""
         t = np.tanh(z / self.scale)
         b = self._basis((t + 1.0) / self.width)
-        # Of several questions the Hessian is made in single precision: it only steers, the gradient tells the end.
-        fast = b if len(self.truth) == 1 else b.astype(np.float32)
-        answers = [
-            self._answer(b, fast, truth, phi)
-            for truth, phi in zip(self.truth, self.start if start is None else start, strict=True)
-        ]
-        losses, phis, p, hessians = (np.array(part) for part in zip(*answers, strict=True))
-        return AdversaryFit(float(self.counts_for @ losses), phis, p, t, b, hessians)
-
-    def _answer(self, b: Array, fast: np.ndarray, truth: Array, phi: Array) -> tuple[float, Array, Array, Array]:
-        """The best answer to one question: its loss, its weights φ, its probabilities, and the Hessian in φ."""
+        (truth,), (phi,) = self.truth, self.start if start is None else start
         loss, p = self._loss(b, truth, phi)
         ridge = self.ridge * np.eye(len(b))
         for _ in range(50):
-            hessian = (fast * self._each(p * (1 - p)).astype(fast.dtype)) @ fast.T + ridge
+            hessian = (b * self._each(p * (1 - p))) @ b.T + ridge
             gradient = b @ self._each(p - truth) + self.ridge * phi
             step = -np.linalg.solve(hessian, gradient)
             slope = float(gradient @ step)
@@ -154,7 +156,7 @@ class ScoreAdversary:
             phi, loss, p = phi + size * step, trial, trial_p
             if -slope < self.tol:
                 break  # convergence is quadratic: this step has left the loss within tol² of its minimum
-        return loss, phi, p, hessian
+        return AdversaryFit(loss, phi[None], p[None], t, b, hessian[None])
 
     def guess(self, fit: AdversaryFit, z: Array) -> Array:
         """h(z) = φ·b(z), the logit of the answer yes to each question, of any scores."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from commod.models.adversary import AdversaryFit, Array, ScoreAdversary, cross_entropy, questions
+from commod.models.group_adversary import GroupAdversary
 
 __all__ = ["NewtonTerms", "ScoreObjective", "ScoreState"]
 
@@ -86,9 +87,8 @@ class ScoreObjective:
         cut = int(np.searchsorted(y, 0.5)) if by_label else 0
         strata = (part for part in (slice(0, cut), slice(cut, self.n)) if part.stop > part.start)
         self.strata = tuple(rows for rows in strata if known[rows].any())
-        self.adversaries = tuple(
-            ScoreAdversary(sensitive[rows], n_groups, self._of(people, rows)) for rows in self.strata
-        )
+        adversary = ScoreAdversary if n_groups == 2 else GroupAdversary
+        self.adversaries = tuple(adversary(sensitive[rows], n_groups, self._of(people, rows)) for rows in self.strata)
         self.shares = tuple(
             (rows.stop - rows.start if self.asked_weight is None else float(self.asked_weight[rows].sum())) / self.n
             for rows in self.strata
@@ -171,11 +171,11 @@ class ScoreObjective:
             spread = _counted(fit.probability * (1 - fit.probability), asked) * slope
             gradient_z[rows] -= adversary.counts_for @ (lambda_fair * residual * slope)
             curvature_z[rows] -= lambda_fair * (adversary.counts_for @ (spread * slope + residual * curvature))
-            # Of several questions this product is the largest of all, and like that of the Hessian it only steers.
-            fast, by = (A_fast.dtype, A_fast) if len(residual) > 1 else (A.dtype, A)
-            cross_z = basis_slope.astype(fast) * residual.astype(fast)[:, None]
-            cross_z += spread.astype(fast)[:, None] * fit.basis.astype(fast)
-            cross = (cross_z.reshape(-1, cross_z.shape[-1]) @ by[:, rows].T).reshape(*fit.phi.shape, -1) / self.n
+            if isinstance(adversary, GroupAdversary):
+                cross = adversary.cross(fit, A_fast[:, rows], asked) / self.n
+            else:
+                cross_z = basis_slope * residual + spread * fit.basis
+                cross = (cross_z @ A[:, rows].T)[None] / self.n
             # fit.hessian is that of the stratum's mean loss, of which the objective holds its share.
             response: Array = -np.linalg.solve(share * fit.hessian, cross).astype(np.float64)
             for question, counts in enumerate(adversary.counts_for):

@@ -7,7 +7,8 @@ from sklearn.linear_model import LogisticRegression
 
 from commod import Commod
 from commod.metrics.figures import CRITERIA
-from commod.models.adversary import ScoreAdversary, question_weights
+from commod.models.adversary import question_weights
+from commod.models.group_adversary import GroupAdversary
 from commod.models.objective import ScoreObjective
 
 RATES = {"a": 0.8, "b": 0.0, "c": -0.8, "d": -0.4}
@@ -126,8 +127,8 @@ def test_a_row_whose_group_is_not_known_is_not_asked_about(people):
     z = np.random.default_rng(3).normal(size=len(group)) * 2
     codes = pd.Categorical(known, categories=list(RATES)).codes.astype(float)
     weight = (codes >= 0) * 1.0
-    some = ScoreAdversary(codes, 4, weight).fit(z)
-    those = ScoreAdversary(codes[300:], 4).fit(z[300:])
+    some = GroupAdversary(codes, 4, weight).fit(z)
+    those = GroupAdversary(codes[300:], 4).fit(z[300:])
     assert some.loss == pytest.approx(those.loss, abs=1e-12)
 
 

@@ -91,13 +91,18 @@ def test_gradient_and_hessian_are_those_of_the_solved_problem(rows, by_label, n_
         return objective.newton_terms(objective.evaluate(point @ A), lam, A, A).gradient
 
     numeric = [(gradient(theta + h * e) - gradient(theta - h * e)) / (2 * h) for e in eye]
-    np.testing.assert_allclose(terms.hessian, numeric, rtol=1e-3, atol=1e-3)
-    moved = [
-        (objective.evaluate((theta + h * e) @ A).fits[0].phi - objective.evaluate((theta - h * e) @ A).fits[0].phi)
-        / (2 * h)
-        for e in eye
-    ]
-    np.testing.assert_allclose(terms.responses[0], np.moveaxis(moved, 0, -1), atol=2e-2)
+    # Of more than two groups it is summed over bins of the score: it only steers.
+    near = 1e-3 if n_groups == 2 else 0.01
+    np.testing.assert_allclose(terms.hessian, numeric, rtol=near, atol=near)
+    moved = np.array(
+        [
+            (objective.evaluate((theta + h * e) @ A).fits[0].phi - objective.evaluate((theta - h * e) @ A).fits[0].phi)
+            / (2 * h)
+            for e in eye
+        ]
+    )
+    off = terms.responses[0] - np.moveaxis(moved, 0, -1)
+    assert np.linalg.norm(off) < (0.005 if n_groups == 2 else 0.1) * np.linalg.norm(moved)
 
 
 @pytest.mark.parametrize("seed", range(20))
