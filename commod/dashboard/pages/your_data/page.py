@@ -103,8 +103,8 @@ def _choose() -> None:
         "on_click": _use,
         "args": (choice,),
     }
-    missing = "unusable" if look.problem else "" if answered else "unanswered"
-    st.button("Use these data", disabled=bool(missing), help=tip(missing) if missing else None, **how)
+    why_not = tip("unusable") if look.problem else None if answered else tip("unanswered")
+    st.button("Use these data", disabled=why_not is not None, help=why_not, **how)
     if here.used == choice:
         st.success("In use. The top of this page tells what was done to the data.", icon=":material/check:")
 
