@@ -248,7 +248,7 @@ def _fit(arguments: argparse.Namespace) -> int:
     model = Commod(f, threshold=scene.threshold, **settings, fairness=arguments.fairness, solver=arguments.solver)
     started = time.perf_counter()
     with judged_elsewhere():  # here, in words
-        g = model.fit(train.X, train.y, sensitive_features=train.sensitive_features, sample_weight=train.weight)
+        g = model.fit(**train.fit_arguments)
     seconds = time.perf_counter() - started
     told = collapse_in_words(scene.test.y, scene.logit_test, g.decision_function(scene.test.X))
     for sentence in told + ([] if g.converged_ else ["The solver did not settle: this model may be improved on."]):

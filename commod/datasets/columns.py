@@ -10,7 +10,7 @@ import pandas as pd
 
 from commod.datasets.own_groups import as_text
 from commod.datasets.raw import MAX_LEVELS, OTHER, read_numbers
-from commod.uploads.limits import short
+from commod.uploads.limits import count_of, short
 
 __all__ = ["guess_columns", "words_of"]
 
@@ -20,6 +20,13 @@ _CODES = re.compile(
     r"|\b(case|account|acct|customer|client|patient|student|employee|member|person|record|serial|docket|ticket|phone)"
     r" (no|nr|num|number)\b|\b(index|row|rownum|rownames)$"
 )
+# Words of columns that say for how many people a row stands, as surveys call them. Of people, "weight" alone is mostly
+# what they weigh.
+_WEIGHTS = re.compile(
+    r"\b(fnl|final|sample|sampling|survey|instance|case|person|household|design|population) ?(weights?|wgt|wt)\b"
+    r"|\b(wgt|fnlwgt|finlwt|pweight|pwgtp|wgtp|perwt|hhwt|asecwt|wtfinl|wtint|wtmec)\b|^weights$"
+)
+_PERHAPS_WEIGHTS = re.compile(r"^(weight|wt)$")
 _DATE = re.compile(r"\s*(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4})([T ].*)?")
 
 
@@ -37,7 +44,8 @@ def guess_columns(frame: pd.DataFrame) -> pd.DataFrame:
     DataFrame
         Indexed by column: ``kind`` ("number", "category", "leave out"), ``why`` (in words), ``values`` (how many
         different), ``missing`` (rows), ``not_numbers`` (cells of a column of numbers that are none), ``examples``, and
-        ``special``: "code" for what tells one row or person from another, "date", or "".
+        ``special``: "code" for what tells one row or person from another, "date", "weight" for what says for how many
+        people a row stands, or "".
     """
     rows = [_guess(frame[name]) for name in frame.columns]
     return pd.DataFrame(rows, index=pd.Index(frame.columns, name="column"))
@@ -67,7 +75,11 @@ def _guess(values: pd.Series) -> dict[str, Any]:
     many = different > MAX_LEVELS
     if different <= 1:
         return {**found, "kind": "leave out", "why": "the same in every row"}
-    named_so = bool(_CODES.search(words_of(str(values.name))))
+    words = words_of(str(values.name))
+    if is_number and _WEIGHTS.search(words):
+        why = "weights of a survey, by its name: no feature, and can be chosen as weights"
+        return {**found, "kind": "leave out", "why": why, "special": "weight"}
+    named_so = bool(_CODES.search(words))
     if named_so and many:
         return {**found, "kind": "leave out", "why": "codes, by its name", "special": "code"}
     if named_so and is_number:
@@ -79,12 +91,9 @@ def _guess(values: pd.Series) -> dict[str, Any]:
         why = "a different whole number in nearly every row: a code, it seems"
         return {**found, "kind": "leave out", "why": why, "special": "code"}
     if is_number:
-        odd = (
-            f"; {wrong:,} cells are none (“{short(cells[no_number].iloc[0], 24)}”) and count as missing"
-            if wrong
-            else ""
-        )
-        return {**found, "kind": "number", "why": f"numbers{odd}"}
+        odd = f"; read as missing: {count_of(wrong, 'cell')} (“{short(cells[no_number].iloc[0], 24)}”)" if wrong else ""
+        perhaps = "; if they are weights of a survey, choose them as such" if _PERHAPS_WEIGHTS.search(words) else ""
+        return {**found, "kind": "number", "why": f"numbers{odd}{perhaps}"}
     if different > max(MAX_LEVELS, 0.2 * present):
         return {**found, "kind": "leave out", "why": "nearly as many texts as rows: names or notes, it seems"}
     why = f"texts; all but the {MAX_LEVELS - 1} most common become “{OTHER}”" if many else "texts"

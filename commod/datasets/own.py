@@ -35,7 +35,7 @@ from commod.datasets.raw import (
 )
 from commod.datasets.task import MAX_TRAINING, Feature, Task, TaskSpec
 from commod.portable import ColumnRule
-from commod.uploads.limits import FILE_TYPES, short
+from commod.uploads.limits import FILE_TYPES, count_of, short
 
 __all__ = ["Done", "OwnTask", "make_task", "with_a_line"]
 
@@ -51,7 +51,13 @@ class Done(str):
     what: str
 
     def __new__(cls, template: str, column: str = "", rows: int = 0, **more: str) -> Done:
-        """The sentence of a template with places for ``{rows}``, ``{column}`` and whatever more is given."""
+        """The sentence of a template with places for ``{rows}``, ``{column}`` and whatever more is given.
+
+        What follows the number of rows agrees with it: ``{rows} row{s} … {are} left out``, ``become{es}``.
+        """
+        one = rows == 1
+        agree = {"s": ("", "s"), "es": ("s", ""), "are": ("is", "are"), "their": ("its", "their")}
+        more |= {place: single if one else several for place, (single, several) in agree.items()}
         done = super().__new__(cls, template.format(rows=f"{rows:,}", column=f"“{_short(column)}”", **more))
         what = template.format(rows="", column="it", **more).strip()
         done.column, done.rows, done.what = column, rows, what[:1].upper() + what[1:]
@@ -119,7 +125,7 @@ def make_task(frame: pd.DataFrame, choice: Choice, *, name: str = "own") -> OwnT
     done += told
     whole = X.notna().all(axis=1)
     if not whole.all():
-        done.append(Done("{rows} rows with a missing feature are left out.", rows=int((~whole).sum())))
+        done.append(Done("{rows} row{s} with a missing feature {are} left out.", rows=int((~whole).sum())))
     index = X.index[whole]
     X = X.loc[index]  # the numbers of the file's rows stay, so that a person can be found in it
     y = (outcome.loc[index] == choice.favourable).astype(int)
@@ -280,15 +286,18 @@ def _checked_weight(values: pd.Series) -> pd.Series:
     numbers, wrong = as_numbers(values)
     if wrong:
         raise ChoiceError(
-            f"“{column}” holds {wrong:,} cells that are no numbers: weights are, so choose another column."
+            f"{count_of(wrong, 'cell')} of “{column}” cannot be read as a number: weights are numbers, so choose "
+            "another column."
         )
     if missing := int(numbers.isna().sum()):
         raise ChoiceError(
-            f"{missing:,} rows have no weight in “{column}”: fill them in, leave these rows out of the file, or use "
-            "no weights."
+            f"“{column}” has no weight for {count_of(missing, 'row')}: fill in what is missing, leave such rows out of "
+            "the file, or use no weights."
         )
     if below := int((numbers < 0).sum()):
-        raise ChoiceError(f"{below:,} weights in “{column}” are below 0: nobody stands for fewer than no people.")
+        raise ChoiceError(
+            f"“{column}” holds {count_of(below, 'weight')} below 0: nobody stands for fewer than no people."
+        )
     if not (numbers > 0).any():
         raise ChoiceError(f"All weights in “{column}” are 0, so nobody counts: choose another column.")
     return numbers.astype(float)
@@ -298,7 +307,9 @@ def _checked_scores(values: pd.Series, choice: Choice) -> pd.Series:
     column, most = _short(choice.scores), choice.scores_out_of
     numbers, wrong = as_numbers(values)
     if wrong:
-        raise ChoiceError(f"“{column}” holds {wrong} cells that are no numbers: scores are probabilities.")
+        raise ChoiceError(
+            f"{count_of(wrong, 'cell')} of “{column}” cannot be read as a number: scores are probabilities."
+        )
     low, high = numbers.min(), numbers.max()
     if not (np.isfinite(most) and most > 0):
         raise ChoiceError(f"Scores cannot be out of {most:g}: choose 1, 10 or 100.")
@@ -384,10 +395,12 @@ def _tell_dropped(
     if times is not None:
         parts.append((int(times.isna().sum()), "without a time in", choice.time))
     done += [
-        Done(f"{{rows}} rows {what} {{column}} are left out.", column, rows) for rows, what, column in parts if rows
+        Done(f"{{rows}} row{{s}} {what} {{column}} {{are}} left out.", column, rows)
+        for rows, what, column in parts
+        if rows
     ]
     if choice.unknown == "train" and unknown:
-        told = "{rows} rows without a value in {column} are trained on; what is measured rests on the others."
+        told = "{rows} row{s} without a value in {column} {are} trained on; what is measured rests on the others."
         done.append(Done(told, by, unknown))
 
 
@@ -418,9 +431,9 @@ def _features(frame: pd.DataFrame, choice: Choice) -> tuple[pd.DataFrame, Contra
         if rule.kind == "category":
             if rule.other:
                 rare = read_levels(cells, rule.decimal).nunique() - (MAX_LEVELS - 1)
-                told.append(Done(f"{{rows}} rare levels of {{column}} become “{OTHER}”.", name, rare))
+                told.append(Done(f"{{rows}} rare level{{s}} of {{column}} become{{es}} “{OTHER}”.", name, rare))
             if gaps and rule.fill:
-                told.append(Done("{rows} missing in {column} become a level of their own.", name, gaps))
+                told.append(Done("{rows} missing in {column} become{es} a level of {their} own.", name, gaps))
         else:
             if gaps == len(cells):
                 raise ChoiceError(f"“{_short(name)}” holds no numbers: make it a category, or leave it out.")
@@ -429,10 +442,16 @@ def _features(frame: pd.DataFrame, choice: Choice) -> tuple[pd.DataFrame, Contra
             wrong = int((unfilled.isna() & ~missing_in(cells)).sum()) if gaps else 0
             if wrong:
                 told.append(
-                    Done(f"{{rows}} cells of {{column}} are no {rule.kind}s and count as missing.", name, wrong)
+                    Done(
+                        f"{{rows}} cell{{s}} of {{column}} {{are}} no {rule.kind}{{s}} and count{{es}} as missing.",
+                        name,
+                        wrong,
+                    )
                 )
             if gaps and rule.fill is not None:
-                told.append(Done(f"{{rows}} missing in {{column}} are set to its median, {rule.fill:g}.", name, gaps))
+                told.append(
+                    Done(f"{{rows}} missing in {{column}} {{are}} set to its median, {rule.fill:g}.", name, gaps)
+                )
         values = unfilled if rule.fill is None else unfilled.where(unfilled.notna(), rule.fill)
         columns[name] = values.astype("category") if rule.kind == "category" else values
         contract.append(rule)

@@ -10,7 +10,7 @@ import pandas as pd
 from commod.datasets.choice import Choice, ChoiceError
 from commod.datasets.grouping import CROSS, UNKNOWN, Attribute, Grouping, bands_of
 from commod.datasets.raw import OTHER, missing_in, read_levels, read_numbers
-from commod.uploads.limits import short
+from commod.uploads.limits import count_of, short
 
 __all__ = [
     "LEAST_IN_GROUP",
@@ -200,15 +200,16 @@ def check_sizes(y: pd.Series, codes: pd.Series, groups: Sequence[str]) -> None:
         for label, what in ((1, "with"), (0, "without")):
             if rows.loc[code, label] < LEAST_ROWS:
                 raise ChoiceError(
-                    f"Group “{short(group, 24)}” has {rows.loc[code, label]} rows {what} the favourable outcome; at "
-                    f"least {LEAST_ROWS} are needed to train and to hold some out. Choose other groups, or bring more "
-                    "data."
+                    f"Group “{short(group, 24)}” has {count_of(rows.loc[code, label], 'row')} {what} the favourable "
+                    f"outcome; at least {LEAST_ROWS} are needed to train and to hold some out. Choose other groups, or "
+                    "bring more data."
                 )
     sizes = rows.sum(axis=1)
     if sizes.min() < LEAST_IN_GROUP:
         raise ChoiceError(
-            f"Group “{short(groups[sizes.argmin()], 24)}” has {sizes.min()} rows; at least {LEAST_IN_GROUP} are "
-            "needed, or there may be nobody of it to test on. Put it together with another group, or leave it out."
+            f"Group “{short(groups[sizes.argmin()], 24)}” has {count_of(sizes.min(), 'row')}; at least "
+            f"{LEAST_IN_GROUP} are needed, or there may be nobody of it to test on. Put it together with another "
+            "group, or leave it out."
         )
     if (rows >= LEAST_ROWS).all(axis=1).sum() < 2:
         raise ChoiceError(

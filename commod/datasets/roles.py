@@ -37,6 +37,7 @@ __all__ = [
     "possible_people",
     "possible_scores",
     "possible_times",
+    "possible_weights",
     "values_of",
 ]
 
@@ -301,3 +302,12 @@ def possible_people(frame: pd.DataFrame, guesses: pd.DataFrame) -> dict[str, int
 def possible_times(guesses: pd.DataFrame) -> list[str]:
     """Columns of dates."""
     return [str(column) for column in guesses.index[guesses["special"] == "date"]]
+
+
+def possible_weights(guesses: pd.DataFrame) -> list[str]:
+    """Columns of numbers that can say for how many people a row stands; those that are called so first.
+
+    None of them is taken for weights unasked: whoever knows the survey knows whether they weigh the people in question.
+    """
+    named = guesses["special"] == "weight"
+    return [str(column) for column in (*guesses.index[named], *guesses.index[~named & (guesses["kind"] == "number")])]

@@ -95,7 +95,7 @@ def posthoc_trees(models: pd.DataFrame, data: str = "law_school") -> pd.DataFram
             figures = {figure: row[figure] for figure in COLUMNS}
             rows.append({"split": split, "model": name, "depth": 0, **figures})
         frappe = make_method("frappe", scene.f, rival["value"], random_state=int(rival["seed"]))
-        frappe.fit(scene.train.X, scene.train.y, sensitive_features=scene.train.sensitive)
+        frappe.fit(**scene.train.fit_arguments)
         correction = frappe.correction_(scene.encoded_train)
         for depth in POSTHOC_DEPTHS:
             tree = DecisionTreeRegressor(max_depth=depth, random_state=0).fit(scene.encoded_train, correction)
@@ -137,7 +137,7 @@ def _nearest_model(scene: Scene) -> tuple[Commod, dict[str, float]]:
     warm_start = WarmStart()  # all differ in λ_fair only
     for value in np.arange(1.0, 6.01, 0.25):
         g = Commod(scene.f, lambda_fair=float(value), lambda_ratio=0.05, lambda_concepts=0.2, n_concepts=2)
-        g.fit(scene.train.X, scene.train.y, sensitive_features=scene.train.sensitive, warm_start=warm_start)
+        g.fit(**scene.train.fit_arguments, warm_start=warm_start)
         figures = scene.figures(g.predict(scene.test.X).astype(int))
         if best is None or abs(figures["p_rule"] - FIGURE2["p_rule"]) < abs(best[1]["p_rule"] - FIGURE2["p_rule"]):
             best = g, figures

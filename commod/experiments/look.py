@@ -25,6 +25,8 @@ class Look:
     Attributes
     ----------
     warnings : list of str
+    problem : str
+        Why the data cannot be used as chosen; empty if they can.
     rows, scores : Split, array
         People that f was not trained on, and what it says of them; without scores, nothing can be told of f.
     people : int
@@ -36,6 +38,7 @@ class Look:
     rows: Split | None = None
     scores: NDArray[np.float64] | None = None
     people: int = 0
+    problem: str = ""
 
     def doubts(self, choice: Choice) -> list[Doubt]:
         """Reasons to look at f again, at the cut-off chosen."""

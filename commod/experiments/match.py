@@ -12,6 +12,7 @@ from commod.experiments.measure import calibration_of, concept_figures, score_mo
 from commod.experiments.scene import Scene
 from commod.experiments.sweep import Model, Sweep
 from commod.metrics.figures import CRITERIA, key_figures
+from commod.metrics.report import compare_decisions
 from commod.models.competitors import METHODS
 
 __all__ = ["NEAR_ACCURACY", "Match", "match_models", "near_fairness", "nearest"]
@@ -41,8 +42,9 @@ class Match:
         the figures, ``changed`` (people), ``better_0, worse_0, better_1, …`` (changed people by group and by what it
         did to them), ``tree_f1``, ``concept_size, concept_redundancy`` (missing without concepts), ``score_move``
         (mean |g − f| of the probabilities of those whose decision stays; missing without probabilities), ``overlap``
-        (Jaccard index of the changed people with the chosen model's), ``difference_low, difference_high`` (95 %
-        interval of the change rate less the chosen model's, on the same people) and ``comparable``.
+        (Jaccard index of the changed people with the chosen model's), ``comparable``, and of the criterion's figure,
+        accuracy and change rate the 95 % interval of how much more it is than the chosen model's, on the same people:
+        ``p_rule_more_low, p_rule_more_high, …``.
     overlaps : DataFrame
         ``title, other, overlap`` for each pair.
     calibration : DataFrame
@@ -106,7 +108,7 @@ def match_models(
                 **concept_figures(models[name]),
                 "score_move": score_move(scene, models[name]),
                 "overlap": _jaccard(changed[name], changed[method]),
-                **_difference(changed[name], changed[method]),
+                **({} if name == method else _more(scene, figure, models[name], models[method])),
                 "comparable": bool(
                     abs(row[figure] - target[figure]) <= near
                     and abs(row["accuracy"] - target["accuracy"]) <= NEAR_ACCURACY
@@ -132,11 +134,20 @@ def _who(scene: Scene, model: Model) -> dict[str, int]:
     return counts
 
 
-def _difference(changed: np.ndarray, own: np.ndarray) -> dict[str, float]:
-    """Interval of mean(changed) − mean(own): both are counted on the same people, so only those in one set matter."""
-    apart = changed.astype(float) - own.astype(float)
-    error = 1.96 * float(apart.std()) / np.sqrt(len(apart))
-    return {"difference_low": float(apart.mean()) - error, "difference_high": float(apart.mean()) + error}
+def _more(scene: Scene, figure: str, model: Model, own: Model) -> dict[str, float]:
+    """Intervals of a model's figures less those of another on the same people."""
+    test, before = scene.test, scene.decisions_test
+    decided = [each.decisions_test for each in (own, model)]
+    groups = {"sensitive_features": test.sensitive, "n_groups": len(scene.task.groups)}
+    frame = compare_decisions(test.y, *decided, sample_weight=test.weight, **groups)
+    # Both changes are counted on the same people, so only those in one of the two sets matter.
+    apart = (decided[1] != before).astype(float) - (decided[0] != before).astype(float)
+    reach = 1.96 * float(apart.std()) / np.sqrt(len(apart))
+    found = {"change_rate_more_low": float(apart.mean()) - reach, "change_rate_more_high": float(apart.mean()) + reach}
+    for name in (figure, "accuracy"):
+        for end in ("low", "high"):
+            found[f"{name}_more_{end}"] = float(frame[f"difference_{end}"].get(name, np.nan))
+    return found
 
 
 def _calibration(scene: Scene, models: Mapping[str, Model]) -> pd.DataFrame:

@@ -289,14 +289,7 @@ def fit_on(
     """COMMOD at a setting; whether it converged is seen by its decisions."""
     g = Commod(f, **form, **arguments_of(lambdas, k))
     with judged_elsewhere():
-        return g.fit(
-            rows.X,
-            rows.y,
-            sensitive_features=rows.sensitive_features,
-            base_scores=scores,
-            sample_weight=rows.weight,
-            warm_start=warm_start,
-        )
+        return g.fit(**rows.fit_arguments, base_scores=scores, warm_start=warm_start)
 
 
 def _on_new_people(counts: Counts, sizes: np.ndarray) -> Counts:

@@ -11,7 +11,6 @@ import numpy as np
 from commod.experiments.scene import Scene
 from commod.experiments.sweep import Report, concept_settings
 from commod.explain.doubts import are_treated_alike
-from commod.metrics.counts import counts_of_codes
 from commod.metrics.figures import CRITERIA
 from commod.models import Commod, WarmStart
 from commod.models.collapse import collapse_in_words, judged_elsewhere
@@ -83,13 +82,13 @@ def _fairness_by_strength(scene: Scene, fairness: str, update: str, report: Repo
     train, scores = scene.train.take(rows), scene.scores_train[rows]
     warm_start = WarmStart()
     before = (scene.logit_train[rows] > 0).astype(int)
-    sizes = np.bincount(train.sensitive[train.sensitive >= 0], minlength=len(scene.task.groups))
+    criterion = CRITERIA[fairness]
 
     def fairness_of(decided: np.ndarray) -> float:
-        counts = counts_of_codes(train.sensitive, len(sizes), train.y, decided, weight=train.weight)
-        return float(criterion.share(criterion.figure.of_counts(counts, sizes)))
+        groups = len(scene.task.groups)
+        figure = criterion.figure.of_decisions(train.sensitive, groups, train.y, decided, train.weight)
+        return float(criterion.share(figure))
 
-    criterion = CRITERIA[fairness]
     start = fairness_of(before)
     if start >= FAIR_ENOUGH if criterion.by_label else are_treated_alike(train.sensitive, before):
         return start, {}
@@ -104,14 +103,7 @@ def _fairness_by_strength(scene: Scene, fairness: str, update: str, report: Repo
             **concept_settings(scene.task),
         )
         with judged_elsewhere():
-            g.fit(
-                train.X,
-                train.y,
-                sensitive_features=train.sensitive_features,
-                base_scores=scores,
-                sample_weight=train.weight,
-                warm_start=warm_start,
-            )
+            g.fit(**train.fit_arguments, base_scores=scores, warm_start=warm_start)
         margin = g.decision_function(train.X, base_scores=scores)
         if not collapse_in_words(train.y, g.margin_of_f(train.X, base_scores=scores), margin):
             found[lambda_fair] = fairness_of(margin > 0)

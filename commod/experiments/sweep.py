@@ -195,15 +195,17 @@ def train_cell(scene: Scene, cell: Cell, fairness: str, shared: Shared) -> Train
         random_state=cell.seed,
         **settings,
     )
-    train = taught.train
-    X = train.X if method.edits else scene.task.features(train.X)
-    arguments: dict[str, Any] = {"base_scores": taught.scores_train} if method.edits else {}
-    if method.weights:
-        arguments["sample_weight"] = train.weight
+    arguments = taught.train.fit_arguments
+    if method.edits:
+        arguments["base_scores"] = taught.scores_train
+    else:  # a model of its own does not see f's scores
+        arguments["X"] = scene.task.features(arguments["X"])
+    if not method.weights:
+        del arguments["sample_weight"]
     if cell.method == "commod":
         arguments["warm_start"] = shared.warm_start
     with judged_elsewhere():  # a point that may be improved on is a point all the same
-        model.fit(X, train.y, sensitive_features=train.sensitive_features, **arguments)
+        model.fit(**arguments)
     return Trained(model, scene, cell)
 
 

@@ -15,6 +15,7 @@ from commod.metrics.fairness import p_rule_of_rates
 from commod.metrics.small_groups import compared_groups
 from commod.models.base_models import train_base_model
 from commod.models.threshold import budget_threshold
+from commod.uploads.limits import count_of
 
 __all__ = ["Doubt", "are_treated_alike", "doubts_about", "first_scores", "proposed_threshold"]
 
@@ -203,9 +204,18 @@ def _few_people(task: Task, labels: NDArray[Any], groups: NDArray[Any], scale: f
     in_test = 0.3 * cells[smallest]
     if in_test >= LEAST_PEOPLE:
         return None
-    who = f"{task.groups[smallest // 2]} with “{task.spec.outcomes[smallest % 2]}”"
+    group, outcome = task.groups[smallest // 2], task.spec.outcomes[smallest % 2]
+    if not cells[smallest]:
+        rate = "true" if smallest % 2 else "false"
+        of_some = " (of those looked at)" if scale > 1 else ""
+        return Doubt(
+            "few",
+            f"Nobody of {group}{of_some} has “{outcome}”, so there is no {rate} positive rate of this group, and "
+            "equalized odds cannot be told of it. Put it together with another group, or bring more rows.",
+        )
+    about = count_of(round(cells[smallest]), "person", "people")
     return Doubt(
         "few",
-        f"There are about {cells[smallest]:.0f} people of {who}, some {in_test:.0f} of them in the test part: what the "
-        "pages say of them is mostly chance. Bring more rows, or choose larger groups.",
+        f"{group} with “{outcome}”: about {about}, some {in_test:.0f} in the test part. What the pages say of so few "
+        "is mostly chance. Bring more rows, or choose larger groups.",
     )

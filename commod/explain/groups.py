@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 
 from commod.datasets.task import Split, Task
-from commod.metrics.counts import counts_of_codes
 from commod.metrics.fairness import compare_groups, extreme_groups
 from commod.metrics.figures import CRITERIA
 
@@ -85,10 +84,7 @@ def _margins(task: Task, rows: Split, fairness: str, before: Any, after: Any) ->
         parts[task.grouping.title.lower()] = (rows.sensitive, task.groups)
     figure, found = CRITERIA[fairness].figure, {}
     for name, (codes, groups) in parts.items():
-        sizes = np.bincount(codes, minlength=len(groups))
-        counts = [counts_of_codes(codes, len(groups), rows.y, each, weight=rows.weight) for each in (before, after)]
-        with np.errstate(invalid="ignore"):  # 0 / 0
-            found[name] = [float(figure.of_counts(each, sizes)) for each in counts]
+        found[name] = [figure.of_decisions(codes, len(groups), rows.y, each, rows.weight) for each in (before, after)]
     return pd.DataFrame.from_dict(found, orient="index", columns=["f", "g"])
 
 

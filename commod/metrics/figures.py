@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from commod.metrics.counts import Counts
+from commod.metrics.counts import Counts, counts_of_codes, sizes_of_groups
 from commod.metrics.fairness import (
     FPR,
     NEGATIVE,
@@ -126,6 +126,16 @@ class Figure:
             leading axes, those of draws, the first one does.)
         """
         return self.formula(self.counted(counts, rows))
+
+    def of_decisions(self, codes: Any, n_groups: int, y: Any, decided: Any, weight: Any = None) -> float:
+        """Its value for decisions of one model, of rows as `commod.metrics.counts.counts_of_codes` takes them.
+
+        NaN where it needs a label that a group has not.
+        """
+        counts = counts_of_codes(codes, n_groups, y, decided, weight=weight)
+        rows = counts if weight is None else counts_of_codes(codes, n_groups, y, decided)
+        with np.errstate(invalid="ignore"):  # 0 / 0
+            return float(self.of_counts(counts, sizes_of_groups(rows)))
 
     def counted(self, counts: Counts, rows: Any = None) -> Counts:
         """Of counts, those of the groups that play a part in the figure."""

@@ -12,6 +12,7 @@ __all__ = [
     "MAX_TEXT",
     "TableError",
     "check_size",
+    "count_of",
     "short",
     "sound_names",
 ]
@@ -51,6 +52,11 @@ def check_size(rows: int, columns: int) -> None:
             f"The table has {rows * columns / 1e6:,.0f} million cells; at most {MAX_CELLS // 10**6} million can be "
             "used: upload a sample of its rows, or leave out columns that are not needed."
         )
+
+
+def count_of(count: int, thing: str, things: str = "") -> str:
+    """So many things in words: "1 row", "1,200 rows"; `things` where a plural is more than an s."""
+    return f"{count:,} {thing if count == 1 else things or thing + 's'}"
 
 
 def short(text: object, most: int = 40) -> str:

@@ -69,7 +69,7 @@ def test_the_same_words_make_the_same_task(path):
         ({"favourable": "maybe"}, "“maybe” is no value of “hired”"),
         ({"groups": ("A", "C")}, "Choose two different groups of “group”"),
         ({"target": "applicant"}, "“applicant” has 1,500 different values"),
-        ({"scores": "city"}, "“city” holds 1500 cells that are no numbers"),
+        ({"scores": "city"}, "1,500 cells of “city” cannot be read as a number"),
     ],
 )
 def test_a_wrong_choice_is_one_sentence(path, given, message):

@@ -43,8 +43,8 @@ def test_types_are_guessed_and_say_why(table):
     ("values", "kind", "says"),
     [
         ([1.5, 2.5, np.nan, 3.5] * 20, "number", "numbers"),
-        (["1", "2", "3", "many"] + ["4"] * 96, "number", "1 cells are none (“many”)"),
-        (["67.8", "some", "12", "3", "4", "5"] * 20, "number", "20 cells are none (“some”)"),
+        (["1", "2", "3", "many"] + ["4"] * 96, "number", "read as missing: 1 cell (“many”)"),
+        (["67.8", "some", "12", "3", "4", "5"] * 20, "number", "read as missing: 20 cells (“some”)"),
         (["67.8", "unknown", "12", "?", "n/a", "5"] * 20, "number", "numbers"),
         (["a", "b"] * 40, "category", "texts"),
         ([True, False] * 40, "category", "texts"),
@@ -121,7 +121,7 @@ def test_numbers_too_large_to_compute_with_count_as_missing(table):
         ({"kinds": {}}, "No feature is left"),
         ({"kinds": {"city": "number"}}, "holds no numbers"),
         ({"scores": "test_score"}, "say that they are out of 100"),
-        ({"scores": "city"}, "no numbers"),
+        ({"scores": "city"}, "cannot be read as a number"),
         ({"scores": "nothing"}, "no column"),
     ],
 )

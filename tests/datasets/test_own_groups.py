@@ -128,10 +128,10 @@ def test_rows_are_weighted(survey):
 @pytest.mark.parametrize(
     ("weights", "says"),
     [
-        (lambda wt: wt.where(wt.index != 5), "1 rows have no weight in “wt”"),
-        (lambda wt: wt.where(wt.index > 2, -1.0), "3 weights in “wt” are below 0"),
+        (lambda wt: wt.where(wt.index != 5), "“wt” has no weight for 1 row:"),
+        (lambda wt: wt.where(wt.index > 2, -1.0), "“wt” holds 3 weights below 0"),
         (lambda wt: 0.0 * wt, "All weights in “wt” are 0"),
-        (lambda wt: wt.astype(object).where(wt.index != 7, "many"), "holds 1 cells that are no numbers"),
+        (lambda wt: wt.astype(object).where(wt.index != 7, "many"), "1 cell of “wt” cannot be read as a number"),
     ],
 )
 def test_weights_that_are_none_are_refused(survey, weights, says):

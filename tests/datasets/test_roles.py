@@ -143,3 +143,15 @@ def test_scores_are_numbers_between_0_and_1():
 
 def test_values_as_text_the_most_common_first():
     assert values_of(pd.Series([2.0, 1.0, 1.0, None])) == ["1", "2"]
+
+
+def test_weights_of_a_survey_are_no_features_unless_they_may_be_what_people_weigh():
+    rng = np.random.default_rng(0)
+    names = ["income", "weight", "fnlwgt", "sample_weight", "PERWT", "birth_weight"]
+    guesses = guess_columns(pd.DataFrame({name: rng.gamma(2.0, 100.0, 200) for name in names}))
+    named = ["fnlwgt", "sample_weight", "PERWT"]
+    assert list(guesses.index[guesses["special"] == "weight"]) == named
+    assert set(guesses.loc[named, "kind"]) == {"leave out"}
+    assert "choose them as such" in guesses.loc["weight", "why"]
+    assert guesses.loc["birth_weight", "why"] == "numbers"
+    assert roles.possible_weights(guesses) == [*named, "income", "weight", "birth_weight"]

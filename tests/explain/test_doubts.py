@@ -76,6 +76,17 @@ def test_few_people_in_a_cell():
     assert kinds(y, s, scores, people=20_000) == []  # they are a sample
 
 
+def test_a_group_with_one_outcome_only():
+    y, s, scores = people(2000)
+    y = np.where(s == 0, 0, y)
+    few = next(doubt for doubt in doubts_about(TASK, y, s, scores) if doubt.kind == "few")
+    outcome = TASK.spec.outcomes[1]
+    assert few.text.startswith(f"Nobody of {TASK.groups[0]} has “{outcome}”, so there is no true positive rate")
+    y[np.flatnonzero(s == 0)[0]] = 1
+    few = next(doubt for doubt in doubts_about(TASK, y, s, scores) if doubt.kind == "few")
+    assert f"{TASK.groups[0]} with “{outcome}”: about 1 person, some 0 in the test part." in few.text
+
+
 def test_many_groups_are_treated_alike_if_no_pair_differs_by_more_than_chance():
     rng = np.random.default_rng(0)
     s = rng.integers(0, 4, 4000)

@@ -293,16 +293,9 @@ def _train(scene: Scene, settings: Settings, report: Report | None, warm_start: 
         if report is not None:
             report(step / (n_steps + 1))
 
-    train = scene.train
     with judged_elsewhere():  # by the page
         return Commod(scene.f, threshold=scene.threshold, **settings.commod_arguments()).fit(
-            train.X,
-            train.y,
-            sensitive_features=train.sensitive_features,
-            sample_weight=train.weight,
-            base_scores=scene.scores_train,
-            callback=progress,
-            warm_start=warm_start,
+            **scene.train.fit_arguments, base_scores=scene.scores_train, callback=progress, warm_start=warm_start
         )
 
 

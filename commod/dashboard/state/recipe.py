@@ -23,12 +23,12 @@ def to_python(settings: Settings) -> str:
         module = type(classifier).__module__.rsplit("._", 1)[0]
         imports = f"from {module} import {type(classifier).__name__}\n\n{imports}"
         make_task += "task = task.without_scores()  # f is trained here\n" if task.spec.scores else ""
-        make_f = f"task.base_model({' '.join(repr(classifier).split())})"
+        make_f = f"f = task.base_model({' '.join(repr(classifier).split())})"
         if task.weight is None:
-            make_f = f"f = {make_f}.fit(train.X, train.y)\n"
+            make_f += ".fit(train.X, train.y)\n"
         else:
-            imports += "from commod.models.base_scores import fit_weighted\n"
-            make_f = f"f = fit_weighted({make_f}, train.X, train.y, train.weight)\n"
+            steps = ", ".join(f"{step}__sample_weight=train.weight" for step, _ in task.base_model(classifier).steps)
+            make_f += f"\nf.fit(train.X, train.y, {steps})\n"
     many = 0.7 * len(task.y) > MAX_TRAINING
     sample = "train = train.sample()  # as many rows as an edit needs\n" if many else ""
     unknown = (task.sensitive < 0).any()

@@ -75,11 +75,6 @@ class Run:
         return self.settings.data.startswith(OWN_PREFIX)
 
 
-def count_of_runs(count: int) -> str:
-    """A number of runs in words."""
-    return "1 run" if count == 1 else f"{count} runs"
-
-
 # ---- names ----
 
 

@@ -8,9 +8,10 @@ import streamlit as st
 
 from commod.dashboard.state import runs_file, session
 from commod.dashboard.state.page_state import PageState
-from commod.dashboard.state.runs_file import MAX_RUNS, Run, clean_name, count_of_runs, unique_name
+from commod.dashboard.state.runs_file import MAX_RUNS, Run, clean_name, unique_name
 from commod.dashboard.state.settings import Settings
 from commod.dashboard.state.uploads import UploadError, take_upload
+from commod.uploads.limits import count_of
 
 MAX_COMPARED = 4
 # What the last action did. A widget's key, so to speak: it does not outlive the page.
@@ -82,7 +83,7 @@ def shelf() -> Shelf:
     here, known = _state(), session.data_sets()
     lost = [f"“{run.name}”" for run in here.runs if run.settings.data not in known]
     if lost:
-        here.notices.append(f"{count_of_runs(len(lost))} on uploaded data went with the data: {', '.join(lost)}.")
+        here.notices.append(f"{count_of(len(lost), 'run')} on uploaded data went with the data: {', '.join(lost)}.")
     here.runs = [run for run in here.runs if run.settings.data in known]
     here.removed = [(place, run) for place, run in here.removed if run.settings.data in known]
     here.figures = {settings: figures for settings, figures in here.figures.items() if settings.data in known}
@@ -196,7 +197,7 @@ def import_runs() -> None:
         problems.append(f"{left} more did not fit. {full()}")
     if taken:
         here.compared = None  # the newest, which have just come
-    count = count_of_runs(len(taken)) if taken else "Nothing"
+    count = count_of(len(taken), "run") if taken else "Nothing"
     _say(f"{count} {'were' if len(taken) > 1 else 'was'} taken from {name}.", bad=not taken)
     here.notices = problems
 

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 from commod.dashboard.jobs import results, service, tasks
+from commod.dashboard.pages.compare.match import match_in_words
 from commod.dashboard.pages.your_data import page as your_data
 from commod.dashboard.state.settings import Settings
 from commod.dashboard.views.methods import USUAL
@@ -35,13 +36,30 @@ def test_compare_begins_with_the_papers_methods_and_the_bayes_rule():
 def test_compare_draws_and_matches(compared):
     app = compared
     assert app.title[0].value == "Who gets there with the fewest changes?"
-    assert "With a P-Rule of 0.80 or more, without being told the group: most accurate is" in words(app)
-    assert "COMMOD changes **125** decisions here." in words(app)
+    assert "**With a P-Rule of 0.80 or more, whatever the accuracy**: fewest changes are" in words(app)
+    assert words(app).count("COMMOD changes fewest in") == 1  # one answer
+    assert "COMMOD changes **125** decisions here, with a P-Rule of" in words(app)
     assert "Oracle ROC ○" in table(app, 0)
     assert "λ_fair 3, λ_ratio 0.05" in table(app, 1)
     assert "f was sure" in words(app)
     assert "not yet" in table(app, 2)
     assert app.query_params["methods"] == "commod,fst,oracle_roc"
+
+
+def test_the_match_tells_in_what_a_rival_is_better_and_in_what_worse():
+    own = {"method": "commod", "p_rule": 0.8, "accuracy": 0.71, "change_rate": 0.1, "changed": 100, "comparable": True}
+    clear = {"p_rule_more_low": 0.01, "p_rule_more_high": 0.03, "change_rate_more_low": 0.02}
+    clear |= {"change_rate_more_high": 0.06, "accuracy_more_low": -0.01, "accuracy_more_high": 0.02}
+    lpp = own | clear | {"method": "lpp", "p_rule": 0.82, "accuracy": 0.715, "change_rate": 0.14, "changed": 140}
+    alike = own | dict.fromkeys(clear, 0.0) | {"method": "frappe"}
+    told = match_in_words(pd.DataFrame([own, lpp, alike]), "demographic_parity", 0.5)
+    assert told.startswith("COMMOD changes **100** decisions here, with a P-Rule of 0.800 and an accuracy of 71.0%. ")
+    assert "- LPP: fairer (0.820), perhaps more accurate (71.5%), more changes (140, 1.4 times as many)\n" in told
+    assert "- FRAPPE: as fair, as accurate, as many changes\n" in told
+    assert "Fewest changes: **COMMOD** and **FRAPPE**. Fairest: **LPP**. Most accurate: **LPP**." in told
+    far = match_in_words(pd.DataFrame([own, lpp | {"comparable": False}]), "demographic_parity", 0.9)
+    assert "less fair than f (0.900)" in far
+    assert far.endswith("LPP has no model that near: see the table.")
 
 
 def test_compare_of_another_model(compared):

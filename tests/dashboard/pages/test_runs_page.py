@@ -117,6 +117,21 @@ def test_figures_are_those_of_the_fit(mixed):
     assert all("…" not in cell for line in kept for cell in line)  # also of the one that is not compared
 
 
+def test_one_f_on_one_split_has_one_interval(mixed):
+    rows = {line[0]: line[1:] for line in cells(mixed, "Figures of the runs on test")}
+    for title in ("Accuracy of f", "P-Rule of f", "Disparate mistreatment of f"):
+        strong, weak, forest, other_split = rows[title]
+        assert strong == weak
+        assert strong not in (forest, other_split)
+
+
+def test_long_names_are_headings_in_full():
+    long = "A model of which there is much to be said before they differ"
+    names = [f"{long[:57]} {i}" for i in (1, 2)]
+    app = fine(run(PAGE, runs=f"{names[0]}*german~{names[1]}*german*lambda_fair-2"))
+    assert cells(app, "Settings of the runs")[0] == ["Setting", f"A: {names[0]}", f"B: {names[1]}"]
+
+
 def test_overlap_of_the_same_people_and_why_there_is_none(mixed):
     rows = cells(mixed, "Changed people in common")
     assert [row[0] for row in rows] == ["Run", "A: A", "B: B", "C: Tree"]

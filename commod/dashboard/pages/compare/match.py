@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -14,7 +14,7 @@ from commod.charts import plot_calibration, plot_overlap, plot_share_by_group, p
 from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.results import figures_of_base
 from commod.dashboard.jobs.wait import result_of
-from commod.dashboard.pages.compare.sense import begin_sense
+from commod.dashboard.pages.compare.sense import begin_sense, names_in_words
 from commod.dashboard.state import session
 from commod.dashboard.state.settings import Settings, defaults, limits_in_words
 from commod.dashboard.text.escape import escape_markdown
@@ -56,7 +56,8 @@ def match(settings: Settings, sweeps: dict[str, Sweep], chosen: int | None) -> D
         return Drawn()
     _choose(settings, sweeps["commod"], chosen)
     found: Match = result_of(tasks.match(settings, sweeps, chosen))
-    st.markdown(_sentence(found.table, settings))
+    of_f = figures_of_base(settings.scene())[CRITERIA[settings.fairness].figure_name]
+    st.markdown(match_in_words(found.table, settings.fairness, of_f))
     _match_table(found.table, settings)
     finish = begin_sense(settings, sweeps, found)
     charts = _charts(found, settings, sweeps)
@@ -99,38 +100,69 @@ def _choose(settings: Settings, sweep: Sweep, chosen: int) -> None:
         st.caption(f"COMMOD's models here are not limited; Explore's is: {escape_markdown(limits_in_words(settings))}")
 
 
-def _sentence(table: pd.DataFrame, settings: Settings) -> str:
-    own = table.iloc[0]
-    figure = CRITERIA[settings.fairness].figure
-    of_f = figures_of_base(settings.scene())[figure.name]
-    text = f"COMMOD changes **{own['changed']:,}** decisions here. "
+def match_in_words(table: pd.DataFrame, fairness: str, of_f: float) -> str:
+    """The chosen model and, of every rival that is near, in what it is better and in what worse.
+
+    `table` is that of a `Match`; `of_f` is f's value of the criterion's figure.
+    """
+    figure, own = CRITERIA[fairness].figure, table.iloc[0]
+    text = (
+        f"COMMOD changes **{own['changed']:,}** decisions here, with {CRITERIA[fairness].noun} of "
+        f"{figure.show(own[figure.name])} and an accuracy of {FIGURES['accuracy'].show(own['accuracy'])}. "
+    )
     if figure.is_better(of_f, own[figure.name]):
-        text += (
-            f"This model is less fair than f ({figure.show(own[figure.name])} against {figure.show(of_f)}) on test. "
-        )
-    near = table.iloc[1:][table["comparable"].iloc[1:]]
+        text += f"This model is less fair than f ({figure.show(of_f)}) on test. "
+    near, far = (table.iloc[1:][table["comparable"].iloc[1:] == is_near] for is_near in (True, False))
     if len(near):
-        rivals = "; ".join(f"{METHODS[row.method].title} {row.changed:,}{_than(row, own)}" for row in near.itertuples())
-        within = near_fairness(settings.fairness, of_f)
+        told = [f"- {METHODS[row['method']].title}: {_against(row, own, fairness)}" for row in near.to_dict("records")]
         text += (
-            f"At about the same fairness (±{within:.2g}) and accuracy (±{100 * NEAR_ACCURACY:.0f} points): {rivals}. "
+            f"Of other methods the model nearest to it in both, and no further away than "
+            f"{near_fairness(fairness, of_f):.2g} and {100 * NEAR_ACCURACY:.0f} points:\n\n"
+            + "\n".join(told)
+            + f"\n\n{_winners(table[table['comparable']], fairness)} “Perhaps”: the difference may be chance. "
         )
-    far = [METHODS[name].title for name in table["method"].iloc[1:] if name not in set(near["method"])]
-    if far:
+    if len(far):
         text += (
-            f"{', '.join(far)} {'has' if len(far) == 1 else 'have'} no model that near: the nearest is in the table."
+            f"{names_in_words(far['method'])} {'has' if len(far) == 1 else 'have'} no model that near: see the table."
         )
     return text
 
 
-def _than(row: Any, own: pd.Series) -> str:
-    """How a rival's number of changes compares with COMMOD's."""
-    if row.difference_low <= 0 <= row.difference_high:
-        return " (the difference may be chance)"
-    if not own["changed"]:
-        return ""
-    times = row.changed / own["changed"]
-    return f" ({times:.1f} times as many)" if times > 1 else f" (fewer, {times:.1f} times)"
+def _against(row: Mapping[Any, Any], own: pd.Series, fairness: str) -> str:
+    """How a rival's fairness, accuracy and changes compare with COMMOD's: "fairer (0.823), perhaps less accurate …"."""
+    fair, accuracy, changed = CRITERIA[fairness].figure, FIGURES["accuracy"], FIGURES["change_rate"]
+    words = {  # more of it, less of it, the same as it is written
+        fair: ("fairer", "less fair", "as fair") if fair.direction > 0 else ("less fair", "fairer", "as fair"),
+        accuracy: ("more accurate", "less accurate", "as accurate"),
+        changed: ("more changes", "fewer changes", "as many changes"),
+    }
+    parts = []
+    for figure, (more, less, same) in words.items():
+        value = f"{row['changed']:,}" if figure is changed else figure.show(row[figure.name])
+        shown = f"{own['changed']:,}" if figure is changed else figure.show(own[figure.name])
+        if value == shown:
+            parts.append(same)
+            continue
+        low, high = (row[f"{figure.name}_more_{end}"] for end in ("low", "high"))
+        perhaps = "perhaps " if low <= 0 <= high else ""
+        if figure is changed and own["changed"]:
+            value += f", {row['changed'] / own['changed']:.1f} times as many"
+        parts.append(f"{perhaps}{more if row[figure.name] > own[figure.name] else less} ({value})")
+    return f"{parts[0]}, {parts[1]}, {parts[2]}"
+
+
+def _winners(near: pd.DataFrame, fairness: str) -> str:
+    """Who changes fewest, who is fairest and who most accurate of the models that are near each other."""
+    fair, accuracy = CRITERIA[fairness].figure, FIGURES["accuracy"]
+    parts = []
+    for title, values, best, show in (
+        ("Fewest changes", near["changed"], near["changed"].min(), "{:,}".format),
+        ("Fairest", near[fair.name], near[fair.name].max() if fair.direction > 0 else near[fair.name].min(), fair.show),
+        ("Most accurate", near["accuracy"], near["accuracy"].max(), accuracy.show),
+    ):
+        first = near.loc[values.map(show) == show(best), "method"]
+        parts.append(f"{title}: {names_in_words(first, bold=True)}.")
+    return " ".join(parts)
 
 
 def _match_table(table: pd.DataFrame, settings: Settings) -> None:

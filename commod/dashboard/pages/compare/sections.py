@@ -100,6 +100,12 @@ class Compared(Swept):
         }
         return frame[frame["accuracy"] >= axes["accuracy_range"][0]], axes
 
+    @cached_property
+    def cells(self) -> pd.DataFrame:
+        """Mean change rates by cell, with who changes fewest."""
+        means = cell_table(self.in_segments, count_unchanged=False)
+        return mark_fewest(means.round({"change_rate": 3}))  # equal as they are written
+
     @property
     def titles(self) -> tuple[str, ...]:
         return self.cuts.titles(self.criterion.name, (", least fair", ", fairest"))
@@ -133,7 +139,7 @@ def tradeoff(here: Compared, place: Any, *, final: bool = False) -> None:
     rest_on = rests_on(prepare(*here.settings.scene()))
     less = f" {left_out} models that are far less fair than f, and less accurate, are not drawn." if left_out else ""
     with place.container():
-        st.markdown(_read_out(here))
+        st.markdown(answer_in_words(here))
         st.html(html_legend((*here.styles, DEPLOYED_STYLE)))
         draw(
             plot_methods,
@@ -151,11 +157,20 @@ def tradeoff(here: Compared, place: Any, *, final: bool = False) -> None:
         )
 
 
-def _read_out(here: Compared) -> str:
-    """The picture in words, at one level of fairness: who is most accurate, who changes least."""
+def answer_in_words(here: Compared) -> str:
+    """Who changes fewest: where fairness and accuracy are equal, and at one level of fairness whatever the accuracy.
+
+    The two need not agree: who gives up accuracy, or is fairer than others can be, may change fewer, or more. So they
+    are told together, and COMMOD's own models in either.
+    """
     figure = here.criterion.figure
-    start = here.of_f[figure.name]
     points = here.points[~here.points["needs_sensitive"]]
+    if points["method"].nunique() < 2:
+        return "Two methods that need no group can be compared in words."
+    text = "It depends on how fair and how accurate the decisions are to be. "
+    if "commod" in here.sweeps:
+        text += f"**At equal fairness and accuracy**, in [the cells](#cells) below: {lead_in_words(here.cells)} "
+    start = here.of_f[figure.name]
     if here.criterion.upward:
         level = 0.8 if start < 0.75 else 0.5 * (1.0 + start)
         words = f"{here.criterion.noun} of {level:.2f} or more"
@@ -163,23 +178,22 @@ def _read_out(here: Compared) -> str:
         level = 0.5 * start
         words = f"{figure.short_in_sentence} of {figure.show(level)} (half of f's) or less"
     fair = points[here.criterion.is_met(points[figure.name], level)]
-    if points["method"].drop_duplicates().size < 2:
-        return "Two methods that need no group can be compared in words."
     if fair.empty:
-        return f"No method drawn that needs no group reaches {words} on test."
+        return f"{text}No method drawn that needs no group reaches {words} on test."
     accurate, gentle = fair.loc[fair["accuracy"].idxmax()], fair.loc[fair["change_rate"].idxmin()]
-    first = (
-        f"With {words}, without being told the group: most accurate is **{accurate['title']}** "
-        f"({accurate['accuracy']:.1%}, with {accurate['change_rate']:.1%} of the decisions changed)"
-    )
-    if len(set(fair["method"])) == 1:
-        return f"{first}; no other method drawn gets there."
-    if gentle.name == accurate.name:
-        return f"{first}, which also changes fewest."
-    return (
-        f"{first}; fewest changes are **{gentle['title']}**'s ({gentle['change_rate']:.1%}, at an accuracy of "
-        f"{gentle['accuracy']:.1%})."
-    )
+
+    def told(point: pd.Series) -> str:
+        return f"{point['change_rate']:.1%} changed at an accuracy of {point['accuracy']:.1%}"
+
+    text += f"**With {words}, whatever the accuracy**: fewest changes are {gentle['title']}'s ({told(gentle)}), "
+    same = gentle.name == accurate.name
+    text += "which is also the most accurate" if same else f"most accurate is {accurate['title']} ({told(accurate)})"
+    if "commod" not in here.sweeps or "commod" in (gentle["method"], accurate["method"]):
+        return f"{text}."
+    own = fair[fair["method"] == "commod"]
+    if own.empty:
+        return f"{text}; no COMMOD model is that fair."
+    return f"{text}; COMMOD needs at least {told(own.loc[own['change_rate'].idxmin()])}."
 
 
 # ---- changes within segments of equal fairness ----
@@ -220,13 +234,10 @@ def segments(here: Compared, place: Any, *, final: bool = False) -> None:
 
 def _cells(here: Compared) -> None:
     """Mean change rates by method and cell of fairness and accuracy."""
-    means = cell_table(here.in_segments, count_unchanged=False)
-    cells = mark_fewest(means.round({"change_rate": 3}))  # equal as they are written
+    cells = here.cells
     printed = " (the paper's Table 1, on this split)" if here.cuts.source == PAPER_MAIN else ""
-    text = f"Mean share of decisions changed by segment of fairness and accuracy{printed}."
-    if "commod" in here.sweeps and any(not METHODS[name].needs_sensitive for name in here.sweeps if name != "commod"):
-        text += f" {lead_in_words(cells)}"
-    st.markdown(text)
+    st.subheader("Mean change rates by cell", anchor="cells")
+    st.markdown(f"Mean share of decisions changed by segment of fairness and accuracy{printed}.")
     draw_cells(
         cells,
         [name for name in METHODS if name in here.sweeps],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -211,20 +211,19 @@ class _Section:
 
 def sense_in_words(table: pd.DataFrame, answers: Mapping[str, Mapping[str, Answer]]) -> str:
     """Of the models that are comparable: who changes fewest, and whose changes make most sense and least."""
-    titles = {str(name): METHODS[str(name)].title for name in table["method"]}
     near = table[table["comparable"]]
     if len(near) < 2:
         return (
             "No other method has a model as fair and as accurate as this one, so what differs here may be due to that."
         )
     names = list(near["method"])
-    far = [name for name in titles if name not in names]
-    left_out = f" ({_names(titles, far)} {'is' if len(far) == 1 else 'are'} left out: not near)" if far else ""
+    far = [name for name in table["method"] if name not in names]
+    left_out = f" ({names_in_words(far)} {'is' if len(far) == 1 else 'are'} left out: not near)" if far else ""
     least = near["changed"].min()
     fewest = list(near.loc[near["changed"] == least, "method"])
     text = (
-        f"At about the same fairness and accuracy are {_names(titles, names)}{left_out}. Of these, "
-        f"{_names(titles, fewest, bold=True)} {'changes' if len(fewest) == 1 else 'change'} fewest ({least:,} people). "
+        f"At about the same fairness and accuracy are {names_in_words(names)}{left_out}. Of these, "
+        f"{names_in_words(fewest, bold=True)} {'changes' if len(fewest) == 1 else 'change'} fewest ({least:,} people). "
     )
     moved = [name for name in names if answers[name]["right"].whole]
     if len(moved) < 2:
@@ -232,31 +231,32 @@ def sense_in_words(table: pd.DataFrame, answers: Mapping[str, Mapping[str, Answe
     if len(moved) < len(names):
         still = [name for name in names if name not in moved]
         does = "changes" if len(still) == 1 else "change"
-        text += f"{_names(titles, still)} {does} nobody; the rest is of the others. "
+        text += f"{names_in_words(still)} {does} nobody; the rest is of the others. "
     right = _extremes("right", {name: answers[name]["right"] for name in moved})
     sure = _extremes("sure", {name: answers[name]["sure"] for name in moved})
-    text += f"By the record, changes are right most often with {_told(titles, right, answers)}. "
+    text += f"By the record, changes are right most often with {_told(right, answers)}. "
     if set(fewest) <= set(right.worst) != set(right.best):
         text += "**The fewest changes are here the least often right.** "
     wrong = {name: answers[name]["right"].whole - answers[name]["right"].part for name in moved}
-    text += f"Wrong changes: {', '.join(f'{titles[name]} {count:,}' for name, count in wrong.items())}. "
-    text += f"f was more than {SURE:.0%} sure of those changed least often with {_told(titles, sure, answers)}."
+    text += f"Wrong changes: {', '.join(f'{METHODS[name].title} {count:,}' for name, count in wrong.items())}. "
+    text += f"f was more than {SURE:.0%} sure of those changed least often with {_told(sure, answers)}."
     return text
 
 
 def marks_in_words(answers: Mapping[str, Mapping[str, Answer]]) -> str:
     """How many checks of each method are marked bad, of those methods of which all are answered."""
-    titles = {name: METHODS[name].title for name in answers}
     whole = [name for name, found in answers.items() if len(found) == len(CHECKS)]
     if not whole:
         return ""
     bad = {name: sum(answer.mark == "bad" for answer in answers[name].values()) for name in whole}
-    text = f"Marks “bad”, of {len(CHECKS)}: {', '.join(f'{titles[name]} {count}' for name, count in bad.items())}."
+    text = (
+        f"Marks “bad”, of {len(CHECKS)}: {', '.join(f'{METHODS[name].title} {count}' for name, count in bad.items())}."
+    )
     left = [name for name in answers if name not in whole]
     if not left:
         return text
     words = ("is", "its") if len(left) == 1 else ("are", "their")
-    return f"{text} {_names(titles, left)} {words[0]} left out: not all of {words[1]} checks are answered."
+    return f"{text} {names_in_words(left)} {words[0]} left out: not all of {words[1]} checks are answered."
 
 
 @dataclass(frozen=True)
@@ -279,21 +279,23 @@ def _extremes(name: str, found: Mapping[str, Answer]) -> _Extremes:
     return _Extremes(check, at_best, at_worst, low > other_high or other_low > high)
 
 
-def _told(titles: Mapping[str, str], ends: _Extremes, answers: Mapping[str, Mapping[str, Answer]]) -> str:
+def _told(ends: _Extremes, answers: Mapping[str, Mapping[str, Answer]]) -> str:
     """The best and the worst with their shares, and COMMOD's where it is neither."""
 
     def share(name: str) -> str:
         return answers[name][ends.check.name].share
 
-    text = f"{_names(titles, ends.best, bold=True)} ({share(ends.best[0])})"
+    text = f"{names_in_words(ends.best, bold=True)} ({share(ends.best[0])})"
     if ends.best == ends.worst:
         return f"{text}, all the same"
-    text += f", {'least' if ends.check.direction > 0 else 'most'} often with {_names(titles, ends.worst, bold=True)}"
+    text += f", {'least' if ends.check.direction > 0 else 'most'} often with {names_in_words(ends.worst, bold=True)}"
     text += f" ({share(ends.worst[0])}{'' if ends.apart else '; the difference may be chance'})"
     between = "commod" in answers and "commod" not in (*ends.best, *ends.worst) and answers["commod"]["right"].whole
     return f"{text}; COMMOD {share('commod')}" if between else text
 
 
-def _names(titles: Mapping[str, str], names: list[str], *, bold: bool = False) -> str:
-    *first, last = (f"**{titles[name]}**" if bold else titles[name] for name in names)
+def names_in_words(methods: Iterable[str], *, bold: bool = False) -> str:
+    """Methods in a row: "COMMOD, LPP and FRAPPE"."""
+    titles = (METHODS[name].title for name in methods)
+    *first, last = (f"**{title}**" if bold else title for title in titles)
     return f"{', '.join(first)} and {last}" if first else last

@@ -94,9 +94,8 @@ def _together(shown: Sequence[Shown], *names: str) -> list[list[Shown]]:
 
 
 def _table(first: str, shown: Sequence[Shown], rows: Sequence[Sequence[str]], caption: str, **how: Any) -> Markup:
-    """A table with a column for each run; long names are cut, so that columns stay alike, and told below it."""
-    headings = {first: ""} | {one.short: one.title if one.short != one.title else "" for one in shown}
-    return html_table(headings, rows, caption=caption, **how)
+    """A table with a column for each run."""
+    return html_table([first, *(one.title for one in shown)], rows, caption=caption, **how)
 
 
 def _whole(text: str) -> str:
@@ -238,8 +237,9 @@ def _figures(shown: Sequence[Shown]) -> None:
     fair = "; ".join(f"{figure.in_sentence}: {figure.fair} is fair" for figure in key_figures() if figure.fair)
     st.caption(
         f"On test, in [ ] the 95 % interval (Wilson's for shares{pairs}, else the Bayesian bootstrap). {fair}. "
-        "Differences whose interval holds 0 may be chance, and say so. The people are drawn anew for each run, so that "
-        f"intervals of one f may differ in the last digit. {escape_markdown(' '.join(dict.fromkeys(rests_on)))}"
+        "Differences whose interval holds 0 may be chance, and say so. Runs of one f on the same test people have one "
+        "interval of it; another split, f, cut-off or grouping has another. "
+        f"{escape_markdown(' '.join(dict.fromkeys(rests_on)))}"
     )
 
 
@@ -326,7 +326,7 @@ def _overlap(shown: Sequence[Shown]) -> None:
 
 
 def _overlap_table(group: Sequence[Shown], where: str) -> None:
-    rows = [[one.short, *(_shared(one, other) for other in group)] for one in group]
+    rows = [[one.title, *(_shared(one, other) for other in group)] for one in group]
     marked = {(i, i + 1) for i in range(len(group))}
     st.html(_table("Run", group, rows, f"Changed people in common, {where}", marked=marked))
     of_f = " They start from different base models: a person is changed where g differs from the run's own f."

@@ -19,7 +19,6 @@ from commod.dashboard.state.settings import Settings
 from commod.dashboard.text.escape import escape_markdown
 
 MARKS = "ABCD"
-MAX_HEADING = 28
 
 
 @dataclass(frozen=True)
@@ -37,10 +36,6 @@ class Shown:
     @property
     def title(self) -> str:
         return f"{self.mark}: {self.run.name}"
-
-    @property
-    def short(self) -> str:
-        return self.title if len(self.title) <= MAX_HEADING else self.title[:MAX_HEADING].rstrip() + "…"
 
 
 def train_compared(chosen: Sequence[Run]) -> list[Shown]:

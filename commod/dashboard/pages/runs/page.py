@@ -11,7 +11,7 @@ from commod.dashboard.jobs.wait import Pending, draw_pending
 from commod.dashboard.pages.runs.compare import choose, side_by_side
 from commod.dashboard.pages.runs.models import check_figures, train_compared, train_rest
 from commod.dashboard.state import saved_runs, session
-from commod.dashboard.state.runs_file import MAX_BYTES, MAX_NAME, Run, count_of_runs, write_runs
+from commod.dashboard.state.runs_file import MAX_BYTES, MAX_NAME, Run, write_runs
 from commod.dashboard.state.saved_runs import shelf
 from commod.dashboard.state.settings import base_models_of, in_words
 from commod.dashboard.text.escape import escape_markdown
@@ -22,6 +22,7 @@ from commod.dashboard.views.download import offer
 from commod.dashboard.views.pin import pin_here
 from commod.datasets import load_task
 from commod.metrics.figures import CRITERIA, key_figures
+from commod.uploads.limits import count_of
 
 FILE_NAME = "commod-runs.json"
 
@@ -181,8 +182,8 @@ def _take_along() -> None:
 def _give(public: list[Run]) -> None:
     text = write_runs(public, shelf().figures)
     st.markdown(
-        f"{count_of_runs(len(public))} in one file of {len(text.encode()) / 1e3:.1f} kB, to be opened here again, now "
-        "or by someone else. The address of this page holds them, too: bookmark it, or send it."
+        f"{count_of(len(public), 'run')} in one file of {len(text.encode()) / 1e3:.1f} kB, to be opened here again, "
+        "now or by someone else. The address of this page holds them, too: bookmark it, or send it."
     )
     with st.container(horizontal=True, gap="small"):
         offer("Export as JSON", text.encode(), FILE_NAME, help=tip("run_export"))

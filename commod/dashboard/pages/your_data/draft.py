@@ -101,7 +101,7 @@ def _look(here: Draft, choice: Choice) -> Look:
         of_each = sample_rows(here.frame, usable)
         found = at(some) or at(here.frame)
     except ValueError as error:
-        return Look([f"As chosen, these data cannot be used. {error}", *repeats])
+        return Look(repeats, problem=f"As chosen, these data cannot be used. {error}")
     assert found is not None  # of all rows it is never
     return replace(found, warnings=[*found.warnings, *repeats])
 

@@ -30,6 +30,7 @@ from commod.datasets.own_groups import (
 from commod.datasets.raw import OTHER
 from commod.metrics import MIN_GROUP, left_out_in_words
 from commod.metrics.small_groups import least_people
+from commod.uploads.limits import count_of
 
 # The part of the rows that is tested on, and so how many rows make a group that is not small there.
 TEST_SHARE = 0.3
@@ -182,11 +183,11 @@ def choose_unknown(choice: Choice) -> Choice:
     if not unknown:
         return choice
     what: Any = select(
-        f"{unknown:,} rows whose group is not known",
+        f"{count_of(unknown, 'row')} whose group is not known",
         ["train", "drop"],
         "unknown",
         "train",
-        format_func={"train": "train on them, measure on the others", "drop": "leave them out"}.get,
+        format_func={"train": "to train on; measured on the others", "drop": "left out"}.get,
         help=tip("known_in_part"),
     )
     return replace(choice, unknown=what)

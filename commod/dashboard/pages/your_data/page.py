@@ -88,6 +88,8 @@ def _choose() -> None:
     with place:
         choice, answered = choose_line(choice)
     look = here.look(choice)
+    if look.problem:
+        st.warning(escape_markdown(look.problem), icon=":material/warning:")
     for sentence in look.warnings:
         st.warning(escape_markdown(sentence), icon=":material/warning:")
     for doubt in look.doubts(choice):
@@ -101,7 +103,8 @@ def _choose() -> None:
         "on_click": _use,
         "args": (choice,),
     }
-    st.button("Use these data", disabled=not answered, help=None if answered else tip("unanswered"), **how)
+    why_not = tip("unusable") if look.problem else None if answered else tip("unanswered")
+    st.button("Use these data", disabled=why_not is not None, help=why_not, **how)
     if here.used == choice:
         st.success("In use. The top of this page tells what was done to the data.", icon=":material/check:")
 

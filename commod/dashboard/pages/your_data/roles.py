@@ -8,12 +8,13 @@ from dataclasses import dataclass
 import streamlit as st
 
 from commod.dashboard.pages.your_data.draft import draft, kept, select
+from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.glossary import tip
 from commod.datasets import ChoiceError, roles
 from commod.datasets.own_groups import MAX_VALUES, classes_of
 from commod.datasets.raw import read_numbers
 from commod.models.base_models import BASE_MODELS
-from commod.uploads.limits import short
+from commod.uploads.limits import count_of, short
 
 
 @dataclass(frozen=True)
@@ -26,7 +27,7 @@ class Classes:
 
     def label(self, value: str) -> str:
         """A value for a list to choose from."""
-        return f"{value} ({self.rows[value]:,} rows)"
+        return f"{value} ({count_of(self.rows[value], 'row')})"
 
 
 def choose_outcome() -> tuple[Classes, str]:
@@ -71,10 +72,17 @@ def choose_cut(name: str, column: str, guess: float, label: str = "Cut at (this 
 
 def choose_weight(taken: Collection[str]) -> str:
     """The column that says for how many people a row stands, if the rows are of a survey."""
-    here = draft()
-    columns = [str(column) for column in here.guesses.index[here.guesses["kind"] == "number"] if column not in taken]
+    guesses = draft().guesses
+    columns = [column for column in roles.possible_weights(guesses) if column not in taken]
     titles = {"": "no: each row is one person", **{column: f"yes, by “{column}”" for column in columns}}
-    return select("Weights of a survey", list(titles), "weight", "", format_func=titles.get, help=tip("weight"))
+    chosen = select("Weights of a survey", list(titles), "weight", "", format_func=titles.get, help=tip("weight"))
+    named = [f"“{short(column)}”" for column in columns if guesses.loc[column, "special"] == "weight"]
+    if named and not chosen:
+        seems = "seems to say" if len(named) == 1 else "seem to say"
+        st.caption(
+            escape_markdown(f"{', '.join(named)} {seems} for how many people a row stands: chosen here, it does.")
+        )
+    return chosen
 
 
 def choose_scores(taken: tuple[str, ...]) -> tuple[str, float]:
