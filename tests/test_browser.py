@@ -297,10 +297,10 @@ def test_on_a_phone_the_menu_closes_behind_the_page_that_was_chosen(browser, add
     page = context.new_page()
     page.goto(f"{address}/glossary?lang=fr")
     page.get_by_role("button", name="Expand sidebar").tap()
-    page.get_by_role("link", name="Fiches de données").tap()
-    page.wait_for_url("**/data?*lang=fr*")
+    page.get_by_role("link", name="Leçon").tap()
+    page.wait_for_url("**/lesson?*lang=fr*")
     page.locator("[data-testid='stSidebar'][data-collapsed='true']").wait_for(state="attached")
-    assert page.evaluate("() => document.documentElement.lang") == "fr"
+    page.wait_for_function("() => document.documentElement.lang === 'fr' && document.title.startsWith('Leçon')")
     context.close()
 
 

@@ -39,6 +39,10 @@ MENU: dict[str, dict[str, str]] = {
 }
 
 
+# Pages that are said in more than one language, though not to their last sentence; of all others, only their names.
+TRANSLATED = ("app.py", "pages/lesson.py")
+
+
 def page_name(script: str, language: str = FIRST) -> str:
     """What a page is called in the menu."""
     return phrase(language, f"frame.{PurePath(script).stem}")
@@ -63,7 +67,7 @@ def open_page(explore: Callable[[], None]) -> None:
         return
     # Before the menu, whose icon would else be fetched from elsewhere as the page's.
     st.set_page_config(page_icon=_icon(), layout="wide")
-    language = session.language() if sound_data() else FIRST
+    language = _language()
     menu = {
         phrase(language, f"frame.group_{group}") if group else "": [
             st.Page(script, title=page_name(script, language), icon=icon, default=script == "app.py")
@@ -80,7 +84,7 @@ def open_page(explore: Callable[[], None]) -> None:
 
 def page(script: str) -> None:
     """Begin a page: its title, and the session as it is on entering it."""
-    st.set_page_config(page_title=f"{page_name(script)} · COMMOD Explorer")
+    st.set_page_config(page_title=f"{page_name(script, _language())} · COMMOD Explorer")
     start()
     if not sound_data():
         st.error("No data file of this app can be used.", icon=":material/error:")
@@ -90,7 +94,8 @@ def page(script: str) -> None:
     session.enter(script)
     st.html(STYLE)
     st.html(
-        f'<span data-language="{session.language()}"></span><script>{ON_EVERY_PAGE}</script>',
+        f'<span data-language="{_language() if script in TRANSLATED else FIRST}"></span>'
+        f"<script>{ON_EVERY_PAGE}</script>",
         unsafe_allow_javascript=True,
     )
 
@@ -104,6 +109,10 @@ def language_choice() -> None:
         required=True,
         **mirrored("language", session.language(), session.speak),
     )
+
+
+def _language() -> str:
+    return session.language() if sound_data() else FIRST
 
 
 @lru_cache(maxsize=1)
