@@ -1,14 +1,15 @@
-"""COMMOD Explorer: the server and its Explore page. Start with ``streamlit run app.py``.
+"""COMMOD Explorer: the server, its menu, and the Explore page. Start with ``streamlit run app.py``.
 
-Streamlit imports this file once, for the server, and then runs it whenever somebody opens the page.
+Streamlit imports this file once, for the server, and then runs it whenever somebody opens a page.
 """
 
 import streamlit as st
 
 from commod.dashboard.pages.explore.page import show
 from commod.dashboard.server.startup import server_options
+from commod.dashboard.views.frame import open_page
 
 if __name__ == "__main__":
-    show()
+    open_page(show)
 else:
     server = st.App(__file__, **server_options())

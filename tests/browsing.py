@@ -156,6 +156,17 @@ def rerun(page):
     settled(page)
 
 
+def follow(page, script):
+    """Go to a page by the menu, as the English reader finds it."""
+    from commod.dashboard.views.frame import MENU, PAGES  # which takes a while, and benchmarks do without
+
+    group = next(group for group, pages in MENU.items() if script in pages)
+    if group:
+        page.get_by_role("button", name=group.capitalize(), exact=True).click()
+    page.get_by_role("menuitem" if group else "link", name=PAGES[script][0]).first.click()
+    page.wait_for_function("name => document.title.startsWith(name)", arg=PAGES[script][0])
+
+
 def metric(page, label):
     """Value of a figure tile as it is drawn."""
     tile = page.locator("[data-testid='stMetric']").filter(has_text=label).first

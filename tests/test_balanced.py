@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from commod.datasets.example import example_table
-from tests.browsing import ROOT, chromium, metric, query, serve, settled, wait_until_healthy
+from tests.browsing import ROOT, chromium, follow, metric, query, serve, settled, wait_until_healthy
 
 NGINX = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin")
 pytestmark = [
@@ -95,7 +95,7 @@ def test_sessions_stay_where_they_are_and_outlive_a_process(tmp_path):
 
         # A file goes to the process that has the session.
         upload = pages[0]
-        upload.get_by_role("link", name="Your data").click()
+        follow(upload, "pages/your_data.py")
         file = tmp_path / "people.csv"
         file.write_text(example_table(600).to_csv(index=False))
         upload.locator("input[type=file]").set_input_files(file)

@@ -11,7 +11,7 @@ import pytest
 
 from commod.dashboard.server.browser import COOKIE, HEADER
 from commod.datasets.example import example_table
-from tests.browsing import chromium, chromium_path, serve, settled, with_faults
+from tests.browsing import chromium, chromium_path, follow, serve, settled, with_faults
 from tests.waiting import wait_until
 from tests.wire import Wire, put
 
@@ -321,7 +321,7 @@ def test_a_browser_brings_a_file_and_takes_home_what_nobody_else_gets(address, t
         page.get_by_role("button", name="Use these data").click()
         page.get_by_role("heading", name="In use: people.csv").wait_for()
         settled(page)
-        page.get_by_role("link", name="Take home").first.click()
+        follow(page, "pages/take_home.py")
         settled(page)
         with page.expect_download() as taken:
             page.get_by_role("button", name="Predictions as CSV").click()

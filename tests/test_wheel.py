@@ -207,7 +207,6 @@ def test_the_installed_app_is_the_app(app, folder):
         wire = Wire(address)
         assert wire.read(words="Whose decisions change")  # all that comes after it is SHAP
         config, theme, pages = told(wire)
-        assert config.hide_sidebar_nav
         assert theme.light.primary_color == "#0060A0"
         assert len(pages) == 1 + len(own_files("pages"))
         workers = psutil.Process(server.pid).children()

@@ -21,6 +21,7 @@ import streamlit as st
 from starlette.formparsers import MultiPartParser
 from streamlit import config, runtime
 from streamlit.runtime import app_session, get_instance
+from streamlit.runtime.pages_manager import PagesManager
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.uploaded_file_manager import DeletedFile, UploadedFile
 from uvicorn.protocols.http.auto import AutoHTTPProtocol
@@ -194,6 +195,15 @@ def forget_files_that_nobody_shows() -> None:
 # ---- the page ----
 
 
+def ignore_pages_folder() -> None:
+    """Have Streamlit ask app.py for the page, from the first visit on.
+
+    By itself it takes the files in pages/ for all there is until somebody's script has called ``st.navigation``: who
+    comes first, with the address of a page, would find no menu.
+    """
+    PagesManager.uses_pages_directory = False
+
+
 @lru_cache(maxsize=1)
 def inline_scripts() -> list[str]:
     """Scripts that stand in Streamlit's own page, which a Content-Security-Policy must name."""
@@ -217,12 +227,23 @@ TO_TOP = (
     "if (heading) { heading.tabIndex = -1; heading.focus({preventScroll: true}); main.scrollTo(0, 0); } }"
 )
 
+# Streamlit adds an entry to the browser's history whenever the address changes, and Back would lead to the same page
+# again: what is changed on a page takes the place of its entry. And who reads the page out is told its language.
+ON_EVERY_PAGE = (
+    "if (!history.oneEntryAPage) { history.oneEntryAPage = true; const push = history.pushState.bind(history);"
+    "history.pushState = (state, unused, url) => new URL(url, location).pathname === location.pathname"
+    " ? history.replaceState(state, unused, url) : push(state, unused, url); }"
+    "document.documentElement.lang = document.querySelector('[data-language]').dataset.language;"
+)
+
 # For the keyboard: Streamlit only tints links and the buttons over a chart when they are in focus, and hides the button
 # that closes the sidebar from all who cannot point at it. For the eye: its white text on the dark theme's blue is hard
 # to read, and it does not break long words of code in a table.
 STYLE = """
 <style>
-[data-testid="stSidebar"] [data-testid="stPageLink-NavLink"]:focus-visible,
+[data-testid="stElementContainer"]:has(> .stHtml > [data-language]) { display: none; }
+[data-testid="stTopNavLink"]:focus-visible,
+[data-testid="stPageLink-NavLink"]:focus-visible,
 [data-testid="stBaseButton-elementToolbar"]:focus-visible,
 [data-testid="stMain"]:focus-visible { outline: 2px solid currentColor; outline-offset: -2px; }
 [data-testid="stSidebar"] [data-testid="stSidebarCollapseButton"] { visibility: visible; }

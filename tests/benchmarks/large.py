@@ -20,7 +20,7 @@ import pandas as pd
 from commod.datasets import Choice, add_task, guess_columns, make_task
 from commod.experiments import prepare, scene, sweep_method
 from tests.benchmarks.latency import OURS, measure, moves
-from tests.browsing import chromium, serve
+from tests.browsing import chromium, follow, serve
 
 
 def table(rows):
@@ -97,7 +97,7 @@ def pages(browser, address, folder, rows):
         page.get_by_role("button", name="Use these data").click()
         page.get_by_role("heading", name="In use: bank.csv").wait_for(timeout=120_000)
         started = time.perf_counter()
-        page.get_by_role("link", name=name, exact=True).click()
+        follow(page, f"pages/{name.lower()}.py")
         page.get_by_role("heading", name=title).wait_for(timeout=120_000)
         page.locator("[data-testid=stVegaLiteChart]").first.wait_for(timeout=600_000)
         first = time.perf_counter() - started

@@ -17,6 +17,7 @@ from starlette.formparsers import MultiPartParser
 from streamlit import config
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.runtime import app_session, media_file_manager
+from streamlit.runtime.pages_manager import PagesManager
 from streamlit.runtime.session_manager import ActiveSessionInfo
 from streamlit.runtime.state.session_state import SessionState
 from streamlit.runtime.uploaded_file_manager import UploadedFileRec
@@ -57,6 +58,16 @@ def test_a_stale_run_ends_where_it_touches_the_session():
     app = AppTest.from_function(script).run()
     assert len(app.session_state["runs"]) == 2
     assert not app.text
+
+
+def test_a_server_asks_the_main_script_for_its_pages_from_the_first_visit_on(tmp_path, monkeypatch):
+    """Breaks: who comes first to a new server, with the address of a page, would find no menu (views/frame.py)."""
+    (tmp_path / "pages").mkdir()
+    monkeypatch.setattr(PagesManager, "uses_pages_directory", None)
+    assert PagesManager(str(tmp_path / "main.py")).uses_pages_directory
+    monkeypatch.setattr(PagesManager, "uses_pages_directory", None)
+    internals.ignore_pages_folder()
+    assert PagesManager(str(tmp_path / "main.py")).uses_pages_directory is False
 
 
 # ---- sessions and their files; tests/test_own_files.py tries the same on a real server ----

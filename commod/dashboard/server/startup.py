@@ -31,6 +31,7 @@ from commod.dashboard.server.sockets import send_at_once
 from commod.dashboard.streamlit_internals import (
     accept_few_at_once,
     bound_connections,
+    ignore_pages_folder,
     keep_disconnected_in,
     open_loops_on_demand,
 )
@@ -45,6 +46,7 @@ def server_options() -> dict[str, Any]:
     """Keyword arguments of `streamlit.App`; a server that cannot be what it promises ends here, with a sentence."""
     check_settings()
     name_damaged_files()
+    ignore_pages_folder()
     descriptors = capacity.raise_descriptor_limit()
     sessions, of_an_address = capacity.most_sessions(descriptors), capacity.most_sessions_of_an_address()
     open_loops_on_demand()

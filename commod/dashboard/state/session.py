@@ -42,6 +42,7 @@ class Session:
     access: Access
     notices: list[str]  # what was wrong with the link; told until the setting is changed
     carried: dict[str, str]  # of the address, beside the setting
+    stage: Settings | None = None  # of a lesson's step, in place of a setting that a teacher's link has frozen
     past: list[Settings] = field(default_factory=list)  # to be undone
     future: list[Settings] = field(default_factory=list)  # to be done again
     tried: dict[Settings, dict[str, float]] = field(default_factory=dict)  # models and their figures, oldest first
@@ -96,7 +97,8 @@ def forget_own() -> None:
 
 def current() -> Settings:
     """The setting to be shown."""
-    return state().settings
+    here = state()
+    return here.settings if here.stage is None else here.stage
 
 
 def access() -> Access:
@@ -109,6 +111,7 @@ def enter(page: str) -> None:
     if st.session_state.get(_PAGE) != page:
         forget_widgets(HELD)
         st.session_state[_PAGE] = page
+        state().stage = None
 
 
 def widget_key(name: str) -> str:
@@ -122,7 +125,10 @@ def widget_key(name: str) -> str:
 def _move(settings: Settings) -> None:
     """Make `settings` current and let the widgets show it."""
     here = state()
-    here.settings = settings
+    if here.stage is None:
+        here.settings = settings
+    else:
+        here.stage = settings
     here.notices = []
     for name, control in CONTROLS.items():
         key = f"set_{name}"
@@ -138,13 +144,14 @@ def go_to(settings: Settings) -> None:
     A setting that was passed so quickly that its model was never shown is no step: a held arrow key is undone at once.
     Controls that a teacher's link has frozen stay where they are.
     """
-    here = state()
-    settings = here.access.keep(settings, here.settings)
-    if settings == here.settings:
+    here, shown = state(), current()
+    settings = here.access.keep(settings, shown)
+    if settings == shown:
         return
-    if here.settings.model() in here.tried:
-        here.past = [*here.past, here.settings][-MAX_STEPS:]
-    here.future = []
+    if here.stage is None:  # else there is nothing on the other pages to be undone
+        if shown.model() in here.tried:
+            here.past = [*here.past, shown][-MAX_STEPS:]
+        here.future = []
     _move(settings)
 
 
@@ -154,13 +161,21 @@ def can_go_to(settings: Settings) -> bool:
 
 
 def stage(settings: Settings) -> None:
-    """Change to the setting of a lesson's step, whatever is frozen; then there is no way back into another step."""
+    """Change to the setting of a lesson's step; what a teacher's link has frozen is back on every other page."""
     here = state()
     if here.access.live is None:
         go_to(settings)
         return
-    here.past, here.future = [], []
+    here.stage = settings
     _move(settings)
+
+
+def is_staged(settings: Settings) -> bool:
+    """Whether what a lesson has staged is still there: not if another page was opened that shows something else."""
+    here = state()
+    if here.access.live is not None and here.stage is None:
+        return False
+    return current().problem() == settings.problem()
 
 
 def change(name: str) -> None:
@@ -244,6 +259,12 @@ def language() -> str:
     """In which this session reads what is said in more than one."""
     asked = state().carried.get("lang", FIRST)
     return asked if asked in LANGUAGES else FIRST
+
+
+def speak(language: str) -> None:
+    """Change to another language; the first one need not stand in the address."""
+    if language in LANGUAGES:  # or a message is forged
+        carry(lang="" if language == FIRST else language)
 
 
 # ---- the address ----

@@ -10,6 +10,8 @@ from commod.dashboard.state import session
 from commod.dashboard.state.settings import CONTROLS, controls_of
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.glossary import tip
+from commod.dashboard.views import frame
+from commod.dashboard.views.words import say
 from commod.datasets import damaged_files
 
 # Choices that stand with the numbers of the scene, so that the sliders stay on the first screen.
@@ -55,6 +57,7 @@ def _rest_of_scene() -> None:
             control(name)
     if session.access().live is not None:
         st.caption("The link you came with has set the other controls; they stay as they are.")
+    frame.language_choice()
 
 
 def control(name: str) -> None:
@@ -62,6 +65,8 @@ def control(name: str) -> None:
     declared, access = CONTROLS[name], session.access()
     frozen = not access.allows(name)
     if frozen and access.hidden:
+        if name == "data":  # whom all figures are about is never hidden
+            st.markdown(say("frame.data_set", title=escape_markdown(session.options(name)[session.current().data])))
         return
     explained = tip(declared.word) if declared.word else None
     about: dict[str, Any] = {

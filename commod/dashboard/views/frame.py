@@ -1,9 +1,12 @@
-"""What all pages share: the page's set-up and the links between pages."""
+"""What all pages share: the menu that leads to them, and how each begins."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextvars import ContextVar
 from functools import lru_cache
 from io import BytesIO
+from pathlib import PurePath
 from typing import Any
 
 import numpy as np
@@ -12,31 +15,76 @@ from PIL import Image
 
 from commod.dashboard.server.startup import start
 from commod.dashboard.state import session
+from commod.dashboard.state.page_state import mirrored
 from commod.dashboard.state.settings import sound_data
-from commod.dashboard.streamlit_internals import STYLE, TO_TOP
+from commod.dashboard.streamlit_internals import ON_EVERY_PAGE, STYLE, TO_TOP
 from commod.dashboard.text.escape import escape_markdown
+from commod.dashboard.text.language import FIRST, LANGUAGES, phrase
+from commod.dashboard.views.words import say
 from commod.datasets import damaged_files
 
-# Script to its name and icon, in the order of the links.
-PAGES = {
-    "app.py": ("Explore", ":material/tune:"),
-    "pages/lesson.py": ("Lesson", ":material/school:"),
-    "pages/runs.py": ("Saved runs", ":material/push_pin:"),
-    "pages/people.py": ("Who changed", ":material/groups:"),
-    "pages/what_if.py": ("What if", ":material/person_edit:"),
-    "pages/limits.py": ("Limits", ":material/fence:"),
-    "pages/compare.py": ("Compare", ":material/compare_arrows:"),
-    "pages/paper.py": ("Paper", ":material/article:"),
-    "pages/your_data.py": ("Your data", ":material/upload_file:"),
-    "pages/take_home.py": ("Take home", ":material/download:"),
-    "pages/data.py": ("Data", ":material/dataset:"),
-    "pages/glossary.py": ("Glossary", ":material/menu_book:"),
+# What people come for, and the pages for it with their icons, in the order of the menu. Those of no group stand beside
+# the others. Groups and pages are named in text/words/, under `frame`.
+MENU: dict[str, dict[str, str]] = {
+    "": {"app.py": ":material/tune:"},
+    "people": {"pages/people.py": ":material/groups:", "pages/what_if.py": ":material/person_edit:"},
+    "learn": {"pages/lesson.py": ":material/school:", "pages/glossary.py": ":material/menu_book:"},
+    "decide": {"pages/runs.py": ":material/push_pin:", "pages/take_home.py": ":material/download:"},
+    "science": {
+        "pages/compare.py": ":material/compare_arrows:",
+        "pages/limits.py": ":material/fence:",
+        "pages/paper.py": ":material/article:",
+    },
+    "data": {"pages/your_data.py": ":material/upload_file:", "pages/data.py": ":material/dataset:"},
 }
 
 
-def page(script: str, *, links_later: bool = False) -> None:
-    """Set a page up: title, width, and the links to the other pages, unless the page draws them itself."""
-    st.set_page_config(page_title=f"{PAGES[script][0]} · COMMOD Explorer", page_icon=_icon(), layout="wide")
+# Pages that are said in more than one language, though not to their last sentence; of all others, only their names.
+TRANSLATED = ("app.py", "pages/lesson.py")
+
+
+def page_name(script: str, language: str = FIRST) -> str:
+    """What a page is called in the menu."""
+    return phrase(language, f"frame.{PurePath(script).stem}")
+
+
+# Script to its name and icon, in the order of the menu.
+PAGES = {script: (page_name(script), icon) for pages in MENU.values() for script, icon in pages.items()}
+
+
+# Whether this thread is drawing a page already.
+_is_open: ContextVar[bool] = ContextVar("is_open", default=False)
+
+
+def open_page(explore: Callable[[], None]) -> None:
+    """Draw the menu and the page that the address asks for: what app.py does.
+
+    app.py is the script of the Explore page, too. Streamlit runs it again, inside this run, if that is the page; then
+    `explore` draws it.
+    """
+    if _is_open.get():
+        explore()
+        return
+    # Before the menu, whose icon would else be fetched from elsewhere as the page's.
+    st.set_page_config(page_icon=_icon(), layout="wide")
+    language = _language()
+    menu = {
+        phrase(language, f"frame.group_{group}") if group else "": [
+            st.Page(script, title=page_name(script, language), icon=icon, default=script == "app.py")
+            for script, icon in pages.items()
+        ]
+        for group, pages in MENU.items()
+    }
+    before = _is_open.set(True)
+    try:
+        st.navigation(menu, position="top").run()
+    finally:
+        _is_open.reset(before)
+
+
+def page(script: str) -> None:
+    """Begin a page: its title, and the session as it is on entering it."""
+    st.set_page_config(page_title=f"{page_name(script, _language())} · COMMOD Explorer")
     start()
     if not sound_data():
         st.error("No data file of this app can be used.", icon=":material/error:")
@@ -44,18 +92,27 @@ def page(script: str, *, links_later: bool = False) -> None:
             st.markdown(escape_markdown(sentence))
         st.stop()
     session.enter(script)
-    if not links_later:
-        links()
+    st.html(STYLE)
+    st.html(
+        f'<span data-language="{_language() if script in TRANSLATED else FIRST}"></span>'
+        f"<script>{ON_EVERY_PAGE}</script>",
+        unsafe_allow_javascript=True,
+    )
 
 
-def links() -> None:
-    """The links to all pages, at the top of the sidebar."""
-    with st.sidebar:
-        st.html(f"{STYLE}<strong>COMMOD Explorer</strong>")
-        # In two columns, so that the sliders stay on the first screen.
-        columns = st.columns([11, 9], gap="xxsmall")
-        for i, (path, (title, mark)) in enumerate(PAGES.items()):
-            columns[2 * i // len(PAGES)].page_link(path, label=title, icon=mark)
+def language_choice() -> None:
+    """In which language the page is read, where it can be chosen."""
+    st.segmented_control(
+        say("language.choose"),
+        list(LANGUAGES),
+        format_func=LANGUAGES.__getitem__,
+        required=True,
+        **mirrored("language", session.language(), session.speak),
+    )
+
+
+def _language() -> str:
+    return session.language() if sound_data() else FIRST
 
 
 @lru_cache(maxsize=1)

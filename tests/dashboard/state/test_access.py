@@ -43,6 +43,7 @@ def test_a_frozen_control_stays_even_if_the_browser_moves_it():
 
 def test_the_rest_can_be_hidden_and_both_outlive_a_change_of_page():
     app = fine(run(controls="k", rest="hidden"))
+    assert "Data set: **Law School (balanced)**" in [text.value for text in app.sidebar.markdown]
     assert [s.label for s in app.select_slider] == ["Number of concepts (k)"]
     assert not app.selectbox
     app = fine(app.switch_page("pages/people.py").run())
@@ -76,3 +77,38 @@ def test_keeping():
     kept = access.keep(replace(defaults("compas"), lambda_ratio=0.0, k=7), here)
     assert (kept.data, kept.k, kept.lambda_ratio) == ("compas", 7, 0.3)
     assert kept.f == "logistic_regression"  # the scores of another file
+
+
+def test_a_lesson_leaves_a_teachers_setting_alone():
+    taught = {"data": "compas", "lambda_fair": "4", "controls": "lambda_fair", "rest": "hidden"}
+    app = fine(run(**taught))
+    fine(slider(app, "lambda_fair").set_value(4.5).run())
+    app = fine(app.switch_page("pages/lesson.py").run())
+    assert current(app).data == "law_school"
+    assert {name: app.query_params[name] for name in taught} == taught | {"lambda_fair": "4.5"}
+    reopened = fine(run("pages/lesson.py", **app.query_params))
+    assert current(reopened).data == "law_school"
+    for left in (app, reopened):
+        explore = fine(left.switch_page("app.py").run())
+        assert {name: explore.query_params[name] for name in taught} == taught | {"lambda_fair": "4.5"}
+        assert current(explore).data == "compas"
+    press(app, "Undo")
+    assert app.query_params["lambda_fair"] == "4"
+    assert current(fine(app.switch_page("pages/lesson.py").run())).data == "law_school"
+
+
+def current(app):
+    here = app.session_state["held_explore"]
+    return here.stage or here.settings
+
+
+def test_a_lesson_that_was_left_for_other_people_is_staged_again():
+    app = fine(run("pages/lesson.py", step="fairness", answers="50,50"))
+    step = current(app)
+    app = fine(app.switch_page("app.py").run())
+    fine(app.selectbox(key="set_data").set_value("compas").run())
+    app = fine(app.switch_page("pages/lesson.py").run())
+    assert current(app) == step
+    app = fine(app.switch_page("app.py").run())
+    press(app, "Undo")
+    assert current(app).data == "compas"

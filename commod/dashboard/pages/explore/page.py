@@ -28,7 +28,7 @@ from commod.dashboard.views.tree import draw_tree
 def show() -> None:
     """The page: the new point first, and the rest behind it, since a page of this size takes the browser a while."""
     with first_paint():
-        frame.page("app.py", links_later=True)
+        frame.page("app.py")
         st.title("What does it cost to make this model fairer?")
         st.markdown(
             "**f** is the model in use, **g** a corrected copy of it. Move the sliders to trade accuracy for fairness."
@@ -40,7 +40,6 @@ def show() -> None:
     with submit(tasks.fit(settings)) as training:
         quick = wait_a_moment(training) and not training.failed
         if not quick:
-            frame.links()
             controls.sidebar()
         with head:
             controls.notices()
@@ -52,8 +51,6 @@ def show() -> None:
         let_browser_draw()
         explain(training)
     if quick:
-        with deferred_paint():
-            frame.links()
         with deferred_paint():
             controls.sidebar()
     with deferred_paint(), head:

@@ -87,6 +87,7 @@ def _overview(here: Progress) -> None:
                 on_click=turn,
                 args=(place,),
             )
+        frame.language_choice()
 
 
 def _head(here: Progress, step: Step) -> None:

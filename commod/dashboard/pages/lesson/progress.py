@@ -85,7 +85,7 @@ def turn(step: int) -> None:
 def stage(here: Progress) -> Step:
     """Put the sliders to where the step begins, when it is opened; see whether the check can be shown."""
     step = STEPS[here.step]
-    if here.staged != here.step:
+    if here.staged != here.step or not session.is_staged(step.start):
         here.staged = here.step
         # Who has answered already finds the step as it was left: at its end.
         start = step.end if here.step in here.answers else step.start
