@@ -9,6 +9,7 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
+from commod.dashboard.state.lesson_data import is_lesson_data
 from commod.dashboard.state.link import Access, access_from_link, from_link, to_link
 from commod.dashboard.state.own_data import OwnData, hold, own_data, release
 from commod.dashboard.state.page_state import HELD, PageState
@@ -27,7 +28,7 @@ from commod.datasets import Task, load_task
 
 _PAGE = HELD + "page"
 # Of a lesson, of saved runs, and the language: they stay in the address on every page.
-CARRIED = ("step", "answers", "runs", "compare", "lang")
+CARRIED = ("lesson", "step", "answers", "runs", "compare", "lang")
 # What opens a task: all else is set as suits it.
 _OPENS = ("data", "groups")
 MAX_STEPS = 100
@@ -46,13 +47,17 @@ class Session:
     future: list[Settings] = field(default_factory=list)  # to be done again
     tried: dict[Settings, dict[str, float]] = field(default_factory=dict)  # models and their figures, oldest first
     last_good: Any = None  # the last result that could be shown
+    is_set: bool = False  # whether the link has said what to show
+    # What a teacher's link has set, with its undo and redo, while a lesson shows something else.
+    lent: tuple[Settings, list[Settings], list[Settings]] | None = None
 
 
 def _from_link() -> Session:
     link = dict(st.query_params)
     settings, notices = from_link(link, own.name if (own := own_data()) else None)
     access, unknown = access_from_link(link)
-    return Session(settings, access, [*notices, *unknown], {name: link[name] for name in CARRIED if name in link})
+    carried = {name: link[name] for name in CARRIED if name in link}
+    return Session(settings, access, [*notices, *unknown], carried, is_set="data" in link)
 
 
 # What this session holds.
@@ -64,8 +69,9 @@ state = PageState("explore", _from_link)
 
 def data_sets() -> list[str]:
     """Names of the data sets that this session can choose from."""
-    own = own_data()
-    return [*sound_data(), own.name] if own else sound_data()
+    own, here = own_data(), current().data
+    shown = [here] if is_lesson_data(here) else []
+    return [*sound_data(), *shown, own.name] if own else [*sound_data(), *shown]
 
 
 def use_own(task: Task) -> None:
@@ -109,6 +115,7 @@ def enter(page: str) -> None:
     if st.session_state.get(_PAGE) != page:
         forget_widgets(HELD)
         st.session_state[_PAGE] = page
+        _end_lesson()
 
 
 def widget_key(name: str) -> str:
@@ -154,13 +161,26 @@ def can_go_to(settings: Settings) -> bool:
 
 
 def stage(settings: Settings) -> None:
-    """Change to the setting of a lesson's step, whatever is frozen; then there is no way back into another step."""
+    """Change to the setting of a lesson's step, whatever is frozen; then there is no way back into another step.
+
+    What a teacher's link has set comes back when the lesson is left.
+    """
     here = state()
     if here.access.live is None:
         go_to(settings)
         return
+    if here.is_set and here.lent is None:
+        here.lent = (here.settings, here.past, here.future)
     here.past, here.future = [], []
     _move(settings)
+
+
+def _end_lesson() -> None:
+    here = state()
+    if here.lent is not None:
+        settings, here.past, here.future = here.lent
+        here.lent = None
+        _move(settings)
 
 
 def change(name: str) -> None:
@@ -258,7 +278,8 @@ def carry(**more: str) -> None:
 def keep_link(**more: str) -> None:
     """Write the complete setting into the address, and what else a page wants to find there again."""
     here = state()
-    link = to_link(here.settings) | here.access.to_link() | here.carried | more
+    settings = here.lent[0] if here.lent else here.settings
+    link = to_link(settings) | here.access.to_link() | here.carried | more
     if dict(st.query_params) != link:
         st.query_params.from_dict(link)
 
