@@ -65,7 +65,7 @@ def plot_curve(
             ],
         )
     )
-    return alt.layer(line, points, data=frame).properties(height=300)
+    return alt.layer(line, points, data=frame).properties(height=380)
 
 
 def plot_paying(frame: pd.DataFrame, *, better: str, worse: str, title: str) -> alt.Chart:
@@ -136,5 +136,5 @@ def plot_two_groups(frame: pd.DataFrame, *, right: str, wrong: str, no: str) -> 
             ),
             tooltip=[alt.Tooltip("group:N", title=" "), alt.Tooltip("what:N", title=" ")],
         )
-        .properties(height=110)
+        .properties(height=230)
     )

@@ -1,6 +1,7 @@
 """The lesson: what it says is so, a guess comes before the slider, and nothing that was answered is lost."""
 
 import re
+from dataclasses import replace
 from functools import cache
 
 import pytest
@@ -180,7 +181,10 @@ def test_the_two_kinds_of_fair_part(stages):
     assert figure(at.far, "dm") > figure(at.other, "dm")
     assert "Each is better by its own measure" in " ".join(script.told(at))
     frame = conflict_paths(at)
-    assert set(frame["kind"]) == {DP, EO, TRUTH, BEGAN, HERE}
+    assert set(frame["kind"]) == {DP, EO, TRUTH, BEGAN}
+    moved = conflict_paths(replace(at, here=replace(at.step.start, lambda_fair=6.0)))
+    here = moved[moved["kind"] == HERE].iloc[0]
+    assert here["p_rule"] == pytest.approx(figure(at.instead(lambda_fair=6.0), "p_rule"))
     began, truth = (frame[frame["kind"] == kind].iloc[0] for kind in (BEGAN, TRUTH))
     assert began[["p_rule", "dm"]].tolist() == pytest.approx([figure(at.before, "p_rule"), figure(at.before, "dm")])
     assert truth["dm"] == 0

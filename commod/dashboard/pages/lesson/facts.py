@@ -371,7 +371,9 @@ def conflict_paths(at: Stage) -> pd.DataFrame:
         at.other.path.assign(kind=EO),
         pd.DataFrame([{"kind": TRUTH, "lambda_fair": np.nan, "p_rule": p_rule_of_labels(at.before), "dm": 0.0}]),
         at.before.path.tail(1).assign(kind=BEGAN),
-        at.live.path.tail(1).assign(kind=HERE),
+        at.live.path.tail(0 if at.shown.model() == at.step.start.model() else 1).assign(
+            kind=HERE
+        ),  # else one hides the other
     ]
     return pd.concat([path[columns] for path in points], ignore_index=True)
 

@@ -219,9 +219,7 @@ def _paying(frame: pd.DataFrame, key: str) -> None:
     p_rule = FIGURES["p_rule"]
     rows = []
     for rank, row in enumerate(frame.to_dict("records")):
-        name = (
-            f"{row['title']}|{p_rule.title} {p_rule.show(row['p_rule'])}, {say('lesson.changed_of', n=row['changed'])}"
-        )
+        name = f"{row['title']}|{p_rule.title} {row['p_rule']:.2f}, {say('lesson.changed_of', n=row['changed'])}"
         for place, (direction, part) in enumerate(((better, "better"), (worse, "worse"))):
             rows.append({"name": name, "rank": rank, "direction": direction, "place": place, "people": row[part]})
     draw(
