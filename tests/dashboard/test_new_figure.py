@@ -1,6 +1,7 @@
 """A figure is one declaration and its formula: one that is added here appears wherever figures stand."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -9,6 +10,7 @@ from commod.dashboard.jobs import service
 from commod.dashboard.jobs.checks import evidence, merit, refits
 from commod.dashboard.jobs.results import fit_result, tree_of_changes
 from commod.dashboard.pages.lesson import notes
+from commod.dashboard.pages.lesson.scenarios import scenario
 from commod.dashboard.pages.take_home.report import report_html
 from commod.dashboard.state.runs_file import Run, differing_figures, figures_of_run, read_runs, write_runs
 from commod.dashboard.state.settings import defaults
@@ -135,10 +137,10 @@ def test_the_file_of_saved_runs_has_it_and_one_without_it_is_read(result):
     assert differing_figures(read.claim.figures, known) == []
 
 
-def test_the_teachers_notes_list_it(monkeypatch):
-    monkeypatch.setattr(notes, "STEPS", notes.STEPS[:1])
-    page = notes.notes_html()
-    model = fit_result(notes.STEPS[0].start)
+def test_the_teachers_notes_list_it():
+    taught = scenario("bar_exam", "en")
+    page = notes.notes_html(replace(taught, steps=taught.steps[:1]))
+    model = fit_result(taught.steps[0].start)
     assert TITLE in page
     assert FIGURES[NAME].show(model.figures.loc[NAME, "g"]) in page
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+from commod.dashboard.state.lesson_data import is_lesson_data
 from commod.dashboard.state.settings import CONTROLS, OWN_PREFIX, Settings, defaults, first_data, offered
 from commod.datasets import TASKS, damaged_files
 
@@ -81,7 +82,7 @@ def _data_in(parameters: Mapping[str, str], own: str | None) -> tuple[str, list[
     """The data set of a link, or the first one, with the reason why."""
     first = first_data()
     data, title = parameters.get("data", first), TASKS[first].title
-    if data == own:
+    if data == own or is_lesson_data(data):
         return data, []
     if data.startswith(OWN_PREFIX):
         return first, [

@@ -9,6 +9,7 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
+from commod.dashboard.state.lesson_data import is_lesson_data
 from commod.dashboard.state.link import Access, access_from_link, from_link, to_link
 from commod.dashboard.state.own_data import OwnData, hold, own_data, release
 from commod.dashboard.state.page_state import HELD, PageState
@@ -27,7 +28,7 @@ from commod.datasets import Task, load_task
 
 _PAGE = HELD + "page"
 # Of a lesson, of saved runs, and the language: they stay in the address on every page.
-CARRIED = ("step", "answers", "runs", "compare", "lang")
+CARRIED = ("lesson", "step", "answers", "runs", "compare", "lang")
 # What opens a task: all else is set as suits it.
 _OPENS = ("data", "groups")
 MAX_STEPS = 100
@@ -65,8 +66,9 @@ state = PageState("explore", _from_link)
 
 def data_sets() -> list[str]:
     """Names of the data sets that this session can choose from."""
-    own = own_data()
-    return [*sound_data(), own.name] if own else sound_data()
+    own, here = own_data(), current().data
+    shown = [here] if is_lesson_data(here) else []
+    return [*sound_data(), *shown, own.name] if own else [*sound_data(), *shown]
 
 
 def use_own(task: Task) -> None:

@@ -81,6 +81,11 @@ def with_tooltips(paragraphs: Sequence[str]) -> Markup:
     return style("tooltips") + piece("paragraphs", [Markup(_WORD.sub(one, bold(text))) for text in paragraphs])
 
 
+def words_in(text: str) -> list[str]:
+    """Names of the words that a text explains."""
+    return [match[1] for match in _WORD.finditer(text)]
+
+
 def without_tooltips(text: str) -> str:
     """The text with words as they are read."""
     known = words()

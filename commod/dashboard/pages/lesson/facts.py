@@ -1,16 +1,15 @@
-"""The figures that the texts of the lesson name, read from trained models.
+"""The figures that the texts of a lesson name, read from trained models.
 
-Without Streamlit: the Lesson page and the teacher's notes say the same. ``{before.changed}`` in steps.toml is the entry
-``changed`` of `MODEL`, of the model before the move; `names_at` lists what else can stand there. A figure is computed,
-and its model trained, when a text asks for it.
+Without Streamlit: the Lesson page and the teacher's notes say the same. ``{before.changed}`` in a scenario is the entry
+``changed`` of `MODEL`, of the model before the move; `known_names` lists all that can stand there, and nothing else is
+filled in. A figure is computed, and its model trained, when a text asks for it.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from operator import attrgetter
 from types import SimpleNamespace
 from typing import Any
 
@@ -18,26 +17,28 @@ import numpy as np
 import pandas as pd
 
 from commod.dashboard.jobs.results import FitResult
-from commod.dashboard.pages.lesson.steps import Stage
+from commod.dashboard.pages.lesson.steps import Stage, Step
+from commod.dashboard.state.settings import CONTROLS
+from commod.dashboard.text.language import phrase
 from commod.dashboard.text.verdicts import directions
 from commod.explain import ShapComparison
+from commod.explain.sense import SURE, certainty
+from commod.metrics.counts import Counts
 from commod.metrics.figures import FIGURES
 from commod.models.competitors import METHODS
 
-# Below this, two figures of mistreatment are called the same.
-SAME = 0.01
-
 
 class Facts:
-    """Named figures of something, beside its own attributes; it is made when one of them is first asked for."""
+    """Named figures of something; it is made when one of them is first asked for."""
 
     def __init__(self, names: Mapping[str, Callable[[Any], Any]], make: Callable[[], Any]) -> None:
         self._names = names
         self._make = make
 
     def __getattr__(self, name: str) -> Any:
-        compute = self._names.get(name, attrgetter(name))
-        value = self.__dict__[name] = compute(self._make())
+        if name not in self._names:
+            raise AttributeError(name)
+        value = self.__dict__[name] = self._names[name](self._make())
         return value
 
 
@@ -50,31 +51,62 @@ def figure(model: FitResult, name: str, column: str = "g") -> float:
 
 
 def group_table(model: FitResult) -> pd.DataFrame:
-    """Each group: ``group, people, base_rate, positive, wrong`` (rates of 1 and of wrong decisions by f)."""
+    """Each group: ``group, people, base_rate, positive, wrong, found`` and ``blamed``.
+
+    Rates of 1 among labels and among f's decisions, of f's wrong decisions, and of f's 1 among those whose label is 1
+    and among those whose label is 0.
+    """
     test, decisions = model.scene.test, model.scene.decisions_test
     y = test.y.to_numpy()
-    rows = pd.DataFrame({"base_rate": y, "positive": decisions, "wrong": decisions != y})
+    rows = pd.DataFrame(
+        {
+            "base_rate": y,
+            "positive": decisions,
+            "wrong": decisions != y,
+            "found": np.where(y == 1, decisions, np.nan),
+            "blamed": np.where(y == 0, decisions, np.nan),
+        }
+    )
     groups = rows.groupby(test.sensitive.to_numpy())
     return groups.mean().assign(group=list(model.task.groups), people=groups.size())
 
 
-def _groups(model: FitResult) -> list[Any]:
-    """Each group with its rates in percent, and its changes in people."""
+# Of each group; shares are in percent, all else is counted in people.
+GROUP = (
+    "name",
+    "people",
+    "share",
+    "base_rate",
+    "positive",
+    "positives",
+    "wrong",
+    "found",
+    "blamed",
+    "changed",
+    "raised",
+    "lowered",
+    "gained",
+)
+
+
+def _groups(model: FitResult, step: Step) -> list[Any]:
+    """Each group with its rates, and its changes."""
     table = group_table(model).join(model.changes[["changed", "raised", "lowered"]])
+    rates = ["base_rate", "positive", "wrong", "found", "blamed"]
     return list(
         table.assign(
-            name=table["group"],
+            name=[step.called(group) for group in table["group"]],
             share=100 * table["people"] / table["people"].sum(),
             positives=(table["positive"] * table["people"]).round().astype(int),
             gained=table["raised"] - table["lowered"],
-            **100 * table[["base_rate", "positive"]],
-        ).itertuples()
+            **100 * table[rates],
+        )[list(GROUP)].itertuples()
     )
 
 
-def _by_rate(model: FitResult) -> list[Any]:
+def _by_rate(model: FitResult, step: Step) -> list[Any]:
     """The groups, that of which f decides 1 less often first."""
-    return sorted(_groups(model), key=lambda group: group.positive)
+    return sorted(_groups(model, step), key=lambda group: group.positive)
 
 
 def _one_sided(model: FitResult) -> tuple[int, int]:
@@ -101,12 +133,18 @@ def mistaken(model: FitResult) -> tuple[int, int]:
     return int((wrong & better).sum()), int((wrong & ~better).sum())
 
 
-def _worse_share(worse: int, changed: int) -> float:
-    """In percent; 0 where nothing changed."""
-    return 100 * worse / max(changed, 1)
+def _share(part: float, whole: float) -> float:
+    """In percent; 0 of nobody."""
+    return 100 * part / max(whole, 1)
 
 
-def _p_rule_of_labels(model: FitResult) -> float:
+def _sure(model: FitResult) -> np.ndarray:
+    """Of whom f was sure."""
+    return certainty(model.scene.logit_test) > SURE
+
+
+def p_rule_of_labels(model: FitResult) -> float:
+    """Of a model that is always right."""
     rates = group_table(model)["base_rate"]
     return float(rates.min() / rates.max())
 
@@ -115,6 +153,9 @@ def _features_used(model: FitResult) -> int:
     """How many features have a weight in r."""
     loadings = model.loadings
     return int(loadings.loc[loadings["loading"] != 0, "feature"].str.partition("=")[0].nunique())
+
+
+CONCEPT = ("name", "parts", "activated", "changed", "changed_others", "first", "second_group")
 
 
 def _concept(model: FitResult) -> SimpleNamespace:
@@ -138,9 +179,11 @@ def _concept(model: FitResult) -> SimpleNamespace:
 
 # Shares are in percent; what has no unit in its name is counted in people.
 MODEL: dict[str, Callable[[FitResult], Any]] = {
-    # Figures of f and of g, and the ends of the intervals of g's: {before.g.p_rule}.
-    **{of: lambda model, of=of: model.figures[of] for of in ("f", "g", "g_low", "g_high")},  # type: ignore[misc]
-    "people": lambda model: model.task.spec.people,  # what they are called
+    # Figures of f and of g, and the ends of the intervals of g's and of the difference: {before.g.p_rule}.
+    **{
+        of: lambda model, of=of: model.figures[of]  # type: ignore[misc]
+        for of in ("f", "g", "g_low", "g_high", "difference_low", "difference_high")
+    },
     "n": lambda model: len(model.changed_test),
     "n_train": lambda model: len(model.task.y) - len(model.changed_test),  # that f learnt from
     "changed": _changed,
@@ -148,59 +191,57 @@ MODEL: dict[str, Callable[[FitResult], Any]] = {
     "change_rate": lambda model: 100 * model.changed_test.mean(),
     "better": lambda model: _in_direction(model, 0),
     "worse": lambda model: _in_direction(model, 1),
-    "worse_share": lambda model: _worse_share(_in_direction(model, 1), _changed(model)),
+    "worse_share": lambda model: _share(_in_direction(model, 1), _changed(model)),
     "accuracy_lost": lambda model: -100 * model.figures.loc["accuracy", "difference"],
-    "groups": _groups,
-    "low": lambda model: _by_rate(model)[0],
-    "high": lambda model: _by_rate(model)[1],
+    "accuracy_gained": lambda model: 100 * model.figures.loc["accuracy", "difference"],
     "to_raise_low": lambda model: _one_sided(model)[0],
     "to_lower_high": lambda model: _one_sided(model)[1],
-    "p_rule_of_labels": _p_rule_of_labels,
+    "p_rule_of_labels": p_rule_of_labels,
+    "labels_in_hundredths": lambda model: 100 * p_rule_of_labels(model),
     "mistaken": lambda model: sum(mistaken(model)),
     "mistaken_better": lambda model: mistaken(model)[0],
     "mistaken_worse": lambda model: mistaken(model)[1],
     "mended": lambda model: _changed(model) - sum(mistaken(model)),
+    "mended_better": lambda model: _in_direction(model, 0) - mistaken(model)[0],
+    "sure": lambda model: int((_sure(model) & model.changed_test).sum()),  # of the changed, those f was sure of
+    "sure_share": lambda model: _share((_sure(model) & model.changed_test).sum(), _changed(model)),
+    "sure_everyone": lambda model: 100 * _sure(model).mean(),
     "features": lambda model: len(model.task.spec.features),
     "features_used": _features_used,
     "concept": _concept,
 }
+# The same, but for the names that a language has for groups and people.
+NAMED: dict[str, Callable[[FitResult, Step], Any]] = {
+    "people": lambda model, step: step.called(model.task.spec.people),  # what they are called
+    "groups": _groups,
+    "low": lambda model, step: _by_rate(model, step)[0],
+    "high": lambda model, step: _by_rate(model, step)[1],
+}
+
+
+def _of_model(at: Stage, which: str) -> Facts:
+    named = {name: lambda model, fact=fact: fact(model, at.step) for name, fact in NAMED.items()}
+    return Facts(MODEL | named, lambda: getattr(at, which))
 
 
 # ---- of the move from one model to another ----
 
 
-def _kept(at: Stage) -> str:
+def _kept(at: Stage) -> int:
     """How many of those who are changed after the move were so before."""
-    same = int((at.after.changed_test & at.before.changed_test).sum())
-    return "All" if same == _changed(at.after) else f"{same} of the"
-
-
-def _mistreatment(at: Stage) -> int:
-    """0 if it falls, 1 if it stays the same, 2 if it rises: the place of an option."""
-    before, after = (figure(model, "dm") for model in (at.before, at.after))
-    return 0 if after < before - SAME else 2 if after > before + SAME else 1
-
-
-def _may_be_same(at: Stage) -> str:
-    """The place of "stays the same", too, where the difference may be chance."""
-    return "1" if figure(at.after, "dm", "g_low") <= figure(at.before, "dm") <= figure(at.after, "dm", "g_high") else ""
-
-
-def _began_better(at: Stage) -> bool:
-    """Whether the first model is better by both figures than the one that is trained for equalized odds."""
-    return all(FIGURES[name].is_better(figure(at.before, name), figure(at.other, name)) for name in ("dm", "p_rule"))
+    return int((at.after.changed_test & at.before.changed_test).sum())
 
 
 MOVE: dict[str, Callable[[Stage], Any]] = {
     "fewer": lambda at: _changed(at.before) - _changed(at.after),
     "kept": _kept,
-    "mistreatment": _mistreatment,
-    "mistreatment_may_be": _may_be_same,
-    "began_better": _began_better,
+    "played": lambda at: at.shown.model() != at.step.end.model(),  # whether the sliders are elsewhere by now
 }
 
 
 # ---- of other methods ----
+
+RIVAL = ("title", "changed", "better", "worse", "worse_share", "p_rule", "accuracy")
 
 
 def of_rival(at: Stage, method: str) -> SimpleNamespace:
@@ -214,27 +255,47 @@ def of_rival(at: Stage, method: str) -> SimpleNamespace:
         changed=int(changed.sum()),
         better=int(changed.sum()) - worse,
         worse=worse,
-        worse_share=_worse_share(worse, int(changed.sum())),
+        worse_share=_share(worse, int(changed.sum())),
     )
 
 
-def people_paying(at: Stage) -> pd.DataFrame:
-    """COMMOD with and without its brakes and the step's other methods: ``title, p_rule, changed, better, worse``."""
-    own = [
-        SimpleNamespace(
-            title=title,
-            p_rule=figure(model, "p_rule"),
-            changed=_changed(model),
-            better=_in_direction(model, 0),
-            worse=_in_direction(model, 1),
-        )
-        for title, model in (("COMMOD", at.after), ("COMMOD without brakes", at.unbraked))
-    ]
+def _people_paying(title: str, model: FitResult) -> SimpleNamespace:
+    return SimpleNamespace(
+        title=title,
+        p_rule=figure(model, "p_rule"),
+        accuracy=figure(model, "accuracy"),
+        changed=_changed(model),
+        better=_in_direction(model, 0),
+        worse=_in_direction(model, 1),
+    )
+
+
+PAYING = ["title", "p_rule", "accuracy", "changed", "better", "worse"]
+
+
+def rivals_paying(at: Stage) -> pd.DataFrame:
+    """Who pays: COMMOD with and without its brakes, and the step's other methods. Columns of `PAYING`."""
+    brakes = phrase(at.step.language, "lesson.without_brakes")
+    own = [_people_paying("COMMOD", at.after), _people_paying(brakes, at.unbraked)]
     rows = [*own, *(of_rival(at, method) for method, _ in at.step.rivals)]
-    return pd.DataFrame([vars(row) for row in rows])[["title", "p_rule", "changed", "better", "worse"]]
+    return pd.DataFrame([vars(row) for row in rows])[PAYING]
+
+
+def beside_paying(at: Stage) -> pd.DataFrame:
+    """Who pays: the model before the move, after it, and the other one of the step. Columns of `PAYING`."""
+    moved = {name for name, _ in (*at.step.goal, *at.step.beside)}
+    rows = []
+    for model in (at.before, at.after, at.beside):
+        title = ", ".join(
+            f"{CONTROLS[name].name} {getattr(model.settings, name):g}" for name in CONTROLS if name in moved
+        )
+        rows.append(vars(_people_paying(title, model)))
+    return pd.DataFrame(rows)[PAYING]
 
 
 # ---- of SHAP ----
+
+DISPUTED = ("label", "rank", "own_rank")
 
 
 def _disputed(shap: ShapComparison) -> SimpleNamespace:
@@ -247,8 +308,18 @@ def _disputed(shap: ShapComparison) -> SimpleNamespace:
 
 SHAP: dict[str, Callable[[ShapComparison], Any]] = {
     "named": lambda shap: int((shap.features["shap"] > 1e-6).sum()),
+    "agreement": lambda shap: shap.agreement,
+    "redraws": lambda shap: shap.redraws,
     "disputed": _disputed,
 }
+
+
+# ---- all of them ----
+
+# The models that a text can speak of, by their names in `Stage`.
+MODELS = ("before", "after", "live", "beside", "far", "other", "unbraked")
+# The settings.
+SETTINGS = ("start", "end", "here")
 
 
 def names_at(at: Stage) -> dict[str, Any]:
@@ -256,32 +327,80 @@ def names_at(at: Stage) -> dict[str, Any]:
     return {
         "start": at.step.start,
         "end": at.step.end,
-        "before": Facts(MODEL, lambda: at.before),
-        "after": Facts(MODEL, lambda: at.after),
-        "other": Facts(MODEL, lambda: at.other),
-        "unbraked": Facts(MODEL, lambda: at.unbraked),
+        "here": at.shown,
+        **{which: _of_model(at, which) for which in MODELS},
         "rivals": Facts({name: partial(of_rival, method=name) for name, _ in at.step.rivals}, lambda: at),
         "move": Facts(MOVE, lambda: at),
         "shap": Facts(SHAP, lambda: at.shap),
     }
 
 
+def known_names(step: Step) -> set[str]:
+    """Everything that `names_at` gives, as it is written in a text: all that a text may name."""
+    figures = [name for name, known in FIGURES.items() if not known.by_group]
+    parts: dict[str, Iterable[str]] = {
+        **dict.fromkeys(("f", "g", "g_low", "g_high", "difference_low", "difference_high"), figures),
+        **dict.fromkeys(("groups[0]", "groups[1]", "low", "high"), GROUP),
+        "concept": CONCEPT,
+    }
+    model = {*MODEL, *NAMED, *parts} - {"groups"}
+    found = {f"{which}.{name}" for which in MODELS for name in _with_parts(model, parts)}
+    found |= {f"{which}.{name}" for which in SETTINGS for name, known in CONTROLS.items() if known.grid}
+    found |= {f"rivals.{name}" for name in _with_parts([m for m, _ in step.rivals], {m: RIVAL for m, _ in step.rivals})}
+    return found | {f"move.{name}" for name in MOVE} | {f"shap.{n}" for n in _with_parts(SHAP, {"disputed": DISPUTED})}
+
+
+def _with_parts(names: Iterable[str], parts: Mapping[str, Iterable[str]]) -> list[str]:
+    return [f"{name}.{part}" for name in parts for part in parts[name]] + [n for n in names if n not in parts]
+
+
 # ---- the picture of two criteria ----
 
-# Its lines and its point.
-DP, EO, TRUTH = "Trained for demographic parity", "Trained for equalized odds", "Always right"
+# What a point of it is, in the order of drawing.
+DP, EO, TRUTH, BEGAN, HERE = "dp", "eo", "truth", "began", "here"
 
 
 def conflict_paths(at: Stage) -> pd.DataFrame:
-    """P-Rule and mistreatment along λ_fair for both criteria, and of the labels themselves.
+    """P-Rule and mistreatment along λ_fair for both criteria, of the labels, at the start, and where the sliders are.
 
-    Columns ``label, lambda_fair, p_rule, dm``.
+    Columns ``kind, lambda_fair, p_rule, dm``.
     """
-    paths = [
-        at.after.path.assign(label=DP),
-        at.before.path.tail(1).assign(label=DP),  # lies between two points of the path above
-        at.other.path.assign(label=EO),
-        pd.DataFrame([{"label": TRUTH, "lambda_fair": np.nan, "p_rule": _p_rule_of_labels(at.before), "dm": 0.0}]),
+    columns = ["kind", "lambda_fair", "p_rule", "dm"]
+    points = [
+        at.far.path.assign(kind=DP),
+        at.other.path.assign(kind=EO),
+        pd.DataFrame([{"kind": TRUTH, "lambda_fair": np.nan, "p_rule": p_rule_of_labels(at.before), "dm": 0.0}]),
+        at.before.path.tail(1).assign(kind=BEGAN),
+        at.live.path.tail(0 if at.shown.model() == at.step.start.model() else 1).assign(
+            kind=HERE
+        ),  # else one hides the other
     ]
-    columns = ["label", "lambda_fair", "p_rule", "dm"]
-    return pd.concat([path[columns] for path in paths]).sort_values(columns[:2], ignore_index=True)
+    return pd.concat([path[columns] for path in points], ignore_index=True)
+
+
+# ---- the picture of two groups ----
+
+
+def two_groups(base_rates: Sequence[float], quality: float, fair_by: str) -> Counts:
+    """100 people of each of two groups as a model of that quality would decide them, fair by one criterion.
+
+    In the group with the larger base rate it finds the share `quality` of those whose label is 1, and as many of the
+    others it decides 0. In the other group it does the same (equalized odds), or decides 1 as often there as in the
+    first, missing as many whose label is 1 (demographic parity).
+
+    Returns
+    -------
+    array (groups, label, decision)
+    """
+    high = max(base_rates)
+    rate = quality * high + (1 - quality) * (1 - high)
+    counts = np.zeros((len(base_rates), 2, 2))
+    for group, base_rate in enumerate(base_rates):
+        falsely = 1 - quality
+        if fair_by == "demographic_parity":
+            falsely = (rate - quality * base_rate) / (1 - base_rate)
+        counts[group] = [
+            [(1 - base_rate) * (1 - falsely), (1 - base_rate) * falsely],
+            [base_rate * (1 - quality), base_rate * quality],
+        ]
+    return 100 * counts

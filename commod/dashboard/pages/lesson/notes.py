@@ -14,7 +14,8 @@ from commod.dashboard.jobs.results import fit_result, rival, shap_comparison
 from commod.dashboard.jobs.scheduling import Priority
 from commod.dashboard.jobs.tasks import Step, Task
 from commod.dashboard.pages.lesson import script
-from commod.dashboard.pages.lesson.steps import STEPS, Stage
+from commod.dashboard.pages.lesson.scenarios import FIRST, Scenario
+from commod.dashboard.pages.lesson.steps import Stage
 from commod.dashboard.state.settings import CONTROLS, Settings, in_words
 from commod.dashboard.text.glossary import without_tooltips
 from commod.dashboard.text.html import document
@@ -22,9 +23,10 @@ from commod.experiments import Model
 from commod.metrics.figures import CRITERIA, key_figures
 
 
-def notes() -> Task:
-    """The notes, to be asked for like any other result."""
-    return Task("notes", STEPS[0].start.scene(), (), (Step(notes_html, priority=Priority.SEARCH),))
+def notes(taught: Scenario) -> Task:
+    """The notes of a scenario, to be asked for like any other result."""
+    step = Step(notes_html, (taught,), priority=Priority.SEARCH)
+    return Task("notes", taught.steps[0].start.scene(), (taught.name, taught.language, hash(taught)), (step,))
 
 
 def rival_of(settings: Settings, method: str, value: float) -> Model:
@@ -32,22 +34,22 @@ def rival_of(settings: Settings, method: str, value: float) -> Model:
     return rival(settings.scene(), settings.fairness, method, value)
 
 
-def notes_html(report: Report | None = None) -> str:
+def notes_html(taught: Scenario, report: Report | None = None) -> str:
     """The notes as one HTML file."""
     fit = cache(fit_result)
-    total = sum(step.minutes for step in STEPS)
-    stages = []
-    for done, step in enumerate(STEPS):
+    steps, stages = taught.steps, []
+    for done, step in enumerate(steps):
         if report is not None:
-            report(done / len(STEPS))
+            report(done / len(steps))
         stages.append(_stage(Stage(step, fit, shap_comparison, rival_of)))
     return document(
         "notes.html",
         kicker=f"Teacher's notes · COMMOD Explorer · commod {__version__}",
-        title="A guided hour on fairness and its price",
-        lead=f"{len(STEPS)} steps, {total} minutes. All figures below were computed when this file was made, by the "
-        "models that the learners will see.",
-        plan=[[f"{i}. {step.title}", f"{step.minutes}", step.name] for i, step in enumerate(STEPS, start=1)],
+        title=taught.title,
+        link="" if taught.name == FIRST else f"lesson={taught.name}&",
+        lead=f"{len(steps)} steps, {taught.minutes} minutes. All figures below were computed when this file was made, "
+        "by the models that the learners will see.",
+        plan=[[f"{i}. {step.title}", f"{step.minutes}", step.name] for i, step in enumerate(steps, start=1)],
         titles=[figure.short_title for figure in key_figures()],
         stages=stages,
     )

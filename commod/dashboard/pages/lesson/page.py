@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import replace
 from typing import Any
 
@@ -10,17 +11,25 @@ import streamlit as st
 from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.wait import result_of
 from commod.dashboard.pages.lesson import script
-from commod.dashboard.pages.lesson.pictures import draw_figures_on_the_way, draw_pictures
-from commod.dashboard.pages.lesson.progress import Progress, arrived, carry, progress, stage, turn
-from commod.dashboard.pages.lesson.script import Question
-from commod.dashboard.pages.lesson.steps import STEPS, Stage, Step
+from commod.dashboard.pages.lesson.pictures import (
+    draw_beside_slider,
+    draw_figures_on_the_way,
+    draw_pictures,
+    has_picture_beside_slider,
+)
+from commod.dashboard.pages.lesson.progress import Progress, arrived, carry, choose, lesson, progress, stage, turn
+from commod.dashboard.pages.lesson.scenarios import all_scenarios, scenario
+from commod.dashboard.pages.lesson.script import Question, in_markdown
+from commod.dashboard.pages.lesson.steps import Stage, Step
 from commod.dashboard.pages.lesson.teachers import draw_teachers_corner
 from commod.dashboard.state import session
+from commod.dashboard.state.page_state import mirrored
 from commod.dashboard.state.settings import CONTROLS
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.glossary import with_tooltips
 from commod.dashboard.text.html import html_table
 from commod.dashboard.views import controls, frame
+from commod.dashboard.views.words import say
 from commod.datasets import damaged_files
 
 
@@ -28,19 +37,17 @@ def show() -> None:
     """The page, from top to bottom."""
     frame.page("pages/lesson.py")
     here = progress()
-    lost = _lost(STEPS[here.step])
-    step = STEPS[here.step] if lost else stage(here)
+    steps = lesson(here).steps
+    lost = _lost(steps[here.step])
+    step = steps[here.step] if lost else stage(here)
     _overview(here)
     carry(here)
     _head(here, step)
     session.keep_link()
     if lost:
-        others = [place + 1 for place, other in enumerate(STEPS) if not _lost(other)]
-        st.warning(
-            f"This step cannot be shown. {escape_markdown(lost)}"
-            + (f" Go on with another: steps {', '.join(map(str, others))} can be shown." if others else ""),
-            icon=":material/warning:",
-        )
+        others = ", ".join(str(place + 1) for place, other in enumerate(steps) if not _lost(other))
+        told = f"{say('lesson.step_lost')} {escape_markdown(lost)}"
+        st.warning(f"{told} {say('lesson.other_steps', steps=others) if others else ''}", icon=":material/warning:")
     else:
         _show_step(here, step)
     _turn_pages(here)
@@ -61,26 +68,34 @@ def _show_step(here: Progress, step: Step) -> None:
         lambda settings: result_of(tasks.fit(settings), place, "Training"),
         lambda model: result_of(tasks.shap(model), place, "SHAP"),
         lambda settings, *rival: result_of(tasks.rival(settings, *rival), place, "Training another method"),
+        session.current(),
     )
     try:
         _work_through(here, at)
     except Exception:
-        st.error(
-            "The models of this step could not be trained, for a reason of ours. Your answers are kept: go on with "
-            "another step, and come back.",
-            icon=":material/error:",
-        )
+        logging.getLogger(__name__).exception("A step of the lesson could not be shown.")
+        st.error(say("lesson.failed"), icon=":material/error:")
 
 
 def _overview(here: Progress) -> None:
-    """All steps, in the sidebar."""
+    """The scenario and all its steps, in the sidebar."""
+    taught = lesson(here)
     with st.sidebar:
-        st.markdown(f"**A guided hour** ({sum(step.minutes for step in STEPS)} minutes)")
-        st.caption("Each step sets the sliders of the app. Undo on the Explore page brings yours back.")
-        for place, step in enumerate(STEPS):
+        if len(known := all_scenarios()[0]) > 1:
+            st.selectbox(
+                say("lesson.choose"),
+                list(known),
+                format_func=lambda name: scenario(name, session.language()).title,
+                **mirrored("lesson_choice", here.lesson, choose),
+            )
+        st.markdown(f"**{say('lesson.hour')}** ({say('lesson.minutes', n=taught.minutes)})")
+        if taught.language != session.language():
+            st.caption(say("lesson.other_language"))
+        st.caption(say("lesson.sets_sliders"))
+        for place, step in enumerate(taught.steps):
             answered = place in here.seen
             st.button(
-                f"{place + 1}. {step.title}" + (" ✓" if answered else ""),
+                f"{place + 1}. {in_markdown(step.title)}" + (" ✓" if answered else ""),
                 key=f"step_{place}",
                 icon=":material/check_circle:" if answered else ":material/radio_button_unchecked:",
                 type="secondary" if place == here.step else "tertiary",
@@ -92,17 +107,15 @@ def _overview(here: Progress) -> None:
 
 def _head(here: Progress, step: Step) -> None:
     """Where one is."""
-    st.title(f"{here.step + 1}. {step.title}")
+    st.title(f"{here.step + 1}. {in_markdown(step.title)}")
     if here.turned:
         frame.back_to_the_top(here.turned)
     controls.notices()
     if here.notice:
         st.warning(escape_markdown(here.notice), icon=":material/link_off:")
-    done = len(here.seen)
-    st.progress(
-        done / len(STEPS),
-        text=f"Step {here.step + 1} of {len(STEPS)}, about {step.minutes} minutes. {done} of {len(STEPS)} answered.",
-    )
+    done, total = len(here.seen), len(lesson(here).steps)
+    told = say("lesson.progress", step=here.step + 1, total=total, minutes=step.minutes, done=done)
+    st.progress(done / total, text=told)
 
 
 # ---- a step ----
@@ -113,37 +126,46 @@ def _work_through(here: Progress, at: Stage) -> None:
     st.html(with_tooltips(script.text(at)))
     question = script.question(at)
     said = here.answers.get(here.step)
-    if said is not None and bool(question.options) != isinstance(said, str):
-        here.answers.pop(here.step)  # of a link that was edited
-        said = None
-    if said is None:
-        _ask(here, question)
+    guess = None if said is None else question.guess(said)
+    if guess is None:
+        here.answers.pop(here.step, None)
+        _ask(here, at.step, question)
         return
-    guess = question.guess(said)
     _show_guess(here, question, guess)
-    if at.step.goal:
-        _move(at.step)
+    if at.step.goal and has_picture_beside_slider(at):
+        left, right = st.columns(2, gap="medium")
+        with right:
+            draw_beside_slider(at)
+    else:
+        left = st.container()
+    with left:
+        if at.step.goal:
+            _move(at.step)
+        if here.step in here.seen:
+            _say_answer(at, guess)
     if here.step in here.seen:
-        _check(here, at, guess)
+        _check(here, at)
     else:
         draw_figures_on_the_way(at)
 
 
-def _ask(here: Progress, question: Question) -> None:
+def _ask(here: Progress, step: Step, question: Question) -> None:
     """The question, and a guess that must be made before anything moves."""
-    with st.form(f"guess_{STEPS[here.step].name}"):
-        st.markdown(f"**First a guess.** {question.text}")
+    with st.form(f"guess_{step.name}"):
+        st.markdown(f"**{say('lesson.first_guess')}** {in_markdown(question.text)}")
         if question.options:
-            guess: Any = st.radio("Your guess", question.options, index=None)
+            guess: Any = st.radio(say("lesson.your_guess"), question.options, index=None, format_func=in_markdown)
         else:
             # Without limits of its own, which would be told by a red mark only.
-            guess = st.number_input(f"Your guess ({question.unit})", value=None, step=1, width=420)
-        if not st.form_submit_button("This is my guess", type="primary"):
+            guess = st.number_input(
+                f"{say('lesson.your_guess')} ({in_markdown(question.unit)})", value=None, step=1, width=420
+            )
+        if not st.form_submit_button(say("lesson.guess"), type="primary"):
             return
         if guess is None:
-            st.warning("Guess first; any guess will do.", icon=":material/help:")
+            st.warning(say("lesson.guess_first"), icon=":material/help:")
         elif not question.options and not 0 <= guess <= question.most:
-            st.warning(f"A number from 0 to {question.most:,}, please.", icon=":material/help:")
+            st.warning(say("lesson.number_please", most=question.most), icon=":material/help:")
         else:
             here.answers[here.step] = question.kept(guess)
             carry(here)
@@ -159,37 +181,40 @@ def _show_guess(here: Progress, question: Question, guess: float | str) -> None:
         here.staged = None
 
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.markdown(f"{question.text} **Your guess: {question.in_words(guess)}.**")
-        st.button("Guess again", icon=":material/undo:", type="tertiary", on_click=again)
+        said = say("lesson.guessed", guess=in_markdown(question.in_words(guess)))
+        st.markdown(f"{in_markdown(question.text)} **{said}**")
+        st.button(say("lesson.again"), icon=":material/undo:", type="tertiary", on_click=again)
 
 
 def _move(step: Step) -> None:
     """The slider of the step."""
     ((name, value),) = step.goal
-    here = session.current()
-    left, right = st.columns([3, 2], gap="medium", vertical_alignment="bottom")
-    with left:
-        st.markdown(f"**Now move {CONTROLS[name].name} to {value:g}.**")
-        controls.control(name)
+    st.markdown(f"**{say('lesson.move', control=CONTROLS[name].name, value=f'{value:g}')}**")
+    controls.control(name)
     if arrived(step):
         return
-    elsewhere = here.problem() != step.start.problem()
-    right.button(
-        "Back to this step's setting" if elsewhere else f"Set it to {value:g} for me",
+    st.button(
+        say("lesson.set_for_me", value=f"{value:g}"),
         icon=":material/step_over:",
         on_click=session.stage,
-        args=(step.end.looked_at_as(here),),
+        args=(step.end.looked_at_as(session.current()),),
     )
     if not session.access().allows(name):
-        st.caption(f"{CONTROLS[name].label} cannot be moved with the link you came with; the button moves it.")
+        st.caption(say("lesson.frozen", control=CONTROLS[name].name))
 
 
-def _check(here: Progress, at: Stage, guess: float | str) -> None:
-    """What the model says, what is seen in it, and what to talk about."""
-    step, answer = at.step, script.answer(at)
-    right, word = script.check(answer, guess)
+def _say_answer(at: Stage, guess: float | str) -> None:
+    """What the model says, and what to make of the guess."""
+    answer = script.answer(at)
+    right, word = script.check(answer, guess, session.language())
     box = st.success if right else st.info
-    box(f"{answer.words} {word}", icon=":material/check_circle:" if right else ":material/lightbulb:")
+    icon = ":material/check_circle:" if right else ":material/lightbulb:"
+    box(f"{in_markdown(answer.words)} {in_markdown(word)}", icon=icon)
+
+
+def _check(here: Progress, at: Stage) -> None:
+    """What is seen in the model, and what to talk about."""
+    step = at.step
     if not step.free:
         draw_pictures(at)
     st.html(with_tooltips(script.told(at)))
@@ -197,42 +222,47 @@ def _check(here: Progress, at: Stage, guess: float | str) -> None:
         for name in step.free:
             controls.control(name)
         draw_pictures(at)
-    if STEPS[-1] is step:
+    if here.step == len(lesson(here).steps) - 1:
         _summary(here, at)
-    st.subheader("Talk about it")
-    st.markdown("\n".join(f"- {question}" for question in step.talk))
+    st.subheader(say("lesson.talk"))
+    st.markdown("\n".join(f"- {in_markdown(question)}" for question in step.talk))
     with st.container(horizontal=True, gap="small"):
         for page in step.pages:
             title, icon = frame.PAGES[page]
-            st.page_link(page, label=f"Look closer: {title}", icon=icon)
+            st.page_link(page, label=f"{say('lesson.closer')} {title}", icon=icon)
 
 
 def _summary(here: Progress, at: Stage) -> None:
     """All guesses beside what the models said."""
-    rows = []
+    rows, steps = [], lesson(here).steps
     for place, said in sorted(here.answers.items()):
-        if _lost(STEPS[place]):
+        there = replace(at, step=steps[place], here=None)
+        if _lost(steps[place]) or (guess := (question := script.question(there)).guess(said)) is None:
             continue
-        there = replace(at, step=STEPS[place])
-        question = script.question(there)
-        values = (question.guess(said), script.answer(there).value)
+        values = (guess, script.answer(there).value)
         rows.append([f"{place + 1}. {there.step.title}", *map(question.in_words, values)])
-    st.subheader("Your hour")
-    st.html(html_table(("Step", "You said", "The model said"), rows, caption="Your hour", text=(1, 2)))
+    headings = [say(f"lesson.{name}") for name in ("step", "you_said", "model_said")]
+    st.subheader(say("lesson.your_hour"))
+    st.html(html_table(headings, rows, caption=say("lesson.your_hour"), text=(1, 2)))
 
 
 def _turn_pages(here: Progress) -> None:
     """To the step before and the one after."""
     with st.container(horizontal=True, horizontal_alignment="distribute"):
-        before, after = here.step - 1, here.step + 1
+        before, after, steps = here.step - 1, here.step + 1, lesson(here).steps
         st.button(
-            "Back", icon=":material/arrow_back:", disabled=before < 0, on_click=turn, args=(max(before, 0),), key="back"
+            say("lesson.back"),
+            icon=":material/arrow_back:",
+            disabled=before < 0,
+            on_click=turn,
+            args=(max(before, 0),),
+            key="back",
         )
-        if after == len(STEPS):
-            st.page_link("app.py", label="To the Explore page, where all sliders are yours", icon=":material/tune:")
+        if after == len(steps):
+            st.page_link("app.py", label=say("lesson.to_explore"), icon=":material/tune:")
             return
         st.button(
-            f"Next: {STEPS[after].title}",
+            f"{say('lesson.next')} {in_markdown(steps[after].title)}",
             icon=":material/arrow_forward:",
             type="primary" if here.step in here.seen else "secondary",
             on_click=turn,

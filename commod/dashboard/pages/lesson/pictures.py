@@ -4,119 +4,266 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Any
 
+import pandas as pd
 import streamlit as st
 
 from commod.charts import MethodStyle, palette
+from commod.charts.lesson import plot_curve, plot_paying, plot_two_groups
 from commod.charts.paper import plot_scatter
-from commod.dashboard.jobs.results import FitResult
-from commod.dashboard.pages.lesson.facts import DP, EO, TRUTH, conflict_paths, group_table, people_paying
-from commod.dashboard.pages.lesson.steps import Stage
-from commod.dashboard.state import session
-from commod.dashboard.state.settings import controls_of, in_words
+from commod.dashboard.pages.lesson.facts import (
+    BEGAN,
+    DP,
+    EO,
+    HERE,
+    TRUTH,
+    beside_paying,
+    conflict_paths,
+    group_table,
+    rivals_paying,
+    two_groups,
+)
+from commod.dashboard.pages.lesson.steps import SHOWS, Stage
+from commod.dashboard.state.settings import in_words
+from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.html import html_table
 from commod.dashboard.views.changes import draw_changes
 from commod.dashboard.views.chart import draw
 from commod.dashboard.views.concepts import draw_concepts
+from commod.dashboard.views.record import draw_certainty, draw_record
 from commod.dashboard.views.shap import draw_shap
 from commod.dashboard.views.table import Table
 from commod.dashboard.views.tiles import draw_figures
-from commod.metrics.figures import FIGURES
+from commod.dashboard.views.words import say
+from commod.metrics.figures import CRITERIA, FIGURES
+
+# Drawn beside the slider, so that both are on one screen.
+_BESIDE_SLIDER = ("curve",)
+
+
+def draw_beside_slider(at: Stage) -> None:
+    """What is seen while the slider is moved, be the answer told or not."""
+    for name in _BESIDE_SLIDER:
+        if name in at.step.shows:
+            _PICTURES[name](at)
+
+
+def has_picture_beside_slider(at: Stage) -> bool:
+    """Whether there is something beside the slider."""
+    return bool(set(_BESIDE_SLIDER) & set(at.step.shows))
 
 
 def draw_pictures(at: Stage) -> None:
-    """All that the step shows."""
-    live = _live(at)
-    if {"figures", "changes"} & set(at.step.shows) and live.settings != at.after.settings:
-        st.caption(f"Below: {in_words(live.settings)}, where the sliders stand now.")
+    """All that the step shows with its answer."""
+    if {"figures", "changes"} & set(at.step.shows) and at.shown.model() != at.step.end.model():
+        st.caption(say("lesson.sliders_now", setting=in_words(at.shown)))
     for name in at.step.shows:
-        _PICTURES[name](at)
+        if name not in _BESIDE_SLIDER:
+            _PICTURES[name](at)
 
 
 def draw_figures_on_the_way(at: Stage) -> None:
     """The figures where the sliders stand, before the answer is told."""
     if "figures" in at.step.shows:
-        draw_figures(_live(at))
-
-
-def _live(at: Stage) -> FitResult:
-    """The model of the sliders, as long as they are on the step's scene: who has the answer may play on."""
-    here = session.current()
-    if here.problem() != at.step.end.problem():
-        return at.after
-    return at.instead(**{name: getattr(here, name) for name in controls_of("model")})
+        draw_figures(at.live)
 
 
 def _groups(at: Stage) -> None:
     outcome = at.after.task.spec.outcomes[1]
     rows = [
-        [row.group, f"{row.people:,}", f"{row.base_rate:.0%}", f"{row.positive:.0%}", f"{row.wrong:.0%}"]
+        [
+            at.step.called(row.group),
+            f"{row.people:,}",
+            *(f"{rate:.0%}" for rate in (row.base_rate, row.positive, row.wrong)),
+        ]
         for row in group_table(at.after).itertuples()
     ]
-    headings = ("Group", "People on test", f"Label: {outcome}", f"f says: {outcome}", "f is wrong")
-    st.html(html_table(headings, rows, caption="What f does to each group"))
+    headings = [say(f"lesson.{name}", outcome=outcome) for name in ("group", "people", "label", "f_says", "f_wrong")]
+    st.html(html_table(headings, rows, caption=say("lesson.groups_table")))
+
+
+def _curve(at: Stage) -> None:
+    """What fairness costs, along λ_fair, and where the slider stands."""
+    names = {name: say(f"lesson.{name}") for name in ("deployed", "here", "asked")}
+    path, here = at.far.path, at.live.path
+    columns = ["name", "lambda_fair", "fairness", "accuracy"]
+    frame = pd.concat(
+        [
+            path.assign(name=names["asked"]),
+            path.head(1).assign(name=names["deployed"]),
+            here.tail(1).assign(name=names["here"]),
+        ],
+        ignore_index=True,
+    )[columns]
+    fair, accuracy = CRITERIA[at.step.start.fairness].figure.axis_title, say("lesson.accuracy_axis")
+    draw(
+        plot_curve,
+        frame,
+        alt=say("lesson.curve_alt"),
+        table=Table(
+            say("lesson.curve_table"),
+            "curve_table",
+            {
+                "name": (say("lesson.model"), ""),
+                "lambda_fair": ("λ_fair", "g"),
+                "fairness": (fair, ".3f"),
+                "accuracy": (accuracy, ".1%"),
+            },
+        ),
+        x_title=fair,
+        y_title=accuracy,
+        setting="λ_fair",
+        **names,
+    )
 
 
 def _conflict(at: Stage) -> None:
+    labels = {kind: say(f"lesson.conflict_{kind}") for kind in (DP, EO, TRUTH, BEGAN, HERE)}
     frame = conflict_paths(at)
     p_rule, dm = FIGURES["p_rule"], FIGURES["dm"]
+    settings = ["–" if math.isnan(value) else f"λ_fair {value:g}" for value in frame["lambda_fair"]]
+    looks = {
+        DP: (palette.G, "circle"),
+        EO: (palette.F, "square"),
+        TRUTH: (palette.TRAIL, "diamond"),
+        BEGAN: (palette.BETTER, "triangle-up"),
+        HERE: (palette.PATH, "cross"),
+    }
     draw(
         plot_scatter,
         frame.assign(
+            label=frame["kind"].map(labels),
             x=frame["p_rule"],
             y=frame["dm"],
             order=range(len(frame)),
-            settings=["the labels" if math.isnan(value) else f"λ_fair {value:g}" for value in frame["lambda_fair"]],
+            settings=settings,
         ),
-        alt=f"{dm.title} against {p_rule.title} along λ_fair, trained for either criterion, and of the labels.",
+        alt=say("lesson.conflict_alt"),
         table=Table(
-            "The two kinds of fair as a table",
+            say("lesson.conflict_table"),
             "conflict_table",
             {
-                "label": ("Model", ""),
-                "settings": ("Setting", ""),
+                "label": (say("lesson.model"), ""),
+                "settings": (say("lesson.setting"), ""),
                 "x": (p_rule.axis_title, ".3f"),
                 "y": (dm.axis_title, ".3f"),
             },
         ),
-        caption="On test. Each line begins at f (left, above) and follows λ_fair. Fair by both would be right and "
-        "below.",
-        styles=(
-            MethodStyle(DP, palette.G, "circle"),
-            MethodStyle(EO, palette.F, "square"),
-            MethodStyle(TRUTH, palette.TRAIL, "diamond"),
-        ),
+        caption=say("lesson.conflict_caption"),
+        styles=tuple(MethodStyle(labels[kind], *look) for kind, look in looks.items()),
         x_title=p_rule.axis_title,
-        y_title="Mistreatment (0 is fair)",
+        y_title=say("lesson.mistreatment_axis"),
         percent=False,
         joined=True,
     )
 
 
-def _rivals(at: Stage) -> None:
-    p_rule, rows = FIGURES["p_rule"], []
-    for row in people_paying(at).itertuples():
-        share = f"{row.worse / max(row.changed, 1):.0%}"
-        rows.append(
-            [row.title, p_rule.show(row.p_rule), f"{row.changed:,}", f"{row.better:,}", f"{row.worse:,}", share]
-        )
-    headings = ("Method", p_rule.title, "Changed", "Better for the person", "Worse", "Worse, of those changed")
-    st.html(html_table(headings, rows, caption="Who pays, by method, on test"))
+def _two_groups(at: Stage) -> None:
+    """Two groups of 100 whose base rates are those of the labels: fair by one criterion, and what the other says."""
+    table, task = group_table(at.before), at.before.task
+    left, right = st.columns(2, gap="medium", vertical_alignment="bottom")
+    fair_by = left.radio(
+        say("lesson.fair_by"),
+        ["equalized_odds", "demographic_parity"],
+        format_func=lambda name: say(f"lesson.{name}"),
+        key="two_groups_fair_by",
+    )
+    quality = right.slider(
+        say("lesson.quality"),
+        50,
+        100,
+        90,
+        step=5,
+        format="%d %%",
+        key="two_groups_quality",
+        help=say("lesson.quality_help"),
+    )
+    counts = two_groups(table["base_rate"].tolist(), quality / 100, str(fair_by))
+    what = [say(f"lesson.dot_{name}", outcome=task.spec.outcomes[1]) for name in ("right", "wrong", "no")]
+    names = [at.step.called(group) for group in task.groups]
+    for column, name, cells in zip(st.columns(2, gap="medium"), names, counts, strict=True):
+        dots = pd.DataFrame(_dots(name, cells, what))
+        numbers = {kind: int((dots["what"] == kind).sum()) for kind in what}
+        with column:
+            says = ", ".join(f"{number} {escape_markdown(kind)}" for kind, number in numbers.items())
+            st.markdown(f"**{escape_markdown(name)}**: {says}")
+            draw(
+                plot_two_groups,
+                dots,
+                alt=say("lesson.dots_alt"),
+                table=Table(
+                    f"{say('lesson.dots_table')}: {name}",
+                    f"dots_table_{names.index(name)}",
+                    {"what": (say("lesson.dots_what"), ""), "people": (say("lesson.of_100"), "d")},
+                    lambda numbers=numbers: pd.DataFrame(numbers.items(), columns=["what", "people"]),  # type: ignore[misc]
+                ),
+                right=what[0],
+                wrong=what[1],
+                no=what[2],
+            )
+    p_rule, dm = (float(FIGURES[name].of_counts(counts)) for name in ("p_rule", "dm"))
+    st.markdown(say("lesson.two_groups_say", p_rule=p_rule, dm=dm))
+
+
+def _dots(group: str, cells: Any, what: list[str]) -> list[dict[str, Any]]:
+    """100 dots: rightly decided 1, wrongly, and the rest."""
+    rightly, wrongly = round(cells[1][1]), round(cells[0][1])
+    kinds = [what[0]] * rightly + [what[1]] * wrongly + [what[2]] * (100 - rightly - wrongly)
+    return [{"group": group, "number": number, "what": kind} for number, kind in enumerate(kinds)]
+
+
+def _paying(frame: pd.DataFrame, key: str) -> None:
+    """People with the better and the worse decision, by model."""
+    better, worse = say("lesson.better"), say("lesson.worse")
+    p_rule = FIGURES["p_rule"]
+    rows = []
+    for rank, row in enumerate(frame.to_dict("records")):
+        name = f"{row['title']}|{p_rule.title} {row['p_rule']:.2f}, {say('lesson.changed_of', n=row['changed'])}"
+        for place, (direction, part) in enumerate(((better, "better"), (worse, "worse"))):
+            rows.append({"name": name, "rank": rank, "direction": direction, "place": place, "people": row[part]})
+    draw(
+        plot_paying,
+        pd.DataFrame(rows),
+        alt=say("lesson.paying_alt"),
+        table=Table(
+            say("lesson.paying_table"),
+            key,
+            {
+                "title": (say("lesson.model"), ""),
+                "p_rule": (p_rule.title, ".2f"),
+                "accuracy": (say("lesson.accuracy"), ".1%"),
+                "changed": (say("lesson.changed"), ","),
+                "better": (better, ","),
+                "worse": (worse, ","),
+            },
+            lambda: frame,
+        ),
+        better=better,
+        worse=worse,
+        title=say("lesson.changed_axis"),
+    )
 
 
 def _concepts(at: Stage) -> None:
-    live = _live(at)
+    live = at.live
     changed, total = int(live.changed_test.sum()), len(live.changed_test)
-    st.metric(f"Decisions changed at k = {live.settings.k}", f"{changed} of {total:,}", border=True, width="content")
+    st.metric(say("lesson.changed_at_k", k=live.settings.k), f"{changed} / {total:,}", border=True, width="content")
     draw_concepts(live)
 
 
 _PICTURES: dict[str, Callable[[Stage], None]] = {
     "groups": _groups,
-    "figures": lambda at: draw_figures(_live(at)),
-    "changes": lambda at: draw_changes(_live(at)),
+    "curve": _curve,
+    "figures": lambda at: draw_figures(at.live),
+    "changes": lambda at: draw_changes(at.live),
+    "beside": lambda at: _paying(beside_paying(at), "beside_table"),
+    "rivals": lambda at: _paying(rivals_paying(at), "rivals_table"),
     "conflict": _conflict,
-    "rivals": _rivals,
+    "two_groups": _two_groups,
     "concepts": _concepts,
     "shap": lambda at: draw_shap(at.after),
+    "record": lambda at: draw_record(at.live),
+    "certainty": lambda at: draw_certainty(at.live),
 }
+assert set(_PICTURES) == set(SHOWS)

@@ -7,18 +7,19 @@ from dataclasses import dataclass, field
 
 import streamlit as st
 
+from commod.dashboard.pages.lesson.scenarios import FIRST, Scenario, all_scenarios, scenario
 from commod.dashboard.pages.lesson.script import LETTERS
-from commod.dashboard.pages.lesson.steps import STEPS, Step
+from commod.dashboard.pages.lesson.steps import Step
 from commod.dashboard.state import session
 from commod.dashboard.state.page_state import PageState
-
-_PLACES = {step.name: place for place, step in enumerate(STEPS)}
+from commod.dashboard.views.words import say
 
 
 @dataclass
 class Progress:
     """How far this session has come."""
 
+    lesson: str = FIRST  # the scenario
     step: int = 0
     answers: dict[int, float | str] = field(default_factory=dict)
     seen: set[int] = field(default_factory=set)  # steps whose check was shown
@@ -32,25 +33,46 @@ def _first_seen() -> Progress:
     found = from_link(session.state().carried)
     # A link with a setting is one that was left: what had been moved stays.
     found.staged = found.step if "data" in st.query_params and found.answers else None
-    found.seen = {place for place in found.answers if place != found.step or not STEPS[place].goal}
+    steps = lesson(found).steps
+    found.seen = {place for place in found.answers if place != found.step or not steps[place].goal}
     return found
 
 
 # How far this session is.
 progress = PageState("lesson", _first_seen)
+# What was answered in other scenarios, by their names.
+_others: PageState[dict[str, Progress]] = PageState("other_lessons", dict)
+
+
+def lesson(here: Progress) -> Scenario:
+    """The scenario that a session is in, in its language."""
+    return scenario(here.lesson, session.language())
+
+
+def choose(name: str) -> None:
+    """Go to another scenario, to where it was left."""
+    _others()[progress().lesson] = progress()
+    found = _others().get(name) or Progress(lesson=name)
+    found.staged = None
+    found.turned += 1
+    progress.set(found)
 
 
 def from_link(link: dict[str, str]) -> Progress:
     """Whatever the link holds, a valid state; a step is known by name or number, an answer that is none is dropped."""
     found = Progress()
-    asked = link.get("step", "")
-    if asked in _PLACES:
-        found.step = _PLACES[asked]
-    elif asked.isascii() and asked.isdecimal() and 1 <= int(asked[:4]) <= len(STEPS):
+    if (named := link.get("lesson", FIRST)) in all_scenarios()[0]:
+        found.lesson = named
+    else:
+        found.notice = say("lesson.no_such_lesson", name=named[:20])
+    places, asked = lesson(found).places, link.get("step", "")
+    if asked in places:
+        found.step = places[asked]
+    elif asked.isascii() and asked.isdecimal() and 1 <= int(asked[:4]) <= len(places):
         found.step = int(asked[:4]) - 1
     elif asked:
-        found.notice = f"The link asks for a step “{asked[:20]}”, which is not known: the lesson begins at step 1."
-    for place, text in enumerate(link.get("answers", "")[:200].split(",")[: len(STEPS)]):
+        found.notice = say("lesson.no_such_step", name=asked[:20])
+    for place, text in enumerate(link.get("answers", "")[:200].split(",")[: len(places)]):
         value = _answer_from(text)
         if value is not None:
             found.answers[place] = value
@@ -72,7 +94,8 @@ def carry(here: Progress) -> None:
     last = max(here.answers, default=-1)
     kept = (here.answers.get(place, "") for place in range(last + 1))
     texts = [text if isinstance(text, str) else f"{text:g}" for text in kept]
-    session.carry(step=STEPS[here.step].name, answers=",".join(texts))
+    named = "" if here.lesson == FIRST else here.lesson
+    session.carry(lesson=named, step=lesson(here).steps[here.step].name, answers=",".join(texts))
 
 
 def turn(step: int) -> None:
@@ -84,7 +107,8 @@ def turn(step: int) -> None:
 
 def stage(here: Progress) -> Step:
     """Put the sliders to where the step begins, when it is opened; see whether the check can be shown."""
-    step = STEPS[here.step]
+    step = lesson(here).steps[here.step]
+    # Who comes back from another page with other data finds the step as it was left, too.
     if here.staged != here.step or not session.is_staged(step.start):
         here.staged = here.step
         # Who has answered already finds the step as it was left: at its end.

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import operator
+import re
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from string import Formatter
+from functools import reduce
 from typing import Any
 
 from commod.dashboard.pages.lesson.facts import names_at
-from commod.dashboard.pages.lesson.steps import Stage
+from commod.dashboard.pages.lesson.steps import Paragraph, Stage
+from commod.dashboard.text.escape import escape_markdown
+from commod.dashboard.text.language import fill, phrase
 
 # Of the options of a question.
 LETTERS = "abcdefgh"
@@ -31,12 +35,14 @@ class Question:
         """A guess as it is kept, and written into links: an option as a letter."""
         return LETTERS[self.options.index(guess)] if self.options else float(guess)
 
-    def guess(self, kept: float | str) -> float | str:
-        """What was kept as it was guessed."""
+    def guess(self, kept: float | str) -> float | str | None:
+        """What was kept as it was guessed; None if that is no answer to this question: of a link that was edited."""
+        if bool(self.options) != isinstance(kept, str):
+            return None
         if not isinstance(kept, str):
             return kept
         place = LETTERS.index(kept)
-        return self.options[place] if place < len(self.options) else "none of these"
+        return self.options[place] if place < len(self.options) else None
 
 
 @dataclass(frozen=True)
@@ -62,52 +68,92 @@ def told(at: Stage) -> list[str]:
     return _paragraphs(at, at.step.told)
 
 
-def _paragraphs(at: Stage, paragraphs: Iterable[str | Mapping[str, str]]) -> list[str]:
+def _paragraphs(at: Stage, paragraphs: Iterable[Paragraph]) -> list[str]:
     names = names_at(at)
-    said = []
-    for paragraph in paragraphs:
-        if isinstance(paragraph, str):
-            said.append(paragraph.format(**names))
-        elif Formatter().get_field(paragraph["when"], (), names)[0] not in (None, False):
-            said.append(paragraph["text"].format(**names))
-    return said
+    return [fill(at.step.language, said.text, **names) for said in paragraphs if holds(said.when, names)]
 
 
 def question(at: Stage) -> Question:
     """What is asked."""
-    declared, names = at.step.question, names_at(at)
-    return Question(
-        declared["text"].format(**names),
-        declared.get("unit", "").format(**names),
-        int(declared.get("most", "0").format(**names)),
-        tuple(declared.get("options", ())),
-    )
+    step, names = at.step, names_at(at)
+    written, unit = (fill(step.language, text, **names) for text in (step.question, step.unit))
+    return Question(written, unit, int(_value(step.most, names)), step.options)
 
 
 def answer(at: Stage) -> Answer:
-    """What the models say to it. With options, ``value`` and ``also`` of the declaration are their places."""
-    declared, options, names = at.step.answer, at.step.question.get("options", ()), names_at(at)
-    value = declared["value"].format(**names)
-    also = declared.get("also", "").format(**names)
-    shown = options[int(value)] if options else value
+    """What the models say to it."""
+    step, names = at.step, names_at(at)
+    value, options = round(_value(step.answer, names)), step.options
+    also = str(_value(step.also, names)) if step.also else ""
+    shown = options[value] if options else value
     return Answer(
         shown if options else float(value),
-        declared["words"].format(**names, value=shown),
-        declared.get("near", 0.0),
+        fill(step.language, step.says, **names, value=shown),
+        step.near,
         tuple(options[int(place)] for place in also.split()),
     )
 
 
-def check(answer: Answer, said: float | str) -> tuple[bool, str]:
+def check(answer: Answer, said: float | str, language: str) -> tuple[bool, str]:
     """Whether a guess is right, and a word on it."""
     if isinstance(answer.value, str) or isinstance(said, str):
-        if said in answer.also:
-            return True, f"You said: {said}. As far as so few people can tell, that is right, too."
         right = said == answer.value
-        return right, "That is what you said." if right else f"You said: {said}."
-    off = abs(float(said) - answer.value)
-    if off <= 0.5:
-        return True, "That is just what you said."
-    if off <= answer.near:
-        return True, f"You said {said:,.0f}: close."
-    return False, f"You said {said:,.0f}: {off:,.0f} {'too many' if said > answer.value else 'too few'}."
+        word = "right_option" if right else "also_right" if said in answer.also else "other_option"
+        return right or said in answer.also, phrase(language, f"lesson.{word}", said=said)
+    off = abs(said - answer.value)
+    word = "right" if off <= 0.5 else "near" if off <= answer.near else "too_many" if said > answer.value else "too_few"
+    return off <= max(answer.near, 0.5), phrase(language, f"lesson.{word}", said=said, off=off)
+
+
+def in_markdown(text: str) -> str:
+    """A text of a scenario for Markdown, in which ** is bold and nothing else means anything."""
+    return escape_markdown(text).replace(r"\*\*", "**")
+
+
+# ---- conditions: "after.worse < before.worse and not move.played" ----
+
+_COMPARED: dict[str, Callable[[Any, Any], bool]] = {
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+    "==": operator.eq,
+    "!=": operator.ne,
+}
+_TERM = re.compile(r"(not )?([\w.\[\]]+)(?: (<=?|>=?|==|!=) ([\w.\[\]-]+))?")
+_NUMBER = re.compile(r"-?\d+(\.\d+)?")
+
+
+def terms(condition: str) -> list[tuple[str, str, str, str]] | None:
+    """The parts of a condition, all of which must hold: "not " or nothing, a fact, a sign, a fact or a number.
+
+    None if it is not written like that.
+    """
+    found = [_TERM.fullmatch(part) for part in condition.split(" and ")]
+    whole = [tuple(part or "" for part in term.groups()) for term in found if term]
+    return whole if len(whole) == len(found) else None  # type: ignore[return-value]
+
+
+def is_number(text: str) -> bool:
+    """Whether it stands for itself, and is no fact."""
+    return _NUMBER.fullmatch(text) is not None
+
+
+def holds(condition: str, names: Mapping[str, Any]) -> bool:
+    """Whether a condition holds; nothing always does. A fact alone holds unless it is missing, false or empty."""
+    for negated, fact, sign, other in terms(condition) or [] if condition else []:
+        value = _value(fact, names)
+        found = _COMPARED[sign](value, _value(other, names)) if sign else value not in (None, False, "")
+        if found == bool(negated):
+            return False
+    return True
+
+
+def _value(name: str, names: Mapping[str, Any]) -> Any:
+    """A number, or a fact by its name, which was checked when the scenario was read."""
+    if is_number(name):
+        return float(name)
+    first, *rest = re.findall(r"\w+", name)
+    return reduce(
+        lambda found, part: found[int(part)] if part.isdecimal() else getattr(found, part), rest, names[first]
+    )

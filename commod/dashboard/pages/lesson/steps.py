@@ -1,23 +1,29 @@
-"""The steps of the lesson as steps.toml declares them, and a step with the models that belong to it."""
+"""A step of a lesson as its scenario declares it, and the step with the models that belong to it."""
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 from commod.dashboard.jobs.results import FitResult
-from commod.dashboard.state.settings import Settings, defaults
+from commod.dashboard.state.settings import GRIDS, Settings, controls_of
 from commod.experiments import Model
 from commod.explain import ShapComparison
 
 
 @dataclass(frozen=True)
+class Paragraph:
+    """A text that is said only where its condition holds (`commod.dashboard.pages.lesson.script.holds`)."""
+
+    text: str
+    when: str = ""
+
+
+@dataclass(frozen=True)
 class Step:
-    """One step of the lesson.
+    """One step of a lesson, in one language.
 
     Attributes
     ----------
@@ -27,57 +33,93 @@ class Step:
         What it is called, and how long a class takes over it.
     start : Settings
         What the sliders show when the step is opened.
-    text, told : tuple of paragraphs
-        Before the question, and after the answer. A paragraph is a text, or a mapping of ``text`` and ``when``: the
-        name of a fact without which it is not said.
-    question, answer : mapping
-        Texts that make a `script.Question` and a `script.Answer`.
+    text, told : tuple of Paragraph
+        Before the question, and after the answer.
+    question, unit : str
+        What is asked before anything is moved, and of what the answer is a number.
+    options : tuple of str
+        What can be answered, where that is no number.
+    most : str
+        The largest number that can be answered, or the fact that says it.
+    answer : str
+        The fact that is the answer: a number, or with options the place of the right one.
+    says : str
+        The sentence that tells the answer, as ``{value}``.
+    near : float
+        A number so near to the answer counts as right.
+    also : str
+        The fact that names the places of other options that are right, too.
     talk : tuple of str
         To be talked about.
     teacher : str
         What the step is for, and how to lead it.
     goal : tuple of (name, value)
         What the learner sets after the guess; the check is made there.
+    beside : tuple of (name, value)
+        What differs from `start` in another model that the answer is compared with.
     free : tuple of str
         Sliders to play with once the answer is known.
     rivals : tuple of (method, value of its knob)
         Other methods that the answer is compared with, about as fair.
     shows : tuple of str
-        Parts of the Explore page, and of the lesson, that are drawn with the answer.
+        What is drawn with the answer: names of `SHOWS`.
     pages : tuple of str
         Where to look further.
+    language : str
+    names : mapping of str to str
+        How groups and people of the data are called in this language, where that is not as in the data.
     """
 
     name: str
     title: str
     minutes: int
     start: Settings
-    text: tuple[str | Mapping[str, str], ...]
-    question: Mapping[str, Any]
-    answer: Mapping[str, Any]
-    told: tuple[str | Mapping[str, str], ...]
+    text: tuple[Paragraph, ...]
+    question: str
+    answer: str
+    says: str
+    told: tuple[Paragraph, ...]
     talk: tuple[str, ...]
     teacher: str
+    unit: str = ""
+    options: tuple[str, ...] = ()
+    most: str = "0"
+    near: float = 0.0
+    also: str = ""
     goal: tuple[tuple[str, Any], ...] = ()
+    beside: tuple[tuple[str, Any], ...] = ()
     free: tuple[str, ...] = ()
     rivals: tuple[tuple[str, float], ...] = ()
     shows: tuple[str, ...] = ()
     pages: tuple[str, ...] = ()
+    language: str = "en"
+    names: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     @property
     def end(self) -> Settings:
         """The setting at which the answer is checked."""
         return replace(self.start, **dict(self.goal))
 
-
-def _read(entry: dict[str, Any]) -> Step:
-    start = replace(defaults(entry.pop("data")), **entry.pop("start", {}))
-    goal, rivals = (tuple(entry.pop(name, {}).items()) for name in ("goal", "rivals"))
-    fixed: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in entry.items()}
-    return Step(start=start, goal=goal, rivals=rivals, **fixed)
+    def called(self, name: str) -> str:
+        """A group, or the people, as this language calls them."""
+        return self.names.get(name, name)
 
 
-STEPS = tuple(_read(entry) for entry in tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))["step"])
+# What a step can show; `commod.dashboard.pages.lesson.pictures` draws it.
+SHOWS = (
+    "groups",
+    "curve",
+    "figures",
+    "changes",
+    "beside",
+    "rivals",
+    "conflict",
+    "two_groups",
+    "concepts",
+    "shap",
+    "record",
+    "certainty",
+)
 
 
 @dataclass(frozen=True)
@@ -85,13 +127,14 @@ class Stage:
     """A step with its models, each made when it is first asked for.
 
     `fit` gives COMMOD at a setting, `compare` SHAP beside it, and `train` another method on the scene of a setting, its
-    knob at a value: from the app's queue, or straight from the library.
+    knob at a value: from the app's queue, or straight from the library. `here` is where the sliders stand.
     """
 
     step: Step
     fit: Callable[[Settings], FitResult]
     compare: Callable[[FitResult], ShapComparison]
     train: Callable[[Settings, str, float], Model]
+    here: Settings | None = None
 
     @cached_property
     def before(self) -> FitResult:
@@ -104,9 +147,32 @@ class Stage:
         return self.fit(self.step.end)
 
     @cached_property
+    def shown(self) -> Settings:
+        """Where the sliders stand, as long as they are on the step's scene: who has the answer may play on."""
+        here, end = self.here, self.step.end
+        if here is None or here.problem() != end.problem():
+            return end
+        return replace(end, **{name: getattr(here, name) for name in controls_of("model")})
+
+    @cached_property
+    def live(self) -> FitResult:
+        """The model of the sliders."""
+        return self.fit(self.shown)
+
+    @cached_property
+    def beside(self) -> FitResult:
+        """The other model of the step."""
+        return self.fit(replace(self.step.start, **dict(self.step.beside)))
+
+    @cached_property
+    def far(self) -> FitResult:
+        """`after`, but as much fairness is asked for as can be."""
+        return self.instead(lambda_fair=GRIDS["lambda_fair"][-1])
+
+    @cached_property
     def other(self) -> FitResult:
-        """`after`, but trained for equalized odds."""
-        return self.instead(fairness="equalized_odds")
+        """`far`, but trained for equalized odds."""
+        return self.instead(lambda_fair=GRIDS["lambda_fair"][-1], fairness="equalized_odds")
 
     @cached_property
     def shap(self) -> ShapComparison:

@@ -11,13 +11,7 @@ import streamlit as st
 
 from commod.charts.people import AFTER, BEFORE
 from commod.charts.sense import (
-    CHANGED,
-    EVERYONE,
-    RIGHT_BEFORE,
-    RIGHT_NOW,
     plot_again,
-    plot_certainty,
-    plot_record,
     plot_reliability,
 )
 from commod.dashboard.jobs import tasks
@@ -28,44 +22,20 @@ from commod.dashboard.jobs.wait import in_line, result_of
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.glossary import tip
 from commod.dashboard.text.html import html_table
-from commod.dashboard.text.verdicts import directions, score_in_words
+from commod.dashboard.text.verdicts import score_in_words
 from commod.dashboard.views.chart import draw
 from commod.dashboard.views.checks import line
+from commod.dashboard.views.record import draw_certainty, draw_record
 from commod.dashboard.views.table import Table, fold
 from commod.experiments.refits import Refits
 from commod.explain.checks import merit_in_words, often_enough, step_in_words
-from commod.explain.sense import explain_certainty, explain_reversals
+from commod.explain.sense import explain_reversals
 from commod.metrics.figures import key_figures
 from commod.metrics.small_groups import compared_groups
 
 MODELS = {"f": BEFORE, "g": AFTER}
 # A table of more rows is scrolled within the page.
 MANY = 30
-RECORD = Table(
-    "By the record, as a table",
-    "record_table",
-    {
-        "group": ("Group", ""),
-        "direction": ("Changed", ""),
-        "count": ("People", ","),
-        "right": ("g right by the record", ","),
-        "wrong": ("f was right", ","),
-        "share": ("Rightly changed", ".1%"),
-        "low": ("95 % from", ".1%"),
-        "high": ("to", ".1%"),
-    },
-)
-CERTAINTY = Table(
-    "How sure f was, as a table",
-    "certainty_table",
-    {
-        "class": ("f was sure (%)", ""),
-        "everyone": ("Everyone (people)", ","),
-        "share_everyone": ("Share", ".1%"),
-        "changed": ("Changed (people)", ","),
-        "share_changed": ("Share of the changed", ".1%"),
-    },
-)
 RELIABILITY = {
     "group": ("Group", ""),
     "model": ("Model", ""),
@@ -106,51 +76,17 @@ def draw_sense(result: FitResult, refits: Refits | None) -> Callable[[Ticket], N
 
 def _record(result: FitResult) -> None:
     line(result.answers()["right"])
-    words = {True: directions(result.task.spec)[0][0], False: directions(result.task.spec)[1][0]}
-    frame = result.record.assign(direction=result.record["better"].map(words))
-    shown = frame[frame["count"] > 0].reset_index(drop=True)
-    if result.has_many_groups:
-        shown = shown.sort_values("count", ascending=False, kind="stable")
-    bars = []
-    for rank, row in enumerate(shown.to_dict("records")):
-        for place, (who, part) in enumerate(((RIGHT_NOW, "right"), (RIGHT_BEFORE, "wrong"))):
-            name = f"{row['group']}, {row['direction']} ({row['count']:,})"
-            share = row[part] / row["count"]
-            bars.append({"name": name, "rank": rank, "who": who, "place": place, "people": row[part], "share": share})
-    draw(
-        plot_record,
-        pd.DataFrame(bars),
-        alt="Changed people by group and direction, and whether g or f agrees with the record.",
-        table=Table(RECORD.title, RECORD.key, RECORD.columns, lambda: frame),
-        caption=f"On test. A decision has two values, so of those changed either f or g agrees with the record. "
-        f"{tip('record')}",
-    )
+    draw_record(result)
 
 
 # ---- how sure f was ----
 
 
 def _certainty(result: FitResult) -> None:
-    scene = result.scene
     line(result.answers()["sure"])
-    frame = explain_certainty(scene.logit_test, scene.decisions_test, result.decisions)
-    frame["class"] = [
-        f"{100 * low:.0f}–{100 * high:.0f}" for low, high in zip(frame["low"], frame["high"], strict=True)
-    ]
-    bars = [
-        {"name": row["class"], "rank": rank, "whose": whose, "share": row[f"share_{part}"], "people": row[part]}
-        for rank, row in enumerate(frame.to_dict("records"))
-        for whose, part in ((EVERYONE, "everyone"), (CHANGED, "changed"))
-    ]
     left, right = st.columns(2, gap="large")
     with left:
-        draw(
-            plot_certainty,
-            pd.DataFrame(bars),
-            alt="How sure f was of those changed, beside everyone.",
-            table=Table(CERTAINTY.title, CERTAINTY.key, CERTAINTY.columns, lambda: frame),
-            caption=tip("certainty"),
-        )
+        draw_certainty(result)
     with right:
         _reversals(result)
 

@@ -1,0 +1,140 @@
+"""Pictures that only the Lesson has: what fairness costs, who pays for it, and two groups that differ."""
+
+from __future__ import annotations
+
+import altair as alt
+import pandas as pd
+
+from commod.charts import palette
+from commod.charts.people import names_above
+
+__all__ = ["plot_curve", "plot_paying", "plot_two_groups"]
+
+
+def plot_curve(
+    frame: pd.DataFrame, *, x_title: str, y_title: str, deployed: str, here: str, asked: str, setting: str
+) -> alt.LayerChart:
+    """Accuracy against fairness along λ_fair, with f, and where the slider stands.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Columns ``name`` (`deployed`, `here` or `asked`), ``lambda_fair, fairness, accuracy``.
+    x_title, y_title : str
+        Of the axes, with their units.
+    deployed, here, asked, setting : str
+        What f, the model of the slider and the line are called, and λ_fair.
+    """
+    names, colours = [asked, deployed, here], [palette.PATH, palette.F, palette.G]
+    x = alt.X(
+        "fairness:Q",
+        title=x_title,
+        scale=alt.Scale(zero=False, padding=16),
+        axis=alt.Axis(format=".2f", tickCount=5, labelFlush=False),
+    )
+    y = alt.Y(
+        "accuracy:Q",
+        title=y_title,
+        scale=alt.Scale(zero=False, padding=16),
+        axis=alt.Axis(format=".0%", tickCount=5),
+    )
+    legend = alt.Legend(title=None, orient="bottom", columns=1, labelLimit=0, symbolSize=90, symbolOpacity=1)
+    color = alt.Color("name:N", scale=alt.Scale(domain=names, range=colours), legend=legend)
+    shape = alt.Shape("name:N", scale=alt.Scale(domain=names, range=["circle", "diamond", "circle"]), legend=legend)
+    size = alt.Size("name:N", scale=alt.Scale(domain=names, range=[30, 150, 260]), legend=None)
+    line = (
+        alt.Chart()
+        .transform_filter(alt.datum.name == asked)
+        .mark_line(strokeWidth=1.6, color=palette.PATH, aria=False)
+        .encode(x=x, y=y, order="lambda_fair:Q")
+    )
+    points = (
+        alt.Chart()
+        .mark_point(filled=True, opacity=0.95)
+        .encode(
+            x=x,
+            y=y,
+            color=color,
+            shape=shape,
+            size=size,
+            tooltip=[
+                alt.Tooltip("name:N", title=" "),
+                alt.Tooltip("lambda_fair:Q", title=setting),
+                alt.Tooltip("fairness:Q", title=x_title, format=".3f"),
+                alt.Tooltip("accuracy:Q", title=y_title, format=".1%"),
+            ],
+        )
+    )
+    return alt.layer(line, points, data=frame).properties(height=380)
+
+
+def plot_paying(frame: pd.DataFrame, *, better: str, worse: str, title: str) -> alt.Chart:
+    """People whom each model gives the better and the worse decision.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Columns ``name`` (of the model, "|" where it may be broken), ``rank``, ``direction`` (`better` or `worse`),
+        ``place`` (0 and 1 in that order) and ``people``.
+    better, worse : str
+        What the two directions are called.
+    title : str
+        Of the axis, with its unit.
+    """
+    return (
+        alt.Chart(frame)
+        .mark_bar(size=15, yOffset=8)
+        .encode(
+            x=alt.X("people:Q", title=title, axis=alt.Axis(tickMinStep=1, tickCount=6, format=",d", labelFlush=False)),
+            y=names_above(-9),
+            color=alt.Color(
+                "direction:N",
+                scale=alt.Scale(domain=[better, worse], range=[palette.BETTER, palette.WORSE]),
+                legend=alt.Legend(title=None, orient="bottom", columns=2, labelLimit=0),
+            ),
+            order="place:Q",
+            tooltip=[
+                alt.Tooltip("name:N", title=" "),
+                alt.Tooltip("direction:N", title=" "),
+                alt.Tooltip("people:Q", title=title, format=",d"),
+            ],
+        )
+        .properties(height=alt.Step(44))
+    )
+
+
+# Dots in a row of a group's picture.
+_ACROSS = 20
+
+
+def plot_two_groups(frame: pd.DataFrame, *, right: str, wrong: str, no: str) -> alt.Chart:
+    """100 people of each group as dots: filled if decided 1, and in which colour says whether rightly.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        One row per dot: ``group``, ``number`` (0 to 99) and ``what`` (`right`, `wrong` or `no`).
+    right, wrong, no : str
+        What is said of a dot: rightly decided 1, wrongly decided 1, decided 0.
+    """
+    return (
+        alt.Chart(frame)
+        .transform_calculate(column=f"datum.number % {_ACROSS}", row=f"floor(datum.number / {_ACROSS})")
+        .mark_point(filled=True, size=62, opacity=1, strokeWidth=1)
+        .encode(
+            x=alt.X("column:O", axis=None),
+            y=alt.Y("row:O", axis=None),
+            color=alt.Color(
+                "what:N",
+                scale=alt.Scale(domain=[right, wrong, no], range=[palette.F, palette.G, "#B8B8B8"]),
+                legend=alt.Legend(title=None, orient="bottom", columns=1, labelLimit=0, symbolSize=80),
+            ),
+            shape=alt.Shape(
+                "what:N",
+                scale=alt.Scale(domain=[right, wrong, no], range=["circle", "triangle-up", "circle"]),
+                legend=alt.Legend(title=None, orient="bottom", columns=1, labelLimit=0),
+            ),
+            tooltip=[alt.Tooltip("group:N", title=" "), alt.Tooltip("what:N", title=" ")],
+        )
+        .properties(height=230)
+    )

@@ -1,0 +1,420 @@
+"""The scenarios of the lesson: one file for each and language, here and in a teacher's folder, checked when read.
+
+The file of the first language says everything; a translation has the texts alone. docs/workshop.md tells how one is
+written.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+from string import Formatter
+from typing import Any
+
+from commod.dashboard.pages.lesson import script
+from commod.dashboard.pages.lesson.facts import known_names
+from commod.dashboard.pages.lesson.steps import SHOWS, Paragraph, Step
+from commod.dashboard.state.lesson_data import add_tables, lessons_folder
+from commod.dashboard.state.settings import CONTROLS, Settings, defaults
+from commod.dashboard.text.glossary import words, words_in
+from commod.dashboard.text.language import LANGUAGES
+from commod.datasets import TASKS
+from commod.models.competitors import METHODS
+
+# The one that a link means which names none.
+FIRST = "bar_exam"
+HERE = Path(__file__).with_name("scenarios")
+MAX_BYTES = 200_000
+MAX_STEPS = 20
+
+# What a step of the first language's file can hold, and how: texts, which a translation has, too, …
+_TEXTS = {
+    "title": "a text",
+    "text": "paragraphs",
+    "question": "a text",
+    "unit": "a text",
+    "options": "texts",
+    "says": "a text",
+    "told": "paragraphs",
+    "talk": "texts",
+    "teacher": "a text",
+}
+# … and what is the same in every language.
+_REST = {
+    "name": "a text",
+    "minutes": "a number",
+    "data": "a text",
+    "start": "a table",
+    "goal": "a table",
+    "beside": "a table",
+    "free": "texts",
+    "rivals": "a table",
+    "shows": "texts",
+    "pages": "texts",
+    "most": "a fact or a number",
+    "answer": "a fact or a number",
+    "near": "a number",
+    "also": "a fact or a number",
+}
+_NEEDED = {"name", "title", "minutes", "data", "text", "question", "answer", "says", "told", "talk", "teacher"}
+_OF_FILE = {"title", "step", "tables", "names"}
+# How a figure may be written: 3, 1,234, 0.44, 12 %.
+_FORMAT = re.compile(r"\+?,?(\.[0-4])?[dfg%]?")
+
+
+class ScenarioError(ValueError):
+    """What is wrong with a file, in a sentence that names it, its step and what to do."""
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """A lesson in one language."""
+
+    name: str
+    language: str
+    title: str
+    steps: tuple[Step, ...]
+
+    @property
+    def minutes(self) -> int:
+        """How long a class takes over all of it."""
+        return sum(step.minutes for step in self.steps)
+
+    @property
+    def places(self) -> dict[str, int]:
+        """Name of each step to its place."""
+        return {step.name: place for place, step in enumerate(self.steps)}
+
+
+def scenario(name: str, language: str) -> Scenario:
+    """A scenario in a language, or in the first that it has; the first scenario, if there is none of this name."""
+    known = all_scenarios()[0]
+    found = known.get(name, known[FIRST])
+    return found.get(language) or next(iter(found.values()))
+
+
+def all_scenarios() -> tuple[dict[str, dict[str, Scenario]], tuple[str, ...]]:
+    """Every scenario by name and language, ours first, and what is wrong with those of the teacher's folder."""
+    folder = lessons_folder()
+    if folder is None:
+        return _read_all(None, ())
+    try:
+        files = sorted(path for path in folder.iterdir() if not path.name.startswith("."))
+        state = tuple((path.name, path.stat().st_mtime_ns, path.stat().st_size) for path in files)
+    except OSError as error:
+        return _read_all(None, ())[0], (f"The folder of lessons cannot be read ({error.strerror}).",)
+    return _read_all(folder, state)
+
+
+@lru_cache(maxsize=4)
+def _read_all(
+    folder: Path | None, state: tuple[tuple[str, int, int], ...]
+) -> tuple[dict[str, dict[str, Scenario]], tuple[str, ...]]:
+    """What `all_scenarios` gives; `state` is that of the folder, so that a file that was changed is read anew."""
+    found = {name: _read_languages(HERE, name) for name in sorted(_names_in(HERE), key=lambda name: name != FIRST)}
+    problems = []
+    for name in sorted(_names_in(folder)) if folder is not None else []:
+        assert folder is not None
+        try:
+            if name in found:
+                raise ScenarioError(f"{name}: a scenario of this name comes with the app; choose another name.")
+            found[name] = _read_languages(folder, name)
+        except ScenarioError as error:
+            problems.append(str(error))
+    return found, tuple(problems)
+
+
+def _names_in(folder: Path) -> set[str]:
+    return {path.name.split(".")[0] for path in folder.glob("*.toml")}
+
+
+def _read_languages(folder: Path, name: str) -> dict[str, Scenario]:
+    """A scenario in all languages that it has; the first of them, in the order of `LANGUAGES`, says everything."""
+    files = {path.name.split(".")[1]: path for path in sorted(folder.glob(f"{name}.*toml"))}
+    if not re.fullmatch(r"[a-z0-9_]{1,40}", name) or not set(files) <= set(LANGUAGES):
+        raise ScenarioError(
+            f"{next(iter(files.values())).name}: a scenario's file is called like hiring.en.toml, in small letters, "
+            f"digits and _, then the language ({', '.join(LANGUAGES)})."
+        )
+    first, *others = [language for language in LANGUAGES if language in files]
+    entries = _load(files[first])
+    found = {first: read_scenario(files[first], entries, first)}
+    for language in others:
+        found[language] = read_translation(files[language], _load(files[language]), language, entries, found[first])
+    return found
+
+
+def _load(path: Path) -> dict[str, Any]:
+    try:
+        if path.stat().st_size > MAX_BYTES:
+            raise ScenarioError(f"{path.name}: larger than {MAX_BYTES:,} bytes.")
+        return tomllib.loads(path.read_text("utf-8"))
+    except tomllib.TOMLDecodeError as error:
+        raise ScenarioError(f"{path.name}: this is not TOML. {error}.") from None
+    except (OSError, UnicodeDecodeError):
+        raise ScenarioError(f"{path.name}: this file cannot be read as UTF-8.") from None
+
+
+# ---- the first language ----
+
+
+def read_scenario(path: Path, entries: Mapping[str, Any], language: str) -> Scenario:
+    """The scenario of a file that says everything.
+
+    Raises
+    ------
+    ScenarioError
+        If something in it is not known, or not as it must be.
+    """
+    _check_file(path.name, entries)
+    try:
+        tables = add_tables(path, entries.get("tables", {}))
+    except ValueError as error:
+        raise ScenarioError(f"{path.name}: {error}") from None
+    names, steps = _names(path.name, entries), list[Step]()
+    for number, entry in enumerate(entries["step"], start=1):
+        where = _where(path.name, number, entry)
+        _check_kinds(where, entry, _TEXTS | _REST)
+        if missing := sorted(_NEEDED - set(entry)):
+            raise ScenarioError(f"{where}: {missing[0]} is missing.")
+        step = _step(where, entry, tables, language, names)
+        _check_step(where, step, entry)
+        if step.name in {other.name for other in steps}:
+            raise ScenarioError(f"{where}: another step has this name.")
+        steps.append(step)
+    return Scenario(path.name.split(".")[0], language, entries["title"], tuple(steps))
+
+
+def _step(
+    where: str, entry: Mapping[str, Any], tables: Mapping[str, str], language: str, names: Mapping[str, str]
+) -> Step:
+    if entry["data"] not in {**TASKS, **tables}:
+        raise ScenarioError(f"{where}: data {_unknown(entry['data'], [*TASKS, *tables])}")
+    start = _settings(where, tables.get(entry["data"], entry["data"]), entry.get("start", {}))
+    made: dict[str, Any] = {name: value for name, value in entry.items() if name not in ("data", "start")}
+    for name, kind in (_TEXTS | _REST).items():
+        if name in made and name not in ("start", "data"):
+            made[name] = _made(where, made[name], kind, name)
+    return Step(start=start, language=language, names=names, **made)
+
+
+def _made(where: str, value: Any, kind: str, name: str) -> Any:
+    if kind == "a table":
+        return tuple(value.items())
+    if kind == "paragraphs":
+        return tuple(_paragraph(where, said, name) for said in value)
+    if kind == "a fact or a number":
+        return str(value)
+    return tuple(value) if isinstance(value, list) else value
+
+
+def _paragraph(where: str, said: Any, name: str) -> Paragraph:
+    if isinstance(said, str):
+        return Paragraph(said)
+    if isinstance(said, Mapping) and set(said) == {"when", "text"} and all(isinstance(t, str) for t in said.values()):
+        return Paragraph(said["text"], said["when"])
+    raise ScenarioError(f'{where}: a paragraph of {name} is a text, or {{ when = "a condition", text = "a text" }}.')
+
+
+def _settings(where: str, data: str, said: Mapping[str, Any]) -> Settings:
+    start = defaults(data)
+    for name, value in said.items():
+        _check_control(where, name, value, start.task_name)
+    return replace(start, **said)
+
+
+def _check_control(where: str, name: str, value: Any, task: str) -> None:
+    if name not in CONTROLS or name in ("data", "groups"):
+        raise ScenarioError(
+            f"{where}: the control {_unknown(name, [c for c in CONTROLS if c not in ('data', 'groups')])}"
+        )
+    control = CONTROLS[name]
+    try:
+        offered = control.takes(value, task)
+    except (TypeError, ValueError):
+        offered = False
+    if not offered:
+        options = ", ".join(map(str, list(control.options(task))[:30])) if not control.text else "a text"
+        raise ScenarioError(f"{where}: {name} cannot be {value!r}: choose from {options}.")
+
+
+def _check_step(where: str, step: Step, entry: Mapping[str, Any]) -> None:
+    """What a kind of value does not tell: names, places and numbers that must be known."""
+    if not re.fullmatch(r"[a-z0-9_]{1,40}", step.name) or step.name.isdecimal():
+        raise ScenarioError(f"{where}: the name must be of small letters, digits and _, and no number.")
+    if not 1 <= step.minutes <= 240:
+        raise ScenarioError(f"{where}: minutes must be 1 to 240.")
+    if len(step.goal) > 1:
+        raise ScenarioError(f"{where}: goal is one control, the one that is moved after the guess.")
+    for name, value in (*step.goal, *step.beside):
+        _check_control(where, name, value, step.start.task_name)
+    for name, _ in step.goal:
+        if not CONTROLS[name].grid:
+            raise ScenarioError(f"{where}: goal is a slider, {name} is none.")
+    for kind, names, known in (
+        ("free", step.free, [name for name, control in CONTROLS.items() if control.grid]),
+        ("the picture", step.shows, SHOWS),
+        ("rivals: the method", [method for method, _ in step.rivals], [m for m in METHODS if m != "commod"]),
+    ):
+        for name in names:
+            if name not in known:
+                raise ScenarioError(f"{where}: {kind} {_unknown(name, known)}")
+    if bool(step.beside) != ("beside" in step.shows):
+        raise ScenarioError(f"{where}: beside = {{ … }} and the picture beside go together.")
+    if len(step.options) not in (0, *range(2, len(script.LETTERS) + 1)):
+        raise ScenarioError(f"{where}: options are 2 to {len(script.LETTERS)}.")
+    if not step.options and "most" not in entry:
+        raise ScenarioError(f"{where}: most is missing, the largest number that can be answered.")
+    for fact in filter(None, (step.most, step.answer, step.also)):
+        if not script.is_number(fact):
+            _check_fact(where, fact, step)
+    _check_texts(where, step)
+
+
+def _check_texts(where: str, step: Step) -> None:
+    paragraphs = (*step.text, *step.told)
+    for said in paragraphs:
+        parts = script.terms(said.when) if said.when else []
+        if parts is None:
+            raise ScenarioError(
+                f"{where}: the condition “{said.when}” cannot be read: write a fact, or two with a sign between "
+                "(after.worse < before.worse), several with “and”, and “not” in front."
+            )
+        for _, fact, _, other in parts:
+            for name in filter(None, (fact, other)):
+                if not script.is_number(name):
+                    _check_fact(where, name, step)
+    for text in (*(said.text for said in paragraphs), step.question, step.unit, step.says):
+        for field, form in _fields(where, text):
+            if field != "value" or text is not step.says:
+                _check_fact(where, field, step)
+            if not _FORMAT.fullmatch(form):
+                raise ScenarioError(f"{where}: {{{field}:{form}}} cannot be written so: try .0f, .2f, .1% or ,.")
+        for word in words_in(text):
+            if word not in words():
+                raise ScenarioError(f"{where}: the word [[{word}]] is not in the glossary.")
+
+
+def _fields(where: str, text: str) -> Iterator[tuple[str, str]]:
+    """The fields of a text, and how each is to be written."""
+    try:
+        for _, field, form, conversion in Formatter().parse(text):
+            if conversion:
+                raise ValueError("nothing can be converted by “!”")
+            if field is not None:
+                yield field, form or ""
+    except ValueError as error:
+        raise ScenarioError(f"{where}: a text has a brace that is not a fact ({error}): “{text[:60]}…”") from None
+
+
+def _check_fact(where: str, name: str, step: Step) -> None:
+    if name not in (known := known_names(step)):
+        raise ScenarioError(f"{where}: the fact {_unknown(name, sorted(known))}")
+
+
+def _unknown(name: Any, known: Iterable[str]) -> str:
+    """A name that is not known, and what may have been meant."""
+    known = list(known)
+    near = difflib.get_close_matches(str(name), known, n=3) or known[:12]
+    return f"“{str(name)[:60]}” is not known. Perhaps: {', '.join(near)}."
+
+
+# ---- of any file ----
+
+
+def _check_file(file: str, entries: Mapping[str, Any]) -> None:
+    if unknown := sorted(set(entries) - _OF_FILE):
+        raise ScenarioError(f"{file}: {_unknown(unknown[0], sorted(_OF_FILE))}")
+    if not isinstance(entries.get("title"), str):
+        raise ScenarioError(f'{file}: title = "…" is missing.')
+    steps = entries.get("step")
+    if not isinstance(steps, list) or not 1 <= len(steps) <= MAX_STEPS or not all(isinstance(s, dict) for s in steps):
+        raise ScenarioError(f"{file}: 1 to {MAX_STEPS} steps are needed, each under [[step]].")
+
+
+def _names(file: str, entries: Mapping[str, Any]) -> dict[str, str]:
+    names = entries.get("names", {})
+    if not isinstance(names, dict) or not all(isinstance(text, str) for text in names.values()):
+        raise ScenarioError(f'{file}: [names] says how groups and people are called: "Non-White" = "non blancs".')
+    return names
+
+
+def _where(file: str, number: int, entry: Mapping[str, Any]) -> str:
+    name = entry.get("name")
+    return f"{file}, step {number}" + (f" ({name})" if isinstance(name, str) else "")
+
+
+def _check_kinds(where: str, entry: Mapping[str, Any], known: Mapping[str, str]) -> None:
+    for name, value in entry.items():
+        if name not in known:
+            raise ScenarioError(f"{where}: {_unknown(name, known)}")
+        if not _is_a(value, known[name]):
+            raise ScenarioError(f"{where}: {name} must be {known[name]}.")
+
+
+def _is_a(value: Any, kind: str) -> bool:
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    return {
+        "a text": isinstance(value, str),
+        "texts": isinstance(value, list) and all(isinstance(text, str) for text in value),
+        "paragraphs": isinstance(value, list),
+        "a table": isinstance(value, dict),
+        "a number": number,
+        "a fact or a number": number or isinstance(value, str),
+    }[kind]
+
+
+# ---- a translation ----
+
+
+def read_translation(
+    path: Path, entries: Mapping[str, Any], language: str, originals: Mapping[str, Any], first: Scenario
+) -> Scenario:
+    """A scenario in another language: its texts from this file, all else as the first language has it.
+
+    Raises
+    ------
+    ScenarioError
+        If it has other steps, or says more than texts, or fewer or more of them.
+    """
+    _check_file(path.name, entries)
+    if "tables" in entries:
+        raise ScenarioError(f"{path.name}: a translation has texts only; tables are of the first language's file.")
+    names, found = _names(path.name, entries), entries["step"]
+    if [entry.get("name") for entry in found] != [step.name for step in first.steps]:
+        raise ScenarioError(
+            f"{path.name}: the steps must be {', '.join(step.name for step in first.steps)}, in this order."
+        )
+    steps = []
+    for number, (entry, original, step) in enumerate(zip(found, originals["step"], first.steps, strict=True), start=1):
+        where = _where(path.name, number, entry)
+        if told := sorted(set(entry) & set(_REST) - {"name"}):
+            raise ScenarioError(f"{where}: {told[0]} is the same in every language; a translation leaves it out.")
+        _check_kinds(where, entry, _TEXTS | {"name": "a text"})
+        texts: dict[str, Any] = {}
+        for name in (name for name in _TEXTS if name in {**entry, **original}):
+            if name not in entry or name not in original:
+                raise ScenarioError(f"{where}: {name} stands in one of the two languages only.")
+            texts[name] = _translated(where, name, entry[name], getattr(step, name))
+        translated = replace(step, **texts, language=language, names=names)
+        _check_texts(where, translated)
+        steps.append(translated)
+    return replace(first, language=language, title=entries["title"], steps=tuple(steps))
+
+
+def _translated(where: str, name: str, said: Any, original: Any) -> Any:
+    """The texts in place of the original ones; a paragraph keeps its condition."""
+    if isinstance(said, str):
+        return said
+    if len(said) != len(original):
+        raise ScenarioError(f"{where}: {name} has {len(said)} texts, the first language's {len(original)}.")
+    if _TEXTS[name] == "texts":
+        return tuple(said)
+    if not all(isinstance(text, str) for text in said):
+        raise ScenarioError(f"{where}: conditions of {name} stand in the first language's file only.")
+    return tuple(replace(paragraph, text=text) for paragraph, text in zip(original, said, strict=True))
