@@ -80,7 +80,7 @@ def command_line(**options):
 @pytest.mark.slow
 def test_tile_point_and_command_line_agree(open_page):
     page = open_page()
-    press(page, "Fairness (λ_fair)", "ArrowRight", times=2)
+    press(page, "How much fairness do you ask for? (λ_fair)", "ArrowRight", times=2)
     page.wait_for_url("**lambda_fair=3.5*")
     settled(page)
     expected = command_line(lambda_fair=3.5, lambda_concepts=0.05)
@@ -98,9 +98,9 @@ def test_every_slider_redraws(open_page):
     page = open_page()
     seen = {drawn(page)}
     for label, key in (
-        ("Fairness (λ_fair)", "ArrowLeft"),
-        ("Stay near f (λ_ratio)", "End"),
-        ("Sparse concepts (λ_concepts)", "End"),
+        ("How much fairness do you ask for? (λ_fair)", "ArrowLeft"),
+        ("Stay close to the old model (λ_ratio)", "End"),
+        ("Use few features (λ_concepts)", "End"),
     ):
         before = drawn(page)
         press(page, label, key)
@@ -115,7 +115,7 @@ def test_every_slider_redraws(open_page):
     page.get_by_role("button", name="Reset").click()
     page.wait_for_url("**lambda_fair=3&*")
     settled(page)
-    press(page, "Number of concepts (k)", "ArrowRight", times=2)
+    press(page, "How finely to explain (k)", "ArrowRight", times=2)
     page.wait_for_url("**k=4*")
     settled(page)
     assert page.locator("[data-testid='concepts'] h3").count() == 4
@@ -128,7 +128,7 @@ def test_every_slider_redraws(open_page):
 @pytest.mark.slow
 def test_a_link_opens_the_same_picture_elsewhere_and_survives_reload_and_page_change(open_page, address):
     page = open_page()
-    press(page, "Fairness (λ_fair)", "ArrowLeft", times=3)
+    press(page, "How much fairness do you ask for? (λ_fair)", "ArrowLeft", times=3)
     page.wait_for_url("**lambda_fair=2.25*")
     settled(page)
     figures = [metric(page, name) for name in ("Accuracy", "P-Rule", "Decisions changed")]
@@ -151,7 +151,7 @@ def test_a_link_opens_the_same_picture_elsewhere_and_survives_reload_and_page_ch
 def test_undo_redo_and_back_to_a_point_tried_before(open_page):
     page = open_page()
     start = drawn(page)
-    press(page, "Fairness (λ_fair)", "Home")
+    press(page, "How much fairness do you ask for? (λ_fair)", "Home")
     page.wait_for_url("**lambda_fair=0&*")
     settled(page)
     moved = drawn(page)
@@ -175,11 +175,11 @@ def test_six_quick_moves_wait_for_one_training_not_six(open_page):
     page = open_page("?data=adult&lambda_fair=1", until=lambda page: metric(page, "P-Rule"))
     page.wait_for_url("**lambda_fair=1&*")
     started = time.monotonic()
-    press(page, "Fairness (λ_fair)", "ArrowRight")
+    press(page, "How much fairness do you ask for? (λ_fair)", "ArrowRight")
     page.wait_for_url("**lambda_fair=1.25*")
     one = time.monotonic() - started
     started = time.monotonic()
-    press(page, "Fairness (λ_fair)", "ArrowRight", times=6)
+    press(page, "How much fairness do you ask for? (λ_fair)", "ArrowRight", times=6)
     page.wait_for_url("**lambda_fair=2.75*")
     six = time.monotonic() - started
     assert six < 4 * one
@@ -271,8 +271,8 @@ def test_the_sidebar_shows_the_setting_on_every_page(open_page):
         page.get_by_role("link", name=name, exact=True).click()
         page.wait_for_function("name => document.title.startsWith(name)", arg=name)
         settled(page)
-        assert thumb(page, "Fairness (λ_fair)").get_attribute("aria-valuetext") == "2.5"
-        assert thumb(page, "Number of concepts (k)").get_attribute("aria-valuetext") == "3"
+        assert thumb(page, "How much fairness do you ask for? (λ_fair)").get_attribute("aria-valuetext") == "2.5"
+        assert thumb(page, "How finely to explain (k)").get_attribute("aria-valuetext") == "3"
         assert page.get_by_role("combobox", name="Data set").input_value() == "COMPAS"
         assert page.get_by_role("combobox", name="Fairness criterion").input_value() == "Equalized odds (mistreatment)"
 
@@ -286,8 +286,8 @@ def test_the_lesson_turns_its_pages(open_page):
     page.get_by_text("rises again").click()
     page.get_by_role("button", name="This is my guess").click()
     # It had been at 4, and was put to 6 while it was not drawn.
-    assert thumb(page, "Fairness (λ_fair)").get_attribute("aria-valuetext") == "6"
-    press(page, "Fairness (λ_fair)", "End")
+    assert thumb(page, "How much fairness do you ask for? (λ_fair)").get_attribute("aria-valuetext") == "6"
+    press(page, "How much fairness do you ask for? (λ_fair)", "End")
     page.get_by_text("On these people it rises again").wait_for()
     page.locator("svg.marks").first.wait_for()
     assert not page.problems
@@ -350,7 +350,7 @@ def test_the_keyboard_changes_the_view_and_goes_back_to_a_setting_tried_before(o
     page.wait_for_url("**view=changes*")
     settled(page)
     start = drawn(page)
-    press(page, "Fairness (λ_fair)", "Home")
+    press(page, "How much fairness do you ask for? (λ_fair)", "Home")
     page.wait_for_url("**lambda_fair=0&*")
     settled(page)
     mark(page)
