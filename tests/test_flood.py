@@ -63,7 +63,7 @@ def test_more_people_than_fit(server):
         assert "Content-Security-Policy".lower() in headers
         assert b"COMMOD Explorer is full: 8 people are using it. Try again in a minute." in body
         assert (await asyncio.to_thread(get, f"{address}/_stcore/health"))[0] == 200
-        await inside[0].rerun({"Fairness (λ_fair)": ["2"]})
+        await inside[0].rerun({"How much fairness do you ask for? (λ_fair)": ["2"]})
         assert await inside[0].until(lambda: inside[0].link().get("lambda_fair") == "2", 30)
         assert [tab.problems for tab in inside] == [[]] * FIT
         await leave(inside[1:])
@@ -199,7 +199,7 @@ def test_a_flood_of_connections_leaves_those_inside_alone(server):
     async def act():
         (tab,), _ = await open_tabs(address, 1)
         flood = [socket.create_connection((place.hostname, place.port)) for _ in range(200)]
-        await tab.rerun({"Fairness (λ_fair)": ["3"]})
+        await tab.rerun({"How much fairness do you ask for? (λ_fair)": ["3"]})
         assert await tab.until(lambda: tab.link().get("lambda_fair") == "3", 30)
         assert sum([await asyncio.to_thread(told, one) for one in reversed(flood)]) > 150
         async with asyncio.timeout(20):

@@ -236,6 +236,12 @@ ON_EVERY_PAGE = (
     "document.documentElement.lang = document.querySelector('[data-language]').dataset.language;"
 )
 
+# The hint of the tour comes into sight, and is read out with its first button in focus.
+TO_HINT = (
+    "{ const hint = document.querySelector('.st-key-tour_hint'), button = hint && hint.querySelector('button');"
+    "if (button) { hint.scrollIntoView({block: 'center'}); button.focus({preventScroll: true}); } }"
+)
+
 # For the keyboard: Streamlit only tints links and the buttons over a chart when they are in focus, and hides the button
 # that closes the sidebar from all who cannot point at it. For the eye: its white text on the dark theme's blue is hard
 # to read, and it does not break long words of code in a table.

@@ -83,6 +83,10 @@ _GERMAN_SEX = Attribute(
 _HIRING_RACE = Attribute("race", "race", {0: "Black", 1: "White"})
 _HIRING_SEX = Attribute("sex", "sex", {"Female": "Female", "Male": "Male"})
 
+# How one speaks of the people of a group, wherever that is the same for all data sets.
+_BY_SEX = {"Female": "female {people}", "Male": "male {people}"}
+_BY_RACE = {name: f"{name} {{people}}" for name in ("White", "Non-White", "Black")}
+
 _LAW_SCHOOL = TaskSpec(
     name="law_school",
     title="Law School (balanced)",
@@ -95,6 +99,9 @@ _LAW_SCHOOL = TaskSpec(
     groups=("Non-White", "White"),
     filter="All 2,293 who failed and as many who passed, drawn with a fixed seed (the paper's setting).",
     people="students",
+    story="A law school predicts who will pass the bar exam. Of 100 {one} it says so of {first}, of 100 {other} of "
+    "{second}.",
+    called=_BY_RACE | _BY_SEX,
     suited={"lambda_fair": 3.0, "lambda_concepts": 0.05, "n_concepts": 2},
     targets={"demographic_parity": (0.55, 14.0), "equalized_odds": (0.55, 10.0)},
     groupings=(_by(_LAW_RACE, _LAW_SEX),),
@@ -139,6 +146,19 @@ TASKS: dict[str, TaskSpec] = {
                 "COMPAS score present, charge description present."
             ),
             people="defendants",
+            story="Before a trial, a court wants to know who will be charged with a crime again within two years. Of "
+            "100 {one} a model says so of {first}, of 100 {other} of {second}.",
+            called={
+                "Not Caucasian": "{people} who are not Caucasian",
+                "Caucasian": "Caucasian {people}",
+                "African-American": "African-American {people}",
+                "Hispanic": "Hispanic {people}",
+                "Other": "{people} of other races",
+                "Under 25": "{people} under 25",
+                "25 to 45": "{people} from 25 to 45",
+                "Over 45": "{people} over 45",
+                **_BY_SEX,
+            },
             suited={"lambda_fair": 4.0, "lambda_concepts": 0.2, "n_concepts": 4},
             targets={"demographic_parity": (0.65, 12.0), "equalized_odds": (0.3, 12.0)},
             groupings=(_by(_COMPAS_RACE), _by(_COMPAS_RACE, _COMPAS_SEX), _by(_COMPAS_AGE, update="affine")),
@@ -168,6 +188,15 @@ TASKS: dict[str, TaskSpec] = {
             groups=("Female", "Male"),
             filter="Both parts of the UCI file, all rows; 'relationship' is left out because it names the sex.",
             people="adults",
+            story="From the answers to a census, a model predicts who earns more than $50,000 a year. Of 100 {one} it "
+            "says so of {first}, of 100 {other} of {second}.",
+            called={
+                "American Indian": "American Indian {people}",
+                "Asian or Pacific": "Asian or Pacific {people}",
+                "Other": "{people} of other races",
+                **_BY_RACE,
+                **_BY_SEX,
+            },
             suited={"lambda_fair": 4.0, "lambda_concepts": 0.1, "n_concepts": 3},
             groupings=(_by(_ADULT_RACE, lambda_fair=6.0), _by(_ADULT_RACE, _ADULT_SEX)),
         ),
@@ -203,6 +232,14 @@ TASKS: dict[str, TaskSpec] = {
             groups=("25 or younger", "Older than 25"),
             filter="All 1,000 rows; age is left out of the features because the groups are made from it.",
             people="applicants",
+            story="A bank predicts who will pay a credit back. Of 100 {one} it says so of {first}, of 100 {other} of "
+            "{second}.",
+            called={
+                "25 or younger": "{people} of 25 or younger",
+                "Older than 25": "{people} older than 25",
+                "Woman": "female {people}",
+                "Man": "male {people}",
+            },
             # 300 test rows: no setting gains more than noise, and the page says so.
             suited={"lambda_fair": 5.0, "lambda_concepts": 0.1, "n_concepts": 3},
             groupings=(_by(_GERMAN_AGE, _GERMAN_SEX),),
@@ -226,6 +263,9 @@ TASKS: dict[str, TaskSpec] = {
             groups=("Black", "White"),
             filter="All 4,000 made-up rows: fair by race, fair by sex, unfair to Black women.",
             people="applicants",
+            story="An invented company lets a model choose whom to hire. Of 100 {one} it takes {first}, of 100 {other} "
+            "{second}.",
+            called=_BY_RACE | _BY_SEX,
             suited={"lambda_fair": 3.0, "lambda_concepts": 0.05, "n_concepts": 2},
             groupings=(_by(_HIRING_SEX), _by(_HIRING_RACE, _HIRING_SEX, lambda_fair=5.0, update="affine")),
         ),

@@ -78,6 +78,11 @@ class TaskSpec:
         Which rows of the source it has.
     people : str
         Who the rows are.
+    story : str
+        Who decides what about whom, and how often f says so of 100 people of two groups: two sentences with the fields
+        ``{one}``, ``{other}`` (people of a group) and ``{first}``, ``{second}`` (how many of 100).
+    called : mapping
+        Name of a group to how one speaks of its people in a sentence: ``"White": "White {people}"``.
     scores : str
         Column of ``X`` that holds f's probabilities, if the data came with them; no feature.
     threshold : float
@@ -104,6 +109,8 @@ class TaskSpec:
     groups: tuple[str, ...]
     filter: str
     people: str = "people"
+    story: str = ""
+    called: Mapping[str, str] = field(default_factory=dict, hash=False)
     scores: str = ""
     threshold: float = 0.5
     suited: Mapping[str, Any] = field(default_factory=dict, hash=False)

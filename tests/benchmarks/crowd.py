@@ -32,9 +32,9 @@ from tests.browsing import serve
 from tests.wire import Tab, data_of
 
 LABELS = {
-    "lambda_fair": "Fairness (λ_fair)",
-    "lambda_ratio": "Stay near f (λ_ratio)",
-    "lambda_concepts": "Sparse concepts (λ_concepts)",
+    "lambda_fair": "How much fairness do you ask for? (λ_fair)",
+    "lambda_ratio": "Stay close to the old model (λ_ratio)",
+    "lambda_concepts": "Use few features (λ_concepts)",
 }
 USUAL = 30
 # Two of three look at what the app opens with.

@@ -25,6 +25,8 @@ def spec():
 st.set_page_config(layout="wide")
 start()
 with st.sidebar:
-    value = st.select_slider("Fairness (λ_fair)", GRIDS["lambda_fair"], value=3.0, format_func=lambda v: f"{v:g}")
+    value = st.select_slider(
+        "How much fairness do you ask for? (λ_fair)", GRIDS["lambda_fair"], value=3.0, format_func=lambda v: f"{v:g}"
+    )
 st.title("Floor")
 st.vega_lite_chart(pd.DataFrame({"x": [value], "y": [np.sin(value)]}), spec(), width="stretch")

@@ -28,7 +28,7 @@ WATCH = """
 
 def move(page, share):
     """Drag λ_fair to a share of its length; milliseconds from release to the new point."""
-    slider = page.get_by_role("group", name="Fairness (λ_fair)")
+    slider = page.get_by_role("group", name="How much fairness do you ask for? (λ_fair)")
     thumb = slider.get_by_role("slider").locator("xpath=ancestor::div[1]").bounding_box()
     track = slider.bounding_box()
     x, y = thumb["x"] + thumb["width"] / 2, thumb["y"] + thumb["height"] / 2

@@ -79,14 +79,13 @@ def test_the_command_line_prints_it(capsys):
 
 def test_explore_has_a_tile_of_it():
     app = fine(run(data="german"))
-    assert [tile.label for tile in app.metric][:5] == [
+    assert [tile.label for tile in app.metric][:4] == [
         "Accuracy",
         "P-Rule",
         "Decisions changed",
-        "Changed per 1,000",
         TITLE,
     ]
-    tile = app.metric[4]
+    tile = app.metric[3]
     assert tile.value.endswith("%")
     assert tile.delta.endswith(" points")
     assert tile.help.startswith(MEANING)

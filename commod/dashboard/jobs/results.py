@@ -16,6 +16,8 @@ import pandas as pd
 from commod.dashboard.jobs.queue import Report
 from commod.dashboard.state.settings import GRIDS, Settings
 from commod.dashboard.text.html import concept_cards
+from commod.dashboard.text.language import FIRST
+from commod.dashboard.text.stories import story
 from commod.dashboard.text.verdicts import cost_of_limits, verdict
 from commod.datasets import Task, on_forget
 from commod.experiments import Model, Scene, Sweep, prepare, sweep_method
@@ -36,8 +38,9 @@ from commod.explain import (
     explain_with_shap,
 )
 from commod.explain.checks import Answer, check_again, check_merit
-from commod.explain.doubts import doubts_about
+from commod.explain.doubts import are_treated_alike, doubts_about
 from commod.explain.groups import Groups, explain_groups
+from commod.explain.hundred import explain_hundred
 from commod.explain.people import Segments, explain_people, explain_segments, leaf_words
 from commod.explain.proxies import proxies_of
 from commod.explain.sense import explain_record
@@ -156,18 +159,41 @@ class FitResult:
         """A card for each concept, as HTML."""
         return concept_cards(self.loadings, self.concepts, self.task.spec.people)
 
-    @cached_property
+    @property
     def verdict(self) -> str:
+        """The picture in one sentence, in the first language."""
+        return self.verdict_in(FIRST)
+
+    def verdict_in(self, language: str) -> str:
         """The picture in one sentence."""
-        return verdict(
-            self.task.spec,
-            self.settings.fairness,
-            self.figures,
-            self.changes,
-            self.record,
-            smallest_ratio=None if self.g.has_shift else float(self.ratio_test.min()),
-            at_end=self.settings.lambda_fair == GRIDS["lambda_fair"][-1],
-        )
+        test, before = self.scene.test, self.scene.decisions_test
+
+        def made() -> str:
+            return verdict(
+                self.task.spec,
+                self.settings.fairness,
+                self.figures,
+                self.changes,
+                self.record,
+                lambda_fair=self.settings.lambda_fair,
+                at_end=self.settings.lambda_fair == GRIDS["lambda_fair"][-1],
+                smallest_ratio=None if self.g.has_shift else float(self.ratio_test.min()),
+                alike=are_treated_alike(test.sensitive, before) and not CRITERIA[self.settings.fairness].by_label,
+                language=language,
+            )
+
+        told: str = self.keep(f"verdict_{language}", made)
+        return told
+
+    @cached_property
+    def hundred(self) -> pd.DataFrame:
+        """Every group as a hundred people, on test."""
+        return explain_hundred(self.task, self.scene.test, self.scene.decisions_test, self.decisions)
+
+    def story(self, language: str) -> str:
+        """Who decides what about whom, and of how many in a hundred f says so."""
+        told: str = self.keep(f"story_{language}", lambda: story(language, self.task.spec, self.hundred))
+        return told
 
     @cached_property
     def trouble(self) -> list[str]:

@@ -90,10 +90,12 @@ class Settings:
         argument="fairness",
     )
     f: str = control("logistic_regression", "Base model f", name="base model", titles=base_models_of, decides="scene")
-    lambda_fair: float = _weight(3.0, "Fairness", "lambda_fair")
-    lambda_ratio: float = _weight(0.05, "Stay near f", "lambda_ratio")
-    lambda_concepts: float = _weight(0.05, "Sparse concepts", "lambda_concepts")
-    k: int = control(2, "Number of concepts (k)", name="k", grid=tuple(range(1, 11)), argument="n_concepts", word="k")
+    lambda_fair: float = _weight(3.0, "How much fairness do you ask for?", "lambda_fair")
+    lambda_ratio: float = _weight(0.05, "Stay close to the old model", "lambda_ratio")
+    lambda_concepts: float = _weight(0.05, "Use few features", "lambda_concepts")
+    k: int = control(
+        2, "How finely to explain (k)", name="k", grid=tuple(range(1, 11)), argument="n_concepts", word="k"
+    )
     update: str = control("ratio", "Update", titles=lambda _: _UPDATES, argument="update", word="update", optional=True)
     direction: str = control(
         "both", "Direction", titles=lambda _: _DIRECTIONS, argument="direction", word="direction", optional=True

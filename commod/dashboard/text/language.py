@@ -11,6 +11,8 @@ from typing import Any
 # As its speakers call it. Each has a file of phrases in words/, the first one all of them.
 LANGUAGES = {"en": "English", "fr": "Français"}
 FIRST = "en"
+# The table of what is declared in English elsewhere: all but the first language have it.
+DECLARED = "declared"
 _THIN_SPACE = "\u202f"  # that no line is broken at
 _IN_FRENCH = str.maketrans({",": _THIN_SPACE, ".": ",", "%": f"{_THIN_SPACE}%"})
 
@@ -34,6 +36,14 @@ def fill(language: str, text: str, /, **values: Any) -> str:
 def phrase(language: str, name: str, /, **values: Any) -> str:
     """A phrase of words/, by its table and name in there (``"explore.title"``), with its fields filled in."""
     return fill(language, phrases(language)[name], **values)
+
+
+def declared(language: str, text: str) -> str:
+    """What is declared in English where it belongs (a data set, a figure, a control), in a language.
+
+    The English words are the names of the table ``declared``; a text that has none there stays as it is.
+    """
+    return phrases(language).get(f"{DECLARED}.{text}", text)
 
 
 @lru_cache(maxsize=len(LANGUAGES))

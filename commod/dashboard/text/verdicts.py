@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import pandas as pd
 
+from commod.dashboard.text.language import FIRST, declared, phrase
 from commod.datasets import TaskSpec
 from commod.metrics import compared_groups
 from commod.metrics.figures import CRITERIA
 
 # By direction, what else is asked of the changes than that they are few.
 ONE_WAY = {"both": "", "improve": " and no better decision taken away", "worsen": " and no better decision given"}
-
-
-# Said where nothing changes however strong λ_fair is.
-AT_END = "λ_fair is at its end: try an update that may also shift, or another method on the page Compare."
 
 
 def directions(spec: TaskSpec) -> tuple[tuple[str, str], tuple[str, str]]:
@@ -53,8 +51,11 @@ def verdict(
     changes: pd.DataFrame,
     record: pd.DataFrame,
     *,
-    smallest_ratio: float | None,
+    lambda_fair: float,
     at_end: bool = False,
+    smallest_ratio: float | None = None,
+    alike: bool = False,
+    language: str = FIRST,
 ) -> str:
     """The picture in one sentence, honest about noise.
 
@@ -65,39 +66,50 @@ def verdict(
         The criterion.
     figures, changes, record : DataFrame
         Of `compare_decisions`, of `change_table` and of `explain_record`, on test.
-    smallest_ratio : float or None
-        The smallest r on test: told while no decision changes. None where a shift decides about that, too.
+    lambda_fair : float
     at_end : bool
         Whether λ_fair cannot be moved any further.
+    smallest_ratio : float or None
+        The smallest r on test: told while no decision changes. None where a shift decides about that, too.
+    alike : bool
+        Whether f treats the groups alike, as far as can be told.
+    language : str
     """
-    criterion, people = CRITERIA[fairness], spec.people
+    say = partial(phrase, language)
+    criterion, people = CRITERIA[fairness], declared(language, spec.people)
     row, accuracy = figures.loc[criterion.figure_name], figures.loc["accuracy"]
+    figure = declared(language, criterion.figure.title)
     changed, total = int(changes["changed"].sum()), int(changes["count"].sum())
+    about = {"figure": figure, "f": row["f"], "fair": criterion.figure.fair}
+    if changed == 0 and alike:
+        return say("verdict.fair_already", total=total, people=people, **about)
+    if changed == 0 and lambda_fair == 0:
+        return say("verdict.is_f", **about)
     if changed == 0:
-        why = f"none of the scores of {total:,} {people} crosses the cut-off"
-        if smallest_ratio is not None:
-            why = (
-                f"the smallest ratio r among {total:,} {people} is {smallest_ratio:.2f}, and a decision changes where "
-                "r falls below 0"
-            )
-        return (
-            f"No decision changes{'' if at_end else ' yet'}: {why}. {AT_END if at_end else 'Move λ_fair to the right.'}"
-        )
+        told = say("verdict.nobody_at_end" if at_end else "verdict.nobody_yet", total=total, people=people)
+        return told if smallest_ratio is None else f"{told} {say('verdict.smallest_ratio', ratio=smallest_ratio)}"
+    values = {"f": row["f"], "g": row["g"]}
     if row["difference_low"] <= 0 <= row["difference_high"]:
-        moved = f"moves from {row['f']:.2f} to {row['g']:.2f}, a difference that may be chance on {total:,} {people},"
+        moved = say("verdict.may_be_chance", total=total, people=people, **values)
     else:
-        better = criterion.gain(row["difference"]) > 0
-        moved = f"{'improves' if better else 'worsens'} from {row['f']:.2f} to {row['g']:.2f}"
+        moved = say("verdict.improves" if criterion.gain(row["difference"]) > 0 else "verdict.worsens", **values)
     cost = 100 * accuracy["difference"]
-    price = f"{abs(cost):.1f} points of accuracy {'lost' if cost < 0 else 'gained'}"
+    price = say("verdict.lost" if cost < 0 else "verdict.gained", points=abs(cost))
     if accuracy["difference_low"] <= 0 <= accuracy["difference_high"]:
-        price += ", which may be chance"
+        price = say("verdict.price_may_be_chance", price=price)
     (_, better_off), (_, worse_off) = directions(spec)
-    helped, harmed = int(changes[better_off].sum()), int(changes[worse_off].sum())
-    return (
-        f"{criterion.figure.title} {moved} by changing {changed:,} of {total:,} decisions, with {price}: "
-        f"{helped:,} {people} get the better decision{rightly(record, True)}, {harmed:,} the worse one"
-        f"{rightly(record, False)}."
+    return say(
+        "verdict.changed",
+        figure=figure,
+        moved=moved,
+        changed=changed,
+        total=total,
+        price=price,
+        people=people,
+        helped=int(changes[better_off].sum()),
+        helped_rightly=rightly(record, True, language),
+        harmed=int(changes[worse_off].sum()),
+        harmed_rightly=rightly(record, False, language),
     )
 
 
@@ -123,9 +135,9 @@ def score_in_words(score: float) -> str:
     return "<0.1%" if score < 0.0005 else ">99.9%" if score > 0.9995 else f"{score:.1%}"
 
 
-def rightly(record: pd.DataFrame, better: bool) -> str:
+def rightly(record: pd.DataFrame, better: bool, language: str = FIRST) -> str:
     """How many of the changes in one direction the record agrees with, where there is one."""
     rows = record[record["better"] == better]
     if not rows["count"].sum():
         return ""
-    return f" (by the record {rows['right'].sum():,} of them rightly)"
+    return phrase(language, "verdict.rightly", right=int(rows["right"].sum()))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 import streamlit as st
@@ -11,24 +12,28 @@ from commod.dashboard.state.settings import CONTROLS, controls_of
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.glossary import tip
 from commod.dashboard.views import frame
-from commod.dashboard.views.words import say
+from commod.dashboard.views.words import say, say_declared
 from commod.datasets import damaged_files
 
 # Choices that stand with the numbers of the scene, so that the sliders stay on the first screen.
 _OF_F = ("f",)
 
 
-def sidebar() -> None:
-    """The sidebar. Its widgets change the session's setting in their callbacks, before the page is drawn."""
+def sidebar(*, elsewhere: Collection[str] = ()) -> None:
+    """The sidebar. Its widgets change the session's setting in their callbacks, before the page is drawn.
+
+    `elsewhere` are controls that the page draws itself.
+    """
     with st.sidebar:
         _scene_choices()
         state = session.state()
         undo, redo, reset = st.columns(3, gap="small")
-        undo.button("Undo", on_click=session.undo, disabled=not state.past, width="stretch")
-        redo.button("Redo", on_click=session.redo, disabled=not state.future, width="stretch")
-        reset.button("Reset", on_click=session.reset, width="stretch", help=tip("reset"))
+        undo.button(say("controls.undo"), on_click=session.undo, disabled=not state.past, width="stretch")
+        redo.button(say("controls.redo"), on_click=session.redo, disabled=not state.future, width="stretch")
+        reset.button(say("controls.reset"), on_click=session.reset, width="stretch", help=tip("reset"))
         for name in controls_of("model"):
-            control(name)
+            if name not in elsewhere:
+                control(name)
         if session.current().without:
             control("reason")
         _rest_of_scene()
@@ -56,7 +61,7 @@ def _rest_of_scene() -> None:
         if declared.grid or name in _OF_F:
             control(name)
     if session.access().live is not None:
-        st.caption("The link you came with has set the other controls; they stay as they are.")
+        st.caption(say("controls.link_has_set"))
     frame.language_choice()
 
 
@@ -76,28 +81,26 @@ def control(name: str) -> None:
         "disabled": frozen,
         "help": tip("frozen") if frozen else explained,
     }
-    titles = session.options(name)
+    label, titles = say_declared(declared.label), session.options(name)
     if declared.titles and len(titles) < 2 and name != "data":  # a choice of one is none
         return
     if declared.text:
-        st.text_input(declared.label, max_chars=200, **about)
-    elif declared.several:
-        st.multiselect(
-            declared.label,
-            list(titles),
-            format_func=titles.__getitem__,
-            max_selections=len(titles) - 1,  # one must be left
-            placeholder="None",
-            **about,
-        )
-    elif declared.typed:
+        st.text_input(label, max_chars=200, **about)
+        return
+    if declared.typed:
         whole = isinstance(declared.grid[0], int)
         shape: dict[str, Any] = {"step": 1} if whole else {"step": 0.01, "format": "%.3f"}
-        st.number_input(declared.label, declared.grid[0], declared.grid[-1], **shape, **about)
+        st.number_input(label, declared.grid[0], declared.grid[-1], **shape, **about)
+        return
+    read = {option: say_declared(title) for option, title in titles.items()}
+    about["format_func"] = read.__getitem__
+    if declared.several:
+        most = len(titles) - 1  # one must be left
+        st.multiselect(label, list(titles), max_selections=most, placeholder=say("controls.none"), **about)
     elif declared.titles:
-        st.selectbox(declared.label, list(titles), format_func=titles.__getitem__, **about)
+        st.selectbox(label, list(titles), **about)
     else:
-        st.select_slider(declared.label, list(titles), format_func=titles.__getitem__, **about)
+        st.select_slider(label, list(titles), **about)
 
 
 def notices() -> None:

@@ -256,7 +256,7 @@ def test_a_guess_before_the_slider_and_the_check_after_it():
     ]
     fine(slider(app, "lambda_fair").set_value(1.0).run())
     assert boxes(app)  # who has the answer may play on
-    assert tile(app, "Changed per 1,000") == "0"
+    assert tile(app, "Decisions changed") == "0.0%"
     fine(slider(app, "lambda_fair").set_value(3.0).run())
     shown = tile(app, "P-Rule")
     explore = fine(app.switch_page("app.py").run())

@@ -17,10 +17,14 @@ UPDATES = ("multiply (the paper)", "multiply and shift")
 
 def test_first_sight():
     app = fine(run())
-    assert app.title[0].value.startswith("What does it cost")
+    assert app.title[0].value == "Fairer, at what price?"
     assert figure(app, "P-Rule") == "0.613"
     assert figure(app, "Accuracy") == "72.6%"
-    assert figure(app, "Changed per 1,000") == "91"
+    assert figure(app, "Decisions changed") == "9.1%"
+    assert (
+        "predicts who will pass the bar exam. Of 100 White students it says so of 59, of 100 Non-White students of 15."
+        in words(app)
+    )
     assert "improves from 0.25 to 0.61" in words(app)
     assert not app.warning
     for name in ("lambda_fair", "lambda_ratio", "lambda_concepts", "k", "depth"):
@@ -34,7 +38,7 @@ QUICK = ("law_school", "hiring")
 def test_every_data_set_opens(data):
     app = fine(run(data=data))
     assert app.selectbox(key="set_data").value == data
-    assert len(app.metric) >= 4
+    assert len(app.metric) >= 3
 
 
 @pytest.mark.parametrize(

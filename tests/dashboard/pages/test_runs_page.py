@@ -185,7 +185,7 @@ def test_rename_remove_put_back_and_open():
     assert saved(app) == ["Weak (2)", "Weak"]
     app.selectbox(key="runs_one").set_value("Weak").run()
     press(app, "Open in Explore")
-    assert app.title[0].value.startswith("What does it cost")
+    assert app.title[0].value == "Fairer, at what price?"
     assert slider(app, "lambda_fair").value == 2.0
     assert app.query_params["data"] == "german"
 

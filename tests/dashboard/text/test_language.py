@@ -4,7 +4,10 @@ from string import Formatter
 
 import pytest
 
-from commod.dashboard.text.language import FIRST, LANGUAGES, fill, phrase, phrases
+from commod.dashboard.state.settings import CONTROLS
+from commod.dashboard.text.language import DECLARED, FIRST, LANGUAGES, fill, phrase, phrases
+from commod.datasets import TASKS
+from commod.metrics.figures import CRITERIA, key_figures
 
 OTHERS = [language for language in LANGUAGES if language != FIRST]
 
@@ -15,10 +18,23 @@ def fields(text):
 
 @pytest.mark.parametrize("language", OTHERS)
 def test_every_phrase_is_there_with_its_fields(language):
-    here, there = phrases(FIRST), phrases(language)
+    here = phrases(FIRST)
+    there = {name: text for name, text in phrases(language).items() if not name.startswith(f"{DECLARED}.")}
     assert list(there) == list(here)
     for name, text in here.items():
         assert fields(there[name]) == fields(text), name
+
+
+@pytest.mark.parametrize("language", OTHERS)
+def test_what_the_first_screen_takes_from_declarations_is_translated(language):
+    there = {name.removeprefix(f"{DECLARED}."): text for name, text in phrases(language).items()}
+    asked = {text for spec in TASKS.values() for text in (spec.title, spec.people, spec.story, *spec.outcomes)}
+    asked |= {text for spec in TASKS.values() for text in spec.called.values()}
+    asked |= {control.label for control in CONTROLS.values() if control.decides != "note"}
+    asked |= {criterion.label for criterion in CRITERIA.values()} | {figure.title for figure in key_figures()}
+    assert not asked - set(there)
+    for text in asked:
+        assert fields(there[text]) == fields(text), text
 
 
 def test_numbers_are_written_as_in_the_language():

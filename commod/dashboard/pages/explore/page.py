@@ -7,7 +7,7 @@ import streamlit as st
 from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.service import submit
 from commod.dashboard.jobs.wait import draw_pending, wait_a_moment
-from commod.dashboard.pages.explore import target
+from commod.dashboard.pages.explore import target, tour
 from commod.dashboard.pages.explore.cost import begin_cost
 from commod.dashboard.pages.explore.groups import draw_groups
 from commod.dashboard.pages.explore.pareto import begin_sweep, draw_pareto
@@ -19,45 +19,63 @@ from commod.dashboard.views import controls, frame
 from commod.dashboard.views.changes import draw_changes
 from commod.dashboard.views.checks import begin_checks
 from commod.dashboard.views.concepts import draw_concepts
+from commod.dashboard.views.dots import draw_dots, draw_story
 from commod.dashboard.views.model import explain, train
 from commod.dashboard.views.shap import begin_shap
 from commod.dashboard.views.tiles import draw_figures
 from commod.dashboard.views.tree import draw_tree
+from commod.dashboard.views.words import say
+
+# Controls that stand beside what they move, not in the sidebar: a phone hides that.
+IN_SIGHT = ("lambda_fair",)
 
 
 def show() -> None:
-    """The page: the new point first, and the rest behind it, since a page of this size takes the browser a while."""
+    """The page: dots and the new point first, and the rest behind them, since it takes the browser a while."""
     with first_paint():
         frame.page("app.py")
-        st.title("What does it cost to make this model fairer?")
-        st.markdown(
-            "**f** is the model in use, **g** a corrected copy of it. Move the sliders to trade accuracy for fairness."
-        )
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            st.title(say("explore.title"), width="content")
+            tour.invite()
         head = st.container()
-        left, right = st.columns([4, 3], gap="medium")
+        left, right = st.columns([4, 5], gap="medium")
         target.arrive()
         settings = session.current()
+        with left:
+            tour.hint("slider")
+            controls.control("lambda_fair")
+            dots, told = st.container(), st.container()
     with submit(tasks.fit(settings)) as training:
         quick = wait_a_moment(training) and not training.failed
         if not quick:
-            controls.sidebar()
+            controls.sidebar(elsewhere=IN_SIGHT)
         with head:
             controls.notices()
             result = train(settings, training)
         if result is None:
             st.stop()
-        with first_paint(), left:
-            draw_table = draw_pareto(result)
+        with first_paint():
+            with head:
+                draw_story(result)
+            with right:
+                draw_table = draw_pareto(result)
+            with dots:
+                tour.hint("dots")
+                draw_table_of_dots = draw_dots(result)
         let_browser_draw()
         explain(training)
     if quick:
         with deferred_paint():
-            controls.sidebar()
-    with deferred_paint(), head:
-        st.markdown(result.verdict)
-        draw_figures(result)
+            controls.sidebar(elsewhere=IN_SIGHT)
+    with deferred_paint(), told:
+        tour.hint("verdict")
+        st.markdown(result.verdict_in(session.language()))
         limited, trouble = st.empty(), st.empty()
-    with deferred_paint(), right:
+        draw_table_of_dots()
+    with deferred_paint():
+        draw_figures(result)
+        left, right = st.columns([4, 5], gap="medium")
+    with deferred_paint(), left:
         draw_changes(result)
     with deferred_paint(), right:
         share(result.settings)
@@ -68,6 +86,7 @@ def show() -> None:
         draw_groups(result)
         checks = begin_checks(result)
     with deferred_paint():
+        tour.hint("why")
         draw_concepts(result)
     draw_tree(result, settings.depth)
     session.keep_link()

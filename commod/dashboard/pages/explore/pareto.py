@@ -21,6 +21,7 @@ from commod.dashboard.state.settings import Settings, in_words
 from commod.dashboard.views.chart import draw
 from commod.dashboard.views.points import point_columns
 from commod.dashboard.views.table import Table, fold
+from commod.dashboard.views.words import say, say_declared
 from commod.metrics.figures import CRITERIA
 
 POINTS = "All points as a table"
@@ -83,12 +84,12 @@ def _fixed_points(result: FitResult, sweep: pd.DataFrame | None) -> tuple[pa.Tab
 
 def draw_pareto(result: FitResult) -> Callable[[], None]:
     """Fairness and accuracy of everything tried; returns what draws the table of it, once there is time."""
-    st.header("What fairness costs")
+    st.header(say("explore.trade_off"))
     views = session.options("view")
     view = st.segmented_control(
         "View of the trade-off",
         list(views),
-        format_func=views.__getitem__,
+        format_func=lambda name: say_declared(views[name]),
         key=session.widget_key("view"),
         on_change=session.change,
         args=("view",),

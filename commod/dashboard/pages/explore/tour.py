@@ -1,0 +1,47 @@
+"""The 90-second tour: four hints on the live page, each at what it speaks of."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from commod.dashboard.state import session
+from commod.dashboard.state.page_state import PageState
+from commod.dashboard.streamlit_internals import TO_HINT
+from commod.dashboard.views.words import say
+
+# By the part of the page at which they stand, in their order.
+HINTS = ("dots", "slider", "verdict", "why")
+
+# Which hint is shown: None before the tour, "" behind it: it does not come back.
+_at: PageState[str | None] = PageState("tour", lambda: None)
+
+
+def invite() -> None:
+    """For who is new: the ways to learn, until one of them was taken."""
+    if _at() is not None or "step" in session.state().carried:
+        return
+    st.markdown(say("tour.new_here"), width="content")
+    st.page_link("pages/lesson.py", label=say("tour.lesson"), icon=":material/school:")
+    _step(say("tour.start"), HINTS[0], type="tertiary", icon=":material/explore:")
+
+
+def hint(part: str) -> None:
+    """The hint of a part of the page, if the tour is there."""
+    if _at() != part:
+        return
+    place = HINTS.index(part)
+    following = HINTS[place + 1] if part != HINTS[-1] else ""
+    with st.container(border=True, key="tour_hint"):
+        st.markdown(say(f"tour.{part}"))
+        with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+            st.caption(say("tour.step", step=place + 1, steps=len(HINTS)), width="content")
+            _step(say("tour.next") if following else say("tour.done"), following, type="primary")
+            if following:
+                _step(say("tour.leave"), "")
+        st.html(f'<span data-hint="{part}"></span><script>{TO_HINT}</script>', unsafe_allow_javascript=True)
+
+
+def _step(label: str, to: str, **how: Any) -> None:
+    st.button(label, on_click=_at.set, args=(to,), key=f"tour_to_{to}", **how)

@@ -1,0 +1,47 @@
+"""A hundred people of each group: of how many f and g say yes, and about whom they differ."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from commod.datasets.task import Split, Task
+
+__all__ = ["explain_hundred"]
+
+
+def explain_hundred(task: Task, rows: Split, before: Any, after: Any) -> pd.DataFrame:
+    """Every group as a hundred people, by the decisions of f (`before`) and of g (`after`) on some rows.
+
+    Returns
+    -------
+    DataFrame
+        One row for each group that has people, by its code: ``group`` (its name), ``count`` (rows), the shares
+        ``before`` and ``now`` (positive decisions of f and of g), ``raised`` and ``lowered`` (decisions that went 0→1
+        and 1→0), all of them weighted, and each of these four once more in whole people of a hundred: ``of_100_before``
+        and so on. The first two are rounded; the other two are the nearest that lead from the one to the other, each
+        less than 1 away from its share.
+    """
+    weight = None if rows.weight is None else rows.weight.to_numpy()
+    n = len(task.groups)
+    sensitive = rows.sensitive.to_numpy()
+    cell = 4 * sensitive + 2 * np.asarray(before, dtype=np.int64) + np.asarray(after, dtype=np.int64)
+    counts = np.bincount(cell, weight, minlength=4 * n).reshape(n, 2, 2)  # (groups, f, g)
+    sizes = np.bincount(sensitive, minlength=n)
+    here = np.flatnonzero(counts.sum(axis=(1, 2)))
+    shares = counts[here] / counts[here].sum(axis=(1, 2), keepdims=True)
+    raised, lowered = shares[:, 0, 1], shares[:, 1, 0]
+    found = {"before": shares[:, 1, 1] + lowered, "now": shares[:, 1, 1] + raised, "raised": raised, "lowered": lowered}
+    first, then = (np.floor(100 * found[model] + 0.5).astype(int) for model in ("before", "now"))
+    most = np.minimum(first, 100 - then)
+    fell = np.floor(50 * (raised + lowered) - (then - first) / 2 + 0.5).astype(int)
+    fell = np.clip(fell, np.maximum(0, first - then), most)
+    whole = {"before": first, "now": then, "raised": fell + then - first, "lowered": fell}
+    return pd.DataFrame(
+        {"group": [task.groups[code] for code in here], "count": sizes[here]}
+        | found
+        | {f"of_100_{name}": people for name, people in whole.items()},
+        index=pd.Index(here, name="code"),
+    )
