@@ -5,8 +5,11 @@ import re
 
 from google.protobuf.message import Message
 
+from commod.dashboard.streamlit_internals import ON_EVERY_PAGE
+
 MARKUP = "<img src=x onerror=alert(1)>"
 PICTURE = "![p](//evil.example/p.png)"
+_OURS = f"<script>{ON_EVERY_PAGE}</script>"
 # Texts that are not read as Markdown: choices of lists, code, what belongs to the browser.
 PLAIN = {"options", "default", "raw_values", "raw_value", "code_text", "id", "url", "spec", "set_value", "file_name"}
 
@@ -51,7 +54,7 @@ def let_through(app):
     found = []
     for kind, proto in elements(app):
         is_html = kind == "html" or (kind == "markdown" and proto.allow_html)
-        if is_html and re.search(r"<(script|img src=x|svg on|iframe)", proto.body):
+        if is_html and re.search(r"<(script|img src=x|svg on|iframe)", proto.body.replace(_OURS, "")):
             found.append((kind, proto.body[-300:]))
         if "vega" in kind and proto.spec:
             found += [(kind, text) for text in expressions(json.loads(proto.spec)) if "evil" in text or "<img" in text]
