@@ -10,6 +10,8 @@ from commod.charts.people import names_above
 
 __all__ = ["ACCOUNTS", "plot_changes", "plot_contributions"]
 
+# The axis of the changes reaches at least so far: a handful of people must not look like many.
+LEAST = 0.2
 ACCOUNTS = ("COMMOD's own", "SHAP, post hoc")
 
 
@@ -39,6 +41,7 @@ def plot_changes(frame: pd.DataFrame, *, better: str, worse: str, many: bool = F
             x=alt.X(
                 "share:Q",
                 title="Changed (% of the group)",
+                scale=alt.Scale(domain=alt.DomainUnionWith(unionWith=[0, LEAST]), nice=True),
                 axis=alt.Axis(format=".0%", tickCount=5, labelFlush=False),
             ),
             y=names_above(-9, column="group") if many else beside,

@@ -48,17 +48,19 @@ def suited_start(scene: Scene, fairness: str, report: Report | None = None) -> S
     def shown(share: float) -> str:
         return criterion.figure.show(criterion.share(share))
 
-    start = 0.0
+    start, touched = 0.0, None
     for i, update in enumerate(UPDATES):
 
         def share_of_all(share: float, i: int = i) -> None:
             if report is not None:
                 report((i + share) / len(UPDATES))
 
-        start, found = _fairness_by_strength(scene, fairness, update, share_of_all)
+        start, found, changing = _fairness_by_strength(scene, fairness, update, share_of_all)
         if not found:
             told = f"On the training rows f treats the groups alike, as far as can be told ({name} {shown(start)}): "
             return Start({"lambda_fair": 0.0}, told + "the pages open with f as it is.")
+        if touched is None and changing:
+            touched = changing[0], update
         best = max(found.values())
         if best - start < LEAST_GAIN * (1.0 - start):
             continue
@@ -69,15 +71,23 @@ def suited_start(scene: Scene, fairness: str, report: Report | None = None) -> S
             f"It opens at λ_fair {chosen:g}{shifts}: the least that buys half of the fairness within reach on the "
             f"training rows ({name} {shown(start)} for f, {shown(found[chosen])} there, {shown(best)} at best).",
         )
-    return Start(
-        {},
+    told = (
         f"No λ_fair up to {TRIED[-1]:g} makes f fairer on the training rows ({name} {shown(start)}) without ruining "
-        "it: look at what other methods do on the page Compare.",
+        "it: look at what other methods do on the page Compare."
     )
+    if touched is None:
+        return Start({}, f"{told} Nor does any change a single decision.")
+    lambda_fair, update = touched
+    return Start({"lambda_fair": lambda_fair, "update": update}, f"{told} It opens where the first decisions change.")
 
 
-def _fairness_by_strength(scene: Scene, fairness: str, update: str, report: Report) -> tuple[float, dict[float, float]]:
-    """The fairness of f, and that of each sound model by its λ_fair, f at 0; 1 is fair. Nothing, if f is fair."""
+def _fairness_by_strength(
+    scene: Scene, fairness: str, update: str, report: Report
+) -> tuple[float, dict[float, float], list[float]]:
+    """The fairness of f, that of each sound model by its λ_fair, f at 0, and the λ_fair of those that change decisions.
+
+    1 is fair; there are no models, if f is.
+    """
     rows = np.sort(np.random.default_rng(0).permutation(len(scene.train))[:ROWS])
     train, scores = scene.train.take(rows), scene.scores_train[rows]
     warm_start = WarmStart()
@@ -91,8 +101,8 @@ def _fairness_by_strength(scene: Scene, fairness: str, update: str, report: Repo
 
     start = fairness_of(before)
     if start >= FAIR_ENOUGH if criterion.by_label else are_treated_alike(train.sensitive, before):
-        return start, {}
-    found = {0.0: start}
+        return start, {}, []
+    found, changing = {0.0: start}, []
     for i, lambda_fair in enumerate(TRIED):
         g = Commod(
             scene.f,
@@ -107,5 +117,7 @@ def _fairness_by_strength(scene: Scene, fairness: str, update: str, report: Repo
         margin = g.decision_function(train.X, base_scores=scores)
         if not collapse_in_words(train.y, g.margin_of_f(train.X, base_scores=scores), margin):
             found[lambda_fair] = fairness_of(margin > 0)
+            if ((margin > 0) != before).any():
+                changing.append(lambda_fair)
         report((i + 1) / len(TRIED))
-    return start, found
+    return start, found, changing

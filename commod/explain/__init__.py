@@ -2,6 +2,7 @@
 
 from commod.explain.checks import CHECKS, Answer, Check
 from commod.explain.concepts import explain_concepts, explain_loadings
+from commod.explain.hundred import explain_hundred
 from commod.explain.merit import explain_merit
 from commod.explain.proxies import explain_proxies
 from commod.explain.sense import explain_certainty, explain_record, explain_reversals
@@ -17,6 +18,7 @@ __all__ = [
     "ShapComparison",
     "explain_certainty",
     "explain_concepts",
+    "explain_hundred",
     "explain_loadings",
     "explain_merit",
     "explain_proxies",

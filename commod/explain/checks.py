@@ -255,7 +255,7 @@ def check_merit(task: Task, merit: pd.DataFrame) -> Answer:
 def merit_in_words(row: Any) -> str:
     """The direction of a row of `explain_merit` that is a merit: "fewer prior offences"."""
     more, less = ("more", "fewer") if row["unit"] == "count" else ("higher", "lower")
-    return f"{more if row['step'] > 0 else less} {in_a_sentence(row['label'])}"
+    return f"{more if row['step'] > 0 else less} {in_a_sentence(row['label'], row['feature'])}"
 
 
 def step_in_words(row: Any) -> str:

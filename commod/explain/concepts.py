@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
@@ -101,7 +102,8 @@ def _sentence(row: dict[str, Any], loadings: pd.DataFrame | None, task: Task) ->
         return "This concept is empty: none of its features is needed at this setting."
     heaviest = abs(loadings["loading"].iloc[0])
     top = zip(loadings["label"].head(3), loadings["is_level"], loadings["loading"], strict=False)
-    parts = [_in_words(*item) for item in top if abs(item[2]) >= 0.25 * heaviest]
+    columns = [feature.name for feature in task.spec.features]
+    parts = [_in_words(*item, columns) for item in top if abs(item[2]) >= 0.25 * heaviest]
     described = parts[0] if len(parts) == 1 else ", ".join(parts[:-1]) + " and " + parts[-1]
     more = len(loadings) - len(parts)
     tail = f" (and {more} lesser feature{'s' if more > 1 else ''})" if more else ""
@@ -129,14 +131,17 @@ def in_percent(share: float, digits: int = 1) -> str:
     return f"<{least:.{digits}%}" if 0 < share < least / 2 else f"{share:.{digits}%}"
 
 
-def in_a_sentence(name: str) -> str:
-    """A name as it stands within a sentence: without its capital, but "LSAT score" stays."""
-    return name[0].lower() + name[1:] if name[1:2].islower() else name
+def in_a_sentence(label: str, column: str = "") -> str:
+    """A label of ours as it stands within a sentence: without its capital, but "LSAT score" stays.
+
+    One that is the name of its column was given by others, and stays as it is written.
+    """
+    return label[0].lower() + label[1:] if label[1:2].islower() and label != column else label
 
 
-def _in_words(label: str, is_level: bool, loading: float) -> str:
+def _in_words(label: str, is_level: bool, loading: float, columns: Collection[str]) -> str:
     name, _, value = label.partition(": ")
-    name = in_a_sentence(name)
+    name = in_a_sentence(name, name if name in columns else "")
     if not is_level:
         return f"{'high' if loading > 0 else 'low'} {name}"
     return f"{name} “{value}”" if loading > 0 else f"{name} other than “{value}”"

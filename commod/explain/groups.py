@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from commod.datasets.grouping import CROSS
 from commod.datasets.task import Split, Task
 from commod.metrics.fairness import compare_groups, extreme_groups
 from commod.metrics.figures import CRITERIA
@@ -81,7 +82,7 @@ def explain_groups(task: Task, rows: Split, fairness: str, before: Any, after: A
 def _margins(task: Task, rows: Split, fairness: str, before: Any, after: Any) -> pd.DataFrame:
     parts = task.margins(rows.sensitive)
     if parts:
-        parts[task.grouping.title.lower()] = (rows.sensitive, task.groups)
+        parts[CROSS.join(parts)] = (rows.sensitive, task.groups)
     figure, found = CRITERIA[fairness].figure, {}
     for name, (codes, groups) in parts.items():
         found[name] = [figure.of_decisions(codes, len(groups), rows.y, each, rows.weight) for each in (before, after)]

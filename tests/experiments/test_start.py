@@ -4,10 +4,13 @@ from dataclasses import replace
 
 import numpy as np
 
+from commod.experiments import start
 from commod.experiments.scene import prepare
 from commod.experiments.search import LAMBDA_GRIDS
 from commod.experiments.start import TRIED, suited_start
+from commod.experiments.sweep import concept_settings
 from commod.metrics.figures import CRITERIA
+from commod.models import Commod
 
 
 def test_what_is_tried_stands_on_the_slider():
@@ -35,3 +38,15 @@ def test_a_fair_f_is_left_alone():
     assert found.settings == {"lambda_fair": 0.0}
     assert "f treats the groups alike" in found.told
     assert CRITERIA["demographic_parity"].figure.in_sentence in found.told
+
+
+def test_where_nothing_makes_f_fairer_somebody_changes_all_the_same(monkeypatch):
+    scene = prepare("law_school")
+    monkeypatch.setattr(start, "LEAST_GAIN", 2.0)  # no gain is enough
+    found = suited_start(scene, "demographic_parity")
+    assert "opens where the first decisions change" in found.told
+    g = Commod(scene.f, **found.settings, **concept_settings(scene.task))
+    g.fit(scene.train.X, scene.train.y, sensitive_features=scene.train.sensitive)
+    assert (g.predict(scene.train.X) != scene.decisions_train).any()
+    monkeypatch.setattr(start, "TRIED", (0.0,))
+    assert suited_start(scene, "demographic_parity").told.endswith("Nor does any change a single decision.")

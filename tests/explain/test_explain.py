@@ -3,6 +3,7 @@ import pandas as pd
 import pytest
 
 from commod.explain import DEPTHS, explain_concepts, explain_loadings, explain_tree, explain_with_shap
+from commod.explain.concepts import _in_words, in_a_sentence
 from tests.fitting import case, fit
 
 
@@ -175,3 +176,12 @@ def test_shap_can_be_ended_from_outside():
 
     with pytest.raises(KeyboardInterrupt):
         explain_with_shap(fit(c), c.task, c.test.X, callback=enough)
+
+
+def test_labels_of_ours_begin_small_in_a_sentence_and_names_of_others_stay():
+    assert [in_a_sentence(label) for label in ("Prior offences", "LSAT score")] == ["prior offences", "LSAT score"]
+    assert in_a_sentence("Income", "Income") == "Income"
+    columns = ("Income", "Race")
+    assert _in_words("Income", False, 1.0, columns) == "high Income"
+    assert _in_words("Race: Not Caucasian", True, 1.0, columns) == "Race “Not Caucasian”"
+    assert _in_words("Prior offences", False, -1.0, columns) == "low prior offences"

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import pandas as pd
 
 from commod.dashboard.text.language import declared, fill, phrase
@@ -31,15 +34,29 @@ def of_100(language: str, people: int, share: float) -> str:
     return str(int(people))
 
 
+def rows_of(hundred: pd.DataFrame) -> dict[int, dict[str, Any]]:
+    """The groups by code; for a few rows pandas' own ways take milliseconds, while somebody has a slider in hand."""
+    columns = {name: hundred[name].tolist() for name in hundred}
+    return {
+        code: {name: column[i] for name, column in columns.items()} for i, code in enumerate(hundred.index.tolist())
+    }
+
+
 def story(language: str, spec: TaskSpec, hundred: pd.DataFrame) -> str:
     """Two sentences about a data set and its f; `hundred` is of `explain_hundred`. Of many groups, of the extremes."""
-    seen = hundred[compared_groups(hundred["count"])].sort_values("before", ascending=False, kind="stable")
-    one, other = seen.index[0], seen.index[-1]
+    rows = rows_of(hundred)
+    seen = [
+        code
+        for code, large in zip(rows, compared_groups([row["count"] for row in rows.values()]), strict=True)
+        if large
+    ]
+    seen.sort(key=lambda code: -rows[code]["before"])
+    ends = {"one": seen[0], "other": seen[-1]}
+    groups = {name: called(language, spec, code) for name, code in ends.items()}
     people = {
-        name: of_100(language, seen.loc[code, "of_100_before"], seen.loc[code, "before"])
-        for name, code in (("first", one), ("second", other))
+        name: of_100(language, rows[code]["of_100_before"], rows[code]["before"])
+        for name, code in zip(("first", "second"), ends.values(), strict=True)
     }
-    groups = {name: called(language, spec, code) for name, code in (("one", one), ("other", other))}
     if spec.story:
         told = fill(language, declared(language, spec.story), **groups, **people)
     else:
@@ -50,7 +67,7 @@ def story(language: str, spec: TaskSpec, hundred: pd.DataFrame) -> str:
     return told
 
 
-def label_of(language: str, spec: TaskSpec, code: int, row: pd.Series, *, lines: int = 3) -> str:
+def label_of(language: str, spec: TaskSpec, code: int, row: Mapping[Any, Any], *, lines: int = 3) -> str:
     """What stands at the dots of a group: who, of how many f and g say yes, and how many are better and worse off.
 
     `row` is of `explain_hundred`; in two `lines`, those who are better and worse off are signs and numbers only.

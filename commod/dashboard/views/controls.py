@@ -27,10 +27,10 @@ def sidebar(*, elsewhere: Collection[str] = ()) -> None:
     with st.sidebar:
         _scene_choices()
         state = session.state()
-        undo, redo, reset = st.columns(3, gap="small")
-        undo.button(say("controls.undo"), on_click=session.undo, disabled=not state.past, width="stretch")
-        redo.button(say("controls.redo"), on_click=session.redo, disabled=not state.future, width="stretch")
-        reset.button(say("controls.reset"), on_click=session.reset, width="stretch", help=tip("reset"))
+        with st.container(horizontal=True, gap="small"):
+            st.button(say("controls.undo"), on_click=session.undo, disabled=not state.past)
+            st.button(say("controls.redo"), on_click=session.redo, disabled=not state.future)
+            st.button(say("controls.reset"), on_click=session.reset, help=tip("reset"))
         for name in controls_of("model"):
             if name not in elsewhere:
                 control(name)

@@ -12,7 +12,7 @@ from commod.charts.dots import plot_hundred
 from commod.dashboard.jobs.results import FitResult
 from commod.dashboard.state import session
 from commod.dashboard.text.escape import escape_markdown
-from commod.dashboard.text.stories import called, label_of
+from commod.dashboard.text.stories import called, label_of, rows_of
 from commod.dashboard.views.chart import draw
 from commod.dashboard.views.table import Table, fold
 from commod.dashboard.views.words import say, say_declared
@@ -72,7 +72,8 @@ def _dots(result: FitResult, language: str) -> pa.Table:
     """Rows of the chart, one for each group."""
     found = _ordered(result)
     lines = 3 if len(found) <= FEW else 2
-    labels = [label_of(language, result.task.spec, code, row, lines=lines) for code, row in found.iterrows()]
+    rows = rows_of(found).items()
+    labels = [label_of(language, result.task.spec, code, row, lines=lines) for code, row in rows]
     people = {name: found[f"of_100_{name}"].tolist() for name in ("now", "raised", "lowered")}
     return pa.table({"label": labels, "rank": list(range(len(found))), **people})
 

@@ -118,6 +118,17 @@ def test_scores_move_as_soon_as_fairness_counts():
     assert f"on COMPAS by {100 * moves['compas'].mean():.1f} and {100 * moves['compas'].max():.0f} " in more
 
 
+def test_staying_near_f_can_change_more_decisions():
+    start = replace(defaults("compas"), lambda_fair=2.0)
+    one, two = (fit_result(replace(start, lambda_ratio=value)) for value in (0.0, 0.05))
+    moves = [100 * np.abs(result.scores - result.scene.scores_test).mean() for result in (one, two)]
+    assert WORDS["lambda_ratio"].more == (
+        f"On COMPAS at λ_fair = 2, going from 0 to 0.05 takes changed decisions from {one.changed_test.sum()} to "
+        f"{two.changed_test.sum()}, though scores move by {moves[1]:.1f} points on average in place of {moves[0]:.1f} "
+        "(test part)."
+    )
+
+
 def test_sparsity_moves_fairness():
     more, docstring = WORDS["lambda_concepts"].more, " ".join(Commod.__doc__.split())
     start = replace(defaults("law_school"), lambda_fair=4.0)

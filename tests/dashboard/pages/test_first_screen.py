@@ -1,0 +1,92 @@
+"""Explore's first screen: story, dots, slider and verdict, in two languages; the tour."""
+
+import pytest
+
+from commod.dashboard.jobs.results import fit_result
+from commod.dashboard.pages.explore.tour import HINTS
+from commod.dashboard.state.settings import defaults
+from commod.dashboard.text.language import phrase
+from tests.dashboard.driving import figure, fine, run, slider, tables, words
+
+TOUR = {"Next", "Done", "Leave the tour", "90-second tour"}
+STORY = "Of 100 White students it says so of 59, of 100 Non-White students of 15."
+
+
+def press(app, label):
+    return fine(next(button for button in app.button if button.label == label).click().run())
+
+
+def test_the_slider_of_fairness_stands_in_the_page_and_the_others_in_the_sidebar():
+    app = fine(run())
+    assert [s.label for s in app.main.select_slider][:1] == ["How much fairness do you ask for? (λ_fair)"]
+    assert [s.label for s in app.sidebar.select_slider] == [
+        "Stay close to the old model (λ_ratio)",
+        "Use few features (λ_concepts)",
+        "How finely to explain (k)",
+    ]
+    elsewhere = fine(app.switch_page("pages/people.py").run())
+    assert elsewhere.sidebar.select_slider[0].key == "set_lambda_fair"
+
+
+def test_dots_follow_the_slider_and_their_table_says_the_same():
+    app = run()
+    app.session_state["dots_table"] = True
+    app.run()
+    before = tables(app)["Of 100 people as a table"]
+    assert [row[0] for row in before] == ["Non-White students", "White students"]
+    hundred = fit_result(defaults("law_school")).hundred
+    assert [row[2:4] for row in before] == [[f"{row.before:.1%}", f"{row.now:.1%}"] for row in hundred.itertuples()]
+    slider(app, "lambda_fair").set_value(1.5).run()
+    after = tables(app)["Of 100 people as a table"]
+    assert [row[2] for row in after] == [row[2] for row in before]  # f is as it was
+    assert [row[3] for row in after] != [row[3] for row in before]
+
+
+def test_a_teachers_link_that_hides_the_rest_still_names_data_and_story():
+    app = fine(run(controls="lambda_fair", rest="hidden"))
+    assert not app.selectbox
+    assert f"**Law School (balanced).** A law school predicts who will pass the bar exam. {STORY}" in words(app)
+
+
+def test_in_french():
+    app = fine(run(lang="fr"))
+    assert app.title[0].value == "Le prix de l'équité"
+    assert "Sur 100 étudiants blancs, elle prédit la réussite de 59" in words(app)
+    assert "L'indicateur «\u202fP-Rule\u202f» s'améliore, de 0,25 à 0,61" in words(app)
+    assert figure(app, "Exactitude") == "72.6%"
+    assert slider(app, "lambda_fair").label == "Combien d'équité demandez-vous\u202f? (λ_fair)"
+    assert app.selectbox(key="set_fairness").options[0] == "Parité démographique (P-Rule)"
+    english = fine(run())  # of the same, kept, model
+    assert "P-Rule improves from 0.25 to 0.61" in words(english)
+    assert STORY in words(english)
+
+
+@pytest.mark.parametrize("leave_at", [2, 4])
+def test_the_tour_has_four_hints_can_be_left_and_does_not_come_back(leave_at):
+    app = run()
+    press(app, "90-second tour")
+    for step, part in enumerate(HINTS[:leave_at], 1):
+        assert f"{step} of 4" in [caption.value for caption in app.main.caption]
+        shown = [hint for hint in HINTS if phrase("en", f"tour.{hint}") in words(app)]
+        assert shown == [part]
+        if step < leave_at:
+            press(app, "Next")
+    press(app, "Done" if leave_at == len(HINTS) else "Leave the tour")
+    slider(app, "lambda_fair").set_value(2.0).run()
+    assert not TOUR & {button.label for button in app.button}
+    assert "tour" not in app.query_params
+    app = fine(app.switch_page("pages/glossary.py").run().switch_page("app.py").run())
+    assert not TOUR & {button.label for button in app.button}
+
+
+def test_who_has_begun_the_lesson_is_not_new():
+    assert not TOUR & {button.label for button in fine(run(step="2")).button}
+
+
+def test_where_nothing_changes_it_is_said_plainly():
+    told = words(fine(run(lambda_fair="0")))
+    assert "No decision changes yet: at λ_fair 0, g is f. P-Rule of f is 0.25 (1 is fair)." in told
+    told = words(fine(run(lambda_fair="0.5", lambda_ratio="1")))
+    assert "g decides about all 1,376 students as f does. Move λ_fair to the right. (The smallest ratio r is" in told
+    told = words(fine(run(data="hiring", lambda_fair="0")))
+    assert "f treats the groups alike, as far as 1,200 applicants can tell" in told
