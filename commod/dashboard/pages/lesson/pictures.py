@@ -156,6 +156,7 @@ def _conflict(at: Stage) -> None:
         y_title=say("lesson.mistreatment_axis"),
         percent=False,
         joined=True,
+        columns=1,
     )
 
 
