@@ -39,10 +39,10 @@ class MethodStyle:
 DEPLOYED_STYLE = MethodStyle(DEPLOYED, palette.FRONTIER, "diamond")
 
 
-def method_channels(styles: tuple[MethodStyle, ...], *, legend: bool) -> dict[str, Any]:
-    """Stroke, fill and shape by method, for an encoding."""
+def method_channels(styles: tuple[MethodStyle, ...], *, legend: bool, columns: int = 2) -> dict[str, Any]:
+    """Stroke, fill and shape by method, for an encoding; the legend has so many columns."""
     labels = [style.label for style in styles]
-    shown = alt.Legend(title=None, orient="bottom", columns=2, labelLimit=0, symbolSize=90) if legend else None
+    shown = alt.Legend(title=None, orient="bottom", columns=columns, labelLimit=0, symbolSize=90) if legend else None
     colours = [style.colour for style in styles]
     fills = ["transparent" if style.hollow else style.colour for style in styles]
     shapes = [style.shape for style in styles]

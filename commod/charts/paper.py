@@ -19,6 +19,7 @@ def plot_scatter(
     percent: bool = True,
     zero: bool = True,
     joined: bool = False,
+    columns: int = 2,
 ) -> alt.Chart | alt.LayerChart:
     """One point per model.
 
@@ -32,6 +33,8 @@ def plot_scatter(
         Whether the axis of y begins at 0.
     joined : bool
         Whether the points of a label are joined, in their order in the frame.
+    columns : int
+        Of the legend; long labels need one of their own on a narrow screen.
     """
     points = (
         alt.Chart()
@@ -44,7 +47,7 @@ def plot_scatter(
                 axis=alt.Axis(format=".0%" if percent else ".2f", tickCount=5, labelFlush=False),
             ),
             y=alt.Y("y:Q", title=y_title, scale=alt.Scale(zero=zero, padding=12), axis=alt.Axis(tickCount=5)),
-            **method_channels(styles, legend=True),
+            **method_channels(styles, legend=True, columns=columns),
             tooltip=[
                 alt.Tooltip("label:N", title="Method"),
                 alt.Tooltip("settings:N", title="Setting"),
@@ -55,9 +58,9 @@ def plot_scatter(
     )
     if not joined:
         return points.properties(height=340, data=frame)
-    stroke = method_channels(styles, legend=True)["stroke"]
+    stroke = method_channels(styles, legend=True, columns=columns)["stroke"]
     lines = alt.Chart().mark_line(strokeWidth=1.5, aria=False).encode(x="x:Q", y="y:Q", stroke=stroke, order="order:Q")
-    return alt.layer(lines, points, data=frame).properties(height=340)
+    return alt.layer(lines, points, data=frame).properties(height=340 if columns > 1 else 430)
 
 
 def plot_by_depth(frame: pd.DataFrame, *, styles: tuple[MethodStyle, ...], y_title: str) -> alt.LayerChart:

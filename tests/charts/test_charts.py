@@ -16,6 +16,7 @@ from commod.charts import (
     plot_segments,
     plot_who_changed,
 )
+from commod.charts.lesson import plot_curve, plot_paying
 
 STYLES = (MethodStyle("COMMOD", "#D55E00", "circle"), MethodStyle("Oracle ○", "#CC79A7", "square", hollow=True))
 CHARTS = [
@@ -28,6 +29,8 @@ CHARTS = [
     (plot_methods, {"styles": STYLES, "view": "changes", "most_changes": 0.3, "legend": False, "height": 250}),
     (plot_who_changed, {"groups": ("A", "B")}),
     (plot_calibration, {"styles": STYLES}),
+    (plot_curve, {"x_title": "P", "y_title": "A", "deployed": "f", "here": "g", "asked": "path", "setting": "λ_fair"}),
+    (plot_paying, {"better": "better", "worse": "worse", "title": "People"}),
 ]
 
 

@@ -70,7 +70,7 @@ def draw_figures_on_the_way(at: Stage) -> None:
 
 
 def _groups(at: Stage) -> None:
-    outcome = at.after.task.spec.outcomes[1]
+    outcome = at.step.called(at.after.task.spec.outcomes[1])
     rows = [
         [
             at.step.called(row.group),
@@ -156,6 +156,7 @@ def _conflict(at: Stage) -> None:
         y_title=say("lesson.mistreatment_axis"),
         percent=False,
         joined=True,
+        columns=1,
     )
 
 
@@ -180,7 +181,9 @@ def _two_groups(at: Stage) -> None:
         help=say("lesson.quality_help"),
     )
     counts = two_groups(table["base_rate"].tolist(), quality / 100, str(fair_by))
-    what = [say(f"lesson.dot_{name}", outcome=task.spec.outcomes[1]) for name in ("right", "wrong", "no")]
+    what = [
+        say(f"lesson.dot_{name}", outcome=at.step.called(task.spec.outcomes[1])) for name in ("right", "wrong", "no")
+    ]
     names = [at.step.called(group) for group in task.groups]
     for column, name, cells in zip(st.columns(2, gap="medium"), names, counts, strict=True):
         dots = pd.DataFrame(_dots(name, cells, what))
@@ -193,7 +196,7 @@ def _two_groups(at: Stage) -> None:
                 dots,
                 alt=say("lesson.dots_alt"),
                 table=Table(
-                    f"{say('lesson.dots_table')}: {name}",
+                    f"{say('lesson.dots_table')} ({name})",
                     f"dots_table_{names.index(name)}",
                     {"what": (say("lesson.dots_what"), ""), "people": (say("lesson.of_100"), "d")},
                     lambda numbers=numbers: pd.DataFrame(numbers.items(), columns=["what", "people"]),  # type: ignore[misc]

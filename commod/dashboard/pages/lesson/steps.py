@@ -67,7 +67,7 @@ class Step:
         Where to look further.
     language : str
     names : mapping of str to str
-        How groups and people of the data are called in this language, where that is not as in the data.
+        How groups, people and outcomes of the data are called in this language, where that is not as in the data.
     """
 
     name: str
@@ -101,7 +101,7 @@ class Step:
         return replace(self.start, **dict(self.goal))
 
     def called(self, name: str) -> str:
-        """A group, or the people, as this language calls them."""
+        """A group, the people or an outcome as this language calls them."""
         return self.names.get(name, name)
 
 
