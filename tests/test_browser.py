@@ -287,13 +287,6 @@ def test_back_leads_to_the_page_before(open_page):
     assert not page.problems
 
 
-def test_back_from_the_first_page_leaves(open_page):
-    page = open_page("glossary", until=lambda page: page.wait_for_url("**/glossary?*lambda_fair=*"))
-    settled(page)
-    page.go_back()
-    page.wait_for_url("about:blank")
-
-
 PHONE = "Mozilla/5.0 (Linux; Android 14) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Mobile Safari/537.36"
 
 

@@ -228,16 +228,11 @@ TO_TOP = (
 )
 
 # Streamlit adds an entry to the browser's history whenever the address changes, and Back would lead to the same page
-# again: what is changed on a page takes the place of its entry. The first address may be completed before this has run;
-# Back then passes by the one that was not. And who reads the page out is told its language.
+# again: what is changed on a page takes the place of its entry. And who reads the page out is told its language.
 ON_EVERY_PAGE = (
-    "if (!history.oneEntryAPage) { history.oneEntryAPage = true;"
-    "const push = history.pushState.bind(history); let here = location.pathname;"
-    "history.pushState = (state, unused, url) => {"
-    "const next = new URL(url, location).pathname, same = next === location.pathname; here = next;"
-    "same ? history.replaceState(state, unused, url) : push(state, unused, url); };"
-    "addEventListener('popstate', () => {"
-    "if (!location.search && location.pathname === here) history.back(); here = location.pathname; }); }"
+    "if (!history.oneEntryAPage) { history.oneEntryAPage = true; const push = history.pushState.bind(history);"
+    "history.pushState = (state, unused, url) => new URL(url, location).pathname === location.pathname"
+    " ? history.replaceState(state, unused, url) : push(state, unused, url); }"
     "document.documentElement.lang = document.querySelector('[data-language]').dataset.language;"
 )
 
