@@ -2,6 +2,7 @@
 
 import re
 import tomllib
+from dataclasses import replace
 from functools import cache
 
 import pytest
@@ -11,6 +12,7 @@ from commod.dashboard.pages.lesson import script
 from commod.dashboard.pages.lesson.notes import rival_of
 from commod.dashboard.pages.lesson.scenarios import (
     FIRST,
+    HERE,
     ScenarioError,
     all_scenarios,
     read_scenario,
@@ -18,6 +20,7 @@ from commod.dashboard.pages.lesson.scenarios import (
     scenario,
 )
 from commod.dashboard.pages.lesson.steps import Stage
+from commod.dashboard.state.settings import defaults
 from commod.dashboard.text import glossary
 from commod.datasets import load_task
 from commod.datasets.example import example_table
@@ -116,6 +119,13 @@ def test_old_links_mean_the_first_scenario():
     assert [step.name for step in scenario(FIRST, "en").steps] == (
         "groups fairness near cheap conflict concept posthoc blind".split()
     )
+
+
+def test_steps_begin_where_their_data_open_but_for_what_they_say():
+    for name, language in SHIPPED:
+        entries = tomllib.loads((HERE / f"{name}.en.toml").read_text("utf-8"))["step"]
+        for step, entry in zip(scenario(name, language).steps, entries, strict=True):
+            assert step.start == replace(defaults(entry["data"]), **entry.get("start", {}))
 
 
 # ---- what is refused ----

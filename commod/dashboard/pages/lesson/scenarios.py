@@ -222,10 +222,23 @@ def _paragraph(where: str, said: Any, name: str) -> Paragraph:
 
 
 def _settings(where: str, data: str, said: Mapping[str, Any]) -> Settings:
-    start = defaults(data)
+    start = _opening(data)
     for name, value in said.items():
         _check_control(where, name, value, start.task_name)
     return replace(start, **said)
+
+
+def _opening(data: str) -> Settings:
+    """Where a data set opens; of one that ships without its file, which may be damaged, as the page then says."""
+    if data not in TASKS:
+        return defaults(data)
+    spec = TASKS[data]
+    values = {
+        name: spec.commod_settings[known.argument]
+        for name, known in CONTROLS.items()
+        if known.argument in spec.commod_settings
+    }
+    return Settings(data=data, threshold=spec.threshold, **values)
 
 
 def _check_control(where: str, name: str, value: Any, task: str) -> None:
