@@ -19,12 +19,13 @@ from commod.dashboard.views import controls, frame
 from commod.dashboard.views.changes import draw_changes
 from commod.dashboard.views.checks import begin_checks
 from commod.dashboard.views.concepts import draw_concepts
-from commod.dashboard.views.dots import draw_dots, draw_story
+from commod.dashboard.views.dots import FEW, draw_dots, draw_story
 from commod.dashboard.views.model import explain, train
 from commod.dashboard.views.shap import begin_shap
 from commod.dashboard.views.tiles import draw_figures
 from commod.dashboard.views.tree import draw_tree
 from commod.dashboard.views.words import say
+from commod.datasets import load_task
 
 # Controls that stand beside what they move, not in the sidebar: a phone hides that.
 IN_SIGHT = ("lambda_fair",)
@@ -44,7 +45,9 @@ def show() -> None:
         with left:
             tour.hint("slider")
             controls.control("lambda_fair")
-            dots, told = st.container(), st.container()
+            # Many groups fill a screen: the verdict then stands above them.
+            above, below = st.container(), st.container()
+            dots, told = (above, below) if len(load_task(settings.task_name).groups) <= FEW else (below, above)
     with submit(tasks.fit(settings)) as training:
         quick = wait_a_moment(training) and not training.failed
         if not quick:
