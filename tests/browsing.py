@@ -158,7 +158,7 @@ def rerun(page):
 
 def follow(page, script):
     """Go to a page by the menu, as the English reader finds it."""
-    from commod.dashboard.views.frame import MENU, PAGES  # which takes a while, and benchmarks do without
+    from commod.dashboard.text.menu import MENU, PAGES  # which takes a while, and benchmarks do without
 
     group = next(group for group, pages in MENU.items() if script in pages)
     if group:

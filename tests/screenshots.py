@@ -5,7 +5,7 @@ They go to ``screenshots/``, which git ignores. With ``--readme`` the picture at
 
 import argparse
 
-from commod.dashboard.views.frame import PAGES
+from commod.dashboard.text.menu import PAGES
 from tests.browsing import ROOT, chromium, serve, still
 
 SIZES = {"wide": (1440, 900), "narrow": (390, 844)}

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
-from commod.dashboard.views.frame import MENU, PAGES
+from commod.dashboard.text.menu import MENU, PAGES
 from commod.datasets.example import example_table
 from tests.browsing import ROOT, WITH_PROCESSES, chromium, follow, metric, query, serve, settled, still
 from tests.keyboard import in_focus, mark, walk

@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 import pytest
 
-from commod.dashboard.views.frame import PAGES
+from commod.dashboard.text.menu import PAGES
 from tests.browsing import chromium, rerun, serve, settled, with_faults
 from tests.keyboard import in_focus, lost, mark
 from tests.screenshots import address_of

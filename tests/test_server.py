@@ -9,7 +9,7 @@ import pytest
 from websockets.exceptions import InvalidStatus
 
 from commod.dashboard.server import headers as security
-from commod.dashboard.views.frame import PAGES
+from commod.dashboard.text.menu import PAGES
 from tests.browsing import ROOT, chromium, serve, settled, with_faults
 from tests.waiting import wait_until
 from tests.wire import Wire, put

@@ -14,7 +14,7 @@ from commod.dashboard.pages.explore import page as explore
 from commod.dashboard.pages.your_data.draft import Draft
 from commod.dashboard.server import startup
 from commod.dashboard.state import own_data
-from commod.dashboard.views.frame import PAGES
+from commod.dashboard.text.menu import PAGES
 from commod.datasets import damaged_files, data_directory, is_known, load_task, task_names
 from commod.datasets.example import example_table
 from commod.datasets.load import CHECKSUMS

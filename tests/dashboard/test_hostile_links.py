@@ -13,8 +13,8 @@ from commod.dashboard.pages.what_if import person as what_if
 from commod.dashboard.state import page_state, runs_file
 from commod.dashboard.state.link import access_from_link, from_link
 from commod.dashboard.state.settings import CONTROLS, GRIDS
+from commod.dashboard.text.menu import PAGES
 from commod.dashboard.views import methods as sweeps
-from commod.dashboard.views.frame import PAGES
 from commod.datasets import TASKS
 from tests.dashboard.driving import run
 from tests.dashboard.hostile import MARKUP, PICTURE, let_through, texts

@@ -2,7 +2,7 @@
 
 import pytest
 
-from commod.dashboard.views.frame import PAGES
+from commod.dashboard.text.menu import PAGES
 from commod.datasets.example import example_table
 from tests.dashboard.driving import fine, run
 from tests.dashboard.hostile import MARKUP, PICTURE, let_through

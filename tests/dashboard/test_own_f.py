@@ -3,7 +3,7 @@
 import pytest
 
 from commod.dashboard.jobs.processes import TOO_LONG, ProcessPool
-from commod.dashboard.views.frame import PAGES
+from commod.dashboard.text.menu import PAGES
 from commod.datasets.example import example_table
 from commod.experiments import prepare
 from tests.dashboard.driving import fine, run

@@ -14,7 +14,7 @@ from commod.dashboard.jobs.queue import WorkQueue
 from commod.dashboard.jobs.results import FitResult
 from commod.dashboard.state.link import from_link
 from commod.dashboard.state.runs_file import write_runs
-from commod.dashboard.views.frame import PAGES
+from commod.dashboard.text.menu import PAGES
 from commod.datasets import load_task
 from commod.datasets.example import example_table
 from commod.experiments import Scene

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from contextvars import ContextVar
 from functools import lru_cache
 from io import BytesIO
-from pathlib import PurePath
 from typing import Any
 
 import numpy as np
@@ -20,36 +19,12 @@ from commod.dashboard.state.settings import sound_data
 from commod.dashboard.streamlit_internals import ON_EVERY_PAGE, STYLE, TO_TOP
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.language import FIRST, LANGUAGES, phrase
+from commod.dashboard.text.menu import MENU, page_name
 from commod.dashboard.views.words import say
 from commod.datasets import damaged_files
 
-# What people come for, and the pages for it with their icons, in the order of the menu. Those of no group stand beside
-# the others. Groups and pages are named in text/words/, under `frame`.
-MENU: dict[str, dict[str, str]] = {
-    "": {"app.py": ":material/tune:"},
-    "people": {"pages/people.py": ":material/groups:", "pages/what_if.py": ":material/person_edit:"},
-    "learn": {"pages/lesson.py": ":material/school:", "pages/glossary.py": ":material/menu_book:"},
-    "decide": {"pages/runs.py": ":material/push_pin:", "pages/take_home.py": ":material/download:"},
-    "science": {
-        "pages/compare.py": ":material/compare_arrows:",
-        "pages/limits.py": ":material/fence:",
-        "pages/paper.py": ":material/article:",
-    },
-    "data": {"pages/your_data.py": ":material/upload_file:", "pages/data.py": ":material/dataset:"},
-}
-
-
 # Pages that are said in more than one language, though not to their last sentence; of all others, only their names.
 TRANSLATED = ("app.py", "pages/lesson.py")
-
-
-def page_name(script: str, language: str = FIRST) -> str:
-    """What a page is called in the menu."""
-    return phrase(language, f"frame.{PurePath(script).stem}")
-
-
-# Script to its name and icon, in the order of the menu.
-PAGES = {script: (page_name(script), icon) for pages in MENU.values() for script, icon in pages.items()}
 
 
 # Whether this thread is drawing a page already.

@@ -30,7 +30,7 @@ from commod.dashboard.pages.lesson.scenarios import scenario
 from commod.dashboard.pages.lesson.steps import Stage
 from commod.dashboard.state.link import FREEZABLE
 from commod.dashboard.text import glossary
-from commod.dashboard.views.frame import PAGES
+from commod.dashboard.text.menu import PAGES
 from commod.experiments.match import near_fairness
 from commod.metrics.figures import FIGURES
 from commod.models.competitors import make_method

@@ -149,6 +149,11 @@ def test_steps_begin_where_their_data_open_but_for_what_they_say():
         ("minutes = 5", 'minutes = "5"', "minutes must be a number"),
         ('talk = ["Why <b>?"]', 'talk = "Why?"', "talk must be texts"),
         ('teacher = "Look."', 'teacher = "Look."\nshows = ["pie"]', "the picture “pie” is not known"),
+        (
+            'teacher = "Look."',
+            'teacher = "Look."\npages = ["pages/lessons.py"]',
+            "the page “pages/lessons.py” is not known",
+        ),
         ('teacher = "Look."', 'teacher = "Look."\nrivals = { best = 1 }', "rivals: the method “best” is not known"),
         ('teacher = "Look."', "", "teacher is missing"),
         ("P-Rule {", "[[p_rul]] {", "the word [[p_rul]] is not in the glossary"),

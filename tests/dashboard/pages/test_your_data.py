@@ -9,7 +9,7 @@ import pytest
 from commod.dashboard.jobs import service
 from commod.dashboard.pages.your_data import draft as drafts
 from commod.dashboard.state.own_data import OwnData
-from commod.dashboard.views.frame import PAGES
+from commod.dashboard.text.menu import PAGES
 from commod.datasets import is_known, load_task
 from commod.datasets.example import example_table
 from tests.dashboard.driving import figure, fine, run, tables

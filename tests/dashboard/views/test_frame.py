@@ -1,7 +1,7 @@
 """The menu and the choice of language."""
 
 from commod.dashboard.text.language import LANGUAGES
-from commod.dashboard.views.frame import MENU, PAGES, page_name
+from commod.dashboard.text.menu import MENU, PAGES, page_name
 from tests.browsing import ROOT
 from tests.dashboard.driving import fine, run
 

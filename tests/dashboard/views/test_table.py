@@ -12,8 +12,8 @@ import pytest
 
 from commod.dashboard.jobs import results, service
 from commod.dashboard.pages.what_if import accounts
+from commod.dashboard.text.menu import PAGES
 from commod.dashboard.views import table as table_view
-from commod.dashboard.views.frame import PAGES
 from commod.dashboard.views.table import MAX_ROWS, Table
 from tests.browsing import ROOT
 from tests.dashboard.driving import figure, fine, run, slider, tables

@@ -28,6 +28,7 @@ from commod.dashboard.state.settings import CONTROLS
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.glossary import with_tooltips
 from commod.dashboard.text.html import html_table
+from commod.dashboard.text.menu import PAGES, page_name
 from commod.dashboard.views import controls, frame
 from commod.dashboard.views.words import say
 from commod.datasets import damaged_files
@@ -228,8 +229,8 @@ def _check(here: Progress, at: Stage) -> None:
     st.markdown("\n".join(f"- {in_markdown(question)}" for question in step.talk))
     with st.container(horizontal=True, gap="small"):
         for page in step.pages:
-            title, icon = frame.PAGES[page]
-            st.page_link(page, label=f"{say('lesson.closer')} {title}", icon=icon)
+            title = page_name(page, session.language())
+            st.page_link(page, label=f"{say('lesson.closer')} {title}", icon=PAGES[page][1])
 
 
 def _summary(here: Progress, at: Stage) -> None:

@@ -23,6 +23,7 @@ from commod.dashboard.state.lesson_data import add_tables, lessons_folder
 from commod.dashboard.state.settings import CONTROLS, Settings, defaults
 from commod.dashboard.text.glossary import words, words_in
 from commod.dashboard.text.language import LANGUAGES
+from commod.dashboard.text.menu import PAGES
 from commod.datasets import TASKS
 from commod.models.competitors import METHODS
 
@@ -272,6 +273,7 @@ def _check_step(where: str, step: Step, entry: Mapping[str, Any]) -> None:
     for kind, names, known in (
         ("free", step.free, [name for name, control in CONTROLS.items() if control.grid]),
         ("the picture", step.shows, SHOWS),
+        ("the page", step.pages, list(PAGES)),
         ("rivals: the method", [method for method, _ in step.rivals], [m for m in METHODS if m != "commod"]),
     ):
         for name in names:
