@@ -57,15 +57,15 @@ def show() -> None:
             result = train(settings, training)
         if result is None:
             st.stop()
+        with first_paint(), right:
+            draw_table = draw_pareto(result)
+        let_browser_draw()
         with first_paint():
             with head:
                 draw_story(result)
-            with right:
-                draw_table = draw_pareto(result)
             with dots:
                 tour.hint("dots")
                 draw_table_of_dots = draw_dots(result)
-        let_browser_draw()
         explain(training)
     if quick:
         with deferred_paint():
