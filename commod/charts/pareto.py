@@ -21,6 +21,9 @@ KINDS = {
     "f, as deployed": (palette.F, "diamond", 130),
 }
 SWEEP, PATH, TRIED, CURRENT, DEPLOYED = KINDS
+_ACCURACY, _CHANGED = "Accuracy on test (%)", "Decisions changed (% of test)"
+# What can be read in the picture.
+WORDS = (*KINDS, _ACCURACY, _CHANGED)
 
 
 def plot_pareto(
@@ -28,6 +31,7 @@ def plot_pareto(
     *,
     view: Literal["fairness", "changes"] = "fairness",
     fairness_title: str = "Fairness",
+    called: tuple[tuple[str, str], ...] = (),
 ) -> alt.LayerChart:
     """Draw models as points.
 
@@ -41,7 +45,10 @@ def plot_pareto(
         Fairness against accuracy, or accuracy against the share of changed decisions.
     fairness_title : str
         Name of the fairness axis, with what is fair.
+    called : tuple of (words, words)
+        Titles of `WORDS` in another language.
     """
+    say = {word: word for word in WORDS} | dict(called)
     scale = alt.Scale(zero=False, padding=14, nice=True)
     accuracy = {
         "shorthand": "accuracy:Q",
@@ -52,17 +59,18 @@ def plot_pareto(
         x = alt.X(
             "fairness:Q", title=fairness_title, scale=scale, axis=alt.Axis(format=".2f", tickCount=4, labelFlush=False)
         )
-        y = alt.Y(**accuracy, title="Accuracy on test (%)")
+        y = alt.Y(**accuracy, title=say[_ACCURACY])
     else:
-        x = alt.X(**accuracy, title="Accuracy on test (%)")
+        x = alt.X(**accuracy, title=say[_ACCURACY])
         y = alt.Y(
             "change_rate:Q",
-            title="Decisions changed (% of test)",
+            title=say[_CHANGED],
             scale=scale,
             axis=alt.Axis(format=".1%", tickCount=6),
         )
     names = list(KINDS)
-    legend = alt.Legend(title=None, orient="bottom", columns=2, labelLimit=0, symbolSize=90)
+    read = f"({json.dumps(say)})[datum.label]" if called else alt.Undefined
+    legend = alt.Legend(title=None, orient="bottom", columns=2, labelLimit=0, symbolSize=90, labelExpr=read)
     color = alt.Color(
         "kind:N", scale=alt.Scale(domain=names, range=[colour for colour, _, _ in KINDS.values()]), legend=legend
     )
@@ -105,4 +113,6 @@ def plot_pareto(
         .encode(description="words:N")
         .add_params(pick)
     )
-    return alt.layer(lines, points, data=frame).properties(height=430)
+    return alt.layer(lines, points, data=frame).properties(
+        height=430, padding={"top": 8, "bottom": 0, "left": 0, "right": 0}
+    )

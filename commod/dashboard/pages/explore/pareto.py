@@ -11,13 +11,14 @@ import pyarrow as pa
 import streamlit as st
 
 from commod.charts import plot_pareto
-from commod.charts.pareto import CURRENT, DEPLOYED, PATH, SWEEP, TRIED
+from commod.charts.pareto import CURRENT, DEPLOYED, PATH, SWEEP, TRIED, WORDS
 from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.results import FitResult
 from commod.dashboard.jobs.service import get, submit
 from commod.dashboard.jobs.wait import Pending
 from commod.dashboard.state import session
 from commod.dashboard.state.settings import Settings, in_words
+from commod.dashboard.text.language import FIRST
 from commod.dashboard.views.chart import draw
 from commod.dashboard.views.points import point_columns
 from commod.dashboard.views.table import Table, fold
@@ -115,7 +116,8 @@ def draw_pareto(result: FitResult) -> Callable[[], None]:
         key="pareto",
         on_select=clicked,
         view=view or session.current().view,
-        fairness_title=CRITERIA[settings.fairness].figure.axis_title,
+        fairness_title=say_declared(CRITERIA[settings.fairness].figure.axis_title),
+        called=tuple((word, say_declared(word)) for word in WORDS) if session.language() != FIRST else (),
     )
     squares = (
         " Click a square to go back to that setting, or choose it with the table."
