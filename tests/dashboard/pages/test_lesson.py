@@ -308,7 +308,7 @@ def test_the_conflict_follows_its_slider_and_its_two_groups():
 
 def test_the_hour_ends_with_all_guesses():
     app = guess(fine(run(LESSON, step="8", answers="40,,,,c,60")), 16)
-    table = next(html.proto.body for html in app.get("html") if "Your hour" in html.proto.body)
+    table = next(html.proto.body for html in app.get("html") if "Your answers" in html.proto.body)
     assert table.count("<tr>") == 4
     for shown in ("40 of 100", "15 of 100", "60 per cent", "16 of 125"):
         assert shown in table

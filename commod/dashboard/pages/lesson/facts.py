@@ -24,7 +24,7 @@ from commod.dashboard.text.verdicts import directions
 from commod.explain import ShapComparison
 from commod.explain.sense import SURE, certainty
 from commod.metrics.counts import Counts
-from commod.metrics.figures import FIGURES
+from commod.metrics.figures import CRITERIA, FIGURES
 from commod.models.competitors import METHODS
 
 
@@ -397,7 +397,7 @@ def two_groups(base_rates: Sequence[float], quality: float, fair_by: str) -> Cou
     counts = np.zeros((len(base_rates), 2, 2))
     for group, base_rate in enumerate(base_rates):
         falsely = 1 - quality
-        if fair_by == "demographic_parity":
+        if not CRITERIA[fair_by].by_label:
             falsely = (rate - quality * base_rate) / (1 - base_rate)
         counts[group] = [
             [(1 - base_rate) * (1 - falsely), (1 - base_rate) * falsely],
