@@ -45,7 +45,7 @@ def begin_checks(result: FitResult) -> Callable[[], list[Pending]]:
     def waiting(name: str, task: Task, take: Callable[[Any], dict[str, Answer]]) -> Pending:
         def look(ticket: Ticket) -> None:
             # Only what this job has done: the place in the line changes with every move of everybody.
-            text = ticket.note or (f"{10 * int(10 * ticket.progress)} %" if ticket.progress else "…")
+            text = ticket.note or (f"{10 * int(10 * ticket.progress)} % computed" if ticket.progress else "…")
             if text != told[name]:
                 told[name] = text
                 _paint(place, answers, told)

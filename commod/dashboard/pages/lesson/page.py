@@ -92,7 +92,8 @@ def _overview(here: Progress) -> None:
         st.markdown(f"**{say('lesson.hour')}** ({say('lesson.minutes', n=taught.minutes)})")
         if taught.language != session.language():
             st.caption(say("lesson.other_language"))
-        st.caption(say("lesson.sets_sliders"))
+        if session.access().live is None:
+            st.caption(say("lesson.sets_sliders"))
         for place, step in enumerate(taught.steps):
             answered = place in here.seen
             st.button(
