@@ -270,6 +270,7 @@ def test_cold_deep_links_show_the_right_page_and_menu(browser, scripts):
             page.close()
 
 
+@pytest.mark.slow
 def test_back_leads_to_the_page_before(open_page):
     page = open_page("people?lambda_fair=2", until=lambda page: page.wait_for_url("**lambda_fair=2&*"))
     entries = page.evaluate("() => history.length")
