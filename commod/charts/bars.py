@@ -15,6 +15,15 @@ LEAST = 0.2
 ACCOUNTS = ("COMMOD's own", "SHAP, post hoc")
 
 
+def by_direction(better: str, worse: str, *, columns: int = 1) -> alt.Color:
+    """The colours of changes for the better and for the worse, with a legend of so many columns."""
+    return alt.Color(
+        "direction:N",
+        scale=alt.Scale(domain=[better, worse], range=[palette.BETTER, palette.WORSE]),
+        legend=alt.Legend(title=None, orient="bottom", columns=columns, labelLimit=0),
+    )
+
+
 def plot_changes(frame: pd.DataFrame, *, better: str, worse: str, many: bool = False) -> alt.Chart:
     """Share of each group's decisions that changed, stacked by direction.
 
@@ -45,11 +54,7 @@ def plot_changes(frame: pd.DataFrame, *, better: str, worse: str, many: bool = F
                 axis=alt.Axis(format=".0%", tickCount=5, labelFlush=False),
             ),
             y=names_above(-9, column="group") if many else beside,
-            color=alt.Color(
-                "direction:N",
-                scale=alt.Scale(domain=[better, worse], range=[palette.BETTER, palette.WORSE]),
-                legend=alt.Legend(title=None, orient="bottom", columns=1, labelLimit=0),
-            ),
+            color=by_direction(better, worse),
             order="place:Q",
             tooltip=[
                 alt.Tooltip("direction:N", title="Direction"),

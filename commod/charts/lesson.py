@@ -6,6 +6,7 @@ import altair as alt
 import pandas as pd
 
 from commod.charts import palette
+from commod.charts.bars import by_direction
 from commod.charts.people import names_above
 
 __all__ = ["plot_curve", "plot_paying", "plot_two_groups"]
@@ -87,11 +88,7 @@ def plot_paying(frame: pd.DataFrame, *, better: str, worse: str, title: str) -> 
         .encode(
             x=alt.X("people:Q", title=title, axis=alt.Axis(tickMinStep=1, tickCount=6, format=",d", labelFlush=False)),
             y=names_above(-9),
-            color=alt.Color(
-                "direction:N",
-                scale=alt.Scale(domain=[better, worse], range=[palette.BETTER, palette.WORSE]),
-                legend=alt.Legend(title=None, orient="bottom", columns=2, labelLimit=0),
-            ),
+            color=by_direction(better, worse, columns=2),
             order="place:Q",
             tooltip=[
                 alt.Tooltip("name:N", title=" "),

@@ -30,7 +30,7 @@ class GroupAdversary(ScoreAdversary):
 
     The basis changes little within a bin of the score. Sums over bins serve where a Newton step is only steered: for
     the way to the optimum, and for the Hessians. The gradient over the rows says where it ends, so that bins cost no
-    digit. With them six groups take little longer than two, which would otherwise be six times as long.
+    digit. How long six groups take beside two is measured by ``python -m tests.benchmarks.fit``.
     """
 
     def __init__(self, sensitive: Array, n_groups: int, weight: Array | None = None) -> None:
