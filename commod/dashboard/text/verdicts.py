@@ -101,6 +101,7 @@ def verdict(
     return say(
         "verdict.changed",
         figure=figure,
+        fair=criterion.figure.fair,
         moved=moved,
         changed=changed,
         total=total,

@@ -16,6 +16,7 @@ from commod.dashboard.text.stories import called, label_of, rows_of
 from commod.dashboard.views.chart import draw
 from commod.dashboard.views.table import Table, fold
 from commod.dashboard.views.words import say, say_declared
+from commod.metrics.figures import CRITERIA
 
 # With more groups the dots are smaller.
 FEW = 3
@@ -56,7 +57,8 @@ def draw_dots(result: FitResult) -> Callable[[], None]:
     }
 
     def draw_table() -> None:
-        st.caption(say("dots.caption", people=say_declared(spec.people), yes=escape_markdown(yes)))
+        told = say("dots.caption", people=say_declared(spec.people), yes=escape_markdown(yes))
+        st.caption(told if not CRITERIA[result.settings.fairness].by_label else f"{told} {say('dots.errors')}")
         fold(Table(title, "dots_table", columns), lambda: _table(result, language))
 
     return draw_table
