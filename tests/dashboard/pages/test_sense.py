@@ -49,7 +49,7 @@ def test_explore_answers_four_questions_with_a_word_and_a_sign(law):
 
 def test_the_verdict_counts_the_changes_by_the_record(law):
     assert "107 students get the better one (rightly for 15 of them, by what the data record)" in law.verdict
-    assert "18 the worse one (rightly for 2 of them, by what the data record)." in law.verdict
+    assert "18 the worse one (rightly for 2)." in law.verdict
     assert "(rightly for 15 of them, by what the data record)" in words(fine(run(PEOPLE)))
 
 
