@@ -10,6 +10,7 @@ from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
+from functools import lru_cache
 from threading import Lock
 from typing import Any, Literal, NamedTuple, TypedDict, Unpack
 from urllib.parse import parse_qs
@@ -485,11 +486,9 @@ class RoomStore:
             kept.read = kept.checked
             found = {
                 table: connection.execute(select(table).where(table.c.code == code).order_by(*table.primary_key)).all()
-                for table in (people, guesses, revealed, questions, votes)
+                for table in (people, revealed, questions, votes)
             }
-        guessed: dict[tuple[str, str], list[str]] = defaultdict(list)
-        for row in found[guesses]:
-            guessed[row.lesson, row.step].append(row.kept)
+            guessed = _guesses(connection, code)
         return Room(
             code=room.code,
             version=room.version,
@@ -503,7 +502,7 @@ class RoomStore:
             timer_ends=room.timer_ends,
             revealed=frozenset((row.lesson, row.step) for row in found[revealed]),
             people=tuple(_person(row, now) for row in found[people]),
-            guesses={key: tuple(sorted(kept)) for key, kept in guessed.items()},
+            guesses=guessed,
             questions=_questions(found[questions], found[votes], {row.number: row.name for row in found[people]}),
         )
 
@@ -544,15 +543,32 @@ def _last_question(connection: Connection, code: str) -> Row[Any] | None:
     return connection.execute(ordered.limit(1)).first()
 
 
+def _guesses(connection: Connection, code: str) -> dict[tuple[str, str], tuple[str, ...]]:
+    """By step what was guessed, sorted. The database counts equal guesses: a class makes thousands in an hour."""
+    what = (guesses.c.lesson, guesses.c.step, guesses.c.kept)
+    counted = select(*what, func.count()).where(guesses.c.code == code).group_by(*what)
+    found: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for lesson, step, kept, times in connection.execute(counted):
+        found[lesson, step] += [kept] * times
+    return {key: tuple(sorted(kept)) for key, kept in found.items()}
+
+
+@lru_cache(maxsize=4096)
+def _read_figures(text: str) -> Figures:
+    """Most of a room's figures are those of the last look, and many people stand at one setting."""
+    figures: Figures = json.loads(text)
+    return figures
+
+
 def _person(row: Row[Any], now: float) -> Person:
     here = row.seen > now - HERE_SECONDS
-    return Person(row.number, row.name, row.leads, here, row.link, json.loads(row.figures))
+    return Person(row.number, row.name, row.leads, here, row.link, _read_figures(row.figures))
 
 
 def _questions(asked: Any, sent: Any, names: dict[int, str]) -> tuple[Question, ...]:
     by_question: dict[int, list[Vote]] = defaultdict(list)
     for row in sent:
-        figures = json.loads(row.figures)
+        figures = _read_figures(row.figures)
         vote = Vote(row.person, names[row.person], row.round, row.link, figures, row.reason, row.choice)
         by_question[row.question].append(vote)
     found = []

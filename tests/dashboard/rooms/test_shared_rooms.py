@@ -223,3 +223,28 @@ def test_a_server_that_is_started_again_removes_what_the_last_one_left(server):
     rooms.sweep()
     with rooms.store()._reader.begin() as connection:
         assert connection.execute(text("SELECT count(*) FROM rooms")).scalar_one() == 0
+
+
+@pytest.mark.parametrize(
+    ("variable", "text"),
+    [
+        ("COMMOD_ROOM_HOURS", "-1"),
+        ("COMMOD_ROOM_HOURS", "nan"),
+        ("COMMOD_ROOM_HOURS", "a day"),
+        ("COMMOD_ROOM_HOURS", "inf"),
+        ("COMMOD_MAX_ROOMS", "0"),
+        ("COMMOD_MAX_ROOMS", "2.5"),
+    ],
+)
+def test_a_bound_that_is_no_number_is_named(server, variable, text):
+    server.setenv(variable, text)
+    with pytest.raises(SystemExit, match=f"{variable} must be a .*number above 0, not '{text}'"):
+        rooms.bounds()
+
+
+def test_a_sweep_that_fails_is_in_the_log_and_nowhere_else(server, tmp_path, caplog):
+    file = tmp_path / "no database"
+    file.write_text("nothing that SQLite knows" * 100)
+    server.setenv("COMMOD_ROOMS_FILE", str(file))
+    rooms.sweep()
+    assert "not a database" in caplog.text
