@@ -64,10 +64,9 @@ def rooms_file() -> Path:
 
 @lru_cache(maxsize=1)
 def _made() -> RoomStore:
-    address = os.environ.get("COMMOD_DATABASE_URL", "")
-    if not address:
-        address = URL.create("sqlite", database=str(rooms_file())).render_as_string(hide_password=False)
     hours, most_rooms = bounds()
+    # A file may be called anything, which an address as text would not bear.
+    address = os.environ.get("COMMOD_DATABASE_URL") or URL.create("sqlite", database=str(rooms_file()))
     return RoomStore(address, hours=hours, most_rooms=most_rooms)
 
 

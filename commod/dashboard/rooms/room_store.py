@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import logging
 import math
+import sqlite3
 import time
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import closing, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
 from threading import Lock
@@ -16,6 +17,7 @@ from typing import Any, Literal, NamedTuple, TypedDict, Unpack
 from urllib.parse import parse_qs
 
 from sqlalchemy import Connection, Row, Table, and_, delete, func, insert, select, update
+from sqlalchemy.engine import URL
 from sqlalchemy.exc import SQLAlchemyError
 
 from commod.dashboard.rooms.contents import Figures, Model, Opened, Person, Question, Room, RoomError, Seat, Vote
@@ -91,7 +93,7 @@ class RoomStore:
 
     Parameters
     ----------
-    url : str
+    url : str or URL
         Of the database, as SQLAlchemy writes it.
     clock : callable
         Seconds since the epoch: when rooms were opened and end, which processes and restarts have in common.
@@ -104,7 +106,7 @@ class RoomStore:
 
     def __init__(
         self,
-        url: str,
+        url: str | URL,
         *,
         clock: Callable[[], float] = time.time,
         steady: Callable[[], float] = time.monotonic,
@@ -231,14 +233,14 @@ class RoomStore:
 
         A page looks at a room for those alone who have a seat in it: `look` asks nobody who they are.
         """
-        key = seat_key(token, browser)
+        key, tidy = seat_key(token, browser), tidy_code(code)
         with self._reading() as connection:
             found = connection.execute(
-                select(people.c.number, people.c.name, people.c.leads)
+                select(people.c.code, people.c.name, people.c.leads, people.c.number)
                 .join(rooms, rooms.c.code == people.c.code)
-                .where(people.c.seat == key, people.c.code == code, rooms.c.expires > self._clock())
+                .where(people.c.seat == key, people.c.code == tidy, rooms.c.expires > self._clock())
             ).first()
-        return None if found is None else Seat(code, token, found.name, found.leads, found.number, key)
+        return None if found is None else Seat(found.code, token, found.name, found.leads, found.number, key)
 
     # ---- Being there ----
 
@@ -248,16 +250,19 @@ class RoomStore:
         Whose `here` or anything else has not changed is the same object as before.
         """
         self._sweep_now_and_then()
-        kept = self._kept[code]
+        tidy = tidy_code(code)
+        if tidy is None:
+            raise RoomError("no_room")
+        kept = self._kept[tidy]
         with kept.lock:
             now = self._steady()
             if kept.room is not None and now - kept.checked < LOOK_SECONDS:
                 return kept.room
             kept.checked = now  # before it is read: who changes the room meanwhile takes this back
             try:
-                room = self._read(code, kept)
+                room = self._read(tidy, kept)
             except RoomError:
-                self._kept.pop(code, None)
+                self._kept.pop(tidy, None)
                 raise
             if room != kept.room:
                 kept.room = room
@@ -427,11 +432,9 @@ class RoomStore:
     def _write_over(self) -> None:
         """Let nothing of what was removed stay in SQLite's log of writes: in its file it is zeros already."""
         if self._is_sqlite:
-            connection = self._reader.raw_connection()
-            try:
+            # Where others keep it busy, the next time will do.
+            with suppress(SQLAlchemyError, sqlite3.Error), closing(self._reader.raw_connection()) as connection:
                 connection.cursor().execute("PRAGMA wal_checkpoint(TRUNCATE)")
-            finally:
-                connection.close()
 
     def dispose(self) -> None:
         """Close the connections."""

@@ -51,7 +51,7 @@ def test_a_room_is_opened_led_and_joined(store):
 
 
 def test_a_code_is_read_as_people_type_it(store):
-    room, _ = opened(store)
+    room, leader = opened(store)
     for typed in (
         f" {room.code} ",
         room.code.lower(),
@@ -59,9 +59,16 @@ def test_a_code_is_read_as_people_type_it(store):
         f"{room.code[:3]}-{room.code[3:]}",
     ):
         assert store.join(typed, None, browser="hers", caller="school").code == room.code
-    for typed in ("", room.code[:5], f"{room.code}A", "ÀÀÀÀÀÀ", "' OR 1", "\0" * 6, "A" * 10_000):
+    for typed in ("", room.code[:5], f"{room.code}A", "ÀÀÀÀÀÀ", "' OR 1", "\0" * 6, "\ud800", "A" * 10_000):
         with refused("no_room"):
             store.join(typed, None, browser="hers", caller="school")
+        with refused("no_room"):
+            store.look(typed)
+        assert store.seat(typed, leader.token, browser="leader's") is None
+        assert store.seat(room.code, typed, browser="leader's") is None
+        with refused("no_room"):
+            store.take_lead(typed, browser="a leader's", caller="school")
+    assert store.seat(room.code.lower(), leader.token, browser="leader's") == leader
 
 
 def test_names_in_a_room_are_unique(store):

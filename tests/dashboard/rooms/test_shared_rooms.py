@@ -97,6 +97,15 @@ def test_a_process_that_is_killed_while_it_writes_loses_nothing(database):
     again.dispose()
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("database", ["postgresql"], indirect=True)
+def test_a_database_server_that_was_killed_is_found_again(store, postgres_server):
+    room, leader = opened(store)
+    postgres_server.restart()
+    store.lead(leader, frozen=True)
+    assert store.look(room.code).frozen
+
+
 def test_who_writes_sees_it_at_once_whoever_else_looks(database):
     store = patient(database)
     store._steady = time.monotonic  # looks are kept for their half second
