@@ -7,7 +7,7 @@ import logging
 import math
 import sqlite3
 import time
-from collections import OrderedDict, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
@@ -42,6 +42,7 @@ MOST_PEOPLE = 200
 MOST_LEADERS = 5  # tabs that lead one room; the one that was seen longest ago gives way to the next
 MOST_QUESTIONS = 50
 MOST_ROUNDS = 2
+MOST_KNOWN = 10_000  # pairs of a caller and a code
 MOST_STEPS = 200  # that one person guesses at in one room
 HOURS = 24.0
 # A look at a room is this old at most, in seconds; who is still there, this.
@@ -124,7 +125,6 @@ class RoomStore:
         self._turn = Lock() if self._is_sqlite else nullcontext()
         self._kept: dict[str, _Kept] = defaultdict(_Kept)
         self._swept = -math.inf
-        self._seen: OrderedDict[str, float] = OrderedDict()
         # docs/deploy.md has the arithmetic of the first two: what guessing codes takes.
         self._wrong_codes = Buckets(burst=20, per_second=1 / 60, clock=steady)
         self._all_wrong_codes = Buckets(burst=60, per_second=2 / 60, clock=steady)
@@ -132,7 +132,8 @@ class RoomStore:
         self._joined_by_browser = Buckets(burst=10, per_second=1 / 60, clock=steady)
         self._opened = Buckets(burst=20, per_second=1 / 3600, clock=steady)
         self._messages = Buckets(burst=20, per_second=4.0, clock=steady)  # by seat
-        self._knows: OrderedDict[tuple[str, str], None] = OrderedDict()  # callers and the codes of rooms they are in
+        self._presence = Buckets(burst=1, per_second=1 / SEEN_EVERY, clock=steady)
+        self._knows: set[tuple[str, str]] = set()  # callers and the codes of rooms that they are in
 
     # ---- Coming in ----
 
@@ -141,13 +142,20 @@ class RoomStore:
         self._sweep_now_and_then()
         if not self._opened.take(caller):
             raise RoomError("opened_too_many")
+        try:
+            return self._open(_word(lesson))
+        except RoomError:
+            self._opened.give_back(caller)
+            raise
+
+    def _open(self, lesson: str) -> Opened:
         secret, now = new_secret(), self._clock()
         with self._writing() as connection:
             taken = set(connection.execute(select(rooms.c.code)).scalars())
             if len(taken) >= self._most_rooms:
                 raise RoomError("too_many_rooms", most=self._most_rooms)
             code = next(code for code in iter(new_code, "") if code not in taken)
-            values = {"lesson": _word(lesson), "step": "", "together": False, "frozen": False, "version": 1}
+            values = {"lesson": lesson, "step": "", "together": False, "frozen": False, "version": 1}
             times = {"opened": now, "expires": now + 3600 * self._hours}
             connection.execute(insert(rooms).values(code=code, secret=secret_key(secret), **values, **times))
         return Opened(code, secret)
@@ -194,7 +202,7 @@ class RoomStore:
                 self._all_wrong_codes.give_back(_EVERYBODY)
 
     def take_lead(self, secret: str, *, browser: str, caller: str) -> Seat:
-        """A seat that leads, for whoever has the secret."""
+        """A seat that leads, for whoever has the secret; also in a closed room, to take it home or delete it."""
         return self._sit(rooms.c.secret == secret_key(secret), None, browser, caller, leads=True)
 
     def _sit(self, which: Any, nickname: str | None, browser: str, caller: str, *, leads: bool = False) -> Seat:
@@ -202,7 +210,7 @@ class RoomStore:
             raise RoomError("joined_too_often")
         token, now = new_token(), self._clock()
         with self._writing() as connection:
-            room = _changed(connection, which, now)
+            room = _changed(connection, which, now, closed_too=leads)
             sitting = connection.execute(
                 select(people.c.number, people.c.name, people.c.leads)
                 .where(people.c.code == room.code)
@@ -220,13 +228,10 @@ class RoomStore:
             values = {"code": seat.code, "number": number, "seat": seat.key, "name": name, "leads": leads}
             connection.execute(insert(people).values(**values, seen=now, link="", figures="{}"))
         self._look_again(seat.code)
-        self._remember(caller, seat.code)
+        if len(self._knows) >= MOST_KNOWN:
+            self._knows.clear()  # they have tries like all others
+        self._knows.add((caller, seat.code))
         return seat
-
-    def _remember(self, caller: str, code: str) -> None:
-        self._knows[caller, code] = None
-        if len(self._knows) > 10_000:
-            self._knows.popitem(last=False)
 
     def seat(self, code: str, token: str, *, browser: str) -> Seat | None:
         """Who this is; None if there is no such seat, in this browser, in a room that is still there.
@@ -247,7 +252,7 @@ class RoomStore:
     def look(self, code: str) -> Room:
         """The room as it is, or was half a second ago; what was changed through this store is there at once.
 
-        Whose `here` or anything else has not changed is the same object as before.
+        It is the same object as before if nothing has changed. Who is here may be five seconds old.
         """
         self._sweep_now_and_then()
         tidy = tidy_code(code)
@@ -270,15 +275,9 @@ class RoomStore:
 
     def seen(self, seat: Seat) -> None:
         """Somebody is still there. Written now and then only, however often it is said."""
-        now = self._steady()
-        if now - self._seen.get(seat.key, -math.inf) < SEEN_EVERY:
-            return
-        self._seen[seat.key] = now
-        self._seen.move_to_end(seat.key)
-        if len(self._seen) > 10_000:
-            self._seen.popitem(last=False)
-        with self._writing() as connection:
-            connection.execute(update(people).where(people.c.seat == seat.key).values(seen=self._clock()))
+        if self._presence.take(seat.key):
+            with self._writing() as connection:
+                connection.execute(update(people).where(people.c.seat == seat.key).values(seen=self._clock()))
 
     def stand(self, seat: Seat, link: str, figures: Figures) -> None:
         """The setting that somebody stands at, as a link, with the figures of its model."""

@@ -244,7 +244,6 @@ def test_a_closed_room_is_read_and_takes_nothing(store):
     store.close(leader)
     for act in (
         lambda: join(store, room, "Bo"),
-        lambda: store.take_lead(room.secret, browser="new", caller="school"),
         lambda: store.stand(ana, LINK, FIGURES),
         lambda: store.guess(ana, "bar_exam", "two", "20"),
         lambda: store.send_vote(ana, LINK, FIGURES, "again"),
@@ -260,7 +259,8 @@ def test_a_closed_room_is_read_and_takes_nothing(store):
     assert not seen.question.open
     assert seen.question.votes
     assert store.seat(room.code, ana.token, browser="browser of Ana") == ana
-    store.delete(leader)
+    # Who leads comes in from another browser, too, to take it home or delete it.
+    store.delete(store.take_lead(room.secret, browser="new", caller="school"))
     with refused("no_room"):
         store.look(room.code)
 
@@ -360,8 +360,9 @@ def test_the_201st_is_refused_and_a_leader_still_comes_in(store, clock):
 def test_one_room_too_many_is_refused_until_one_ends(make_store, clock):
     store = make_store(most_rooms=2)
     (_, leader), _ = opened(store), opened(store)
-    with refused("too_many_rooms"):
-        store.open_room("bar_exam")
+    for _ in range(30):  # which is not held against who tries
+        with refused("too_many_rooms"):
+            store.open_room("bar_exam")
     store.delete(leader)
     store.open_room("bar_exam")
 
