@@ -5,6 +5,7 @@ import asyncio
 import multiprocessing
 import os
 import signal
+import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from itertools import count
@@ -20,6 +21,7 @@ from tests.dashboard.rooms.test_room_store import FIGURES, LINK, join, opened, r
 
 # As nginx's processes, but without their start.
 process = multiprocessing.get_context("fork")
+STEPS = 15  # guessed at in turn, the last guess at each counts
 
 
 def patient(database):
@@ -62,7 +64,7 @@ def test_sixty_votes_of_two_processes_at_one_moment_count_once_each(database):
 def _write_without_end(database, seat, written):
     store = patient(database)
     for number in count():
-        store.guess(seat, "bar_exam", f"step {number % 150}", str(number))
+        store.guess(seat, "bar_exam", f"step {number % STEPS}", str(number))
         store.stand(seat, LINK, {"p_rule": float(number)})
         written.value = number
 
@@ -76,18 +78,19 @@ def test_a_process_that_is_killed_while_it_writes_loses_nothing(database):
     writer = process.Process(target=_write_without_end, args=(database, ana, written))
     writer.start()
     deadline = time.monotonic() + 30
-    while written.value < 40 and time.monotonic() < deadline:
+    while written.value < 20 and time.monotonic() < deadline:
         time.sleep(0.001)
     os.kill(writer.pid, signal.SIGKILL)
     writer.join(timeout=30)
     assert writer.exitcode == -signal.SIGKILL
     last = written.value
-    assert last >= 40
+    assert last >= 20
 
     again = patient(database)
     seen = again.look(room.code)
     guessed = {int(kept) for values in seen.guesses.values() for kept in values}
-    assert guessed in (set(range(last + 1)), set(range(last + 2)), set(range(last + 3)))
+    # All that was told as written, and perhaps the one that it was killed at.
+    assert guessed in [set(range(max(0, end - STEPS), end)) for end in (last + 1, last + 2)]
     assert seen.people[1].figures["p_rule"] in (last, last + 1)
     again.ask_to_sign(leader)
     again.send_vote(ana, LINK, FIGURES, "still here")
@@ -128,6 +131,16 @@ def test_who_writes_sees_it_at_once_whoever_else_looks(database):
         for versions in pool.map(move_and_look, seats):
             assert versions == sorted(set(versions))
     store.dispose()
+
+
+def test_a_driver_that_is_not_installed_is_named_in_the_log(monkeypatch, caplog):
+    monkeypatch.setitem(sys.modules, "psycopg", None)
+    for address in ("postgresql://host/rooms", "postgres://host/rooms"):
+        with refused("unreachable"):
+            RoomStore(address)
+    assert (
+        caplog.text.count("needs psycopg, which is an optional extra: pip install 'commod-explorer[postgresql]'") == 2
+    )
 
 
 def test_a_new_database_has_the_version_of_the_program(make_store):
