@@ -1,0 +1,92 @@
+"""Rooms, in which a class sees itself: a store that the processes of a server share. No Streamlit in here."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable
+from contextlib import suppress
+from functools import lru_cache
+from pathlib import Path
+from threading import Lock
+from typing import TypeVar
+
+from sqlalchemy.engine import URL
+
+from commod.dashboard.rooms.contents import Model, Opened, Person, Question, Room, RoomError, Seat, Vote
+from commod.dashboard.rooms.room_store import HOURS, MOST_ROOMS, RoomStore
+
+__all__ = [
+    "Model",
+    "Opened",
+    "Person",
+    "Question",
+    "Room",
+    "RoomError",
+    "RoomStore",
+    "Seat",
+    "Vote",
+    "bounds",
+    "store",
+    "sweep",
+]
+
+Number = TypeVar("Number", int, float)
+
+_making = Lock()
+
+
+def store() -> RoomStore:
+    """The rooms of this server, in the database that ``COMMOD_DATABASE_URL`` names or in a file.
+
+    Raises
+    ------
+    RoomError
+        If the database cannot be reached or used. The next call tries again.
+    """
+    with _making:
+        return _made()
+
+
+def sweep() -> None:
+    """Remove rooms whose time is over, also those that a server left which ran before this one."""
+    if os.environ.get("COMMOD_DATABASE_URL") or rooms_file().exists():
+        with suppress(RoomError):  # it is in the log
+            store().sweep()
+
+
+def rooms_file() -> Path:
+    """Where rooms are kept without a database server: ``COMMOD_ROOMS_FILE``, else in the user's folder for such."""
+    asked = os.environ.get("COMMOD_ROOMS_FILE", "")
+    state = os.environ.get("XDG_STATE_HOME", "") or "~/.local/state"
+    return Path(asked or f"{state}/commod-explorer/rooms.sqlite").expanduser()
+
+
+@lru_cache(maxsize=1)
+def _made() -> RoomStore:
+    hours, most_rooms = bounds()
+    # A file may be called anything, which an address as text would not bear.
+    address = os.environ.get("COMMOD_DATABASE_URL") or URL.create("sqlite", database=str(rooms_file()))
+    return RoomStore(address, hours=hours, most_rooms=most_rooms)
+
+
+def bounds() -> tuple[float, int]:
+    """For how many hours rooms are kept, and how many of them, as the environment says.
+
+    Raises
+    ------
+    SystemExit
+        With a sentence, if a variable has no such number.
+    """
+    return _asked("COMMOD_ROOM_HOURS", HOURS, float), _asked("COMMOD_MAX_ROOMS", MOST_ROOMS, int)
+
+
+def _asked(variable: str, usual: Number, kind: Callable[[str], Number]) -> Number:
+    text = os.environ.get(variable, "")
+    if not text:
+        return usual
+    with suppress(ValueError):
+        if 0 < (asked := kind(text)) < math.inf:
+            return asked
+    whole = "whole " if kind is int else ""
+    raise SystemExit(f"COMMOD Explorer: {variable} must be a {whole}number above 0, not {text!r}.")
