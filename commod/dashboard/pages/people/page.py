@@ -65,7 +65,7 @@ def _verdict(result: FitResult) -> str:
     return (
         f"**{changed:,} of {total:,} {escape_markdown(spec.people)}** get another decision ({_shares(result)}): "
         f"**{better:,}** the better one, “{good}”{rightly(result.record, True)}, and **{worse:,}** the worse one, "
-        f"“{bad}”{rightly(result.record, False)}."
+        f"“{bad}”{rightly(result.record, False, again=better > 0)}."
     )
 
 
