@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 
 import streamlit as st
 
-from commod.dashboard.pages.lesson.scenarios import FIRST, Scenario, all_scenarios, scenario
-from commod.dashboard.pages.lesson.script import LETTERS
-from commod.dashboard.pages.lesson.steps import Step
 from commod.dashboard.state import session
 from commod.dashboard.state.page_state import PageState
+from commod.dashboard.views.lesson.scenarios import FIRST, Scenario, all_scenarios, scenario
+from commod.dashboard.views.lesson.script import LETTERS
+from commod.dashboard.views.lesson.steps import Step
 from commod.dashboard.views.words import say
 
 
