@@ -25,7 +25,7 @@ def needs_extra(what: str, extra: str) -> Iterator[None]:
     ----------
     what : str
         What needs the package, as the subject of that sentence.
-    extra : {"torch", "app", "dask"}
+    extra : {"torch", "app", "dask", "postgresql"}
         The extra of this project that brings it.
 
     Raises

@@ -11,12 +11,13 @@ ROOT = Path(__file__).parents[1]
 ORDER = ["uploads", "datasets", "metrics", "models", "explain", "theory", "experiments", "dashboard"]
 TOP = {"__init__", "__main__", "cli", "installation", "launch", "portable"}
 # The same for the rooms of the dashboard. What leans on Streamlit's internals lies below all of them.
-ROOMS = ["streamlit_internals", "text", "state", "jobs", "server", "views", "pages"]
+ROOMS = ["streamlit_internals", "text", "rooms", "state", "jobs", "server", "views", "pages"]
 # Text does not know of sessions, so it may not import state, nor lean on Streamlit.
 NOT_FOR_TEXT = {"streamlit_internals"}
 # Run where there is no session: in the queue's threads, in other processes, in a download.
 WITHOUT_STREAMLIT = [
     "text",
+    "rooms",
     "jobs/cache.py",
     "jobs/processes.py",
     "jobs/queue.py",

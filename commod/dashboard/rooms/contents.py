@@ -1,0 +1,127 @@
+"""What is in a room, as the pages see it, and what is said when something cannot be done there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from commod.dashboard.text.language import FIRST, phrase
+
+Figures = Mapping[str, float]
+
+
+class RoomError(Exception):
+    """What cannot be done in a room, and why.
+
+    Parameters
+    ----------
+    reason : str
+        A name in the table ``room_refused`` of the phrases; `key` is its whole name, `facts` fill in its fields.
+    """
+
+    def __init__(self, reason: str, **facts: Any) -> None:
+        self.reason, self.facts = reason, facts
+        super().__init__(phrase(FIRST, self.key, **facts))
+
+    @property
+    def key(self) -> str:
+        return f"room_refused.{self.reason}"
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A room that was just opened. The secret is here and nowhere else: the store keeps its hash."""
+
+    code: str
+    secret: str = field(repr=False)
+
+
+@dataclass(frozen=True)
+class Seat:
+    """Somebody's place in a room. The token stands in her address; `key` is what the store knows her by."""
+
+    code: str
+    token: str = field(repr=False)
+    name: str
+    leads: bool
+    number: int  # as in `Person` and `Vote`
+    key: str = field(repr=False)
+
+
+@dataclass(frozen=True)
+class Person:
+    """Somebody in a room, as the others see her."""
+
+    number: int
+    name: str
+    leads: bool
+    here: bool  # seen within the last half minute
+    link: str  # the setting she stands at; empty until she has said so
+    figures: Figures
+
+
+@dataclass(frozen=True)
+class Model:
+    """A setting as a link, and the figures of the model trained at it."""
+
+    link: str
+    figures: Figures
+
+
+@dataclass(frozen=True)
+class Vote:
+    """What somebody sent to one round of a question; the last one she sent."""
+
+    person_number: int
+    name: str
+    round: int
+    link: str
+    figures: Figures
+    reason: str
+    choice: str  # "a", "b" or "neither" of a pair, else empty
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question to the room: "Which model would you sign?" (``sign``) or "this model or that?" (``pair``)."""
+
+    number: int
+    kind: str
+    rounds: int  # 1, or 2 after the room was asked again; the last one is that which is open, if any
+    open: bool  # votes are taken
+    shown: int  # the rounds whose result is shown to all: 0, 1 or 2
+    ended: bool  # off the board
+    a: Model | None
+    b: Model | None
+    votes: tuple[Vote, ...]
+
+    def of_round(self, number: int) -> tuple[Vote, ...]:
+        """The votes of one round."""
+        return tuple(vote for vote in self.votes if vote.round == number)
+
+
+@dataclass(frozen=True)
+class Room:
+    """Everything of a room that a page may need. What of it somebody may see yet is for the page to decide."""
+
+    code: str
+    version: int  # grows with every change but presence
+    opened: float  # seconds since the epoch, as all times here
+    expires: float
+    closed: float | None
+    lesson: str
+    step: str
+    together: bool
+    frozen: bool
+    timer_ends: float | None
+    revealed: frozenset[tuple[str, str]]  # (lesson, step)
+    people: tuple[Person, ...]
+    guesses: Mapping[tuple[str, str], tuple[str, ...]]  # (lesson, step) to what was guessed, sorted: nobody's by place
+    questions: tuple[Question, ...]
+
+    @property
+    def question(self) -> Question | None:
+        """The one that is on the board."""
+        last = self.questions[-1] if self.questions else None
+        return None if last is None or last.ended else last

@@ -1,0 +1,48 @@
+"""How often somebody may do something: so many times at once, then so many in a second."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable
+from threading import Lock
+
+
+class Buckets:
+    """A bucket of tokens for each of many: `burst` at first, filled up again at `per_second`.
+
+    Parameters
+    ----------
+    burst : int
+    per_second : float
+    clock : callable
+        Seconds on a clock that never jumps.
+    most : int
+        Buckets that are kept; those that were not used for longest go first.
+    """
+
+    def __init__(self, burst: int, per_second: float, clock: Callable[[], float], most: int = 10_000) -> None:
+        self._burst, self._per_second, self._clock, self._most = float(burst), per_second, clock, most
+        self._left: OrderedDict[str, tuple[float, float]] = OrderedDict()  # key to tokens, and when there were so many
+        self._lock = Lock()
+
+    def take(self, key: str) -> bool:
+        """Take a token; False if there is none."""
+        with self._lock:
+            left = self._now_left(key)
+            self._keep(key, left - 1 if left >= 1 else left)
+            return left >= 1
+
+    def give_back(self, key: str) -> None:
+        """Put a token back that was taken for something which does not count."""
+        with self._lock:
+            self._keep(key, min(self._burst, self._now_left(key) + 1))
+
+    def _now_left(self, key: str) -> float:
+        left, then = self._left.get(key, (self._burst, 0.0))
+        return min(self._burst, left + (self._clock() - then) * self._per_second)
+
+    def _keep(self, key: str, left: float) -> None:
+        self._left[key] = left, self._clock()
+        self._left.move_to_end(key)
+        if len(self._left) > self._most:
+            self._left.popitem(last=False)

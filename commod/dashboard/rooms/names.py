@@ -1,0 +1,87 @@
+"""Codes, secrets and names: what is drawn by lot, and what people call themselves made harmless."""
+
+from __future__ import annotations
+
+import re
+import secrets
+import unicodedata
+from collections.abc import Collection
+from hashlib import sha256
+
+# No I, L, O, 0 and 1, which are taken for one another: 31 signs, so that six are one of 887,503,681 codes.
+ALPHABET = "23456789ABCDEFGHJKMNPQRSTUVWXYZ"
+CODE_LENGTH = 6
+NAME_LENGTH = 24
+REASON_LENGTH = 200
+
+_COLOURS = (
+    "Amber Azure Blue Bronze Copper Coral Crimson Golden Green Grey Indigo Ivory Jade Purple Red Rosy Russet Silver"
+)
+_BIRDS = (
+    "Avocet Bittern Bunting Crane Curlew Dipper Dunlin Egret Falcon Finch Grebe Heron Hoopoe Ibis Jay Kestrel Kite "
+    "Lapwing Lark Linnet Magpie Martin Oriole Osprey Owl Pipit Plover Raven Robin Siskin Starling Swift Tern Wren"
+)
+NICKNAMES = tuple(f"{colour} {bird}" for colour in _COLOURS.split() for bird in _BIRDS.split())  # 612
+
+
+def new_code() -> str:
+    """A room's code."""
+    return "".join(secrets.choice(ALPHABET) for _ in range(CODE_LENGTH))
+
+
+def tidy_code(text: str) -> str | None:
+    """A code as somebody typed it, with blanks, hyphens or small letters; None if it cannot be one."""
+    code = re.sub(r"[\s-]", "", text[:50]).upper()
+    return code if len(code) == CODE_LENGTH and set(code) <= set(ALPHABET) else None
+
+
+def new_token() -> str:
+    """A seat's token: 128 bits."""
+    return secrets.token_urlsafe(16)
+
+
+def new_secret() -> str:
+    """The secret of a leader's link: 192 bits."""
+    return secrets.token_urlsafe(24)
+
+
+def seat_key(token: str, browser: str) -> str:
+    """What the store knows a seat by: it tells neither the token nor the browser."""
+    return sha256(f"{token} {browser}".encode()).hexdigest()
+
+
+def secret_key(secret: str) -> str:
+    """What the store knows a leader's secret by."""
+    return sha256(secret.encode()).hexdigest()
+
+
+def clean(text: str, length: int) -> str:
+    """One line of text without signs that nobody sees or that turn the rest around, of at most `length` characters.
+
+    At most two marks stay on a letter: more of them reach into the lines above and below.
+    """
+    seen: list[str] = []
+    for sign in unicodedata.normalize("NFKC", text[: 20 * length]):
+        kind = unicodedata.category(sign)
+        if sign.isspace() or kind == "Cc":
+            sign, kind = " ", "Zs"
+        too_many_marks = kind[0] == "M" and all(unicodedata.category(other)[0] == "M" for other in seen[-2:])
+        if kind[0] == "C" or (sign == " " and seen[-1:] in ([], [" "])) or too_many_marks:
+            continue
+        seen.append(sign)
+        if len(seen) == length:
+            break
+    return "".join(seen).strip()
+
+
+def unique_name(nickname: str | None, taken: Collection[str]) -> str:
+    """The nickname, cleaned, with a number where somebody has it already; one by lot where there is none."""
+    lower = {name.casefold() for name in taken}
+    asked = clean(nickname or "", NAME_LENGTH)
+    if not asked:
+        return secrets.choice([name for name in NICKNAMES if name.casefold() not in lower])
+    name, number = asked, 1
+    while name.casefold() in lower:
+        number += 1
+        name = f"{asked[: NAME_LENGTH - 4].rstrip()} {number}"
+    return name

@@ -1,0 +1,588 @@
+"""Rooms in a database that the processes of a server share: who is there, where they stand, their guesses and votes."""
+
+from __future__ import annotations
+
+import json
+import logging
+import math
+import time
+from collections import OrderedDict, defaultdict
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, field
+from threading import Lock
+from typing import Any, Literal, NamedTuple, TypedDict, Unpack
+from urllib.parse import parse_qs
+
+from sqlalchemy import Connection, Row, Table, and_, delete, func, insert, select, update
+from sqlalchemy.exc import SQLAlchemyError
+
+from commod.dashboard.rooms.contents import Figures, Model, Opened, Person, Question, Room, RoomError, Seat, Vote
+from commod.dashboard.rooms.limits import Buckets
+from commod.dashboard.rooms.names import (
+    REASON_LENGTH,
+    clean,
+    new_code,
+    new_secret,
+    new_token,
+    seat_key,
+    secret_key,
+    tidy_code,
+    unique_name,
+)
+from commod.dashboard.rooms.schema import guesses, open_database, people, questions, revealed, rooms, votes, writing
+from commod.datasets import TASKS
+from commod.installation import MissingExtraError
+
+MOST_ROOMS = 100
+MOST_PEOPLE = 200
+MOST_LEADERS = 5  # tabs that lead one room; the one that was seen longest ago gives way to the next
+MOST_QUESTIONS = 50
+MOST_ROUNDS = 2
+MOST_STEPS = 200  # that one person guesses at in one room
+HOURS = 24.0
+# A look at a room is this old at most, in seconds; who is still there, this.
+LOOK_SECONDS = 0.5
+PRESENCE_SECONDS = 5.0
+SEEN_EVERY = 10.0
+HERE_SECONDS = 30.0
+SWEEP_EVERY = 60.0
+LINK_LENGTH = 2000
+WORD_LENGTH = 200  # of a lesson's name, a step's, and a guess as it is kept
+MOST_FIGURES = 30
+
+_EVERYBODY = "everybody"
+_log = logging.getLogger(__name__)
+
+
+class Leading(TypedDict, total=False):
+    """What a leader sets for all."""
+
+    lesson: str
+    step: str
+    together: bool
+    frozen: bool
+    timer_ends: float | None
+
+
+class _Change(NamedTuple):
+    """A transaction that changes a room, in the name of one person."""
+
+    connection: Connection
+    room: Row[Any]
+    person: int
+
+
+@dataclass
+class _Kept:
+    """A room as it was last read. The lock lets one of those who look read for all."""
+
+    lock: Lock = field(default_factory=Lock)
+    room: Room | None = None
+    checked: float = -math.inf
+    read: float = -math.inf
+
+
+class RoomStore:
+    """All rooms of a server. Its methods can be called from any thread, and from several processes on one database.
+
+    Whatever cannot be done raises `RoomError`, whose phrase is for the user.
+
+    Parameters
+    ----------
+    url : str
+        Of the database, as SQLAlchemy writes it.
+    clock : callable
+        Seconds since the epoch: when rooms were opened and end, which processes and restarts have in common.
+    steady : callable
+        Seconds on a clock that never jumps, for the limits on how often something is done.
+    hours : float
+        How long a room is kept.
+    most_rooms : int
+    """
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        clock: Callable[[], float] = time.time,
+        steady: Callable[[], float] = time.monotonic,
+        hours: float = HOURS,
+        most_rooms: int = MOST_ROOMS,
+    ) -> None:
+        self._clock, self._steady, self._hours, self._most_rooms = clock, steady, hours, most_rooms
+        with _said_in_a_sentence():
+            self._reader = open_database(url)
+        self._writer = writing(self._reader)
+        self._is_sqlite = self._reader.dialect.name == "sqlite"
+        # SQLite takes one writer at a time, and lets those of a process who wait sleep: a lock wakes them at once.
+        self._turn = Lock() if self._is_sqlite else nullcontext()
+        self._kept: dict[str, _Kept] = defaultdict(_Kept)
+        self._swept = -math.inf
+        self._seen: OrderedDict[str, float] = OrderedDict()
+        # docs/deploy.md has the arithmetic of the first two: what guessing codes takes.
+        self._wrong_codes = Buckets(burst=20, per_second=1 / 60, clock=steady)
+        self._all_wrong_codes = Buckets(burst=60, per_second=2 / 60, clock=steady)
+        self._joined = Buckets(burst=250, per_second=1.0, clock=steady)  # by caller: a whole class behind one router
+        self._joined_by_browser = Buckets(burst=10, per_second=1 / 60, clock=steady)
+        self._opened = Buckets(burst=20, per_second=1 / 3600, clock=steady)
+        self._messages = Buckets(burst=20, per_second=4.0, clock=steady)  # by seat
+        self._knows: OrderedDict[tuple[str, str], None] = OrderedDict()  # callers and the codes of rooms they are in
+
+    # ---- Coming in ----
+
+    def open_room(self, lesson: str, *, caller: str = "") -> Opened:
+        """A new room for a lesson. Rooms are bounded in number, and in how many one caller opens."""
+        self._sweep_now_and_then()
+        if not self._opened.take(caller):
+            raise RoomError("opened_too_many")
+        secret, now = new_secret(), self._clock()
+        with self._writing() as connection:
+            taken = set(connection.execute(select(rooms.c.code)).scalars())
+            if len(taken) >= self._most_rooms:
+                raise RoomError("too_many_rooms", most=self._most_rooms)
+            code = next(code for code in iter(new_code, "") if code not in taken)
+            values = {"lesson": _word(lesson), "step": "", "together": False, "frozen": False, "version": 1}
+            times = {"opened": now, "expires": now + 3600 * self._hours}
+            connection.execute(insert(rooms).values(code=code, secret=secret_key(secret), **values, **times))
+        return Opened(code, secret)
+
+    def join(self, code: str, nickname: str | None, *, browser: str, caller: str) -> Seat:
+        """A seat in the room of a code.
+
+        Parameters
+        ----------
+        code : str
+            As somebody typed it.
+        nickname : str, optional
+            Without one, or with one that is empty once cleaned, a name is drawn by lot.
+        browser : str
+            Who asks; the seat is hers in that browser only.
+        caller : str
+            From where, for the limits on tries; it is kept in memory only.
+        """
+        self._sweep_now_and_then()
+        tidy = tidy_code(code)
+        if tidy is None:
+            raise RoomError("no_room")
+        # Who is in a room knows its code: others of the same network may follow while somebody else is guessing.
+        if (caller, tidy) not in self._knows:
+            return self._try_code(tidy, nickname, browser, caller)
+        return self._sit(rooms.c.code == tidy, nickname, browser, caller)
+
+    def _try_code(self, code: str, nickname: str | None, browser: str, caller: str) -> Seat:
+        """Join with a code that may be a guess. A try is taken first, so that many at once are no way around it."""
+        if not self._wrong_codes.take(caller):
+            raise RoomError("too_many_tries")
+        if not self._all_wrong_codes.take(_EVERYBODY):
+            self._wrong_codes.give_back(caller)
+            raise RoomError("too_many_tries")
+        wrong = False
+        try:
+            return self._sit(rooms.c.code == code, nickname, browser, caller)
+        except RoomError as error:
+            wrong = error.reason == "no_room"
+            raise
+        finally:
+            if not wrong:
+                self._wrong_codes.give_back(caller)
+                self._all_wrong_codes.give_back(_EVERYBODY)
+
+    def take_lead(self, secret: str, *, browser: str, caller: str) -> Seat:
+        """A seat that leads, for whoever has the secret."""
+        return self._sit(rooms.c.secret == secret_key(secret), None, browser, caller, leads=True)
+
+    def _sit(self, which: Any, nickname: str | None, browser: str, caller: str, *, leads: bool = False) -> Seat:
+        if not self._joined.take(caller) or (browser and not self._joined_by_browser.take(browser)):
+            raise RoomError("joined_too_often")
+        token, now = new_token(), self._clock()
+        with self._writing() as connection:
+            room = _changed(connection, which, now)
+            sitting = connection.execute(
+                select(people.c.number, people.c.name, people.c.leads)
+                .where(people.c.code == room.code)
+                .order_by(people.c.seen, people.c.number)
+            ).all()
+            if leads:
+                leaders = [person.number for person in sitting if person.leads]
+                gone = leaders[: max(0, len(leaders) + 1 - MOST_LEADERS)]
+                connection.execute(delete(people).where(people.c.code == room.code, people.c.number.in_(gone)))
+            elif sum(not person.leads for person in sitting) >= MOST_PEOPLE:
+                raise RoomError("room_full", most=MOST_PEOPLE)
+            number = 1 + max((person.number for person in sitting), default=0)
+            name = unique_name(nickname, [person.name for person in sitting])
+            seat = Seat(room.code, token, name, leads, number, seat_key(token, browser))
+            values = {"code": seat.code, "number": number, "seat": seat.key, "name": name, "leads": leads}
+            connection.execute(insert(people).values(**values, seen=now, link="", figures="{}"))
+        self._look_again(seat.code)
+        self._remember(caller, seat.code)
+        return seat
+
+    def _remember(self, caller: str, code: str) -> None:
+        self._knows[caller, code] = None
+        if len(self._knows) > 10_000:
+            self._knows.popitem(last=False)
+
+    def seat(self, code: str, token: str, *, browser: str) -> Seat | None:
+        """Who this is; None if there is no such seat, in this browser, in a room that is still there.
+
+        A page looks at a room for those alone who have a seat in it: `look` asks nobody who they are.
+        """
+        key = seat_key(token, browser)
+        with self._reading() as connection:
+            found = connection.execute(
+                select(people.c.number, people.c.name, people.c.leads)
+                .join(rooms, rooms.c.code == people.c.code)
+                .where(people.c.seat == key, people.c.code == code, rooms.c.expires > self._clock())
+            ).first()
+        return None if found is None else Seat(code, token, found.name, found.leads, found.number, key)
+
+    # ---- Being there ----
+
+    def look(self, code: str) -> Room:
+        """The room as it is, or was half a second ago; what was changed through this store is there at once.
+
+        Whose `here` or anything else has not changed is the same object as before.
+        """
+        self._sweep_now_and_then()
+        kept = self._kept[code]
+        with kept.lock:
+            now = self._steady()
+            if kept.room is not None and now - kept.checked < LOOK_SECONDS:
+                return kept.room
+            kept.checked = now  # before it is read: who changes the room meanwhile takes this back
+            try:
+                room = self._read(code, kept)
+            except RoomError:
+                self._kept.pop(code, None)
+                raise
+            if room != kept.room:
+                kept.room = room
+            return kept.room
+
+    def seen(self, seat: Seat) -> None:
+        """Somebody is still there. Written now and then only, however often it is said."""
+        now = self._steady()
+        if now - self._seen.get(seat.key, -math.inf) < SEEN_EVERY:
+            return
+        self._seen[seat.key] = now
+        self._seen.move_to_end(seat.key)
+        if len(self._seen) > 10_000:
+            self._seen.popitem(last=False)
+        with self._writing() as connection:
+            connection.execute(update(people).where(people.c.seat == seat.key).values(seen=self._clock()))
+
+    def stand(self, seat: Seat, link: str, figures: Figures) -> None:
+        """The setting that somebody stands at, as a link, with the figures of its model."""
+        values = {"link": _link(link), "figures": _figures(figures)}
+        with self._changing(seat) as (connection, _, _):
+            connection.execute(update(people).where(people.c.seat == seat.key).values(seen=self._clock(), **values))
+
+    def guess(self, seat: Seat, lesson: str, step: str, kept: str) -> None:
+        """A guess at a step; the last one counts, until the step is revealed."""
+        key = {"lesson": _word(lesson), "step": _word(step)}
+        with self._changing(seat) as (connection, room, person):
+            if _is_there(connection, revealed, code=room.code, **key):
+                raise RoomError("already_revealed")
+            own = (guesses.c.code == room.code, guesses.c.person == person)
+            if connection.execute(select(func.count()).select_from(guesses).where(*own)).scalar_one() >= MOST_STEPS:
+                raise RoomError("too_long")
+            _put(connection, guesses, {"code": room.code, **key, "person": person}, {"kept": _word(kept)})
+
+    def send_vote(self, seat: Seat, link: str, figures: Figures, reason: str) -> None:
+        """The model that somebody would sign, with one sentence why; the last one of a round counts."""
+        values = {"link": _link(link), "figures": _figures(figures), "reason": clean(reason, REASON_LENGTH)}
+        self._vote(seat, "sign", {**values, "choice": ""})
+
+    def choose(self, seat: Seat, choice: Literal["a", "b", "neither"]) -> None:
+        """The one of two models that somebody prefers; the last one of a round counts."""
+        if choice not in ("a", "b", "neither"):
+            raise RoomError("no_such_choice")
+        self._vote(seat, "pair", {"link": "", "figures": "{}", "reason": "", "choice": choice})
+
+    def _vote(self, seat: Seat, kind: str, values: dict[str, str]) -> None:
+        with self._changing(seat) as (connection, room, person):
+            question = _last_question(connection, room.code)
+            if question is None or not question.open or question.kind != kind:
+                raise RoomError("no_open_question")
+            key = {"code": room.code, "question": question.number, "round": question.rounds, "person": person}
+            _put(connection, votes, key, values)
+
+    # ---- Leading ----
+
+    def new_secret(self, seat: Seat) -> str:
+        """Another secret for the leader's link. The old link ends, and whoever else leads no longer does."""
+        secret = new_secret()
+        with self._changing(seat, leading=True, closed_too=True) as (connection, room, person):
+            connection.execute(update(rooms).where(rooms.c.code == room.code).values(secret=secret_key(secret)))
+            others = and_(people.c.code == room.code, people.c.number != person)
+            connection.execute(update(people).where(others).values(leads=False))
+        return secret
+
+    def lead(self, seat: Seat, **changes: Unpack[Leading]) -> None:
+        """Set the lesson, its step, whether all go together, whether controls are frozen, and when the timer ends."""
+        values: dict[str, Any] = dict(changes)
+        for name in ("lesson", "step"):
+            if name in values:
+                values[name] = _word(values[name])
+        ends = values.get("timer_ends")
+        if ends is not None and not math.isfinite(ends):
+            raise RoomError("too_long")
+        with self._changing(seat, leading=True) as (connection, room, _):
+            if values:
+                connection.execute(update(rooms).where(rooms.c.code == room.code).values(**values))
+
+    def reveal(self, seat: Seat, lesson: str, step: str) -> None:
+        """Show the guesses at a step to all; no more are taken."""
+        with self._changing(seat, leading=True) as (connection, room, _):
+            key = {"code": room.code, "lesson": _word(lesson), "step": _word(step)}
+            if not _is_there(connection, revealed, **key):
+                connection.execute(insert(revealed).values(**key))
+
+    def ask_to_sign(self, seat: Seat) -> None:
+        """Ask the room "Which model would you sign?". A question that is still on the board ends."""
+        self._ask(seat, "sign", "")
+
+    def ask_pair(self, seat: Seat, a: Model, b: Model) -> None:
+        """Ask the room "this model or that?". A question that is still on the board ends."""
+        pair = [{"link": _link(model.link), "figures": json.loads(_figures(model.figures))} for model in (a, b)]
+        self._ask(seat, "pair", json.dumps(pair))
+
+    def _ask(self, seat: Seat, kind: str, pair: str) -> None:
+        with self._changing(seat, leading=True) as (connection, room, _):
+            last = _last_question(connection, room.code)
+            number = 1 if last is None else last.number + 1
+            if number > MOST_QUESTIONS:
+                raise RoomError("too_many_questions", most=MOST_QUESTIONS)
+            connection.execute(update(questions).where(questions.c.code == room.code).values(open=False, ended=True))
+            new = {"kind": kind, "pair": pair, "rounds": 1, "open": True, "shown": 0, "ended": False}
+            connection.execute(insert(questions).values(code=room.code, number=number, **new))
+
+    def ask_again(self, seat: Seat) -> None:
+        """The second round of the question on the board; the first takes no more votes."""
+        with self._on_the_board(seat) as (question, change):
+            if question.rounds >= MOST_ROUNDS:
+                raise RoomError("no_more_rounds", most=MOST_ROUNDS)
+            change(rounds=question.rounds + 1, open=True)
+
+    def show_result(self, seat: Seat) -> None:
+        """Show the result of the question on the board to all; its round takes no more votes."""
+        with self._on_the_board(seat) as (question, change):
+            change(open=False, shown=question.rounds)
+
+    def end_question(self, seat: Seat) -> None:
+        """Take the question off the board."""
+        with self._on_the_board(seat) as (_, change):
+            change(open=False, ended=True)
+
+    @contextmanager
+    def _on_the_board(self, seat: Seat) -> Iterator[tuple[Row[Any], Callable[..., None]]]:
+        """The question that is on the board, and how it is changed."""
+        with self._changing(seat, leading=True) as (connection, room, _):
+            question = _last_question(connection, room.code)
+            if question is None or question.ended:
+                raise RoomError("no_open_question")
+
+            def change(**values: Any) -> None:
+                which = (questions.c.code == room.code, questions.c.number == question.number)
+                connection.execute(update(questions).where(*which).values(**values))
+
+            yield question, change
+
+    def close(self, seat: Seat) -> None:
+        """Take nothing more. What is there can be read until the room's time is over."""
+        with self._changing(seat, leading=True) as (connection, room, _):
+            which = questions.c.code == room.code
+            connection.execute(update(questions).where(which).values(open=False))
+            connection.execute(update(rooms).where(rooms.c.code == room.code).values(closed=self._clock()))
+
+    def delete(self, seat: Seat) -> None:
+        """Remove the room and everything in it, now."""
+        with self._changing(seat, leading=True, closed_too=True) as (connection, room, _):
+            connection.execute(delete(rooms).where(rooms.c.code == room.code))
+        self._write_over()
+
+    # ---- The end ----
+
+    def sweep(self) -> int:
+        """Remove the rooms whose time is over; how many there were."""
+        self._swept = self._steady()
+        with self._writing() as connection:
+            count: int = connection.execute(delete(rooms).where(rooms.c.expires <= self._clock())).rowcount
+        for code, kept in list(self._kept.items()):
+            if kept.checked < self._swept - SWEEP_EVERY:
+                self._kept.pop(code, None)
+        if count:
+            self._write_over()
+        return count
+
+    def _sweep_now_and_then(self) -> None:
+        if self._steady() - self._swept >= SWEEP_EVERY:
+            self.sweep()
+
+    def _write_over(self) -> None:
+        """Let nothing of what was removed stay in SQLite's log of writes: in its file it is zeros already."""
+        if self._is_sqlite:
+            connection = self._reader.raw_connection()
+            try:
+                connection.cursor().execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            finally:
+                connection.close()
+
+    def dispose(self) -> None:
+        """Close the connections."""
+        self._reader.dispose()
+
+    # ---- Reading and writing ----
+
+    @contextmanager
+    def _reading(self) -> Iterator[Connection]:
+        """A transaction that sees one state of the database from its first statement to its last."""
+        reader = self._reader if self._is_sqlite else self._reader.execution_options(isolation_level="REPEATABLE READ")
+        with _said_in_a_sentence(), reader.begin() as connection:
+            yield connection
+
+    @contextmanager
+    def _writing(self) -> Iterator[Connection]:
+        with _said_in_a_sentence(), self._turn, self._writer.begin() as connection:
+            yield connection
+
+    @contextmanager
+    def _changing(self, seat: Seat, *, leading: bool = False, closed_too: bool = False) -> Iterator[_Change]:
+        """A transaction that changes a room, for somebody who sits in it, and leads if that is needed."""
+        if not self._messages.take(seat.key):
+            raise RoomError("too_fast")
+        with self._writing() as connection:
+            room = _changed(connection, rooms.c.code == seat.code, self._clock(), closed_too=closed_too)
+            who = (people.c.code == room.code, people.c.seat == seat.key)
+            person = connection.execute(select(people.c.number, people.c.leads).where(*who)).first()
+            if person is None:
+                raise RoomError("no_seat")
+            if leading and not person.leads:
+                raise RoomError("not_leading")
+            yield _Change(connection, room, person.number)
+        self._look_again(seat.code)
+
+    def _look_again(self, code: str) -> None:
+        """Who looks next reads the room."""
+        kept = self._kept.get(code)
+        if kept is not None:
+            kept.checked = -math.inf
+
+    def _read(self, code: str, kept: _Kept) -> Room:
+        """The room as it is in the database, or as it was kept if nothing has changed there."""
+        now = self._clock()
+        with self._reading() as connection:
+            room = connection.execute(select(rooms).where(rooms.c.code == code, rooms.c.expires > now)).first()
+            if room is None:
+                raise RoomError("no_room")
+            unchanged = kept.room is not None and kept.room.version == room.version
+            if unchanged and kept.checked - kept.read < PRESENCE_SECONDS:
+                assert kept.room is not None
+                return kept.room
+            kept.read = kept.checked
+            found = {
+                table: connection.execute(select(table).where(table.c.code == code).order_by(*table.primary_key)).all()
+                for table in (people, guesses, revealed, questions, votes)
+            }
+        guessed: dict[tuple[str, str], list[str]] = defaultdict(list)
+        for row in found[guesses]:
+            guessed[row.lesson, row.step].append(row.kept)
+        return Room(
+            code=room.code,
+            version=room.version,
+            opened=room.opened,
+            expires=room.expires,
+            closed=room.closed,
+            lesson=room.lesson,
+            step=room.step,
+            together=room.together,
+            frozen=room.frozen,
+            timer_ends=room.timer_ends,
+            revealed=frozenset((row.lesson, row.step) for row in found[revealed]),
+            people=tuple(_person(row, now) for row in found[people]),
+            guesses={key: tuple(sorted(kept)) for key, kept in guessed.items()},
+            questions=_questions(found[questions], found[votes], {row.number: row.name for row in found[people]}),
+        )
+
+
+@contextmanager
+def _said_in_a_sentence() -> Iterator[None]:
+    """Turn what a database says into a sentence for the user; its own words go to the log."""
+    try:
+        yield
+    except (SQLAlchemyError, OSError, MissingExtraError) as error:
+        _log.error("The database of the rooms: %s", error)
+        raise RoomError("unreachable") from error
+
+
+def _changed(connection: Connection, which: Any, now: float, *, closed_too: bool = False) -> Row[Any]:
+    """The room, with its next version. Its row is locked from here on: changes of a room come one after the other."""
+    step = update(rooms).where(which, rooms.c.expires > now).values(version=rooms.c.version + 1)
+    room = connection.execute(step.returning(rooms)).first()
+    if room is None:
+        raise RoomError("no_room")
+    if room.closed is not None and not closed_too:
+        raise RoomError("closed")
+    return room
+
+
+def _is_there(connection: Connection, table: Table, **key: Any) -> bool:
+    return connection.execute(select(table.c.code).filter_by(**key)).first() is not None
+
+
+def _put(connection: Connection, table: Table, key: dict[str, Any], values: dict[str, Any]) -> None:
+    """Write a row, in place of the one with the same key. The room's row is locked, so nobody comes in between."""
+    if not connection.execute(update(table).filter_by(**key).values(**values)).rowcount:
+        connection.execute(insert(table).values(**key, **values))
+
+
+def _last_question(connection: Connection, code: str) -> Row[Any] | None:
+    ordered = select(questions).where(questions.c.code == code).order_by(questions.c.number.desc())
+    return connection.execute(ordered.limit(1)).first()
+
+
+def _person(row: Row[Any], now: float) -> Person:
+    here = row.seen > now - HERE_SECONDS
+    return Person(row.number, row.name, row.leads, here, row.link, json.loads(row.figures))
+
+
+def _questions(asked: Any, sent: Any, names: dict[int, str]) -> tuple[Question, ...]:
+    by_question: dict[int, list[Vote]] = defaultdict(list)
+    for row in sent:
+        figures = json.loads(row.figures)
+        vote = Vote(row.person, names[row.person], row.round, row.link, figures, row.reason, row.choice)
+        by_question[row.question].append(vote)
+    found = []
+    for row in asked:
+        a, b = (Model(**model) for model in json.loads(row.pair)) if row.pair else (None, None)
+        state = (row.rounds, row.open, row.shown, row.ended)
+        found.append(Question(row.number, row.kind, *state, a, b, tuple(by_question[row.number])))
+    return tuple(found)
+
+
+def _word(text: str) -> str:
+    """A name of ours, or a guess as it is kept: bounded, and nothing in it that a database refuses."""
+    if len(text) > WORD_LENGTH or not text.isprintable():
+        raise RoomError("too_long")
+    return text
+
+
+def _link(link: str) -> str:
+    """A setting as a link: on data that everybody has, and nobody's seat in it."""
+    if len(link) > LINK_LENGTH or not link.isascii() or not link.isprintable():
+        raise RoomError("too_long")
+    parameters = parse_qs(link, max_num_fields=100)
+    if {"seat", "lead"} & set(parameters):
+        raise RoomError("too_long")
+    if parameters.get("data", [""])[-1] not in TASKS:
+        raise RoomError("own_data")
+    return link
+
+
+def _figures(figures: Figures) -> str:
+    """As JSON; those that are not known (not finite) are left out."""
+    known = {str(name): float(value) for name, value in figures.items() if math.isfinite(value)}
+    if len(known) > MOST_FIGURES or any(len(name) > WORD_LENGTH or not name.isprintable() for name in known):
+        raise RoomError("too_long")
+    return json.dumps(known)

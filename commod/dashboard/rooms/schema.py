@@ -1,0 +1,208 @@
+"""The tables of the rooms, and how a database comes to have them."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import (
+    Boolean,
+    Column,
+    Connection,
+    Double,
+    Engine,
+    ForeignKey,
+    ForeignKeyConstraint,
+    Integer,
+    MetaData,
+    String,
+    Table,
+    Text,
+    create_engine,
+    event,
+    insert,
+    inspect,
+    select,
+    text,
+    update,
+)
+from sqlalchemy.engine import URL, make_url
+from sqlalchemy.exc import ArgumentError
+
+from commod.dashboard.rooms.contents import RoomError
+from commod.installation import needs_extra
+
+VERSION = 1
+# By version, the statements that lead from it to the next one. An empty database gets the tables below at once.
+UPGRADES: dict[int, tuple[str, ...]] = {}
+
+BUSY_SECONDS = 5
+_MIGRATION_LOCK = 0x636F6D6D6F64  # "commod": whoever else asks PostgreSQL for this number waits
+
+metadata = MetaData()
+
+schema = Table("schema_version", metadata, Column("version", Integer, nullable=False))
+
+rooms = Table(
+    "rooms",
+    metadata,
+    Column("code", String(6), primary_key=True),
+    Column("secret", String(64), nullable=False, unique=True),  # its hash
+    Column("version", Integer, nullable=False),
+    Column("opened", Double, nullable=False),
+    Column("expires", Double, nullable=False, index=True),
+    Column("closed", Double),
+    Column("lesson", Text, nullable=False),
+    Column("step", Text, nullable=False),
+    Column("together", Boolean, nullable=False),
+    Column("frozen", Boolean, nullable=False),
+    Column("timer_ends", Double),
+)
+
+
+def _of_a_room(*, primary_key: bool = True) -> Column[str]:
+    return Column("code", ForeignKey("rooms.code", ondelete="CASCADE"), primary_key=primary_key)
+
+
+def _of_a_person() -> tuple[Column[int], ForeignKeyConstraint]:
+    whose = ForeignKeyConstraint(["code", "person"], ["people.code", "people.number"], ondelete="CASCADE")
+    return Column("person", Integer, primary_key=True), whose
+
+
+people = Table(
+    "people",
+    metadata,
+    _of_a_room(),
+    Column("number", Integer, primary_key=True),
+    Column("seat", String(64), nullable=False, unique=True),  # hash of token and browser
+    Column("name", Text, nullable=False),
+    Column("leads", Boolean, nullable=False),
+    Column("seen", Double, nullable=False),
+    Column("link", Text, nullable=False),
+    Column("figures", Text, nullable=False),  # JSON, as everywhere
+)
+
+guesses = Table(
+    "guesses",
+    metadata,
+    _of_a_room(),
+    Column("lesson", Text, primary_key=True),
+    Column("step", Text, primary_key=True),
+    *_of_a_person(),
+    Column("kept", Text, nullable=False),
+)
+
+revealed = Table(
+    "revealed",
+    metadata,
+    _of_a_room(),
+    Column("lesson", Text, primary_key=True),
+    Column("step", Text, primary_key=True),
+)
+
+questions = Table(
+    "questions",
+    metadata,
+    _of_a_room(),
+    Column("number", Integer, primary_key=True),
+    Column("kind", String(4), nullable=False),
+    Column("rounds", Integer, nullable=False),
+    Column("open", Boolean, nullable=False),
+    Column("shown", Integer, nullable=False),
+    Column("ended", Boolean, nullable=False),
+    Column("pair", Text, nullable=False),  # JSON: two links with their figures, or empty
+)
+
+votes = Table(
+    "votes",
+    metadata,
+    _of_a_room(),
+    Column("question", Integer, primary_key=True),
+    Column("round", Integer, primary_key=True),
+    *_of_a_person(),
+    Column("link", Text, nullable=False),
+    Column("figures", Text, nullable=False),
+    Column("reason", Text, nullable=False),
+    Column("choice", String(7), nullable=False),
+    ForeignKeyConstraint(["code", "question"], ["questions.code", "questions.number"], ondelete="CASCADE"),
+)
+
+
+def open_database(address: str) -> Engine:
+    """An engine for a database whose tables are there, in the version of this program.
+
+    Parameters
+    ----------
+    address : str
+        A URL of SQLAlchemy: ``sqlite:///…`` or ``postgresql://…``.
+
+    Raises
+    ------
+    RoomError
+        If the database is one of a newer version of this program.
+    MissingExtraError
+        If it is PostgreSQL's and its driver is not installed.
+    SQLAlchemyError
+        If it cannot be reached.
+    """
+    url = make_url(address)
+    kind = url.get_backend_name()
+    if kind == "sqlite":
+        engine = _sqlite(url)
+    elif kind in ("postgresql", "postgres"):
+        with needs_extra("A database of PostgreSQL", "postgresql"):
+            # A database that was restarted is found again: a connection is tried before it is used.
+            engine = create_engine(url.set(drivername="postgresql+psycopg"), pool_pre_ping=True, **_OF_ALL)
+    else:
+        raise ArgumentError(f"rooms are kept in SQLite or PostgreSQL, not in {kind}")
+    with writing(engine).begin() as connection:
+        _migrate(connection)
+    return engine
+
+
+def writing(engine: Engine) -> Engine:
+    """The same engine for transactions that write: SQLite's take their turn when they begin, not in the middle."""
+    return engine.execution_options(writes=True)
+
+
+# Of what goes wrong the log has the statement, not what people wrote.
+_OF_ALL: dict[str, Any] = {"hide_parameters": True, "pool_size": 5, "max_overflow": 10, "pool_timeout": 10}
+
+
+def _sqlite(url: URL) -> Engine:
+    if url.database and url.database != ":memory:":
+        path = Path(url.database)
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))  # SQLite gives its other files the same mode
+    engine = create_engine(url, connect_args={"timeout": BUSY_SECONDS}, **_OF_ALL)
+
+    @event.listens_for(engine, "connect")
+    def prepare(connection: Any, record: Any) -> None:
+        connection.isolation_level = None  # we say BEGIN ourselves, below
+        for pragma in ("journal_mode=WAL", "synchronous=NORMAL", "foreign_keys=ON", "secure_delete=ON"):
+            connection.execute(f"PRAGMA {pragma}")
+
+    @event.listens_for(engine, "begin")
+    def begin(connection: Connection) -> None:
+        writes = connection.get_execution_options().get("writes", False)
+        connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+    return engine
+
+
+def _migrate(connection: Connection) -> None:
+    if connection.dialect.name == "postgresql":
+        connection.execute(text("SELECT pg_advisory_xact_lock(:number)"), {"number": _MIGRATION_LOCK})
+    if not inspect(connection).has_table(schema.name):
+        metadata.create_all(connection)
+        connection.execute(insert(schema).values(version=VERSION))
+        return
+    found: int = connection.execute(select(schema.c.version)).scalar_one()
+    if found > VERSION:
+        raise RoomError("newer_database", found=found, known=VERSION)
+    for version in range(found, VERSION):
+        for statement in UPGRADES[version]:
+            connection.execute(text(statement))
+    if found < VERSION:
+        connection.execute(update(schema).values(version=VERSION))
