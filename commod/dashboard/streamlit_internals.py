@@ -242,8 +242,8 @@ TO_HINT = (
     "if (button) { hint.scrollIntoView({block: 'center'}); button.focus({preventScroll: true}); } }"
 )
 
-# What has happened in a room is read out once. Streamlit puts new elements in the place of old ones, and a screen reader
-# speaks of a change only in an element that was there before: this one outlives them.
+# What has happened in a room is read out once. Streamlit puts new elements in the place of old ones, and a screen
+# reader speaks of a change only in an element that was there before: this one outlives them.
 SAY_ALOUD = (
     "{ let live = document.getElementById('commod-aloud'); const said = document.querySelector('[data-aloud]');"
     "if (!live) { live = document.createElement('div'); live.id = 'commod-aloud'; live.setAttribute('role', 'status');"

@@ -14,7 +14,17 @@ from commod.dashboard.pages.lesson.pictures import (
     draw_pictures,
     has_picture_beside_slider,
 )
-from commod.dashboard.pages.lesson.progress import Progress, arrived, carry, choose, lesson, progress, stage, turn
+from commod.dashboard.pages.lesson.progress import (
+    Progress,
+    arrived,
+    carry,
+    choose,
+    follow_room,
+    lesson,
+    progress,
+    stage,
+    turn,
+)
 from commod.dashboard.pages.lesson.teachers import draw_teachers_corner
 from commod.dashboard.state import session
 from commod.dashboard.state.page_state import mirrored
@@ -23,7 +33,7 @@ from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.glossary import with_tooltips
 from commod.dashboard.text.html import html_table
 from commod.dashboard.text.menu import PAGES, page_name
-from commod.dashboard.views import controls, frame
+from commod.dashboard.views import controls, frame, room
 from commod.dashboard.views.lesson import script
 from commod.dashboard.views.lesson.live import live_stage
 from commod.dashboard.views.lesson.scenarios import all_scenarios, scenario
@@ -36,6 +46,7 @@ from commod.datasets import damaged_files
 def show() -> None:
     """The page, from top to bottom."""
     frame.page("pages/lesson.py")
+    follow_room()
     here = progress()
     steps = lesson(here).steps
     lost = _lost(steps[here.step])
@@ -95,6 +106,7 @@ def _overview(here: Progress) -> None:
                 on_click=turn,
                 args=(place,),
             )
+        room.invite()
         frame.language_choice()
 
 
@@ -124,6 +136,7 @@ def _work_through(here: Progress, at: Stage) -> None:
         here.answers.pop(here.step, None)
         _ask(here, at.step, question)
         return
+    room.tell_guess(here.lesson, at.step.name, question.kept(guess))
     _show_guess(here, question, guess)
     if at.step.goal and has_picture_beside_slider(at):
         left, right = st.columns(2, gap="medium")
@@ -191,8 +204,11 @@ def _move(step: Step) -> None:
         icon=":material/step_over:",
         on_click=session.stage,
         args=(step.end.looked_at_as(session.current()),),
+        disabled=session.state().frozen,
     )
-    if not session.access().allows(name):
+    if session.state().frozen:
+        st.caption(say("room.frozen_says"))
+    elif not session.access().allows(name):
         st.caption(say("lesson.frozen", control=CONTROLS[name].name))
 
 

@@ -12,9 +12,11 @@ import pandas as pd
 
 from commod.dashboard.rooms import Person, Room, Vote
 from commod.dashboard.rooms import Question as Asked
+from commod.dashboard.state.link import model_of_link
 from commod.dashboard.state.settings import Settings, in_words
+from commod.dashboard.text.language import declared, phrase
 from commod.dashboard.views.lesson.script import Answer, Question
-from commod.dashboard.views.room import settings_of
+from commod.metrics.figures import CRITERIA
 
 # Bars of a histogram, at most.
 MAX_BARS = 12
@@ -27,7 +29,9 @@ COMPARED = ("fairness", "accuracy", "change_rate", "worse")
 
 def guessed(kept: Iterable[str], question: Question) -> list[float | str]:
     """Guesses as they were made; what is no answer to this question, of a step that was changed, is left out."""
-    return [guess for text in kept if (guess := question.guess(text if question.options else _number(text))) is not None]
+    return [
+        guess for text in kept if (guess := question.guess(text if question.options else _number(text))) is not None
+    ]
 
 
 def _number(text: str) -> float | str:
@@ -56,7 +60,9 @@ def _bar_width(span: float) -> float:
     return next(step * power for step in (1, 2, 5, 10) if span / (step * power) <= MAX_BARS)
 
 
-def chosen(guesses: Sequence[float | str], question: Question, answer: Answer, *, right: str, other: str) -> pd.DataFrame:
+def chosen(
+    guesses: Sequence[float | str], question: Question, answer: Answer, *, right: str, other: str
+) -> pd.DataFrame:
     """Rows of `plot_answers`: how many chose each option, and which the model says."""
     counts, said = Counter(guesses), {answer.value, *answer.also}
     return pd.DataFrame(
@@ -94,7 +100,7 @@ def votes(question: Asked) -> list[Signed]:
 
 
 def _signed(sent: Person | Vote, number: int, round: int, reason: str = "") -> Signed:
-    return Signed(number, sent.name, round, settings_of(sent.link), sent.figures, reason)
+    return Signed(number, sent.name, round, model_of_link(sent.link), sent.figures, reason)
 
 
 def comparable(models: Sequence[Signed]) -> tuple[list[Signed], int]:
@@ -108,7 +114,13 @@ def comparable(models: Sequence[Signed]) -> tuple[list[Signed], int]:
 
 
 def points(
-    models: Sequence[Signed], sweep: pd.DataFrame | None, fairness: str, *, kinds: Mapping[int, str], frontier: str, f: str
+    models: Sequence[Signed],
+    sweep: pd.DataFrame | None,
+    fairness: str,
+    *,
+    kinds: Mapping[int, str],
+    frontier: str,
+    f: str,
 ) -> pd.DataFrame:
     """Rows of `plot_models`: the frontier where it is known, f, where people stand, and from where they moved.
 
@@ -121,7 +133,9 @@ def points(
             rows.append(_row(frontier, value, accuracy, 0, setting, line, value))
     for first, last in moves(models):
         for order, end in enumerate((first, last)):
-            row = _row(kinds[2], end.figures["fairness"], end.figures["accuracy"], 1, end.name, f"move {end.number}", order)
+            row = _row(
+                kinds[2], end.figures["fairness"], end.figures["accuracy"], 1, end.name, f"move {end.number}", order
+            )
             rows.append(row)
     for (round, value, accuracy), there in _together(models, "fairness", "accuracy").items():
         who = f"{_names(there)} ({in_words(there[0].settings)})"
@@ -174,6 +188,12 @@ def moves(models: Sequence[Signed]) -> list[tuple[Signed, Signed]]:
     return [(before, after) for before, after in pairs if before.settings != after.settings]
 
 
+def twice(models: Sequence[Signed]) -> set[int]:
+    """Who voted in both rounds."""
+    first, second = ({model.number for model in models if model.round == number} for number in (1, 2))
+    return first & second
+
+
 def votes_table(models: Sequence[Signed], rounds: Mapping[int, str]) -> pd.DataFrame:
     """Every vote: who, in which round, for what, and why."""
     moved = {before.number for before, _ in moves(models)}
@@ -184,6 +204,30 @@ def votes_table(models: Sequence[Signed], rounds: Mapping[int, str]) -> pd.DataF
         for model in sorted(models, key=lambda model: (model.name.casefold(), model.round))
     ]
     return pd.DataFrame(rows)
+
+
+def rounds_of(count: int, language: str) -> dict[int, str]:
+    """What so many rounds of a vote are called."""
+    names = {1: "first", 2: "second"}
+    return {number: phrase(language, f"room.{names[number]}_vote") for number in range(1, count + 1)}
+
+
+def kinds_of(rounds: Mapping[int, str], language: str) -> tuple[tuple[str, str], ...]:
+    """Kinds of points of `plot_models`, with their roles; a single round is drawn as the last one."""
+    roles = ("first", "last")[-len(rounds) :]
+    behind = ((phrase(language, "room.frontier"), "frontier"), (phrase(language, "room.f"), "f"))
+    return (*behind, *zip(rounds.values(), roles, strict=True))
+
+
+def figure_titles(models: Sequence[Signed], language: str) -> dict[str, tuple[str, str]]:
+    """The figures of `COMPARED`, with their titles, which have units, and formats."""
+    criterion = CRITERIA[models[0].settings.fairness]
+    return {
+        "fairness": (declared(language, criterion.figure.axis_title), ".2f"),
+        "accuracy": (declared(language, "Accuracy on test (%)"), ".1%"),
+        "change_rate": (declared(language, "Decisions changed (% of test)"), ".1%"),
+        "worse": (phrase(language, "room.worse_off"), ",.0f"),
+    }
 
 
 # ---- this model or that ----
