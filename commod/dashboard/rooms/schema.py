@@ -156,8 +156,12 @@ def open_database(address: str) -> Engine:
             engine = create_engine(url.set(drivername="postgresql+psycopg"), pool_pre_ping=True, **_OF_ALL)
     else:
         raise ArgumentError(f"rooms are kept in SQLite or PostgreSQL, not in {kind}")
-    with writing(engine).begin() as connection:
-        _migrate(connection)
+    try:
+        with writing(engine).begin() as connection:
+            _migrate(connection)
+    except BaseException:
+        engine.dispose()
+        raise
     return engine
 
 

@@ -1,0 +1,41 @@
+"""A server of PostgreSQL for the tests, from Debian's packages: started when asked for, in a folder of its own."""
+
+import os
+import pwd
+import shutil
+import subprocess
+import tempfile
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+FOLDERS = sorted(Path("/usr/lib/postgresql").glob("*/bin"))
+POSTGRES = shutil.which("postgres") or next((str(folder / "postgres") for folder in reversed(FOLDERS)), None)
+
+
+@contextmanager
+def running():
+    """The address of a server without its database's name; it is reached by a socket in its own folder."""
+    if POSTGRES is None:
+        pytest.skip("needs a server of PostgreSQL (Debian: apt-get install postgresql)")
+    folder = tempfile.mkdtemp(prefix="pg-")
+    # It refuses to work as root.
+    user = "postgres" if os.getuid() == 0 else None
+    if user is not None:
+        os.chown(folder, pwd.getpwnam(user).pw_uid, pwd.getpwnam(user).pw_gid)
+    tools = Path(POSTGRES).parent
+
+    def run(tool, *options):
+        command = [tools / tool, "-D", f"{folder}/data", *options]
+        subprocess.run(command, user=user, cwd=folder, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.STDOUT)
+
+    try:
+        run("initdb", "--username=postgres", "--auth=trust", "--no-sync")
+        run("pg_ctl", "-w", "-l", f"{folder}/log", "-o", f"-c listen_addresses='' -k {folder} -F", "start")
+        try:
+            yield lambda name: f"postgresql://postgres@/{name}?host={folder}"
+        finally:
+            run("pg_ctl", "-w", "-m", "immediate", "stop")
+    finally:
+        shutil.rmtree(folder)

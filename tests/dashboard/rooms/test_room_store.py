@@ -1,0 +1,400 @@
+"""What a room does, on SQLite and on PostgreSQL alike."""
+
+import json
+import math
+
+import pytest
+
+from commod.dashboard.rooms import Model, RoomError
+from commod.dashboard.rooms.export import as_json, as_tables
+from commod.dashboard.rooms.room_store import (
+    HERE_SECONDS,
+    LOOK_SECONDS,
+    MOST_LEADERS,
+    MOST_PEOPLE,
+    PRESENCE_SECONDS,
+    SEEN_EVERY,
+    SWEEP_EVERY,
+)
+from commod.dashboard.text.language import LANGUAGES, phrase
+
+LINK = "data=law_school&lambda_fair=2"
+OTHER = "data=adult&lambda_fair=0.5"
+FIGURES = {"p_rule": 0.71, "accuracy": 0.83, "changed": 0.05, "worse": 12.0}
+
+
+def refused(reason):
+    return pytest.raises(RoomError, check=lambda error: error.reason == reason)
+
+
+def opened(store):
+    """A room and who leads it."""
+    room = store.open_room("bar_exam")
+    return room, store.take_lead(room.secret, browser="leader's", caller="school")
+
+
+def join(store, room, name=None, browser=None):
+    return store.join(room.code, name, browser=browser or f"browser of {name}", caller="school")
+
+
+def test_a_room_is_opened_led_and_joined(store):
+    room, leader = opened(store)
+    ana, somebody = join(store, room, "Ana"), join(store, room)
+    assert [leader.leads, ana.leads, somebody.leads] == [True, False, False]
+    seen = store.look(room.code)
+    assert [(person.number, person.name, person.leads, person.here) for person in seen.people] == [
+        (seat.number, seat.name, seat.leads, True) for seat in (leader, ana, somebody)
+    ]
+    assert ana.name == "Ana"
+    assert len(somebody.name.split()) == 2
+    assert (seen.lesson, seen.step, seen.closed, seen.question, seen.guesses) == ("bar_exam", "", None, None, {})
+
+
+def test_a_code_is_read_as_people_type_it(store):
+    room, _ = opened(store)
+    for typed in (
+        f" {room.code} ",
+        room.code.lower(),
+        f"{room.code[:3]} {room.code[3:]}",
+        f"{room.code[:3]}-{room.code[3:]}",
+    ):
+        assert store.join(typed, None, browser="hers", caller="school").code == room.code
+    for typed in ("", room.code[:5], f"{room.code}A", "ÀÀÀÀÀÀ", "' OR 1", "\0" * 6, "A" * 10_000):
+        with refused("no_room"):
+            store.join(typed, None, browser="hers", caller="school")
+
+
+def test_names_in_a_room_are_unique(store):
+    room, _ = opened(store)
+    long = "x" * 24
+    names = [join(store, room, name).name for name in ("Ana", "ana", "Ana", long, long, None, None)]
+    assert names[:5] == ["Ana", "ana 2", "Ana 3", long, "x" * 20 + " 2"]
+    assert len({name.casefold() for name in names}) == len(names)
+
+
+def test_a_seat_is_known_by_its_token_and_browser(store, make_store):
+    room, _ = opened(store)
+    ana = join(store, room, "Ana", "hers")
+    other_process = make_store()
+    assert other_process.seat(room.code, ana.token, browser="hers") == ana
+    assert store.seat(room.code, ana.token, browser="another") is None
+    assert store.seat(room.code, ana.token, browser="") is None
+    assert store.seat("AAAAAA", ana.token, browser="hers") is None
+    assert store.seat(room.code, ana.token[:-1], browser="hers") is None
+
+
+def test_the_last_guess_counts_until_it_is_revealed(store):
+    room, leader = opened(store)
+    ana, bo = join(store, room, "Ana"), join(store, room, "Bo")
+    store.guess(ana, "bar_exam", "one", "30")
+    store.guess(bo, "bar_exam", "one", "12")
+    store.guess(ana, "bar_exam", "one", "20")
+    store.guess(ana, "bar_exam", "two", "a")
+    assert store.look(room.code).guesses == {("bar_exam", "one"): ("12", "20"), ("bar_exam", "two"): ("a",)}
+    store.reveal(leader, "bar_exam", "one")
+    store.reveal(leader, "bar_exam", "one")
+    with refused("already_revealed"):
+        store.guess(bo, "bar_exam", "one", "20")
+    store.guess(bo, "bar_exam", "two", "b")
+    seen = store.look(room.code)
+    assert seen.revealed == {("bar_exam", "one")}
+    assert seen.guesses[("bar_exam", "one")] == ("12", "20")
+
+
+def test_people_stand_somewhere(store):
+    room, _ = opened(store)
+    ana = join(store, room, "Ana")
+    store.stand(ana, LINK, FIGURES)
+    store.stand(ana, OTHER, {**FIGURES, "p_rule": math.nan, "worse": math.inf})
+    person = store.look(room.code).people[1]
+    assert (person.link, person.figures) == (OTHER, {"accuracy": 0.83, "changed": 0.05})
+
+
+def test_vote_discuss_and_vote_again(store):
+    room, leader = opened(store)
+    ana, bo = join(store, room, "Ana"), join(store, room, "Bo")
+    with refused("no_open_question"):
+        store.send_vote(ana, LINK, FIGURES, "too early")
+    with refused("no_open_question"):
+        store.show_result(leader)
+    store.ask_to_sign(leader)
+    store.send_vote(ana, LINK, FIGURES, "fair enough")
+    store.send_vote(bo, OTHER, FIGURES, "accurate")
+    store.send_vote(ana, OTHER, FIGURES, "changed my mind")
+    with refused("no_open_question"):
+        store.choose(ana, "a")
+    store.show_result(leader)
+    with refused("no_open_question"):
+        store.send_vote(bo, LINK, FIGURES, "too late")
+    store.ask_again(leader)
+    question = store.look(room.code).question
+    assert (question.rounds, question.open, question.shown, question.ended) == (2, True, 1, False)
+    store.send_vote(bo, LINK, FIGURES, "convinced")
+    with refused("no_more_rounds"):
+        store.ask_again(leader)
+    store.show_result(leader)
+    question = store.look(room.code).question
+    assert (question.kind, question.open, question.shown) == ("sign", False, 2)
+    assert [(vote.name, vote.link, vote.reason) for vote in question.of_round(1)] == [
+        ("Ana", OTHER, "changed my mind"),
+        ("Bo", OTHER, "accurate"),
+    ]
+    assert [(vote.person_number, vote.link, vote.figures) for vote in question.of_round(2)] == [
+        (bo.number, LINK, FIGURES)
+    ]
+    store.end_question(leader)
+    seen = store.look(room.code)
+    assert seen.question is None
+    assert len(seen.questions) == 1
+
+
+def test_this_model_or_that(store):
+    room, leader = opened(store)
+    ana = join(store, room, "Ana")
+    store.ask_to_sign(leader)
+    store.ask_pair(leader, Model(LINK, FIGURES), Model(OTHER, {}))
+    with refused("no_open_question"):
+        store.send_vote(ana, LINK, FIGURES, "the question before")
+    with refused("no_such_choice"):
+        store.choose(ana, "both")
+    store.choose(ana, "a")
+    store.choose(ana, "neither")
+    before, question = store.look(room.code).questions
+    assert (before.open, before.ended) == (False, True)
+    assert (question.kind, question.a, question.b) == ("pair", Model(LINK, FIGURES), Model(OTHER, {}))
+    assert [vote.choice for vote in question.votes] == ["neither"]
+
+
+def test_a_leader_sets_what_holds_for_all(store):
+    room, leader = opened(store)
+    store.lead(leader, lesson="credit", step="two", together=True, frozen=True, timer_ends=1_000_300.0)
+    store.lead(leader, frozen=False)
+    seen = store.look(room.code)
+    assert (seen.lesson, seen.step, seen.together, seen.frozen, seen.timer_ends) == (
+        "credit", "two", True, False, 1_000_300.0,
+    )  # fmt: skip
+    store.lead(leader, timer_ends=None)
+    assert store.look(room.code).timer_ends is None
+
+
+def leader_only(store):
+    model = Model(LINK, FIGURES)
+    return {
+        "new_secret": store.new_secret,
+        "lead": lambda seat: store.lead(seat, frozen=True),
+        "reveal": lambda seat: store.reveal(seat, "bar_exam", "one"),
+        "ask_to_sign": store.ask_to_sign,
+        "ask_again": store.ask_again,
+        "ask_pair": lambda seat: store.ask_pair(seat, model, model),
+        "show_result": store.show_result,
+        "end_question": store.end_question,
+        "close": store.close,
+        "delete": store.delete,
+    }
+
+
+def test_nobody_else_leads(store):
+    room, leader = opened(store)
+    ana = join(store, room, "Ana")
+    store.ask_to_sign(leader)
+    before = store.look(room.code)
+    for act in leader_only(store).values():
+        with refused("not_leading"):
+            act(ana)
+    assert store.look(room.code) == before
+
+
+def test_a_new_secret_ends_the_old_link_and_who_leads_by_it(store):
+    room, leader = opened(store)
+    helper = store.take_lead(room.secret, browser="helper's", caller="school")
+    secret = store.new_secret(leader)
+    with refused("no_room"):
+        store.take_lead(room.secret, browser="third", caller="school")
+    with refused("not_leading"):
+        store.close(helper)
+    assert store.take_lead(secret, browser="third", caller="school").leads
+    store.close(leader)
+
+
+def test_tabs_that_lead_give_way_to_the_next(store, clock):
+    room, leader = opened(store)
+    others = []
+    for number in range(MOST_LEADERS):
+        clock.wait(1)
+        others.append(store.take_lead(room.secret, browser=f"leader {number}", caller="school"))
+    with refused("no_seat"):
+        store.lead(leader, frozen=True)
+    for seat in others:
+        store.lead(seat, frozen=True)
+
+
+def test_a_closed_room_is_read_and_takes_nothing(store):
+    room, leader = opened(store)
+    ana = join(store, room, "Ana")
+    store.guess(ana, "bar_exam", "one", "20")
+    store.ask_to_sign(leader)
+    store.send_vote(ana, LINK, FIGURES, "why")
+    store.close(leader)
+    for act in (
+        lambda: join(store, room, "Bo"),
+        lambda: store.take_lead(room.secret, browser="new", caller="school"),
+        lambda: store.stand(ana, LINK, FIGURES),
+        lambda: store.guess(ana, "bar_exam", "two", "20"),
+        lambda: store.send_vote(ana, LINK, FIGURES, "again"),
+        lambda: store.lead(leader, frozen=True),
+        lambda: store.close(leader),
+    ):
+        with refused("closed"):
+            act()
+    store.seen(ana)
+    seen = store.look(room.code)
+    assert seen.closed is not None
+    assert seen.guesses
+    assert not seen.question.open
+    assert seen.question.votes
+    assert store.seat(room.code, ana.token, browser="browser of Ana") == ana
+    store.delete(leader)
+    with refused("no_room"):
+        store.look(room.code)
+
+
+def test_a_deleted_room_is_gone_at_once_for_every_process(store, make_store, clock):
+    room, leader = opened(store)
+    ana = join(store, room, "Ana")
+    other = make_store()
+    other.look(room.code)
+    store.delete(leader)
+    clock.wait(LOOK_SECONDS)
+    with refused("no_room"):
+        other.look(room.code)
+    with refused("no_room"):
+        store.guess(ana, "bar_exam", "one", "20")
+    assert store.seat(room.code, ana.token, browser="browser of Ana") is None
+    with refused("no_room"):
+        join(store, room, "Bo")
+
+
+def test_a_room_ends_by_itself(make_store, clock):
+    store = make_store(hours=2)
+    room, leader = opened(store)
+    ana = join(store, room, "Ana")
+    clock.wait(2 * 3600 - 1)
+    younger, _ = opened(store)
+    assert store.sweep() == 0
+    store.guess(ana, "bar_exam", "one", "20")
+    clock.wait(1)
+    assert store.seat(room.code, ana.token, browser="browser of Ana") is None
+    for act in (lambda: store.look(room.code), lambda: store.close(leader), lambda: join(store, room, "Bo")):
+        with refused("no_room"):
+            act()
+    assert store.sweep() + store.sweep() <= 1
+    assert store.look(younger.code).people
+
+
+@pytest.mark.parametrize("act", ["open_room", "join", "look"])
+def test_whoever_comes_sweeps_once_a_minute(make_store, clock, act, monkeypatch):
+    store = make_store(hours=1)
+    room, _ = opened(store)
+    swept = []
+    monkeypatch.setattr(store, "sweep", lambda: swept.append(1) or setattr(store, "_swept", clock()))
+    acts = {
+        "open_room": lambda: store.open_room("bar_exam"),
+        "join": lambda: join(store, room),
+        "look": lambda: store.look(room.code),
+    }
+    clock.wait(SWEEP_EVERY)
+    acts[act]()
+    acts[act]()
+    assert len(swept) == 1
+
+
+def test_a_look_is_kept_for_half_a_second_and_own_changes_are_there_at_once(store, make_store, clock):
+    room, _ = opened(store)
+    ana = join(store, room, "Ana")
+    other = make_store()
+    first = other.look(room.code)
+    store.guess(ana, "bar_exam", "one", "20")
+    assert store.look(room.code).guesses
+    assert other.look(room.code) is first
+    clock.wait(LOOK_SECONDS)
+    second = other.look(room.code)
+    assert second.guesses
+    assert second.version > first.version
+    clock.wait(LOOK_SECONDS)
+    assert other.look(room.code) is second
+
+
+def test_who_goes_is_no_longer_here(store, clock):
+    room, leader = opened(store)
+    ana = join(store, room, "Ana")
+    version = store.look(room.code).version
+    for _ in range(int(HERE_SECONDS / SEEN_EVERY)):
+        clock.wait(SEEN_EVERY)
+        store.seen(leader)
+    clock.wait(PRESENCE_SECONDS)
+    assert [person.here for person in store.look(room.code).people] == [True, False]
+    store.seen(ana)
+    clock.wait(PRESENCE_SECONDS)
+    seen = store.look(room.code)
+    assert [person.here for person in seen.people] == [True, True]
+    assert seen.version == version
+
+
+def test_the_201st_is_refused_and_a_leader_still_comes_in(store, clock):
+    room, _ = opened(store)
+    for number in range(MOST_PEOPLE):
+        join(store, room, f"person {number}")
+    with refused("room_full"):
+        join(store, room, "one too many")
+    store.take_lead(room.secret, browser="phone", caller="home")
+    assert sum(not person.leads for person in store.look(room.code).people) == MOST_PEOPLE
+
+
+def test_one_room_too_many_is_refused_until_one_ends(make_store, clock):
+    store = make_store(most_rooms=2)
+    (_, leader), _ = opened(store), opened(store)
+    with refused("too_many_rooms"):
+        store.open_room("bar_exam")
+    store.delete(leader)
+    store.open_room("bar_exam")
+
+
+def test_what_is_taken_home_has_all_and_no_key(store):
+    room, leader = opened(store)
+    ana = join(store, room, "Ana")
+    store.stand(ana, OTHER, {"p_rule": 0.5})
+    store.guess(ana, "bar_exam", "one", "20")
+    store.reveal(leader, "bar_exam", "one")
+    store.guess(ana, "bar_exam", "two", "a")
+    store.ask_to_sign(leader)
+    store.send_vote(ana, LINK, FIGURES, "=1+1 \U0001f600")
+    seen = store.look(room.code)
+    tables, text = as_tables(seen), as_json(seen)
+    assert tables["guesses"].to_numpy().tolist() == [["bar_exam", "one", True, "20"], ["bar_exam", "two", False, "a"]]
+    assert tables["votes"].drop(columns=["link"]).to_dict("records") == [
+        {"question": 1, "kind": "sign", "round": 1, "person": 2, "name": "Ana", "choice": ""}
+        | {"reason": "=1+1 \U0001f600", **FIGURES}
+    ]
+    assert tables["people"]["name"].tolist() == [leader.name, "Ana"]
+    whole = json.loads(text)
+    assert whole["questions"][0]["votes"][0]["figures"] == FIGURES
+    assert whole["revealed"] == [{"lesson": "bar_exam", "step": "one"}]
+    for key in (ana.token, ana.key, leader.token, leader.key, room.secret, "browser of Ana"):
+        assert key not in text
+        assert not any(key in table.to_csv() for table in tables.values())
+
+
+def test_an_empty_room_can_be_taken_home(store):
+    room = store.open_room("bar_exam")
+    tables = as_tables(store.look(room.code))
+    assert {name: len(table) for name, table in tables.items()} == {"guesses": 0, "votes": 0, "people": 0}
+    assert "reason" in tables["votes"]
+    assert json.loads(as_json(store.look(room.code)))["people"] == []
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_an_error_has_its_phrase(store, language):
+    with pytest.raises(RoomError) as caught:
+        store.join("AAAAAA", None, browser="", caller="")
+    assert phrase(language, caught.value.key, **caught.value.facts)
+    assert str(caught.value) == phrase("en", caught.value.key)

@@ -1,0 +1,351 @@
+"""What somebody can try in a room: guess codes, take another's seat, flood it, write what is not a name."""
+
+import sqlite3
+import unicodedata
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sqlalchemy import make_url
+
+from commod.dashboard.rooms import Model, RoomError, RoomStore, Seat
+from commod.dashboard.rooms.names import (
+    ALPHABET,
+    NAME_LENGTH,
+    NICKNAMES,
+    REASON_LENGTH,
+    clean,
+    new_code,
+    seat_key,
+    unique_name,
+)
+from commod.dashboard.rooms.room_store import MOST_PEOPLE, MOST_QUESTIONS, MOST_ROOMS, MOST_STEPS
+from tests.dashboard.rooms.test_room_store import FIGURES, LINK, join, opened, refused
+
+WRONG = ["AAAAAA", "BBBBBB"]
+HOSTILE = [
+    "<script>alert(1)</script>",
+    "**bold** [link](http://example.org) :material/home: $x$",
+    "'; DROP TABLE rooms; --",
+    "a\x00b\x07c\x1b[31m",
+    "two\nlines\r\nand\u2028more\u2029and\x85more",
+    "\u202egnp.exe\u202c \u2066x\u2069 \u200f\u200b\ufeff",
+    "Z" + "\u0301\u0316\u0330" * 400,
+    "\U0001f469\u200d\U0001f4bb\U0001f600" * 3000,
+    "x" * 10_240,
+    "\ud800 half a pair",
+    "\ue000\U000e0041\ufff9",
+]
+
+
+@pytest.fixture(params=["sqlite"])
+def database(tmp_path):
+    """What is tried here is our own doing, whichever database is behind it."""
+    return f"sqlite:///{tmp_path}/rooms.sqlite"
+
+
+# ---- Codes ----
+
+
+def test_a_code_has_enough_of_chance():
+    codes = {new_code() for _ in range(2000)}
+    assert len(codes) == 2000
+    assert set("".join(codes)) == set(ALPHABET)
+    assert not set(ALPHABET) & set("IL1O0")
+
+
+def tries_until_refused(store, caller, most=10_000):
+    for number in range(most):
+        try:
+            store.join(WRONG[number % 2], None, browser="", caller=caller)
+        except RoomError as error:
+            if error.reason == "too_many_tries":
+                return number
+    return most
+
+
+def test_guessing_a_code_takes_years(store, clock):
+    """As docs/deploy.md reckons: two hours of tries, from as many networks as one likes."""
+    at_once = sum(tries_until_refused(store, f"network {number}") for number in range(10))
+    tries = 0
+    for number in range(120):
+        clock.wait(60)
+        tries += sum(tries_until_refused(store, f"network {number} {other}") for other in range(2))
+    per_year = at_once + 365 * 12 * tries
+    assert (at_once, tries) == (60, 240)
+    assert len(ALPHABET) ** 6 / MOST_ROOMS / per_year > 8
+
+
+def test_one_network_has_its_own_bound_and_typed_nonsense_does_not_count(store, clock):
+    for _ in range(100):
+        with refused("no_room"):
+            store.join("nonsense", None, browser="", caller="school")
+    assert tries_until_refused(store, "school") == 20
+    clock.wait(60)
+    assert tries_until_refused(store, "school") == 1
+    assert tries_until_refused(store, "library") == 20
+
+
+def test_a_right_code_is_refused_as_well_when_tries_are_used_up(store):
+    room, _ = opened(store)
+    tries_until_refused(store, "thief")
+    with refused("too_many_tries"):
+        store.join(room.code, None, browser="", caller="thief")
+
+
+def test_a_class_comes_in_while_others_guess(store):
+    """Its leader sits in the same network, which therefore knows the code."""
+    room, _ = opened(store)
+    for number in range(5):
+        tries_until_refused(store, f"thief {number}")
+    with refused("too_many_tries"):
+        store.join(room.code, None, browser="", caller="elsewhere")
+    assert join(store, room, "Ana").name == "Ana"
+    # Nor does what the class has typed wrongly keep the others out.
+    tries_until_refused(store, "school")
+    assert join(store, room, "Bo").name == "Bo"
+
+
+def test_right_codes_are_no_tries(store):
+    room, _ = opened(store)
+    for number in range(70):
+        store.join(room.code, None, browser=f"browser {number}", caller=f"network {number}")
+    assert tries_until_refused(store, "school") == 20
+
+
+def test_a_browser_takes_a_few_seats_and_a_network_a_class(store, clock):
+    room, _ = opened(store)
+    for _ in range(10):
+        join(store, room, None, "one")
+    with refused("joined_too_often"):
+        join(store, room, None, "one")
+    clock.wait(60)
+    join(store, room, None, "one")
+
+
+def test_one_network_does_not_open_all_the_rooms(store, clock):
+    for _ in range(20):
+        store.open_room("bar_exam", caller="school")
+    with refused("opened_too_many"):
+        store.open_room("bar_exam", caller="school")
+    store.open_room("bar_exam", caller="another")
+    clock.wait(3600)
+    store.open_room("bar_exam", caller="school")
+
+
+# ---- Seats ----
+
+
+def test_nobody_votes_for_another(store):
+    room, leader = opened(store)
+    ana, bo = join(store, room, "Ana"), join(store, room, "Bo")
+    store.ask_to_sign(leader)
+    store.send_vote(ana, LINK, FIGURES, "mine")
+    # What the board tells of Ana, with a token of one's own: it is Bo's number that counts, and Bo's key.
+    forged = Seat(room.code, bo.token, "Ana", True, ana.number, seat_key(bo.token, "browser of Bo"))
+    store.send_vote(forged, LINK, {}, "forged")
+    votes = store.look(room.code).question.votes
+    assert [(vote.name, vote.reason) for vote in votes] == [("Ana", "mine"), ("Bo", "forged")]
+    with refused("not_leading"):
+        store.close(forged)
+    copied = Seat(room.code, ana.token, "Ana", False, ana.number, seat_key(ana.token, "browser of Bo"))
+    with refused("no_seat"):
+        store.send_vote(copied, LINK, {}, "from another browser")
+    elsewhere, _ = opened(store)
+    with refused("no_seat"):
+        store.send_vote(Seat(elsewhere.code, ana.token, "Ana", False, 2, ana.key), LINK, {}, "in another room")
+
+
+def test_a_flood_slows_only_who_sends_it(store, clock):
+    room, _ = opened(store)
+    ana, bo = join(store, room, "Ana"), join(store, room, "Bo")
+    version = store.look(room.code).version
+    for _ in range(20):
+        store.stand(ana, LINK, FIGURES)
+    for _ in range(1000):
+        with refused("too_fast"):
+            store.stand(ana, LINK, FIGURES)
+    assert store.look(room.code).version == version + 20
+    for _ in range(20):
+        store.stand(bo, LINK, FIGURES)
+    clock.wait(1)
+    for _ in range(4):
+        store.stand(ana, LINK, FIGURES)
+    with refused("too_fast"):
+        store.guess(ana, "bar_exam", "one", "1")
+
+
+def test_presence_is_written_now_and_then(store, clock, monkeypatch):
+    room, _ = opened(store)
+    ana = join(store, room, "Ana")
+    writes, writing = [], store._writing
+    monkeypatch.setattr(store, "_writing", lambda: writes.append(1) or writing())
+    for _ in range(100):
+        store.seen(ana)
+        clock.wait(0.5)
+    assert len(writes) == 5
+
+
+# ---- What people write ----
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_hostile_names_and_reasons_are_bounded(store, text):
+    room, leader = opened(store)
+    ana = join(store, room, text, "hers")
+    store.ask_to_sign(leader)
+    store.send_vote(ana, LINK, FIGURES, text)
+    seen = store.look(room.code)
+    name, reason = seen.people[1].name, seen.question.votes[0].reason
+    assert 0 < len(name) <= NAME_LENGTH
+    assert len(reason) <= REASON_LENGTH
+    for shown in (name, reason):
+        assert not [sign for sign in shown if unicodedata.category(sign)[0] == "C"]
+        assert not {"\n", "\r", "\u2028", "\u2029"} & set(shown)
+    name.encode()
+
+
+@given(st.text(max_size=400), st.integers(1, 40))
+def test_a_cleaned_text_stays_as_it_is(text, length):
+    cleaned = clean(text, length)
+    assert len(cleaned) <= length
+    assert cleaned == cleaned.strip()
+    assert clean(cleaned, length) == cleaned
+    cleaned.encode()
+
+
+@given(st.lists(st.one_of(st.none(), st.text(max_size=30), st.just("Ana"), st.sampled_from(NICKNAMES)), max_size=30))
+def test_however_people_call_themselves_names_are_unique(asked):
+    names = []
+    for nickname in asked:
+        names.append(unique_name(nickname, names))
+    assert len({name.casefold() for name in names}) == len(names)
+    assert all(0 < len(name) <= NAME_LENGTH for name in names)
+
+
+def test_everybody_can_stay_without_a_name():
+    names = []
+    for _ in range(MOST_PEOPLE + 10):
+        names.append(unique_name(None, names))
+    assert len(set(names)) == len(names)
+
+
+@pytest.mark.parametrize(
+    ("link", "reason"),
+    [
+        ("data=own-0123&lambda_fair=2", "own_data"),
+        ("data=own-lesson-mine-table", "own_data"),
+        ("data=law_school&data=own-0123", "own_data"),
+        ("lambda_fair=2", "own_data"),
+        ("", "own_data"),
+        ("data=law_school&seat=abc", "too_long"),
+        ("data=law_school&lead=abc", "too_long"),
+        ("data=law_school&x=" + "1" * 2000, "too_long"),
+        ("data=law_school&x=\x00", "too_long"),
+        ("data=law_school&x=é", "too_long"),
+    ],
+)
+def test_only_settings_on_built_in_data_are_taken(store, link, reason):
+    room, leader = opened(store)
+    ana = join(store, room, "Ana")
+    store.ask_to_sign(leader)
+    before = store.look(room.code)
+    for act in (
+        lambda: store.stand(ana, link, FIGURES),
+        lambda: store.send_vote(ana, link, FIGURES, "why"),
+        lambda: store.ask_pair(leader, Model(LINK, {}), Model(link, {})),
+    ):
+        with refused(reason):
+            act()
+    assert store.look(room.code) == before
+
+
+def test_nothing_grows_without_bound(store, clock):
+    room, leader = opened(store)
+    ana = join(store, room, "Ana")
+    for act in (
+        lambda: store.stand(ana, LINK, {f"figure {n}": 1.0 for n in range(31)}),
+        lambda: store.stand(ana, LINK, {"x" * 201: 1.0}),
+        lambda: store.guess(ana, "bar_exam", "x" * 201, "1"),
+        lambda: store.guess(ana, "bar_exam", "one", "x" * 201),
+        lambda: store.guess(ana, "bar\x00exam", "one", "1"),
+        lambda: store.lead(leader, step="x" * 201),
+        lambda: store.lead(leader, timer_ends=float("nan")),
+        lambda: store.open_room("x" * 201),
+    ):
+        with refused("too_long"):
+            act()
+    for number in range(MOST_STEPS):
+        clock.wait(1)
+        store.guess(ana, "bar_exam", f"step {number}", "1")
+    store.guess(ana, "bar_exam", "step 0", "changed")
+    with refused("too_long"):
+        store.guess(ana, "bar_exam", "one more", "1")
+    for _ in range(MOST_QUESTIONS):
+        clock.wait(1)
+        store.ask_to_sign(leader)
+    with refused("too_many_questions"):
+        store.ask_to_sign(leader)
+
+
+# ---- What is stored ----
+
+
+def all_bytes(database):
+    path = Path(make_url(database).database)
+    return b"".join(file.read_bytes() for file in sorted(path.parent.glob(f"{path.name}*")))
+
+
+def test_the_file_has_no_secret_no_token_no_browser_and_no_address(store, database):
+    room = store.open_room("bar_exam", caller="203.0.113.9")
+    leader = store.take_lead(room.secret, browser="cookie-of-the-leader", caller="203.0.113.9")
+    ana = store.join(room.code, "Ana of the file", browser="cookie-of-ana", caller="203.0.113.9")
+    store.ask_to_sign(leader)
+    store.send_vote(ana, LINK, FIGURES, "a reason in the file")
+    store.seen(ana)
+    secret = store.new_secret(leader)
+    stored = all_bytes(database)
+    for key in (room.secret, secret, leader.token, ana.token, "cookie-of", "203.0.113"):
+        assert key.encode() not in stored
+    for text in ("Ana of the file", "a reason in the file", ana.key, LINK):  # so that the search would find it
+        assert text.encode() in stored
+
+
+@pytest.mark.parametrize("way", ["delete", "sweep"])
+def test_nothing_of_a_room_that_is_gone_stays_in_the_file(store, database, clock, way):
+    room, leader = opened(store)
+    ana = join(store, room, "Ana of the file")
+    store.ask_to_sign(leader)
+    store.send_vote(ana, LINK, FIGURES, "a reason in the file")
+    if way == "delete":
+        store.delete(leader)
+    else:
+        clock.wait(24 * 3600)
+        assert store.sweep() == 1
+    stored = all_bytes(database)
+    assert len(stored) > 1000
+    for text in ("Ana of the file", "a reason in the file", ana.key, LINK, room.code):
+        assert text.encode() not in stored
+
+
+def test_the_file_is_for_its_owner_alone(store, database):
+    opened(store)
+    path = Path(make_url(database).database)
+    assert {file.stat().st_mode & 0o777 for file in path.parent.glob(f"{path.name}*")} == {0o600}
+
+
+def test_a_database_that_fails_is_told_in_a_sentence(store, database, tmp_path, caplog):
+    _, leader = opened(store)
+    with closing(sqlite3.connect(make_url(database).database)) as connection:
+        connection.execute("DROP TABLE votes")
+        connection.execute("DROP TABLE people")
+    with refused("unreachable"):
+        store.stand(leader, LINK, FIGURES)
+    assert "no such table" in caplog.text
+    assert leader.key not in caplog.text
+    (tmp_path / "file").write_text("")
+    for address in (f"sqlite:///{tmp_path}/file/rooms.sqlite", "nonsense", "mysql://host/rooms"):
+        with refused("unreachable"):
+            RoomStore(address)

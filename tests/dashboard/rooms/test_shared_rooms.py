@@ -1,0 +1,225 @@
+"""Rooms that several threads and processes write at one moment, that one of them leaves in the middle, and that are
+older or newer than the program."""
+
+import multiprocessing
+import os
+import signal
+import time
+from concurrent.futures import ThreadPoolExecutor
+from itertools import count
+
+import pytest
+from sqlalchemy import inspect, text
+
+from commod.dashboard import rooms
+from commod.dashboard.rooms import RoomStore, schema
+from tests.dashboard.rooms.test_room_store import FIGURES, LINK, join, opened, refused
+
+# As nginx's processes, but without their start.
+process = multiprocessing.get_context("fork")
+
+
+def patient(database):
+    """A store whose limits are never met: for it, a second passes whenever it looks at its clock."""
+    seconds = count()
+    return RoomStore(database, steady=lambda: float(next(seconds)))
+
+
+def _vote(database, seats, begin):
+    store = RoomStore(database)
+    begin.wait(timeout=30)
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(lambda seat: store.send_vote(seat, LINK, FIGURES, f"of {seat.name}"), seats))
+    store.dispose()
+
+
+def test_sixty_votes_of_two_processes_at_one_moment_count_once_each(database):
+    store = patient(database)
+    room, leader = opened(store)
+    seats = [join(store, room, f"person {number}") for number in range(60)]
+    store.ask_to_sign(leader)
+    before = store.look(room.code).version
+    store.dispose()
+    begin = process.Barrier(2)
+    # Half of the people vote by both processes: a second click that meets another process replaces the first.
+    shares = [seats[:45], seats[15:]]
+    voters = [process.Process(target=_vote, args=(database, share, begin)) for share in shares]
+    for voter in voters:
+        voter.start()
+    for voter in voters:
+        voter.join(timeout=60)
+    assert [voter.exitcode for voter in voters] == [0, 0]
+    seen = store.look(room.code)
+    assert sorted(vote.name for vote in seen.question.votes) == sorted(seat.name for seat in seats)
+    assert all(vote.reason == f"of {vote.name}" for vote in seen.question.votes)
+    assert seen.version == before + 90
+    store.dispose()
+
+
+def _write_without_end(database, seat, written):
+    store = patient(database)
+    for number in count():
+        store.guess(seat, "bar_exam", f"step {number % 150}", str(number))
+        store.stand(seat, LINK, {"p_rule": float(number)})
+        written.value = number
+
+
+def test_a_process_that_is_killed_while_it_writes_loses_nothing(database):
+    store = patient(database)
+    room, leader = opened(store)
+    ana = join(store, room, "Ana")
+    store.dispose()
+    written = process.Value("q", -1, lock=False)
+    writer = process.Process(target=_write_without_end, args=(database, ana, written))
+    writer.start()
+    deadline = time.monotonic() + 30
+    while written.value < 40 and time.monotonic() < deadline:
+        time.sleep(0.001)
+    os.kill(writer.pid, signal.SIGKILL)
+    writer.join(timeout=30)
+    assert writer.exitcode == -signal.SIGKILL
+    last = written.value
+    assert last >= 40
+
+    again = patient(database)
+    seen = again.look(room.code)
+    guessed = {int(kept) for values in seen.guesses.values() for kept in values}
+    assert guessed in (set(range(last + 1)), set(range(last + 2)), set(range(last + 3)))
+    assert seen.people[1].figures["p_rule"] in (last, last + 1)
+    again.ask_to_sign(leader)
+    again.send_vote(ana, LINK, FIGURES, "still here")
+    assert again.look(room.code).question.votes
+    if database.startswith("sqlite"):
+        with again._reader.connect() as connection:
+            assert connection.execute(text("PRAGMA integrity_check")).scalar_one() == "ok"
+            assert connection.execute(text("PRAGMA foreign_key_check")).all() == []
+            assert connection.execute(text("PRAGMA journal_mode")).scalar_one() == "wal"
+    again.dispose()
+
+
+def test_who_writes_sees_it_at_once_whoever_else_looks(database):
+    store = patient(database)
+    store._steady = time.monotonic  # looks are kept for their half second
+    room, _ = opened(store)
+    seats = [join(store, room, f"person {number}") for number in range(4)]
+
+    def move_and_look(seat):
+        versions = []
+        for number in range(15):
+            store.stand(seat, LINK, {"p_rule": number})
+            seen = store.look(room.code)
+            assert seen.people[seat.number - 1].figures == {"p_rule": number}
+            versions.append(seen.version)
+        return versions
+
+    with ThreadPoolExecutor(len(seats)) as pool:
+        for versions in pool.map(move_and_look, seats):
+            assert versions == sorted(set(versions))
+    store.dispose()
+
+
+def test_a_new_database_has_the_version_of_the_program(make_store):
+    store = make_store()
+    with store._reader.begin() as connection:
+        assert connection.execute(text("SELECT version FROM schema_version")).all() == [(schema.VERSION,)]
+
+
+def test_two_processes_that_start_at_once_make_the_tables_once(database):
+    with ThreadPoolExecutor(4) as pool:
+        stores = list(pool.map(lambda _: RoomStore(database), range(4)))
+    room, _ = opened(stores[0])
+    assert stores[3].look(room.code).people
+    for store in stores:
+        store.dispose()
+
+
+def test_an_older_database_is_brought_up_to_date_and_keeps_its_rooms(make_store, monkeypatch):
+    """A version 0 that knew no timer: what the next version will do to this one."""
+    store = make_store()
+    room, leader = opened(store)
+    store.dispose()
+    with store._writer.begin() as connection:
+        connection.execute(text("ALTER TABLE rooms DROP COLUMN timer_ends"))
+        connection.execute(text("UPDATE schema_version SET version = 0"))
+    monkeypatch.setitem(schema.UPGRADES, 0, ("ALTER TABLE rooms ADD COLUMN timer_ends DOUBLE PRECISION",))
+    for _ in range(2):  # the second time there is nothing to do
+        newer = make_store()
+        assert newer.look(room.code).people
+        newer.lead(leader, timer_ends=5.0)
+    assert newer.look(room.code).timer_ends == 5.0
+    with newer._reader.begin() as connection:
+        assert connection.execute(text("SELECT version FROM schema_version")).scalar_one() == 1
+
+
+def test_an_upgrade_that_fails_changes_nothing(make_store, monkeypatch):
+    store = make_store()
+    with store._writer.begin() as connection:
+        connection.execute(text("UPDATE schema_version SET version = 0"))
+    steps = ("ALTER TABLE rooms ADD COLUMN half INTEGER", "ALTER TABLE no_such_table ADD COLUMN x INTEGER")
+    monkeypatch.setitem(schema.UPGRADES, 0, steps)
+    with refused("unreachable"):
+        make_store()
+    with store._reader.begin() as connection:
+        assert connection.execute(text("SELECT version FROM schema_version")).scalar_one() == 0
+        assert "half" not in {column["name"] for column in inspect(connection).get_columns("rooms")}
+
+
+def test_a_newer_database_is_left_alone(make_store):
+    store = make_store()
+    with store._writer.begin() as connection:
+        connection.execute(text("UPDATE schema_version SET version = 2"))
+    with pytest.raises(rooms.RoomError, match="newer version of this program .tables of version 2; this one knows 1"):
+        make_store()
+
+
+# ---- The store of a server ----
+
+
+@pytest.fixture
+def server(monkeypatch, tmp_path):
+    """A server that has not opened its store yet."""
+    monkeypatch.delenv("COMMOD_DATABASE_URL", raising=False)
+    monkeypatch.setenv("COMMOD_ROOMS_FILE", str(tmp_path / "of the server" / "rooms?.sqlite"))
+    rooms._made.cache_clear()
+    yield monkeypatch
+    if rooms._made.cache_info().currsize:
+        rooms.store().dispose()
+    rooms._made.cache_clear()
+
+
+def test_a_server_makes_its_store_when_it_is_asked_for(server):
+    rooms.sweep()
+    assert not rooms.rooms_file().exists()
+    assert rooms.store() is rooms.store()
+    assert rooms.rooms_file().exists()
+    rooms.sweep()
+
+
+def test_without_a_file_of_its_own_it_is_in_the_users_folder(server, tmp_path):
+    server.delenv("COMMOD_ROOMS_FILE")
+    server.setenv("XDG_STATE_HOME", "")
+    server.setenv("HOME", str(tmp_path))
+    assert rooms.rooms_file() == tmp_path / ".local/state/commod-explorer/rooms.sqlite"
+
+
+def test_the_environment_names_the_database_and_the_bounds(server, database):
+    server.setenv("COMMOD_DATABASE_URL", database)
+    server.setenv("COMMOD_ROOM_HOURS", "0.5")
+    server.setenv("COMMOD_MAX_ROOMS", "1")
+    room = rooms.store().open_room("bar_exam")
+    assert not rooms.rooms_file().exists()
+    seen = rooms.store().look(room.code)
+    assert seen.expires - seen.opened == 1800
+    with refused("too_many_rooms"):
+        rooms.store().open_room("bar_exam")
+
+
+def test_a_server_that_is_started_again_removes_what_the_last_one_left(server):
+    server.setenv("COMMOD_ROOM_HOURS", "0.000001")
+    rooms.store().open_room("bar_exam")
+    rooms.store().dispose()
+    rooms._made.cache_clear()
+    time.sleep(0.01)
+    rooms.sweep()
+    with rooms.store()._reader.begin() as connection:
+        assert connection.execute(text("SELECT count(*) FROM rooms")).scalar_one() == 0
