@@ -6,12 +6,14 @@ import altair as alt
 import pandas as pd
 
 from commod.charts import palette
-from commod.charts.people import names_above
+from commod.charts.people import NARROW, names_above
 
 __all__ = ["plot_answers", "plot_guesses", "plot_models", "plot_strip"]
 
 # For a projector: read from the last row.
 TYPE = 16
+# Where the last label of an axis ends beyond it.
+_ROOM_FOR_LABELS = {"top": 8, "bottom": 0, "left": 0, "right": 30}
 # Square pixels of the point of one person.
 DOT = 300
 # Of a point in `plot_models`: its colour and shape.
@@ -65,6 +67,7 @@ def plot_guesses(frame: pd.DataFrame, *, title: str, people: str, guesses: str, 
             x=x,
             x2="high:Q",
             y=alt.Y("people:Q", axis=_people(people)),
+            y2=alt.Y2Datum(0),
             color=color,
             tooltip=[
                 alt.Tooltip("low:Q", title="≥"),
@@ -105,7 +108,7 @@ def plot_answers(frame: pd.DataFrame, *, kinds: tuple[str, ...], people: str) ->
         .mark_text(align="left", dx=6, dy=12, fontSize=TYPE, fontWeight="bold")
         .encode(x=x, y=y, text="people:Q", color=color)
     )
-    return alt.layer(bars, counts, data=frame).properties(height=alt.Step(56))
+    return alt.layer(bars, counts, data=frame).properties(height=alt.Step(56), padding=_ROOM_FOR_LABELS)
 
 
 def plot_models(
@@ -139,7 +142,7 @@ def plot_models(
         scale=alt.Scale(zero=False, padding=24, nice=True),
         axis=_axis(format=".1%", tickCount=5),
     )
-    legend = _legend(columns=2)
+    legend = _legend(columns=alt.ExprRef(f"width < {NARROW} ? 1 : 2"), symbolOpacity=1)
     color = alt.Color("kind:N", scale=alt.Scale(domain=names, range=[ROLES[role][0] for role in roles]), legend=legend)
     shape = alt.Shape("kind:N", scale=alt.Scale(domain=names, range=[ROLES[role][1] for role in roles]), legend=legend)
     area = f"datum.people ? {DOT} * sqrt(datum.people) : 40"
@@ -175,9 +178,7 @@ def plot_models(
         .mark_text(fontSize=TYPE, fontWeight="bold", color="white")
         .encode(x=x, y=y, text="people:Q")
     )
-    return alt.layer(lines, points, counts, data=frame).properties(
-        height=430, padding={"top": 8, "bottom": 0, "left": 0, "right": 0}
-    )
+    return alt.layer(lines, points, counts, data=frame).properties(height=430, padding=_ROOM_FOR_LABELS)
 
 
 def plot_strip(frame: pd.DataFrame, *, rounds: tuple[str, ...], title: str, form: str, people: str) -> alt.LayerChart:
@@ -233,4 +234,4 @@ def plot_strip(frame: pd.DataFrame, *, rounds: tuple[str, ...], title: str, form
         .mark_text(fontSize=TYPE - 3, fontWeight="bold", color="white")
         .encode(x=x, y=y, text="people:Q")
     )
-    return alt.layer(lines, points, counts, data=frame).properties(height=alt.Step(52))
+    return alt.layer(lines, points, counts, data=frame).properties(height=alt.Step(52), padding=_ROOM_FOR_LABELS)

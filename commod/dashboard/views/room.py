@@ -271,7 +271,7 @@ def _line(script: str, drawn: tuple[object, ...] | None) -> None:
     st.session_state[_DRAWN] = _said(here)
     room = here.room
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.markdown(_in_one_line(here), width="content")
+        st.markdown(_in_one_line(script, here), width="content")
         if room.closed is None and room.question is not None and script != ROOM:
             st.page_link(ROOM, label=say("room.answer"), icon=":material/how_to_vote:")
         elif script != ROOM:
@@ -281,9 +281,11 @@ def _line(script: str, drawn: tuple[object, ...] | None) -> None:
     say_aloud(announcement(room))
 
 
-def _in_one_line(here: Here) -> str:
+def _in_one_line(script: str, here: Here) -> str:
+    """What happens in the room; on its own page, what that does not say itself."""
     room = here.room
-    parts = [f"**{say('room.room', code=room.code)}**", say("room.you_are", name=escape_markdown(here.person.name))]
+    parts = [] if script == ROOM else [f"**{say('room.room', code=room.code)}**"]
+    parts.append(say("room.you_are", name=escape_markdown(here.person.name)))
     if room.closed is not None:
         parts.append(say("room.is_closed"))
         return " · ".join(parts)
@@ -292,6 +294,8 @@ def _in_one_line(here: Here) -> str:
         parts.append(f":material/timer: {left}")
     if room.frozen:
         parts.append(say("room.is_frozen"))
+    if script == ROOM:
+        return " · ".join(parts)
     if room.question is not None and room.question.open:
         parts.append(f"**{say(f'room.{room.question.kind}_open')}**")
     elif room.together:

@@ -12,14 +12,14 @@ from commod.charts.room import plot_answers, plot_guesses, plot_models, plot_str
 from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.service import get
 from commod.dashboard.pages.room import frames
-from commod.dashboard.pages.room.door import draw_code
+from commod.dashboard.pages.room.door import draw_code, join_link, qr_code
 from commod.dashboard.pages.room.models import draw_pair
 from commod.dashboard.rooms import Question as Asked
 from commod.dashboard.rooms import Room
 from commod.dashboard.state import session
 from commod.dashboard.state.settings import data_in_words
 from commod.dashboard.text.escape import escape_markdown
-from commod.dashboard.text.html import piece
+from commod.dashboard.text.html import piece, style
 from commod.dashboard.views.chart import draw
 from commod.dashboard.views.lesson import script
 from commod.dashboard.views.lesson.live import live_stage
@@ -94,12 +94,14 @@ def _board(drawn: tuple[object, ...], step: Step | None) -> None:
 
 def _head(room: Room) -> None:
     """How to come in, how many are here, and the time that is left."""
-    here = those_here(room)
-    told = say("room.is_closed") if room.closed is not None else say("room.here", n=here)
-    st.html(piece("board_head", say("room.room", code=room.code), told, time_left(room)))
-    if room.closed is None:
-        with st.expander(say("room.how_to_join"), icon=":material/qr_code_2:", expanded=not here, key="room_join"):
-            draw_code(room)
+    closed = room.closed is not None
+    told = say("room.is_closed") if closed else say("room.here", n=those_here(room))
+    empty = all(person.leads for person in room.people)
+    picture = "" if closed or empty else qr_code(join_link(room))
+    head = piece("board_head", say("room.room", code=room.code), told, time_left(room), picture, say("room.qr"))
+    st.html(style("room") + head)
+    if empty and not closed:
+        draw_code(room)
 
 
 # ---- guesses ----
@@ -210,7 +212,7 @@ def _draw_models(models: list[frames.Signed], kinds: Mapping[int, str], name: st
             lambda: rows[rows["line"] == ""].iloc[::-1],
         ),
         caption=say("room.on_data", data=escape_markdown(data_in_words(settings))),
-        kinds=frames.kinds_of(kinds, language),
+        kinds=frames.kinds_of(kinds, language, swept=swept is not None),
         x_title=titles["fairness"][0],
         y_title=titles["accuracy"][0],
         people=say("room.people"),

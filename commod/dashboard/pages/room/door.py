@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import segno
 import streamlit as st
 
 from commod.dashboard.rooms import Room
 from commod.dashboard.state import session
-from commod.dashboard.text.html import piece
+from commod.dashboard.text.html import piece, style
 from commod.dashboard.views import frame
 from commod.dashboard.views.lesson.scenarios import FIRST, all_scenarios, scenario
 from commod.dashboard.views.room import act, attempt, browser, caller, known, sit_down
@@ -72,9 +74,13 @@ def join_link(room: Room) -> str:
     return f"{address()}?room={room.code}"
 
 
+@lru_cache(maxsize=64)
+def qr_code(link: str) -> str:
+    """A picture of a link, as an address: black on white in either theme, with the margin that a camera needs."""
+    return str(segno.make(link, micro=False).svg_data_uri(scale=6, border=4, dark="black", light="white"))
+
+
 def draw_code(room: Room) -> None:
-    """The code, the link and a picture of it, for the wall."""
-    link = join_link(room)
-    # Black on white in either theme, with the margin that a camera needs.
-    picture = segno.make(link, micro=False).svg_data_uri(scale=6, border=4, dark="black", light="white")
-    st.html(piece("join", picture, link.partition("://")[2].partition("?")[0], room.code, say("room.qr")))
+    """The code, the link and a picture of it, large: for the wall, until somebody has come."""
+    picture, place = qr_code(join_link(room)), address().partition("://")[2]
+    st.html(style("room") + piece("join", picture, say("room.qr"), place, room.code))

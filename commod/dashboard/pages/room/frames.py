@@ -212,11 +212,11 @@ def rounds_of(count: int, language: str) -> dict[int, str]:
     return {number: phrase(language, f"room.{names[number]}_vote") for number in range(1, count + 1)}
 
 
-def kinds_of(rounds: Mapping[int, str], language: str) -> tuple[tuple[str, str], ...]:
-    """Kinds of points of `plot_models`, with their roles; a single round is drawn as the last one."""
-    roles = ("first", "last")[-len(rounds) :]
-    behind = ((phrase(language, "room.frontier"), "frontier"), (phrase(language, "room.f"), "f"))
-    return (*behind, *zip(rounds.values(), roles, strict=True))
+def kinds_of(rounds: Mapping[int, str], language: str, *, swept: bool) -> tuple[tuple[str, str], ...]:
+    """Kinds of points of `plot_models`, with their roles."""
+    frontier = ((phrase(language, "room.frontier"), "frontier"),) if swept else ()
+    voted = zip(rounds.values(), ("first", "last"), strict=False)
+    return (*frontier, (phrase(language, "room.f"), "f"), *voted)
 
 
 def figure_titles(models: Sequence[Signed], language: str) -> dict[str, tuple[str, str]]:

@@ -144,7 +144,7 @@ def _vote_charts(models: list[frames.Signed], rounds: Mapping[int, str], languag
     if not models:
         return []
     titles = frames.figure_titles(models, language)
-    roles = frames.kinds_of(rounds, language)
+    roles = frames.kinds_of(rounds, language, swept=False)
     rows = frames.points(models, None, "", kinds=rounds, frontier=say("room.frontier"), f=say("room.f"))
     where = plot_models(
         rows, kinds=roles, x_title=titles["fairness"][0], y_title=titles["accuracy"][0], people=say("room.people")
