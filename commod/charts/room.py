@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import json
+
 import altair as alt
 import pandas as pd
 
 from commod.charts import palette
-from commod.charts.people import NARROW, names_above
+from commod.charts.people import names_above
 
 __all__ = ["plot_answers", "plot_guesses", "plot_models", "plot_strip"]
 
 # For a projector: read from the last row.
 TYPE = 16
 # Where the last label of an axis ends beyond it.
-_ROOM_FOR_LABELS = {"top": 8, "bottom": 0, "left": 0, "right": 30}
+_ROOM_FOR_LABELS = {"top": 8, "bottom": 8, "left": 0, "right": 30}
+# Width in pixels below which a legend stands in one column.
+NARROW = 320
 # Square pixels of the point of one person.
 DOT = 300
 # Of a point in `plot_models`: its colour and shape.
@@ -130,6 +134,7 @@ def plot_models(
         Of the axes, with their units, and of the counts.
     """
     names, roles = zip(*kinds, strict=True)
+    behind = next((name for name, role in kinds if role == "frontier"), "")
     x = alt.X(
         "fairness:Q",
         title=x_title,
@@ -145,7 +150,7 @@ def plot_models(
     legend = _legend(columns=alt.ExprRef(f"width < {NARROW} ? 1 : 2"), symbolOpacity=1)
     color = alt.Color("kind:N", scale=alt.Scale(domain=names, range=[ROLES[role][0] for role in roles]), legend=legend)
     shape = alt.Shape("kind:N", scale=alt.Scale(domain=names, range=[ROLES[role][1] for role in roles]), legend=legend)
-    area = f"datum.people ? {DOT} * sqrt(datum.people) : 40"
+    area = f"datum.people ? {DOT} * sqrt(datum.people) : datum.kind == {json.dumps(behind)} ? 30 : 200"
     lines = (
         alt.Chart()
         .transform_filter("datum.line != ''")

@@ -287,15 +287,15 @@ def _in_one_line(script: str, here: Here) -> str:
     parts = [] if script == ROOM else [f"**{say('room.room', code=room.code)}**"]
     parts.append(say("room.you_are", name=escape_markdown(here.person.name)))
     if room.closed is not None:
-        parts.append(say("room.is_closed"))
-        return " · ".join(parts)
+        return " · ".join([*parts, say("room.is_closed")])
     parts.append(say("room.here", n=those_here(room)))
     if left := time_left(room):
         parts.append(f":material/timer: {left}")
     if room.frozen:
         parts.append(say("room.is_frozen"))
     if script == ROOM:
-        return " · ".join(parts)
+        text = " · ".join(parts)
+        return text[0].upper() + text[1:]
     if room.question is not None and room.question.open:
         parts.append(f"**{say(f'room.{room.question.kind}_open')}**")
     elif room.together:

@@ -131,6 +131,8 @@ def points(
         for value, accuracy, setting, best in sweep[[fairness, "accuracy", "settings", "best"]].itertuples(index=False):
             line = "frontier" if best else ""
             rows.append(_row(frontier, value, accuracy, 0, setting, line, value))
+    if models and "f_fairness" in models[0].figures:
+        rows.append(_row(f, models[0].figures["f_fairness"], models[0].figures["f_accuracy"], 0, f))
     for first, last in moves(models):
         for order, end in enumerate((first, last)):
             row = _row(
@@ -140,8 +142,6 @@ def points(
     for (round, value, accuracy), there in _together(models, "fairness", "accuracy").items():
         who = f"{_names(there)} ({in_words(there[0].settings)})"
         rows.append(_row(kinds[round], value, accuracy, len(there), who))
-    if models and "f_fairness" in models[0].figures:
-        rows.append(_row(f, models[0].figures["f_fairness"], models[0].figures["f_accuracy"], 0, f))
     return pd.DataFrame(rows)
 
 

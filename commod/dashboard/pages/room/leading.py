@@ -22,11 +22,10 @@ from commod.dashboard.state.link import link_of_model, model_of_link
 from commod.dashboard.state.page_state import mirrored
 from commod.dashboard.state.saved_runs import shelf
 from commod.dashboard.state.settings import Settings, in_words
-from commod.dashboard.text.escape import escape_markdown, safe_csv
+from commod.dashboard.text.escape import safe_csv
 from commod.dashboard.views import frame
 from commod.dashboard.views.download import offer
 from commod.dashboard.views.lesson.scenarios import all_scenarios, scenario
-from commod.dashboard.views.lesson.script import in_markdown
 from commod.dashboard.views.room import Here, act, attempt, figures_of, is_for_rooms, known, leave
 from commod.dashboard.views.words import say
 
@@ -82,7 +81,7 @@ def _step(here: Here) -> None:
     st.selectbox(
         say("room.step"),
         names,
-        format_func=lambda name: f"{names.index(name) + 1}. {in_markdown(steps[names.index(name)].title)}",
+        format_func=lambda name: f"{names.index(name) + 1}. {steps[names.index(name)].title}",
         **mirrored("room_step", names[place], lambda name: _lead(here, step=name)),
     )
     with st.container(horizontal=True, gap="small"):
@@ -156,7 +155,7 @@ def _pair(here: Here) -> None:
                 say(f"room.model_{name}"),
                 range(len(models)),
                 index=place,
-                format_func=lambda i: escape_markdown(models[i].title),
+                format_func=lambda i: models[i].title,
                 key=f"room_pair_{name}",
             )
             for place, name in enumerate("ab")
