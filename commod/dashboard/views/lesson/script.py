@@ -41,8 +41,8 @@ class Question:
             return None
         if not isinstance(kept, str):
             return kept
-        place = LETTERS.index(kept)
-        return self.options[place] if place < len(self.options) else None
+        place = LETTERS.find(kept) if len(kept) == 1 else -1
+        return self.options[place] if 0 <= place < len(self.options) else None
 
 
 @dataclass(frozen=True)
