@@ -1,4 +1,5 @@
 import os
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -9,6 +10,8 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 os.environ.setdefault("NUMBA_DISABLE_JIT", "1")
 os.environ.setdefault("COMMOD_WARM_UP", "0")
 os.environ.setdefault("COMMOD_REFITS", "2")  # also of what a fixture opens for a whole file of tests
+_rooms = TemporaryDirectory(prefix="rooms-")  # until this process ends; never those of whoever runs the tests
+os.environ["COMMOD_ROOMS_FILE"] = f"{_rooms.name}/rooms.sqlite"
 os.environ.setdefault("COMMOD_PROCESSES", "0")  # processes that compute apart have tests of their own
 
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import os
+from collections.abc import Callable
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 from threading import Lock
+from typing import TypeVar
 
 from sqlalchemy.engine import URL
 
@@ -22,9 +26,12 @@ __all__ = [
     "RoomStore",
     "Seat",
     "Vote",
+    "bounds",
     "store",
     "sweep",
 ]
+
+Number = TypeVar("Number", int, float)
 
 _making = Lock()
 
@@ -44,7 +51,8 @@ def store() -> RoomStore:
 def sweep() -> None:
     """Remove rooms whose time is over, also those that a server left which ran before this one."""
     if os.environ.get("COMMOD_DATABASE_URL") or rooms_file().exists():
-        store().sweep()
+        with suppress(RoomError):  # it is in the log
+            store().sweep()
 
 
 def rooms_file() -> Path:
@@ -56,17 +64,29 @@ def rooms_file() -> Path:
 
 @lru_cache(maxsize=1)
 def _made() -> RoomStore:
-    address = os.environ.get("COMMOD_DATABASE_URL", "")
-    if not address:
-        address = URL.create("sqlite", database=str(rooms_file())).render_as_string(hide_password=False)
-    hours, most = _asked("COMMOD_ROOM_HOURS", HOURS), _asked("COMMOD_MAX_ROOMS", MOST_ROOMS)
-    return RoomStore(address, hours=hours, most_rooms=int(most))
+    hours, most_rooms = bounds()
+    # A file may be called anything, which an address as text would not bear.
+    address = os.environ.get("COMMOD_DATABASE_URL") or URL.create("sqlite", database=str(rooms_file()))
+    return RoomStore(address, hours=hours, most_rooms=most_rooms)
 
 
-def _asked(variable: str, default: float) -> float:
-    """A positive number from the environment."""
-    try:
-        asked = float(os.environ.get(variable, ""))
-    except ValueError:
-        return default
-    return asked if 0 < asked < 1e6 else default
+def bounds() -> tuple[float, int]:
+    """For how many hours rooms are kept, and how many of them, as the environment says.
+
+    Raises
+    ------
+    SystemExit
+        With a sentence, if a variable has no such number.
+    """
+    return _asked("COMMOD_ROOM_HOURS", HOURS, float), _asked("COMMOD_MAX_ROOMS", MOST_ROOMS, int)
+
+
+def _asked(variable: str, usual: Number, kind: Callable[[str], Number]) -> Number:
+    text = os.environ.get(variable, "")
+    if not text:
+        return usual
+    with suppress(ValueError):
+        if 0 < (asked := kind(text)) < math.inf:
+            return asked
+    whole = "whole " if kind is int else ""
+    raise SystemExit(f"COMMOD Explorer: {variable} must be a {whole}number above 0, not {text!r}.")

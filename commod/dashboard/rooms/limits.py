@@ -29,7 +29,10 @@ class Buckets:
         """Take a token; False if there is none."""
         with self._lock:
             left = self._now_left(key)
-            self._keep(key, left - 1 if left >= 1 else left)
+            if left >= 1:
+                self._keep(key, left - 1)
+            else:
+                self._left.move_to_end(key)
             return left >= 1
 
     def give_back(self, key: str) -> None:

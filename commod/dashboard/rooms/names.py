@@ -47,12 +47,16 @@ def new_secret() -> str:
 
 def seat_key(token: str, browser: str) -> str:
     """What the store knows a seat by: it tells neither the token nor the browser."""
-    return sha256(f"{token} {browser}".encode()).hexdigest()
+    return _hash(f"{token} {browser}")
 
 
 def secret_key(secret: str) -> str:
     """What the store knows a leader's secret by."""
-    return sha256(secret.encode()).hexdigest()
+    return _hash(secret)
+
+
+def _hash(text: str) -> str:
+    return sha256(text.encode(errors="surrogatepass")).hexdigest()  # whatever stands in an address
 
 
 def clean(text: str, length: int) -> str:

@@ -5,16 +5,19 @@ from __future__ import annotations
 import json
 import logging
 import math
+import sqlite3
 import time
-from collections import OrderedDict, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import closing, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
+from functools import lru_cache
 from threading import Lock
 from typing import Any, Literal, NamedTuple, TypedDict, Unpack
 from urllib.parse import parse_qs
 
 from sqlalchemy import Connection, Row, Table, and_, delete, func, insert, select, update
+from sqlalchemy.engine import URL
 from sqlalchemy.exc import SQLAlchemyError
 
 from commod.dashboard.rooms.contents import Figures, Model, Opened, Person, Question, Room, RoomError, Seat, Vote
@@ -39,6 +42,7 @@ MOST_PEOPLE = 200
 MOST_LEADERS = 5  # tabs that lead one room; the one that was seen longest ago gives way to the next
 MOST_QUESTIONS = 50
 MOST_ROUNDS = 2
+MOST_KNOWN = 10_000  # pairs of a caller and a code
 MOST_STEPS = 200  # that one person guesses at in one room
 HOURS = 24.0
 # A look at a room is this old at most, in seconds; who is still there, this.
@@ -90,7 +94,7 @@ class RoomStore:
 
     Parameters
     ----------
-    url : str
+    url : str or URL
         Of the database, as SQLAlchemy writes it.
     clock : callable
         Seconds since the epoch: when rooms were opened and end, which processes and restarts have in common.
@@ -103,7 +107,7 @@ class RoomStore:
 
     def __init__(
         self,
-        url: str,
+        url: str | URL,
         *,
         clock: Callable[[], float] = time.time,
         steady: Callable[[], float] = time.monotonic,
@@ -121,7 +125,6 @@ class RoomStore:
         self._turn = Lock() if self._is_sqlite else nullcontext()
         self._kept: dict[str, _Kept] = defaultdict(_Kept)
         self._swept = -math.inf
-        self._seen: OrderedDict[str, float] = OrderedDict()
         # docs/deploy.md has the arithmetic of the first two: what guessing codes takes.
         self._wrong_codes = Buckets(burst=20, per_second=1 / 60, clock=steady)
         self._all_wrong_codes = Buckets(burst=60, per_second=2 / 60, clock=steady)
@@ -129,7 +132,8 @@ class RoomStore:
         self._joined_by_browser = Buckets(burst=10, per_second=1 / 60, clock=steady)
         self._opened = Buckets(burst=20, per_second=1 / 3600, clock=steady)
         self._messages = Buckets(burst=20, per_second=4.0, clock=steady)  # by seat
-        self._knows: OrderedDict[tuple[str, str], None] = OrderedDict()  # callers and the codes of rooms they are in
+        self._presence = Buckets(burst=1, per_second=1 / SEEN_EVERY, clock=steady)
+        self._knows: set[tuple[str, str]] = set()  # callers and the codes of rooms that they are in
 
     # ---- Coming in ----
 
@@ -138,13 +142,20 @@ class RoomStore:
         self._sweep_now_and_then()
         if not self._opened.take(caller):
             raise RoomError("opened_too_many")
+        try:
+            return self._open(_word(lesson))
+        except RoomError:
+            self._opened.give_back(caller)
+            raise
+
+    def _open(self, lesson: str) -> Opened:
         secret, now = new_secret(), self._clock()
         with self._writing() as connection:
             taken = set(connection.execute(select(rooms.c.code)).scalars())
             if len(taken) >= self._most_rooms:
                 raise RoomError("too_many_rooms", most=self._most_rooms)
             code = next(code for code in iter(new_code, "") if code not in taken)
-            values = {"lesson": _word(lesson), "step": "", "together": False, "frozen": False, "version": 1}
+            values = {"lesson": lesson, "step": "", "together": False, "frozen": False, "version": 1}
             times = {"opened": now, "expires": now + 3600 * self._hours}
             connection.execute(insert(rooms).values(code=code, secret=secret_key(secret), **values, **times))
         return Opened(code, secret)
@@ -191,7 +202,7 @@ class RoomStore:
                 self._all_wrong_codes.give_back(_EVERYBODY)
 
     def take_lead(self, secret: str, *, browser: str, caller: str) -> Seat:
-        """A seat that leads, for whoever has the secret."""
+        """A seat that leads, for whoever has the secret; also in a closed room, to take it home or delete it."""
         return self._sit(rooms.c.secret == secret_key(secret), None, browser, caller, leads=True)
 
     def _sit(self, which: Any, nickname: str | None, browser: str, caller: str, *, leads: bool = False) -> Seat:
@@ -199,7 +210,7 @@ class RoomStore:
             raise RoomError("joined_too_often")
         token, now = new_token(), self._clock()
         with self._writing() as connection:
-            room = _changed(connection, which, now)
+            room = _changed(connection, which, now, closed_too=leads)
             sitting = connection.execute(
                 select(people.c.number, people.c.name, people.c.leads)
                 .where(people.c.code == room.code)
@@ -217,46 +228,46 @@ class RoomStore:
             values = {"code": seat.code, "number": number, "seat": seat.key, "name": name, "leads": leads}
             connection.execute(insert(people).values(**values, seen=now, link="", figures="{}"))
         self._look_again(seat.code)
-        self._remember(caller, seat.code)
+        if len(self._knows) >= MOST_KNOWN:
+            self._knows.clear()  # they have tries like all others
+        self._knows.add((caller, seat.code))
         return seat
-
-    def _remember(self, caller: str, code: str) -> None:
-        self._knows[caller, code] = None
-        if len(self._knows) > 10_000:
-            self._knows.popitem(last=False)
 
     def seat(self, code: str, token: str, *, browser: str) -> Seat | None:
         """Who this is; None if there is no such seat, in this browser, in a room that is still there.
 
         A page looks at a room for those alone who have a seat in it: `look` asks nobody who they are.
         """
-        key = seat_key(token, browser)
+        key, tidy = seat_key(token, browser), tidy_code(code)
         with self._reading() as connection:
             found = connection.execute(
-                select(people.c.number, people.c.name, people.c.leads)
+                select(people.c.code, people.c.name, people.c.leads, people.c.number)
                 .join(rooms, rooms.c.code == people.c.code)
-                .where(people.c.seat == key, people.c.code == code, rooms.c.expires > self._clock())
+                .where(people.c.seat == key, people.c.code == tidy, rooms.c.expires > self._clock())
             ).first()
-        return None if found is None else Seat(code, token, found.name, found.leads, found.number, key)
+        return None if found is None else Seat(found.code, token, found.name, found.leads, found.number, key)
 
     # ---- Being there ----
 
     def look(self, code: str) -> Room:
         """The room as it is, or was half a second ago; what was changed through this store is there at once.
 
-        Whose `here` or anything else has not changed is the same object as before.
+        It is the same object as before if nothing has changed. Who is here may be five seconds old.
         """
         self._sweep_now_and_then()
-        kept = self._kept[code]
+        tidy = tidy_code(code)
+        if tidy is None:
+            raise RoomError("no_room")
+        kept = self._kept[tidy]
         with kept.lock:
             now = self._steady()
             if kept.room is not None and now - kept.checked < LOOK_SECONDS:
                 return kept.room
             kept.checked = now  # before it is read: who changes the room meanwhile takes this back
             try:
-                room = self._read(code, kept)
+                room = self._read(tidy, kept)
             except RoomError:
-                self._kept.pop(code, None)
+                self._kept.pop(tidy, None)
                 raise
             if room != kept.room:
                 kept.room = room
@@ -264,15 +275,9 @@ class RoomStore:
 
     def seen(self, seat: Seat) -> None:
         """Somebody is still there. Written now and then only, however often it is said."""
-        now = self._steady()
-        if now - self._seen.get(seat.key, -math.inf) < SEEN_EVERY:
-            return
-        self._seen[seat.key] = now
-        self._seen.move_to_end(seat.key)
-        if len(self._seen) > 10_000:
-            self._seen.popitem(last=False)
-        with self._writing() as connection:
-            connection.execute(update(people).where(people.c.seat == seat.key).values(seen=self._clock()))
+        if self._presence.take(seat.key):
+            with self._writing() as connection:
+                connection.execute(update(people).where(people.c.seat == seat.key).values(seen=self._clock()))
 
     def stand(self, seat: Seat, link: str, figures: Figures) -> None:
         """The setting that somebody stands at, as a link, with the figures of its model."""
@@ -426,11 +431,9 @@ class RoomStore:
     def _write_over(self) -> None:
         """Let nothing of what was removed stay in SQLite's log of writes: in its file it is zeros already."""
         if self._is_sqlite:
-            connection = self._reader.raw_connection()
-            try:
+            # Where others keep it busy, the next time will do.
+            with suppress(SQLAlchemyError, sqlite3.Error), closing(self._reader.raw_connection()) as connection:
                 connection.cursor().execute("PRAGMA wal_checkpoint(TRUNCATE)")
-            finally:
-                connection.close()
 
     def dispose(self) -> None:
         """Close the connections."""
@@ -485,11 +488,9 @@ class RoomStore:
             kept.read = kept.checked
             found = {
                 table: connection.execute(select(table).where(table.c.code == code).order_by(*table.primary_key)).all()
-                for table in (people, guesses, revealed, questions, votes)
+                for table in (people, revealed, questions, votes)
             }
-        guessed: dict[tuple[str, str], list[str]] = defaultdict(list)
-        for row in found[guesses]:
-            guessed[row.lesson, row.step].append(row.kept)
+            guessed = _guesses(connection, code)
         return Room(
             code=room.code,
             version=room.version,
@@ -503,7 +504,7 @@ class RoomStore:
             timer_ends=room.timer_ends,
             revealed=frozenset((row.lesson, row.step) for row in found[revealed]),
             people=tuple(_person(row, now) for row in found[people]),
-            guesses={key: tuple(sorted(kept)) for key, kept in guessed.items()},
+            guesses=guessed,
             questions=_questions(found[questions], found[votes], {row.number: row.name for row in found[people]}),
         )
 
@@ -544,15 +545,32 @@ def _last_question(connection: Connection, code: str) -> Row[Any] | None:
     return connection.execute(ordered.limit(1)).first()
 
 
+def _guesses(connection: Connection, code: str) -> dict[tuple[str, str], tuple[str, ...]]:
+    """By step what was guessed, sorted. The database counts equal guesses: a class makes thousands in an hour."""
+    what = (guesses.c.lesson, guesses.c.step, guesses.c.kept)
+    counted = select(*what, func.count()).where(guesses.c.code == code).group_by(*what)
+    found: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for lesson, step, kept, times in connection.execute(counted):
+        found[lesson, step] += [kept] * times
+    return {key: tuple(sorted(kept)) for key, kept in found.items()}
+
+
+@lru_cache(maxsize=4096)
+def _read_figures(text: str) -> Figures:
+    """Most of a room's figures are those of the last look, and many people stand at one setting."""
+    figures: Figures = json.loads(text)
+    return figures
+
+
 def _person(row: Row[Any], now: float) -> Person:
     here = row.seen > now - HERE_SECONDS
-    return Person(row.number, row.name, row.leads, here, row.link, json.loads(row.figures))
+    return Person(row.number, row.name, row.leads, here, row.link, _read_figures(row.figures))
 
 
 def _questions(asked: Any, sent: Any, names: dict[int, str]) -> tuple[Question, ...]:
     by_question: dict[int, list[Vote]] = defaultdict(list)
     for row in sent:
-        figures = json.loads(row.figures)
+        figures = _read_figures(row.figures)
         vote = Vote(row.person, names[row.person], row.round, row.link, figures, row.reason, row.choice)
         by_question[row.question].append(vote)
     found = []

@@ -129,12 +129,12 @@ votes = Table(
 )
 
 
-def open_database(address: str) -> Engine:
+def open_database(address: str | URL) -> Engine:
     """An engine for a database whose tables are there, in the version of this program.
 
     Parameters
     ----------
-    address : str
+    address : str or URL
         A URL of SQLAlchemy: ``sqlite:///…`` or ``postgresql://…``.
 
     Raises

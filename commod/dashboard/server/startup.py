@@ -9,6 +9,7 @@ import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import lru_cache
+from itertools import count
 from threading import Thread
 from typing import Any
 
@@ -18,6 +19,7 @@ from threadpoolctl import threadpool_limits
 
 from commod.dashboard.jobs.scheduling import uses
 from commod.dashboard.jobs.service import process_pool
+from commod.dashboard.rooms import bounds, sweep
 from commod.dashboard.server import capacity
 from commod.dashboard.server.browser import BrowserCookie
 from commod.dashboard.server.files import OwnFiles
@@ -40,11 +42,14 @@ from commod.explain.shap_comparison import warm_up
 
 # Between two looks at sessions whose time is over and at what was left out of the log.
 LOOK_SECONDS = 5.0
+# Of these looks every such one is for rooms whose time is over, too.
+LOOKS_TO_SWEEP = 12
 
 
 def server_options() -> dict[str, Any]:
     """Keyword arguments of `streamlit.App`; a server that cannot be what it promises ends here, with a sentence."""
     check_settings()
+    bounds()
     name_damaged_files()
     ignore_pages_folder()
     descriptors = capacity.raise_descriptor_limit()
@@ -76,10 +81,12 @@ def server_options() -> dict[str, Any]:
 
 
 async def _look_after(kept: KeptSessions, limit: LogLimit) -> None:
-    while True:
+    for look in count():
         await asyncio.sleep(LOOK_SECONDS)
         kept.end_old()
         limit.tell()
+        if look % LOOKS_TO_SWEEP == 0:
+            await asyncio.to_thread(sweep)
 
 
 @lru_cache(maxsize=1)

@@ -27,8 +27,8 @@ class Clock:
 
 @pytest.fixture(scope="session")
 def postgres_server():
-    with postgres.running() as address_of:
-        yield address_of
+    with postgres.running() as server:
+        yield server
 
 
 @pytest.fixture(params=DATABASES)
@@ -36,11 +36,11 @@ def database(request, tmp_path):
     """The address of an empty database."""
     if request.param == "sqlite":
         return f"sqlite:///{tmp_path}/rooms.sqlite"
-    address_of = request.getfixturevalue("postgres_server")
+    server = request.getfixturevalue("postgres_server")
     name = f"rooms_{next(_numbers)}"
-    with psycopg.connect(address_of("postgres"), autocommit=True) as connection:
+    with psycopg.connect(server.address("postgres"), autocommit=True) as connection:
         connection.execute(f"CREATE DATABASE {name}")
-    return address_of(name)
+    return server.address(name)
 
 
 @pytest.fixture

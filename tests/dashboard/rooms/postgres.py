@@ -5,7 +5,9 @@ import pwd
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Callable
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -14,9 +16,20 @@ FOLDERS = sorted(Path("/usr/lib/postgresql").glob("*/bin"))
 POSTGRES = shutil.which("postgres") or next((str(folder / "postgres") for folder in reversed(FOLDERS)), None)
 
 
+@dataclass
+class Server:
+    """Where it is, and how it is killed and started again."""
+
+    folder: str
+    restart: Callable[[], None]
+
+    def address(self, database):
+        return f"postgresql://postgres@/{database}?host={self.folder}"
+
+
 @contextmanager
 def running():
-    """The address of a server without its database's name; it is reached by a socket in its own folder."""
+    """A server that is reached by a socket in its own folder."""
     if POSTGRES is None:
         pytest.skip("needs a server of PostgreSQL (Debian: apt-get install postgresql)")
     folder = tempfile.mkdtemp(prefix="pg-")
@@ -34,7 +47,7 @@ def running():
         run("initdb", "--username=postgres", "--auth=trust", "--no-sync")
         run("pg_ctl", "-w", "-l", f"{folder}/log", "-o", f"-c listen_addresses='' -k {folder} -F", "start")
         try:
-            yield lambda name: f"postgresql://postgres@/{name}?host={folder}"
+            yield Server(folder, lambda: run("pg_ctl", "-w", "-m", "immediate", "-l", f"{folder}/log", "restart"))
         finally:
             run("pg_ctl", "-w", "-m", "immediate", "stop")
     finally:

@@ -97,6 +97,15 @@ def test_a_process_that_is_killed_while_it_writes_loses_nothing(database):
     again.dispose()
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("database", ["postgresql"], indirect=True)
+def test_a_database_server_that_was_killed_is_found_again(store, postgres_server):
+    room, leader = opened(store)
+    postgres_server.restart()
+    store.lead(leader, frozen=True)
+    assert store.look(room.code).frozen
+
+
 def test_who_writes_sees_it_at_once_whoever_else_looks(database):
     store = patient(database)
     store._steady = time.monotonic  # looks are kept for their half second
@@ -223,3 +232,28 @@ def test_a_server_that_is_started_again_removes_what_the_last_one_left(server):
     rooms.sweep()
     with rooms.store()._reader.begin() as connection:
         assert connection.execute(text("SELECT count(*) FROM rooms")).scalar_one() == 0
+
+
+@pytest.mark.parametrize(
+    ("variable", "text"),
+    [
+        ("COMMOD_ROOM_HOURS", "-1"),
+        ("COMMOD_ROOM_HOURS", "nan"),
+        ("COMMOD_ROOM_HOURS", "a day"),
+        ("COMMOD_ROOM_HOURS", "inf"),
+        ("COMMOD_MAX_ROOMS", "0"),
+        ("COMMOD_MAX_ROOMS", "2.5"),
+    ],
+)
+def test_a_bound_that_is_no_number_is_named(server, variable, text):
+    server.setenv(variable, text)
+    with pytest.raises(SystemExit, match=f"{variable} must be a .*number above 0, not '{text}'"):
+        rooms.bounds()
+
+
+def test_a_sweep_that_fails_is_in_the_log_and_nowhere_else(server, tmp_path, caplog):
+    file = tmp_path / "no database"
+    file.write_text("nothing that SQLite knows" * 100)
+    server.setenv("COMMOD_ROOMS_FILE", str(file))
+    rooms.sweep()
+    assert "not a database" in caplog.text
