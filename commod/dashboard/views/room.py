@@ -33,7 +33,7 @@ ROOM = "pages/room.py"
 LESSON = "pages/lesson.py"
 # Seconds between two looks at the room: of somebody who takes part, and of the board.
 EVERY = 2.0
-BOARD_EVERY = 1.0
+BOARD_EVERY = 0.5
 # Under this name a session keeps what the line said when it was last drawn.
 _DRAWN = "room_drawn"
 
