@@ -18,7 +18,7 @@ NARROW = 560
 LINE = 14
 
 
-def names_above(offset: int, *, lines: int = 1, column: str = "name") -> alt.Y:
+def names_above(offset: int, *, lines: int = 1, column: str = "name", size: int = 12) -> alt.Y:
     """Names above their marks instead of beside them; `offset` is that of the last line from the middle of its row."""
     broken = f"width < {NARROW} && indexof(datum.label, '|') >= 0"
     whole = "replace(datum.label, '|', ' · ')"
@@ -33,7 +33,7 @@ def names_above(offset: int, *, lines: int = 1, column: str = "name") -> alt.Y:
             labelPadding=0,
             labelOffset=offset - LINE * (lines - 1),
             labelLimit=alt.ExprRef("width"),
-            labelFontSize=12,
+            labelFontSize=size,
             labelLineHeight=LINE,
             labelOverlap=False,
             ticks=False,

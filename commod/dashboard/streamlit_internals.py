@@ -242,12 +242,22 @@ TO_HINT = (
     "if (button) { hint.scrollIntoView({block: 'center'}); button.focus({preventScroll: true}); } }"
 )
 
+# What has happened in a room is read out once. Streamlit puts new elements in the place of old ones, and a screen
+# reader speaks of a change only in an element that was there before: this one outlives them.
+SAY_ALOUD = (
+    "{ let live = document.getElementById('commod-aloud'); const said = document.querySelector('[data-aloud]');"
+    "if (!live) { live = document.createElement('div'); live.id = 'commod-aloud'; live.setAttribute('role', 'status');"
+    "live.setAttribute('aria-live', 'polite'); live.style.cssText ="
+    "'position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)'; document.body.append(live); }"
+    "if (said && live.textContent !== said.dataset.aloud) { live.textContent = said.dataset.aloud; } }"
+)
+
 # For the keyboard: Streamlit only tints links and the buttons over a chart when they are in focus, and hides the button
 # that closes the sidebar from all who cannot point at it. For the eye: its white text on the dark theme's blue is hard
 # to read, and it does not break long words of code in a table.
 STYLE = """
 <style>
-[data-testid="stElementContainer"]:has(> .stHtml > [data-language]) { display: none; }
+[data-testid="stElementContainer"]:has(> .stHtml > :is([data-language], [data-aloud])) { display: none; }
 [data-testid="stTopNavLink"]:focus-visible,
 [data-testid="stPageLink-NavLink"]:focus-visible,
 [data-testid="stBaseButton-elementToolbar"]:focus-visible,

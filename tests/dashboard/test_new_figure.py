@@ -10,11 +10,11 @@ from commod.dashboard.jobs import service
 from commod.dashboard.jobs.checks import evidence, merit, refits
 from commod.dashboard.jobs.results import fit_result, tree_of_changes
 from commod.dashboard.pages.lesson import notes
-from commod.dashboard.pages.lesson.scenarios import scenario
 from commod.dashboard.pages.take_home.report import report_html
 from commod.dashboard.state.runs_file import Run, differing_figures, figures_of_run, read_runs, write_runs
 from commod.dashboard.state.settings import defaults
 from commod.dashboard.text import glossary
+from commod.dashboard.views.lesson.scenarios import scenario
 from commod.experiments import prepare, sweep_method
 from commod.experiments.limits import limits_of
 from commod.metrics import FIGURES, Figure, compare_decisions

@@ -104,8 +104,11 @@ class Pending:
     held: bool = False
 
 
-def draw_pending(*parts: Pending | None) -> None:
-    """Draw the parts that wait for a result, in the order in which the results come; to be called last on a page."""
+def draw_pending(*parts: Pending | None, meanwhile: Callable[[], None] | None = None) -> None:
+    """Draw the parts that wait for a result, in the order in which the results come; to be called last on a page.
+
+    `meanwhile` is called again and again: a fragment does not run by itself while the page does.
+    """
     waiting = {place: part for place, part in enumerate(parts) if part is not None}
 
     def look(left: Mapping[int, Ticket]) -> float:
@@ -113,6 +116,8 @@ def draw_pending(*parts: Pending | None) -> None:
             show = waiting[place].look
             if show is not None:
                 show(ticket)
+        if meanwhile is not None:
+            meanwhile()
         return SLOW_POLL
 
     with ExitStack() as places:

@@ -9,7 +9,7 @@ from typing import Any
 
 from starlette.datastructures import MutableHeaders
 
-from commod.dashboard.streamlit_internals import ON_EVERY_PAGE, TO_HINT, TO_TOP, inline_scripts
+from commod.dashboard.streamlit_internals import ON_EVERY_PAGE, SAY_ALOUD, TO_HINT, TO_TOP, inline_scripts
 
 
 @lru_cache(maxsize=1)
@@ -17,10 +17,10 @@ def headers() -> dict[str, str]:
     """Name to value of the security headers.
 
     Vega compiles its expressions (unsafe-eval), and Streamlit and our own tables bring styles in the page
-    (unsafe-inline); scripts come from this server alone, but for those that stand in Streamlit's own page and three
+    (unsafe-inline); scripts come from this server alone, but for those that stand in Streamlit's own page and four
     of ours.
     """
-    allowed = [*inline_scripts(), TO_TOP, TO_HINT, ON_EVERY_PAGE]
+    allowed = [*inline_scripts(), TO_TOP, TO_HINT, SAY_ALOUD, ON_EVERY_PAGE]
     hashes = " ".join(f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'" for text in allowed)
     policy = {
         "default-src": "'self'",

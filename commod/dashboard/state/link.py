@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
+from functools import lru_cache
 from typing import Any
+from urllib.parse import parse_qsl, urlencode
 
 from commod.dashboard.state.lesson_data import is_lesson_data
 from commod.dashboard.state.settings import CONTROLS, OWN_PREFIX, Settings, defaults, first_data, offered
@@ -76,6 +78,17 @@ def from_link(parameters: Mapping[str, str], own: str | None = None) -> tuple[Se
             used = control.in_words(getattr(start, name), start.task_name)
             notices.append(_notice(control.name, parameters[name], control.fault(found), used))
     return start, notices
+
+
+def link_of_model(settings: Settings) -> str:
+    """A model in one text: what is noted of it and how it is looked at stay with whoever does."""
+    return urlencode(to_link(settings.model()))
+
+
+@lru_cache(maxsize=1024)
+def model_of_link(link: str) -> Settings:
+    """The model of a text that `link_of_model` has written; whatever it holds, it is read."""
+    return from_link(dict(parse_qsl(link)))[0].model()
 
 
 def _data_in(parameters: Mapping[str, str], own: str | None) -> tuple[str, list[str]]:

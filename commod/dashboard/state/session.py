@@ -27,8 +27,11 @@ from commod.dashboard.text.language import FIRST, LANGUAGES
 from commod.datasets import Task, load_task
 
 _PAGE = HELD + "page"
-# Of a lesson, of saved runs, and the language: they stay in the address on every page.
-CARRIED = ("lesson", "step", "answers", "runs", "compare", "lang")
+# Of a lesson, of saved runs, of a room and who somebody is there, and the language: they stay in the address on every
+# page.
+CARRIED = ("lesson", "step", "answers", "runs", "compare", "room", "seat", "lang")
+# While the leader of a room has frozen the controls.
+FROZEN = Access(frozenset())
 # What opens a task: all else is set as suits it.
 _OPENS = ("data", "groups")
 MAX_STEPS = 100
@@ -43,6 +46,7 @@ class Session:
     access: Access
     notices: list[str]  # what was wrong with the link; told until the setting is changed
     carried: dict[str, str]  # of the address, beside the setting
+    frozen: bool = False  # whether the leader of a room lets nothing be moved
     stage: Settings | None = None  # of a lesson's step, in place of a setting that a teacher's link has frozen
     past: list[Settings] = field(default_factory=list)  # to be undone
     future: list[Settings] = field(default_factory=list)  # to be done again
@@ -105,7 +109,8 @@ def current() -> Settings:
 
 def access() -> Access:
     """Which controls this session may move."""
-    return state().access
+    here = state()
+    return FROZEN if here.frozen else here.access
 
 
 def enter(page: str) -> None:
@@ -144,10 +149,13 @@ def go_to(settings: Settings) -> None:
     """Change to `settings` as one step that can be undone.
 
     A setting that was passed so quickly that its model was never shown is no step: a held arrow key is undone at once.
-    Controls that a teacher's link has frozen stay where they are.
+    Controls that a teacher's link or the leader of a room has frozen stay where they are.
     """
+    _go_to(access().keep(settings, current()))
+
+
+def _go_to(settings: Settings) -> None:
     here, shown = state(), current()
-    settings = here.access.keep(settings, shown)
     if settings == shown:
         return
     if here.stage is None:  # else there is nothing on the other pages to be undone
@@ -163,10 +171,13 @@ def can_go_to(settings: Settings) -> bool:
 
 
 def stage(settings: Settings) -> None:
-    """Change to the setting of a lesson's step; what a teacher's link has frozen is back on every other page."""
+    """Change to the setting of a lesson's step; what a teacher's link has frozen is back on every other page.
+
+    In a room where all is frozen, the step that the class has come to opens all the same.
+    """
     here = state()
     if here.access.live is None:
-        go_to(settings)
+        _go_to(settings)
         return
     here.stage = settings
     _move(settings)
@@ -237,7 +248,7 @@ def redo() -> None:
 
 
 def _step(source: list[Settings], target: list[Settings]) -> None:
-    if source:
+    if source and not state().frozen:
         target.append(current())
         _move(source.pop())
 

@@ -71,6 +71,15 @@ def piece(macro: str, *arguments: Any, **values: Any) -> Markup:
     return make(*arguments, **values)
 
 
+def drawing(svg: str, alt: str, names: str = "") -> Markup:
+    """An SVG file as a part of a document, with what it shows for those who cannot see it.
+
+    `names` is put in front of the names inside it: several drawings in one document share one space of them.
+    """
+    named = re.sub(r'(\bid="|url\(#)', rf"\g<1>{names}", svg[svg.index("<svg") :])
+    return Markup(named.replace("<svg", f'<svg role="img" aria-label="{escape(alt)}"', 1))
+
+
 @lru_cache
 def style(name: str = "pieces") -> Markup:
     """A style sheet, to stand in front of a piece: on a page each piece brings its own along."""

@@ -11,7 +11,11 @@ from commod.dashboard.text.language import FIRST, phrase
 MENU: dict[str, dict[str, str]] = {
     "": {"app.py": ":material/tune:"},
     "people": {"pages/people.py": ":material/groups:", "pages/what_if.py": ":material/person_edit:"},
-    "learn": {"pages/lesson.py": ":material/school:", "pages/glossary.py": ":material/menu_book:"},
+    "learn": {
+        "pages/lesson.py": ":material/school:",
+        "pages/room.py": ":material/groups_2:",
+        "pages/glossary.py": ":material/menu_book:",
+    },
     "decide": {"pages/runs.py": ":material/push_pin:", "pages/take_home.py": ":material/download:"},
     "science": {
         "pages/compare.py": ":material/compare_arrows:",

@@ -28,9 +28,9 @@ def sidebar(*, elsewhere: Collection[str] = ()) -> None:
         _scene_choices()
         state = session.state()
         with st.container(horizontal=True, gap="small"):
-            st.button(say("controls.undo"), on_click=session.undo, disabled=not state.past)
-            st.button(say("controls.redo"), on_click=session.redo, disabled=not state.future)
-            st.button(say("controls.reset"), on_click=session.reset, help=tip("reset"))
+            st.button(say("controls.undo"), on_click=session.undo, disabled=state.frozen or not state.past)
+            st.button(say("controls.redo"), on_click=session.redo, disabled=state.frozen or not state.future)
+            st.button(say("controls.reset"), on_click=session.reset, disabled=state.frozen, help=tip("reset"))
         for name in controls_of("model"):
             if name not in elsewhere:
                 control(name)
@@ -61,7 +61,7 @@ def _rest_of_scene() -> None:
         if declared.grid or name in _OF_F:
             control(name)
     if session.access().live is not None:
-        st.caption(say("controls.link_has_set"))
+        st.caption(say("room.frozen_says" if session.state().frozen else "controls.link_has_set"))
     frame.language_choice()
 
 
@@ -79,7 +79,7 @@ def control(name: str) -> None:
         "on_change": session.change,
         "args": (name,),
         "disabled": frozen,
-        "help": tip("frozen") if frozen else explained,
+        "help": _why_frozen() if frozen else explained,
     }
     label, titles = say_declared(declared.label), session.options(name)
     if declared.titles and len(titles) < 2 and name != "data":  # a choice of one is none
@@ -101,6 +101,10 @@ def control(name: str) -> None:
         st.selectbox(label, list(titles), **about)
     else:
         st.select_slider(label, list(titles), **about)
+
+
+def _why_frozen() -> str:
+    return say("room.frozen_says") if session.state().frozen else tip("frozen")
 
 
 def notices() -> None:

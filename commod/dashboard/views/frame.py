@@ -20,11 +20,12 @@ from commod.dashboard.streamlit_internals import ON_EVERY_PAGE, STYLE, TO_TOP
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.language import FIRST, LANGUAGES, phrase
 from commod.dashboard.text.menu import MENU, page_name
+from commod.dashboard.views import room
 from commod.dashboard.views.words import say
 from commod.datasets import damaged_files
 
 # Pages that are said in more than one language, though not to their last sentence; of all others, only their names.
-TRANSLATED = ("app.py", "pages/lesson.py")
+TRANSLATED = ("app.py", "pages/lesson.py", "pages/room.py")
 
 
 # Whether this thread is drawing a page already.
@@ -58,7 +59,7 @@ def open_page(explore: Callable[[], None]) -> None:
 
 
 def page(script: str) -> None:
-    """Begin a page: its title, and the session as it is on entering it."""
+    """Begin a page: its title, the session as it is on entering it, and the room that it is in."""
     st.set_page_config(page_title=f"{page_name(script, _language())} · COMMOD Explorer")
     start()
     if not sound_data():
@@ -73,6 +74,7 @@ def page(script: str) -> None:
         f"<script>{ON_EVERY_PAGE}</script>",
         unsafe_allow_javascript=True,
     )
+    room.strip(script)
 
 
 def language_choice() -> None:

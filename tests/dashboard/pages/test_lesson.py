@@ -8,8 +8,14 @@ import pytest
 
 from commod.dashboard.jobs import service
 from commod.dashboard.jobs.results import fit_result, shap_comparison
-from commod.dashboard.pages.lesson import notes, script
-from commod.dashboard.pages.lesson.facts import (
+from commod.dashboard.pages.lesson import notes
+from commod.dashboard.pages.lesson.notes import notes_html, rival_of
+from commod.dashboard.pages.lesson.progress import from_link
+from commod.dashboard.state.link import FREEZABLE
+from commod.dashboard.text import glossary
+from commod.dashboard.text.menu import PAGES
+from commod.dashboard.views.lesson import script
+from commod.dashboard.views.lesson.facts import (
     BEGAN,
     DP,
     EO,
@@ -24,13 +30,8 @@ from commod.dashboard.pages.lesson.facts import (
     rivals_paying,
     two_groups,
 )
-from commod.dashboard.pages.lesson.notes import notes_html, rival_of
-from commod.dashboard.pages.lesson.progress import from_link
-from commod.dashboard.pages.lesson.scenarios import scenario
-from commod.dashboard.pages.lesson.steps import Stage
-from commod.dashboard.state.link import FREEZABLE
-from commod.dashboard.text import glossary
-from commod.dashboard.text.menu import PAGES
+from commod.dashboard.views.lesson.scenarios import scenario
+from commod.dashboard.views.lesson.steps import Stage
 from commod.experiments.match import near_fairness
 from commod.metrics.figures import FIGURES
 from commod.models.competitors import make_method

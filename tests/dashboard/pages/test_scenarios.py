@@ -8,9 +8,11 @@ from functools import cache
 import pytest
 
 from commod.dashboard.jobs.results import fit_result, shap_comparison
-from commod.dashboard.pages.lesson import script
 from commod.dashboard.pages.lesson.notes import rival_of
-from commod.dashboard.pages.lesson.scenarios import (
+from commod.dashboard.state.settings import defaults
+from commod.dashboard.text import glossary
+from commod.dashboard.views.lesson import script
+from commod.dashboard.views.lesson.scenarios import (
     FIRST,
     HERE,
     ScenarioError,
@@ -19,9 +21,7 @@ from commod.dashboard.pages.lesson.scenarios import (
     read_translation,
     scenario,
 )
-from commod.dashboard.pages.lesson.steps import Stage
-from commod.dashboard.state.settings import defaults
-from commod.dashboard.text import glossary
+from commod.dashboard.views.lesson.steps import Stage
 from commod.datasets import load_task
 from commod.datasets.example import example_table
 from tests.dashboard.driving import fine, run, slider

@@ -15,7 +15,7 @@ from commod.dashboard.pages.explore.share import share
 from commod.dashboard.pages.explore.trouble import begin_trouble
 from commod.dashboard.server.paint_order import deferred_paint, first_paint, let_browser_draw
 from commod.dashboard.state import session
-from commod.dashboard.views import controls, frame
+from commod.dashboard.views import controls, frame, room
 from commod.dashboard.views.changes import draw_changes
 from commod.dashboard.views.checks import begin_checks
 from commod.dashboard.views.concepts import draw_concepts
@@ -93,7 +93,9 @@ def show() -> None:
         draw_concepts(result)
     draw_tree(result, settings.depth)
     session.keep_link()
+    room.tell_setting(result)
     # What may take a while comes last: the page above is complete without it.
     cost = begin_cost(settings, result, limited)
     better = begin_trouble(settings, result, trouble)
-    draw_pending(cost, *better, begin_shap(result), begin_sweep(result.settings), target.pending(searching), *checks())
+    waiting = cost, *better, begin_shap(result), begin_sweep(result.settings), target.pending(searching), *checks()
+    draw_pending(*waiting, meanwhile=room.look_in)

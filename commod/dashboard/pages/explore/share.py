@@ -7,11 +7,12 @@ import streamlit as st
 from commod.dashboard.state import session
 from commod.dashboard.state.recipe import to_python
 from commod.dashboard.state.settings import OWN_PREFIX, Settings
+from commod.dashboard.views import room
 from commod.dashboard.views.pin import pin_popover
 
 
 def share(settings: Settings) -> None:
-    """Link and code of the current model."""
+    """Link and code of the current model, a name for it, and a room to talk about it."""
     with st.container(horizontal=True, gap="small"):
         # Filled when they are opened: all of it at every move of a slider would cost more than the charts.
         with st.popover("Share this setting", icon=":material/share:", key="share", on_change="rerun") as shared:
@@ -28,3 +29,4 @@ def share(settings: Settings) -> None:
                 st.caption("The same model with the library:")
                 st.code(to_python(settings), language=None, wrap_lines=True)
         pin_popover(settings)
+        room.invite()

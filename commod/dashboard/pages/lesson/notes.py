@@ -13,12 +13,12 @@ from commod.dashboard.jobs.queue import Report
 from commod.dashboard.jobs.results import fit_result, rival, shap_comparison
 from commod.dashboard.jobs.scheduling import Priority
 from commod.dashboard.jobs.tasks import Step, Task
-from commod.dashboard.pages.lesson import script
-from commod.dashboard.pages.lesson.scenarios import FIRST, Scenario
-from commod.dashboard.pages.lesson.steps import Stage
 from commod.dashboard.state.settings import CONTROLS, Settings, in_words
 from commod.dashboard.text.glossary import without_tooltips
 from commod.dashboard.text.html import document
+from commod.dashboard.views.lesson import script
+from commod.dashboard.views.lesson.scenarios import FIRST, Scenario
+from commod.dashboard.views.lesson.steps import Stage
 from commod.experiments import Model
 from commod.metrics.figures import CRITERIA, key_figures
 

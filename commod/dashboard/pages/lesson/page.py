@@ -8,19 +8,23 @@ from typing import Any
 
 import streamlit as st
 
-from commod.dashboard.jobs import tasks
-from commod.dashboard.jobs.wait import result_of
-from commod.dashboard.pages.lesson import script
 from commod.dashboard.pages.lesson.pictures import (
     draw_beside_slider,
     draw_figures_on_the_way,
     draw_pictures,
     has_picture_beside_slider,
 )
-from commod.dashboard.pages.lesson.progress import Progress, arrived, carry, choose, lesson, progress, stage, turn
-from commod.dashboard.pages.lesson.scenarios import all_scenarios, scenario
-from commod.dashboard.pages.lesson.script import Question, in_markdown
-from commod.dashboard.pages.lesson.steps import Stage, Step
+from commod.dashboard.pages.lesson.progress import (
+    Progress,
+    arrived,
+    carry,
+    choose,
+    follow_room,
+    lesson,
+    progress,
+    stage,
+    turn,
+)
 from commod.dashboard.pages.lesson.teachers import draw_teachers_corner
 from commod.dashboard.state import session
 from commod.dashboard.state.page_state import mirrored
@@ -29,7 +33,12 @@ from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.glossary import with_tooltips
 from commod.dashboard.text.html import html_table
 from commod.dashboard.text.menu import PAGES, page_name
-from commod.dashboard.views import controls, frame
+from commod.dashboard.views import controls, frame, room
+from commod.dashboard.views.lesson import script
+from commod.dashboard.views.lesson.live import live_stage
+from commod.dashboard.views.lesson.scenarios import all_scenarios, scenario
+from commod.dashboard.views.lesson.script import Question, in_markdown
+from commod.dashboard.views.lesson.steps import Stage, Step
 from commod.dashboard.views.words import say
 from commod.datasets import damaged_files
 
@@ -37,6 +46,7 @@ from commod.datasets import damaged_files
 def show() -> None:
     """The page, from top to bottom."""
     frame.page("pages/lesson.py")
+    follow_room()
     here = progress()
     steps = lesson(here).steps
     lost = _lost(steps[here.step])
@@ -63,16 +73,8 @@ def _lost(step: Step) -> str:
 
 def _show_step(here: Progress, step: Step) -> None:
     """The step, or a sentence if its models could not be trained."""
-    place = st.empty()
-    at = Stage(
-        step,
-        lambda settings: result_of(tasks.fit(settings), place, "Training"),
-        lambda model: result_of(tasks.shap(model), place, "SHAP"),
-        lambda settings, *rival: result_of(tasks.rival(settings, *rival), place, "Training another method"),
-        session.current(),
-    )
     try:
-        _work_through(here, at)
+        _work_through(here, live_stage(step, st.empty(), session.current()))
     except Exception:
         logging.getLogger(__name__).exception("A step of the lesson could not be shown.")
         st.error(say("lesson.failed"), icon=":material/error:")
@@ -104,6 +106,7 @@ def _overview(here: Progress) -> None:
                 on_click=turn,
                 args=(place,),
             )
+        room.invite()
         frame.language_choice()
 
 
@@ -133,6 +136,7 @@ def _work_through(here: Progress, at: Stage) -> None:
         here.answers.pop(here.step, None)
         _ask(here, at.step, question)
         return
+    room.tell_guess(here.lesson, at.step.name, question.kept(guess))
     _show_guess(here, question, guess)
     if at.step.goal and has_picture_beside_slider(at):
         left, right = st.columns(2, gap="medium")
@@ -202,8 +206,11 @@ def _move(step: Step) -> None:
         icon=":material/step_over:",
         on_click=session.stage,
         args=(step.end.looked_at_as(session.current()),),
+        disabled=session.state().frozen,
     )
-    if not session.access().allows(name):
+    if session.state().frozen:
+        st.caption(say("room.frozen_says"))
+    elif not session.access().allows(name):
         st.caption(say("lesson.frozen", control=CONTROLS[name].name))
 
 

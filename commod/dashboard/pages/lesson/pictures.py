@@ -12,7 +12,13 @@ import streamlit as st
 from commod.charts import MethodStyle, palette
 from commod.charts.lesson import plot_curve, plot_paying, plot_two_groups
 from commod.charts.paper import plot_scatter
-from commod.dashboard.pages.lesson.facts import (
+from commod.dashboard.state.settings import in_words
+from commod.dashboard.text.escape import escape_markdown
+from commod.dashboard.text.html import html_table
+from commod.dashboard.views.changes import draw_changes
+from commod.dashboard.views.chart import draw
+from commod.dashboard.views.concepts import draw_concepts
+from commod.dashboard.views.lesson.facts import (
     BEGAN,
     DP,
     EO,
@@ -24,13 +30,7 @@ from commod.dashboard.pages.lesson.facts import (
     rivals_paying,
     two_groups,
 )
-from commod.dashboard.pages.lesson.steps import SHOWS, Stage
-from commod.dashboard.state.settings import in_words
-from commod.dashboard.text.escape import escape_markdown
-from commod.dashboard.text.html import html_table
-from commod.dashboard.views.changes import draw_changes
-from commod.dashboard.views.chart import draw
-from commod.dashboard.views.concepts import draw_concepts
+from commod.dashboard.views.lesson.steps import SHOWS, Stage
 from commod.dashboard.views.record import draw_certainty, draw_record
 from commod.dashboard.views.shap import draw_shap
 from commod.dashboard.views.table import Table

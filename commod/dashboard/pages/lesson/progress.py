@@ -7,11 +7,12 @@ from dataclasses import dataclass, field
 
 import streamlit as st
 
-from commod.dashboard.pages.lesson.scenarios import FIRST, Scenario, all_scenarios, scenario
-from commod.dashboard.pages.lesson.script import LETTERS
-from commod.dashboard.pages.lesson.steps import Step
 from commod.dashboard.state import session
 from commod.dashboard.state.page_state import PageState
+from commod.dashboard.views import room
+from commod.dashboard.views.lesson.scenarios import FIRST, Scenario, all_scenarios, scenario
+from commod.dashboard.views.lesson.script import LETTERS
+from commod.dashboard.views.lesson.steps import Step
 from commod.dashboard.views.words import say
 
 
@@ -103,6 +104,18 @@ def turn(step: int) -> None:
     here = progress()
     here.step, here.notice, here.staged = step, "", None
     here.turned += 1
+
+
+def follow_room() -> None:
+    """Open the step that the room of this session has come to together."""
+    there = room.step_to_follow()
+    if there is None or there[0] not in all_scenarios()[0]:
+        return
+    if there[0] != progress().lesson:
+        choose(there[0])
+    places = lesson(progress()).places
+    if there[1] in places:
+        turn(places[there[1]])
 
 
 def stage(here: Progress) -> Step:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
 from commod import __version__
 from commod.charts import KINDS, export_chart, plot_changes, plot_pareto
@@ -20,7 +20,7 @@ from commod.dashboard.jobs.checks import Evidence
 from commod.dashboard.jobs.results import FitResult
 from commod.dashboard.state.settings import CONTROLS, data_in_words, described, in_words
 from commod.dashboard.text.escape import bold, safe_csv
-from commod.dashboard.text.html import cards_of, document, nodes_of
+from commod.dashboard.text.html import cards_of, document, drawing, nodes_of
 from commod.dashboard.text.verdicts import ONE_WAY, changes_by_direction, directions
 from commod.datasets import Task, is_shipped
 from commod.datasets.raw import in_words as rule_in_words
@@ -179,11 +179,7 @@ def _drawing(chart: Any, number: int, alt: str) -> Markup:
     """A chart as a drawing in the page."""
     # Legible on a telephone too, where the drawing is shrunk to fit.
     chart = chart.configure_axis(labelFontSize=12, titleFontSize=12).configure_legend(labelFontSize=12)
-    drawing = export_chart(chart, "svg", width=CHART_WIDTH).decode()
-    drawing = drawing[drawing.index("<svg") :]
-    # Several drawings in one page share one space of names.
-    drawing = re.sub(r'(\bid="|url\(#)', rf"\g<1>chart{number}-", drawing)
-    return Markup(drawing.replace("<svg", f'<svg role="img" aria-label="{escape(alt)}"', 1))
+    return drawing(export_chart(chart, "svg", width=CHART_WIDTH).decode(), alt, f"chart{number}-")
 
 
 # ---- what this is, and its settings ----

@@ -15,7 +15,7 @@ from commod.explain import ShapComparison
 
 @dataclass(frozen=True)
 class Paragraph:
-    """A text that is said only where its condition holds (`commod.dashboard.pages.lesson.script.holds`)."""
+    """A text that is said only where its condition holds (`commod.dashboard.views.lesson.script.holds`)."""
 
     text: str
     when: str = ""

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
-from commod.dashboard.pages.lesson.facts import names_at
-from commod.dashboard.pages.lesson.steps import Paragraph, Stage
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.language import fill, phrase
+from commod.dashboard.views.lesson.facts import names_at
+from commod.dashboard.views.lesson.steps import Paragraph, Stage
 
 # Of the options of a question.
 LETTERS = "abcdefgh"
@@ -41,8 +41,8 @@ class Question:
             return None
         if not isinstance(kept, str):
             return kept
-        place = LETTERS.index(kept)
-        return self.options[place] if place < len(self.options) else None
+        place = LETTERS.find(kept) if len(kept) == 1 else -1
+        return self.options[place] if 0 <= place < len(self.options) else None
 
 
 @dataclass(frozen=True)

@@ -17,10 +17,10 @@ import numpy as np
 import pandas as pd
 
 from commod.dashboard.jobs.results import FitResult
-from commod.dashboard.pages.lesson.steps import Stage, Step
 from commod.dashboard.state.settings import CONTROLS
 from commod.dashboard.text.language import phrase
 from commod.dashboard.text.verdicts import directions
+from commod.dashboard.views.lesson.steps import Stage, Step
 from commod.explain import ShapComparison
 from commod.explain.sense import SURE, certainty
 from commod.metrics.counts import Counts

@@ -16,14 +16,14 @@ from pathlib import Path
 from string import Formatter
 from typing import Any
 
-from commod.dashboard.pages.lesson import script
-from commod.dashboard.pages.lesson.facts import known_names
-from commod.dashboard.pages.lesson.steps import SHOWS, Paragraph, Step
 from commod.dashboard.state.lesson_data import add_tables, lessons_folder
 from commod.dashboard.state.settings import CONTROLS, Settings, defaults
 from commod.dashboard.text.glossary import words, words_in
 from commod.dashboard.text.language import LANGUAGES
 from commod.dashboard.text.menu import PAGES
+from commod.dashboard.views.lesson import script
+from commod.dashboard.views.lesson.facts import known_names
+from commod.dashboard.views.lesson.steps import SHOWS, Paragraph, Step
 from commod.datasets import TASKS
 from commod.models.competitors import METHODS
 

@@ -1,0 +1,244 @@
+"""What a room has guessed, tried and voted for: every person counts as one, and a mean is never drawn alone."""
+
+from __future__ import annotations
+
+import json
+
+import altair as alt
+import pandas as pd
+
+from commod.charts import palette
+from commod.charts.people import names_above
+
+__all__ = ["plot_answers", "plot_guesses", "plot_models", "plot_strip"]
+
+# For a projector: read from the last row.
+TYPE = 16
+# Where the last label of an axis ends beyond it.
+_ROOM_FOR_LABELS = {"top": 8, "bottom": 8, "left": 8, "right": 30}
+# Square pixels of the point of one person.
+DOT = 300
+# Of a point in `plot_models`: its colour and shape.
+ROLES = {
+    "frontier": (palette.FRONTIER, "circle"),
+    "f": (palette.SHAP, "diamond"),
+    "first": (palette.F, "circle"),
+    "last": (palette.G, "circle"),
+}
+
+
+def _axis(**more: object) -> alt.Axis:
+    return alt.Axis(labelFontSize=TYPE, titleFontSize=TYPE, titlePadding=14, labelFlush=False, **more)
+
+
+def _people(title: str) -> alt.Axis:
+    """Of a count."""
+    return _axis(title=title, format="d", tickMinStep=1, tickCount=5)
+
+
+def _legend(**more: object) -> alt.Legend:
+    return alt.Legend(title=None, orient="bottom", labelFontSize=TYPE, labelLimit=0, symbolSize=160, **more)
+
+
+def plot_guesses(frame: pd.DataFrame, *, title: str, people: str, guesses: str, answer: str) -> alt.LayerChart:
+    """A histogram of guessed numbers, and what the model says as a line.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        A row for each bar, ``kind`` (`guesses`), ``low``, ``high`` and ``people``; and one with ``kind`` (`answer`) and
+        the answer as ``low``.
+    title : str
+        Of the numbers, with their unit.
+    people : str
+        Of the counts.
+    guesses, answer : str
+        What bars and line are called.
+    """
+    x = alt.X("low:Q", title=title, scale=alt.Scale(zero=False, nice=True, padding=12), axis=_axis(tickCount=6))
+    color = alt.Color(
+        "kind:N",
+        scale=alt.Scale(domain=[guesses, answer], range=[palette.F, palette.G]),
+        legend=_legend(symbolType="square"),
+    )
+    bars = (
+        alt.Chart()
+        .transform_filter(alt.datum.kind == guesses)
+        .mark_bar(binSpacing=1)
+        .encode(
+            x=x,
+            x2="high:Q",
+            y=alt.Y("people:Q", axis=_people(people)),
+            y2=alt.Y2Datum(0),
+            color=color,
+            tooltip=[
+                alt.Tooltip("low:Q", title="≥"),
+                alt.Tooltip("high:Q", title="<"),
+                alt.Tooltip("people:Q", title=people),
+            ],
+        )
+    )
+    line = (
+        alt.Chart()
+        .transform_filter(alt.datum.kind == answer)
+        .mark_rule(strokeWidth=5)
+        .encode(x=x, color=color, tooltip=[alt.Tooltip("low:Q", title=answer)])
+    )
+    return alt.layer(bars, line, data=frame).properties(height=300)
+
+
+def plot_answers(frame: pd.DataFrame, *, kinds: tuple[str, ...], people: str) -> alt.LayerChart:
+    """How many gave each answer, as bars with their count; an answer's name stands above its bar.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Columns ``name`` (of the bar, "|" where it may be broken), ``rank``, ``kind`` (one of `kinds`) and ``people``.
+    kinds : tuple of str
+        Of bars, each in a colour of its own: rounds of a vote, or whether the model says so, too.
+    people : str
+        Title of the counts.
+    """
+    y = names_above(-12, size=TYPE)
+    x = alt.X("people:Q", scale=alt.Scale(domain=alt.DomainUnionWith(unionWith=[0, 1])), axis=_people(people))
+    colours = [palette.F, palette.G][: len(kinds)]
+    color = alt.Color("kind:N", scale=alt.Scale(domain=list(kinds), range=colours), legend=_legend())
+    tooltip = [alt.Tooltip("name:N", title=" "), alt.Tooltip("people:Q", title=people)]
+    bars = alt.Chart().mark_bar(size=20, yOffset=12).encode(x=x, y=y, color=color, tooltip=tooltip)
+    counts = (
+        alt.Chart()
+        .mark_text(align="left", dx=6, dy=12, fontSize=TYPE, fontWeight="bold")
+        .encode(x=x, y=y, text="people:Q", color=color)
+    )
+    return alt.layer(bars, counts, data=frame).properties(height=alt.Step(56), padding=_ROOM_FOR_LABELS)
+
+
+def plot_models(
+    frame: pd.DataFrame, *, kinds: tuple[tuple[str, str], ...], x_title: str, y_title: str, people: str
+) -> alt.LayerChart:
+    """Models that people stand at or have voted for, among all that there are: fairness against accuracy.
+
+    A point is as large as many people stand there, with their number; lines lead from first votes to second ones. Of
+    two rounds, the points of the first stand a little left of their place and those of the second a little right.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Columns ``kind``, ``fairness``, ``accuracy``, ``people`` (0 where nobody stands), ``who`` (their names and the
+        setting), ``line`` (which line the row belongs to, empty for none) and ``order`` (along it). Later rows are
+        drawn over earlier ones.
+    kinds : tuple of (name, role)
+        What ``kind`` may be, each with its role, a key of `ROLES`.
+    x_title, y_title, people : str
+        Of the axes, with their units, and of the counts.
+    """
+    names, roles = zip(*kinds, strict=True)
+    behind = next((name for name, role in kinds if role == "frontier"), "")
+    x = alt.X(
+        "fairness:Q",
+        title=x_title,
+        scale=alt.Scale(zero=False, padding=24, nice=True),
+        axis=_axis(format=".2f", tickCount=4),
+    )
+    y = alt.Y(
+        "accuracy:Q",
+        title=y_title,
+        scale=alt.Scale(zero=False, padding=24, nice=True),
+        axis=_axis(format=".1%", tickCount=5),
+    )
+    legend = _legend(columns=2, symbolOpacity=1)
+    color = alt.Color("kind:N", scale=alt.Scale(domain=names, range=[ROLES[role][0] for role in roles]), legend=legend)
+    shape = alt.Shape("kind:N", scale=alt.Scale(domain=names, range=[ROLES[role][1] for role in roles]), legend=legend)
+    area = f"datum.people ? {DOT} * sqrt(datum.people) : datum.kind == {json.dumps(behind)} ? 30 : 200"
+    lines = (
+        alt.Chart()
+        .transform_filter("datum.line != ''")
+        .mark_line(strokeWidth=2, opacity=0.6, aria=False)
+        .encode(x=x, y=y, color=color, detail="line:N", order="order:Q")
+    )
+    tooltip = [
+        alt.Tooltip("kind:N", title=" "),
+        alt.Tooltip("who:N", title=" "),
+        alt.Tooltip("people:Q", title=people),
+        alt.Tooltip("fairness:Q", title=x_title, format=".3f"),
+        alt.Tooltip("accuracy:Q", title=y_title, format=".1%"),
+    ]
+    layers = [lines]
+    both = {"first", "last"} <= set(roles)
+    for shift, shown in _shifts(kinds) if both else ((0, names),):
+        there = alt.Chart().transform_filter(f"indexof({json.dumps(shown)}, datum.kind) >= 0")
+        points = (
+            there.transform_filter("datum.line == '' || datum.people == 0")
+            .transform_calculate(size=area)
+            .mark_point(filled=True, opacity=0.95, xOffset=shift)
+            .encode(x=x, y=y, color=color, shape=shape, size=alt.Size("size:Q", scale=None), tooltip=tooltip)
+        )
+        counts = (
+            there.transform_filter("datum.people > 1 && datum.line == ''")
+            .mark_text(fontSize=TYPE, fontWeight="bold", color="white", xOffset=shift)
+            .encode(x=x, y=y, text="people:Q")
+        )
+        layers += [points, counts]
+    return alt.layer(*layers, data=frame).properties(height=430, padding=_ROOM_FOR_LABELS)
+
+
+def _shifts(kinds: tuple[tuple[str, str], ...]) -> list[tuple[int, list[str]]]:
+    """By how many pixels points are moved aside: those of two rounds would cover one another."""
+    moved = {"first": -13, "last": 13}
+    return [(shift, [name for name, role in kinds if moved.get(role, 0) == shift]) for shift in (0, -13, 13)]
+
+
+def plot_strip(frame: pd.DataFrame, *, rounds: tuple[str, ...], title: str, form: str, people: str) -> alt.LayerChart:
+    """One figure of the models that people voted for: a row for each round, a line from each first vote to the second.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Columns ``round`` (one of `rounds`), ``value``, ``people``, ``who``, ``line`` (empty for a point) and ``order``.
+    rounds : tuple of str
+        In their order.
+    title, form : str
+        Of the figure, with its unit, and how it is written.
+    people : str
+        Title of the counts.
+    """
+    x = alt.X(
+        "value:Q",
+        title=title,
+        scale=alt.Scale(zero=False, padding=20, nice=True),
+        axis=_axis(format=form, tickCount=4),
+    )
+    y = alt.Y("round:N", title=None, sort=list(rounds), scale=alt.Scale(domain=list(rounds)), axis=_axis(grid=False))
+    color = alt.Color(
+        "round:N", scale=alt.Scale(domain=list(rounds), range=[palette.F, palette.G][: len(rounds)]), legend=None
+    )
+    lines = (
+        alt.Chart()
+        .transform_filter("datum.line != ''")
+        .mark_line(strokeWidth=1.6, opacity=0.6, color=palette.FRONTIER, aria=False)
+        .encode(x=x, y=y, detail="line:N", order="order:Q")
+    )
+    points = (
+        alt.Chart()
+        .transform_filter("datum.line == ''")
+        .transform_calculate(size=f"{DOT} * sqrt(datum.people)")
+        .mark_point(filled=True, opacity=0.95)
+        .encode(
+            x=x,
+            y=y,
+            color=color,
+            size=alt.Size("size:Q", scale=None),
+            tooltip=[
+                alt.Tooltip("who:N", title=" "),
+                alt.Tooltip("people:Q", title=people),
+                alt.Tooltip("value:Q", title=title, format=form),
+            ],
+        )
+    )
+    counts = (
+        alt.Chart()
+        .transform_filter("datum.people > 1 && datum.line == ''")
+        .mark_text(fontSize=TYPE - 3, fontWeight="bold", color="white")
+        .encode(x=x, y=y, text="people:Q")
+    )
+    return alt.layer(lines, points, counts, data=frame).properties(height=alt.Step(52), padding=_ROOM_FOR_LABELS)

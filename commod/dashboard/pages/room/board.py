@@ -1,0 +1,325 @@
+"""The board of a room, for the wall: who is here, what was guessed, where people stand, and how they voted."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import streamlit as st
+
+from commod.charts.room import plot_answers, plot_guesses, plot_models, plot_strip
+from commod.dashboard.jobs import tasks
+from commod.dashboard.jobs.service import get
+from commod.dashboard.pages.room import frames
+from commod.dashboard.pages.room.door import draw_code, join_link, qr_code
+from commod.dashboard.pages.room.models import draw_pair
+from commod.dashboard.rooms import Question as Asked
+from commod.dashboard.rooms import Room
+from commod.dashboard.state import session
+from commod.dashboard.state.settings import data_in_words
+from commod.dashboard.text.escape import escape_markdown
+from commod.dashboard.text.html import piece, style
+from commod.dashboard.views.chart import draw
+from commod.dashboard.views.lesson import script
+from commod.dashboard.views.lesson.live import live_stage
+from commod.dashboard.views.lesson.scenarios import scenario
+from commod.dashboard.views.lesson.script import Answer, Question, in_markdown
+from commod.dashboard.views.room import (
+    BOARD_EVERY,
+    ROOM,
+    Here,
+    act,
+    announcement,
+    asked,
+    present,
+    say_aloud,
+    step_in_words,
+    tell_trouble,
+    those_here,
+    time_left,
+)
+from commod.dashboard.views.table import Table, fold
+from commod.dashboard.views.words import say
+from commod.metrics.figures import CRITERIA
+
+# Reasons that are drawn of a round; the table has all of them.
+MAX_REASONS = 5
+
+
+@dataclass(frozen=True)
+class Step:
+    """The lesson's step that a room is at: what is asked, and what the model says once that may be seen."""
+
+    question: Question
+    answer: Answer | None
+
+
+def step_of(room: Room) -> Step | None:
+    """The step of a room, its models waited for; None if they cannot be trained."""
+    steps = {step.name: step for step in scenario(room.lesson, session.language()).steps}
+    at = live_stage(steps.get(room.step) or next(iter(steps.values())), st.empty())
+    try:
+        revealed = (room.lesson, room.step) in room.revealed
+        return Step(script.question(at), script.answer(at) if revealed else None)
+    except Exception:
+        logging.getLogger(__name__).exception("The step of a room could not be shown.")
+        st.error(say("lesson.failed"), icon=":material/error:")
+        return None
+
+
+def show(here: Here) -> None:
+    """The board. What the leader does draws the page anew; what the others do, the board alone."""
+    tell_trouble()
+    _board(asked(ROOM, here), step_of(here.room))
+
+
+@st.fragment(run_every=BOARD_EVERY)
+def _board(drawn: tuple[object, ...], step: Step | None) -> None:
+    here = present()
+    if here is None or asked(ROOM, here) != drawn:  # somebody else leads, too, or the room is gone
+        st.rerun()
+    act(lambda store: store.seen(here.seat))
+    room = here.room
+    _head(room)
+    if room.question is not None:
+        draw_question(room, room.question)
+    left, right = st.columns(2, gap="medium")
+    with left:
+        draw_guesses(room, step)
+    with right:
+        draw_stands(room)
+    say_aloud(announcement(room))
+
+
+def _head(room: Room) -> None:
+    """How to come in, how many are here, and the time that is left."""
+    closed = room.closed is not None
+    told = say("room.is_closed") if closed else say("room.here", n=those_here(room))
+    empty = all(person.leads for person in room.people)
+    picture = "" if closed or empty else qr_code(join_link(room))
+    head = piece("board_head", say("room.room", code=room.code), told, time_left(room), picture, say("room.qr"))
+    st.html(style("room") + head)
+    if empty and not closed:
+        draw_code(room)
+
+
+# ---- guesses ----
+
+
+def draw_guesses(room: Room, step: Step | None) -> None:
+    """The guesses at the step: how many, until the leader reveals them, then all of them with the model's answer."""
+    st.header(in_markdown(step_in_words(room)))
+    if step is None:
+        return
+    st.markdown(f"### {in_markdown(step.question.text)}")
+    kept = room.guesses.get((room.lesson, room.step), ())
+    if step.answer is None:
+        st.markdown(f"## {say('room.have_guessed', n=len(kept), of=max(those_here(room), len(kept)))}")
+        return
+    st.markdown(f"### {in_markdown(step.answer.words)}")
+    found = frames.guessed(kept, step.question)
+    if not found:
+        st.markdown(say("room.nobody_guessed"))
+    elif step.question.options:
+        _draw_options(found, step.question, step.answer)
+    else:
+        _draw_numbers([float(guess) for guess in found], step.question, float(step.answer.value))
+
+
+def _draw_numbers(guesses: list[float], question: Question, answer: float) -> None:
+    names = {"guesses": say("room.guesses"), "answer": say("room.model_says")}
+    draw(
+        plot_guesses,
+        frames.histogram(guesses, answer, guesses=names["guesses"], model=names["answer"]),
+        alt=say("room.guesses_alt"),
+        table=Table(
+            say("room.guesses_table"),
+            "room_guesses",
+            {
+                "kind": (say("room.what"), ""),
+                "low": (say("room.from"), ",.0f"),
+                "high": (say("room.below"), ",.0f"),
+                "people": (say("room.people"), ",.0f"),
+            },
+        ),
+        title=f"{say('room.guess')} ({question.unit})",
+        people=say("room.people"),
+        **names,
+    )
+
+
+def _draw_options(guesses: list[float | str], question: Question, answer: Answer) -> None:
+    kinds = (say("room.other_answer"), say("room.model_says"))
+    draw(
+        plot_answers,
+        frames.chosen(guesses, question, answer, right=kinds[1], other=kinds[0]),
+        alt=say("room.guesses_alt"),
+        table=Table(
+            say("room.guesses_table"),
+            "room_guesses",
+            {"name": (say("room.guess"), ""), "kind": (say("room.what"), ""), "people": (say("room.people"), ",")},
+        ),
+        kinds=kinds,
+        people=say("room.people"),
+    )
+
+
+# ---- where people stand ----
+
+
+def draw_stands(room: Room) -> None:
+    """The settings that people stand at, among all models of their data."""
+    st.header(say("room.stands"))
+    models, others = frames.comparable(frames.stands(room))
+    if not models:
+        st.markdown(say("room.nobody_stands"))
+    else:
+        _draw_models(models, {1: say("room.stands_here")}, "stands")
+    _tell_others(others)
+
+
+def _tell_others(others: int) -> None:
+    if others:
+        st.caption(say("room.others_elsewhere", n=others))
+
+
+def _draw_models(models: list[frames.Signed], kinds: Mapping[int, str], name: str) -> None:
+    settings = models[0].settings
+    swept, language = get(tasks.sweep("commod", settings)), session.language()
+    titles = frames.figure_titles(models, language)
+    rows = frames.points(
+        models,
+        None if swept is None else swept.points,
+        CRITERIA[settings.fairness].figure_name,
+        kinds=kinds,
+        frontier=say("room.frontier"),
+        f=say("room.f"),
+    )
+    draw(
+        plot_models,
+        rows,
+        alt=say(f"room.{name}_alt"),
+        table=Table(
+            say(f"room.{name}_table"),
+            f"room_{name}",
+            {
+                "kind": (say("room.what"), ""),
+                "who": (say("room.who"), ""),
+                "people": (say("room.people"), ",.0f"),
+                **{name: titles[name] for name in ("fairness", "accuracy")},
+            },
+            lambda: rows[rows["line"] == ""].iloc[::-1],
+        ),
+        caption=f"{escape_markdown(data_in_words(settings))}. {say('room.aside') if len(kinds) > 1 else ''}",
+        kinds=frames.kinds_of(kinds, language, swept=swept is not None),
+        x_title=titles["fairness"][0],
+        y_title=titles["accuracy"][0],
+        people=say("room.people"),
+    )
+
+
+# ---- votes ----
+
+
+def draw_question(room: Room, question: Asked) -> None:
+    """The question on the board: how many have answered, and what, once that may be seen."""
+    st.header(say(f"room.{question.kind}_open"))
+    if question.kind == "pair":
+        draw_pair(question)
+    if question.open:
+        sent = len(question.of_round(question.rounds))
+        st.markdown(f"## {say('room.have_voted', n=sent, of=max(those_here(room), sent))}")
+    if not question.shown:
+        return
+    if question.kind == "pair":
+        _draw_choices(question)
+    else:
+        _draw_votes(question)
+
+
+def _draw_choices(question: Asked) -> None:
+    called = {"a": say("room.model_a"), "b": say("room.model_b"), "neither": say("room.neither")}
+    shown = frames.rounds_of(question.shown, session.language())
+    draw(
+        plot_answers,
+        frames.choices(question, shown, called),
+        alt=say("room.choices_alt"),
+        table=Table(
+            say("room.choices_table"),
+            "room_choices",
+            {
+                "name": (say("room.answer_column"), ""),
+                "kind": (say("room.round"), ""),
+                "people": (say("room.people"), ","),
+            },
+        ),
+        kinds=tuple(shown.values()),
+        people=say("room.people"),
+    )
+
+
+def _draw_votes(question: Asked) -> None:
+    """Both rounds side by side: the models, who moved, the four figures, and the reasons."""
+    shown = frames.rounds_of(question.shown, session.language())
+    models, others = frames.comparable([vote for vote in frames.votes(question) if vote.round in shown])
+    if not models:
+        st.markdown(say("room.nobody_voted"))
+        return
+    left, right = st.columns([3, 2], gap="medium")
+    with left:
+        _draw_models(models, shown, "votes")
+        _tell_others(others)
+    with right, st.container(key="room_reasons"):
+        _draw_reasons(models, shown)
+    if question.shown > 1:
+        _tell_moves(models)
+    _draw_strips(models, shown)
+
+
+def _tell_moves(models: list[frames.Signed]) -> None:
+    moved = frames.moves(models)
+    names = ", ".join(escape_markdown(after.name) for _, after in moved)
+    told = say("room.moved", n=len(moved), of=len(frames.twice(models)))
+    st.markdown(f"### {told}" + (f"\n\n{names}" if moved else ""))
+
+
+def _draw_reasons(models: list[frames.Signed], shown: Mapping[int, str]) -> None:
+    """Why, in people's own words."""
+    for number, name in sorted(shown.items(), reverse=True):
+        reasons = [model for model in models if model.round == number and model.reason]
+        if not reasons:
+            continue
+        st.subheader(f"{say('room.reasons')} · {name}" if len(shown) > 1 else say("room.reasons"))
+        told = [f"“{escape_markdown(model.reason)}” ({escape_markdown(model.name)})" for model in reasons[:MAX_REASONS]]
+        st.markdown("\n".join(f"- {text}" for text in told))
+        if len(reasons) > MAX_REASONS:
+            st.caption(say("room.more_reasons", n=len(reasons) - MAX_REASONS))
+
+
+def _draw_strips(models: list[frames.Signed], shown: Mapping[int, str]) -> None:
+    """Everybody's model in four figures, each a row of points."""
+    st.subheader(say("room.between"))
+    title = say("room.votes_in_full")
+    titles = frames.figure_titles(models, session.language())
+    cells = [cell for _ in range(2) for cell in st.columns(2, gap="medium")]
+    for cell, (figure, (heading, form)) in zip(cells, titles.items(), strict=True):
+        with cell:
+            draw(
+                plot_strip,
+                frames.strip_rows(models, figure, shown),
+                alt=f"{heading}.",
+                table=title,
+                rounds=tuple(shown.values()),
+                title=heading,
+                form=form,
+                people=say("room.people"),
+            )
+    columns = {
+        "name": (say("room.who"), ""),
+        "round": (say("room.round"), ""),
+        "settings": (say("room.setting"), ""),
+        **titles,
+        "reason": (say("room.reason"), ""),
+    }
+    fold(Table(title, "room_votes_in_full", columns), lambda: frames.votes_table(models, shown))

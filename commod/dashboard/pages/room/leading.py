@@ -1,0 +1,246 @@
+"""What the leader of a room does, in the sidebar: the board is for all."""
+
+from __future__ import annotations
+
+import io
+import time
+import zipfile
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import streamlit as st
+
+from commod.dashboard.jobs import tasks
+from commod.dashboard.jobs.wait import result_of
+from commod.dashboard.pages.room.door import address
+from commod.dashboard.pages.room.report import report_html
+from commod.dashboard.rooms import Model, Room, RoomStore
+from commod.dashboard.rooms.export import as_json, as_tables
+from commod.dashboard.state import session
+from commod.dashboard.state.link import link_of_model, model_of_link
+from commod.dashboard.state.page_state import mirrored
+from commod.dashboard.state.saved_runs import shelf
+from commod.dashboard.state.settings import Settings, in_words
+from commod.dashboard.text.escape import safe_csv
+from commod.dashboard.views import frame
+from commod.dashboard.views.download import offer
+from commod.dashboard.views.lesson.scenarios import all_scenarios, scenario
+from commod.dashboard.views.room import Here, act, attempt, figures_of, is_for_rooms, known, leave
+from commod.dashboard.views.words import say
+
+MINUTES = (1, 2, 3, 5, 10, 15)
+
+
+def sidebar(here: Here) -> None:
+    """Everything that only the leader can do."""
+    with st.sidebar:
+        if here.room.closed is None:
+            _step(here)
+            _question(here)
+            _timer(here)
+        _link(here)
+        _take_home(here.room)
+        _end(here)
+        frame.language_choice()
+
+
+def _lead(here: Here, **changes: Any) -> None:
+    act(lambda store: store.lead(here.seat, **changes))
+
+
+def _button(label: str, here: Here, what: Any, icon: str, **how: Any) -> None:
+    """A button that does something in the store, called with it and the leader's seat."""
+
+    def clicked() -> None:
+        act(lambda store: what(store, here.seat))
+
+    st.button(say(f"room.{label}"), icon=f":material/{icon}:", on_click=clicked, width="stretch", **how)
+
+
+# ---- the step ----
+
+
+def _step(here: Here) -> None:
+    room = here.room
+    taught = scenario(room.lesson, session.language())
+    steps, names = taught.steps, [step.name for step in taught.steps]
+    place = names.index(room.step) if room.step in names else 0
+    st.subheader(say("room.leading"))
+    if len(lessons := all_scenarios()[0]) > 1:
+
+        def choose(name: str) -> None:
+            _lead(here, lesson=name, step=scenario(name, session.language()).steps[0].name)
+
+        st.selectbox(
+            say("lesson.choose"),
+            list(lessons),
+            format_func=lambda name: scenario(name, session.language()).title,
+            **mirrored("room_lesson", taught.name, choose),
+        )
+    st.selectbox(
+        say("room.step"),
+        names,
+        format_func=lambda name: f"{names.index(name) + 1}. {steps[names.index(name)].title}",
+        **mirrored("room_step", names[place], lambda name: _lead(here, step=name)),
+    )
+    with st.container(horizontal=True, gap="small"):
+        for label, to, icon in (("before", place - 1, "arrow_back"), ("after", place + 1, "arrow_forward")):
+            st.button(
+                say(f"room.step_{label}"),
+                icon=f":material/{icon}:",
+                disabled=not 0 <= to < len(names),
+                on_click=partial(_lead, here, step=names[max(0, min(to, len(names) - 1))]),
+            )
+    at = (room.lesson, names[place])
+    if at not in room.revealed:
+        _button("reveal", here, lambda store, seat: store.reveal(seat, *at), "visibility", type="primary")
+    else:
+        st.caption(f":material/visibility: {say('room.is_revealed')}")
+    st.toggle(say("room.together"), **mirrored("room_together", room.together, lambda on: _lead(here, together=on)))
+    st.toggle(say("room.freeze"), **mirrored("room_frozen", room.frozen, lambda on: _lead(here, frozen=on)))
+
+
+# ---- questions ----
+
+
+def _question(here: Here) -> None:
+    question = here.room.question
+    st.subheader(say("room.ask"))
+    if question is None:
+        _button("ask_sign", here, RoomStore.ask_to_sign, "how_to_vote")
+        _pair(here)
+        return
+    st.caption(say(f"room.{question.kind}_open"))
+    if question.open:
+        _button("show_votes", here, RoomStore.show_result, "bar_chart", type="primary")
+    elif question.rounds == 1:
+        _button("ask_again", here, RoomStore.ask_again, "replay", type="primary")
+    _button("end_question", here, RoomStore.end_question, "close")
+
+
+@dataclass(frozen=True)
+class Offered:
+    """A model that the leader may ask about."""
+
+    title: str
+    settings: Settings
+
+
+def offered(here: Here) -> list[Offered]:
+    """Models for a pair: the leader's own, saved runs, and where people stand."""
+    own = session.current()
+    found = [Offered(say("room.own_setting", setting=in_words(own)), own)] if is_for_rooms(own) else []
+    found += [Offered(run.name, run.settings) for run in shelf().runs if is_for_rooms(run.settings)]
+    found += [
+        Offered(f"{person.name}: {in_words(model_of_link(person.link))}", model_of_link(person.link))
+        for person in here.room.people
+        if person.link and not person.leads
+    ]
+    return list({each.settings.model(): each for each in reversed(found)}.values())[::-1]
+
+
+def _pair(here: Here) -> None:
+    with st.popover(
+        say("room.ask_pair"), icon=":material/compare_arrows:", width="stretch", key="room_pair", on_change="rerun"
+    ) as opened:
+        if not opened.open:
+            return
+        models = offered(here)
+        if len(models) < 2:
+            st.markdown(say("room.two_needed"))
+            return
+        a, b = (
+            st.selectbox(
+                say(f"room.model_{name}"),
+                range(len(models)),
+                index=place,
+                format_func=lambda i: models[i].title,
+                key=f"room_pair_{name}",
+            )
+            for place, name in enumerate("ab")
+        )
+        if a == b:
+            st.caption(say("room.two_different"))
+        elif st.button(say("room.ask_it"), type="primary"):
+            place = st.empty()
+            pair = [_model(models[i].settings, place) for i in (a, b)]
+            if act(lambda store: store.ask_pair(here.seat, *pair)):
+                st.rerun()
+
+
+def _model(settings: Settings, place: Any) -> Model:
+    return Model(link_of_model(settings), figures_of(result_of(tasks.fit(settings), place, "Training")))
+
+
+# ---- the timer ----
+
+
+def _timer(here: Here) -> None:
+    def start() -> None:
+        minutes = st.session_state.get("room_minutes")
+        if minutes in MINUTES:  # or a message is forged
+            _lead(here, timer_ends=time.time() + 60 * minutes)
+
+    st.subheader(say("room.timer"))
+    if here.room.timer_ends is not None:
+        st.button(say("room.stop_timer"), icon=":material/timer_off:", on_click=partial(_lead, here, timer_ends=None))
+        return
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        st.selectbox(say("room.minutes"), MINUTES, index=2, key="room_minutes", width=120)
+        st.button(say("room.start_timer"), icon=":material/timer:", on_click=start)
+
+
+# ---- the leader's link, what is taken home, and the end ----
+
+
+def _link(here: Here) -> None:
+    """The secret link: in a popover, so that a wall does not show it, and only where this session has it."""
+
+    def renew() -> None:
+        known().secret = attempt(lambda store: store.new_secret(here.seat)) or known().secret
+
+    st.subheader(say("room.more"))
+    with st.popover(
+        say("room.leaders_link"), icon=":material/key:", width="stretch", key="room_link", on_change="rerun"
+    ) as opened:
+        if not opened.open:
+            return
+        st.markdown(say("room.link_says"))
+        if known().secret:
+            st.code(f"{address()}?lead={known().secret}", language=None, wrap_lines=True)
+        else:
+            st.caption(say("room.link_unknown"))
+        st.button(say("room.new_link"), icon=":material/autorenew:", on_click=renew)
+
+
+def _take_home(room: Room) -> None:
+    with st.popover(
+        say("room.take_home"), icon=":material/download:", width="stretch", key="room_files", on_change="rerun"
+    ) as opened:
+        if opened.open:
+            language = session.language()
+            offer(say("room.as_html"), lambda: report_html(room, language).encode(), f"commod_room_{room.code}.html")
+            offer(say("room.as_csv"), lambda: zipped_tables(room), f"commod_room_{room.code}.zip")
+            offer(say("room.as_json"), lambda: as_json(room).encode(), f"commod_room_{room.code}.json")
+
+
+def zipped_tables(room: Room) -> bytes:
+    """Guesses, votes and people as CSV files in one file; the same room gives the same bytes."""
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, table in as_tables(room).items():
+            archive.writestr(zipfile.ZipInfo(f"{name}.csv", (1980, 1, 1, 0, 0, 0)), safe_csv(table))
+    return file.getvalue()
+
+
+def _end(here: Here) -> None:
+    def delete() -> None:
+        if act(lambda store: store.delete(here.seat)):
+            leave()
+
+    if here.room.closed is None:
+        _button("close", here, RoomStore.close, "door_front")
+    with st.popover(say("room.delete"), icon=":material/delete_forever:", width="stretch"):
+        st.markdown(say("room.delete_says"))
+        st.button(say("room.delete_now"), icon=":material/delete_forever:", on_click=delete)

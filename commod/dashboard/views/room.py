@@ -1,0 +1,344 @@
+"""The room that a session is in: who it is there, what it tells the others, and one line about it on every page."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from hashlib import sha256
+from typing import TypeVar
+
+import streamlit as st
+
+from commod.dashboard import rooms
+from commod.dashboard.jobs.results import FitResult
+from commod.dashboard.rooms import Person, Room, RoomError, RoomStore, Seat
+from commod.dashboard.server.browser import HEADER
+from commod.dashboard.server.gate import network_of
+from commod.dashboard.state import session
+from commod.dashboard.state.link import link_of_model
+from commod.dashboard.state.page_state import PageState
+from commod.dashboard.state.settings import Settings
+from commod.dashboard.streamlit_internals import SAY_ALOUD
+from commod.dashboard.text.escape import escape_markdown
+from commod.dashboard.text.html import piece
+from commod.dashboard.text.verdicts import changes_by_direction
+from commod.dashboard.views.lesson.scenarios import scenario
+from commod.dashboard.views.lesson.script import in_markdown
+from commod.dashboard.views.words import say
+from commod.datasets import TASKS
+from commod.metrics.figures import CRITERIA
+
+ROOM = "pages/room.py"
+LESSON = "pages/lesson.py"
+# Seconds between two looks at the room: of somebody who takes part, and of the board.
+EVERY = 2.0
+BOARD_EVERY = 0.5
+# Under this name a session keeps what the line said when it was last drawn.
+_DRAWN = "room_drawn"
+
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True)
+class Here:
+    """Somebody in a room, as long as a page is drawn for her."""
+
+    seat: Seat
+    room: Room
+    person: Person
+
+    @property
+    def leads(self) -> bool:
+        return self.person.leads
+
+
+@dataclass
+class Known:
+    """What a session knows of its room, and what it has told there."""
+
+    seat: Seat | None = None
+    secret: str = ""  # of the leader's link; the store does not know it
+    trouble: str = ""  # what could not be done, in a sentence, told once
+    followed: tuple[str, str] | None = None  # lesson and step gone to with the others
+    stands_at: str = ""
+    guesses: dict[tuple[str, str, str], str] = field(default_factory=dict)  # (room, lesson, step)
+
+
+# What this session knows of its room.
+known = PageState("room", Known)
+
+
+# ---- who is who ----
+
+
+def browser() -> str:
+    """Whose browser this is; empty outside a server."""
+    return _text(st.context.headers.get(HEADER))
+
+
+def caller() -> str:
+    """From where somebody calls, for the limits on tries."""
+    return sha256(network_of(_text(st.context.ip_address)).encode()).hexdigest()
+
+
+def _text(found: object) -> str:
+    """What a browser has sent; Streamlit's harness for tests gives something else."""
+    return found if isinstance(found, str) else ""
+
+
+def attempt(what: Callable[[RoomStore], Result]) -> Result | None:
+    """Do something in the store; if it cannot be done, None, and the page will say why."""
+    try:
+        return what(rooms.store())
+    except RoomError as error:
+        known().trouble = say(error.key, **error.facts)
+        return None
+
+
+def act(what: Callable[[RoomStore], object]) -> bool:
+    """Do something in the store that gives nothing back; whether it was done."""
+    return attempt(lambda store: (what(store),)) is not None
+
+
+def tell_trouble() -> None:
+    """What could not be done, once."""
+    if trouble := known().trouble:
+        known().trouble = ""
+        st.warning(escape_markdown(trouble), icon=":material/warning:")
+
+
+def sit_down(seat: Seat) -> None:
+    """Be in a room from now on."""
+    known.set(Known(seat))
+    session.carry(room=seat.code, seat=seat.token)
+
+
+def leave() -> None:
+    """Be in no room any more; the setting and the lesson stay as they are."""
+    known.set(Known(trouble=known().trouble))
+    session.carry(room="", seat="")
+    session.state().frozen = False
+
+
+def is_seated() -> bool:
+    """Whether the address names a seat in a room, be it a good one or not."""
+    return {"room", "seat"} <= set(session.state().carried)
+
+
+def present() -> Here | None:
+    """Who this session is in its room; None if it is in none, or the store cannot be asked."""
+    if not is_seated():
+        return None
+    carried, mine = session.state().carried, known()
+    code, token = carried["room"], carried["seat"]
+    try:
+        if mine.seat is None or (mine.seat.code, mine.seat.token) != (code, token):
+            mine.seat = rooms.store().seat(code, token, browser=browser())
+        room = rooms.store().look(code) if mine.seat else None
+    except RoomError as error:
+        mine.trouble = say(error.key, **error.facts)
+        if error.reason == "no_room":
+            leave()
+        return None
+    found = [person for person in room.people if person.number == mine.seat.number] if room and mine.seat else []
+    if not found or room is None or mine.seat is None:  # a seat of another browser, or of a room that was deleted
+        mine.seat = None
+        session.carry(seat="")
+        session.state().frozen = False
+        return None
+    session.state().frozen = room.frozen and room.closed is None and not found[0].leads
+    return Here(mine.seat, room, found[0])
+
+
+def those_here(room: Room) -> int:
+    """How many take part at the moment, without who leads."""
+    return sum(person.here and not person.leads for person in room.people)
+
+
+# ---- figures, as a room has them ----
+
+
+def figures_of(result: FitResult) -> dict[str, float]:
+    """What a room is told of a model, on test: shares, how many people are better and worse off, and the same of f."""
+    fairness = CRITERIA[result.settings.fairness].figure_name
+    rows = result.figures.to_dict("index")
+    found = {name: rows[row]["g"] for name, row in (("fairness", fairness), ("p_rule", "p_rule")) if row in rows}
+    changes = changes_by_direction(result.task.spec, result.changes)
+    return {
+        **found,
+        "accuracy": rows["accuracy"]["g"],
+        "change_rate": rows["change_rate"]["g"],
+        "better": sum(row["count"] for row in changes if row["place"] == 0),
+        "worse": sum(row["count"] for row in changes if row["place"] == 1),
+        "f_fairness": rows[fairness]["f"],
+        "f_accuracy": rows["accuracy"]["f"],
+    }
+
+
+def is_for_rooms(settings: Settings) -> bool:
+    """Whether a room may be told of a setting: nothing of data that somebody has brought is stored."""
+    return settings.data in TASKS
+
+
+# ---- telling the room ----
+
+
+def tell_setting(result: FitResult) -> None:
+    """Tell the room which model is on the screen, if that is another than before."""
+    here = present()
+    if here is None or here.room.closed is not None or not is_for_rooms(result.settings):
+        return
+    link = link_of_model(result.settings)
+    if link == known().stands_at:
+        return
+    figures = figures_of(result)
+    if act(lambda store: store.stand(here.seat, link, figures)):
+        known().stands_at = link
+
+
+def tell_guess(lesson: str, step: str, kept: float | str) -> None:
+    """Tell the room a guess; a number as links write it, so that equal guesses are equal."""
+    here = present()
+    if here is None or here.room.closed is not None or (lesson, step) in here.room.revealed:
+        return
+    said, place = kept if isinstance(kept, str) else f"{kept:g}", (here.room.code, lesson, step)
+    if known().guesses.get(place) == said:
+        return
+    if act(lambda store: store.guess(here.seat, lesson, step, said)):
+        known().guesses[place] = said
+
+
+def step_to_follow() -> tuple[str, str] | None:
+    """Lesson and step that the room has come to together, once for each: who then looks elsewhere is left alone."""
+    here = present()
+    if here is None or not here.room.together or here.room.closed is not None:
+        return None
+    there = (here.room.lesson, here.room.step)
+    if known().followed == there:
+        return None
+    known().followed = there
+    return there
+
+
+# ---- one line on every page ----
+
+
+def strip(script: str) -> None:
+    """At the top of a page, for whoever is in a room: what happens there. The board says it itself."""
+    here = present()
+    tell_trouble()
+    if is_seated() and not (here is not None and here.leads and script == ROOM):
+        with st.container(key="room_strip"):
+            _line(script, None if here is None else asked(script, here))
+
+
+def asked(script: str, here: Here) -> tuple[object, ...]:
+    """What a page must be drawn anew for, when the leader changes it."""
+    room, question = here.room, here.room.question
+    found: tuple[object, ...] = (here.leads, room.closed is None, room.frozen)
+    if script == LESSON:
+        found += (room.together and (room.lesson, room.step),)
+    if script == ROOM:
+        state = question and (question.number, question.rounds, question.open, question.shown)
+        found += (room.lesson, room.step, (room.lesson, room.step) in room.revealed, state)
+    return found
+
+
+def look_in() -> None:
+    """While a page waits for something to be computed: draw it anew if the room has moved on. No timer does then."""
+    here = present()
+    if here is not None and _said(here) != st.session_state.get(_DRAWN):
+        st.rerun()
+
+
+def _said(here: Here) -> tuple[object, ...]:
+    """What the line says, but for the time that is left and who is there."""
+    return (asked(ROOM, here), asked(LESSON, here), here.room.timer_ends)
+
+
+@st.fragment(run_every=EVERY)
+def _line(script: str, drawn: tuple[object, ...] | None) -> None:
+    here = present()
+    if here is None:
+        if is_seated():
+            st.caption(escape_markdown(known().trouble))
+            return
+        st.rerun()
+    if drawn is not None and asked(script, here) != drawn:
+        st.rerun()
+    act(lambda store: store.seen(here.seat))
+    st.session_state[_DRAWN] = _said(here)
+    room = here.room
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.markdown(_in_one_line(script, here), width="content")
+        if room.closed is None and room.question is not None and script != ROOM:
+            st.page_link(ROOM, label=say("room.answer"), icon=":material/how_to_vote:")
+        elif script != ROOM:
+            st.page_link(ROOM, label=say("room.to_room"), icon=":material/groups_2:")
+        if room.together and room.closed is None and script != LESSON:
+            st.page_link(LESSON, label=say("room.to_step"), icon=":material/school:")
+    say_aloud(announcement(room))
+
+
+def _in_one_line(script: str, here: Here) -> str:
+    """What happens in the room; on its own page, what that does not say itself."""
+    room = here.room
+    parts = [] if script == ROOM else [f"**{say('room.room', code=room.code)}**"]
+    parts.append(say("room.you_are", name=escape_markdown(here.person.name)))
+    if room.closed is not None:
+        return " · ".join([*parts, say("room.is_closed")])
+    parts.append(say("room.here", n=those_here(room)))
+    if left := time_left(room):
+        parts.append(f":material/timer: {left}")
+    if room.frozen:
+        parts.append(say("room.is_frozen"))
+    if script == ROOM:
+        text = " · ".join(parts)
+        return text[0].upper() + text[1:]
+    if room.question is not None and room.question.open:
+        parts.append(f"**{say(f'room.{room.question.kind}_open')}**")
+    elif room.together:
+        parts.append(in_markdown(step_in_words(room)))
+    return " · ".join(parts)
+
+
+def time_left(room: Room) -> str:
+    """What the timer shows: minutes and seconds, or that the time is over; empty without one."""
+    if room.timer_ends is None:
+        return ""
+    seconds = round(room.timer_ends - time.time())
+    return f"{seconds // 60}:{seconds % 60:02}" if seconds > 0 else say("room.time_over")
+
+
+def step_in_words(room: Room) -> str:
+    """Number and title of the step that a room is at."""
+    steps = scenario(room.lesson, session.language()).steps
+    place = next((place for place, step in enumerate(steps) if step.name == room.step), 0)
+    return say("room.at_step", step=place + 1, title=steps[place].title)
+
+
+def announcement(room: Room) -> str:
+    """What has happened last, for those who cannot see it."""
+    question = room.question
+    if room.closed is not None:
+        return say("room.is_closed")
+    if question is not None and question.open:
+        again = say("room.again_open") if question.rounds > 1 else ""
+        return f"{say(f'room.{question.kind}_open')} {again}".strip()
+    if question is not None and question.shown:
+        return say("room.votes_shown")
+    if (room.lesson, room.step) in room.revealed:
+        return say("room.guesses_shown", step=step_in_words(room))
+    return step_in_words(room)
+
+
+def say_aloud(text: str) -> None:
+    """Have a screen reader say something, when it is another thing than before."""
+    st.html(f"{piece('aloud', text)}<script>{SAY_ALOUD}</script>", unsafe_allow_javascript=True)
+
+
+def invite() -> None:
+    """A way to open a room, for whoever is in none."""
+    if not is_seated():
+        st.page_link(ROOM, label=say("room.open"), icon=":material/groups_2:")

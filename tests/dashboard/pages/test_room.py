@@ -1,0 +1,322 @@
+"""The room: who leads and who takes part, what is hidden until it is shown, and whose setting stays whose."""
+
+import io
+import json
+import zipfile
+from dataclasses import replace
+
+import pandas as pd
+import pytest
+
+from commod.dashboard import rooms
+from commod.dashboard.jobs.results import fit_result
+from commod.dashboard.pages.room import frames, report
+from commod.dashboard.pages.room.leading import zipped_tables
+from commod.dashboard.rooms import Model
+from commod.dashboard.state.link import link_of_model
+from commod.dashboard.state.settings import defaults
+from commod.dashboard.views.lesson.scenarios import scenario
+from commod.dashboard.views.lesson.script import Question
+from commod.dashboard.views.room import figures_of
+from tests.dashboard.driving import fine, run, slider, tables, words
+
+ROOM, LESSON = "pages/room.py", "pages/lesson.py"
+USUAL = defaults("law_school")
+# What the model says at the first step.
+ANSWER = "of **15** that they will pass"
+
+
+@pytest.fixture(autouse=True)
+def store(tmp_path, monkeypatch):
+    monkeypatch.setenv("COMMOD_ROOMS_FILE", str(tmp_path / "rooms.sqlite"))
+    monkeypatch.delenv("COMMOD_DATABASE_URL", raising=False)
+    rooms._made.cache_clear()
+    yield rooms.store()
+    rooms.store().dispose()
+    rooms._made.cache_clear()
+
+
+class Class:
+    """A leader and two who take part, as the store knows them."""
+
+    def __init__(self, store):
+        self.store = store
+        self.opened = store.open_room("bar_exam")
+        self.leader = store.take_lead(self.opened.secret, browser="", caller="")
+        store.lead(self.leader, step=STEPS[0])
+        self.ann, self.bo = (store.join(self.opened.code, name, browser="", caller="") for name in ("Ann", "Bo <b>"))
+
+    @property
+    def room(self):
+        return self.store.look(self.opened.code)
+
+    def page(self, seat, page=ROOM, **query):
+        return run(page, room=seat.code, seat=seat.token, **query)
+
+
+STEPS = [step.name for step in scenario("bar_exam", "en").steps]
+
+
+@pytest.fixture
+def klass(store):
+    return Class(store)
+
+
+FIGURES = {"fairness": 0.4, "p_rule": 0.4, "accuracy": 0.75, "change_rate": 0.1, "better": 9, "worse": 4}
+FIGURES |= {"f_fairness": 0.25, "f_accuracy": 0.79}
+
+
+def model(lambda_fair, **figures):
+    return link_of_model(replace(USUAL, lambda_fair=lambda_fair)), FIGURES | figures
+
+
+def everything(app):
+    """All that the browser is sent."""
+    return " ".join(str(element.proto) for element in app._tree if hasattr(element, "proto"))
+
+
+def click(app, label):
+    return next(button for button in app.button if button.label == label).click().run()
+
+
+# ---- coming in ----
+
+
+def test_who_opens_a_room_leads_it_and_the_address_has_no_secret():
+    app = click(run(ROOM), "Open a room")
+    fine(app)
+    room = rooms.store().look(app.query_params["room"])
+    assert [person.leads for person in room.people] == [True]
+    assert room.step == STEPS[0]
+    assert "lead" not in app.query_params
+    assert room.code in everything(app)
+    assert "?lead=" not in everything(app), "a wall would show it"
+    app.session_state["room_link"] = True
+    secret = everything(fine(app.run())).partition("?lead=")[2][:32]
+    assert rooms.store().take_lead(secret, browser="", caller="").code == room.code
+
+
+def test_the_leaders_link_leads_and_is_gone_from_the_address(klass):
+    app = fine(run(ROOM, lead=klass.opened.secret))
+    assert "lead" not in app.query_params
+    assert "Reveal the guesses" in [button.label for button in app.sidebar.button]
+    assert klass.opened.secret not in everything(app)
+
+
+def test_a_link_that_is_nobodys_gets_a_sentence():
+    app = run(ROOM, lead="nonsense")
+    assert "no room with this code or link" in app.warning[0].value
+    assert "lead" not in app.query_params
+
+
+def test_somebody_joins_by_link_and_stays_in_on_every_page(klass):
+    app = run(ROOM, room=klass.opened.code)
+    app.text_input(key="room_name").input("Cleo")
+    app = fine(click(app, "Join a room"))
+    assert "Cleo" in [person.name for person in klass.room.people]
+    app = fine(app.switch_page("pages/glossary.py").run())
+    assert f"Room {klass.opened.code}" in words(app)
+    app = fine(app.switch_page(ROOM).run())
+    assert app.query_params["room"] == klass.opened.code
+    assert app.query_params["seat"]
+
+
+def test_a_wrong_code_gets_a_sentence():
+    app = run(ROOM)
+    app.text_input(key="room_code").input("ABC")
+    app = click(app, "Join a room")
+    assert "no room with this code" in app.warning[0].value
+
+
+def test_a_seat_that_is_none_leads_to_the_door(klass):
+    app = fine(run(ROOM, room=klass.opened.code, seat="somebody-elses"))
+    assert app.text_input(key="room_code").value == klass.opened.code
+    assert "seat" not in app.query_params
+
+
+# ---- what is hidden ----
+
+
+def test_no_page_of_a_participant_has_the_secret_nor_what_only_the_leader_can_do(klass):
+    klass.store.ask_to_sign(klass.leader)
+    for page in (ROOM, "pages/glossary.py"):
+        app = fine(klass.page(klass.ann, page))
+        assert klass.opened.secret not in everything(app)
+        assert klass.leader.token not in everything(app)
+        assert "Reveal the guesses" not in everything(app)
+        assert not app.sidebar.get("popover")
+
+
+def test_guesses_are_counted_until_they_are_revealed_with_the_answer(klass):
+    step = STEPS[0]
+    for seat, guess in ((klass.ann, "33"), (klass.bo, "44")):
+        klass.store.guess(seat, "bar_exam", step, guess)
+    app = fine(klass.page(klass.leader))
+    assert "2 of 2 have guessed" in words(app)
+    assert not app.get("vega_lite_chart")
+    assert ANSWER not in words(app)
+    app = fine(click(app, "Reveal the guesses"))
+    assert ANSWER in words(app)
+    assert app.get("vega_lite_chart")
+    app.session_state["room_guesses"] = True
+    rows = tables(app.run())["The guesses as a table"]
+    assert rows == [["Guesses", "30", "35", "1"], ["Guesses", "40", "45", "1"], ["What the model says", "15", "–", "–"]]
+    assert ANSWER in words(fine(klass.page(klass.ann)))
+
+
+def test_a_guess_of_the_lesson_is_told_to_the_room(klass):
+    app = klass.page(klass.ann, LESSON)
+    app.number_input[0].set_value(40)
+    app = fine(click(app, "This is my guess"))
+    assert klass.room.guesses == {("bar_exam", STEPS[0]): ("40",)}
+
+
+# ---- leading ----
+
+
+def test_together_the_lesson_goes_where_the_leader_is_once(klass):
+    app = fine(klass.page(klass.ann, LESSON))
+    assert app.title[0].value.startswith("1.")
+    klass.store.lead(klass.leader, together=True, step=STEPS[1])
+    app = fine(app.run())
+    assert app.title[0].value.startswith("2.")
+    app = fine(app.sidebar.button(key="step_0").click().run())
+    assert app.title[0].value.startswith("1."), "who looks back is left alone"
+
+
+def test_frozen_controls_stay_where_their_owner_left_them(klass):
+    app = fine(klass.page(klass.ann, lambda_fair="2", page="app.py"))
+    klass.store.lead(klass.leader, frozen=True)
+    app = fine(app.run())
+    assert slider(app, "lambda_fair").disabled
+    assert slider(app, "lambda_fair").value == 2
+    assert "leader has frozen" in words(app)
+    assert "controls" not in app.query_params
+    klass.store.close(klass.leader)
+    app = fine(app.run())
+    assert not slider(app, "lambda_fair").disabled
+    assert slider(app, "lambda_fair").value == 2
+    assert "The room is closed" in words(app)
+
+
+def test_the_setting_on_explore_is_told_to_the_room(klass):
+    fine(klass.page(klass.ann, "app.py", lambda_fair="2"))
+    person = next(person for person in klass.room.people if person.name == "Ann")
+    assert "lambda_fair=2" in person.link
+    figures = fit_result(replace(USUAL, lambda_fair=2.0).model()).figures
+    assert person.figures["accuracy"] == pytest.approx(figures.loc["accuracy", "g"])
+
+
+def test_the_leader_moves_on_sets_a_timer_and_closes(klass):
+    app = fine(click(klass.page(klass.leader), "Next"))
+    assert klass.room.step == STEPS[1]
+    app = fine(click(app, "Start"))
+    assert klass.room.timer_ends > klass.room.opened + 100
+    app = fine(click(app, "Close the room"))
+    assert klass.room.closed is not None
+    assert "Close the room" not in [button.label for button in app.button]
+    app = fine(click(app, "Delete it now"))
+    assert [button.label for button in app.button] == ["Join a room", "Open a room"]
+
+
+# ---- votes ----
+
+
+def test_both_rounds_who_moved_and_why(klass):
+    klass.store.ask_to_sign(klass.leader)
+    klass.store.send_vote(klass.ann, *model(1.0), "It is **mine**")
+    klass.store.send_vote(klass.bo, *model(1.0), "")
+    app = fine(klass.page(klass.leader))
+    assert "2 of 2 have voted" in words(app)
+    assert "mine" not in everything(app)
+    app = fine(click(app, "Show the votes"))
+    assert r"It is \*\*mine\*\*" in words(app)
+    app = fine(click(app, "Vote again"))
+    klass.store.send_vote(klass.ann, *model(1.0), "I stay")
+    klass.store.send_vote(klass.bo, *model(3.0, fairness=0.6, accuracy=0.7), "Ann is right")
+    assert "Ann is right" not in everything(fine(app.run()))
+    app = fine(click(app, "Show the votes"))
+    assert "1 of 2 who voted twice have moved" in words(app)
+    assert r"Bo \<b\>" in words(app)
+    assert len(app.get("vega_lite_chart")) == 5
+
+
+def test_somebody_votes_for_the_model_on_her_screen(klass):
+    klass.store.ask_to_sign(klass.leader)
+    app = fine(klass.page(klass.ann, lambda_fair="2"))
+    assert "Of 100 Non-White students it says" in words(app)
+    app.text_area(key="room_reason").input("Fairer")
+    app = fine(click(app, "Send this model as my vote"))
+    (vote,) = klass.room.question.votes
+    assert (vote.name, vote.reason, "lambda_fair=2" in vote.link) == ("Ann", "Fairer", True)
+    assert "Your vote is in" in app.success[0].value
+
+
+def test_a_pair_is_counted(klass):
+    klass.store.ask_pair(klass.leader, *(Model(*model(value)) for value in (1.0, 2.0)))
+    fine(click(klass.page(klass.ann), "I choose Model B"))
+    fine(click(klass.page(klass.bo), "Neither"))
+    app = fine(click(klass.page(klass.leader), "Show the votes"))
+    app.session_state["room_choices"] = True
+    rows = tables(app.run())["The answers as a table"]
+    assert rows == [["Model A", "First vote", "0"], ["Model B", "First vote", "1"], ["Neither", "First vote", "1"]]
+
+
+# ---- without a page ----
+
+
+def test_bars_hold_every_guess():
+    numbers = [0, 3, 17, 17, 99.5, 1_000]
+    frame = frames.histogram(numbers, 250.0, guesses="g", model="m")
+    bars = frame[frame["kind"] == "g"]
+    assert bars["people"].sum() == len(numbers)
+    assert ((bars["high"] - bars["low"]) == 100).all()
+    assert frame[frame["kind"] == "m"]["low"].tolist() == [250.0]
+    assert frames.histogram([5], 5.0, guesses="g", model="m")["people"].iloc[0] == 1
+
+
+def test_what_is_no_answer_is_left_out():
+    options = Question("?", options=("yes", "no"))
+    assert frames.guessed(["a", "b", "h", "3"], options) == ["yes", "no"]
+    assert frames.guessed(["3", "a", "nan"], Question("?", "of 100", 100)) == [3.0]
+
+
+def test_only_models_of_one_problem_are_in_one_picture(klass):
+    klass.store.stand(klass.ann, *model(1.0))
+    other = link_of_model(defaults("compas"))
+    klass.store.stand(klass.bo, other, FIGURES)
+    cleo = klass.store.join(klass.opened.code, "Cleo", browser="", caller="")
+    klass.store.stand(cleo, *model(1.0))
+    models, left_out = frames.comparable(frames.stands(klass.room))
+    assert ([each.name for each in models], left_out) == (["Ann", "Cleo"], 1)
+    rows = frames.points(models, None, "p_rule", kinds={1: "here"}, frontier="frontier", f="f")
+    assert rows[["kind", "people"]].to_numpy().tolist() == [["f", 0], ["here", 2]]
+
+
+def test_what_is_taken_home_has_everything_but_keys(klass, monkeypatch):
+    monkeypatch.setattr(report, "export_chart", lambda chart, kind, width: b"<svg></svg>")  # drawn in tests/charts
+    klass.store.guess(klass.ann, "bar_exam", STEPS[0], "40")
+    klass.store.ask_to_sign(klass.leader)
+    klass.store.send_vote(klass.ann, *model(1.0), "=1+1 <script>")
+    klass.store.show_result(klass.leader)
+    room = klass.room
+    page, tables_of = report.report_html(room, "en"), zipped_tables(room)
+    assert "<script>" not in page
+    assert "=1+1 &lt;script&gt;" in page
+    assert "not revealed" in page
+    with zipfile.ZipFile(io.BytesIO(tables_of)) as archive:
+        votes = pd.read_csv(archive.open("votes.csv"))
+    assert votes["reason"].tolist() == ["'=1+1 <script>"]
+    assert tables_of == zipped_tables(room)
+    for secret in (klass.opened.secret, klass.ann.token, klass.ann.key):
+        assert secret not in page + json.dumps(votes.to_dict())
+    klass.store.reveal(klass.leader, "bar_exam", STEPS[0])
+    assert "of <strong>15</strong> that they will pass" in report.report_html(klass.room, "en")
+    assert "Salle" in report.report_html(klass.room, "fr")
+
+
+def test_figures_of_a_model_are_those_on_explore():
+    result = fit_result(USUAL.model())
+    found = figures_of(result)
+    assert found["fairness"] == result.figures.loc["p_rule", "g"]
+    assert found["better"] + found["worse"] == result.changed_test.sum()
