@@ -251,7 +251,7 @@ BAR = ["tune Explore", *(group.capitalize() for group in MENU if group)]
 @pytest.mark.parametrize(
     "scripts",
     [
-        ("pages/glossary.py", "pages/data.py", "app.py"),
+        ("pages/glossary.py", "pages/data.py"),
         pytest.param([*reversed(PAGES)], marks=pytest.mark.slow),  # the first visit of all is not to the first page
     ],
     ids=["some", "all"],

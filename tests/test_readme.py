@@ -53,7 +53,11 @@ def test_the_ten_lines_run(capsys):
     assert "p_rule" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("path", DOCUMENTS[1:], ids=by_name)
+# Those of methods.md train every method.
+TRAINING = [pytest.param(path, marks=[pytest.mark.slow] * (path.name == "methods.md")) for path in DOCUMENTS[1:]]
+
+
+@pytest.mark.parametrize("path", TRAINING, ids=by_name)
 def test_python_in_the_docs_runs(path, after_ten_lines, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "model.json").write_text(portable_json(after_ten_lines["g"]))

@@ -127,6 +127,7 @@ def test_a_result_says_how_it_was_made(small):
     assert (small / "table1.parquet").stat().st_size < 50_000
 
 
+@pytest.mark.slow
 def test_the_same_content_gives_the_same_file(small, tmp_path):
     frame, about = read_result(small / "table1.parquet")
     for name in ("a", "b"):
@@ -136,6 +137,7 @@ def test_the_same_content_gives_the_same_file(small, tmp_path):
         read_result(tmp_path / "nothing.parquet")
 
 
+@pytest.mark.slow
 def test_figures_from_the_models(small):
     models, _ = read_result(small / "table1.parquet")
     pair = matched(models, "law_school", 0, ("frappe",))

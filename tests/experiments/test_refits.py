@@ -33,6 +33,7 @@ def test_a_resample_keeps_groups_and_labels(scene):
     assert not drawn.train.X.index.equals(resampled(scene, 4).train.X.index)
 
 
+@pytest.mark.slow
 def test_the_share_of_each_person_is_counted_over_the_refits(scene, refits):
     assert len(refits) == 6
     changes = np.zeros(len(scene.test), dtype=int)

@@ -88,13 +88,21 @@ def test_the_other_controls():
     app = run()
     fine(app.selectbox(key="set_fairness").set_value("equalized_odds").run())
     assert figure(app, "Disparate mistreatment")
-    fine(app.selectbox(key="set_f").set_value("random_forest").run())
     fine(app.number_input(key="set_seed").set_value(7).run())
     assert app.query_params["seed"] == "7"
     fine(slider(app, "depth").set_value(5).run())
     fine(app.selectbox(key="set_data").set_value("compas").run())
     assert slider(app, "k").value == defaults("compas").k
     assert slider(app, "depth").value == 5
+
+
+@pytest.mark.slow
+def test_another_base_model():
+    app = run()
+    before = figure(app, "P-Rule")
+    fine(app.selectbox(key="set_f").set_value("random_forest").run())
+    assert app.query_params["f"] == "random_forest"
+    assert figure(app, "P-Rule") != before
 
 
 def test_undo_redo_reset():
