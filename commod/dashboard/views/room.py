@@ -265,7 +265,7 @@ def _line(script: str, drawn: tuple[object, ...] | None) -> None:
             st.caption(escape_markdown(known().trouble))
             return
         st.rerun()
-    if drawn is not None and asked(script, here) != drawn:
+    if drawn is None or asked(script, here) != drawn:
         st.rerun()
     act(lambda store: store.seen(here.seat))
     st.session_state[_DRAWN] = _said(here)
