@@ -19,9 +19,9 @@ _at: PageState[str | None] = PageState("tour", lambda: None)
 
 
 def invite() -> None:
-    """For who is new: the ways to learn, until one of them was taken."""
+    """For who is new: the ways to learn, until one of them was taken, or somebody else leads."""
     place = st.empty()  # so that it is gone at once
-    if _at() is not None or "step" in session.state().carried:
+    if _at() is not None or {"step", "room"} & set(session.state().carried):
         return
     with place.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.markdown(say("tour.new_here"), width="content")
