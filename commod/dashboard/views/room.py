@@ -162,18 +162,17 @@ def those_here(room: Room) -> int:
 def figures_of(result: FitResult) -> dict[str, float]:
     """What a room is told of a model, on test: shares, how many people are better and worse off, and the same of f."""
     fairness = CRITERIA[result.settings.fairness].figure_name
-    rows = result.figures.to_dict("index")
-    found = {name: rows[row]["g"] for name, row in (("fairness", fairness), ("p_rule", "p_rule")) if row in rows}
+    values = result.figures[["f", "g"]].to_dict("index")
     changes = changes_by_direction(result.task.spec, result.changes)
-    return {
-        **found,
-        "accuracy": rows["accuracy"]["g"],
-        "change_rate": rows["change_rate"]["g"],
+    found = {
         "better": sum(row["count"] for row in changes if row["place"] == 0),
         "worse": sum(row["count"] for row in changes if row["place"] == 1),
-        "f_fairness": rows[fairness]["f"],
-        "f_accuracy": rows["accuracy"]["f"],
     }
+    # One that cannot be told of these groups has no row.
+    for name, row in {"fairness": fairness, "p_rule": "p_rule", "accuracy": "accuracy"}.items():
+        if row in values:
+            found |= {name: values[row]["g"], f"f_{name}": values[row]["f"]}
+    return found | {"change_rate": values["change_rate"]["g"]}
 
 
 def is_for_rooms(settings: Settings) -> bool:
