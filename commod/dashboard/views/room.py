@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import streamlit as st
 
@@ -34,7 +34,7 @@ LESSON = "pages/lesson.py"
 # Seconds between two looks at the room: of somebody who takes part, and of the board.
 EVERY = 2.0
 BOARD_EVERY = 0.5
-# Under this name a session keeps what the line said when it was last drawn.
+# Under this name a session keeps how the line was last drawn by the page.
 _DRAWN = "room_drawn"
 
 Result = TypeVar("Result")
@@ -162,18 +162,17 @@ def those_here(room: Room) -> int:
 def figures_of(result: FitResult) -> dict[str, float]:
     """What a room is told of a model, on test: shares, how many people are better and worse off, and the same of f."""
     fairness = CRITERIA[result.settings.fairness].figure_name
-    rows = result.figures.to_dict("index")
-    found = {name: rows[row]["g"] for name, row in (("fairness", fairness), ("p_rule", "p_rule")) if row in rows}
+    values = result.figures[["f", "g"]].to_dict("index")
     changes = changes_by_direction(result.task.spec, result.changes)
-    return {
-        **found,
-        "accuracy": rows["accuracy"]["g"],
-        "change_rate": rows["change_rate"]["g"],
+    found = {
         "better": sum(row["count"] for row in changes if row["place"] == 0),
         "worse": sum(row["count"] for row in changes if row["place"] == 1),
-        "f_fairness": rows[fairness]["f"],
-        "f_accuracy": rows["accuracy"]["f"],
     }
+    # One that cannot be told of these groups has no row.
+    for name, row in {"fairness": fairness, "p_rule": "p_rule", "accuracy": "accuracy"}.items():
+        if row in values:
+            found |= {name: values[row]["g"], f"f_{name}": values[row]["f"]}
+    return found | {"change_rate": values["change_rate"]["g"]}
 
 
 def is_for_rooms(settings: Settings) -> bool:
@@ -224,13 +223,27 @@ def step_to_follow() -> tuple[str, str] | None:
 # ---- one line on every page ----
 
 
+@dataclass(frozen=True)
+class Drawn:
+    """What the line of a page was drawn for, and where it stands."""
+
+    script: str
+    place: Any
+    asked: tuple[object, ...] | None
+    line: str
+
+
 def strip(script: str) -> None:
     """At the top of a page, for whoever is in a room: what happens there. The board says it itself."""
     here = present()
     tell_trouble()
+    st.session_state.pop(_DRAWN, None)
     if is_seated() and not (here is not None and here.leads and script == ROOM):
-        with st.container(key="room_strip"):
-            _line(script, None if here is None else asked(script, here))
+        place = st.empty()
+        drawn_for = None if here is None else asked(script, here)
+        st.session_state[_DRAWN] = Drawn(script, place, drawn_for, "" if here is None else _in_one_line(script, here))
+        with place.container():
+            _line(script, drawn_for)
 
 
 def asked(script: str, here: Here) -> tuple[object, ...]:
@@ -246,29 +259,35 @@ def asked(script: str, here: Here) -> tuple[object, ...]:
 
 
 def look_in() -> None:
-    """While a page waits for something to be computed: draw it anew if the room has moved on. No timer does then."""
+    """While a page waits for something to be computed, and its fragments do not run: keep the line as it should be."""
+    drawn: Drawn | None = st.session_state.get(_DRAWN)
     here = present()
-    if here is not None and _said(here) != st.session_state.get(_DRAWN):
+    if drawn is None or here is None:
+        return
+    if asked(drawn.script, here) != drawn.asked:
         st.rerun()
-
-
-def _said(here: Here) -> tuple[object, ...]:
-    """What the line says, but for the time that is left and who is there."""
-    return (asked(ROOM, here), asked(LESSON, here), here.room.timer_ends)
+    act(lambda store: store.seen(here.seat))
+    if (line := _in_one_line(drawn.script, here)) != drawn.line:
+        st.session_state[_DRAWN] = replace(drawn, line=line)
+        with drawn.place.container():
+            _draw_line(drawn.script, here)
 
 
 @st.fragment(run_every=EVERY)
-def _line(script: str, drawn: tuple[object, ...] | None) -> None:
+def _line(script: str, drawn_for: tuple[object, ...] | None) -> None:
     here = present()
     if here is None:
         if is_seated():
             st.caption(escape_markdown(known().trouble))
             return
         st.rerun()
-    if drawn is None or asked(script, here) != drawn:
+    if drawn_for is None or asked(script, here) != drawn_for:
         st.rerun()
     act(lambda store: store.seen(here.seat))
-    st.session_state[_DRAWN] = _said(here)
+    _draw_line(script, here)
+
+
+def _draw_line(script: str, here: Here) -> None:
     room = here.room
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.markdown(_in_one_line(script, here), width="content")

@@ -10,6 +10,7 @@ import pytest
 
 from commod.dashboard import rooms
 from commod.dashboard.jobs.results import fit_result
+from commod.dashboard.pages.explore import page as explore
 from commod.dashboard.pages.room import frames, report
 from commod.dashboard.pages.room.leading import zipped_tables
 from commod.dashboard.rooms import Model, RoomError
@@ -213,6 +214,23 @@ def test_frozen_controls_stay_where_their_owner_left_them(klass):
     assert not slider(app, "lambda_fair").disabled
     assert slider(app, "lambda_fair").value == 2
     assert "The room is closed" in words(app)
+
+
+def test_while_explore_computes_the_line_is_kept(klass, monkeypatch):
+    """No fragment runs then: `look_in` does its work, and draws the whole page anew only where it must."""
+    waited, seen = [], []
+
+    def waits(*parts, meanwhile):
+        klass.store.ask_to_sign(klass.leader)
+        seen.clear()
+        meanwhile()
+        waited.append(len(seen))
+
+    monkeypatch.setattr(explore, "draw_pending", waits)
+    monkeypatch.setattr(rooms.RoomStore, "seen", lambda store, seat: seen.append(seat.name))
+    app = fine(klass.page(klass.ann, "app.py"))
+    assert waited == [1], "the page was drawn once, and Ann is seen while it waits"
+    assert "Which model would you sign?" in words(app)
 
 
 def test_the_setting_on_explore_is_told_to_the_room(klass):

@@ -196,10 +196,8 @@ def twice(models: Sequence[Signed]) -> set[int]:
 
 def votes_table(models: Sequence[Signed], rounds: Mapping[int, str]) -> pd.DataFrame:
     """Every vote: who, in which round, for what, and why."""
-    moved = {before.number for before, _ in moves(models)}
     rows = [
-        {"name": model.name, "round": rounds[model.round], "moved": model.number in moved, "reason": model.reason}
-        | {"settings": in_words(model.settings)}
+        {"name": model.name, "round": rounds[model.round], "reason": model.reason, "settings": in_words(model.settings)}
         | {name: model.figures.get(name, math.nan) for name in COMPARED}
         for model in sorted(models, key=lambda model: (model.name.casefold(), model.round))
     ]

@@ -18,9 +18,6 @@ from commod.dashboard.text.verdicts import changes_by_direction
 from commod.dashboard.views.words import say
 from commod.metrics import compared_groups
 
-# Groups that are spoken of: of more, those that f treats most differently.
-MOST_GROUPS = 2
-
 
 def trained(settings: Settings) -> FitResult:
     """The model of a setting, waited for."""
