@@ -208,6 +208,15 @@ def tell_guess(lesson: str, step: str, kept: float | str) -> None:
         known().guesses[place] = said
 
 
+def holds_answer(lesson: str, step: str) -> bool:
+    """Whether the room waits for its leader to reveal the guesses: whoever saw the answer would guess it."""
+    here = present()
+    if here is None or here.leads or not here.room.together or here.room.closed is not None:
+        return False
+    there = (lesson, step)
+    return there == (here.room.lesson, here.room.step) and there not in here.room.revealed
+
+
 def step_to_follow() -> tuple[str, str] | None:
     """Lesson and step that the room has come to together, once for each: who then looks elsewhere is left alone."""
     here = present()
@@ -251,7 +260,7 @@ def asked(script: str, here: Here) -> tuple[object, ...]:
     room, question = here.room, here.room.question
     found: tuple[object, ...] = (here.leads, room.closed is None, room.frozen)
     if script == LESSON:
-        found += (room.together and (room.lesson, room.step),)
+        found += (room.together and (room.lesson, room.step), (room.lesson, room.step) in room.revealed)
     if script == ROOM:
         state = question and (question.number, question.rounds, question.open, question.shown)
         found += (room.lesson, room.step, (room.lesson, room.step) in room.revealed, state)

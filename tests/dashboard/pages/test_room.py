@@ -16,6 +16,7 @@ from commod.dashboard.pages.room.leading import zipped_tables
 from commod.dashboard.rooms import Model, RoomError
 from commod.dashboard.state.link import link_of_model
 from commod.dashboard.state.settings import defaults
+from commod.dashboard.text.language import phrase
 from commod.dashboard.views.lesson.scenarios import scenario
 from commod.dashboard.views.lesson.script import Answer, Question
 from commod.dashboard.views.room import figures_of
@@ -189,6 +190,16 @@ def test_a_guess_of_the_lesson_is_told_to_the_room(klass):
 
 
 # ---- leading ----
+
+
+def test_together_the_answer_waits_for_the_reveal(klass):
+    klass.store.lead(klass.leader, together=True)
+    waiting = fine(klass.page(klass.ann, LESSON, answers="12"))
+    assert [box.value for box in waiting.info] == [phrase("en", "room.until_reveal")]
+    klass.store.reveal(klass.leader, "bar_exam", STEPS[0])
+    assert ANSWER in fine(klass.page(klass.ann, LESSON, answers="12")).info[0].value
+    klass.store.lead(klass.leader, step=STEPS[1], together=False)
+    assert ANSWER in fine(klass.page(klass.bo, LESSON, answers="12")).info[0].value
 
 
 def test_together_the_lesson_goes_where_the_leader_is_once(klass):

@@ -138,6 +138,9 @@ def _work_through(here: Progress, at: Stage) -> None:
         return
     room.tell_guess(here.lesson, at.step.name, question.kept(guess))
     _show_guess(here, question, guess)
+    if room.holds_answer(here.lesson, at.step.name):
+        st.info(say("room.until_reveal"), icon=":material/hourglass_top:")
+        return
     if at.step.goal and has_picture_beside_slider(at):
         left, right = st.columns(2, gap="medium")
         with right:
