@@ -194,12 +194,12 @@ def test_a_guess_of_the_lesson_is_told_to_the_room(klass):
 
 def test_together_the_answer_waits_for_the_reveal(klass):
     klass.store.lead(klass.leader, together=True)
-    waiting = fine(klass.page(klass.ann, LESSON, answers="12"))
+    waiting = fine(klass.page(klass.ann, LESSON, answers="40"))
     assert [box.value for box in waiting.info] == [phrase("en", "room.until_reveal")]
     klass.store.reveal(klass.leader, "bar_exam", STEPS[0])
-    assert ANSWER in fine(klass.page(klass.ann, LESSON, answers="12")).info[0].value
+    assert ANSWER in fine(klass.page(klass.ann, LESSON, answers="40")).info[0].value
     klass.store.lead(klass.leader, step=STEPS[1], together=False)
-    assert ANSWER in fine(klass.page(klass.bo, LESSON, answers="12")).info[0].value
+    assert ANSWER in fine(klass.page(klass.bo, LESSON, answers="40")).info[0].value
 
 
 def test_together_the_lesson_goes_where_the_leader_is_once(klass):
