@@ -84,7 +84,13 @@ def plot_guesses(frame: pd.DataFrame, *, title: str, people: str, guesses: str, 
         .mark_rule(strokeWidth=5)
         .encode(x=x, color=color, tooltip=[alt.Tooltip("low:Q", title=answer)])
     )
-    return alt.layer(bars, line, data=frame).properties(height=300)
+    number = (
+        alt.Chart()
+        .transform_filter(alt.datum.kind == answer)
+        .mark_text(dy=-10, fontSize=TYPE, fontWeight="bold")
+        .encode(x=x, y=alt.value(0), text=alt.Text("low:Q", format=","), color=color)
+    )
+    return alt.layer(bars, line, number, data=frame).properties(height=300, padding={**_ROOM_FOR_LABELS, "top": 28})
 
 
 def plot_answers(frame: pd.DataFrame, *, kinds: tuple[str, ...], people: str) -> alt.LayerChart:
@@ -118,8 +124,8 @@ def plot_models(
 ) -> alt.LayerChart:
     """Models that people stand at or have voted for, among all that there are: fairness against accuracy.
 
-    A point is as large as many people stand there, with their number; lines lead from first votes to second ones. Of
-    two rounds, the points of the first stand a little left of their place and those of the second a little right.
+    A point is as large as many people stand there, with their number; lines lead from first votes, which are rings, to
+    second ones, which fit into them.
 
     Parameters
     ----------
@@ -163,29 +169,22 @@ def plot_models(
         alt.Tooltip("fairness:Q", title=x_title, format=".3f"),
         alt.Tooltip("accuracy:Q", title=y_title, format=".1%"),
     ]
-    layers = [lines]
     both = {"first", "last"} <= set(roles)
-    for shift, shown in _shifts(kinds) if both else ((0, names),):
-        there = alt.Chart().transform_filter(f"indexof({json.dumps(shown)}, datum.kind) >= 0")
+    ring = next(name for name, role in kinds if role == "first") if both else ""
+    layers = [lines]
+    for is_ring in (False, True)[: 1 + both]:
+        there = alt.Chart().transform_filter(f"(datum.kind == {json.dumps(ring)}) == {json.dumps(is_ring)}")
         points = (
             there.transform_filter("datum.line == '' || datum.people == 0")
-            .transform_calculate(size=area)
-            .mark_point(filled=True, opacity=0.95, xOffset=shift)
+            .transform_calculate(size=f"{2.2 if is_ring else 1} * ({area})")
+            .mark_point(filled=not is_ring, opacity=0.95, strokeWidth=3)
             .encode(x=x, y=y, color=color, shape=shape, size=alt.Size("size:Q", scale=None), tooltip=tooltip)
         )
-        counts = (
-            there.transform_filter("datum.people > 1 && datum.line == ''")
-            .mark_text(fontSize=TYPE, fontWeight="bold", color="white", xOffset=shift)
-            .encode(x=x, y=y, text="people:Q")
-        )
-        layers += [points, counts]
+        counts = there.transform_filter("datum.people > 1 && datum.line == ''").encode(x=x, y=y, text="people:Q")
+        number = {"fontSize": TYPE, "fontWeight": "bold"}
+        inside, above = counts.mark_text(color="white", **number), counts.mark_text(dy=-24, **number)
+        layers += [points, above.encode(color=color) if is_ring else inside]
     return alt.layer(*layers, data=frame).properties(height=430, padding=_ROOM_FOR_LABELS)
-
-
-def _shifts(kinds: tuple[tuple[str, str], ...]) -> list[tuple[int, list[str]]]:
-    """By how many pixels points are moved aside: those of two rounds would cover one another."""
-    moved = {"first": -13, "last": 13}
-    return [(shift, [name for name, role in kinds if moved.get(role, 0) == shift]) for shift in (0, -13, 13)]
 
 
 def plot_strip(frame: pd.DataFrame, *, rounds: tuple[str, ...], title: str, form: str, people: str) -> alt.LayerChart:

@@ -34,6 +34,8 @@ LESSON = "pages/lesson.py"
 # Seconds between two looks at the room: of somebody who takes part, and of the board.
 EVERY = 2.0
 BOARD_EVERY = 0.5
+# For so long it is said that a timer has run out.
+OVER_SECONDS = 60
 # Under this name a session keeps how the line was last drawn by the page.
 _DRAWN = "room_drawn"
 
@@ -58,6 +60,7 @@ class Known:
     """What a session knows of its room, and what it has told there."""
 
     seat: Seat | None = None
+    shows_door: bool = True  # whether the board shows how to come in, large
     secret: str = ""  # of the leader's link; the store does not know it
     trouble: str = ""  # what could not be done, in a sentence, told once
     followed: tuple[str, str] | None = None  # lesson and step gone to with the others
@@ -210,11 +213,16 @@ def tell_guess(lesson: str, step: str, kept: float | str) -> None:
 
 def holds_answer(lesson: str, step: str) -> bool:
     """Whether the room waits for its leader to reveal the guesses: whoever saw the answer would guess it."""
-    here = present()
-    if here is None or here.leads or not here.room.together or here.room.closed is not None:
+    here, there = present(), (lesson, step)
+    if here is None or not is_led():
         return False
-    there = (lesson, step)
     return there == (here.room.lesson, here.room.step) and there not in here.room.revealed
+
+
+def is_led() -> bool:
+    """Whether somebody else turns the pages of the lesson for this session."""
+    here = present()
+    return here is not None and not here.leads and here.room.together and here.room.closed is None
 
 
 def step_to_follow() -> tuple[str, str] | None:
@@ -336,6 +344,8 @@ def time_left(room: Room) -> str:
     if room.timer_ends is None:
         return ""
     seconds = round(room.timer_ends - time.time())
+    if seconds < -OVER_SECONDS:
+        return ""
     return f"{seconds // 60}:{seconds % 60:02}" if seconds > 0 else say("room.time_over")
 
 

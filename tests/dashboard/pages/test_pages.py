@@ -155,12 +155,10 @@ def test_the_link_to_share_is_that_of_this_setting_and_not_of_the_last():
 
 @pytest.mark.parametrize(("data", "helped", "rightly", "harmed"), [("law_school", 107, 15, 18), ("compas", 4, 2, 50)])
 def test_who_is_better_and_who_is_worse_off_depends_on_the_favourable_outcome(data, helped, rightly, harmed):
-    app = run(data=data)
+    app, spec = run(data=data), TASKS[data]
+    outcome = spec.outcomes[spec.favourable]
     assert f"{helped} " in words(app)
-    assert (
-        f"get the better one (rightly for {rightly} of them, by what the data record), {harmed} the worse one"
-        in words(app)
-    )
+    assert f"get the better one (of these, {rightly} have “{outcome}” on record), {harmed} the worse one" in words(app)
 
 
 @pytest.mark.parametrize(

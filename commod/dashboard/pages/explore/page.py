@@ -15,6 +15,7 @@ from commod.dashboard.pages.explore.share import share
 from commod.dashboard.pages.explore.trouble import begin_trouble
 from commod.dashboard.server.paint_order import deferred_paint, first_paint, let_browser_draw
 from commod.dashboard.state import session
+from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.views import controls, frame, room
 from commod.dashboard.views.changes import draw_changes
 from commod.dashboard.views.checks import begin_checks
@@ -72,7 +73,7 @@ def show() -> None:
             controls.sidebar(elsewhere=IN_SIGHT)
     with deferred_paint(), told:
         tour.hint("verdict")
-        st.markdown(result.verdict_in(session.language()))
+        st.markdown(escape_markdown(result.verdict_in(session.language())))
         limited, trouble = st.empty(), st.empty()
         draw_table_of_dots()
     with deferred_paint():

@@ -62,7 +62,8 @@ def show() -> None:
     else:
         _show_step(here, step)
     _turn_pages(here)
-    draw_teachers_corner()
+    if not room.is_led():
+        draw_teachers_corner()
     session.keep_link()
 
 
@@ -96,6 +97,7 @@ def _overview(here: Progress) -> None:
             st.caption(say("lesson.other_language"))
         if session.access().live is None:
             st.caption(say("lesson.sets_sliders"))
+        led = room.is_led()
         for place, step in enumerate(taught.steps):
             answered = place in here.seen
             st.button(
@@ -105,7 +107,10 @@ def _overview(here: Progress) -> None:
                 type="secondary" if place == here.step else "tertiary",
                 on_click=turn,
                 args=(place,),
+                disabled=led,
             )
+        if led:
+            st.caption(say("room.led"))
         room.invite()
         frame.language_choice()
 
@@ -263,11 +268,11 @@ def _summary(here: Progress, at: Stage) -> None:
 def _turn_pages(here: Progress) -> None:
     """To the step before and the one after."""
     with st.container(horizontal=True, horizontal_alignment="distribute"):
-        before, after, steps = here.step - 1, here.step + 1, lesson(here).steps
+        before, after, steps, led = here.step - 1, here.step + 1, lesson(here).steps, room.is_led()
         st.button(
             say("lesson.back"),
             icon=":material/arrow_back:",
-            disabled=before < 0,
+            disabled=before < 0 or led,
             on_click=turn,
             args=(max(before, 0),),
             key="back",
@@ -281,5 +286,6 @@ def _turn_pages(here: Progress) -> None:
             type="primary" if here.step in here.seen else "secondary",
             on_click=turn,
             args=(after,),
+            disabled=led,
             key="next",
         )

@@ -62,10 +62,11 @@ def _verdict(result: FitResult) -> str:
     spec = result.task.spec
     better, worse = (int(result.changes[column].sum()) for _, column in directions(spec))
     good, bad = (escape_markdown(spec.outcomes[i]) for i in (spec.favourable, 1 - spec.favourable))
+    right = [escape_markdown(rightly(spec, result.record, is_better)) for is_better in (True, False)]
     return (
         f"**{changed:,} of {total:,} {escape_markdown(spec.people)}** get another decision ({_shares(result)}): "
-        f"**{better:,}** the better one, “{good}”{rightly(result.record, True)}, and **{worse:,}** the worse one, "
-        f"“{bad}”{rightly(result.record, False, again=better > 0)}."
+        f"**{better:,}** the better one, “{good}”{right[0]}, and **{worse:,}** the worse one, "
+        f"“{bad}”{right[1]}."
     )
 
 

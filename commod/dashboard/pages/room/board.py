@@ -12,7 +12,7 @@ from commod.charts.room import plot_answers, plot_guesses, plot_models, plot_str
 from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.service import get
 from commod.dashboard.pages.room import frames
-from commod.dashboard.pages.room.door import draw_code, join_link, qr_code
+from commod.dashboard.pages.room.door import address, draw_code, join_link, place_of, qr_code
 from commod.dashboard.pages.room.models import draw_pair
 from commod.dashboard.rooms import Question as Asked
 from commod.dashboard.rooms import Room
@@ -32,6 +32,7 @@ from commod.dashboard.views.room import (
     act,
     announcement,
     asked,
+    known,
     present,
     say_aloud,
     step_in_words,
@@ -82,8 +83,10 @@ def _board(drawn: tuple[object, ...], step: Step | None) -> None:
     act(lambda store: store.seen(here.seat))
     room = here.room
     _head(room)
-    if room.question is not None:
+    if room.question is not None:  # with nothing beside it that tells where others stand
         draw_question(room, room.question)
+        say_aloud(announcement(room))
+        return
     left, right = st.columns(2, gap="medium")
     with left:
         draw_guesses(room, step)
@@ -96,11 +99,12 @@ def _head(room: Room) -> None:
     """How to come in, how many are here, and the time that is left."""
     closed = room.closed is not None
     told = say("room.is_closed") if closed else say("room.here", n=those_here(room))
-    empty = all(person.leads for person in room.people)
-    picture = "" if closed or empty else qr_code(join_link(room))
+    large = known().shows_door and not closed
+    picture = "" if closed or large else qr_code(join_link(room))
+    told += "" if closed or large else f" · {place_of(address())}"
     head = piece("board_head", say("room.room", code=room.code), told, time_left(room), picture, say("room.qr"))
     st.html(style("room") + head)
-    if empty and not closed:
+    if large:
         draw_code(room)
 
 
@@ -118,6 +122,7 @@ def draw_guesses(room: Room, step: Step | None) -> None:
         st.markdown(f"## {say('room.have_guessed', n=len(kept), of=max(those_here(room), len(kept)))}")
         return
     st.markdown(f"### {in_markdown(step.answer.words)}")
+    st.markdown(say("room.have_guessed", n=len(kept), of=max(those_here(room), len(kept))))
     found = frames.guessed(kept, step.question)
     if not found:
         st.markdown(say("room.nobody_guessed"))
@@ -129,9 +134,10 @@ def draw_guesses(room: Room, step: Step | None) -> None:
 
 def _draw_numbers(guesses: list[float], question: Question, answer: float) -> None:
     names = {"guesses": say("room.guesses"), "answer": say("room.model_says")}
+    rows = frames.histogram(guesses, answer, guesses=names["guesses"], model=names["answer"])
     draw(
         plot_guesses,
-        frames.histogram(guesses, answer, guesses=names["guesses"], model=names["answer"]),
+        rows,
         alt=say("room.guesses_alt"),
         table=Table(
             say("room.guesses_table"),
@@ -142,6 +148,7 @@ def _draw_numbers(guesses: list[float], question: Question, answer: float) -> No
                 "high": (say("room.below"), ",.0f"),
                 "people": (say("room.people"), ",.0f"),
             },
+            lambda: rows[rows["people"] != 0],
         ),
         title=f"{say('room.guess')} ({question.unit})",
         people=say("room.people"),

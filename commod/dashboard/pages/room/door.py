@@ -28,7 +28,7 @@ def show() -> None:
         st.text_input(say("room.code"), code[:12], key="room_code", max_chars=12, placeholder="ABC234")
         st.text_input(say("room.nickname"), key="room_name", max_chars=NAME_LENGTH, help=say("room.nickname_help"))
         st.form_submit_button(say("room.join"), type="primary", icon=":material/login:", on_click=_join)
-    with right, st.container(border=True):
+    with right if not code else st.expander(say("room.open")), st.container(border=not code):
         st.header(say("room.open"))
         st.markdown(say("room.open_says"))
         st.button(say("room.open"), icon=":material/groups_2:", on_click=_open)
@@ -69,6 +69,11 @@ def address() -> str:
     return (st.context.url or "").split("?")[0]
 
 
+def place_of(address: str) -> str:
+    """An address as one types it."""
+    return address.partition("://")[2]
+
+
 def join_link(room: Room) -> str:
     """What everybody who takes part may have."""
     return f"{address()}?room={room.code}"
@@ -81,6 +86,6 @@ def qr_code(link: str) -> str:
 
 
 def draw_code(room: Room) -> None:
-    """The code, the link and a picture of it, large: for the wall, until somebody has come."""
-    picture, place = qr_code(join_link(room)), address().partition("://")[2]
-    st.html(style("room") + piece("join", picture, say("room.qr"), place, room.code))
+    """The code, the link and a picture of it, large: for the wall, until all have come."""
+    picture = qr_code(join_link(room))
+    st.html(style("room") + piece("join", picture, say("room.qr"), place_of(address()), room.code))

@@ -18,6 +18,8 @@ from commod.dashboard.text.language import declared, phrase
 from commod.dashboard.views.lesson.script import Answer, Question
 from commod.metrics.figures import CRITERIA
 
+# Of the numbers in a histogram, at least: one guess beside the answer is no block that fills the picture.
+LEAST_SPAN = 10.0
 # Bars of a histogram, at most.
 MAX_BARS = 12
 # Of a model that somebody stands at or has voted for: the figures in which rounds are compared.
@@ -43,14 +45,19 @@ def _number(text: str) -> float | str:
 
 
 def histogram(numbers: Sequence[float], answer: float, *, guesses: str, model: str) -> pd.DataFrame:
-    """Rows of `plot_guesses`: bars of one width, 1, 2 or 5 times a power of ten, and the answer."""
+    """Rows of `plot_guesses`: bars of one width, 1, 2 or 5 times a power of ten, and the answer.
+
+    Where all are near to one another, bars that nobody has guessed keep the axis as wide as `LEAST_SPAN`.
+    """
     low, high = min((*numbers, answer)), max((*numbers, answer))
+    low = max(min(low, 0.0), min(low, (low + high - LEAST_SPAN) / 2))
+    high = max(high, low + LEAST_SPAN)
     width = _bar_width(high - low)
     bars = Counter(math.floor(number / width) for number in numbers)
     rows = [
         {"kind": guesses, "low": bar * width, "high": (bar + 1) * width, "people": bars[bar]}
         for bar in range(math.floor(low / width), math.floor(high / width) + 1)
-        if bars[bar]
+        if bars[bar] or bar in (math.floor(low / width), math.floor(high / width))
     ]
     return pd.DataFrame([*rows, {"kind": model, "low": answer, "high": math.nan, "people": math.nan}])
 

@@ -37,6 +37,7 @@ def sidebar(here: Here) -> None:
     """Everything that only the leader can do."""
     with st.sidebar:
         if here.room.closed is None:
+            _door()
             _step(here)
             _question(here)
             _timer(here)
@@ -57,6 +58,13 @@ def _button(label: str, here: Here, what: Any, icon: str, **how: Any) -> None:
         act(lambda store: what(store, here.seat))
 
     st.button(say(f"room.{label}"), icon=f":material/{icon}:", on_click=clicked, width="stretch", **how)
+
+
+def _door() -> None:
+    def show(on: bool) -> None:
+        known().shows_door = on
+
+    st.toggle(say("room.show_join"), **mirrored("room_show_join", known().shows_door, show))
 
 
 # ---- the step ----
