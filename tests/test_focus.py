@@ -74,7 +74,7 @@ def test_nothing_that_can_have_the_focus_is_taken_out_of_the_page_when_the_scrip
         fold.first.click()
         page.get_by_role("region", name=fold.first.inner_text().split("\n")[-1]).wait_for()
         settled(page)
-    assert mark(page) > 15
+    assert mark(page) > 10
     rerun(page)
     assert not lost(page)
     page.close()

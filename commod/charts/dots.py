@@ -14,9 +14,7 @@ ROWS, COLUMNS = 4, 25
 LINE = 15
 
 
-def plot_hundred(
-    frame: pd.DataFrame, *, states: tuple[str, str, str, str], good: bool = True, few: bool = True
-) -> alt.Chart:
+def plot_hundred(frame: pd.DataFrame, *, good: bool = True, few: bool = True) -> alt.Chart:
     """A hundred dots for each group: filled where the decision is positive, triangles where it has changed.
 
     Parameters
@@ -24,9 +22,9 @@ def plot_hundred(
     frame : DataFrame
         One row for each group: ``label`` (its lines of text, parted by line feeds), ``rank``, and of a hundred people
         ``now`` (who get the positive decision), ``raised`` (who did not get it before) and ``lowered`` (who got it
-        before, and do not now). The dots are made of these in the browser.
-    states : tuple of str
-        What is said of a dot: positive as before, positive now, negative now, negative as before.
+        before, and do not now). The dots are made of these in the browser. ``state_0`` to ``state_3`` are what is said
+        of a dot: positive as before, positive now, negative now, negative as before. (Names that somebody has chosen
+        are data, and never part of an expression.)
     good : bool
         Whether the positive decision is the favourable one. Triangles point upwards to the favourable decision.
     few : bool
@@ -52,7 +50,7 @@ def plot_hundred(
             kind="datum.dot < datum.now - datum.raised ? 0 : datum.dot < datum.now ? 1 : "
             "datum.dot < datum.now + datum.lowered ? 2 : 3",
         )
-        .transform_calculate(state=f"{list(states)!r}[datum.kind]")
+        .transform_calculate(state="datum['state_' + datum.kind]")
         .mark_point(aria=False, opacity=1, strokeWidth=1.3)
         .encode(
             x=alt.X(

@@ -36,6 +36,8 @@ def plot_scatter(
     columns : int
         Of the legend; long labels need one of their own on a narrow screen.
     """
+    # Padding would also begin below 0, where no figure can be.
+    around, from_zero = alt.Scale(zero=False, padding=12), alt.Scale(zero=True, nice=True)
     points = (
         alt.Chart()
         .mark_point(size=90 if joined else 45, strokeWidth=1.5, opacity=0.85 if joined else 0.7)
@@ -43,10 +45,10 @@ def plot_scatter(
             x=alt.X(
                 "x:Q",
                 title=x_title,
-                scale=alt.Scale(zero=False, padding=12),
+                scale=around,
                 axis=alt.Axis(format=".0%" if percent else ".2f", tickCount=5, labelFlush=False),
             ),
-            y=alt.Y("y:Q", title=y_title, scale=alt.Scale(zero=zero, padding=12), axis=alt.Axis(tickCount=5)),
+            y=alt.Y("y:Q", title=y_title, scale=from_zero if zero else around, axis=alt.Axis(tickCount=5)),
             **method_channels(styles, legend=True, columns=columns),
             tooltip=[
                 alt.Tooltip("label:N", title="Method"),

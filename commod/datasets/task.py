@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, Literal
 
 import numpy as np
@@ -53,6 +53,10 @@ class Feature:
     def title(self) -> str:
         """Label with its unit, e.g. ``"LSAT score (points)"``."""
         return f"{self.label} ({self.unit})" if self.unit else self.label
+
+
+# Of the rows (or people), as in the paper.
+TEST_SHARE = 0.3
 
 
 @dataclass(frozen=True)
@@ -261,6 +265,13 @@ class Task:
         """Names of the groups, by code."""
         return self.spec.groups
 
+    @cached_property
+    def outcomes_by_group(self) -> np.ndarray:
+        """Rows of each group (by code) with each outcome, 0 and 1."""
+        known = self.sensitive >= 0
+        cells = 2 * self.sensitive[known] + self.y[known]
+        return np.bincount(cells, minlength=2 * len(self.groups)).reshape(-1, 2)
+
     @property
     def grouping(self) -> Grouping:
         """By what its people are parted."""
@@ -297,7 +308,7 @@ class Task:
         found = next((f.label for f in self.spec.features if f.name == column), str(column))
         return found if level is None else f"{found}: {level}"
 
-    def split(self, seed: int = 0, test_size: float = 0.3) -> tuple[Split, Split]:
+    def split(self, seed: int = 0, test_size: float = TEST_SHARE) -> tuple[Split, Split]:
         """Split into train and test: at random, stratified by group and label, unless the task knows people or times.
 
         Of a task that says whose rows they are, people are drawn, stratified by their first rows. Of one that says when
@@ -315,7 +326,7 @@ class Task:
         train, test = self._places(seed, test_size)
         return everyone.take(train), everyone.take(test[self.sensitive.to_numpy()[test] != UNKNOWN])
 
-    def n_unknown_test(self, seed: int = 0, test_size: float = 0.3) -> int:
+    def n_unknown_test(self, seed: int = 0, test_size: float = TEST_SHARE) -> int:
         """How many rows `split` leaves out of the test part, since their group is not known."""
         _, test = self._places(seed, test_size)
         return int((self.sensitive.to_numpy()[test] == UNKNOWN).sum())

@@ -61,8 +61,8 @@ rooms = Table(
 )
 
 
-def _of_a_room(*, primary_key: bool = True) -> Column[str]:
-    return Column("code", ForeignKey("rooms.code", ondelete="CASCADE"), primary_key=primary_key)
+def _of_a_room() -> Column[str]:
+    return Column("code", ForeignKey("rooms.code", ondelete="CASCADE"), primary_key=True)
 
 
 def _of_a_person() -> tuple[Column[int], ForeignKeyConstraint]:
@@ -87,9 +87,9 @@ guesses = Table(
     "guesses",
     metadata,
     _of_a_room(),
+    *_of_a_person(),
     Column("lesson", Text, primary_key=True),
     Column("step", Text, primary_key=True),
-    *_of_a_person(),
     Column("kept", Text, nullable=False),
 )
 

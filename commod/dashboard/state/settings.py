@@ -7,13 +7,17 @@ from typing import Any
 
 from commod.dashboard.state.controls import Control, control, split
 from commod.datasets import TASKS, damaged_files, data_of, load_task
+from commod.datasets.task import TEST_SHARE
 from commod.experiments.scene import SceneKey
 from commod.experiments.target import LAMBDA_GRIDS
 from commod.explain.concepts import in_a_sentence
+from commod.metrics import compared_groups
 from commod.metrics.figures import CRITERIA
 from commod.models.base_models import BASE_MODELS, GIVEN_SCORES
 from commod.models.threshold import ONE_HALF
 
+# Rows of either outcome that each group needs for its errors to be compared: with fewer, a test part may have none.
+LEAST_OF_AN_OUTCOME = 20
 # How the names of uploaded data begin.
 OWN_PREFIX = "own-"
 _VIEWS = {"fairness": "Fairness and accuracy", "changes": "Accuracy and changes"}
@@ -47,6 +51,13 @@ def groupings_of(task: str) -> dict[str, str]:
     """Name to title of the groupings of a data set: the usual one, which has no name, first."""
     spec = load_task(data_of(task)).spec
     return {grouping.name: grouping.title for grouping in spec.groupings} or {"": spec.sensitive}
+
+
+def criteria_of(task: str) -> dict[str, str]:
+    """Name to title of the criteria that can be told of a task: those of errors need people of either outcome."""
+    counts = load_task(task).outcomes_by_group
+    told = (counts[compared_groups(TEST_SHARE * counts.sum(axis=1))] >= LEAST_OF_AN_OUTCOME).all()
+    return {name: criterion.label for name, criterion in CRITERIA.items() if told or not criterion.by_label}
 
 
 def base_models_of(task: str) -> dict[str, str]:
@@ -85,7 +96,7 @@ class Settings:
     fairness: str = control(
         "demographic_parity",
         "Fairness criterion",
-        titles=lambda _: {name: criterion.label for name, criterion in CRITERIA.items()},
+        titles=criteria_of,
         decides="scene",
         argument="fairness",
     )

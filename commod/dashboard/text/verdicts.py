@@ -101,15 +101,16 @@ def verdict(
     return say(
         "verdict.changed",
         figure=figure,
+        fair=criterion.figure.fair,
         moved=moved,
         changed=changed,
         total=total,
         price=price,
         people=people,
         helped=int(changes[better_off].sum()),
-        helped_rightly=rightly(record, True, language),
+        helped_rightly=(helped_rightly := rightly(record, True, language)),
         harmed=int(changes[worse_off].sum()),
-        harmed_rightly=rightly(record, False, language),
+        harmed_rightly=rightly(record, False, language, again=helped_rightly != ""),
     )
 
 
@@ -135,9 +136,9 @@ def score_in_words(score: float) -> str:
     return "<0.1%" if score < 0.0005 else ">99.9%" if score > 0.9995 else f"{score:.1%}"
 
 
-def rightly(record: pd.DataFrame, better: bool, language: str = FIRST) -> str:
-    """How many of the changes in one direction the record agrees with, where there is one."""
+def rightly(record: pd.DataFrame, better: bool, language: str = FIRST, *, again: bool = False) -> str:
+    """How many of the changes in one direction the record agrees with, where there is one; `again`, in fewer words."""
     rows = record[record["better"] == better]
     if not rows["count"].sum():
         return ""
-    return phrase(language, "verdict.rightly", right=int(rows["right"].sum()))
+    return phrase(language, "verdict.rightly_too" if again else "verdict.rightly", right=int(rows["right"].sum()))

@@ -12,10 +12,12 @@ from commod.charts.dots import plot_hundred
 from commod.dashboard.jobs.results import FitResult
 from commod.dashboard.state import session
 from commod.dashboard.text.escape import escape_markdown
+from commod.dashboard.text.language import declared, phrase
 from commod.dashboard.text.stories import called, label_of, rows_of
 from commod.dashboard.views.chart import draw
 from commod.dashboard.views.table import Table, fold
 from commod.dashboard.views.words import say, say_declared
+from commod.metrics.figures import CRITERIA
 
 # With more groups the dots are smaller.
 FEW = 3
@@ -30,19 +32,13 @@ def draw_story(result: FitResult) -> None:
 def draw_dots(result: FitResult) -> Callable[[], None]:
     """A hundred people of each group, by what g decides about them; returns what draws caption and table below."""
     language, spec = session.language(), result.task.spec
-    no, yes = (say_declared(outcome) for outcome in spec.outcomes)
+    yes = say_declared(spec.outcomes[1])
     rows, title = result.keep(f"dots_{language}", lambda: _dots(result, language)), say("dots.table")
     draw(
         plot_hundred,
         rows,
         alt=say("dots.alt"),
         table=title,
-        states=(
-            say("dots.stays", outcome=yes),
-            say("dots.now", outcome=yes),
-            say("dots.now", outcome=no),
-            say("dots.stays", outcome=no),
-        ),
         good=spec.favourable == 1,
         few=len(result.hundred) <= FEW,
     )
@@ -56,7 +52,8 @@ def draw_dots(result: FitResult) -> Callable[[], None]:
     }
 
     def draw_table() -> None:
-        st.caption(say("dots.caption", people=say_declared(spec.people), yes=escape_markdown(yes)))
+        told = say("dots.caption", people=say_declared(spec.people), yes=escape_markdown(yes))
+        st.caption(told if not CRITERIA[result.settings.fairness].by_label else f"{told} {say('dots.errors')}")
         fold(Table(title, "dots_table", columns), lambda: _table(result, language))
 
     return draw_table
@@ -75,7 +72,13 @@ def _dots(result: FitResult, language: str) -> pa.Table:
     rows = rows_of(found).items()
     labels = [label_of(language, result.task.spec, code, row, lines=lines) for code, row in rows]
     people = {name: found[f"of_100_{name}"].tolist() for name in ("now", "raised", "lowered")}
-    return pa.table({"label": labels, "rank": list(range(len(found))), **people})
+    no, yes = (declared(language, outcome) for outcome in result.task.spec.outcomes)
+    said = (("stays", yes), ("now", yes), ("now", no), ("stays", no))
+    states = {
+        f"state_{kind}": [phrase(language, f"dots.{state}", outcome=outcome)] * len(found)
+        for kind, (state, outcome) in enumerate(said)
+    }
+    return pa.table({"label": labels, "rank": list(range(len(found))), **people, **states})
 
 
 def _table(result: FitResult, language: str) -> pd.DataFrame:

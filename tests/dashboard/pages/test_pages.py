@@ -149,7 +149,10 @@ def test_the_link_to_share_is_that_of_this_setting_and_not_of_the_last():
 def test_who_is_better_and_who_is_worse_off_depends_on_the_favourable_outcome(data, helped, rightly, harmed):
     app = run(data=data)
     assert f"{helped} " in words(app)
-    assert f"get the better decision (by the record {rightly} of them rightly), {harmed} the worse one" in words(app)
+    assert (
+        f"get the better one (rightly for {rightly} of them, by what the data record), {harmed} the worse one"
+        in words(app)
+    )
 
 
 @pytest.mark.parametrize(

@@ -48,9 +48,9 @@ def test_explore_answers_four_questions_with_a_word_and_a_sign(law):
 
 
 def test_the_verdict_counts_the_changes_by_the_record(law):
-    assert "107 students get the better decision (by the record 15 of them rightly)" in law.verdict
-    assert "18 the worse one (by the record 2 of them rightly)." in law.verdict
-    assert "(by the record 15 of them rightly)" in words(fine(run(PEOPLE)))
+    assert "107 students get the better one (rightly for 15 of them, by what the data record)" in law.verdict
+    assert "18 the worse one (rightly for 2)." in law.verdict
+    assert "(rightly for 15 of them, by what the data record)" in words(fine(run(PEOPLE)))
 
 
 def test_a_model_that_changes_nobody_has_nothing_to_check():

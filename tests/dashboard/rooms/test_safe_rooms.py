@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy import make_url
 
-from commod.dashboard.rooms import Model, RoomError, RoomStore, Seat
+from commod.dashboard.rooms import Model, RoomError, RoomStore, Seat, room_store
 from commod.dashboard.rooms.names import (
     ALPHABET,
     NAME_LENGTH,
@@ -21,7 +21,7 @@ from commod.dashboard.rooms.names import (
     seat_key,
     unique_name,
 )
-from commod.dashboard.rooms.room_store import MOST_PEOPLE, MOST_QUESTIONS, MOST_ROOMS, MOST_STEPS
+from commod.dashboard.rooms.room_store import MOST_PEOPLE, MOST_ROOMS
 from tests.dashboard.rooms.test_room_store import FIGURES, LINK, join, opened, refused
 
 WRONG = ["AAAAAA", "BBBBBB"]
@@ -262,7 +262,9 @@ def test_only_settings_on_built_in_data_are_taken(store, link, reason):
     assert store.look(room.code) == before
 
 
-def test_nothing_grows_without_bound(store, clock):
+def test_nothing_grows_without_bound(store, clock, monkeypatch):
+    monkeypatch.setattr(room_store, "MOST_STEPS", 10)
+    monkeypatch.setattr(room_store, "MOST_QUESTIONS", 5)
     room, leader = opened(store)
     ana = join(store, room, "Ana")
     for act in (
@@ -277,13 +279,13 @@ def test_nothing_grows_without_bound(store, clock):
     ):
         with refused("too_long"):
             act()
-    for number in range(MOST_STEPS):
+    for number in range(10):
         clock.wait(1)
         store.guess(ana, "bar_exam", f"step {number}", "1")
     store.guess(ana, "bar_exam", "step 0", "changed")
     with refused("too_long"):
         store.guess(ana, "bar_exam", "one more", "1")
-    for _ in range(MOST_QUESTIONS):
+    for _ in range(5):
         clock.wait(1)
         store.ask_to_sign(leader)
     with refused("too_many_questions"):

@@ -9,10 +9,11 @@ import pytest
 
 from commod.dashboard.jobs.results import fit_result
 from commod.dashboard.state.link import Access, from_link, to_link
+from commod.dashboard.state.own_data import OwnData
 from commod.dashboard.state.recipe import to_python
 from commod.dashboard.state.runs_file import Run, default_name, read_link, read_runs, write_link, write_runs
-from commod.dashboard.state.settings import Settings, defaults, groupings_of, in_words, offered
-from commod.datasets import add_task, forget_task, load_task
+from commod.dashboard.state.settings import Settings, criteria_of, defaults, groupings_of, in_words, offered
+from commod.datasets import Choice, add_task, forget_task, load_task, make_task
 
 CROSSED = defaults("adult", "race_sex")
 
@@ -122,3 +123,17 @@ def test_the_copied_python_makes_the_model_of_weighted_rows_and_groups_known_in_
         np.testing.assert_allclose(result.logit, result.g.decision_function(X), atol=1e-9)
     finally:
         forget_task("survey")
+
+
+def test_errors_are_no_criterion_where_a_group_lacks_an_outcome():
+    draw = np.random.default_rng(0)
+    group = draw.choice(["A", "B", "C"], 2000)
+    score = draw.normal(size=2000)
+    outcome = np.where((score > 0) | (group == "C"), "yes", "no")
+    frame = pd.DataFrame({"score": score, "group": group, "hired": outcome})
+    own = OwnData(make_task(frame, Choice("hired", "yes", "group", ("A", "B", "C"), {"score": "number"})).task)
+    assert list(criteria_of(own.name)) == ["demographic_parity"]
+    asked, notices = from_link({"data": own.name, "fairness": "equalized_odds"}, own.name)
+    assert (asked.fairness, len(notices)) == ("demographic_parity", 1)
+    assert fit_result(asked).verdict
+    assert len(criteria_of("compas.race_sex")) == 2

@@ -139,7 +139,8 @@ def tradeoff(here: Compared, place: Any, *, final: bool = False) -> None:
     rest_on = rests_on(prepare(*here.settings.scene()))
     less = f" {left_out} models that are far less fair than f, and less accurate, are not drawn." if left_out else ""
     with place.container():
-        st.markdown(answer_in_words(here))
+        told = answer_in_words(here)
+        st.markdown(told if final else f"**So far, of {len(here.sweeps)} methods.** {told}")
         st.html(html_legend((*here.styles, DEPLOYED_STYLE)))
         draw(
             plot_methods,

@@ -20,10 +20,10 @@ _at: PageState[str | None] = PageState("tour", lambda: None)
 
 def invite() -> None:
     """For who is new: the ways to learn, until one of them was taken."""
-    place = st.empty()  # so that it is gone at once
     if _at() is not None or "step" in session.state().carried:
+        st.empty()  # in its place, so that it is gone at once
         return
-    with place.container(horizontal=True, vertical_alignment="center", gap="small"):
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.markdown(say("tour.new_here"), width="content")
         st.page_link("pages/lesson.py", label=say("tour.lesson"), icon=":material/school:")
         _step(say("tour.start"), HINTS[0], type="tertiary", icon=":material/explore:")
@@ -31,12 +31,12 @@ def invite() -> None:
 
 def hint(part: str) -> None:
     """The hint of a part of the page, if the tour is there."""
-    here = st.empty()
     if _at() != part:
+        st.empty()
         return
     place = HINTS.index(part)
     following = HINTS[place + 1] if part != HINTS[-1] else ""
-    with here.container(border=True, key="tour_hint"):
+    with st.container(border=True, key="tour_hint"):
         st.markdown(say(f"tour.{part}"))
         with st.container(horizontal=True, gap="small", vertical_alignment="center"):
             st.caption(say("tour.step", step=place + 1, steps=len(HINTS)), width="content")

@@ -195,9 +195,11 @@ def _show_guess(here: Progress, question: Question, guess: float | str) -> None:
 def _move(step: Step) -> None:
     """The slider of the step."""
     ((name, value),) = step.goal
-    st.markdown(f"**{say('lesson.move', control=CONTROLS[name].name, value=f'{value:g}')}**")
+    there = arrived(step)
+    asked = say("lesson.moved" if there else "lesson.move", control=CONTROLS[name].name, value=f"{value:g}")
+    st.markdown(f"**{asked}**")
     controls.control(name)
-    if arrived(step):
+    if there:
         return
     st.button(
         say("lesson.set_for_me", value=f"{value:g}"),

@@ -37,6 +37,7 @@ from commod.dashboard.views.table import Table
 from commod.dashboard.views.tiles import draw_figures
 from commod.dashboard.views.words import say
 from commod.metrics.figures import CRITERIA, FIGURES
+from commod.models.competitors import METHODS
 
 # Drawn beside the slider, so that both are on one screen.
 _BESIDE_SLIDER = ("curve",)
@@ -216,7 +217,7 @@ def _dots(group: str, cells: Any, what: list[str]) -> list[dict[str, Any]]:
     return [{"group": group, "number": number, "what": kind} for number, kind in enumerate(kinds)]
 
 
-def _paying(frame: pd.DataFrame, key: str) -> None:
+def _paying(frame: pd.DataFrame, key: str, caption: str = "") -> None:
     """People with the better and the worse decision, by model."""
     better, worse = say("lesson.better"), say("lesson.worse")
     p_rule = FIGURES["p_rule"]
@@ -242,10 +243,16 @@ def _paying(frame: pd.DataFrame, key: str) -> None:
             },
             lambda: frame,
         ),
+        caption=caption,
         better=better,
         worse=worse,
         title=say("lesson.changed_axis"),
     )
+
+
+def _rivals(at: Stage) -> None:
+    others = ", ".join(METHODS[method].title for method, _ in at.step.rivals)
+    _paying(rivals_paying(at), "rivals_table", say("lesson.paying_rivals", others=others))
 
 
 def _concepts(at: Stage) -> None:
@@ -261,7 +268,7 @@ _PICTURES: dict[str, Callable[[Stage], None]] = {
     "figures": lambda at: draw_figures(at.live),
     "changes": lambda at: draw_changes(at.live),
     "beside": lambda at: _paying(beside_paying(at), "beside_table"),
-    "rivals": lambda at: _paying(rivals_paying(at), "rivals_table"),
+    "rivals": _rivals,
     "conflict": _conflict,
     "two_groups": _two_groups,
     "concepts": _concepts,

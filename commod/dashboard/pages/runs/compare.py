@@ -106,7 +106,7 @@ def _whole(text: str) -> str:
 def _comparable(shown: Sequence[Shown]) -> None:
     """Each run in a sentence, and what may be held against what."""
     st.markdown(
-        "\n".join(f"- **{escape_markdown(one.title)}**: {escape_markdown(one.result.verdict)}" for one in shown)
+        "\n\n".join(f"**{escape_markdown(one.title)}**  \n{escape_markdown(one.result.verdict)}" for one in shown)
     )
     if len(shown) < 2:
         return

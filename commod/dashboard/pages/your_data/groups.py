@@ -28,12 +28,12 @@ from commod.datasets.own_groups import (
     small_together,
 )
 from commod.datasets.raw import OTHER
+from commod.datasets.task import TEST_SHARE
 from commod.metrics import MIN_GROUP, left_out_in_words
 from commod.metrics.small_groups import least_people
 from commod.uploads.limits import count_of
 
-# The part of the rows that is tested on, and so how many rows make a group that is not small there.
-TEST_SHARE = 0.3
+# How many rows make a group that is not small in the test part.
 SMALL = round(MIN_GROUP / TEST_SHARE)
 
 
