@@ -15,9 +15,7 @@ __all__ = ["plot_answers", "plot_guesses", "plot_models", "plot_strip"]
 # For a projector: read from the last row.
 TYPE = 16
 # Where the last label of an axis ends beyond it.
-_ROOM_FOR_LABELS = {"top": 8, "bottom": 8, "left": 0, "right": 30}
-# Width in pixels below which a legend stands in one column.
-NARROW = 320
+_ROOM_FOR_LABELS = {"top": 8, "bottom": 8, "left": 8, "right": 30}
 # Square pixels of the point of one person.
 DOT = 300
 # Of a point in `plot_models`: its colour and shape.
@@ -30,7 +28,7 @@ ROLES = {
 
 
 def _axis(**more: object) -> alt.Axis:
-    return alt.Axis(labelFontSize=TYPE, titleFontSize=TYPE, labelFlush=False, **more)
+    return alt.Axis(labelFontSize=TYPE, titleFontSize=TYPE, titlePadding=14, labelFlush=False, **more)
 
 
 def _people(title: str) -> alt.Axis:
@@ -120,7 +118,8 @@ def plot_models(
 ) -> alt.LayerChart:
     """Models that people stand at or have voted for, among all that there are: fairness against accuracy.
 
-    A point is as large as many people stand there, with their number; lines lead from first votes to second ones.
+    A point is as large as many people stand there, with their number; lines lead from first votes to second ones. Of
+    two rounds, the points of the first stand a little left of their place and those of the second a little right.
 
     Parameters
     ----------
@@ -147,7 +146,7 @@ def plot_models(
         scale=alt.Scale(zero=False, padding=24, nice=True),
         axis=_axis(format=".1%", tickCount=5),
     )
-    legend = _legend(columns=alt.ExprRef(f"width < {NARROW} ? 1 : 2"), symbolOpacity=1)
+    legend = _legend(columns=2, symbolOpacity=1)
     color = alt.Color("kind:N", scale=alt.Scale(domain=names, range=[ROLES[role][0] for role in roles]), legend=legend)
     shape = alt.Shape("kind:N", scale=alt.Scale(domain=names, range=[ROLES[role][1] for role in roles]), legend=legend)
     area = f"datum.people ? {DOT} * sqrt(datum.people) : datum.kind == {json.dumps(behind)} ? 30 : 200"
@@ -157,33 +156,36 @@ def plot_models(
         .mark_line(strokeWidth=2, opacity=0.6, aria=False)
         .encode(x=x, y=y, color=color, detail="line:N", order="order:Q")
     )
-    points = (
-        alt.Chart()
-        .transform_filter("datum.line == '' || datum.people == 0")
-        .transform_calculate(size=area)
-        .mark_point(filled=True, opacity=0.95)
-        .encode(
-            x=x,
-            y=y,
-            color=color,
-            shape=shape,
-            size=alt.Size("size:Q", scale=None),
-            tooltip=[
-                alt.Tooltip("kind:N", title=" "),
-                alt.Tooltip("who:N", title=" "),
-                alt.Tooltip("people:Q", title=people),
-                alt.Tooltip("fairness:Q", title=x_title, format=".3f"),
-                alt.Tooltip("accuracy:Q", title=y_title, format=".1%"),
-            ],
+    tooltip = [
+        alt.Tooltip("kind:N", title=" "),
+        alt.Tooltip("who:N", title=" "),
+        alt.Tooltip("people:Q", title=people),
+        alt.Tooltip("fairness:Q", title=x_title, format=".3f"),
+        alt.Tooltip("accuracy:Q", title=y_title, format=".1%"),
+    ]
+    layers = [lines]
+    both = {"first", "last"} <= set(roles)
+    for shift, shown in _shifts(kinds) if both else ((0, names),):
+        there = alt.Chart().transform_filter(f"indexof({json.dumps(shown)}, datum.kind) >= 0")
+        points = (
+            there.transform_filter("datum.line == '' || datum.people == 0")
+            .transform_calculate(size=area)
+            .mark_point(filled=True, opacity=0.95, xOffset=shift)
+            .encode(x=x, y=y, color=color, shape=shape, size=alt.Size("size:Q", scale=None), tooltip=tooltip)
         )
-    )
-    counts = (
-        alt.Chart()
-        .transform_filter("datum.people > 1 && datum.line == ''")
-        .mark_text(fontSize=TYPE, fontWeight="bold", color="white")
-        .encode(x=x, y=y, text="people:Q")
-    )
-    return alt.layer(lines, points, counts, data=frame).properties(height=430, padding=_ROOM_FOR_LABELS)
+        counts = (
+            there.transform_filter("datum.people > 1 && datum.line == ''")
+            .mark_text(fontSize=TYPE, fontWeight="bold", color="white", xOffset=shift)
+            .encode(x=x, y=y, text="people:Q")
+        )
+        layers += [points, counts]
+    return alt.layer(*layers, data=frame).properties(height=430, padding=_ROOM_FOR_LABELS)
+
+
+def _shifts(kinds: tuple[tuple[str, str], ...]) -> list[tuple[int, list[str]]]:
+    """By how many pixels points are moved aside: those of two rounds would cover one another."""
+    moved = {"first": -13, "last": 13}
+    return [(shift, [name for name, role in kinds if moved.get(role, 0) == shift]) for shift in (0, -13, 13)]
 
 
 def plot_strip(frame: pd.DataFrame, *, rounds: tuple[str, ...], title: str, form: str, people: str) -> alt.LayerChart:

@@ -33,7 +33,7 @@ ROOM = "pages/room.py"
 LESSON = "pages/lesson.py"
 # Seconds between two looks at the room: of somebody who takes part, and of the board.
 EVERY = 2.0
-BOARD_EVERY = 1.0
+BOARD_EVERY = 0.5
 # Under this name a session keeps what the line said when it was last drawn.
 _DRAWN = "room_drawn"
 
@@ -265,7 +265,7 @@ def _line(script: str, drawn: tuple[object, ...] | None) -> None:
             st.caption(escape_markdown(known().trouble))
             return
         st.rerun()
-    if drawn is not None and asked(script, here) != drawn:
+    if drawn is None or asked(script, here) != drawn:
         st.rerun()
     act(lambda store: store.seen(here.seat))
     st.session_state[_DRAWN] = _said(here)
@@ -276,7 +276,7 @@ def _line(script: str, drawn: tuple[object, ...] | None) -> None:
             st.page_link(ROOM, label=say("room.answer"), icon=":material/how_to_vote:")
         elif script != ROOM:
             st.page_link(ROOM, label=say("room.to_room"), icon=":material/groups_2:")
-        if room.together and room.closed is None and script != LESSON:
+        if room.together and room.closed is None and script not in (LESSON, ROOM):
             st.page_link(LESSON, label=say("room.to_step"), icon=":material/school:")
     say_aloud(announcement(room))
 

@@ -12,11 +12,11 @@ from commod.dashboard import rooms
 from commod.dashboard.jobs.results import fit_result
 from commod.dashboard.pages.room import frames, report
 from commod.dashboard.pages.room.leading import zipped_tables
-from commod.dashboard.rooms import Model
+from commod.dashboard.rooms import Model, RoomError
 from commod.dashboard.state.link import link_of_model
 from commod.dashboard.state.settings import defaults
 from commod.dashboard.views.lesson.scenarios import scenario
-from commod.dashboard.views.lesson.script import Question
+from commod.dashboard.views.lesson.script import Answer, Question
 from commod.dashboard.views.room import figures_of
 from tests.dashboard.driving import fine, run, slider, tables, words
 
@@ -134,6 +134,22 @@ def test_a_seat_that_is_none_leads_to_the_door(klass):
     assert "seat" not in app.query_params
 
 
+def test_a_store_that_cannot_be_asked_costs_nobody_the_seat(klass, monkeypatch):
+    app = fine(klass.page(klass.ann))
+
+    def unreachable():
+        raise RoomError("unreachable")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(rooms, "store", unreachable)
+        for page in (ROOM, "pages/glossary.py"):
+            app = fine(app.switch_page(page).run())
+            assert "cannot be reached just now" in app.warning[0].value
+    app = fine(app.switch_page(ROOM).run())
+    assert app.query_params["seat"] == klass.ann.token
+    assert "You are Ann" in words(app)
+
+
 # ---- what is hidden ----
 
 
@@ -245,7 +261,7 @@ def test_somebody_votes_for_the_model_on_her_screen(klass):
     klass.store.ask_to_sign(klass.leader)
     app = fine(klass.page(klass.ann, lambda_fair="2"))
     assert "Of 100 Non-White students it says" in words(app)
-    app.text_area(key="room_reason").input("Fairer")
+    app.text_area[0].input("Fairer")
     app = fine(click(app, "Send this model as my vote"))
     (vote,) = klass.room.question.votes
     assert (vote.name, vote.reason, "lambda_fair=2" in vote.link) == ("Ann", "Fairer", True)
@@ -313,6 +329,18 @@ def test_what_is_taken_home_has_everything_but_keys(klass, monkeypatch):
     klass.store.reveal(klass.leader, "bar_exam", STEPS[0])
     assert "of <strong>15</strong> that they will pass" in report.report_html(klass.room, "en")
     assert "Salle" in report.report_html(klass.room, "fr")
+
+
+def test_options_are_counted_beside_what_the_model_says():
+    question, answer = Question("?", options=("yes", "no", "both")), Answer("no", "", also=("both",))
+    rows = frames.chosen(["yes", "yes", "no"], question, answer, right="right", other="other")
+    found = rows[["name", "kind", "people"]].to_numpy().tolist()
+    assert found == [["yes", "other", 2], ["no", "right", 1], ["both", "right", 0]]
+
+
+def test_the_room_speaks_french(klass):
+    for seat in (klass.leader, klass.ann):
+        assert f"Salle {klass.opened.code}" in everything(fine(klass.page(seat, lang="fr")))
 
 
 def test_figures_of_a_model_are_those_on_explore():

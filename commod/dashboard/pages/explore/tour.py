@@ -19,8 +19,8 @@ _at: PageState[str | None] = PageState("tour", lambda: None)
 
 
 def invite() -> None:
-    """For who is new: the ways to learn, until one of them was taken."""
-    if _at() is not None or "step" in session.state().carried:
+    """For who is new: the ways to learn, until one of them was taken, or somebody else leads."""
+    if _at() is not None or {"step", "room"} & set(session.state().carried):
         st.empty()  # in its place, so that it is gone at once
         return
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):

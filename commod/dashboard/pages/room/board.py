@@ -44,7 +44,7 @@ from commod.dashboard.views.words import say
 from commod.metrics.figures import CRITERIA
 
 # Reasons that are drawn of a round; the table has all of them.
-MAX_REASONS = 12
+MAX_REASONS = 5
 
 
 @dataclass(frozen=True)
@@ -112,12 +112,12 @@ def draw_guesses(room: Room, step: Step | None) -> None:
     st.header(in_markdown(step_in_words(room)))
     if step is None:
         return
-    st.markdown(f"#### {in_markdown(step.question.text)}")
+    st.markdown(f"### {in_markdown(step.question.text)}")
     kept = room.guesses.get((room.lesson, room.step), ())
     if step.answer is None:
-        st.markdown(f"### {say('room.have_guessed', n=len(kept), of=max(those_here(room), len(kept)))}")
+        st.markdown(f"## {say('room.have_guessed', n=len(kept), of=max(those_here(room), len(kept)))}")
         return
-    st.markdown(f"#### {in_markdown(step.answer.words)}")
+    st.markdown(f"### {in_markdown(step.answer.words)}")
     found = frames.guessed(kept, step.question)
     if not found:
         st.markdown(say("room.nobody_guessed"))
@@ -211,7 +211,7 @@ def _draw_models(models: list[frames.Signed], kinds: Mapping[int, str], name: st
             },
             lambda: rows[rows["line"] == ""].iloc[::-1],
         ),
-        caption=say("room.on_data", data=escape_markdown(data_in_words(settings))),
+        caption=f"{escape_markdown(data_in_words(settings))}. {say('room.aside') if len(kinds) > 1 else ''}",
         kinds=frames.kinds_of(kinds, language, swept=swept is not None),
         x_title=titles["fairness"][0],
         y_title=titles["accuracy"][0],
@@ -229,7 +229,7 @@ def draw_question(room: Room, question: Asked) -> None:
         draw_pair(question)
     if question.open:
         sent = len(question.of_round(question.rounds))
-        st.markdown(f"### {say('room.have_voted', n=sent, of=max(those_here(room), sent))}")
+        st.markdown(f"## {say('room.have_voted', n=sent, of=max(those_here(room), sent))}")
     if not question.shown:
         return
     if question.kind == "pair":
@@ -270,7 +270,7 @@ def _draw_votes(question: Asked) -> None:
     with left:
         _draw_models(models, shown, "votes")
         _tell_others(others)
-    with right:
+    with right, st.container(key="room_reasons"):
         _draw_reasons(models, shown)
     if question.shown > 1:
         _tell_moves(models)

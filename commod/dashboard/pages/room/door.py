@@ -24,12 +24,12 @@ def show() -> None:
     st.markdown(say("room.what_for"))
     left, right = st.columns(2, gap="large")
     with left, st.form("join"):
-        st.subheader(say("room.join"))
+        st.header(say("room.join"))
         st.text_input(say("room.code"), code[:12], key="room_code", max_chars=12, placeholder="ABC234")
         st.text_input(say("room.nickname"), key="room_name", max_chars=NAME_LENGTH, help=say("room.nickname_help"))
         st.form_submit_button(say("room.join"), type="primary", icon=":material/login:", on_click=_join)
     with right, st.container(border=True):
-        st.subheader(say("room.open"))
+        st.header(say("room.open"))
         st.markdown(say("room.open_says"))
         st.button(say("room.open"), icon=":material/groups_2:", on_click=_open)
     st.caption(say("room.kept"))

@@ -11,6 +11,7 @@ from typing import Any
 
 import streamlit as st
 
+from commod.dashboard import rooms
 from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.wait import result_of
 from commod.dashboard.pages.room.door import address
@@ -218,11 +219,17 @@ def _take_home(room: Room) -> None:
     with st.popover(
         say("room.take_home"), icon=":material/download:", width="stretch", key="room_files", on_change="rerun"
     ) as opened:
-        if opened.open:
-            language = session.language()
-            offer(say("room.as_html"), lambda: report_html(room, language).encode(), f"commod_room_{room.code}.html")
-            offer(say("room.as_csv"), lambda: zipped_tables(room), f"commod_room_{room.code}.zip")
-            offer(say("room.as_json"), lambda: as_json(room).encode(), f"commod_room_{room.code}.json")
+        if not opened.open:
+            return
+        language, code = session.language(), room.code
+
+        def now() -> Room:
+            """As it is when the file is asked for, not when the button was drawn."""
+            return rooms.store().look(code)
+
+        offer(say("room.as_html"), lambda: report_html(now(), language).encode(), f"commod_room_{code}.html")
+        offer(say("room.as_csv"), lambda: zipped_tables(now()), f"commod_room_{code}.zip")
+        offer(say("room.as_json"), lambda: as_json(now()).encode(), f"commod_room_{code}.json")
 
 
 def zipped_tables(room: Room) -> bytes:

@@ -7,7 +7,7 @@ import streamlit as st
 from commod.dashboard.pages.room import board, door, leading, taking_part
 from commod.dashboard.state import session
 from commod.dashboard.views import frame
-from commod.dashboard.views.room import ROOM, attempt, browser, caller, present, sit_down, tell_trouble
+from commod.dashboard.views.room import ROOM, attempt, browser, caller, is_seated, present, sit_down, tell_trouble
 from commod.dashboard.views.words import say
 
 
@@ -17,6 +17,8 @@ def show() -> None:
     frame.page(ROOM)
     here = present()
     session.keep_link()
+    if here is None and is_seated():  # the store cannot be asked, as the line above says; it goes on trying
+        return
     if here is None:
         st.title(say("room.title"))
         tell_trouble()

@@ -69,12 +69,14 @@ def _answer(here: Here, question: Question) -> None:
     result = trained(settings)
     draw_model(result)
 
+    key = f"room_reason_{question.number}_{question.rounds}"  # a second vote begins with an empty field
+
     def send() -> None:
-        reason = str(st.session_state.get("room_reason", ""))
+        reason = str(st.session_state.get(key, ""))
         act(lambda store: store.send_vote(here.seat, link_of_model(settings), figures_of(result), reason))
 
     with st.form("vote", border=False):
-        st.text_area(say("room.why"), key="room_reason", max_chars=REASON_LENGTH, height=80)
+        st.text_area(say("room.why"), key=key, max_chars=REASON_LENGTH, height=80)
         label = say("room.send_again") if mine else say("room.send")
         st.form_submit_button(label, type="primary", icon=":material/send:", on_click=send, width="stretch")
     st.page_link("app.py", label=say("room.another_setting"), icon=":material/tune:")
