@@ -34,7 +34,7 @@ def open_browser(address):
             ).new_page()
             page.problems, page.received = [], []
             page.on("pageerror", lambda error: page.problems.append(str(error)))
-            page.on("websocket", lambda socket: socket.on("framereceived", page.received.append))
+            page.on("websocket", lambda socket: socket.on("framereceived", lambda frame: page.received.append(frame)))
             page.goto(f"{address}/{path}")
             settled(page)
             return page
@@ -66,7 +66,7 @@ def tab_to(page, name, most=60):
     """Press Tab until something of this name is in focus."""
     mark(page)
     for _ in range(most):
-        if in_focus(page).endswith(name):
+        if in_focus(page).endswith(name) and not in_focus(page).startswith("Help for"):
             return
         page.keyboard.press("Tab")
     raise AssertionError(f"Tab does not come to {name}")
