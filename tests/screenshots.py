@@ -38,7 +38,7 @@ def take(browser, address, path, *, size, dark, query=""):
 
 
 def take_room():
-    """The board of a class of 24 with its guesses revealed and its second votes shown, and what a phone shows."""
+    """The board of a class of 24 with its guesses revealed, and what a phone shows while the class votes."""
     from commod.dashboard.jobs.results import fit_result  # which takes a while, and tests of looks do without
     from commod.dashboard.rooms import RoomStore
     from commod.dashboard.state.link import link_of_model
@@ -84,17 +84,6 @@ def take_room():
             wall.get_by_text("The guesses as a table").wait_for()
             still(wall)
             wall.screenshot(path=ROOT / "docs" / "room_board.png")
-            store.ask_to_sign(leader)
-            for again in (False, True):
-                if again:
-                    store.ask_again(leader)
-                for person, value in signed.items():
-                    moved = again and rng.random() < 0.5
-                    store.send_vote(person, *models[2.0 if moved else value], rng.choice(reasons))
-                store.show_result(leader)
-            wall.get_by_text("have moved").wait_for()
-            still(wall)
-            wall.screenshot(path=ROOT / "docs" / "room_votes.png")
         store.dispose()
 
 
