@@ -167,6 +167,16 @@ def follow(page, script):
     page.wait_for_function("name => document.title.startsWith(name)", arg=PAGES[script][0])
 
 
+def cut_off(page):
+    """What reaches over the right edge: charts, by their descriptions, and the page itself."""
+    return page.evaluate("""() => {
+      const charts = [...document.querySelectorAll('[data-testid="stMain"] svg.marks')];
+      const wide = document.documentElement.scrollWidth > innerWidth + 1 ? ['the page'] : [];
+      return [...wide, ...charts.filter(e => e.getBoundingClientRect().right > innerWidth + 1)
+        .map(e => e.getAttribute('aria-label') || 'a chart')];
+    }""")
+
+
 def metric(page, label):
     """Value of a figure tile as it is drawn."""
     tile = page.locator("[data-testid='stMetric']").filter(has_text=label).first

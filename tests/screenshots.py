@@ -1,9 +1,14 @@
 """Pictures of every page, wide and narrow, light and dark: ``python -m tests.screenshots``.
 
-They go to ``screenshots/``, which git ignores. With ``--readme`` the picture at the top of the README is made anew.
+They go to ``screenshots/``, which git ignores. With ``--readme`` the picture at the top of the README is made anew,
+with ``--room`` those of a room in docs/workshop.md.
 """
 
 import argparse
+import random
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from commod.dashboard.text.menu import PAGES
 from tests.browsing import ROOT, chromium, serve, still
@@ -32,11 +37,65 @@ def take(browser, address, path, *, size, dark, query=""):
     page.close()
 
 
+def take_room():
+    """The board of a class of 24 with its guesses revealed, and what a phone shows while the class votes."""
+    from commod.dashboard.jobs.results import fit_result  # which takes a while, and tests of looks do without
+    from commod.dashboard.rooms import RoomStore
+    from commod.dashboard.state.link import link_of_model
+    from commod.dashboard.state.settings import defaults
+    from commod.dashboard.views.lesson.scenarios import scenario
+    from commod.dashboard.views.room import figures_of
+
+    rng = random.Random(1)
+    step = scenario("bar_exam", "en").steps[0].name
+    models = {}
+    for value in (0.0, 1.0, 2.0, 3.0, 5.0):
+        settings = replace(defaults("law_school"), lambda_fair=value)
+        models[value] = link_of_model(settings), figures_of(fit_result(settings.model()))
+    reasons = ("Fewer people lose what they had.", "The fairest that I can defend.", "It is right most often.", "")
+    with TemporaryDirectory() as folder:
+        file = Path(folder) / "rooms.sqlite"
+        store = RoomStore(f"sqlite:///{file}")
+        room = store.open_room("bar_exam")
+        leader = store.take_lead(room.secret, browser="", caller="")
+        store.lead(leader, step=step)
+        people = [store.join(room.code, None, browser="", caller="") for _ in range(24)]
+        signed = {person: rng.choice(list(models)) for person in people}
+        for person, value in signed.items():
+            store.guess(person, "bar_exam", step, str(round(min(100, max(0, rng.gauss(35, 15))))))
+            store.stand(person, *models[value])
+        store.ask_to_sign(leader)
+        for person, value in signed.items():
+            store.send_vote(person, *models[value], rng.choice(reasons))
+        with serve(environment={"COMMOD_ROOMS_FILE": str(file)}) as address, chromium() as browser:
+            phone = browser.new_page(viewport={"width": 390, "height": 844})
+            phone.goto(f"{address}/room?room={room.code}")
+            phone.get_by_role("button", name="Join a room").click()
+            phone.get_by_label("Why this one? One sentence").wait_for()
+            still(phone)
+            phone.screenshot(path=ROOT / "docs" / "room_phone.png")
+            store.show_result(leader)
+            store.end_question(leader)
+            store.reveal(leader, "bar_exam", step)
+            for person, value in signed.items():
+                store.stand(person, *models[value])  # they are here
+            wall = browser.new_page(viewport={"width": 1366, "height": 768})
+            wall.goto(f"{address}/room?lead={room.secret}")
+            wall.get_by_text("The guesses as a table").wait_for()
+            still(wall)
+            wall.screenshot(path=ROOT / "docs" / "room_board.png")
+        store.dispose()
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--room", action="store_true", help="make the pictures of a room")
     parser.add_argument("--readme", action="store_true", help="make the picture of the README")
     parser.add_argument("--query", default="", help="query of the Explore page, such as '?data=compas'")
     arguments = parser.parse_args()
+    if arguments.room:
+        take_room()
+        return
     folder = ROOT / "screenshots"
     folder.mkdir(exist_ok=True)
     with serve() as address, chromium() as browser:

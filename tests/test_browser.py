@@ -13,7 +13,7 @@ from axe_playwright_python.sync_playwright import Axe
 
 from commod.dashboard.text.menu import MENU, PAGES
 from commod.datasets.example import example_table
-from tests.browsing import ROOT, WITH_PROCESSES, chromium, follow, metric, query, serve, settled, still
+from tests.browsing import ROOT, WITH_PROCESSES, chromium, cut_off, follow, metric, query, serve, settled, still
 from tests.keyboard import in_focus, mark, walk
 from tests.screenshots import SIZES, address_of
 
@@ -463,10 +463,5 @@ def test_accessible_and_nothing_is_cut_off(open_page, script, size, dark):
         )
     ]
     assert not found
-    wider = page.evaluate(
-        "() => [...document.querySelectorAll('[data-testid=\"stMain\"] svg.marks')]"
-        ".filter(e => e.getBoundingClientRect().right > innerWidth + 1).length"
-    )
-    assert wider == 0
-    assert page.evaluate("() => document.documentElement.scrollWidth <= innerWidth + 1")
+    assert not cut_off(page)
     assert not page.problems

@@ -32,7 +32,8 @@ class Tab:
     `on_element` is called with each new element as it comes in (its kind and its protobuf message), with
     ("address", None) when the address has changed, and with ("finished", None) when a run of the script has come to its
     end. `cookie` is the browser's, another one for each tab unless said otherwise; "" is a client that has none.
-    `resume` is the id of a session to be taken up again, and `headers` are further ones of the handshake.
+    `resume` is the id of a session to be taken up again, and `headers` are further ones of the handshake. Parts of a
+    page that are drawn anew every few seconds are asked for as a browser does.
     """
 
     def __init__(self, address, page="", query="", on_element=None, origin=None, cookie=None, resume="", headers=None):
@@ -43,12 +44,14 @@ class Tab:
         self.widgets = {}  # label to the widget's message
         self.states = {}  # id to its state
         self.problems = []  # exceptions, error boxes, references to nothing, a connection that ended
-        self.runs = 0  # that have begun
+        self.runs = 0  # of the whole script that have begun
         self.finished = 0  # that have run to their end
         self.session_id = ""
         self.file_urls = self.download = None
         self.closed = False
         self._kept = {}  # hash to the message and the run in which it was last used
+        self._page_hash = ""  # of the page that the server has opened, by which it is asked for from then on
+        self._timers = {}  # of parts that are drawn anew by themselves, by their ids
         self._change = asyncio.Event()
         self._socket = self._reader = None
 
@@ -67,17 +70,19 @@ class Tab:
         await self.rerun()
         return self
 
-    async def rerun(self, changes=None):
-        """Ask for a run of the script, with the widgets of these labels set to these values."""
+    async def rerun(self, changes=None, part="", pressed=()):
+        """Ask for a run of the script, or of one part of it, with the widgets of these labels set to these values."""
         for label, value in (changes or {}).items():
             widget = self.widgets[label]
             self.states[widget.id] = state_of(widget, value)
         message = BackMsg()
         state = message.rerun_script
-        state.query_string, state.page_name = self.query, self.page
-        state.widget_states.widgets.extend(self.states.values())
+        state.query_string, state.page_script_hash = self.query, self._page_hash
+        state.page_name = "" if self._page_hash else self.page
+        state.widget_states.widgets.extend([*self.states.values(), *pressed])
         state.cached_message_hashes.extend(self._kept)
         state.context_info.url = f"{self.address}/{self.page}"
+        state.fragment_id, state.is_auto_rerun = part, bool(part)
         await self.send(message.SerializeToString())
 
     async def send(self, data):
@@ -135,15 +140,14 @@ class Tab:
 
     async def go_to(self, page):
         """Follow the link to another page."""
-        self.page, self.states = page, {}
+        self.page, self._page_hash, self.states, self.widgets = page, "", {}, {}
+        self._stop(self._timers)
         await self.rerun()
 
-    async def click(self, label):
-        """Press a button."""
+    async def click(self, label, changes=None):
+        """Press a button, with the widgets of other labels set to values: those of its form, say."""
         press = WidgetState(id=self.widgets[label].id, trigger_value=True)
-        self.states[press.id] = press
-        await self.rerun()
-        del self.states[press.id]
+        await self.rerun(changes, pressed=[press])
 
     async def close(self):
         """Close the tab as a person does."""
@@ -164,6 +168,7 @@ class Tab:
                 self._change.set()
         except ConnectionClosed:
             pass
+        self._stop(self._timers)
         if not self.closed:
             self.closed = True
             self.problems.append(f"connection closed by the server ({self._socket.close_code})")
@@ -183,11 +188,19 @@ class Tab:
         if kind == "delta":
             self._take_delta(message.delta)
         elif kind == "new_session":
-            self.runs += 1
+            if not message.metadata.run.fragment_ids:
+                self.runs += 1
+                self._stop(self._timers)
             self.session_id = message.new_session.initialize.session_id or self.session_id
         elif kind == "page_info_changed":
             self.query = message.page_info_changed.query_string
             self.on_element("address", None)
+        elif kind == "navigation":
+            self._page_hash = message.navigation.page_script_hash
+        elif kind == "auto_rerun":
+            self._repeat(message.auto_rerun.fragment_id, message.auto_rerun.interval)
+        elif kind == "stop_auto_rerun":
+            self._stop(message.stop_auto_rerun.fragment_ids)
         elif kind == "file_urls_response":
             self.file_urls = message.file_urls_response.file_urls[0]
         elif kind == "backend_operation_response":
@@ -209,13 +222,29 @@ class Tab:
             self.problems.append(f"exception: {element.type} {element.message}"[:200])
         elif kind == "alert" and element.format == Alert.ERROR:
             self.problems.append(f"error box: {element.body}"[:200])
-        elif kind in ("slider", "selectbox", "number_input"):
+        elif kind in ("slider", "selectbox", "number_input", "text_input", "text_area"):
             self.widgets[element.label] = element
             if element.set_value or element.id not in self.states:
                 self.states[element.id] = state_of(element, shown(kind, element))
         elif kind in ("file_uploader", "button", "download_button"):
             self.widgets[element.label] = element
         self.on_element(kind, element)
+
+    def _repeat(self, part, seconds):
+        """Have a part of the page drawn every few seconds."""
+
+        async def repeat():
+            while True:
+                await asyncio.sleep(seconds)
+                await self.rerun(part=part)
+
+        if part not in self._timers:
+            self._timers[part] = asyncio.create_task(repeat())
+
+    def _stop(self, parts):
+        for part in list(parts):
+            if timer := self._timers.pop(part, None):
+                timer.cancel()
 
     def link(self):
         """What the address says."""

@@ -289,17 +289,21 @@ async def at_rest(process, patience=60):
             return
 
 
+async def warm_up(address, process):
+    """One visitor, until the page is complete: a server that has just started compiles for some seconds."""
+    visitor = await Tab(address).open()
+    await visitor.until(lambda: visitor.finished > 0, 180)
+    await visitor.close()
+    await at_rest(process)
+
+
 async def load(app, address, sessions, seconds, *, trouble=False, visit=True, patience=60.0, uploaders=0):
     """A crowd for some seconds; what was observed."""
     crowd = Crowd(app, slowness=max(1.0, sessions / USUAL))
     patience *= crowd.slowness
     process = server_of(address)
     if visit:
-        # One visitor first, until the page is complete: a server that has just started compiles for some seconds.
-        visitor = await Tab(address).open()
-        await visitor.until(lambda: visitor.finished > 0, 180)
-        await visitor.close()
-        await at_rest(process)
+        await warm_up(address, process)
     crowd.people = [Person(crowd, address, number) for number in range(sessions)]
     crowd.started = time.monotonic()
     watching = asyncio.create_task(watch(crowd, process))
@@ -355,7 +359,7 @@ def run(app, sessions, seconds, **options):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--sessions", type=int, default=30)
+    parser.add_argument("--sessions", type=int, help="30, or 60 in a room")
     parser.add_argument("--uploaders", type=int, help="who bring the largest files (beside more than 30 sessions: 3)")
     parser.add_argument("--seconds", type=float, default=120, help="of load in which waits are measured")
     parser.add_argument("--floor-seconds", type=float, default=40, help="half before and half after")
@@ -365,16 +369,24 @@ def main():
     parser.add_argument("--report", type=Path, help="write the figures into this file (Markdown)")
     parser.add_argument("--inputs", type=int, help="uploads to fuzz afterwards (with --report: 10000)")
     parser.add_argument("--no-faults", action="store_true", help="nobody misbehaves")
+    parser.add_argument("--room", action="store_true", help="a class in a room, its board open")
     arguments = parser.parse_args()
+    if arguments.room:
+        from tests.benchmarks import crowd_room  # which builds on this file
+
+        verdict = crowd_room.judge(arguments.sessions or crowd_room.SESSIONS)
+        print(as_text(verdict))
+        sys.exit(0 if verdict.met else 1)
+    sessions = arguments.sessions or USUAL
     memory_seconds = arguments.memory_seconds or (600 if arguments.report else 0)
     inputs = arguments.inputs if arguments.inputs is not None else (10_000 if arguments.report else 0)
 
     half = arguments.floor_seconds / 2
-    floor = [run(Floor, arguments.sessions, half)]
-    uploaders = arguments.uploaders if arguments.uploaders is not None else 3 * (arguments.sessions > USUAL)
+    floor = [run(Floor, sessions, half)]
+    uploaders = arguments.uploaders if arguments.uploaders is not None else 3 * (sessions > USUAL)
     whole = max(arguments.seconds, memory_seconds)
-    ours = run(Ours, arguments.sessions, whole, trouble=not arguments.no_faults, uploaders=uploaders)
-    floor.append(run(Floor, arguments.sessions, half))
+    ours = run(Ours, sessions, whole, trouble=not arguments.no_faults, uploaders=uploaders)
+    floor.append(run(Floor, sessions, half))
     verdict = judge(floor, ours, arguments.seconds, inputs)
     print(as_text(verdict))
     if arguments.report:

@@ -65,7 +65,7 @@ def quantile(moves, share):
     return waits[min(len(waits) - 1, int(share * len(waits)))] if waits else inf
 
 
-def _waits(name, moves):
+def waits_of(name, moves):
     answered = [move for move in moves if isfinite(move.wait)]
     finished = [move.finished - move.sent for move in moves if isfinite(move.finished)]
     return (
@@ -89,7 +89,7 @@ def judge(floor, ours, seconds, inputs=0):
     on_floor = [move for crowd in floor for move in crowd.moves()]
 
     problems = [problem for person in people for problem in person.tab.problems]
-    require.append(Requirement("errors", "none", _most_common(problems) or "none", not problems))
+    require.append(Requirement("errors", "none", most_common(problems) or "none", not problems))
     lost = sum(person.lost for person in people)
     require.append(Requirement("sessions lost", "none", f"{lost} of {sessions}" if lost else "none", not lost))
     final = sum(person.at_the_end() for person in people)
@@ -112,7 +112,7 @@ def judge(floor, ours, seconds, inputs=0):
     _judge_memory(verdict, ours)
     if ours.outside:
         dishonest = [person.full for person in ours.outside if "is full" not in person.full]
-        text = f"{len(ours.outside)} people, {_most_common(dishonest) or ours.outside[0].full}"
+        text = f"{len(ours.outside)} people, {most_common(dishonest) or ours.outside[0].full}"
         require.append(Requirement("no place", "an honest sentence", text, not dishonest))
     if ours.uploads:
         _judge_uploads(verdict, ours)
@@ -126,15 +126,15 @@ def judge(floor, ours, seconds, inputs=0):
         _try_inputs(verdict, inputs)
 
     verdict.waits = [
-        _waits("floor app", on_floor),
-        _waits("ours, seen before", seen),
-        _waits("ours, new", new),
-        _waits("ours, all at one moment", ours.rush),
+        waits_of("floor app", on_floor),
+        waits_of("ours, seen before", seen),
+        waits_of("ours, new", new),
+        waits_of("ours, all at one moment", ours.rush),
     ]
     later = [move for move in ours.moves() if move not in moves] if len(ours.moves()) > len(moves) else []
     if later:
-        verdict.waits.insert(3, _waits("ours, seen before, later", [m for m in later if m.seen]))
-        verdict.waits.insert(4, _waits("ours, new, later", [m for m in later if not m.seen]))
+        verdict.waits.insert(3, waits_of("ours, seen before, later", [m for m in later if m.seen]))
+        verdict.waits.insert(4, waits_of("ours, new, later", [m for m in later if not m.seen]))
     verdict.notes.append(
         f"{sessions} sessions, all opened at one moment: first chart after {milliseconds(statistics.median(firsts))} "
         f"(median), {milliseconds(max(firsts))} at the most. Each moved a slider every {ours.pause[0]:.0f} to "
@@ -175,7 +175,7 @@ def _judge_uploads(verdict, ours):
     full = [upload.full for upload in ours.uploads if upload.full]
     text = f"{len(ours.uploads)} brought, {sum('random forest' in u.steps for u in ours.uploads)} with their forest"
     text += f", {len(full)} told that there is no room" if full else ""
-    text += f"; {_most_common(wrong)}" if wrong else ", no error"
+    text += f"; {most_common(wrong)}" if wrong else ", no error"
     verdict.requirements.append(Requirement("large uploads", "no error but “full”", text, not wrong))
 
 
@@ -183,7 +183,7 @@ def _judge_faults(verdict, ours):
     kinds = Counter(fault.kind for fault in ours.faults)
     failed = [fault for fault in ours.faults if fault.trouble]
     for kind, tried in kinds.items():
-        trouble = _most_common([fault.trouble for fault in failed if fault.kind == kind])
+        trouble = most_common([fault.trouble for fault in failed if fault.kind == kind])
         verdict.faults.append((kind, tried, tried - sum(f.kind == kind for f in failed), trouble))
     text = f"{len(ours.faults) - len(failed)} of {len(ours.faults)}"
     verdict.requirements.append(Requirement("faults survived", "all", text, not failed))
@@ -209,7 +209,8 @@ def _try_inputs(verdict, cases):
     verdict.requirements.append(Requirement("inputs tried", f"{cases:,} without a fault", text, True))
 
 
-def _most_common(texts):
+def most_common(texts):
+    """Texts with how often each came, the most frequent five."""
     return "; ".join(f"{n}× {text}" for text, n in Counter(texts).most_common(5))
 
 
@@ -245,7 +246,8 @@ def as_text(verdict):
     parts = [_columns(REQUIREMENTS, _lines(verdict)), _columns(WAITS, verdict.waits)]
     parts += [_columns(FAULTS, verdict.faults)] if verdict.faults else []
     parts += [_columns(UPLOADS, verdict.uploads)] if verdict.uploads else []
-    parts += [_columns(MEMORY, verdict.memory), *verdict.notes]
+    parts += [_columns(MEMORY, verdict.memory)] if verdict.memory else []
+    parts += verdict.notes
     return "\n\n".join(parts)
 
 
