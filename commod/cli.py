@@ -6,7 +6,7 @@ import argparse
 import json
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from commod.datasets import TASKS, Task, add_task, data_directory, is_shipped, load_task, task_names, task_of_file
-from commod.datasets.choice_options import add_options, given_options
+from commod.datasets.choice_options import add_options, given_options, options_in
 from commod.explain.checks import MARKS
 from commod.explain.doubts import doubts_about
 from commod.metrics.figures import CRITERIA, figure_of, key_figures, title_of
@@ -91,6 +91,11 @@ def _parser() -> argparse.ArgumentParser:
     paper.add_argument("--jobs", type=int, default=-1, help="processes (default: one per core)")
     paper.add_argument("--out", type=Path, help="folder of the results (default: data/results)")
     paper.set_defaults(run=_paper)
+
+    verify = commands.add_parser("verify", help="train the model of a signed decision again and say what agrees")
+    verify.add_argument("decision", type=Path, help="the JSON file of the decision")
+    verify.add_argument("--data", type=Path, metavar="FILE", help="the table, where the decision is about a file")
+    verify.set_defaults(run=_verify)
 
     methods = commands.add_parser("methods", help="list the methods: what each needs and whether it runs here")
     methods.set_defaults(run=_list_methods)
@@ -388,6 +393,48 @@ def _compare(arguments: argparse.Namespace) -> int:
     written = "" if out is None else f"; all points in {out}"
     print(f"{len(points)} models in {time.perf_counter() - started:.0f} s{written}")
     return 0
+
+
+def _verify(arguments: argparse.Namespace) -> int:
+    from commod.decisions import other_versions, read_record, verify_record
+
+    record = read_record(_content_of(arguments.decision, "the file of a decision"))
+    task = _task_of_record(record, arguments.data)
+    signed = {name: _printable(str(text)) for name, text in record["signature"].items()}
+    print(f"Signed on {signed['signed']} by {signed['who']}, {signed['role']}; look again on {signed['look_again']}.")
+    for difference in other_versions(record):
+        print(f"Other software: {difference}.", file=sys.stderr)
+    lines = verify_record(record, task)
+    for row in lines.itertuples():
+        word = "agrees" if row.agrees else "DIFFERS"
+        print(f"{word:8}{row.line:28}{row.recorded}" + ("" if row.agrees else f" in the file, {row.found} here"))
+    agreed = int(lines["agrees"].sum())
+    print(f"{agreed} of {len(lines)} lines agree.")
+    return 0 if agreed == len(lines) else 1
+
+
+def _printable(text: str) -> str:
+    """A stranger's text on one line, without what would command a terminal."""
+    return "".join(letter if letter.isprintable() else "?" for letter in text)
+
+
+def _content_of(path: Path, what: str) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise ValueError(f"{path} cannot be read ({error.strerror}): give the path of {what}.") from None
+
+
+def _task_of_record(record: Mapping[str, Any], path: Path | None) -> Task:
+    """The data of a decision: those that ship, or the file that is given, read as it was then."""
+    data = record["data"]
+    if path is None and is_shipped(data["name"]):
+        return load_task(data["name"])
+    if path is None:
+        raise ValueError("This decision is about a table that somebody brought: give its path with --data.")
+    task, _ = task_of_file(path, options_in(data["words"]) | {"threshold": record["model"]["threshold"]})
+    add_task(task)
+    return task
 
 
 def _paper(arguments: argparse.Namespace) -> int:
