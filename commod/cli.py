@@ -26,6 +26,7 @@ from commod.models.threshold import check_threshold, logit_of_threshold
 from commod.uploads.limits import FILE_TYPES
 
 if TYPE_CHECKING:
+    from commod.decisions import Requirements
     from commod.experiments import Scene
 
 __all__ = ["main"]
@@ -96,6 +97,12 @@ def _parser() -> argparse.ArgumentParser:
     verify.add_argument("decision", type=Path, help="the JSON file of the decision")
     verify.add_argument("--data", type=Path, metavar="FILE", help="the table, where the decision is about a file")
     verify.set_defaults(run=_verify)
+
+    watch = commands.add_parser("watch", help="look at a later batch of people with a model.json; nothing is trained")
+    watch.add_argument("model", type=Path, help="model.json from Take home")
+    watch.add_argument("batch", type=Path, help="a table of people with the columns of the data (label optional)")
+    watch.add_argument("--requirements", type=Path, metavar="FILE", help="a signed decision, or requirements as JSON")
+    watch.set_defaults(run=_watch)
 
     methods = commands.add_parser("methods", help="list the methods: what each needs and whether it runs here")
     methods.set_defaults(run=_list_methods)
@@ -411,6 +418,39 @@ def _verify(arguments: argparse.Namespace) -> int:
     agreed = int(lines["agrees"].sum())
     print(f"{agreed} of {len(lines)} lines agree.")
     return 0 if agreed == len(lines) else 1
+
+
+def _watch(arguments: argparse.Namespace) -> int:
+    from commod.decisions import VERDICTS
+    from commod.monitoring import read_model, watch
+    from commod.uploads.reading import read_table
+
+    model = read_model(_content_of(arguments.model, "a model.json"))
+    required = None if arguments.requirements is None else _requirements_of(arguments.requirements)
+    table = read_table(_content_of(arguments.batch, "a CSV or Parquet file"), arguments.batch.name)
+    found = watch(model, table.frame, required)
+    out = [f"{found.people:,} people counted, {found.left_out:,} of unknown group or label left out."]
+    for row in found.figures.itertuples():
+        sign = "!" if row.moved else " "
+        shown = (
+            f"{row.old:.3f} then, {row.new:.3f} now, difference {row.difference:+.3f} [{row.low:+.3f}, {row.high:+.3f}]"
+        )
+        out.append(f"{sign} {row.title} ({row.model}): {shown}")
+    signs = {"stable": " ", "look": "!", "shifted": "!"}
+    out += [f"{signs[row.drift]} {row.sentence}" for row in found.drift.itertuples()]
+    checked = found.requirements
+    out += [f"{VERDICTS[row.verdict]} {row.verdict:12}{row.wanted}: {row.sentence}" for row in checked.itertuples()]
+    print(_plain("\n".join(_printable(line) for line in out)))
+    return 1 if len(checked) and (checked["verdict"] == "fail").any() else 0
+
+
+def _requirements_of(path: Path) -> Requirements:
+    from commod.decisions import Requirements, read_record, requirements_in
+    from commod.uploads.json_file import read_json
+
+    content = _content_of(path, "a decision")
+    found = read_json(content, "a decision", 200_000)
+    return requirements_in(read_record(content)) if "format" in found else Requirements.from_plain(found)
 
 
 def _printable(text: str) -> str:

@@ -28,6 +28,7 @@ from commod.experiments.refits import refit
 from commod.experiments.scene import Scene, prepare
 from commod.experiments.sweep import Cell, Shared, fit_cell
 from commod.metrics.figures import CRITERIA, FIGURES
+from commod.models.base_models import GIVEN_SCORES
 from commod.models.competitors import METHODS
 from commod.uploads.json_file import read_json
 
@@ -94,7 +95,7 @@ class Signature:
 
 
 def data_hash(task: Task) -> str:
-    """SHA-256 of a task's rows: features, labels, groups and weights, in their order."""
+    """SHA-256 of a task's rows in their order: features (by name), labels, groups and weights."""
     found = hashlib.sha256()
 
     def add(name: str, values: pd.Series) -> None:
@@ -105,7 +106,7 @@ def data_hash(task: Task) -> str:
         else:
             found.update(values.to_numpy(dtype="<f8").tobytes())
 
-    for column in task.X.columns:
+    for column in sorted(task.X.columns, key=str):
         add(str(column), task.X[column])
     add("label", task.y)
     add("group", task.sensitive)
@@ -168,7 +169,7 @@ def make_record(
             "name": scene.task.name,
             "sha256": data_hash(scene.task),
             "rows": len(scene.task.y),
-            "words": list(scene.task.words),
+            "words": list(scene.task.words[1:]),  # the first is the file
         },
         "figures": _figures(scene, np.asarray(decisions).astype(int)),
         "requirements": requirements.plain,
@@ -351,7 +352,7 @@ def verify_record(record: Mapping[str, Any], task: Task) -> pd.DataFrame:
         ``agrees``. If the data differ nothing is trained: theirs is then the only line.
     """
     rows: list[tuple[str, str, str, bool]] = []
-    here = data_hash(task)
+    here = data_hash(task if record["model"]["base_model"] == GIVEN_SCORES else task.without_scores())
     rows.append(("data", record["data"]["sha256"], here, record["data"]["sha256"] == here))
     if rows[0][3]:
         model = record["model"]

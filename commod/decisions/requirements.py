@@ -264,7 +264,7 @@ class Requirements:
         """Read what `plain` gives; whatever it is gives requirements or a `RequirementsError`."""
         if not isinstance(content, Mapping):
             raise RequirementsError('Requirements must be one JSON object, such as {"p_rule": 0.8}.')
-        known = {entry.name for entry in fields(cls)}
+        known = [entry.name for entry in fields(cls)]
         if unknown := [name for name in content if name not in known]:
             raise RequirementsError(
                 f"There is no requirement {str(unknown[0])[:40]!r}: choose from {', '.join(known)}."

@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from commod.cli import main
-from commod.datasets import load_task
+from commod.datasets import add_task, load_task, task_of_file
+from commod.datasets.example import example_table
 from commod.decisions import (
     DecisionError,
     Requirements,
@@ -84,6 +85,21 @@ def test_f_can_be_left_as_it_is():
     scene = prepare("law_school")
     kept = make_record(SIGNED, scene, scene.decisions_test, None, FAIRNESS, ASKED, facts_of_f(scene))
     assert verify_record(read_record(record_json(kept)), scene.task)["agrees"].all()
+
+
+def test_a_decision_about_a_table_that_somebody_brought(tmp_path, capsys):
+    path, file = tmp_path / "decision.json", tmp_path / "applicants.csv"
+    example_table().to_csv(file, index=False)
+    task, _ = task_of_file(file, {"target": "hired", "favourable": "yes", "sensitive": "group"})
+    add_task(task)
+    scene, cell = prepare(task.name), Cell("commod", 1.0)
+    decisions = fit_cell(scene, cell, FAIRNESS, Shared()).decisions_test
+    made = make_record(SIGNED, scene, decisions, cell, FAIRNESS, ASKED, facts_of(scene, decisions, cell))
+    path.write_text(record_json(made), encoding="utf-8")
+    assert main(["verify", str(path), "--data", str(file)]) == 0
+    example_table().iloc[:-1].to_csv(file, index=False)
+    assert main(["verify", str(path), "--data", str(file)]) == 1
+    assert "DIFFERS data" in capsys.readouterr().out
 
 
 def test_the_hash_of_data_sees_every_cell():
