@@ -6,7 +6,7 @@ import argparse
 import json
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from commod.datasets import TASKS, Task, add_task, data_directory, is_shipped, load_task, task_names, task_of_file
-from commod.datasets.choice_options import add_options, given_options
+from commod.datasets.choice_options import add_options, given_options, options_in
 from commod.explain.checks import MARKS
 from commod.explain.doubts import doubts_about
 from commod.metrics.figures import CRITERIA, figure_of, key_figures, title_of
@@ -26,6 +26,7 @@ from commod.models.threshold import check_threshold, logit_of_threshold
 from commod.uploads.limits import FILE_TYPES
 
 if TYPE_CHECKING:
+    from commod.decisions import Requirements
     from commod.experiments import Scene
 
 __all__ = ["main"]
@@ -91,6 +92,17 @@ def _parser() -> argparse.ArgumentParser:
     paper.add_argument("--jobs", type=int, default=-1, help="processes (default: one per core)")
     paper.add_argument("--out", type=Path, help="folder of the results (default: data/results)")
     paper.set_defaults(run=_paper)
+
+    verify = commands.add_parser("verify", help="train the model of a signed decision again and say what agrees")
+    verify.add_argument("decision", type=Path, help="the JSON file of the decision")
+    verify.add_argument("--data", type=Path, metavar="FILE", help="the table, where the decision is about a file")
+    verify.set_defaults(run=_verify)
+
+    watch = commands.add_parser("watch", help="look at a later batch of people with a model.json; nothing is trained")
+    watch.add_argument("model", type=Path, help="model.json from Take home")
+    watch.add_argument("batch", type=Path, help="a table of people with the columns of the data (label optional)")
+    watch.add_argument("--requirements", type=Path, metavar="FILE", help="a signed decision, or requirements as JSON")
+    watch.set_defaults(run=_watch)
 
     methods = commands.add_parser("methods", help="list the methods: what each needs and whether it runs here")
     methods.set_defaults(run=_list_methods)
@@ -388,6 +400,81 @@ def _compare(arguments: argparse.Namespace) -> int:
     written = "" if out is None else f"; all points in {out}"
     print(f"{len(points)} models in {time.perf_counter() - started:.0f} s{written}")
     return 0
+
+
+def _verify(arguments: argparse.Namespace) -> int:
+    from commod.decisions import other_versions, read_record, verify_record
+
+    record = read_record(_content_of(arguments.decision, "the file of a decision"))
+    task = _task_of_record(record, arguments.data)
+    signed = {name: _printable(str(text)) for name, text in record["signature"].items()}
+    print(f"Signed on {signed['signed']} by {signed['who']}, {signed['role']}; look again on {signed['look_again']}.")
+    for difference in other_versions(record):
+        print(f"Other software: {difference}.", file=sys.stderr)
+    lines = verify_record(record, task)
+    for row in lines.itertuples():
+        word = "agrees" if row.agrees else "DIFFERS"
+        print(f"{word:8}{row.line:28}{row.recorded}" + ("" if row.agrees else f" in the file, {row.found} here"))
+    agreed = int(lines["agrees"].sum())
+    print(f"{agreed} of {len(lines)} lines agree.")
+    return 0 if agreed == len(lines) else 1
+
+
+def _watch(arguments: argparse.Namespace) -> int:
+    from commod.decisions import VERDICTS
+    from commod.monitoring import read_model, watch
+    from commod.uploads.reading import read_table
+
+    model = read_model(_content_of(arguments.model, "a model.json"))
+    required = None if arguments.requirements is None else _requirements_of(arguments.requirements)
+    table = read_table(_content_of(arguments.batch, "a CSV or Parquet file"), arguments.batch.name)
+    found = watch(model, table.frame, required)
+    out = [f"{found.people:,} people counted, {found.left_out:,} of unknown group or label left out."]
+    for row in found.figures.itertuples():
+        sign = "!" if row.moved else " "
+        shown = (
+            f"{row.old:.3f} then, {row.new:.3f} now, difference {row.difference:+.3f} [{row.low:+.3f}, {row.high:+.3f}]"
+        )
+        out.append(f"{sign} {row.title} ({row.model}): {shown}")
+    signs = {"stable": " ", "look": "!", "shifted": "!"}
+    out += [f"{signs[row.drift]} {row.sentence}" for row in found.drift.itertuples()]
+    checked = found.requirements
+    out += [f"{VERDICTS[row.verdict]} {row.verdict:12}{row.wanted}: {row.sentence}" for row in checked.itertuples()]
+    print(_plain("\n".join(_printable(line) for line in out)))
+    return 1 if len(checked) and (checked["verdict"] == "fail").any() else 0
+
+
+def _requirements_of(path: Path) -> Requirements:
+    from commod.decisions import Requirements, read_record, requirements_in
+    from commod.uploads.json_file import read_json
+
+    content = _content_of(path, "a decision")
+    found = read_json(content, "a decision", 200_000)
+    return requirements_in(read_record(content)) if "format" in found else Requirements.from_plain(found)
+
+
+def _printable(text: str) -> str:
+    """A stranger's text on one line, without what would command a terminal."""
+    return "".join(letter if letter.isprintable() else "?" for letter in text)
+
+
+def _content_of(path: Path, what: str) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise ValueError(f"{path} cannot be read ({error.strerror}): give the path of {what}.") from None
+
+
+def _task_of_record(record: Mapping[str, Any], path: Path | None) -> Task:
+    """The data of a decision: those that ship, or the file that is given, read as it was then."""
+    data = record["data"]
+    if path is None and is_shipped(data["name"]):
+        return load_task(data["name"])
+    if path is None:
+        raise ValueError("This decision is about a table that somebody brought: give its path with --data.")
+    task, _ = task_of_file(path, options_in(data["words"]) | {"threshold": record["model"]["threshold"]})
+    add_task(task)
+    return task
 
 
 def _paper(arguments: argparse.Namespace) -> int:

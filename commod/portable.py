@@ -25,6 +25,8 @@ Strict JSON (no NaN, no infinity): one object with
     Texts about the model, for people; not used.
 ``settings``
     Arguments of the estimator, for people; not used.
+``reference``
+    Where there is one, counts and distributions of the people tested on, for `commod.monitoring`; not used here.
 ``classes``
     The two labels; the second is the positive one.
 ``raw``

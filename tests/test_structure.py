@@ -8,7 +8,18 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 # A package may import from those before it and from itself. charts is a leaf: it imports nothing of ours.
-ORDER = ["uploads", "datasets", "metrics", "models", "explain", "theory", "experiments", "dashboard"]
+ORDER = [
+    "uploads",
+    "datasets",
+    "metrics",
+    "models",
+    "explain",
+    "theory",
+    "experiments",
+    "decisions",
+    "monitoring",
+    "dashboard",
+]
 TOP = {"__init__", "__main__", "cli", "installation", "launch", "portable"}
 # The same for the rooms of the dashboard. What leans on Streamlit's internals lies below all of them.
 ROOMS = ["streamlit_internals", "text", "rooms", "state", "jobs", "server", "views", "pages"]

@@ -6,16 +6,16 @@ import argparse
 import csv
 import io
 import math
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from commod.datasets.raw import OTHER
 
 if TYPE_CHECKING:
     from commod.datasets.choice import Choice
 
-__all__ = ["OPTIONS", "Option", "add_options", "given_options", "written_options"]
+__all__ = ["OPTIONS", "Option", "add_options", "given_options", "options_in", "written_options"]
 
 
 def _number(text: str) -> float:
@@ -290,6 +290,26 @@ def _read(option: Option, text: str) -> Any:
         return option.read(text)
     except ValueError:
         raise ValueError(f"{option.name} {TAKES[option.read]}, got {text!r}.") from None
+
+
+class _Parser(argparse.ArgumentParser):
+    """One that says what is wrong instead of ending the program."""
+
+    def error(self, message: str) -> NoReturn:
+        raise ValueError(f"These options say nothing about a file: {message}.")
+
+
+def options_in(words: Sequence[str]) -> dict[str, Any]:
+    """Fields of `Choice` that the words of a command give, as `written_options` writes them.
+
+    Raises
+    ------
+    ValueError
+        In one sentence, if they are no such words.
+    """
+    parser = _Parser(add_help=False, allow_abbrev=False)
+    add_options(parser)
+    return given_options(parser.parse_args(list(words)))
 
 
 def written_options(choice: Choice, fields: Collection[str] | None = None) -> list[str]:

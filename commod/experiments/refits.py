@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import pandas as pd
 
 from commod.experiments.scene import Scene
+from commod.experiments.sense import shares_of_decisions
 from commod.experiments.sweep import Cell, Report, Shared, train_cell
 
 __all__ = ["MIN_REFITS", "Refits", "n_refits", "refit", "resampled"]
@@ -29,10 +30,14 @@ class Refits:
         How many refits decide otherwise than f.
     figures : DataFrame
         The key figures of each refit on test, one row each.
+    shares : DataFrame
+        What its decisions alone say of its changes, see `shares_of_decisions`; empty in refits that were kept before
+        this was counted.
     """
 
     changes: np.ndarray
     figures: pd.DataFrame
+    shares: pd.DataFrame = field(default_factory=pd.DataFrame)
 
     def __len__(self) -> int:
         return len(self.figures)
@@ -40,7 +45,7 @@ class Refits:
     @property
     def nbytes(self) -> int:
         """About what it holds, for whoever keeps many."""
-        return int(self.changes.nbytes + self.figures.to_numpy().nbytes)
+        return int(self.changes.nbytes + self.figures.to_numpy().nbytes + self.shares.to_numpy().nbytes)
 
     @property
     def share(self) -> np.ndarray:
@@ -86,11 +91,12 @@ def refit(scene: Scene, cell: Cell, fairness: str, *, count: int | None = None, 
     count = n_refits(scene) if count is None else count
     before = scene.decisions_test
     changes = np.zeros(len(before), dtype=np.int32)
-    figures = []
+    figures, shares = [], []
     for i in range(count):
         after = (train_cell(resampled(scene, i), cell, fairness, Shared()).margin(scene.test) > 0).astype(int)
         changes += after != before
         figures.append(scene.figures(after))
+        shares.append(shares_of_decisions(scene, after))
         if report is not None:
             report((i + 1) / count)
-    return Refits(changes, pd.DataFrame(figures))
+    return Refits(changes, pd.DataFrame(figures), pd.DataFrame(shares))

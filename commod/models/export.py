@@ -28,7 +28,11 @@ __all__ = ["portable_json", "to_portable"]
 
 
 def to_portable(
-    g: Commod, *, about: Mapping[str, str] | None = None, contract: Contract | None = None
+    g: Commod,
+    *,
+    about: Mapping[str, str] | None = None,
+    contract: Contract | None = None,
+    reference: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """The model as data that `json.dumps` takes, in the format that `commod.portable` describes.
 
@@ -47,6 +51,8 @@ def to_portable(
         How the cells of a raw row become what `g` was fitted on, such as ``task.contract``: a row of text from the file
         then gives the score of `g`. Without it, rows must hold what X held; gaps are filled as the encoder of `g` does
         if it was fitted on a table with gaps, and refused if not.
+    reference : mapping, optional
+        What the model was like on the people tested on, from `commod.monitoring.reference_of`, to go along.
 
     Raises
     ------
@@ -94,6 +100,7 @@ def to_portable(
         **({"acts_on": acts_on} if directed else {}),
         **({"line": float(g.line_)} if g.line_ != 0 else {}),
         "f": f,
+        **({"reference": dict(reference)} if reference is not None else {}),
     }
 
 
@@ -104,9 +111,15 @@ def _concepts(directions: pd.DataFrame, weights: pd.Series) -> list[dict[str, An
     ]
 
 
-def portable_json(g: Commod, *, about: Mapping[str, str] | None = None, contract: Contract | None = None) -> str:
+def portable_json(
+    g: Commod,
+    *,
+    about: Mapping[str, str] | None = None,
+    contract: Contract | None = None,
+    reference: Mapping[str, Any] | None = None,
+) -> str:
     """`to_portable` as strict JSON; every number is written so that it is read back to the last digit."""
-    content = to_portable(g, about=about, contract=contract)
+    content = to_portable(g, about=about, contract=contract, reference=reference)
     return json.dumps(content, allow_nan=False, ensure_ascii=False, separators=(",", ":")) + "\n"
 
 

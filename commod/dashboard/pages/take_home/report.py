@@ -34,6 +34,7 @@ from commod.explain.sense import certainty
 from commod.metrics.figures import CRITERIA, FIGURES, figure_of, key_figures, title_of
 from commod.models.base_models import BASE_MODELS
 from commod.models.export import portable_json
+from commod.monitoring import reference_of
 
 CHART_WIDTH = 340
 
@@ -66,7 +67,9 @@ def model_json(result: FitResult) -> str:
         "settings": in_words(result.settings),
         "made by": f"commod {__version__}",
     }
-    return portable_json(result.g, about=about, contract=result.task.contract)
+    scene = result.scene
+    tested_on = reference_of(result.task, scene.test, scene.logit_test, result.logit, line=scene.line)
+    return portable_json(result.g, about=about, contract=result.task.contract, reference=tested_on)
 
 
 def predictions_csv(result: FitResult, refits: Refits) -> bytes:

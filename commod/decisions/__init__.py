@@ -1,0 +1,45 @@
+"""Requirements, verdicts and signed decisions."""
+
+from commod.decisions.facts import Facts, Measured, facts_of, facts_of_counts, facts_of_f
+from commod.decisions.record import (
+    DecisionError,
+    Signature,
+    data_hash,
+    make_record,
+    other_versions,
+    read_record,
+    record_json,
+    requirements_in,
+    verify_record,
+)
+from commod.decisions.requirements import DIRECTIONS, RULES, Requirements, RequirementsError, Rule
+from commod.decisions.rivals import Best, best_under
+from commod.decisions.verdicts import VERDICTS, check_requirements, more_people, overall
+
+__all__ = [
+    "DIRECTIONS",
+    "RULES",
+    "VERDICTS",
+    "Best",
+    "DecisionError",
+    "Facts",
+    "Measured",
+    "Requirements",
+    "RequirementsError",
+    "Rule",
+    "Signature",
+    "best_under",
+    "check_requirements",
+    "data_hash",
+    "facts_of",
+    "facts_of_counts",
+    "facts_of_f",
+    "make_record",
+    "more_people",
+    "other_versions",
+    "overall",
+    "read_record",
+    "record_json",
+    "requirements_in",
+    "verify_record",
+]

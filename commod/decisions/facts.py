@@ -1,0 +1,229 @@
+"""What is known of a model where requirements are checked: each value, its interval over people and over refits."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from commod.decisions.requirements import RULES
+from commod.experiments.refits import Refits
+from commod.experiments.scene import Scene
+from commod.experiments.sweep import Cell
+from commod.explain.checks import check_again
+from commod.explain.sense import SURE, certainty
+from commod.metrics.counts import Counts, sizes_of_groups, tally
+from commod.metrics.intervals import wilson_interval
+from commod.metrics.report import compare_counts
+
+__all__ = ["CONFIDENCE", "Facts", "Measured", "counts_of_changes", "facts_of", "facts_of_counts", "facts_of_f"]
+
+# Of every interval here.
+CONFIDENCE = 0.95
+Ends = tuple[float, float]
+NOT_KNOWN: Ends = (math.nan, math.nan)
+
+
+@dataclass(frozen=True)
+class Measured:
+    """The value that a requirement is about.
+
+    Attributes
+    ----------
+    value : float
+        NaN where it cannot be told; of changes, where nobody's decision changed.
+    people : (float, float)
+        Its 95 % interval over people: how it may be on others like these.
+    refits : (float, float)
+        Where 95 % of the refits are; NaN if there are none, or they do not tell.
+    whole : float
+        Of a share of people, of how many.
+    exact : bool
+        Whether it is so for whoever comes, by the form of the update: f changes nobody.
+    """
+
+    value: float
+    people: Ends = NOT_KNOWN
+    refits: Ends = NOT_KNOWN
+    whole: float = math.nan
+    exact: bool = False
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What is known of a model.
+
+    Attributes
+    ----------
+    measured : mapping of str to Measured
+        By name of the requirement, see `RULES`; one that is missing was not measured.
+    people : int
+        On how many people it was.
+    better, worse : int
+        How many of their decisions went to the favourable one, and to the other.
+    direction : {"both", "improve", "worsen", "neither"}
+        What the update can do to anybody: "neither" of f itself.
+    uses : tuple of str, optional
+        Features that the update may use; None where this is not known, as of the methods beside COMMOD.
+    n_refits : int
+        How many refits the intervals over refits rest on.
+    """
+
+    measured: Mapping[str, Measured]
+    people: int
+    better: int
+    worse: int
+    direction: str = "both"
+    uses: tuple[str, ...] | None = None
+    n_refits: int = 0
+
+    @property
+    def changed(self) -> int:
+        """How many decisions differ from f's."""
+        return self.better + self.worse
+
+
+def facts_of(scene: Scene, decisions: Any, cell: Cell | None = None, refits: Refits | None = None) -> Facts:
+    """Facts of any model's decisions on the test rows of a scene.
+
+    Parameters
+    ----------
+    decisions : array of 0 and 1
+        Of the test rows.
+    cell : Cell, optional
+        Method and settings: of COMMOD they say what the update can do, and which features it may use.
+    refits : Refits, optional
+        Of the same model; without them nothing is known of refits, nor of what would happen again.
+    """
+    settings = dict(cell.others) if cell is not None and cell.method == "commod" else {}
+    uses = None
+    if cell is not None and cell.method == "commod":
+        uses = tuple(settings.get("features") or (feature.name for feature in scene.task.spec.features))
+    direction = str(settings.get("direction", "both"))
+    return _facts_of_scene(scene, np.asarray(decisions).astype(int), refits, direction, uses)
+
+
+def facts_of_f(scene: Scene) -> Facts:
+    """Facts of f itself, left as it is."""
+    return _facts_of_scene(scene, scene.decisions_test, None, "neither", ())
+
+
+def _facts_of_scene(
+    scene: Scene, after: np.ndarray, refits: Refits | None, direction: str, uses: tuple[str, ...] | None
+) -> Facts:
+    test, before = scene.test, scene.decisions_test
+    found = tally(test.y, {"f": before, "g": after}, test.sensitive, test.weight, len(scene.task.groups))
+    changes = counts_of_changes(scene.logit_test, before, after, test.y)
+    if refits is not None:
+        again = check_again(before != after, refits.share, len(refits))
+        changes["again"] = (again.part, again.whole)
+    return facts_of_counts(
+        found.counts,
+        scene.task.spec.favourable,
+        squares=found.squares,
+        rows=found.rows,
+        changes=changes,
+        direction=direction,
+        uses=uses,
+        refits={} if refits is None else _over_refits(scene, refits),
+        n_refits=0 if refits is None else len(refits),
+    )
+
+
+def counts_of_changes(logit: Any, before: Any, after: Any, y: Any = None) -> dict[str, tuple[int, int]]:
+    """Of the changed decisions, how many f was sure of and, where labels are given, how many are right by them.
+
+    Returns
+    -------
+    dict
+        ``sure`` and ``right``, each with the number of changed decisions behind it.
+    """
+    after = np.asarray(after)
+    changed = np.asarray(before) != after
+    whole = int(changed.sum())
+    found = {"sure": (int((certainty(logit)[changed] > SURE).sum()), whole)}
+    if y is not None:
+        found["right"] = (int((after == np.asarray(y))[changed].sum()), whole)
+    return found
+
+
+def _over_refits(scene: Scene, refits: Refits) -> dict[str, Ends]:
+    """Where 95 % of the refits are, by name of the requirement."""
+    figures = refits.figures
+    of_f = scene.figures(scene.decisions_test)["accuracy"]
+    columns = {
+        "p_rule": figures["p_rule"],
+        "dm": figures["dm"],
+        "accuracy_lost": of_f - figures["accuracy"],
+        "changed": figures["change_rate"],
+        **{name: refits.shares[name] for name in ("sure", "right") if name in refits.shares},
+    }
+    kept = {name: column.dropna() for name, column in columns.items()}
+    ends = {name: np.percentile(column, [2.5, 97.5]) for name, column in kept.items() if len(column)}
+    return {name: (float(low), float(high)) for name, (low, high) in ends.items()}
+
+
+def facts_of_counts(
+    counts: Counts,
+    favourable: int,
+    *,
+    squares: Counts | None = None,
+    rows: Counts | None = None,
+    changes: Mapping[str, tuple[int, int]] | None = None,
+    direction: str = "both",
+    uses: tuple[str, ...] | None = None,
+    refits: Mapping[str, Ends] | None = None,
+    n_refits: int = 0,
+    labelled: bool = True,
+) -> Facts:
+    """Facts from counts (groups, label, f, g), whoever has decided.
+
+    Parameters
+    ----------
+    favourable : {0, 1}
+        The decision that a person hopes for.
+    squares, rows : of the shape of the counts, optional
+        Under weights, sums of squared weights and how many rows there are: see `commod.metrics.counts.Tally`.
+    changes : mapping, optional
+        Of ``sure, right, again`` as far as they are known: how many of the changed decisions, and of how many.
+    direction, uses : as in `Facts`
+    refits : mapping, optional
+        Intervals over `n_refits` refits by name of the requirement.
+    labelled : bool
+        Whether the labels are known; else what rests on them is left out.
+    """
+    rows = counts if rows is None else rows
+    frame = compare_counts(counts, squares=squares, rows=sizes_of_groups(rows), confidence=CONFIDENCE)
+    over_refits, people = dict(refits or {}), int(rows.sum())
+    raised, lowered = int(rows[..., 0, 1].sum()), int(rows[..., 1, 0].sum())
+    better, worse = (raised, lowered) if favourable else (lowered, raised)
+
+    def of_figure(name: str, figure: str, column: str = "g", sign: float = 1.0) -> Measured:
+        if figure not in frame.index:  # a group lacks a label
+            return Measured(math.nan)
+        row = frame.loc[figure]
+        ends = sorted((sign * float(row[f"{column}_low"]), sign * float(row[f"{column}_high"])))
+        whole = float(people) if RULES[name].thing[0] else math.nan
+        return Measured(sign * float(row[column]), (ends[0], ends[1]), over_refits.get(name, NOT_KNOWN), whole)
+
+    found = {
+        "p_rule": of_figure("p_rule", "p_rule"),
+        "changed": of_figure("changed", "change_rate"),
+        "worse_off": of_figure("worse_off", "lowered_rate" if favourable else "raised_rate"),
+    }
+    if labelled:
+        found["dm"] = of_figure("dm", "dm")
+        found["accuracy_lost"] = of_figure("accuracy_lost", "accuracy", "difference", -1.0)
+    for name, (part, whole) in (changes or {}).items():
+        low, high = wilson_interval(part, whole, CONFIDENCE)
+        share = part / whole if whole else math.nan
+        found[name] = Measured(share, (float(low), float(high)), over_refits.get(name, NOT_KNOWN), float(whole))
+    # What the form of an update rules out is known of whoever comes.
+    ruled_out = {"neither": ("accuracy_lost", "changed", "worse_off"), "improve": ("worse_off",)}.get(direction, ())
+    for name in ruled_out:
+        found[name] = Measured(0.0, (0.0, 0.0), whole=float(people), exact=True)
+    in_order = {name: found[name] for name in RULES if name in found}
+    return Facts(in_order, people, better, worse, direction, uses, n_refits)

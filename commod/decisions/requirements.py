@@ -1,0 +1,311 @@
+"""What a stakeholder requires of a model, declared once: which figure, at least or at most, in what unit and range.
+
+The page, the link, saved runs, the report, the record of a decision and the command line read this table. A new
+requirement that is a number is one entry here and its value in `commod.decisions.facts`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any, Literal
+from urllib.parse import quote, unquote
+
+from commod.metrics.figures import FIGURES
+
+__all__ = ["DIRECTIONS", "RULES", "Requirements", "RequirementsError", "Rule"]
+
+# What an update may do to people, and how that reads as a requirement.
+DIRECTIONS = {"improve": "an update by which nobody can lose", "worsen": "an update by which nobody can gain"}
+# Features that may be kept out, letters of a feature's name, and letters of requirements as text.
+MAX_KEPT_OUT, MAX_NAME, MAX_LETTERS = 50, 200, 4000
+
+
+class RequirementsError(ValueError):
+    """What is wrong with requirements that somebody sent, in a sentence."""
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A requirement that is a number: something is to be at least, or at most, so large.
+
+    Parameters
+    ----------
+    name : str
+        The field of `Requirements`.
+    title : str
+        Capitalised, without the number: "P-Rule at least".
+    words : str
+        In a sentence, with a gap for the number: "a P-Rule of {} or more".
+    none : str
+        The same where the limit is 0, if that reads otherwise: "nobody worse off".
+    meaning : str
+        What is counted, in a sentence.
+    side : {"at least", "at most"}
+    default : float
+        Where a control begins.
+    percent : bool
+        Whether it is a share, written in percent.
+    most : float
+        The largest limit that makes sense; the smallest is 0.
+    of_changes : bool
+        Whether it is a share of the decisions that changed: it holds where nobody's does.
+    thing : (str, str)
+        One of it and several: "12 fewer changes"; empty if it is no share of people.
+    """
+
+    name: str
+    title: str
+    words: str
+    meaning: str
+    side: Literal["at least", "at most"]
+    default: float
+    percent: bool = True
+    most: float = 1.0
+    none: str = ""
+    of_changes: bool = False
+    thing: tuple[str, str] = ("", "")
+
+    @property
+    def sign(self) -> int:
+        """1 if more of it is better, -1 if less of it is."""
+        return 1 if self.side == "at least" else -1
+
+    def show(self, value: float) -> str:
+        """A value as it is written everywhere: "8.1%" or "0.798"; a dash where there is none."""
+        if math.isnan(value):
+            return "–"
+        return (f"{value:.1%}" if self.percent else f"{value:.3f}").replace("-", "−")
+
+    def show_limit(self, limit: float) -> str:
+        """A limit, with as few digits as it has: "8 %" or "0.8"."""
+        return f"{100 * limit:.6g} %" if self.percent else f"{limit:.6g}"
+
+    def wanted(self, limit: float) -> str:
+        """The requirement in words."""
+        return self.none if self.none and limit == 0 else self.words.format(self.show_limit(limit))
+
+    def is_met(self, value: float, limit: float) -> bool:
+        """Whether a value is on the right side of the limit."""
+        return self.sign * (value - limit) >= -1e-12
+
+
+# Every requirement that is a number, by name, in the order in which they are read.
+RULES: dict[str, Rule] = {
+    rule.name: rule
+    for rule in (
+        Rule(
+            "p_rule",
+            "P-Rule at least",
+            "a P-Rule of {} or more",
+            FIGURES["p_rule"].meaning,
+            "at least",
+            0.8,
+            percent=False,
+        ),
+        Rule(
+            "dm",
+            "Mistreatment at most",
+            "mistreatment of {} or less",
+            FIGURES["dm"].meaning,
+            "at most",
+            0.2,
+            percent=False,
+            most=2.0,
+        ),
+        Rule(
+            "accuracy_lost",
+            "Accuracy lost at most",
+            "at most {} of accuracy lost",
+            "Accuracy of f minus that of the model, on the same people.",
+            "at most",
+            0.02,
+            none="no accuracy lost",
+            thing=("right decision", "right decisions"),
+        ),
+        Rule(
+            "changed",
+            "Decisions changed at most",
+            "at most {} of the decisions changed",
+            FIGURES["change_rate"].meaning,
+            "at most",
+            0.08,
+            none="no decision changed",
+            thing=("change", "changes"),
+        ),
+        Rule(
+            "worse_off",
+            "People worse off at most",
+            "at most {} of the people worse off",
+            "Share of people whose decision went from the favourable one to the other.",
+            "at most",
+            0.0,
+            none="nobody worse off",
+            thing=("person worse off", "people worse off"),
+        ),
+        Rule(
+            "sure",
+            "f sure of at most",
+            "f sure of at most {} of the changes",
+            "Of the decisions that changed, the share of which f was more than 90% sure.",
+            "at most",
+            0.25,
+            none="no change of which f was sure",
+            of_changes=True,
+            thing=("change of which f was sure", "changes of which f was sure"),
+        ),
+        Rule(
+            "right",
+            "Rightly changed at least",
+            "at least {} of the changes right by the record",
+            "Of the decisions that changed, the share that now agrees with the label in the data.",
+            "at least",
+            0.5,
+            of_changes=True,
+            thing=("change that is right by the record", "changes right by the record"),
+        ),
+        Rule(
+            "again",
+            "Would happen again at least",
+            "at least {} of the changes happen again",
+            "Of the decisions that changed, the share that changes again in nine of ten refits on resampled training "
+            "data or more.",
+            "at least",
+            0.8,
+            of_changes=True,
+            thing=("change that happens again", "changes that happen again"),
+        ),
+    )
+}
+
+
+@dataclass(frozen=True)
+class Requirements:
+    """What is required of a model; what is None, or empty, is not.
+
+    Parameters
+    ----------
+    p_rule, dm, accuracy_lost, changed, worse_off, sure, right, again : float, optional
+        Limits, as `RULES` says; shares between 0 and 1.
+    kept_out : tuple of str
+        Features that the update may not use.
+    direction : {"", "improve", "worsen"}
+        An update by which nobody can lose, or nobody can gain, whoever comes.
+
+    Raises
+    ------
+    RequirementsError
+        If a limit is no number of its range, or anything else is not as it should be.
+    """
+
+    p_rule: float | None = None
+    dm: float | None = None
+    accuracy_lost: float | None = None
+    changed: float | None = None
+    worse_off: float | None = None
+    sure: float | None = None
+    right: float | None = None
+    again: float | None = None
+    kept_out: tuple[str, ...] = ()
+    direction: str = ""
+
+    def __post_init__(self) -> None:
+        for rule in RULES.values():
+            value = getattr(self, rule.name)
+            if value is None:
+                continue
+            if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= rule.most:
+                raise RequirementsError(
+                    f"“{rule.title}” takes a number between 0 and {rule.most:g}, and something else is given: choose "
+                    "one, or leave it out."
+                )
+            object.__setattr__(self, rule.name, float(value) + 0.0)  # no minus before 0
+        if isinstance(self.kept_out, str) or not isinstance(self.kept_out, tuple | list):
+            raise RequirementsError("Features that are kept out must be a list of their names.")
+        if len(self.kept_out) > MAX_KEPT_OUT or not all(_is_name(name) for name in self.kept_out):
+            raise RequirementsError(
+                f"At most {MAX_KEPT_OUT} features can be kept out, each a name of 1 to {MAX_NAME} letters."
+            )
+        object.__setattr__(self, "kept_out", tuple(sorted(set(self.kept_out))))
+        if not isinstance(self.direction, str) or self.direction not in ("", *DIRECTIONS):
+            raise RequirementsError(f"A direction is one of {', '.join(DIRECTIONS)}, or none at all.")
+
+    def __bool__(self) -> bool:
+        """Whether anything is required."""
+        return self != Requirements()
+
+    @property
+    def limits(self) -> dict[str, float]:
+        """Name of each requirement that is a number, and its limit."""
+        found = {name: getattr(self, name) for name in RULES}
+        return {name: limit for name, limit in found.items() if limit is not None}
+
+    @property
+    def in_words(self) -> list[str]:
+        """Each requirement in words, as it stands in a sentence."""
+        told = [RULES[name].wanted(limit) for name, limit in self.limits.items()]
+        if self.kept_out:
+            told.append(f"{', '.join(self.kept_out)} kept out of the update")
+        return told + ([DIRECTIONS[self.direction]] if self.direction else [])
+
+    # ---- as JSON ----
+
+    @property
+    def plain(self) -> dict[str, Any]:
+        """As JSON has it: what is required, by name."""
+        found: dict[str, Any] = dict(self.limits)
+        if self.kept_out:
+            found["kept_out"] = list(self.kept_out)
+        return found | ({"direction": self.direction} if self.direction else {})
+
+    @classmethod
+    def from_plain(cls, content: Any) -> Requirements:
+        """Read what `plain` gives; whatever it is gives requirements or a `RequirementsError`."""
+        if not isinstance(content, Mapping):
+            raise RequirementsError('Requirements must be one JSON object, such as {"p_rule": 0.8}.')
+        known = [entry.name for entry in fields(cls)]
+        if unknown := [name for name in content if name not in known]:
+            raise RequirementsError(
+                f"There is no requirement {str(unknown[0])[:40]!r}: choose from {', '.join(known)}."
+            )
+        return cls(**content)
+
+    # ---- as a short text, for links ----
+
+    @property
+    def text(self) -> str:
+        """A short text for a link: ``p_rule:0.8;changed:0.05;kept_out:age,sex``; empty if nothing is required."""
+        parts = [f"{name}:{limit:.10g}" for name, limit in self.limits.items()]
+        if self.kept_out:
+            parts.append("kept_out:" + ",".join(quote(name, safe="") for name in self.kept_out))
+        return ";".join(parts + ([f"direction:{self.direction}"] if self.direction else []))
+
+    @classmethod
+    def from_text(cls, text: str) -> Requirements:
+        """Read what `text` gives; whatever it is gives requirements or a `RequirementsError`."""
+        if len(text) > MAX_LETTERS:
+            raise RequirementsError(f"Requirements have at most {MAX_LETTERS:,} letters: take the link again.")
+        found: dict[str, Any] = {}
+        for part in filter(None, text.split(";")):
+            name, _, value = part.partition(":")
+            if name in found:
+                raise RequirementsError(f"{name[:40]!r} is required twice: leave one of them out.")
+            if name in RULES:
+                found[name] = _number(value)
+            elif name == "kept_out":
+                found[name] = tuple(unquote(each) for each in value.split(","))
+            else:
+                found[name] = value
+        return cls.from_plain(found)
+
+
+def _is_name(name: Any) -> bool:
+    return isinstance(name, str) and 0 < len(name) <= MAX_NAME
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return math.nan  # which no range holds

@@ -1,0 +1,122 @@
+"""The best model of a method under requirements, out of its sweep; or the nearest, and what it breaks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from commod.decisions.facts import Facts, facts_of
+from commod.decisions.requirements import RULES, Requirements
+from commod.decisions.verdicts import Verdict, check_requirements, overall
+from commod.experiments.scene import Scene
+from commod.experiments.sweep import Model, Sweep
+
+__all__ = ["Best", "best_under", "shortfalls"]
+
+# Of the models that meet the requirements, so many are looked at for one that meets them beyond doubt.
+LOOKED_AT = 10
+
+
+@dataclass(frozen=True)
+class Best:
+    """The best model of a method under requirements.
+
+    Attributes
+    ----------
+    place : int
+        Of the model in its sweep.
+    checked : DataFrame
+        See `check_requirements`.
+    """
+
+    method: str
+    place: int
+    model: Model
+    facts: Facts
+    checked: pd.DataFrame
+
+    @property
+    def verdict(self) -> Verdict:
+        return overall(self.checked)
+
+    @property
+    def broken(self) -> list[str]:
+        """What it breaks, in words."""
+        rows = self.checked[~self.checked["holds"].astype(bool) & (self.checked["takes"] != "")]
+        return list(rows["wanted"])
+
+    @property
+    def meets(self) -> bool:
+        """Whether it breaks nothing on these people, doubts and what it takes refits to tell aside."""
+        return not self.broken
+
+
+def shortfalls(requirements: Requirements, scene: Scene, sweep: Sweep) -> pd.DataFrame:
+    """How far each model of a sweep is on the wrong side of each requirement that its decisions tell.
+
+    Returns
+    -------
+    DataFrame
+        One row per model, one column per limit but ``again``, which takes refits, and ``direction`` (the share of
+        decisions that changed against it): 0 where it is met. A shortfall of a P-Rule or of mistreatment is in its own
+        unit, all others are shares.
+    """
+    points, columns = sweep.points, {}
+    of_f = scene.figures(scene.decisions_test)["accuracy"]
+    for name, limit in requirements.limits.items():
+        if name == "again":
+            continue
+        if name == "accuracy_lost":
+            values = of_f - points["accuracy"]
+        elif name == "changed":
+            values = points["change_rate"]
+        elif name == "worse_off":
+            values = _share_against("improve", scene, sweep)
+        else:
+            values = points[name]
+        short = RULES[name].sign * (limit - values)
+        columns[name] = short.where(short > 1e-12, 0.0)  # NaN, where nobody changed, is no shortfall
+    if requirements.direction:
+        columns["direction"] = _share_against(requirements.direction, scene, sweep)
+    return pd.DataFrame(columns, index=points.index)
+
+
+def _share_against(direction: str, scene: Scene, sweep: Sweep) -> pd.Series:
+    """Of each model, the share of decisions that changed for the worse ("improve") or for the better ("worsen")."""
+    good = scene.task.spec.favourable
+    lost = good if direction == "improve" else 1 - good
+    against = [(scene.decisions_test == lost) & (model.decisions_test != lost) for model in sweep.models]
+    return pd.Series([np.average(each, weights=scene.test.weight) for each in against], index=sweep.points.index)
+
+
+def best_under(requirements: Requirements, scene: Scene, sweep: Sweep) -> Best:
+    """The best model of a sweep under requirements.
+
+    Of those that meet them on the test people, the most accurate that does so beyond doubt, else the most accurate; of
+    equal ones, that which changes fewer. If none does, the nearest: the smallest sum of `shortfalls`. It is chosen on
+    the people on whom it is then judged, which flatters it a little.
+    """
+    short = shortfalls(requirements, scene, sweep)
+    total = short.sum(axis=1).to_numpy()
+    points = sweep.points
+    order = np.lexsort((points["change_rate"].to_numpy(), -points["accuracy"].to_numpy(), total))
+    meeting = [int(place) for place in order if total[place] == 0]
+    found: Best | None = None
+    for place in (meeting or [int(order[0])])[:LOOKED_AT]:
+        model = sweep.models[place]
+        facts = facts_of(scene, model.decisions_test, model.cell)
+        checked = check_requirements(requirements, facts)
+        best = Best(sweep.method, place, model, facts, checked)
+        if found is None or _certainty(best) < _certainty(found):
+            found = best
+        if not _certainty(found):
+            break
+    assert found is not None
+    return found
+
+
+def _certainty(best: Best) -> int:
+    """In how many of its verdicts there is doubt, or worse."""
+    return int((best.checked["verdict"] != "pass").sum())

@@ -1,0 +1,191 @@
+"""Requirements checked: pass, fail or cannot tell, what it would take, and how many more people would settle it."""
+
+from __future__ import annotations
+
+import math
+from typing import Literal
+
+import pandas as pd
+from scipy.special import ndtri
+
+from commod.decisions.facts import CONFIDENCE, Facts, Measured
+from commod.decisions.requirements import DIRECTIONS, RULES, Requirements, Rule
+from commod.uploads.limits import count_of
+
+__all__ = ["VERDICTS", "Verdict", "check_requirements", "more_people", "overall"]
+
+Verdict = Literal["pass", "fail", "cannot tell"]
+# What a verdict is called, and its sign.
+VERDICTS: dict[Verdict, str] = {"pass": "✓", "fail": "✗", "cannot tell": "?"}
+# The chance with which as many people as are named settle it, if the value is what it is now.
+SETTLES = 0.8
+# More people than this are not named.
+MOST_PEOPLE = 10_000_000
+COLUMNS = (
+    "requirement title wanted limit value low high refits_low refits_high verdict holds takes more_people sentence"
+).split()
+
+
+def check_requirements(requirements: Requirements, facts: Facts) -> pd.DataFrame:
+    """Check each requirement for a model.
+
+    A requirement passes if the whole interval over people and, where there are refits, the whole interval over refits
+    lie on its right side; it fails if both lie on the wrong one; else it cannot be told. What the form of an update
+    rules out is known without intervals, and a share of the changes holds where nobody's decision changes.
+
+    Parameters
+    ----------
+    requirements : Requirements
+    facts : Facts
+        Of f, of the current model, or of another method's: see `facts_of`, `facts_of_f`, `facts_of_counts`.
+
+    Returns
+    -------
+    DataFrame
+        One row per requirement, in the order of `RULES`: ``requirement, title, wanted`` (in words), ``limit, value``
+        (NaN of a requirement that is no number), ``low, high`` (95 % over people), ``refits_low, refits_high`` (95 % of
+        the refits; NaN without), ``verdict``, ``holds`` (whether the value itself is on the right side), ``takes``
+        (what it would take, in words; empty where it holds), ``more_people`` (how many more test people would settle
+        it, see `more_people`; NaN where it is settled or people cannot settle it) and ``sentence``.
+    """
+    rows = [_check_number(RULES[name], limit, facts) for name, limit in requirements.limits.items()]
+    if requirements.kept_out:
+        rows.append(_check_kept_out(requirements, facts))
+    if requirements.direction:
+        rows.append(_check_direction(requirements.direction, facts))
+    return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def overall(checked: pd.DataFrame) -> Verdict:
+    """The verdict over all requirements of a model: fail if one fails, else cannot tell if one cannot be told."""
+    found = set(checked["verdict"])
+    return "fail" if "fail" in found else "cannot tell" if "cannot tell" in found else "pass"
+
+
+def more_people(measured: Measured, limit: float, people: int) -> float:
+    """How many more people like these would settle on which side of a limit a value is.
+
+    The interval's reach towards the limit shrinks with the square root of the number of people. With n people it is h,
+    and the value lies d from the limit: n · (h / d)² people bring the end of the interval to the limit, if the value
+    stays. As it will not stay to the last digit, that would settle it in one case of two; for four of five, h is taken
+    (1.96 + 0.84) / 1.96 times as long.
+
+    Returns
+    -------
+    float
+        NaN if more than `MOST_PEOPLE` would be needed, or the value is not known.
+    """
+    low, high = measured.people
+    distance = abs(measured.value - limit)
+    reach = high - measured.value if measured.value < limit else measured.value - low
+    z = float(ndtri(0.5 + CONFIDENCE / 2))
+    if not distance > 0 or not math.isfinite(reach):
+        return math.nan
+    needed = people * (reach / distance * (z + float(ndtri(SETTLES))) / z) ** 2
+    return max(1.0, math.ceil(needed - people)) if needed <= MOST_PEOPLE else math.nan
+
+
+def _check_number(rule: Rule, limit: float, facts: Facts) -> dict[str, object]:
+    row: dict[str, object] = {"requirement": rule.name, "title": rule.title, "wanted": rule.wanted(limit)}
+    row |= {"limit": limit, "more_people": math.nan, "takes": ""}
+    measured = facts.measured.get(rule.name, Measured(math.nan))
+    row |= {"value": measured.value, "low": measured.people[0], "high": measured.people[1]}
+    row |= {"refits_low": measured.refits[0], "refits_high": measured.refits[1]}
+    if rule.of_changes and not facts.changed:
+        return row | {"verdict": "pass", "holds": True, "sentence": "Nobody's decision changes."}
+    if math.isnan(measured.value):
+        return row | {"verdict": "cannot tell", "holds": False, "sentence": _why_unknown(rule)}
+    holds = rule.is_met(measured.value, limit)
+    of_people = "pass" if measured.exact else _side(rule, limit, measured.people)
+    of_refits = None if math.isnan(measured.refits[0]) else _side(rule, limit, measured.refits)
+    sides = {of_people, of_people if of_refits is None else of_refits}
+    # No number of people proves that nobody ever will be, and one is enough to know that somebody is.
+    if rule.name == "worse_off" and limit == 0 and not measured.exact:
+        sides = {"cannot tell" if holds else "fail"}
+    verdict = sides.pop() if len(sides) == 1 else "cannot tell"
+    row |= {"verdict": verdict, "holds": holds, "takes": "" if holds else _takes(rule, limit, measured)}
+    told = f"{rule.show(measured.value)}{_interval(rule, measured)}, and {rule.wanted(limit)} is required"
+    if verdict != "cannot tell":
+        return row | {"sentence": f"{told}." if holds else f"{told}: it takes {row['takes']}."}
+    if rule.name == "worse_off" and limit == 0:
+        told = f"Nobody of these {facts.people:,} people is worse off, but only an update by which nobody can lose"
+        return row | {"sentence": f"{told} rules it out for all others."}
+    if of_refits not in (None, "pass" if holds else "fail"):
+        return row | {"sentence": f"{told}: refits on other training rows differ, which no more test people settle."}
+    more = more_people(measured, limit, facts.people)
+    if math.isnan(more):
+        return row | {"sentence": f"{told}: it is too near to the limit for any number of people that can be had."}
+    settled = f"about {count_of(int(more), 'more test person', 'more test people')} would settle it"
+    return row | {"more_people": more, "sentence": f"{told}: {settled}."}
+
+
+def _side(rule: Rule, limit: float, ends: tuple[float, float]) -> Verdict:
+    """The verdict of one interval."""
+    worst, best = ends if rule.sign > 0 else (ends[1], ends[0])
+    if rule.is_met(worst, limit):
+        return "pass"
+    return "cannot tell" if rule.is_met(best, limit) else "fail"
+
+
+def _takes(rule: Rule, limit: float, measured: Measured) -> str:
+    """What a model that is on the wrong side lacks, in people where it is a share of people."""
+    gap = abs(measured.value - limit)
+    word = "more" if rule.sign > 0 or rule.name == "accuracy_lost" else "fewer"
+    if not rule.thing[0]:
+        more = "more" if rule.sign > 0 else "less"
+        noun = "P-Rule" if rule.name == "p_rule" else "mistreatment"
+        return f"{max(gap, 0.001):.3f} {more} {noun}"
+    count = max(1, math.ceil(gap * measured.whole - 1e-9))
+    return f"{count:,} {word} {rule.thing[count != 1]}"
+
+
+def _interval(rule: Rule, measured: Measured) -> str:
+    """Both intervals in brackets."""
+    if measured.exact:
+        return " for whoever comes"
+    low, high = measured.people
+    told = f" [{rule.show(low)}, {rule.show(high)}] over people"
+    if math.isnan(measured.refits[0]):
+        return told
+    return f"{told}, [{rule.show(measured.refits[0])}, {rule.show(measured.refits[1])}] over refits"
+
+
+def _why_unknown(rule: Rule) -> str:
+    if rule.name == "again":
+        return "It takes refits to tell, and there are none."
+    if rule.name in ("dm", "accuracy_lost", "right"):
+        return "It takes labels to tell, of each kind in every group, and they are not all there."
+    return "It was not measured."
+
+
+def _structural(name: str, title: str, wanted: str) -> dict[str, object]:
+    """A row of a requirement that is no number."""
+    missing = ("limit", "value", "low", "high", "refits_low", "refits_high", "more_people")
+    return {"requirement": name, "title": title, "wanted": wanted, **dict.fromkeys(missing, math.nan), "takes": ""}
+
+
+def _check_kept_out(requirements: Requirements, facts: Facts) -> dict[str, object]:
+    names = requirements.kept_out
+    row = _structural("kept_out", "Features kept out", f"{', '.join(names)} kept out of the update")
+    if facts.uses is None:
+        told = "What a model of this method makes of single features is not known."
+        return row | {"verdict": "cannot tell", "holds": False, "sentence": told}
+    used = [name for name in names if name in facts.uses]
+    if not used:
+        return row | {"verdict": "pass", "holds": True, "sentence": "The update cannot use them."}
+    takes = f"an update without {', '.join(used)}"
+    told = f"The update may use {', '.join(used)}: it takes {takes}."
+    return row | {"verdict": "fail", "holds": False, "takes": takes, "sentence": told}
+
+
+def _check_direction(direction: str, facts: Facts) -> dict[str, object]:
+    row = _structural("direction", "Direction", DIRECTIONS[direction])
+    if facts.direction in (direction, "neither"):
+        return row | {"verdict": "pass", "holds": True, "sentence": "Its form rules out the rest."}
+    against, how = (facts.worse, "for the worse") if direction == "improve" else (facts.better, "for the better")
+    takes = DIRECTIONS[direction]
+    if against:
+        told = f"{against:,} of {facts.people:,} decisions changed {how}: it takes {takes}."
+        return row | {"verdict": "fail", "holds": False, "takes": takes, "sentence": told}
+    told = f"No decision of these {facts.people:,} changed {how}, but the form of the update allows it."
+    return row | {"verdict": "cannot tell", "holds": True, "takes": takes, "sentence": told}

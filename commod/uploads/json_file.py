@@ -1,0 +1,92 @@
+"""A JSON file of a stranger: one object, of bounded size and depth, with finite numbers; else one sentence."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Any
+
+__all__ = ["JsonError", "read_json"]
+
+# Deep enough for every file of ours, and far from where Python's own recursion ends.
+MAX_DEPTH = 30
+# The largest number that a double holds: infinity (1e999), and integers of hundreds of digits, are beyond it.
+MAX_NUMBER = sys.float_info.max
+
+
+class JsonError(ValueError):
+    """What is wrong with a JSON file, in a sentence that says what to do."""
+
+
+def read_json(content: bytes | str, what: str, most: int) -> dict[str, Any]:
+    """The object in a JSON file.
+
+    Parameters
+    ----------
+    content : bytes or str
+        The whole file.
+    what : str
+        What it should be, for the sentences: "a decision".
+    most : int
+        Bytes that it may have.
+
+    Raises
+    ------
+    JsonError
+        If it is too large or too deep, is no JSON, or holds something else than one object of finite numbers and texts.
+    """
+    size = len(content)
+    if size > most:
+        raise JsonError(
+            f"The file has {size / 1e6:,.1f} MB, and {what} has at most {most / 1e6:g}: choose another file."
+        )
+    if not content.strip():
+        raise JsonError(f"The file is empty: choose one that holds {what}.")
+    try:
+        text = content.decode("utf-8-sig") if isinstance(content, bytes) else content
+        found = json.loads(text, parse_constant=_refuse)
+    except RecursionError:
+        raise _too_deep(what) from None
+    except ValueError:  # no JSON, no UTF-8, NaN, or a number of thousands of digits
+        raise JsonError(f"The file is no JSON: choose one that holds {what}, as it was downloaded.") from None
+    if not isinstance(found, dict):
+        raise JsonError(f"The file does not hold {what}: it should be one JSON object.")
+    _check(found, what)
+    return found
+
+
+def _too_deep(what: str) -> JsonError:
+    return JsonError(f"The file is nested more than {MAX_DEPTH} deep, and {what} never is: choose another file.")
+
+
+def _check(found: Any, what: str) -> None:
+    """Refuse what JSON allows and no file of ours has."""
+    level: list[Any] = [found]
+    for _ in range(MAX_DEPTH):
+        inner: list[Any] = []
+        for value in level:
+            if isinstance(value, dict):
+                inner += [*value, *value.values()]
+            elif isinstance(value, list):
+                inner += value
+            elif isinstance(value, int | float) and abs(value) > MAX_NUMBER:
+                raise JsonError(f"The file holds a number that is too large for {what}: it is damaged.")
+            elif isinstance(value, str) and not _is_text(value):
+                raise JsonError(f"The file holds a text with half a character, which {what} never has: it is damaged.")
+        if not inner:
+            return
+        level = inner
+    raise _too_deep(what)
+
+
+def _is_text(value: str) -> bool:
+    """Whether it can be written as UTF-8: JSON can spell one half of a pair."""
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _refuse(constant: str) -> Any:
+    raise ValueError(constant)

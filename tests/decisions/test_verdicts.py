@@ -1,0 +1,191 @@
+"""Verdicts: by their intervals, in words, and as many more people as are named settle it about as often as is said."""
+
+import math
+
+import numpy as np
+import pytest
+
+from commod.decisions import (
+    Requirements,
+    best_under,
+    check_requirements,
+    facts_of,
+    facts_of_counts,
+    facts_of_f,
+    overall,
+)
+from commod.decisions.facts import Facts, Measured
+from commod.decisions.verdicts import SETTLES, more_people
+from commod.experiments import prepare
+from commod.experiments.refits import Refits, refit
+from commod.experiments.sweep import Cell, Shared, fit_cell, lines_of, sweep_method
+from commod.metrics.intervals import wilson_interval
+
+CELL = Cell("commod", 3.0, (("lambda_concepts", 0.05), ("n_concepts", 2)))
+
+
+@pytest.fixture(scope="module")
+def scene():
+    return prepare("law_school")
+
+
+@pytest.fixture(scope="module")
+def model(scene):
+    return fit_cell(scene, CELL, "demographic_parity", Shared())
+
+
+def one(name, limit, measured, **facts):
+    given = {"people": 1000, "better": 50, "worse": 0} | facts
+    return check_requirements(Requirements(**{name: limit}), Facts({name: measured}, **given)).iloc[0]
+
+
+@pytest.mark.parametrize(
+    ("limit", "people", "refits", "verdict"),
+    [
+        (0.6, (0.65, 0.75), (math.nan, math.nan), "pass"),
+        (0.6, (0.65, 0.75), (0.62, 0.8), "pass"),
+        (0.6, (0.65, 0.75), (0.55, 0.8), "cannot tell"),
+        (0.6, (0.55, 0.75), (math.nan, math.nan), "cannot tell"),
+        (0.8, (0.65, 0.75), (math.nan, math.nan), "fail"),
+        (0.8, (0.65, 0.75), (0.7, 0.85), "cannot tell"),
+        (0.8, (0.65, 0.75), (0.6, 0.7), "fail"),
+    ],
+)
+def test_a_verdict_goes_by_both_intervals(limit, people, refits, verdict):
+    row = one("p_rule", limit, Measured(0.7, people, refits))
+    assert row["verdict"] == verdict
+    assert row["holds"] == (limit <= 0.7)
+    # The same turned round: at most.
+    turned = Measured(0.3, (1 - people[1], 1 - people[0]), (1 - refits[1], 1 - refits[0]), whole=1000)
+    assert one("changed", 1 - limit, turned)["verdict"] == verdict
+
+
+def test_what_it_would_take():
+    assert one("changed", 0.05, Measured(0.062, (0.055, 0.07), whole=1000))["takes"] == "12 fewer changes"
+    assert one("accuracy_lost", 0.01, Measured(0.011, (0.0, 0.02), whole=1000))["takes"] == "1 more right decision"
+    assert one("p_rule", 0.8, Measured(0.75, (0.7, 0.78)))["takes"] == "0.050 more P-Rule"
+    assert one("right", 0.5, Measured(0.4, (0.3, 0.45), whole=50))["takes"] == "5 more changes right by the record"
+    assert one("p_rule", 0.8, Measured(0.9, (0.85, 0.95)))["takes"] == ""
+
+
+def test_people_settle_nothing_where_refits_differ_or_nobody_can_prove_it():
+    row = one("p_rule", 0.8, Measured(0.82, (0.78, 0.86), (0.7, 0.9)))
+    assert (row["verdict"], math.isnan(row["more_people"])) == ("cannot tell", True)
+    assert "refits" in row["sentence"]
+    nobody = one("worse_off", 0.0, Measured(0.0, (0.0, 0.004), whole=1000))
+    assert (nobody["verdict"], nobody["holds"], math.isnan(nobody["more_people"])) == ("cannot tell", True, True)
+    assert one("worse_off", 0.0, Measured(0.001, (0.0, 0.004), whole=1000), worse=1)["verdict"] == "fail"
+    assert one("worse_off", 0.0, Measured(0.0, (0.0, 0.0), whole=1000, exact=True))["verdict"] == "pass"
+
+
+def settled(value, low, high, limit):
+    return low >= limit if value >= limit else high < limit
+
+
+@pytest.mark.parametrize(("share", "limit", "people"), [(0.1, 0.08, 400), (0.55, 0.5, 200), (0.02, 0.03, 800)])
+def test_as_many_more_people_settle_a_share_as_often_as_is_said(share, limit, people):
+    ends = tuple(float(end) for end in wilson_interval(share * people, people))
+    assert not settled(share, *ends, limit)
+    more = more_people(Measured(share, ends), limit, people)
+    rng = np.random.default_rng(0)
+    often = {}
+    for n in (int(people + more), int(people + 0.25 * more)):
+        drawn = rng.binomial(n, share, 4000)
+        low, high = wilson_interval(drawn, n)
+        often[n] = float(np.mean((low > limit) if share > limit else (high < limit)))
+    enough, few = often.values()
+    assert SETTLES - 0.1 < enough < SETTLES + 0.1
+    assert few < 0.6
+
+
+@pytest.mark.slow
+def test_as_many_more_people_settle_a_p_rule_as_often_as_is_said():
+    """Drawn from counts that are the population: 0.30 over 0.42 is 0.714, and 0.8 is required."""
+    population = np.zeros((2, 2, 2, 2))
+    for group, rate in enumerate((0.30, 0.42)):
+        population[group, 0, :, 0] = (1 - rate) * np.array([0.9, 0.1]) / 2
+        population[group, 1, :, 1] = rate * np.array([0.1, 0.9]) / 2
+    people = 600
+    row = check_requirements(Requirements(p_rule=0.8), facts_of_counts(population * people, 1)).iloc[0]
+    assert row["verdict"] == "cannot tell"
+    n = people + int(row["more_people"])
+    rng = np.random.default_rng(1)
+    told = []
+    for _ in range(100):
+        drawn = rng.multinomial(n, population.ravel()).reshape(population.shape).astype(float)
+        told.append(check_requirements(Requirements(p_rule=0.8), facts_of_counts(drawn, 1)).iloc[0]["verdict"])
+    assert 0.65 <= told.count("fail") / 100 <= 0.95
+    assert "pass" not in told
+
+
+def test_f_changes_nobody_for_whoever_comes(scene):
+    asked = Requirements(
+        p_rule=0.8,
+        accuracy_lost=0,
+        changed=0,
+        worse_off=0,
+        sure=0,
+        right=1,
+        again=1,
+        kept_out=("lsat",),
+        direction="improve",
+    )
+    checked = check_requirements(asked, facts_of_f(scene)).set_index("requirement")
+    assert checked.loc["p_rule", "verdict"] == "fail"
+    assert set(checked.drop("p_rule")["verdict"]) == {"pass"}
+    assert overall(checked) == "fail"
+
+
+def test_the_figures_are_those_of_the_scene(scene, model):
+    refits = refit(scene, CELL, "demographic_parity", count=2)
+    assert list(refits.shares) == ["right", "sure"]
+    facts = facts_of(scene, model.decisions_test, CELL, refits)
+    figures = scene.figures(model.decisions_test)
+    f = scene.figures(scene.decisions_test)
+    assert facts.measured["p_rule"].value == figures["p_rule"]
+    assert facts.measured["dm"].value == figures["dm"]
+    assert facts.measured["changed"].value == figures["change_rate"]
+    assert facts.measured["accuracy_lost"].value == pytest.approx(f["accuracy"] - figures["accuracy"], abs=1e-12)
+    before, after, y = scene.decisions_test, model.decisions_test, scene.test.y.to_numpy()
+    assert facts.worse == ((before == 1) & (after == 0)).sum()  # passing is favourable
+    assert facts.measured["worse_off"].value == facts.worse / len(y)
+    assert facts.measured["right"].value == (after == y)[before != after].mean()
+    for name in ("p_rule", "dm", "accuracy_lost", "changed", "sure", "right"):
+        low, high = facts.measured[name].refits
+        assert low <= high, name
+    assert facts.uses == tuple(feature.name for feature in scene.task.spec.features)
+    # Refits that were kept before shares were counted tell less, and nothing breaks.
+    old = facts_of(scene, model.decisions_test, CELL, Refits(refits.changes, refits.figures))
+    assert math.isnan(old.measured["right"].refits[0])
+
+
+def test_the_form_of_an_update_rules_out_what_it_says(scene, model):
+    limited = Cell("commod", 3.0, (("direction", "improve"), ("features", ("lsat",))))
+    rng = np.random.default_rng(0)
+    raised = np.maximum(scene.decisions_test, rng.random(len(scene.test)) < 0.05)
+    asked = Requirements(worse_off=0, direction="improve", kept_out=("ugpa",))
+    assert set(check_requirements(asked, facts_of(scene, raised, limited))["verdict"]) == {"pass"}
+    assert set(check_requirements(asked, facts_of(scene, raised, CELL))["verdict"]) == {"cannot tell", "fail"}
+    other = check_requirements(asked, facts_of(scene, raised, Cell("lpp", 0.1))).set_index("requirement")
+    assert set(other["verdict"]) == {"cannot tell"}
+    lowered = check_requirements(asked, facts_of(scene, model.decisions_test, CELL)).set_index("requirement")
+    assert lowered.loc[["worse_off", "direction"], "verdict"].tolist() == ["fail", "fail"]
+
+
+def test_the_best_of_a_sweep_meets_the_requirements_or_is_the_nearest(scene, monkeypatch):
+    few = lines_of("lpp")[0][::6]
+    monkeypatch.setattr("commod.experiments.sweep.lines_of", lambda method, task=None: [few])
+    sweep = sweep_method(scene, "lpp", "demographic_parity")
+    points = sweep.points
+    middle = float(points["p_rule"].median())
+    best = best_under(Requirements(p_rule=middle), scene, sweep)
+    assert best.meets
+    assert points["p_rule"].iloc[best.place] >= middle
+    assert best.facts.measured["p_rule"].value == points["p_rule"].iloc[best.place]
+    nearest = best_under(Requirements(p_rule=1.0, changed=0.0), scene, sweep)
+    assert not nearest.meets
+    assert nearest.broken == ["a P-Rule of 1 or more", "no decision changed"]
+    total = (1.0 - points["p_rule"]) + points["change_rate"]
+    assert nearest.place == total.argmin()
+    for asked in (Requirements(worse_off=0.001), Requirements(direction="worsen"), Requirements(again=0.5)):
+        assert best_under(asked, scene, sweep).verdict in ("pass", "fail", "cannot tell")
