@@ -10,6 +10,7 @@ from scipy.special import ndtri
 
 from commod.decisions.facts import CONFIDENCE, Facts, Measured
 from commod.decisions.requirements import DIRECTIONS, RULES, Requirements, Rule
+from commod.metrics.figures import FIGURES
 from commod.uploads.limits import count_of
 
 __all__ = ["VERDICTS", "Verdict", "check_requirements", "more_people", "overall"]
@@ -133,8 +134,7 @@ def _takes(rule: Rule, limit: float, measured: Measured) -> str:
     word = "more" if rule.sign > 0 or rule.name == "accuracy_lost" else "fewer"
     if not rule.thing[0]:
         more = "more" if rule.sign > 0 else "less"
-        noun = "P-Rule" if rule.name == "p_rule" else "mistreatment"
-        return f"{max(gap, 0.001):.3f} {more} {noun}"
+        return f"{max(gap, 0.001):.3f} {more} {FIGURES[rule.name].short_in_sentence}"
     count = max(1, math.ceil(gap * measured.whole - 1e-9))
     return f"{count:,} {word} {rule.thing[count != 1]}"
 

@@ -162,7 +162,9 @@ def _check(reference: Any) -> None:
         dict(attribute["merge"])
     if not isinstance(reference["label"]["column"], str) or not isinstance(reference["label"]["positive"], str):
         raise ValueError("its label is damaged")
-    float(reference["label"]["cut"] or 0)
+    cut = reference["label"]["cut"]
+    if cut is not None and (type(cut) not in (int, float) or not math.isfinite(cut)):
+        raise ValueError("its label is damaged")
     for name in ("sure", "right"):
         part, whole = reference["changes"][name]
         if not 0 <= part <= whole:

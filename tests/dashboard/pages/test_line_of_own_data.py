@@ -79,7 +79,7 @@ def test_a_rare_outcome_gets_a_cut_off_at_which_there_is_something_to_decide(mon
     fine(use(app).click().run())
     fine(app.switch_page("app.py").run())
     assert app.number_input(key="set_threshold").value == pytest.approx(proposed)
-    assert "changing" in words(app)  # somebody does change
+    assert "decisions change" in words(app)  # somebody does change
 
 
 def test_a_fair_f_opens_at_rest_and_says_so(monkeypatch):

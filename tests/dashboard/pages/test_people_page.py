@@ -52,7 +52,7 @@ def test_group_sizes_come_first_and_are_those_of_the_explore_page(law):
     counts = law.changes["count"]
     assert [figure(app, name) for name in ("Non-White", "White")] == [f"{counts[i]:,}" for i in (0, 1)]
     changed = int(law.changed_test.sum())
-    assert f"by changing {changed:,} of 1,376 decisions" in law.verdict
+    assert f"{changed:,} of 1,376 decisions change" in law.verdict
     assert f"**{changed:,} of 1,376 students** get another decision" in words(app)
     assert f"{changed:,} changed" in app.metric[2].delta
     assert len(listed(app)) == changed

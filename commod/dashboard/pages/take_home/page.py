@@ -101,8 +101,8 @@ def exports(result: FitResult, settings: Settings) -> list[Export]:
             "JSON",
             ":material/data_object:",
             "To decide elsewhere: how a row of the file is read and encoded, r and its concepts, "
-            f"{of_f.get(sizes['f'], 'f included')}. For later batches it also holds counts by group and outcome, and how "
-            "each column is distributed.",
+            f"{of_f.get(sizes['f'], 'f included')}. For later batches it also holds counts by group and "
+            "outcome, and how each column is distributed.",
             file_name(result, "model", "json"),
             _size(sizes["json"]),
             lambda: model_json(result).encode(),
