@@ -11,16 +11,14 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
-from functools import lru_cache
 from threading import Lock
 from typing import Any, Literal, NamedTuple, TypedDict, Unpack
-from urllib.parse import parse_qs
 
 from sqlalchemy import Connection, Row, Table, and_, delete, func, insert, select, update
 from sqlalchemy.engine import URL
 from sqlalchemy.exc import SQLAlchemyError
 
-from commod.dashboard.rooms.contents import Figures, Model, Opened, Person, Question, Room, RoomError, Seat, Vote
+from commod.dashboard.rooms.contents import Figures, Model, Opened, Room, RoomError, Seat
 from commod.dashboard.rooms.limits import Buckets
 from commod.dashboard.rooms.names import (
     REASON_LENGTH,
@@ -33,8 +31,15 @@ from commod.dashboard.rooms.names import (
     tidy_code,
     unique_name,
 )
+from commod.dashboard.rooms.rows import (
+    checked_link,
+    checked_word,
+    read_guesses,
+    read_person,
+    read_questions,
+    written_figures,
+)
 from commod.dashboard.rooms.schema import guesses, open_database, people, questions, revealed, rooms, votes, writing
-from commod.datasets import TASKS
 from commod.installation import MissingExtraError
 
 MOST_ROOMS = 100
@@ -49,11 +54,7 @@ HOURS = 24.0
 LOOK_SECONDS = 0.5
 PRESENCE_SECONDS = 5.0
 SEEN_EVERY = 10.0
-HERE_SECONDS = 30.0
 SWEEP_EVERY = 60.0
-LINK_LENGTH = 2000
-WORD_LENGTH = 200  # of a lesson's name, a step's, and a guess as it is kept
-MOST_FIGURES = 30
 
 _EVERYBODY = "everybody"
 _log = logging.getLogger(__name__)
@@ -143,7 +144,7 @@ class RoomStore:
         if not self._opened.take(caller):
             raise RoomError("opened_too_many")
         try:
-            return self._open(_word(lesson))
+            return self._open(checked_word(lesson))
         except RoomError:
             self._opened.give_back(caller)
             raise
@@ -281,24 +282,28 @@ class RoomStore:
 
     def stand(self, seat: Seat, link: str, figures: Figures) -> None:
         """The setting that somebody stands at, as a link, with the figures of its model."""
-        values = {"link": _link(link), "figures": _figures(figures)}
+        values = {"link": checked_link(link), "figures": written_figures(figures)}
         with self._changing(seat) as (connection, _, _):
             connection.execute(update(people).where(people.c.seat == seat.key).values(seen=self._clock(), **values))
 
     def guess(self, seat: Seat, lesson: str, step: str, kept: str) -> None:
         """A guess at a step; the last one counts, until the step is revealed."""
-        key = {"lesson": _word(lesson), "step": _word(step)}
+        key = {"lesson": checked_word(lesson), "step": checked_word(step)}
         with self._changing(seat) as (connection, room, person):
             if _is_there(connection, revealed, code=room.code, **key):
                 raise RoomError("already_revealed")
-            _put(connection, guesses, {"code": room.code, **key, "person": person}, {"kept": _word(kept)})
+            _put(connection, guesses, {"code": room.code, **key, "person": person}, {"kept": checked_word(kept)})
             own = select(func.count()).where(guesses.c.code == room.code, guesses.c.person == person)
             if connection.execute(own).scalar_one() > MOST_STEPS:
                 raise RoomError("too_long")
 
     def send_vote(self, seat: Seat, link: str, figures: Figures, reason: str) -> None:
         """The model that somebody would sign, with one sentence why; the last one of a round counts."""
-        values = {"link": _link(link), "figures": _figures(figures), "reason": clean(reason, REASON_LENGTH)}
+        values = {
+            "link": checked_link(link),
+            "figures": written_figures(figures),
+            "reason": clean(reason, REASON_LENGTH),
+        }
         self._vote(seat, "sign", {**values, "choice": ""})
 
     def choose(self, seat: Seat, choice: Literal["a", "b", "neither"]) -> None:
@@ -331,7 +336,7 @@ class RoomStore:
         values: dict[str, Any] = dict(changes)
         for name in ("lesson", "step"):
             if name in values:
-                values[name] = _word(values[name])
+                values[name] = checked_word(values[name])
         ends = values.get("timer_ends")
         if ends is not None and not math.isfinite(ends):
             raise RoomError("too_long")
@@ -342,7 +347,7 @@ class RoomStore:
     def reveal(self, seat: Seat, lesson: str, step: str) -> None:
         """Show the guesses at a step to all; no more are taken."""
         with self._changing(seat, leading=True) as (connection, room, _):
-            key = {"code": room.code, "lesson": _word(lesson), "step": _word(step)}
+            key = {"code": room.code, "lesson": checked_word(lesson), "step": checked_word(step)}
             if not _is_there(connection, revealed, **key):
                 connection.execute(insert(revealed).values(**key))
 
@@ -352,7 +357,10 @@ class RoomStore:
 
     def ask_pair(self, seat: Seat, a: Model, b: Model) -> None:
         """Ask the room "this model or that?". A question that is still on the board ends."""
-        pair = [{"link": _link(model.link), "figures": json.loads(_figures(model.figures))} for model in (a, b)]
+        pair = [
+            {"link": checked_link(model.link), "figures": json.loads(written_figures(model.figures))}
+            for model in (a, b)
+        ]
         self._ask(seat, "pair", json.dumps(pair))
 
     def _ask(self, seat: Seat, kind: str, pair: str) -> None:
@@ -490,7 +498,7 @@ class RoomStore:
                 table: connection.execute(select(table).where(table.c.code == code).order_by(*table.primary_key)).all()
                 for table in (people, revealed, questions, votes)
             }
-            guessed = _guesses(connection, code)
+            guessed = read_guesses(connection, code)
         return Room(
             code=room.code,
             version=room.version,
@@ -503,9 +511,9 @@ class RoomStore:
             frozen=room.frozen,
             timer_ends=room.timer_ends,
             revealed=frozenset((row.lesson, row.step) for row in found[revealed]),
-            people=tuple(_person(row, now) for row in found[people]),
+            people=tuple(read_person(row, now) for row in found[people]),
             guesses=guessed,
-            questions=_questions(found[questions], found[votes], {row.number: row.name for row in found[people]}),
+            questions=read_questions(found[questions], found[votes], {row.number: row.name for row in found[people]}),
         )
 
 
@@ -543,66 +551,3 @@ def _put(connection: Connection, table: Table, key: dict[str, Any], values: dict
 def _last_question(connection: Connection, code: str) -> Row[Any] | None:
     ordered = select(questions).where(questions.c.code == code).order_by(questions.c.number.desc())
     return connection.execute(ordered.limit(1)).first()
-
-
-def _guesses(connection: Connection, code: str) -> dict[tuple[str, str], tuple[str, ...]]:
-    """By step what was guessed, sorted. The database counts equal guesses: a class makes thousands in an hour."""
-    what = (guesses.c.lesson, guesses.c.step, guesses.c.kept)
-    counted = select(*what, func.count()).where(guesses.c.code == code).group_by(*what)
-    found: dict[tuple[str, str], list[str]] = defaultdict(list)
-    for lesson, step, kept, times in connection.execute(counted):
-        found[lesson, step] += [kept] * times
-    return {key: tuple(sorted(kept)) for key, kept in found.items()}
-
-
-@lru_cache(maxsize=4096)
-def _read_figures(text: str) -> Figures:
-    """Most of a room's figures are those of the last look, and many people stand at one setting."""
-    figures: Figures = json.loads(text)
-    return figures
-
-
-def _person(row: Row[Any], now: float) -> Person:
-    here = row.seen > now - HERE_SECONDS
-    return Person(row.number, row.name, row.leads, here, row.link, _read_figures(row.figures))
-
-
-def _questions(asked: Any, sent: Any, names: dict[int, str]) -> tuple[Question, ...]:
-    by_question: dict[int, list[Vote]] = defaultdict(list)
-    for row in sent:
-        figures = _read_figures(row.figures)
-        vote = Vote(row.person, names[row.person], row.round, row.link, figures, row.reason, row.choice)
-        by_question[row.question].append(vote)
-    found = []
-    for row in asked:
-        a, b = (Model(**model) for model in json.loads(row.pair)) if row.pair else (None, None)
-        state = (row.rounds, row.open, row.shown, row.ended)
-        found.append(Question(row.number, row.kind, *state, a, b, tuple(by_question[row.number])))
-    return tuple(found)
-
-
-def _word(text: str) -> str:
-    """A name of ours, or a guess as it is kept: bounded, and nothing in it that a database refuses."""
-    if len(text) > WORD_LENGTH or not text.isprintable():
-        raise RoomError("too_long")
-    return text
-
-
-def _link(link: str) -> str:
-    """A setting as a link: on data that everybody has, and nobody's seat in it."""
-    if len(link) > LINK_LENGTH or not link.isascii() or not link.isprintable():
-        raise RoomError("too_long")
-    parameters = parse_qs(link)
-    if {"seat", "lead"} & set(parameters):
-        raise RoomError("too_long")
-    if parameters.get("data", [""])[-1] not in TASKS:
-        raise RoomError("own_data")
-    return link
-
-
-def _figures(figures: Figures) -> str:
-    """As JSON; those that are not known (not finite) are left out."""
-    known = {str(name): float(value) for name, value in figures.items() if math.isfinite(value)}
-    if len(known) > MOST_FIGURES or any(len(name) > WORD_LENGTH or not name.isprintable() for name in known):
-        raise RoomError("too_long")
-    return json.dumps(known)

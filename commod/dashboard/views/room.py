@@ -54,6 +54,11 @@ class Here:
     def leads(self) -> bool:
         return self.person.leads
 
+    @property
+    def is_led(self) -> bool:
+        """Whether somebody else turns the pages of the lesson."""
+        return not self.leads and self.room.together and self.room.closed is None
+
 
 @dataclass
 class Known:
@@ -214,7 +219,7 @@ def tell_guess(lesson: str, step: str, kept: float | str) -> None:
 def holds_answer(lesson: str, step: str) -> bool:
     """Whether the room waits for its leader to reveal the guesses: whoever saw the answer would guess it."""
     here, there = present(), (lesson, step)
-    if here is None or not is_led():
+    if here is None or not here.is_led:
         return False
     return there == (here.room.lesson, here.room.step) and there not in here.room.revealed
 
@@ -222,7 +227,7 @@ def holds_answer(lesson: str, step: str) -> bool:
 def is_led() -> bool:
     """Whether somebody else turns the pages of the lesson for this session."""
     here = present()
-    return here is not None and not here.leads and here.room.together and here.room.closed is None
+    return here is not None and here.is_led
 
 
 def step_to_follow() -> tuple[str, str] | None:

@@ -8,7 +8,6 @@ import pytest
 from commod.dashboard.rooms import Model, RoomError
 from commod.dashboard.rooms.export import as_json, as_tables
 from commod.dashboard.rooms.room_store import (
-    HERE_SECONDS,
     LOOK_SECONDS,
     MOST_LEADERS,
     MOST_PEOPLE,
@@ -16,6 +15,7 @@ from commod.dashboard.rooms.room_store import (
     SEEN_EVERY,
     SWEEP_EVERY,
 )
+from commod.dashboard.rooms.rows import HERE_SECONDS
 from commod.dashboard.text.language import LANGUAGES, phrase
 
 LINK = "data=law_school&lambda_fair=2"
