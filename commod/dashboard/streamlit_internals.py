@@ -23,6 +23,7 @@ from streamlit import config, runtime
 from streamlit.runtime import app_session, get_instance
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.runtime.scriptrunner import get_script_run_ctx
+from streamlit.runtime.scriptrunner_utils.script_requests import ScriptRequestType
 from streamlit.runtime.uploaded_file_manager import DeletedFile, UploadedFile
 from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
@@ -31,6 +32,29 @@ def stop_if_stale() -> None:
     """End this run of the script if another has been asked for: Streamlit stops it where it touches the session."""
     if get_script_run_ctx(suppress_warning=True) is not None:
         st.session_state.get("touch")
+
+
+# Seconds between two looks whether all that a run has sent is on its way.
+_LOOK_AGAIN = 0.01
+_request_rerun = app_session.AppSession.request_rerun
+
+
+def let_runs_end() -> None:
+    """Have a part of a page that is drawn by itself wait until all is sent that the run before it has drawn.
+
+    By itself Streamlit begins the part as soon as the script has ended, and drops what its loop has not come to yet: on
+    a busy server the end of a page, or the answer to a click, would never appear.
+    """
+
+    def patient(session: Any, client_state: Any) -> None:
+        runner = session._scriptrunner
+        is_part = client_state is not None and client_state.fragment_id
+        if is_part and runner is not None and runner._requests._state is ScriptRequestType.STOP:
+            session._event_loop.call_later(_LOOK_AGAIN, patient, session, client_state)
+        else:
+            _request_rerun(session, client_state)
+
+    app_session.AppSession.request_rerun = patient  # type: ignore[method-assign, assignment]
 
 
 # ---- whose session it is ----

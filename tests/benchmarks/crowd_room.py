@@ -261,9 +261,8 @@ async def with_room(address, sessions, file):
 
     start = time.monotonic()
     await in_three_moments(hour, address, members)
-    for what in ("guessed", "voted"):
-        await board.knows(what, sessions, start)
-        hour.behind[f"{what}, a third at one moment"] = behind(board, arrivals, what, range(sessions), 0, start)
+    await board.knows("voted", sessions, start)
+    hour.behind["voted, a third at one moment"] = behind(board, arrivals, range(sessions), 0, start)
 
     await asyncio.gather(*(member.prepare("vote") for member in members))
     await board.press("show_votes", then="ask_again")
@@ -271,12 +270,16 @@ async def with_room(address, sessions, file):
     await asyncio.gather(*(member.vote(f"second vote of {member.tab.link()['seat']}") for member in members))
     await board.knows("voted", sessions, start)
     name = "voted, all at one moment"
-    hour.behind[name] = behind(board, arrivals, "voted", range(sessions), sessions, start)
+    hour.behind[name] = behind(board, arrivals, range(sessions), sessions, start)
     hour.pressed[name] = [board.first("voted", 1 + place, start) - start for place in range(sessions)]
     check(hour, file, members, code, rounds=2)
 
     await board.press("show_votes", then="end_question")
+    start = time.monotonic()
     await board.press("end_question", then="ask_sign")
+    await board.knows("guessed", sessions, start)  # which nothing tells beside a vote
+    if board.first("guessed", sessions, start) == inf:
+        hour.wrong.append(f"the board says {board.told['guessed'][-1:]} of {sessions} guesses")
     await ask(hour, board, members, "ask_sign")
     sending = [asyncio.create_task(member.vote(f"last vote of {member.tab.link()['seat']}")) for member in members]
     while len(arrivals.times["voted"]) < 2 * sessions + sessions // 3:
@@ -306,9 +309,9 @@ async def ask(hour, board, members, name):
     return time.monotonic()
 
 
-def behind(board, arrivals, what, places, before, since):
-    """For each that arrived, how long it was until the board counted it."""
-    return [board.first(what, 1 + place, since) - arrivals.times[what][before + place] for place in places]
+def behind(board, arrivals, places, before, since):
+    """For each vote that arrived, how long it was until the board counted it."""
+    return [board.first("voted", 1 + place, since) - arrivals.times["voted"][before + place] for place in places]
 
 
 def check(hour, file, members, code, rounds):

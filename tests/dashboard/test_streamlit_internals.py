@@ -16,8 +16,10 @@ from starlette.datastructures import Headers
 from starlette.formparsers import MultiPartParser
 from streamlit import config
 from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ClientState_pb2 import ClientState
 from streamlit.runtime import app_session, media_file_manager
 from streamlit.runtime.pages_manager import PagesManager
+from streamlit.runtime.scriptrunner import RerunData, ScriptRunner
 from streamlit.runtime.session_manager import ActiveSessionInfo
 from streamlit.runtime.state.session_state import SessionState
 from streamlit.runtime.uploaded_file_manager import UploadedFileRec
@@ -264,6 +266,37 @@ def test_nothing_else_leans_on_what_is_not_documented():
 def test_the_next_run_of_a_script_does_not_wait_for_the_last():
     """Breaks: a slider moved while the page waits for SHAP would be heard 0.2 s later (jobs/wait.py)."""
     assert st.get_option("runner.fastReruns")
+
+
+def test_a_part_waits_until_all_of_the_run_before_it_is_sent(monkeypatch):
+    """Breaks: on a busy server the end of a page, or the answer to a click, would never appear (views/room.py)."""
+    asked, later = [], []
+    monkeypatch.setattr(internals, "_request_rerun", lambda session, state: asked.append(state))
+    monkeypatch.setattr(app_session.AppSession, "request_rerun", app_session.AppSession.request_rerun)
+    internals.let_runs_end()
+    request = app_session.AppSession.request_rerun
+    runner = ScriptRunner(
+        "s", "app.py", SessionState(), *[MagicMock() for _ in range(2)], RerunData(), *[MagicMock() for _ in range(4)]
+    )
+    loop = SimpleNamespace(call_later=lambda seconds, *what: later.append(what))
+    session = SimpleNamespace(_scriptrunner=runner, _event_loop=loop)
+    part, page = ClientState(fragment_id="part", is_auto_rerun=True), ClientState()
+
+    request(session, part)
+    assert asked == [part], "a script that runs takes it itself"
+    runner.request_stop()  # as its requests are once it has ended
+    request(session, part)
+    assert asked == [part]
+    request(session, page)
+    assert asked == [part, page], "a whole page waits for nobody"
+    call, *arguments = later.pop()
+    call(*arguments)
+    assert asked == [part, page]
+    assert later, "not all is sent yet"
+    session._scriptrunner = None  # as Streamlit says when it is
+    call, *arguments = later.pop()
+    call(*arguments)
+    assert asked == [part, page, part]
 
 
 # ---- sessions that are open, and those that may come back ----

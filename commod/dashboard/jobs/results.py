@@ -164,8 +164,8 @@ class FitResult:
         """The picture in one sentence, in the first language."""
         return self.verdict_in(FIRST)
 
-    def verdict_in(self, language: str) -> str:
-        """The picture in one sentence."""
+    def verdict_in(self, language: str, *, movable: bool = True) -> str:
+        """The picture in one sentence; `movable` is whether its reader can move λ_fair."""
         test, before = self.scene.test, self.scene.decisions_test
 
         def made() -> str:
@@ -180,9 +180,10 @@ class FitResult:
                 smallest_ratio=None if self.g.has_shift else float(self.ratio_test.min()),
                 alike=are_treated_alike(test.sensitive, before) and not CRITERIA[self.settings.fairness].by_label,
                 language=language,
+                movable=movable,
             )
 
-        told: str = self.keep(f"verdict_{language}", made)
+        told: str = self.keep(f"verdict_{language}_{movable}", made)
         return told
 
     @cached_property

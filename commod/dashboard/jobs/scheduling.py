@@ -85,6 +85,8 @@ MOMENT = 0.15
 PATIENCE = 0.5
 # How often a script that waits looks around; the same once a bar is shown.
 POLL, SLOW_POLL = 0.05, 0.2
+# Seconds between two looks of who waits at what else happens on the page.
+LOOK_AROUND = 0.5
 # By how much a bar must have grown to be drawn anew.
 STEP = 0.05
 

@@ -11,12 +11,24 @@ from typing import Any, TypeVar
 
 from commod.dashboard.jobs import service
 from commod.dashboard.jobs.queue import Ticket
-from commod.dashboard.jobs.scheduling import MOMENT, PATIENCE, POLL, SLOW_POLL, STEP, uses
+from commod.dashboard.jobs.scheduling import LOOK_AROUND, MOMENT, PATIENCE, POLL, SLOW_POLL, STEP, uses
 from commod.dashboard.jobs.tasks import Task
 from commod.dashboard.streamlit_internals import stop_if_stale
 
 Name = TypeVar("Name")
 _here = local()
+
+
+def while_waiting(look: Callable[[], None] | None) -> None:
+    """Have `look` called now and then whenever this thread's script waits: no fragment runs by itself meanwhile."""
+    _here.look = look
+
+
+def _look_around() -> None:
+    look, now = getattr(_here, "look", None), time.monotonic()
+    if look is not None and now >= getattr(_here, "next_look", 0.0):
+        _here.next_look = now + LOOK_AROUND
+        look()
 
 
 @contextmanager
@@ -53,6 +65,7 @@ def watch(
         if not left or time.monotonic() >= until:
             return
         pause = look(left) if look else POLL
+        _look_around()
         next(iter(left.values())).wait(min(pause, max(0.0, until - time.monotonic())), stage)
         stop_if_stale()
 
@@ -104,11 +117,8 @@ class Pending:
     held: bool = False
 
 
-def draw_pending(*parts: Pending | None, meanwhile: Callable[[], None] | None = None) -> None:
-    """Draw the parts that wait for a result, in the order in which the results come; to be called last on a page.
-
-    `meanwhile` is called again and again: a fragment does not run by itself while the page does.
-    """
+def draw_pending(*parts: Pending | None) -> None:
+    """Draw the parts that wait for a result, in the order in which the results come; to be called last on a page."""
     waiting = {place: part for place, part in enumerate(parts) if part is not None}
 
     def look(left: Mapping[int, Ticket]) -> float:
@@ -116,8 +126,6 @@ def draw_pending(*parts: Pending | None, meanwhile: Callable[[], None] | None = 
             show = waiting[place].look
             if show is not None:
                 show(ticket)
-        if meanwhile is not None:
-            meanwhile()
         return SLOW_POLL
 
     with ExitStack() as places:

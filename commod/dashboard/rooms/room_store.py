@@ -404,6 +404,12 @@ class RoomStore:
 
             yield question, change
 
+    def remove(self, seat: Seat, number: int) -> None:
+        """Take somebody's seat away, with all that she has guessed and sent. Who leads stays."""
+        with self._changing(seat, leading=True) as (connection, room, _):
+            whom = (people.c.code == room.code, people.c.number == number, people.c.leads.is_(False))
+            connection.execute(delete(people).where(*whom))
+
     def close(self, seat: Seat) -> None:
         """Take nothing more. What is there can be read until the room's time is over."""
         with self._changing(seat, leading=True) as (connection, room, _):

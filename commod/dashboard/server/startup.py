@@ -35,6 +35,7 @@ from commod.dashboard.streamlit_internals import (
     bound_connections,
     ignore_pages_folder,
     keep_disconnected_in,
+    let_runs_end,
     open_loops_on_demand,
 )
 from commod.datasets import damaged_files
@@ -52,6 +53,7 @@ def server_options() -> dict[str, Any]:
     bounds()
     name_damaged_files()
     ignore_pages_folder()
+    let_runs_end()
     descriptors = capacity.raise_descriptor_limit()
     sessions, of_an_address = capacity.most_sessions(descriptors), capacity.most_sessions_of_an_address()
     open_loops_on_demand()

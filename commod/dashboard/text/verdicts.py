@@ -55,6 +55,7 @@ def verdict(
     at_end: bool = False,
     smallest_ratio: float | None = None,
     alike: bool = False,
+    movable: bool = True,
     language: str = FIRST,
 ) -> str:
     """The picture in one sentence, honest about noise.
@@ -69,6 +70,8 @@ def verdict(
     lambda_fair : float
     at_end : bool
         Whether λ_fair cannot be moved any further.
+    movable : bool
+        Whether the reader can move it at all.
     smallest_ratio : float or None
         The smallest r on test: told while no decision changes. None where a shift decides about that, too.
     alike : bool
@@ -80,13 +83,16 @@ def verdict(
     row, accuracy = figures.loc[criterion.figure_name], figures.loc["accuracy"]
     figure = declared(language, criterion.figure.title)
     changed, total = int(changes["changed"].sum()), int(changes["count"].sum())
+    move_on = f" {say('verdict.move_on')}" if movable else ""
     about = {"figure": figure, "f": row["f"], "fair": criterion.figure.fair}
     if changed == 0 and alike:
         return say("verdict.fair_already", total=total, people=people, **about)
     if changed == 0 and lambda_fair == 0:
-        return say("verdict.is_f", **about)
+        return say("verdict.is_f", **about) + move_on
     if changed == 0:
-        told = say("verdict.nobody_at_end" if at_end else "verdict.nobody_yet", total=total, people=people)
+        told = say("verdict.nobody_at_end", total=total, people=people)
+        if not at_end:
+            told = say("verdict.nobody_yet", total=total, people=people) + move_on
         return told if smallest_ratio is None else f"{told} {say('verdict.smallest_ratio', ratio=smallest_ratio)}"
     values = {"f": row["f"], "g": row["g"]}
     if row["difference_low"] <= 0 <= row["difference_high"]:

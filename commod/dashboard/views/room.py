@@ -11,7 +11,9 @@ from typing import Any, TypeVar
 import streamlit as st
 
 from commod.dashboard import rooms
+from commod.dashboard.jobs.queue import Ticket
 from commod.dashboard.jobs.results import FitResult
+from commod.dashboard.jobs.wait import while_waiting
 from commod.dashboard.rooms import Person, Room, RoomError, RoomStore, Seat
 from commod.dashboard.server.browser import HEADER
 from commod.dashboard.server.gate import network_of
@@ -70,6 +72,7 @@ class Known:
     trouble: str = ""  # what could not be done, in a sentence, told once
     followed: tuple[str, str] | None = None  # lesson and step gone to with the others
     stands_at: str = ""
+    frontier: tuple[object, Ticket] | None = None  # the sweep that was asked for, of which problem
     guesses: dict[tuple[str, str, str], str] = field(default_factory=dict)  # (room, lesson, step)
 
 
@@ -150,8 +153,8 @@ def present() -> Here | None:
             leave()
         return None
     found = [person for person in room.people if person.number == mine.seat.number] if room and mine.seat else []
-    if not found or room is None or mine.seat is None:  # a seat of another browser, or of a room that was deleted
-        mine.seat = None
+    if not found or room is None or mine.seat is None:  # of another browser, or taken away
+        mine.seat, mine.trouble = None, say("room_refused.no_seat")
         session.carry(seat="")
         session.state().frozen = False
         return None
@@ -260,7 +263,9 @@ def strip(script: str) -> None:
     here = present()
     tell_trouble()
     st.session_state.pop(_DRAWN, None)
+    while_waiting(None)
     if is_seated() and not (here is not None and here.leads and script == ROOM):
+        while_waiting(look_in)
         place = st.empty()
         drawn_for = None if here is None else asked(script, here)
         st.session_state[_DRAWN] = Drawn(script, place, drawn_for, "" if here is None else _in_one_line(script, here))
@@ -281,7 +286,7 @@ def asked(script: str, here: Here) -> tuple[object, ...]:
 
 
 def look_in() -> None:
-    """While a page waits for something to be computed, and its fragments do not run: keep the line as it should be."""
+    """Keep the line as it should be while a page waits for something to be computed, and no fragment runs."""
     drawn: Drawn | None = st.session_state.get(_DRAWN)
     here = present()
     if drawn is None or here is None:
@@ -384,4 +389,4 @@ def say_aloud(text: str) -> None:
 def invite() -> None:
     """A way to open a room, for whoever is in none."""
     if not is_seated():
-        st.page_link(ROOM, label=say("room.open"), icon=":material/groups_2:")
+        st.page_link(ROOM, label=say("room.open_for_class"), icon=":material/groups_2:")

@@ -82,7 +82,11 @@ def test_parts_of_a_page_are_drawn_as_their_results_come_and_all_are_looked_at_m
         go.set()
 
     parts = [wait.Pending(ticket, draw, looked.add) for ticket in (slow, quick)]
-    wait.draw_pending(parts[0], None, parts[1], meanwhile=lambda: looked.add("the room"))
+    wait.while_waiting(lambda: looked.add("the room"))
+    try:
+        wait.draw_pending(parts[0], None, parts[1])
+    finally:
+        wait.while_waiting(None)
     assert drawn == ["quick", "slow"]
     assert {slow, "the room"} <= looked
 

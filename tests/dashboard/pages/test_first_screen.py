@@ -88,5 +88,8 @@ def test_where_nothing_changes_it_is_said_plainly():
     assert "No decision changes yet: at λ_fair 0, g is f. P-Rule of f is 0.25 (1 is fair)." in told
     told = words(fine(run(lambda_fair="0.5", lambda_ratio="1"))).replace("\\", "")
     assert "g decides about all 1,376 students as f does. Move λ_fair to the right. (The smallest ratio r is" in told
+    told = words(fine(run(lambda_fair="0", controls="k"))).replace("\\", "")
+    assert "No decision changes yet" in told
+    assert "to the right" not in told, "λ_fair is frozen"
     told = words(fine(run(data="hiring", lambda_fair="0")))
     assert "f treats the groups alike, as far as 1,200 applicants can tell" in told

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 from commod.dashboard import rooms
+from commod.dashboard.jobs import wait
 from commod.dashboard.jobs.results import fit_result
 from commod.dashboard.pages.explore import page as explore
 from commod.dashboard.pages.room import frames, report
@@ -231,14 +232,15 @@ def test_frozen_controls_stay_where_their_owner_left_them(klass):
     assert "The room is closed" in words(app)
 
 
-def test_while_explore_computes_the_line_is_kept(klass, monkeypatch):
+def test_while_a_page_computes_the_line_is_kept(klass, monkeypatch):
     """No fragment runs then: `look_in` does its work, and draws the whole page anew only where it must."""
     waited, seen = [], []
 
-    def waits(*parts, meanwhile):
+    def waits(*parts):
         klass.store.ask_to_sign(klass.leader)
         seen.clear()
-        meanwhile()
+        monkeypatch.setattr(wait._here, "next_look", 0.0, raising=False)
+        wait._look_around()
         waited.append(len(seen))
 
     monkeypatch.setattr(explore, "draw_pending", waits)
@@ -286,8 +288,44 @@ def test_both_rounds_who_moved_and_why(klass):
     assert "Ann is right" not in everything(fine(app.run()))
     app = fine(click(app, "Show the votes"))
     assert "1 of 2 who voted twice have moved" in words(app)
-    assert r"Bo \<b\>" in words(app)
+    assert r"Bo \<b\>\: P-Rule 0.40 → 0.60, accuracy 75.0% → 70.0%" in words(app)
     assert len(app.get("vega_lite_chart")) == 5
+
+
+def test_who_has_not_voted_again_is_named(klass):
+    klass.store.ask_to_sign(klass.leader)
+    klass.store.send_vote(klass.ann, *model(1.0), "")
+    klass.store.send_vote(klass.bo, *model(1.0), "")
+    klass.store.ask_again(klass.leader)
+    klass.store.send_vote(klass.ann, *model(1.0), "")
+    klass.store.show_result(klass.leader)
+    told = words(fine(klass.page(klass.leader)))
+    assert "0 of 1 who voted twice have moved" in told
+    assert r"1 voted in the first round only: Bo \<b\>" in told
+
+
+def test_a_reason_that_is_too_long_is_refused_and_stays(klass):
+    klass.store.ask_to_sign(klass.leader)
+    app = fine(klass.page(klass.ann, lambda_fair="2"))
+    app.text_area[0].input("a" * 250)
+    app = fine(click(app, "Send this model as my vote"))
+    assert "has 250 characters" in " ".join(warning.value for warning in app.warning)
+    assert not klass.room.question.votes
+    assert app.text_area[0].value == "a" * 250
+
+
+def test_who_is_sent_out_is_gone_with_what_she_sent_and_told_so(klass):
+    klass.store.guess(klass.ann, "bar_exam", STEPS[0], "83")
+    number = next(person.number for person in klass.room.people if person.name == "Ann")
+    klass.store.remove(klass.leader, number)
+    assert [person.name for person in klass.room.people if not person.leads] == ["Bo <b>"]
+    assert not klass.room.guesses
+    app = fine(klass.page(klass.ann))
+    assert "Your seat in this room is gone" in " ".join(warning.value for warning in app.warning)
+    with pytest.raises(RoomError, match="Only who leads"):
+        klass.store.remove(klass.bo, klass.bo.number)
+    klass.store.remove(klass.leader, klass.leader.number)
+    assert any(person.leads for person in klass.room.people), "who leads stays"
 
 
 def test_somebody_votes_for_the_model_on_her_screen(klass):
@@ -342,7 +380,7 @@ def test_only_models_of_one_problem_are_in_one_picture(klass):
     models, left_out = frames.comparable(frames.stands(klass.room))
     assert ([each.name for each in models], left_out) == (["Ann", "Cleo"], 1)
     rows = frames.points(models, None, "p_rule", kinds={1: "here"}, frontier="frontier", f="f")
-    assert rows[["kind", "people"]].to_numpy().tolist() == [["f", 0], ["here", 2]]
+    assert rows[["kind", "people"]].to_numpy().tolist() == [["here", 2], ["f", 0]]
 
 
 def test_what_is_taken_home_has_everything_but_keys(klass, monkeypatch):

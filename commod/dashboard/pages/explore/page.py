@@ -73,7 +73,8 @@ def show() -> None:
             controls.sidebar(elsewhere=IN_SIGHT)
     with deferred_paint(), told:
         tour.hint("verdict")
-        st.markdown(escape_markdown(result.verdict_in(session.language())))
+        movable = session.access().allows("lambda_fair")
+        st.markdown(escape_markdown(result.verdict_in(session.language(), movable=movable)))
         limited, trouble = st.empty(), st.empty()
         draw_table_of_dots()
     with deferred_paint():
@@ -99,4 +100,4 @@ def show() -> None:
     cost = begin_cost(settings, result, limited)
     better = begin_trouble(settings, result, trouble)
     waiting = cost, *better, begin_shap(result), begin_sweep(result.settings), target.pending(searching), *checks()
-    draw_pending(*waiting, meanwhile=room.look_in)
+    draw_pending(*waiting)

@@ -10,14 +10,14 @@ import streamlit as st
 
 from commod.charts.room import plot_answers, plot_guesses, plot_models, plot_strip
 from commod.dashboard.jobs import tasks
-from commod.dashboard.jobs.service import get
+from commod.dashboard.jobs.service import get, submit
 from commod.dashboard.pages.room import frames
 from commod.dashboard.pages.room.door import address, draw_code, join_link, place_of, qr_code
 from commod.dashboard.pages.room.models import draw_pair
 from commod.dashboard.rooms import Question as Asked
 from commod.dashboard.rooms import Room
 from commod.dashboard.state import session
-from commod.dashboard.state.settings import data_in_words
+from commod.dashboard.state.settings import Settings, data_in_words
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.html import piece, style
 from commod.dashboard.views.chart import draw
@@ -42,10 +42,12 @@ from commod.dashboard.views.room import (
 )
 from commod.dashboard.views.table import Table, fold
 from commod.dashboard.views.words import say
+from commod.experiments import Sweep
 from commod.metrics.figures import CRITERIA
 
-# Reasons that are drawn of a round; the table has all of them.
+# Reasons that are drawn of a round, and people who moved; the table has all of them.
 MAX_REASONS = 5
+MAX_MOVES = 8
 
 
 @dataclass(frozen=True)
@@ -191,9 +193,18 @@ def _tell_others(others: int) -> None:
         st.caption(say("room.others_elsewhere", n=others))
 
 
+def _sweep(settings: Settings) -> Sweep | None:
+    """The frontier behind the models, once it is known; whoever looks at the board has it computed."""
+    task, mine = tasks.sweep("commod", settings), known()
+    found: Sweep | None = get(task)
+    if found is None and (mine.frontier is None or mine.frontier[0] != settings.problem()):
+        mine.frontier = (settings.problem(), submit(task))
+    return found
+
+
 def _draw_models(models: list[frames.Signed], kinds: Mapping[int, str], name: str) -> None:
     settings = models[0].settings
-    swept, language = get(tasks.sweep("commod", settings)), session.language()
+    swept, language = _sweep(settings), session.language()
     titles = frames.figure_titles(models, language)
     rows = frames.points(
         models,
@@ -285,10 +296,15 @@ def _draw_votes(question: Asked) -> None:
 
 
 def _tell_moves(models: list[frames.Signed]) -> None:
-    moved = frames.moves(models)
-    names = ", ".join(escape_markdown(after.name) for _, after in moved)
-    told = say("room.moved", n=len(moved), of=len(frames.twice(models)))
-    st.markdown(f"### {told}" + (f"\n\n{names}" if moved else ""))
+    """Who moved, from what to what, and who has not voted again."""
+    moved, once = frames.moves(models), frames.once(models)
+    st.markdown(f"### {say('room.moved', n=len(moved), of=len(frames.twice(models)))}")
+    told = [escape_markdown(text) for text in frames.moves_in_words(moved[:MAX_MOVES], session.language())]
+    if len(moved) > MAX_MOVES:
+        told.append(say("room.more_reasons", n=len(moved) - MAX_MOVES))
+    if once:
+        told.append(say("room.voted_once", n=len(once), names=escape_markdown(frames.names_of(once))))
+    st.markdown("\n".join(f"- {text}" for text in told))
 
 
 def _draw_reasons(models: list[frames.Signed], shown: Mapping[int, str]) -> None:

@@ -138,8 +138,6 @@ def points(
         for value, accuracy, setting, best in sweep[[fairness, "accuracy", "settings", "best"]].itertuples(index=False):
             line = "frontier" if best else ""
             rows.append(_row(frontier, value, accuracy, 0, setting, line, value))
-    if models and "f_fairness" in models[0].figures:
-        rows.append(_row(f, models[0].figures["f_fairness"], models[0].figures["f_accuracy"], 0, f))
     for first, last in moves(models):
         for order, end in enumerate((first, last)):
             row = _row(
@@ -147,8 +145,10 @@ def points(
             )
             rows.append(row)
     for (round, value, accuracy), there in _together(models, "fairness", "accuracy").items():
-        who = f"{_names(there)} ({in_words(there[0].settings)})"
+        who = f"{names_of(there)} ({in_words(there[0].settings)})"
         rows.append(_row(kinds[round], value, accuracy, len(there), who))
+    if models and "f_fairness" in models[0].figures:  # over those who stand at it
+        rows.append(_row(f, models[0].figures["f_fairness"], models[0].figures["f_accuracy"], 0, f))
     return pd.DataFrame(rows)
 
 
@@ -170,7 +170,7 @@ def strip_rows(models: Sequence[Signed], figure: str, rounds: Mapping[int, str])
     ]
     known = [model for model in models if figure in model.figures]
     for (round, value), there in _together(known, figure).items():
-        row = {"round": rounds[round], "value": value, "people": len(there), "who": _names(there)}
+        row = {"round": rounds[round], "value": value, "people": len(there), "who": names_of(there)}
         rows.append(row | {"line": "", "order": 0})
     return pd.DataFrame(rows)
 
@@ -183,7 +183,8 @@ def _together(models: Sequence[Signed], *figures: str) -> dict[tuple[Any, ...], 
     return found
 
 
-def _names(models: Sequence[Signed], most: int = 8) -> str:
+def names_of(models: Sequence[Signed], most: int = 8) -> str:
+    """Their names, the first of them where they are many."""
     names = [model.name for model in models]
     return ", ".join(names[:most]) + (" …" if len(names) > most else "")
 
@@ -195,10 +196,31 @@ def moves(models: Sequence[Signed]) -> list[tuple[Signed, Signed]]:
     return [(before, after) for before, after in pairs if before.settings != after.settings]
 
 
+def moves_in_words(moved: Sequence[tuple[Signed, Signed]], language: str) -> list[str]:
+    """From what to what each has moved, in the figures of the chart."""
+    return [
+        phrase(
+            language,
+            "room.moved_from",
+            name=after.name,
+            figure=declared(language, CRITERIA[after.settings.fairness].figure.title),
+            fairness=(before.figures["fairness"], after.figures["fairness"]),
+            accuracy=(100 * before.figures["accuracy"], 100 * after.figures["accuracy"]),
+        )
+        for before, after in moved
+    ]
+
+
 def twice(models: Sequence[Signed]) -> set[int]:
     """Who voted in both rounds."""
     first, second = ({model.number for model in models if model.round == number} for number in (1, 2))
     return first & second
+
+
+def once(models: Sequence[Signed]) -> list[Signed]:
+    """Votes of the first round of those who have not voted again."""
+    again = twice(models)
+    return [model for model in models if model.round == 1 and model.number not in again]
 
 
 def votes_table(models: Sequence[Signed], rounds: Mapping[int, str]) -> pd.DataFrame:

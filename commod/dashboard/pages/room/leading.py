@@ -14,7 +14,7 @@ import streamlit as st
 from commod.dashboard import rooms
 from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.wait import result_of
-from commod.dashboard.pages.room.door import address
+from commod.dashboard.pages.room.door import address, join_link
 from commod.dashboard.pages.room.report import report_html
 from commod.dashboard.rooms import Model, Room, RoomStore
 from commod.dashboard.rooms.export import as_json, as_tables
@@ -42,6 +42,7 @@ def sidebar(here: Here) -> None:
             _question(here)
             _timer(here)
         _link(here)
+        _people(here)
         _take_home(here.room)
         _end(here)
         frame.language_choice()
@@ -215,12 +216,36 @@ def _link(here: Here) -> None:
     ) as opened:
         if not opened.open:
             return
+        st.markdown(say("room.join_link_says"))
+        st.code(join_link(here.room), language=None, wrap_lines=True)
         st.markdown(say("room.link_says"))
         if known().secret:
             st.code(f"{address()}?lead={known().secret}", language=None, wrap_lines=True)
         else:
             st.caption(say("room.link_unknown"))
         st.button(say("room.new_link"), icon=":material/autorenew:", on_click=renew)
+
+
+def _people(here: Here) -> None:
+    """Whoever disturbs a room, or wrote something that does not belong on a wall, can be sent out."""
+    with st.popover(
+        say("room.send_out"), icon=":material/person_remove:", width="stretch", key="room_people", on_change="rerun"
+    ) as opened:
+        if not opened.open:
+            return
+        others = {person.number: person.name for person in here.room.people if not person.leads}
+        if not others:
+            st.markdown(say("room.nobody_here"))
+            return
+
+        def send_out() -> None:
+            number = st.session_state.get("room_person")
+            if number in others:  # or a message is forged
+                act(lambda store: store.remove(here.seat, number))
+
+        st.markdown(say("room.send_out_says"))
+        st.selectbox(say("room.who"), list(others), format_func=others.__getitem__, key="room_person")
+        st.button(say("room.send_out_now"), icon=":material/person_remove:", on_click=send_out)
 
 
 def _take_home(room: Room) -> None:

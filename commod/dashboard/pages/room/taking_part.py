@@ -14,7 +14,7 @@ from commod.dashboard.state.settings import in_words
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.views import frame
 from commod.dashboard.views.lesson.script import in_markdown
-from commod.dashboard.views.room import Here, act, figures_of, is_for_rooms, leave, step_in_words
+from commod.dashboard.views.room import Here, act, figures_of, is_for_rooms, known, leave, step_in_words
 from commod.dashboard.views.words import say
 
 
@@ -28,8 +28,9 @@ def show(here: Here) -> None:
         _answer(here, question)
     if question is not None and question.shown and not question.open:
         board.draw_question(room, question)
-    _step(here)
-    st.button(say("room.leave"), icon=":material/logout:", on_click=leave)
+    if question is None or not question.open:  # else that is to be answered, and nothing beside it
+        _step(here)
+    st.button(say("room.leave"), icon=":material/logout:", on_click=leave, type="tertiary")
     st.caption(say("room.kept"))
     with st.sidebar:
         frame.language_choice()
@@ -44,8 +45,10 @@ def _step(here: Here) -> None:
         st.header(in_markdown(step_in_words(room)))
         st.markdown(say("room.guess_there"))
     with st.container(horizontal=True, gap="small"):
-        st.page_link("pages/lesson.py", label=say("room.to_step"), icon=":material/school:")
-        st.page_link("app.py", label=say("room.to_explore"), icon=":material/tune:")
+        if st.button(say("room.to_step"), icon=":material/school:", type="primary"):
+            st.switch_page("pages/lesson.py")
+        if st.button(say("room.to_explore"), icon=":material/tune:"):
+            st.switch_page("app.py")
 
 
 def _answer(here: Here, question: Question) -> None:
@@ -73,10 +76,14 @@ def _answer(here: Here, question: Question) -> None:
 
     def send() -> None:
         reason = str(st.session_state.get(key, ""))
+        if len(reason) > REASON_LENGTH:  # what she wrote stays in the field
+            known().trouble = say("room.reason_too_long", n=len(reason), most=REASON_LENGTH)
+            return
         act(lambda store: store.send_vote(here.seat, link_of_model(settings), figures_of(result), reason))
 
     with st.form("vote", border=False):
-        st.text_area(say("room.why"), key=key, max_chars=REASON_LENGTH, height=80)
+        # Streamlit's own bound drops a text that is pasted and too long, without a word.
+        st.text_area(say("room.why"), key=key, height=80)
         label = say("room.send_again") if mine else say("room.send")
         st.form_submit_button(label, type="primary", icon=":material/send:", on_click=send, width="stretch")
     st.page_link("app.py", label=say("room.another_setting"), icon=":material/tune:")
