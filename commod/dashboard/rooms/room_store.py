@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
-from threading import Lock
+from threading import Lock, local
 from typing import Any, Literal, NamedTuple, TypedDict, Unpack
 
 from sqlalchemy import Connection, Row, Table, and_, delete, func, insert, select, update
@@ -50,8 +50,10 @@ MOST_ROUNDS = 2
 MOST_KNOWN = 10_000  # pairs of a caller and a code
 MOST_STEPS = 200  # that one person guesses at in one room
 HOURS = 24.0
-# A look at a room is this old at most, in seconds; who is still there, this.
+# A look at a room is this old at most, in seconds, and if it was changed through this store, this; who is still there,
+# this.
 LOOK_SECONDS = 0.5
+LOOK_AGAIN_SECONDS = 0.1
 PRESENCE_SECONDS = 5.0
 SEEN_EVERY = 10.0
 SWEEP_EVERY = 60.0
@@ -84,6 +86,7 @@ class _Kept:
 
     lock: Lock = field(default_factory=Lock)
     room: Room | None = None
+    changed: bool = False  # through this store, since then
     checked: float = -math.inf
     read: float = -math.inf
 
@@ -125,6 +128,7 @@ class RoomStore:
         # SQLite takes one writer at a time, and lets those of a process who wait sleep: a lock wakes them at once.
         self._turn = Lock() if self._is_sqlite else nullcontext()
         self._kept: dict[str, _Kept] = defaultdict(_Kept)
+        self._mine = local()  # versions of rooms that this thread has made
         self._swept = -math.inf
         # docs/deploy.md has the arithmetic of the first two: what guessing codes takes.
         self._wrong_codes = Buckets(burst=20, per_second=1 / 60, clock=steady)
@@ -228,7 +232,7 @@ class RoomStore:
             seat = Seat(room.code, token, name, leads, number, seat_key(token, browser))
             values = {"code": seat.code, "number": number, "seat": seat.key, "name": name, "leads": leads}
             connection.execute(insert(people).values(**values, seen=now, link="", figures="{}"))
-        self._look_again(seat.code)
+        self._look_again(room)
         if len(self._knows) >= MOST_KNOWN:
             self._knows.clear()  # they have tries like all others
         self._knows.add((caller, seat.code))
@@ -251,28 +255,39 @@ class RoomStore:
     # ---- Being there ----
 
     def look(self, code: str) -> Room:
-        """The room as it is, or was half a second ago; what was changed through this store is there at once.
+        """The room as it is, or was half a second ago; what this thread has changed is there at once.
 
-        It is the same object as before if nothing has changed. Who is here may be five seconds old.
+        It is the same object as before if nothing has changed. Who is here may be five seconds old. Whoever comes while
+        another reads the room does not wait for it: on a server that has much to do, all pages would stand in line.
         """
         self._sweep_now_and_then()
         tidy = tidy_code(code)
         if tidy is None:
             raise RoomError("no_room")
-        kept = self._kept[tidy]
-        with kept.lock:
+        kept, mine = self._kept[tidy], self._versions().get(tidy, 0)
+        if not kept.lock.acquire(blocking=kept.room is None or kept.room.version < mine):
+            assert kept.room is not None
+            return kept.room
+        try:
             now = self._steady()
-            if kept.room is not None and now - kept.checked < LOOK_SECONDS:
+            old = LOOK_AGAIN_SECONDS if kept.changed else LOOK_SECONDS
+            if kept.room is not None and kept.room.version >= mine and now - kept.checked < old:
                 return kept.room
-            kept.checked = now  # before it is read: who changes the room meanwhile takes this back
-            try:
-                room = self._read(tidy, kept)
-            except RoomError:
-                self._kept.pop(tidy, None)
-                raise
+            kept.checked, kept.changed = now, False  # before it is read: it may be changed meanwhile
+            room = self._read(tidy, kept)
             if room != kept.room:
                 kept.room = room
             return kept.room
+        except RoomError:
+            self._kept.pop(tidy, None)
+            raise
+        finally:
+            kept.lock.release()
+
+    def _versions(self) -> dict[str, int]:
+        """The version of each room that this thread has made."""
+        found: dict[str, int] = self._mine.__dict__.setdefault("versions", {})
+        return found
 
     def seen(self, seat: Seat) -> None:
         """Somebody is still there. Written now and then only, however often it is said."""
@@ -480,13 +495,14 @@ class RoomStore:
             if leading and not person.leads:
                 raise RoomError("not_leading")
             yield _Change(connection, room, person.number)
-        self._look_again(seat.code)
+        self._look_again(room)
 
-    def _look_again(self, code: str) -> None:
-        """Who looks next reads the room."""
-        kept = self._kept.get(code)
+    def _look_again(self, room: Row[Any]) -> None:
+        """Have the room read soon by those who look, and by this thread the next time it does."""
+        self._versions()[room.code] = room.version
+        kept = self._kept.get(room.code)
         if kept is not None:
-            kept.checked = -math.inf
+            kept.changed = True
 
     def _read(self, code: str, kept: _Kept) -> Room:
         """The room as it is in the database, or as it was kept if nothing has changed there."""

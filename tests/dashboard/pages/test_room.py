@@ -14,7 +14,7 @@ from commod.dashboard.jobs.results import fit_result
 from commod.dashboard.pages.explore import page as explore
 from commod.dashboard.pages.room import frames, report
 from commod.dashboard.pages.room.leading import zipped_tables
-from commod.dashboard.rooms import Model, RoomError
+from commod.dashboard.rooms import Model, RoomError, room_store
 from commod.dashboard.state.link import link_of_model
 from commod.dashboard.state.settings import defaults
 from commod.dashboard.text.language import phrase
@@ -33,6 +33,7 @@ ANSWER = "of **15** that they will pass"
 def store(tmp_path, monkeypatch):
     monkeypatch.setenv("COMMOD_ROOMS_FILE", str(tmp_path / "rooms.sqlite"))
     monkeypatch.delenv("COMMOD_DATABASE_URL", raising=False)
+    monkeypatch.setattr(room_store, "LOOK_AGAIN_SECONDS", 0.0)  # pages run in threads of their own
     rooms._made.cache_clear()
     yield rooms.store()
     rooms.store().dispose()

@@ -90,18 +90,24 @@ GROUP = (
 
 
 def _groups(model: FitResult, step: Step) -> list[Any]:
-    """Each group with its rates, and its changes."""
-    table = group_table(model).join(model.changes[["changed", "raised", "lowered"]])
-    rates = ["base_rate", "positive", "wrong", "found", "blamed"]
-    return list(
-        table.assign(
-            name=[step.called(group) for group in table["group"]],
-            share=100 * table["people"] / table["people"].sum(),
-            positives=(table["positive"] * table["people"]).round().astype(int),
-            gained=table["raised"] - table["lowered"],
-            **100 * table[rates],
-        )[list(GROUP)].itertuples()
-    )
+    """Each group with its rates, and its changes; computed once for a whole class."""
+    names = [step.called(group) for group in model.task.groups]
+
+    def made() -> list[Any]:
+        table = group_table(model).join(model.changes[["changed", "raised", "lowered"]])
+        rates = ["base_rate", "positive", "wrong", "found", "blamed"]
+        return list(
+            table.assign(
+                name=names,
+                share=100 * table["people"] / table["people"].sum(),
+                positives=(table["positive"] * table["people"]).round().astype(int),
+                gained=table["raised"] - table["lowered"],
+                **100 * table[rates],
+            )[list(GROUP)].itertuples()
+        )
+
+    found: list[Any] = model.keep(f"groups {names}", made)
+    return found
 
 
 def _by_rate(model: FitResult, step: Step) -> list[Any]:
