@@ -55,7 +55,7 @@ HOURS = 24.0
 LOOK_SECONDS = 0.5
 LOOK_AGAIN_SECONDS = 0.1
 PRESENCE_SECONDS = 5.0
-SEEN_EVERY = 10.0
+SEEN_EVERY = 5.0
 SWEEP_EVERY = 60.0
 
 _EVERYBODY = "everybody"
@@ -137,6 +137,7 @@ class RoomStore:
         self._joined_by_browser = Buckets(burst=10, per_second=1 / 60, clock=steady)
         self._opened = Buckets(burst=20, per_second=1 / 3600, clock=steady)
         self._messages = Buckets(burst=20, per_second=4.0, clock=steady)  # by seat
+        self._seen: set[str] = set()  # keys of seats, since it was last written
         self._presence = Buckets(burst=1, per_second=1 / SEEN_EVERY, clock=steady)
         self._knows: set[tuple[str, str]] = set()  # callers and the codes of rooms that they are in
 
@@ -290,10 +291,12 @@ class RoomStore:
         return found
 
     def seen(self, seat: Seat) -> None:
-        """Somebody is still there. Written now and then only, however often it is said."""
-        if self._presence.take(seat.key):
+        """Somebody is still there: every few seconds it is written of all who said so."""
+        self._seen.add(seat.key)
+        if self._presence.take(_EVERYBODY):
+            keys, self._seen = list(self._seen), set()
             with self._writing() as connection:
-                connection.execute(update(people).where(people.c.seat == seat.key).values(seen=self._clock()))
+                connection.execute(update(people).where(people.c.seat.in_(keys)).values(seen=self._clock()))
 
     def stand(self, seat: Seat, link: str, figures: Figures) -> None:
         """The setting that somebody stands at, as a link, with the figures of its model."""

@@ -21,6 +21,7 @@ from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.language import FIRST, LANGUAGES, phrase
 from commod.dashboard.text.menu import MENU, page_name
 from commod.dashboard.views import room
+from commod.dashboard.views.pages import menu_page
 from commod.dashboard.views.words import say
 from commod.datasets import damaged_files
 
@@ -45,10 +46,7 @@ def open_page(explore: Callable[[], None]) -> None:
     st.set_page_config(page_icon=_icon(), layout="wide")
     language = _language()
     menu = {
-        phrase(language, f"frame.group_{group}") if group else "": [
-            st.Page(script, title=page_name(script, language), icon=icon, default=script == "app.py")
-            for script, icon in pages.items()
-        ]
+        phrase(language, f"frame.group_{group}") if group else "": [menu_page(script, language) for script in pages]
         for group, pages in MENU.items()
     }
     before = _is_open.set(True)

@@ -27,6 +27,7 @@ from commod.dashboard.text.html import piece
 from commod.dashboard.text.verdicts import changes_by_direction
 from commod.dashboard.views.lesson.scenarios import scenario
 from commod.dashboard.views.lesson.script import in_markdown
+from commod.dashboard.views.pages import menu_page
 from commod.dashboard.views.words import say
 from commod.datasets import TASKS
 from commod.metrics.figures import CRITERIA
@@ -34,7 +35,7 @@ from commod.metrics.figures import CRITERIA
 ROOM = "pages/room.py"
 LESSON = "pages/lesson.py"
 # Seconds between two looks at the room: of somebody who takes part, and of the board.
-EVERY = 2.0
+EVERY = 3.0
 BOARD_EVERY = 0.5
 # For so long it is said that a timer has run out.
 OVER_SECONDS = 60
@@ -319,11 +320,11 @@ def _draw_line(script: str, here: Here) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.markdown(_in_one_line(script, here), width="content")
         if room.closed is None and room.question is not None and script != ROOM:
-            st.page_link(ROOM, label=say("room.answer"), icon=":material/how_to_vote:")
+            st.page_link(menu_page(ROOM), label=say("room.answer"), icon=":material/how_to_vote:")
         elif script != ROOM:
-            st.page_link(ROOM, label=say("room.to_room"), icon=":material/groups_2:")
+            st.page_link(menu_page(ROOM), label=say("room.to_room"), icon=":material/groups_2:")
         if room.together and room.closed is None and script not in (LESSON, ROOM):
-            st.page_link(LESSON, label=say("room.to_step"), icon=":material/school:")
+            st.page_link(menu_page(LESSON), label=say("room.to_step"), icon=":material/school:")
     say_aloud(announcement(room))
 
 

@@ -179,13 +179,15 @@ def test_a_flood_slows_only_who_sends_it(store, clock):
 
 def test_presence_is_written_now_and_then(store, clock, monkeypatch):
     room, _ = opened(store)
-    ana = join(store, room, "Ana")
+    ana, bo = join(store, room, "Ana"), join(store, room, "Bo")
     writes, writing = [], store._writing
     monkeypatch.setattr(store, "_writing", lambda: writes.append(1) or writing())
     for _ in range(100):
         store.seen(ana)
+        store.seen(bo)
         clock.wait(0.5)
-    assert len(writes) == 5
+    assert len(writes) == 10, "once for all in five seconds"
+    assert all(person.here for person in store.look(room).people if person.name in ("Ana", "Bo"))
 
 
 # ---- What people write ----
