@@ -11,6 +11,7 @@ import os
 from enum import Enum, IntEnum
 
 PIECES = {
+    "turns": "A few scripts draw at a time, each to its end or until it waits: not all at once, each as slow as all.",
     "deferred_paint": "Parts below the first picture are drawn one session after the other, not all at once.",
     "browser_pause": "After the first picture the script rests, since the browser draws only when no message comes in.",
     "moment": "A training that takes a moment is waited for before anything is drawn, so that nothing flickers.",
@@ -92,6 +93,8 @@ STEP = 0.05
 
 # ---- drawing ----
 
+# Scripts that draw at a time: one, and others for when it is held up by a disk or a socket.
+DRAWING = 3
 # Long enough for the browser to draw what it has been sent, short enough not to be felt.
 BROWSER_PAUSE = 0.06
 # Seconds after which a page in line looks whether it is still wanted.

@@ -13,6 +13,7 @@ from commod.dashboard.jobs import service
 from commod.dashboard.jobs.queue import Ticket
 from commod.dashboard.jobs.scheduling import LOOK_AROUND, MOMENT, PATIENCE, POLL, SLOW_POLL, STEP, uses
 from commod.dashboard.jobs.tasks import Task
+from commod.dashboard.jobs.turns import give_turn, take_turn
 from commod.dashboard.streamlit_internals import stop_if_stale
 
 Name = TypeVar("Name")
@@ -56,14 +57,20 @@ def watch(
     """
     if getattr(_here, "depth", 0):
         raise RuntimeError("Nothing may be waited for while a page has its turn to draw: wait before or after it.")
-    left = dict(tickets)
+    left, gave = dict(tickets), False
     until = time.monotonic() + seconds
     while True:
-        for name in [name for name, ticket in left.items() if ticket.has(stage)]:
+        ready = [name for name, ticket in left.items() if ticket.has(stage)]
+        if ready or time.monotonic() >= until:
+            take_turn(gave)
+            gave = False
+        for name in ready:
             del left[name]
             yield name
         if not left or time.monotonic() >= until:
+            take_turn(gave)
             return
+        gave = give_turn() or gave
         pause = look(left) if look else POLL
         _look_around()
         next(iter(left.values())).wait(min(pause, max(0.0, until - time.monotonic())), stage)

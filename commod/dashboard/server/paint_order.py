@@ -12,6 +12,7 @@ from contextlib import AbstractContextManager, contextmanager
 from threading import Lock
 
 from commod.dashboard.jobs.scheduling import BROWSER_PAUSE, LINE_POLL, uses
+from commod.dashboard.jobs.turns import give_turn, take_turn
 from commod.dashboard.jobs.wait import no_waiting
 from commod.dashboard.streamlit_internals import stop_if_stale
 
@@ -21,7 +22,9 @@ _rest_of_a_page = Lock()
 def let_browser_draw() -> None:
     """Hold the script back while the browser draws: it does so only when no more messages come in."""
     if uses("browser_pause"):
+        gave = give_turn()
         time.sleep(BROWSER_PAUSE)
+        take_turn(gave)
 
 
 def first_paint() -> AbstractContextManager[None]:
@@ -36,9 +39,13 @@ def deferred_paint() -> Iterator[None]:
     A part should take a few milliseconds; a wait in here raises.
     """
     in_line = uses("deferred_paint")
-    while in_line and not _rest_of_a_page.acquire(timeout=LINE_POLL):
-        stop_if_stale()
+    if in_line:
+        gave = give_turn()
+        while not _rest_of_a_page.acquire(timeout=LINE_POLL):
+            stop_if_stale()
     try:
+        if in_line:
+            take_turn(gave)
         with no_waiting():
             yield
     finally:

@@ -12,6 +12,7 @@ import numpy as np
 import streamlit as st
 from PIL import Image
 
+from commod.dashboard.jobs.turns import in_turn
 from commod.dashboard.server.startup import start
 from commod.dashboard.state import session
 from commod.dashboard.state.page_state import mirrored
@@ -51,7 +52,8 @@ def open_page(explore: Callable[[], None]) -> None:
     }
     before = _is_open.set(True)
     try:
-        st.navigation(menu, position="top").run()
+        with in_turn():
+            st.navigation(menu, position="top").run()
     finally:
         _is_open.reset(before)
 

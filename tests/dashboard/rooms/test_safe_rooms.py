@@ -187,7 +187,7 @@ def test_presence_is_written_now_and_then(store, clock, monkeypatch):
         store.seen(bo)
         clock.wait(0.5)
     assert len(writes) == 10, "once for all in five seconds"
-    assert all(person.here for person in store.look(room).people if person.name in ("Ana", "Bo"))
+    assert all(person.here for person in store.look(room.code).people if person.name in ("Ana", "Bo"))
 
 
 # ---- What people write ----

@@ -165,25 +165,34 @@ def _work_through(here: Progress, at: Stage) -> None:
 
 def _ask(here: Progress, step: Step, question: Question) -> None:
     """The question, and a guess that must be made before anything moves."""
+    key = f"guess_at_{step.name}"
+
+    def is_answer(guess: Any) -> bool:
+        return guess is not None and (bool(question.options) or 0 <= guess <= question.most)
+
+    def take() -> None:
+        guess = st.session_state.get(key)
+        if is_answer(guess):
+            here.answers[here.step] = question.kept(guess)
+            carry(here)
+
     with st.form(f"guess_{step.name}"):
         st.markdown(f"**{say('lesson.first_guess')}** {in_markdown(question.text)}")
         if question.options:
-            guess: Any = st.radio(say("lesson.your_guess"), question.options, index=None, format_func=in_markdown)
+            guess: Any = st.radio(
+                say("lesson.your_guess"), question.options, index=None, format_func=in_markdown, key=key
+            )
         else:
             # Without limits of its own, which would be told by a red mark only.
             guess = st.number_input(
-                f"{say('lesson.your_guess')} ({in_markdown(question.unit)})", value=None, step=1, width=420
+                f"{say('lesson.your_guess')} ({in_markdown(question.unit)})", value=None, step=1, width=420, key=key
             )
-        if not st.form_submit_button(say("lesson.guess"), type="primary"):
+        if not st.form_submit_button(say("lesson.guess"), type="primary", on_click=take):
             return
         if guess is None:
             st.warning(say("lesson.guess_first"), icon=":material/help:")
-        elif not question.options and not 0 <= guess <= question.most:
+        elif not is_answer(guess):
             st.warning(say("lesson.number_please", most=question.most), icon=":material/help:")
-        else:
-            here.answers[here.step] = question.kept(guess)
-            carry(here)
-            st.rerun()
 
 
 def _show_guess(here: Progress, question: Question, guess: float | str) -> None:
