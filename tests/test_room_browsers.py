@@ -138,9 +138,9 @@ def test_a_class_joins_guesses_votes_and_votes_again(open_browser):
     leader.get_by_role("button", name="Open a room").click()
     leader.wait_for_url("**seat=*")
     lead(leader, "Leader's link")
-    secret = re.search(r"lead=([\w-]{32})", leader.get_by_test_id("stCode").inner_text())[1]
+    secret = re.search(r"lead=([\w-]{32})", leader.get_by_test_id("stCode").last.inner_text())[1]
     leader.keyboard.press("Escape")
-    leader.get_by_test_id("stCode").wait_for(state="detached")
+    leader.get_by_test_id("stCode").last.wait_for(state="detached")
     code = query(leader)["room"]
 
     ann, bo = (open_browser(f"room?room={code}", "narrow") for _ in range(2))
