@@ -42,7 +42,7 @@ def test_a_bad_one_gives_one_sentence_and_the_rest_of_the_link_works():
 
 
 def test_what_is_required_stays_in_the_address_of_every_page():
-    app = fine(run("pages/decide.py", req="p_rule:0.8;kept_out:lsat"))
+    app = fine(run("pages/decide.py", req="p_rule:0.8;kept_out:lsat", methods="commod"))
     assert app.query_params["req"] == "p_rule:0.8;kept_out:lsat"
     app = fine(app.switch_page("pages/runs.py").run())
     assert app.query_params["req"] == "p_rule:0.8;kept_out:lsat"

@@ -4,18 +4,33 @@ from __future__ import annotations
 
 import streamlit as st
 
+from commod.dashboard.pages.decide import others, verdict
+from commod.dashboard.pages.decide.models import on_screen
 from commod.dashboard.pages.decide.required import draw_requirements
 from commod.dashboard.state import session
 from commod.dashboard.views import frame
+from commod.dashboard.views import methods as sweeps
 from commod.dashboard.views.model import current_model
 
 
 def show() -> None:
     """The page, from top to bottom."""
     frame.page("pages/decide.py")
-    st.title("Decide")
-    st.markdown("Say what a model has to do before you would use it.")
-    current_model()
+    st.title("Would you sign this model?")
+    st.markdown(
+        "Say what a model has to do before you would use it. Each requirement is checked on people whom it has not "
+        "learnt from, beside **f** and the best model of every other method."
+    )
+    result = current_model()
+    session.keep_link(**sweeps.link())
     st.header("What do you require?", anchor="required")
-    draw_requirements()
-    session.keep_link()
+    required = draw_requirements()
+    if not required:
+        st.stop()
+    st.header("Does it hold?", anchor="verdict")
+    verdict.draw_verdict(on_screen(result, required), required)
+    st.header("The others beside it", anchor="others")
+    beside = others.Beside(session.current(), result, required)
+    beside.draw()
+    session.keep_link(**sweeps.link())
+    beside.finish()  # what may take a while comes last: the page above is complete without it
