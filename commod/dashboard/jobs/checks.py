@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import pandas as pd
 
 from commod.dashboard.jobs.queue import Report
 from commod.dashboard.jobs.results import FitResult
+from commod.datasets import Task, add_task, forget_task, is_shipped
+from commod.decisions import verify_record
 from commod.experiments import prepare
 from commod.experiments.checks import answer_of_merit
 from commod.experiments.refits import Refits, n_refits, refit
@@ -99,3 +103,17 @@ def retrained(scene: SceneKey, fairness: str, cell: Cell, report: Report | None 
 def refits_of_model(scene: SceneKey, fairness: str, cell: Cell, count: int, report: Report | None = None) -> Refits:
     """A model of a sweep fitted again on resampled training rows."""
     return refit(prepare(*scene), cell, fairness, count=count, report=report)
+
+
+# ---- of a signed decision ----
+
+
+def verified(record: Mapping[str, Any], task: Task) -> pd.DataFrame:
+    """The model of a signed decision trained again, line by line; in a process that has nothing of its data."""
+    if is_shipped(task.name):
+        return verify_record(record, task)
+    add_task(task)
+    try:
+        return verify_record(record, task)
+    finally:
+        forget_task(task.name)

@@ -6,7 +6,7 @@ A task is computed in another process of this machine. Its function is one of a 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,6 +19,7 @@ from commod.dashboard.jobs.results import FitResult
 from commod.dashboard.jobs.scheduling import HEAVY_ROWS, LIGHT_CELLS, Priority
 from commod.dashboard.state.settings import Settings
 from commod.datasets import Choice, is_known, is_shipped, load_task
+from commod.datasets import Task as DataTask
 from commod.decisions import Requirements
 from commod.experiments import Sweep
 from commod.experiments.look import look_at
@@ -240,6 +241,12 @@ def retrained(settings: Settings, cell: Cell) -> Task:
 def refits_of_model(settings: Settings, cell: Cell, count: int) -> Task:
     """Whether the changes of a model of a sweep would happen again."""
     return _on("refits_of_model", settings, checks.refits_of_model, cell, count, priority=Priority.BACKGROUND)
+
+
+def verify(record: Mapping[str, Any], task: DataTask) -> Task:
+    """The model of a signed decision trained again: in a process to itself, since anybody may have written it."""
+    step = Step(ProcessPool.call, (checks.verified, record, task), Priority.SEARCH, apart=True)
+    return Task("verify", SceneKey(task.name), (record["sha256"],), (step,))
 
 
 def ranges(result: FitResult) -> Task:

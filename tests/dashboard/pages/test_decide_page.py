@@ -2,13 +2,29 @@
 
 import pytest
 
+from commod.dashboard.jobs.results import fit_result
+from commod.dashboard.pages.decide.brought import LINES, WHAT
 from commod.dashboard.pages.decide.models import form_of, keeping
 from commod.dashboard.pages.decide.verdict import TABLE
 from commod.dashboard.state.settings import defaults
 from commod.dashboard.views.verdicts import verdict_in_words
-from commod.decisions import Requirements, check_requirements, facts_of_f
+from commod.datasets import load_task
+from commod.decisions import (
+    Requirements,
+    check_requirements,
+    facts_of,
+    facts_of_f,
+    make_record,
+    read_record,
+    record_json,
+    requirements_in,
+    verify_record,
+)
+from commod.decisions.record import _signature_in
 from commod.experiments import prepare
 from tests.dashboard.driving import captions, fine, run, tables, words
+from tests.dashboard.hostile import let_through
+from tests.decisions.test_record import sealed
 
 PAGE = "pages/decide.py"
 METHODS = "commod,oracle_roc"
@@ -108,3 +124,134 @@ def test_the_sentence_counts_what_is_met():
     assert told(changed=0.1, p_rule=0.8) == "f meets 1 of 2 requirements; 1 fails."
     assert told(p_rule=0.8, dm=0.0) == "f meets none of 2 requirements; 2 fail."
     assert told(p_rule=0.25, changed=0.1) == "f meets 1 of 2 requirements; 1 cannot be told with 1,376 people."
+
+
+# ---- signing ----
+
+
+def fill(app, **texts):
+    for name, text in texts.items():
+        box = app.text_area(key="sign_why") if name == "why" else app.text_input(key=f"sign_{name}")
+        box.set_value(text)
+    return fine(app.run())
+
+
+def upload(app, content, name="decision.json"):
+    """As the browser does."""
+    app.file_uploader[-1].set_value((name, content, "application/json"))
+    return app.run()
+
+
+def record_of(app):
+    return app.session_state["held_signed"].copy().popitem()[1]
+
+
+@pytest.fixture(scope="module")
+def signed():
+    app = fine(run(PAGE, req="p_rule:0.5;changed:0.2;worse_off:0", methods=METHODS))
+    fill(app, who="Ada <b>", role="head", why="Fair [enough](//evil.example).")
+    return press(app, "Sign")
+
+
+def test_a_decision_needs_a_name_a_role_and_a_reason():
+    app = run(PAGE, req="changed:0.2", methods="commod")
+    app = next(button for button in app.button if button.label == "Sign").click().run()
+    assert [error.value for error in app.error] == [
+        "Nothing is said under “who”: a decision needs a name, a role and a reason."
+    ]
+    assert "held_signed" not in app.session_state or not app.session_state["held_signed"]
+
+
+def test_what_is_signed_is_a_record_that_verifies(signed):
+    app = signed
+    record = read_record(record_json(record_of(app)))
+    assert record["signature"]["who"] == "Ada <b>"
+    assert record["requirements"] == {"p_rule": 0.5, "changed": 0.2, "worse_off": 0.0}
+    assert set(record["signature"]["rejected"]) == {"f, as it is", "COMMOD, best", "Oracle ROC ○"}
+    assert record["signature"]["rejected"]["f, as it is"] == "fails: a P-Rule of 0.5 or more"
+    assert {each["requirement"]: each["verdict"] for each in record["verdicts"]}["worse_off"] == "fail"
+    assert "**Signed with 1 requirement not met** on" in words(app)
+    assert not let_through(app)
+    assert any(button.label == "Decision as JSON" for button in app.get("download_button"))
+    assert verify_record(without_refits(record), load_task("law_school"))["agrees"].all()
+
+
+def without_refits(record):
+    """Of these tests, whose refits are the model itself."""
+    scene, result = prepare("law_school"), fit_result(defaults("law_school"))
+    facts = facts_of(scene, result.decisions, result.cell)
+    what = (result.cell, result.settings.fairness, requirements_in(record), facts)
+    made = make_record(_signature_in(record["signature"]), scene, result.decisions, *what)
+    for part in ("figures", "data", "requirements", "signature"):
+        assert made[part] == record[part]
+    assert made["model"] == record["model"] | {"refits": 0}
+    return made
+
+
+def test_what_is_typed_outlives_a_slider_and_another_page():
+    app = fine(run(PAGE, req="changed:0.2", methods="commod"))
+    fill(app, who="Ada", why="Because.")
+    app.text_input(key="sign_why_f").set_value("too unfair")
+    fine(app.run())
+    fine(app.select_slider(key="set_lambda_fair").set_value(2.0).run())
+    fine(app.switch_page("pages/data.py").run())
+    fine(app.switch_page(PAGE).run())
+    assert app.text_input(key="sign_who").value == "Ada"
+    assert app.text_area(key="sign_why").value == "Because."
+    assert app.text_input(key="sign_why_f").value == "too unfair"
+    fine(app.selectbox(key="sign_decided").set_value("f").run())
+    fill(app, role="head")
+    press(app, "Sign")
+    record = record_of(app)
+    assert record["model"]["method"] == "f"
+    assert set(record["signature"]["rejected"]) == {"On your screen", "COMMOD, best"}
+    fine(app.number_input(key="required_changed").set_value(10.0).run())
+    assert "It is about another model than the one chosen above, or about other requirements" in words(app)
+
+
+# ---- a decision that somebody brings ----
+
+
+def test_a_decision_is_checked_at_once_and_trained_again_if_somebody_asks(signed):
+    record = without_refits(record_of(signed))
+    app = fine(upload(run(PAGE), record_json(record).encode()))
+    assert "its hash is right" in app.success[0].value
+    found = dict(tables(app)[WHAT])
+    assert found["Model"].startswith("COMMOD 3, lambda_ratio 0.05")
+    assert found["Verdict: People worse off at most"] == "✗ fail, 1.3%"
+    assert not let_through(app)
+    press(app, "Train it again and compare")
+    assert any("lines agree: data, figures and verdicts." in told.value for told in app.success)
+    assert ["p_rule", "✓ agrees"] in [row[:2] for row in tables(app)[LINES]]
+    press(app, "Put it away")
+    assert WHAT not in tables(app)
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        (b"", "The file is empty"),
+        (b"[" * 100_000, "nested"),
+        (b'{"format": "commod-decision/9"}', "no decision that can be read here"),
+        (b'{"format": "commod-decision/1", "<img src=x onerror=alert(1)>": 1}', "has no field"),
+    ],
+)
+def test_what_is_no_decision_gets_a_sentence(content, sentence):
+    app = upload(run(PAGE), content, "[p](//evil.example).json")
+    assert not app.exception
+    (error,) = app.error
+    assert sentence in error.value.replace("\\", "")
+    assert not let_through(app)
+
+
+def test_a_changed_decision_and_one_about_other_data_are_told(signed):
+    record = record_of(signed)
+    app = upload(run(PAGE), record_json(record).replace("head", "hand").encode())
+    assert "was changed since it was signed" in app.error[0].value
+    other = sealed(record, data=record["data"] | {"name": "own-1"})
+    app = fine(upload(run(PAGE), record_json(other).encode()))
+    assert "about a table that somebody brought" in app.info[0].value
+    other = sealed(record, data=record["data"] | {"name": "german"})
+    app = upload(run(PAGE), record_json(other).encode())
+    app = next(button for button in app.button if button.label.startswith("Train it again")).click().run()
+    assert "The data here are not those that were signed for." in app.error[0].value

@@ -110,8 +110,8 @@ class Beside:
                 help=tip("decide_refits", count=checks.COMPARED_REFITS),
             )
 
-    def finish(self) -> None:
-        """Wait for sweeps and refits; with them the page is drawn anew, all else being in the cache."""
+    def finish(self, *more: Pending | None) -> None:
+        """Wait for sweeps, for refits and for what `more` there is; then the page is drawn anew, all being cached."""
         known = len(self.found)
         if self._waits:
             with submit(tasks.refits(self.result)):  # keeps its place in the queue meanwhile
@@ -120,7 +120,7 @@ class Beside:
                 )
         arrived: list[str] = []
         parts = [self._pending(name, task, arrived.append) for name, task in self._refits().items()]
-        draw_pending(*parts)
+        draw_pending(*parts, *more)
         if len(self.found) > known or arrived:
             st.rerun()
 

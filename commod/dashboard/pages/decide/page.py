@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import streamlit as st
 
+from commod.dashboard.jobs.wait import draw_pending
 from commod.dashboard.pages.decide import others, verdict
+from commod.dashboard.pages.decide.brought import draw_brought
 from commod.dashboard.pages.decide.models import on_screen
 from commod.dashboard.pages.decide.required import draw_requirements
+from commod.dashboard.pages.decide.sign import draw_sign
 from commod.dashboard.state import session
 from commod.dashboard.views import frame
 from commod.dashboard.views import methods as sweeps
@@ -26,11 +29,16 @@ def show() -> None:
     st.header("What do you require?", anchor="required")
     required = draw_requirements()
     if not required:
-        st.stop()
+        checking = draw_brought()
+        draw_pending(checking)
+        return
     st.header("Does it hold?", anchor="verdict")
     verdict.draw_verdict(on_screen(result, required), required)
     st.header("The others beside it", anchor="others")
     beside = others.Beside(session.current(), result, required)
     beside.draw()
+    st.header("Sign", anchor="sign")
+    draw_sign(result, beside.candidates, required)
+    checking = draw_brought()
     session.keep_link(**sweeps.link())
-    beside.finish()  # what may take a while comes last: the page above is complete without it
+    beside.finish(checking)  # what may take a while comes last: the page above is complete without it

@@ -93,7 +93,7 @@ def table_html(candidates: Sequence[Candidate]) -> Markup:
     rows: list[tuple[str, list[tuple[str, str, str]]]] = [("All together", [_together(one) for one in candidates])]
     for place, wanted in enumerate(first["wanted"]):
         cells = [_cell(one.checked.iloc[place].to_dict(), one) for one in candidates]
-        rows.append((f"{wanted[0].upper()}{wanted[1:]}", cells))
+        rows.append((_heading(wanted), cells))
     changed = [
         ("", f"{one.facts.changed:,}", f"{one.facts.better:,} better off\n{one.facts.worse:,} worse off")
         for one in candidates
@@ -135,6 +135,11 @@ def _cell(row: Mapping[Any, Any], one: Candidate) -> tuple[str, str, str]:
     return _KINDS[verdict], f"{VERDICTS[verdict]} {verdict}", "\n".join(parts)
 
 
+def _heading(wanted: str) -> str:
+    """A requirement at the beginning of a line; f stays f."""
+    return wanted if wanted.startswith("f ") else f"{wanted[0].upper()}{wanted[1:]}"
+
+
 def _rounded(count: float) -> str:
     """To two digits: it is an estimate."""
     return f"{float(f'{count:.2g}'):,.0f}"
@@ -150,8 +155,7 @@ def draw_pictures(candidates: Sequence[Candidate], required: Requirements) -> No
         for column, name in zip(st.columns(2, gap="large"), pair, strict=False):
             with column:
                 rule = RULES[name]
-                wanted = rule.wanted(required.limits[name])
-                st.subheader(f"{wanted[0].upper()}{wanted[1:]}")
+                st.subheader(_heading(rule.wanted(required.limits[name])))
                 draw(
                     plot_requirement,
                     _points(candidates, name),
