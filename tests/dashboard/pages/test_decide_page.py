@@ -2,6 +2,7 @@
 
 import pytest
 
+from commod.dashboard.jobs import service, tasks
 from commod.dashboard.jobs.results import fit_result
 from commod.dashboard.pages.decide.brought import LINES, WHAT
 from commod.dashboard.pages.decide.models import form_of, keeping
@@ -87,6 +88,29 @@ def test_the_others_are_refitted_if_somebody_asks(decided):
     assert not [button for button in app.button if button.label == "Refit the others, too"]
 
 
+def test_what_is_waited_for_goes_on_while_numbers_are_changed(monkeypatch):
+    """Each run of the script gives up its places in the queue; those that go on are not begun again."""
+    started, kept = [], {}
+    monkeypatch.setattr(service, "submit", lambda task: started.append(task.kind) or Held())
+    monkeypatch.setattr(service, "_going_on", lambda: kept)
+    settings = defaults("german")
+    wanted = [tasks.sweep(name, settings) for name in ("commod", "lpp")]
+    service.go_on(*wanted)
+    service.go_on(*wanted)
+    assert started == ["sweep", "sweep"]
+    first = kept[wanted[0].key]
+    service.go_on(wanted[1])
+    assert first.left
+    assert [*kept] == [wanted[1].key]
+
+
+class Held:
+    left = False
+
+    def leave(self):
+        self.left = True
+
+
 def test_the_best_of_commod_is_one_click_away():
     app = fine(run(PAGE, req="changed:0.02", methods="commod", lambda_fair="4"))
     press(app, "Take this setting")
@@ -167,7 +191,11 @@ def test_what_is_signed_is_a_record_that_verifies(signed):
     record = read_record(record_json(record_of(app)))
     assert record["signature"]["who"] == "Ada <b>"
     assert record["requirements"] == {"p_rule": 0.5, "changed": 0.2, "worse_off": 0.0}
-    assert set(record["signature"]["rejected"]) == {"f, as it is", "COMMOD, best", "Oracle ROC ○"}
+    assert set(record["signature"]["rejected"]) == {
+        "f, as it is",
+        "COMMOD (λ_fair 4, λ_ratio 0.05)",
+        "Oracle ROC (margin 0.15)",
+    }
     assert record["signature"]["rejected"]["f, as it is"] == "fails: a P-Rule of 0.5 or more"
     assert {each["requirement"]: each["verdict"] for each in record["verdicts"]}["worse_off"] == "fail"
     assert "**Signed with 1 requirement not met** on" in words(app)
@@ -204,7 +232,10 @@ def test_what_is_typed_outlives_a_slider_and_another_page():
     press(app, "Sign")
     record = record_of(app)
     assert record["model"]["method"] == "f"
-    assert set(record["signature"]["rejected"]) == {"On your screen", "COMMOD, best"}
+    assert set(record["signature"]["rejected"]) == {
+        "COMMOD (λ_fair 2, λ_ratio 0.05, λ_concepts 0.05, k 2)",
+        "COMMOD (λ_fair 0, λ_ratio 0.05)",
+    }
     fine(app.number_input(key="required_changed").set_value(10.0).run())
     assert "It is about another model than the one chosen above, or about other requirements" in words(app)
 
@@ -217,12 +248,12 @@ def test_a_decision_is_checked_at_once_and_trained_again_if_somebody_asks(signed
     app = fine(upload(run(PAGE), record_json(record).encode()))
     assert "its hash is right" in app.success[0].value
     found = dict(tables(app)[WHAT])
-    assert found["Model"].startswith("COMMOD 3, lambda_ratio 0.05")
+    assert found["Model"].startswith("COMMOD, λ_fair 3, λ_ratio 0.05, λ_concepts")
     assert found["Verdict: People worse off at most"] == "✗ fail, 1.3%"
     assert not let_through(app)
     press(app, "Train it again and compare")
     assert any("lines agree: data, figures and verdicts." in told.value for told in app.success)
-    assert ["p_rule", "✓ agrees"] in [row[:2] for row in tables(app)[LINES]]
+    assert ["P-Rule of the model", "✓ agrees"] in [row[:2] for row in tables(app)[LINES]]
     press(app, "Put it away")
     assert WHAT not in tables(app)
 

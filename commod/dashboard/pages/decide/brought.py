@@ -18,6 +18,9 @@ from commod.dashboard.text.html import html_table
 from commod.datasets import Task
 from commod.decisions import RULES, VERDICTS, other_versions, requirements_in
 from commod.decisions.record import KEEP_F, MAX_BYTES
+from commod.experiments.sweep import SYMBOLS
+from commod.metrics.figures import CRITERIA, FIGURES
+from commod.models.base_models import BASE_MODELS
 from commod.models.competitors import METHODS
 
 WHAT, LINES = "What the decision says", "Trained again, line by line"
@@ -93,19 +96,41 @@ def _tell(record: Mapping[str, Any]) -> None:
         f"again on {signed['look_again']}.",
         icon=":material/verified:",
     )
-    method = "f, as it is" if model["method"] == KEEP_F else METHODS[model["method"]].title
-    knobs = ", ".join(f"{name} {value}" for name, value in model["settings"].items())
     rows = [
         ("Why", signed["why"]),
         ("Data", f"{record['data']['name']}, {record['data']['rows']:,} rows"),
-        ("Model", f"{method} {model['value']:g}, {knobs}" if model["method"] != KEEP_F else method),
-        ("Criterion, f, split", f"{model['fairness']}, {model['base_model']}, {model['split']}"),
+        ("Model", _model(model)),
+        ("Criterion, f, split", f"{CRITERIA[model['fairness']].title}, {_title_of_f(model)}, {model['split']}"),
         ("Required", "; ".join(requirements_in(record).in_words) or "nothing"),
         *((f"Verdict: {_named(each['requirement'])}", _verdict(each)) for each in record["verdicts"]),
         *((f"Rejected: {title}", reason) for title, reason in signed["rejected"].items()),
         *(("Other software", difference) for difference in other_versions(record)),
     ]
     st.html(html_table(["", WHAT], rows, caption=WHAT, text={0, 1}))
+
+
+def _model(model: Mapping[str, Any]) -> str:
+    """Method and settings, as they stand in the file."""
+    if model["method"] == KEEP_F:
+        return "f, as it is"
+    method = METHODS[model["method"]]
+    knobs = {method.knob.label if method.knob else "value": f"{model['value']:g}"} | model["settings"]
+    return ", ".join([method.title, *(f"{SYMBOLS.get(name, name)} {value}" for name, value in knobs.items())])
+
+
+def _title_of_f(model: Mapping[str, Any]) -> str:
+    name = model["base_model"]
+    return BASE_MODELS[name][0] if name in BASE_MODELS else "scores of the file"
+
+
+def _line(name: str) -> str:
+    """What a line is about, in words."""
+    if name.startswith("verdict: "):
+        return f"Verdict: {_named(name.removeprefix('verdict: '))}"
+    figure = FIGURES.get(name.removeprefix("f_"))
+    if figure is not None:
+        return f"{figure.short_title} of {'f' if name.startswith('f_') else 'the model'}"
+    return {"data": "Hash of the data", "people": "People tested on"}.get(name, name)
 
 
 def _named(requirement: str) -> str:
@@ -128,7 +153,12 @@ def _compare(here: Brought) -> None:
         why = "" if here.lines["agrees"].iloc[0] else " The data here are not those that were signed for."
         st.error(f"{total - agreed} of {total} lines differ.{why}", icon=":material/error:")
     rows = [
-        (row.line, "✓ agrees" if row.agrees else "✗ differs", row.recorded, row.found)
+        (_line(row.line), "✓ agrees" if row.agrees else "✗ differs", _short(row.recorded), _short(row.found))
         for row in here.lines.itertuples()
     ]
     st.html(html_table(["Line", "", "In the file", "Here"], rows, caption=LINES, text={1, 2, 3}, tall=True))
+
+
+def _short(text: str) -> str:
+    """A hash by its beginning."""
+    return text if len(text) < 40 else f"{text[:16]}…"

@@ -30,6 +30,7 @@ from commod.experiments import Sweep
 from commod.experiments import checks as library
 from commod.experiments.refits import Refits
 from commod.experiments.sweep import Cell
+from commod.models.competitors import METHODS
 
 # Names of the two that are no method's best.
 SCREEN, KEPT_F = "screen", "f"
@@ -68,6 +69,16 @@ class Candidate:
     @property
     def verdict(self) -> Verdict:
         return "fail" if self.collapse else overall(self.checked)
+
+    @property
+    def subject(self) -> str:
+        """As it is called in a sentence."""
+        return {SCREEN: "the model on your screen", KEPT_F: "f", "commod": "COMMOD's best"}.get(self.name, self.title)
+
+    @property
+    def in_full(self) -> str:
+        """As it is called where nothing else says what is meant: method and setting."""
+        return self.title if self.cell is None else f"{METHODS[self.cell.method].title} ({self.setting})"
 
     @property
     def met(self) -> int:

@@ -12,7 +12,7 @@ import streamlit as st
 from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.queue import Ticket
 from commod.dashboard.jobs.results import FitResult
-from commod.dashboard.jobs.service import get, submit
+from commod.dashboard.jobs.service import get, go_on, submit
 from commod.dashboard.jobs.tasks import Task
 from commod.dashboard.jobs.wait import Pending, draw_pending
 from commod.dashboard.pages.decide.models import SCREEN, Candidate, form_of, side_by_side
@@ -57,6 +57,12 @@ class Beside:
             "brackets: 95 % interval over people. ○: the method must know the group of everyone it decides on."
         )
         draw_pictures(self.candidates, self.required)
+        self._go_on()
+
+    def _go_on(self) -> None:
+        """Another number in a requirement is no reason to begin the sweeps again."""
+        missing = [] if sweeps.state().stopped else [name for name in self.names if name not in self.found]
+        go_on(*(sweeps.sweep_of(name, self.settings, self.form) for name in missing), *self._refits().values())
 
     @property
     def _waits(self) -> bool:
@@ -72,7 +78,7 @@ class Beside:
             return
         free = session.can_go_to(best.there)
         with st.container(border=True, horizontal=True, vertical_alignment="center"):
-            st.markdown(f"{verdict_in_words(best.checked, best.facts.people, f'COMMOD at {best.setting}')}")
+            st.markdown(verdict_in_words(best.checked, best.facts.people, f"COMMOD at {best.setting}"))
             st.button(
                 "Take this setting",
                 icon=":material/tune:",
@@ -114,10 +120,7 @@ class Beside:
         """Wait for sweeps, for refits and for what `more` there is; then the page is drawn anew, all being cached."""
         known = len(self.found)
         if self._waits:
-            with submit(tasks.refits(self.result)):  # keeps its place in the queue meanwhile
-                self.found = sweeps.collect(
-                    self.settings, self.names, self.found, self.progress, self._paint, self.form
-                )
+            self.found = sweeps.collect(self.settings, self.names, self.found, self.progress, self._paint, self.form)
         arrived: list[str] = []
         parts = [self._pending(name, task, arrived.append) for name, task in self._refits().items()]
         draw_pending(*parts, *more)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from commod.dashboard.jobs.service import go_on
 from commod.dashboard.jobs.wait import draw_pending
 from commod.dashboard.pages.decide import others, verdict
 from commod.dashboard.pages.decide.brought import draw_brought
@@ -29,8 +30,8 @@ def show() -> None:
     st.header("What do you require?", anchor="required")
     required = draw_requirements()
     if not required:
-        checking = draw_brought()
-        draw_pending(checking)
+        go_on()  # nothing
+        draw_pending(draw_brought())
         return
     st.header("Does it hold?", anchor="verdict")
     verdict.draw_verdict(on_screen(result, required), required)

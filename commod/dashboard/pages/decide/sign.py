@@ -77,7 +77,8 @@ def _press() -> None:
 
 def _say_how_it_stands(decided: Candidate) -> None:
     """What is signed, before it is; a requirement that is not met is no hindrance, and stands in the record."""
-    told = verdict_in_words(decided.checked, decided.facts.people, decided.title)
+    subject = decided.subject if decided.cell is None else f"{decided.subject[0].upper()}{decided.subject[1:]}"
+    told = verdict_in_words(decided.checked, decided.facts.people, subject)
     if decided.collapse:
         told += f" {decided.collapse}"
     if decided.verdict != "pass":
@@ -106,7 +107,7 @@ def _rejected(others: Sequence[Candidate]) -> dict[str, str]:
     columns = st.columns(2, gap="medium") if named else []
     for place, one in enumerate(named):
         with columns[place % 2]:
-            found[one.title] = _reason(one)
+            found[one.in_full] = _reason(one)
     return found
 
 
@@ -116,7 +117,7 @@ def _reason(one: Candidate) -> str:
     def take(text: str) -> None:
         draft().reasons[one.name] = clean_line(text, MAX_LINE)
 
-    st.text_input(f"Why not {one.title}", max_chars=MAX_LINE, **mirrored(f"sign_why_{one.name}", reason, take))
+    st.text_input(f"Why not {one.subject}", max_chars=MAX_LINE, **mirrored(f"sign_why_{one.name}", reason, take))
     return reason
 
 
