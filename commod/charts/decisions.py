@@ -54,9 +54,17 @@ def plot_requirement(frame: pd.DataFrame, *, title: str, percent: bool) -> alt.L
         alt.Tooltip("refits_high:Q", title="to", format=form),
     ]
     rows = alt.Chart(frame).encode(y=y)
-    limit = alt.Chart(frame).mark_rule(strokeDash=[5, 4], color="#777777", strokeWidth=1.5).encode(x="mean(limit):Q")
-    people = rows.mark_rule(strokeWidth=3, opacity=0.55, yOffset=-3).encode(x="low:Q", x2="high:Q", color=color)
-    refits = rows.mark_rule(strokeWidth=1.5, yOffset=5).encode(x="refits_low:Q", x2="refits_high:Q", color=color)
+    limit = (
+        alt.Chart(frame)
+        .mark_rule(strokeDash=[5, 4], color="#777777", strokeWidth=1.5, aria=False)
+        .encode(x="mean(limit):Q")
+    )
+    people = rows.mark_rule(strokeWidth=3, opacity=0.55, yOffset=-3, aria=False).encode(
+        x="low:Q", x2="high:Q", color=color
+    )
+    refits = rows.mark_rule(strokeWidth=1.5, yOffset=5, aria=False).encode(
+        x="refits_low:Q", x2="refits_high:Q", color=color
+    )
     points = rows.mark_point(filled=True, size=90, opacity=1, yOffset=-3).encode(
         x=x,
         color=color,

@@ -14,7 +14,7 @@ from commod.decisions.record import (
 )
 from commod.decisions.requirements import DIRECTIONS, RULES, Requirements, RequirementsError, Rule
 from commod.decisions.rivals import Best, best_under, collapse_of
-from commod.decisions.verdicts import VERDICTS, Verdict, check_requirements, more_people, overall
+from commod.decisions.verdicts import VERDICTS, check_requirements, more_people, overall
 
 __all__ = [
     "DIRECTIONS",
@@ -28,7 +28,6 @@ __all__ = [
     "RequirementsError",
     "Rule",
     "Signature",
-    "Verdict",
     "best_under",
     "check_requirements",
     "collapse_of",

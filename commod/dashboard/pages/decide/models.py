@@ -19,13 +19,13 @@ from commod.decisions import (
     Best,
     Facts,
     Requirements,
-    Verdict,
     check_requirements,
     collapse_of,
     facts_of,
     facts_of_f,
     overall,
 )
+from commod.decisions.verdicts import Verdict
 from commod.experiments import Sweep
 from commod.experiments import checks as library
 from commod.experiments.refits import Refits
