@@ -17,7 +17,10 @@ SIZES = {"wide": (1440, 900), "narrow": (390, 844)}
 
 
 # Pages that would take a minute in full.
-SHORT = {"pages/compare.py": "?methods=commod,lpp,fst,oracle_lpp,oracle_roc"}
+SHORT = {
+    "pages/compare.py": "?methods=commod,lpp,fst,oracle_lpp,oracle_roc",
+    "pages/decide.py": "?methods=commod,fst,oracle_roc&req=p_rule:0.8;changed:0.1;worse_off:0;again:0.6",
+}
 
 
 def address_of(script):

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from itertools import product
+from urllib.parse import unquote
 
 import pandas as pd
 import pytest
@@ -464,4 +465,29 @@ def test_accessible_and_nothing_is_cut_off(open_page, script, size, dark):
     ]
     assert not found
     assert not cut_off(page)
+    assert not page.problems
+
+
+@pytest.mark.slow
+def test_a_decision_is_signed_taken_away_and_checked(open_page, tmp_path):
+    page = open_page("decide?methods=commod,oracle_roc&req=p_rule:0.5;changed:0.2;worse_off:0")
+    still(page)
+    assert not cut_off(page)
+    page.get_by_label("Who decides").fill("Ada")
+    page.get_by_label("In what role").fill("head")
+    page.get_by_label("Why", exact=True).fill("Few lose.")
+    page.get_by_role("button", name="Sign", exact=True).click()
+    page.get_by_text("Signed with 1 requirement not met").wait_for()
+    still(page)
+    with page.expect_download() as taken:
+        page.get_by_role("button", name="Decision as JSON").click()
+    file = tmp_path / "decision.json"
+    taken.value.save_as(file)
+    page.reload()
+    still(page)
+    assert unquote(query(page)["req"]) == "p_rule:0.5;changed:0.2;worse_off:0"
+    page.locator("input[type=file]").set_input_files(file)
+    page.get_by_text("its hash is right").wait_for()
+    page.get_by_role("button", name="Train it again and compare").click()
+    page.get_by_text("All 13 lines agree").wait_for(timeout=180_000)
     assert not page.problems

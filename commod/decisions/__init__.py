@@ -13,7 +13,7 @@ from commod.decisions.record import (
     verify_record,
 )
 from commod.decisions.requirements import DIRECTIONS, RULES, Requirements, RequirementsError, Rule
-from commod.decisions.rivals import Best, best_under
+from commod.decisions.rivals import Best, best_under, collapse_of
 from commod.decisions.verdicts import VERDICTS, check_requirements, more_people, overall
 
 __all__ = [
@@ -30,6 +30,7 @@ __all__ = [
     "Signature",
     "best_under",
     "check_requirements",
+    "collapse_of",
     "data_hash",
     "facts_of",
     "facts_of_counts",

@@ -28,7 +28,7 @@ from commod.experiments.refits import refit
 from commod.experiments.scene import Scene, prepare
 from commod.experiments.sweep import Cell, Shared, fit_cell
 from commod.metrics.figures import CRITERIA, FIGURES
-from commod.models.base_models import GIVEN_SCORES
+from commod.models.base_models import BASE_MODELS, GIVEN_SCORES
 from commod.models.competitors import METHODS
 from commod.uploads.json_file import read_json
 
@@ -126,6 +126,8 @@ def make_record(
     fairness: str,
     requirements: Requirements,
     facts: Facts,
+    *,
+    sha256: str = "",
 ) -> dict[str, Any]:
     """The record as data that `json.dumps` takes, its hash in it.
 
@@ -141,6 +143,8 @@ def make_record(
         The criterion that it was trained for.
     requirements, facts
         What is required, and what is known of the model: see `facts_of`.
+    sha256 : str
+        The hash of the data where it is known: it takes a while with many rows, see `data_hash`.
     """
     checked = check_requirements(requirements, facts)
     columns = ("requirement", "value", "low", "high", "refits_low", "refits_high", "verdict")
@@ -167,7 +171,7 @@ def make_record(
         },
         "data": {
             "name": scene.task.name,
-            "sha256": data_hash(scene.task),
+            "sha256": sha256 or data_hash(scene.task),
             "rows": len(scene.task.y),
             "words": list(scene.task.words[1:]),  # the first is the file
         },
@@ -320,6 +324,10 @@ def _signature_in(found: Mapping[str, Any]) -> Signature:
 def _check_model(model: Mapping[str, Any]) -> None:
     if model["fairness"] not in CRITERIA:
         raise DecisionError(f"There is no criterion {model['fairness'][:40]!r}: choose from {', '.join(CRITERIA)}.")
+    if model["base_model"] not in (*BASE_MODELS, GIVEN_SCORES):
+        raise DecisionError(
+            f"There is no base model {model['base_model'][:40]!r} here: take a newer version of commod."
+        )
     if model["method"] != KEEP_F and model["method"] not in METHODS:
         raise DecisionError(f"There is no method {model['method'][:40]!r} here: take a newer version of commod.")
     if not 0 < model["threshold"] < 1 or not 0 <= model["refits"] <= MAX_REFITS:

@@ -1,8 +1,12 @@
-"""The best model of a method under requirements, out of its sweep; or the nearest, and what it breaks."""
+"""The best model of a method under requirements, out of its sweep; or the nearest, and what it breaks.
+
+A model that has collapsed, or turns f around, is never the best while another is there.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,8 +16,9 @@ from commod.decisions.requirements import RULES, Requirements
 from commod.decisions.verdicts import Verdict, check_requirements, overall
 from commod.experiments.scene import Scene
 from commod.experiments.sweep import Model, Sweep
+from commod.models.collapse import collapse_in_words, overturned_in_words
 
-__all__ = ["Best", "best_under", "shortfalls"]
+__all__ = ["Best", "best_under", "collapse_of", "shortfalls"]
 
 # Of the models that meet the requirements, so many are looked at for one that meets them beyond doubt.
 LOOKED_AT = 10
@@ -29,6 +34,8 @@ class Best:
         Of the model in its sweep.
     checked : DataFrame
         See `check_requirements`.
+    collapse : str
+        Why it is hardly a model any more, see `collapse_of`; empty for a sound one.
     """
 
     method: str
@@ -36,10 +43,11 @@ class Best:
     model: Model
     facts: Facts
     checked: pd.DataFrame
+    collapse: str = ""
 
     @property
     def verdict(self) -> Verdict:
-        return overall(self.checked)
+        return "fail" if self.collapse else overall(self.checked)
 
     @property
     def broken(self) -> list[str]:
@@ -49,8 +57,29 @@ class Best:
 
     @property
     def meets(self) -> bool:
-        """Whether it breaks nothing on these people, doubts and what it takes refits to tell aside."""
-        return not self.broken
+        """Whether it is sound and breaks nothing on these people, doubts and what it takes refits to tell aside."""
+        return not self.broken and not self.collapse
+
+
+def collapse_of(scene: Scene, decisions: Any, scores: Any = None) -> str:
+    """Why a model is hardly one any more, in a sentence; empty for a sound one.
+
+    It decides everybody alike, changes more than that would, as one that turns f around does, or its scores tell people
+    apart no more.
+
+    Parameters
+    ----------
+    decisions : array of 0 and 1
+        Of the test rows.
+    scores : array, optional
+        Its probabilities for the same rows, where it has any.
+    """
+    after = np.asarray(decisions).astype(int)
+    if len(np.unique(after)) == 1 and len(np.unique(scene.decisions_test)) > 1:
+        return "It decides everybody alike."
+    if scores is None:  # decisions alone are no ranking
+        return " ".join(overturned_in_words(scene.decisions_test, after, "It"))
+    return " ".join(collapse_in_words(scene.test.y, scene.logit_test, np.asarray(scores) - scene.threshold, "It"))
 
 
 def shortfalls(requirements: Requirements, scene: Scene, sweep: Sweep) -> pd.DataFrame:
@@ -95,20 +124,23 @@ def best_under(requirements: Requirements, scene: Scene, sweep: Sweep) -> Best:
     """The best model of a sweep under requirements.
 
     Of those that meet them on the test people, the most accurate that does so beyond doubt, else the most accurate; of
-    equal ones, that which changes fewer. If none does, the nearest: the smallest sum of `shortfalls`. It is chosen on
-    the people on whom it is then judged, which flatters it a little.
+    equal ones, that which changes fewer. If none does, the nearest: the smallest sum of `shortfalls`. One that has
+    collapsed is taken only if all have. It is chosen on the people on whom it is then judged, which flatters it a
+    little.
     """
     short = shortfalls(requirements, scene, sweep)
     total = short.sum(axis=1).to_numpy()
     points = sweep.points
-    order = np.lexsort((points["change_rate"].to_numpy(), -points["accuracy"].to_numpy(), total))
-    meeting = [int(place) for place in order if total[place] == 0]
+    collapse = [collapse_of(scene, model.decisions_test, model.scores_test) for model in sweep.models]
+    unsound = np.array([bool(told) for told in collapse])
+    order = np.lexsort((points["change_rate"].to_numpy(), -points["accuracy"].to_numpy(), total, unsound))
+    meeting = [int(place) for place in order if total[place] == 0 and not unsound[place]]
     found: Best | None = None
     for place in (meeting or [int(order[0])])[:LOOKED_AT]:
         model = sweep.models[place]
         facts = facts_of(scene, model.decisions_test, model.cell)
         checked = check_requirements(requirements, facts)
-        best = Best(sweep.method, place, model, facts, checked)
+        best = Best(sweep.method, place, model, facts, checked, collapse[place])
         if found is None or _certainty(best) < _certainty(found):
             found = best
         if not _certainty(found):

@@ -39,11 +39,18 @@ __all__ = [
 ]
 
 Report = Callable[[float], None]
+Settings = tuple[tuple[str, Any], ...]
 
 # Of a point, before its figures.
 ABOUT_POINT = "method title needs_sensitive fairness dataset base_model split knob value settings seed".split()
 # Short names of constructor arguments, as they stand beside a point.
 SYMBOLS = {"lambda_ratio": "λ_ratio", "lambda_concepts": "λ_concepts"}
+# Arguments of `Commod` that limit its update, and how they stand there; which decision is the better goes unsaid.
+FORM: dict[str, Callable[[Any], str]] = {
+    "direction": {"both": "", "improve": "nobody loses", "worsen": "nobody gains"}.__getitem__,
+    "favourable": lambda value: "",
+    "features": lambda names: f"{len(names)} features" if names else "",
+}
 
 
 def concept_settings(task: Task) -> dict[str, Any]:
@@ -67,7 +74,10 @@ class Cell:
         assert method.knob is not None
         parts = [f"{method.knob.label} {self.value:g}"]
         for name, value in self.others:
-            parts.append(value if isinstance(value, str) else f"{SYMBOLS.get(name, name)} {value:g}")
+            if name in FORM:
+                parts += [told] if (told := FORM[name](value)) else []
+            else:
+                parts.append(value if isinstance(value, str) else f"{SYMBOLS.get(name, name)} {value:g}")
         return ", ".join(parts + ([f"seed {self.seed}"] if method.seeds > 1 else []))
 
 
@@ -91,7 +101,9 @@ class Sweep:
     points: pd.DataFrame = field(repr=False)
 
 
-def lines_of(name: str, models: int | None = None, *, task: Task | None = None) -> list[list[Cell]]:
+def lines_of(
+    name: str, models: int | None = None, *, task: Task | None = None, form: Settings = ()
+) -> list[list[Cell]]:
     """The cells of a method's sweep, grouped by what can be shared: all that differs in a line is the knob.
 
     Parameters
@@ -103,6 +115,8 @@ def lines_of(name: str, models: int | None = None, *, task: Task | None = None) 
         lie evenly between those declared. Default: the sweep as declared.
     task : Task, optional
         What it is swept on: a large one with one seed.
+    form : tuple of (str, value)
+        Further arguments of all its models: what limits COMMOD's update.
     """
     method = METHODS[name]
     if method.knob is None:
@@ -113,7 +127,9 @@ def lines_of(name: str, models: int | None = None, *, task: Task | None = None) 
         if models % len(choices):
             raise ValueError(f"{models} models of {method.title} cannot be shared among its {len(choices)} lines.")
         values, seeds = _between(values, models // len(choices)), 1
-    return [[Cell(name, value, others, seed) for value in values] for seed in range(seeds) for others in choices]
+    return [
+        [Cell(name, value, (*others, *form), seed) for value in values] for seed in range(seeds) for others in choices
+    ]
 
 
 def _between(declared: Sequence[float], count: int) -> tuple[float, ...]:
@@ -265,7 +281,9 @@ def fairness_gain(points: pd.DataFrame, fairness: str) -> pd.Series:
     return gain
 
 
-def sweep_method(scene: Scene, method: str, fairness: str, report: Report | None = None) -> Sweep:
+def sweep_method(
+    scene: Scene, method: str, fairness: str, report: Report | None = None, *, form: Settings = ()
+) -> Sweep:
     """Train every model of a method's sweep on a scene.
 
     Parameters
@@ -276,8 +294,10 @@ def sweep_method(scene: Scene, method: str, fairness: str, report: Report | None
     fairness : {"demographic_parity", "equalized_odds"}
     report : callable, optional
         Called with the share done after every model; what it raises ends the sweep.
+    form : tuple of (str, value)
+        See `lines_of`.
     """
-    lines = lines_of(method, task=scene.task)
+    lines = lines_of(method, task=scene.task, form=form)
     models: list[Model] = []
     for i, line in enumerate(lines):
 

@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from commod.metrics.auc import auc_of
 
-__all__ = ["CollapseWarning", "collapse_in_words", "judged_elsewhere", "ranks_no_more"]
+__all__ = ["CollapseWarning", "collapse_in_words", "judged_elsewhere", "overturned_in_words", "ranks_no_more"]
 
 # Of what f's AUC is above one half, g keeps less than this share: it hardly tells people apart any more.
 KEPT_EDGE = 0.5
@@ -40,7 +40,6 @@ def collapse_in_words(y: Any, margin_f: Any, margin_g: Any, subject: str = "g") 
         How the sentences call g.
     """
     f, g = np.asarray(margin_f, dtype=float), np.asarray(margin_g, dtype=float)
-    before, after = f > 0, g > 0
     found = []
     auc_f, auc_g = auc_of(f, y), auc_of(g, y)
     if ranks_no_more(auc_f, auc_g):
@@ -48,13 +47,19 @@ def collapse_in_words(y: Any, margin_f: Any, margin_g: Any, subject: str = "g") 
             f"{subject} hardly tells people apart any more: the AUC of its scores falls from {auc_f:.2f} to "
             f"{auc_g:.2f}, where 0.5 is chance."
         )
+    return found + overturned_in_words(f > 0, g > 0, subject)
+
+
+def overturned_in_words(before: Any, after: Any, subject: str = "g") -> list[str]:
+    """A sentence if more decisions (true and false) change than by deciding everybody alike; else none."""
+    before, after = np.asarray(before), np.asarray(after)
     changed, trivial = float((before != after).mean()), float(min(before.mean(), 1 - before.mean()))
-    if changed > trivial > 0:
-        found.append(
-            f"{subject} changes {changed:.1%} of all decisions; to decide everybody alike, which is perfectly fair, "
-            f"would change {trivial:.1%}."
-        )
-    return found
+    if not changed > trivial > 0:
+        return []
+    return [
+        f"{subject} changes {changed:.1%} of all decisions; to decide everybody alike, which is perfectly fair, "
+        f"would change {trivial:.1%}."
+    ]
 
 
 @contextmanager

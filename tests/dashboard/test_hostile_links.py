@@ -12,6 +12,7 @@ from commod.dashboard.pages.lesson import progress as lesson
 from commod.dashboard.pages.what_if import person as what_if
 from commod.dashboard.state import page_state, runs_file
 from commod.dashboard.state.link import access_from_link, from_link
+from commod.dashboard.state.requirements import requirements_from_link, requirements_to_link
 from commod.dashboard.state.settings import CONTROLS, GRIDS
 from commod.dashboard.text.menu import PAGES
 from commod.dashboard.views import methods as sweeps
@@ -22,12 +23,13 @@ from tests.dashboard.hostile import MARKUP, PICTURE, let_through, texts
 PARAMETERS = (
     *CONTROLS,
     *("methods", "model", "segments", "budget", "level", "person", "runs", "compare", "paper"),
-    *("step", "answers", "controls", "rest", "embed", "nonsense"),
+    *("step", "answers", "controls", "rest", "embed", "nonsense", "req"),
 )
 VALUES = (
     *("", " ", "nan", "NaN", "-0", "1e309", "-inf", "1e308", "9" * 5000, "0x10", "1_0", "٣", "½", "²", "-1", "1.5"),
     *("<script>alert(1)</script>", MARKUP, PICTURE, ":red[x] $x$", "\x00", "\u202e", "\ud800", "a" * 100_000),
     *("../../etc/passwd", "own-" + "0" * 32, "own-", "__class__", "None", ",,,", "012", "1234", "3,0.05,7", "nan,nan"),
+    *("p_rule:0.8;changed:0.05", "p_rule:nan", "kept_out:%,lsat;direction:up", "dm:3;dm:1", "kept_out:" + "a," * 900),
     *("law_school", "commod,commod", "commod,<script>", "3,0.05", "1", "a.law_school.k-2", "hidden", "compas"),
 )
 value = st.one_of(st.sampled_from(VALUES), st.text(max_size=60), st.floats().map(str), st.integers().map(str))
@@ -42,6 +44,8 @@ def test_the_parts_of_a_link_are_valid_whatever_it_holds(link):
     assert all(getattr(found, name) in grid for name, grid in GRIDS.items())
     access, unknown = access_from_link(link)
     assert access.live is None or access.live <= set(CONTROLS)
+    required, unmet = requirements_from_link(link, found.task_name)
+    assert requirements_from_link(requirements_to_link(required), found.task_name) == (required, [])
     for run_of_link in (read := runs_file.read_link(link.get("runs", "")))[0]:
         assert run_of_link.settings.data in TASKS
     assert len(read[0]) <= runs_file.MAX_RUNS
@@ -52,7 +56,7 @@ def test_the_parts_of_a_link_are_valid_whatever_it_holds(link):
         assert limits._nearest(grid, link.get("budget", "")) in (None, *grid)
     model = sweeps._model_in(link.get("model", ""))
     assert model is None or all(math.isfinite(number) for number in model)
-    for notice in (*notices, *unknown, *read[1], progress.notice):
+    for notice in (*notices, *unknown, *unmet, *read[1], progress.notice):
         assert len(notice) < 400
 
 
@@ -100,7 +104,7 @@ def test_every_page_opens_by_a_hostile_link(page, link):
 
 @pytest.mark.slow
 @settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))
-@given(st.sampled_from([page for page in PAGES if page != "pages/compare.py"]), links)
+@given(st.sampled_from([page for page in PAGES if page not in ("pages/compare.py", "pages/decide.py")]), links)
 def test_every_page_opens_by_any_link(page, link):
     open_with(page, {name: text.encode("utf-8", "replace").decode() for name, text in link.items()})
 

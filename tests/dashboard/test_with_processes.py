@@ -18,6 +18,7 @@ COMPUTED = {
     "pages/limits.py": ({"methods": "lpp"}, {"fit_result", "limits", "price", "sweep"}),
     "pages/compare.py": ({"methods": "commod,oracle_roc"}, {"sweep", "match", "retrained", "refits_of_model"}),
     "pages/take_home.py": ({}, {"fit_result"}),
+    "pages/decide.py": ({"methods": "commod,oracle_roc", "req": "changed:0.1"}, {"fit_result", "sweep", "best"}),
 }
 
 
@@ -67,6 +68,7 @@ LATER = (
     "pages/what_if.py",
     "pages/take_home.py",
     "pages/compare.py",
+    "pages/decide.py",
 )
 
 

@@ -134,7 +134,15 @@ def test_a_file_that_says_what_no_decision_says_is_refused(record, change, messa
 
 @pytest.mark.parametrize(
     ("field", "value"),
-    [("method", "magic"), ("threshold", 2), ("refits", 10**9), ("split", -1), ("settings", {"a b": 1}), ("seed", True)],
+    [
+        ("method", "magic"),
+        ("base_model", "magic"),
+        ("threshold", 2),
+        ("refits", 10**9),
+        ("split", -1),
+        ("settings", {"a b": 1}),
+        ("seed", True),
+    ],
 )
 def test_so_is_one_of_a_model_that_cannot_be(record, field, value):
     with pytest.raises(DecisionError):

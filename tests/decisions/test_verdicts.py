@@ -1,14 +1,17 @@
 """Verdicts: by their intervals, in words, and as many more people as are named settle it about as often as is said."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from commod.decisions import (
     Requirements,
     best_under,
     check_requirements,
+    collapse_of,
     facts_of,
     facts_of_counts,
     facts_of_f,
@@ -172,10 +175,16 @@ def test_the_form_of_an_update_rules_out_what_it_says(scene, model):
     assert lowered.loc[["worse_off", "direction"], "verdict"].tolist() == ["fail", "fail"]
 
 
-def test_the_best_of_a_sweep_meets_the_requirements_or_is_the_nearest(scene, monkeypatch):
+@pytest.fixture(scope="module")
+def sweep(scene):
+    """A few models of LPP."""
     few = lines_of("lpp")[0][::6]
-    monkeypatch.setattr("commod.experiments.sweep.lines_of", lambda method, task=None: [few])
-    sweep = sweep_method(scene, "lpp", "demographic_parity")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("commod.experiments.sweep.lines_of", lambda method, task=None, form=(): [few])
+        return sweep_method(scene, "lpp", "demographic_parity")
+
+
+def test_the_best_of_a_sweep_meets_the_requirements_or_is_the_nearest(scene, sweep):
     points = sweep.points
     middle = float(points["p_rule"].median())
     best = best_under(Requirements(p_rule=middle), scene, sweep)
@@ -189,3 +198,35 @@ def test_the_best_of_a_sweep_meets_the_requirements_or_is_the_nearest(scene, mon
     assert nearest.place == total.argmin()
     for asked in (Requirements(worse_off=0.001), Requirements(direction="worsen"), Requirements(again=0.5)):
         assert best_under(asked, scene, sweep).verdict in ("pass", "fail", "cannot tell")
+
+
+def test_a_model_that_has_collapsed_or_turns_f_around_is_no_success(scene):
+    before = scene.decisions_test
+    assert collapse_of(scene, before, scene.scores_test) == ""
+    assert collapse_of(scene, np.ones_like(before)) == "It decides everybody alike."
+    assert "to decide everybody alike, which is perfectly fair, would change" in collapse_of(scene, 1 - before)
+    random = np.random.default_rng(0).uniform(size=len(before))
+    assert "hardly tells people apart" in collapse_of(scene, random > scene.threshold, random)
+
+
+def test_a_sound_model_that_misses_is_nearer_than_a_collapsed_one_that_meets(scene, sweep):
+    alike = np.ones(len(scene.test), dtype=np.int8)
+    models = (*sweep.models, replace(sweep.models[0], decisions_test=alike, scores_test=None))
+    points = pd.concat([sweep.points, pd.DataFrame([sweep.points.iloc[0].to_dict() | scene.figures(alike)])])
+    asked = Requirements(p_rule=1.0)
+    with_it = replace(sweep, models=models, points=points.reset_index(drop=True))
+    best = best_under(asked, scene, with_it)
+    assert best.place == best_under(asked, scene, sweep).place
+    assert not best.meets
+    alone = best_under(asked, scene, replace(sweep, models=models[-1:], points=points.iloc[-1:].reset_index(drop=True)))
+    assert alone.broken == []
+    assert alone.collapse == "It decides everybody alike."
+    assert not alone.meets
+    assert alone.verdict == "fail"
+
+
+def test_a_limited_update_is_swept_and_told():
+    form = (("direction", "improve"), ("favourable", 1), ("features", ("lsat", "ugpa")))
+    lines = lines_of("commod", 6, form=form)
+    assert {cell.others[1:] for line in lines for cell in line} == {form}
+    assert lines[0][0].words == "λ_fair 0, λ_ratio 0, nobody loses, 2 features"

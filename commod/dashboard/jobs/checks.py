@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import pandas as pd
 
 from commod.dashboard.jobs.queue import Report
 from commod.dashboard.jobs.results import FitResult
-from commod.experiments import Model, prepare
-from commod.experiments.checks import answer_of_merit, answer_of_refits
+from commod.datasets import Task, add_task, forget_task, is_shipped
+from commod.decisions import verify_record
+from commod.experiments import prepare
+from commod.experiments.checks import answer_of_merit
 from commod.experiments.refits import Refits, n_refits, refit
 from commod.experiments.scene import SceneKey
 from commod.experiments.sweep import Cell, Shared, train_cell
@@ -96,6 +100,20 @@ def retrained(scene: SceneKey, fairness: str, cell: Cell, report: Report | None 
     return Retrained(answer_of_merit(prepared, trained), seconds)
 
 
-def refits_of_model(scene: SceneKey, fairness: str, model: Model, count: int, report: Report | None = None) -> Answer:
-    """Whether the changes of a model of a sweep would happen again."""
-    return answer_of_refits(prepare(*scene), model, fairness, count, report)
+def refits_of_model(scene: SceneKey, fairness: str, cell: Cell, count: int, report: Report | None = None) -> Refits:
+    """A model of a sweep fitted again on resampled training rows."""
+    return refit(prepare(*scene), cell, fairness, count=count, report=report)
+
+
+# ---- of a signed decision ----
+
+
+def verified(record: Mapping[str, Any], task: Task) -> pd.DataFrame:
+    """The model of a signed decision trained again, line by line; in a process that has nothing of its data."""
+    if is_shipped(task.name):
+        return verify_record(record, task)
+    add_task(task)
+    try:
+        return verify_record(record, task)
+    finally:
+        forget_task(task.name)

@@ -20,6 +20,7 @@ from commod.dashboard.text.language import FIRST
 from commod.dashboard.text.stories import story
 from commod.dashboard.text.verdicts import cost_of_limits, verdict
 from commod.datasets import Task, on_forget
+from commod.decisions import Best, Requirements, best_under, data_hash
 from commod.experiments import Model, Scene, Sweep, prepare, sweep_method
 from commod.experiments.limits import Limits, limits_of, price_of
 from commod.experiments.match import Match, match_models
@@ -371,9 +372,23 @@ def figures_of_base(scene: SceneKey) -> dict[str, float]:
     return prepared.figures(prepared.decisions_test)
 
 
-def sweep(scene: SceneKey, fairness: str, method: str, report: Report | None = None) -> Sweep:
-    """All models of a method."""
-    return sweep_method(prepare(*scene), method, fairness, report)
+def sweep(
+    scene: SceneKey, fairness: str, method: str, form: tuple[tuple[str, Any], ...] = (), report: Report | None = None
+) -> Sweep:
+    """All models of a method; `form` is what limits COMMOD's update."""
+    return sweep_method(prepare(*scene), method, fairness, report, form=form)
+
+
+def best(
+    scene: SceneKey, fairness: str, sweep: Sweep, requirements: Requirements, report: Report | None = None
+) -> Best:
+    """The best model of a sweep under requirements."""
+    return best_under(requirements, prepare(*scene), sweep)
+
+
+def hash_of_data(scene: SceneKey, report: Report | None = None) -> str:
+    """What a signed decision says of its data."""
+    return data_hash(prepare(*scene).task)
 
 
 def rival(scene: SceneKey, fairness: str, method: str, value: float, report: Report | None = None) -> Model:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Hashable
 from typing import Any
 
 import streamlit as st
@@ -80,6 +81,23 @@ def held() -> list[Ticket]:
     Streamlit keeps the state of a closed session for minutes, in case its browser comes back.
     """
     return []
+
+
+@st.cache_resource(scope="session", show_spinner=False, on_release=lambda kept: _leave([*kept.values()]))
+def _going_on() -> dict[tuple[Hashable, ...], Ticket]:
+    return {}
+
+
+def go_on(*wanted: Task) -> None:
+    """Have these computed for this session, however often its script runs anew; what was to go on before, no longer.
+
+    A page whose controls do not change what it waits for would else begin it again at every move.
+    """
+    kept, tasks = _going_on(), {task.key: task for task in wanted}
+    _leave([kept.pop(key) for key in [*kept] if key not in tasks])
+    for key, task in tasks.items():
+        if key not in kept:
+            kept[key] = submit(task)
 
 
 def forget(data: str) -> None:

@@ -6,7 +6,7 @@ A task is computed in another process of this machine. Its function is one of a 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,10 +19,12 @@ from commod.dashboard.jobs.results import FitResult
 from commod.dashboard.jobs.scheduling import HEAVY_ROWS, LIGHT_CELLS, Priority
 from commod.dashboard.state.settings import Settings
 from commod.datasets import Choice, is_known, is_shipped, load_task
+from commod.datasets import Task as DataTask
+from commod.decisions import Requirements
 from commod.experiments import Sweep
 from commod.experiments.look import look_at
 from commod.experiments.scene import SceneKey, has_trained
-from commod.experiments.sweep import Cell, Model
+from commod.experiments.sweep import Cell
 from commod.models.threshold import ONE_HALF
 
 # Arguments of `Commod` that a search for a setting leaves as they are.
@@ -178,9 +180,23 @@ def _on(kind: str, settings: Settings, function: Callable[..., Any], *arguments:
     return Task(kind, scene, (fairness, *arguments), (step,))
 
 
-def sweep(method: str, settings: Settings) -> Task:
-    """All models of a method."""
-    return _on("sweep", settings, results.sweep, method, priority=Priority.BACKGROUND)
+def sweep(method: str, settings: Settings, form: tuple[tuple[str, Any], ...] = ()) -> Task:
+    """All models of a method; `form` is what limits COMMOD's update."""
+    return _on("sweep", settings, results.sweep, method, form, priority=Priority.BACKGROUND)
+
+
+def best(settings: Settings, sweep: Sweep, requirements: Requirements) -> Task:
+    """The best model of a sweep under requirements."""
+    scene, fairness = settings.scene(), settings.fairness
+    form = sweep.models[0].cell.others
+    step = Step(results.best, (scene, fairness, sweep, requirements))
+    return Task("best", scene, (fairness, sweep.method, form, requirements), (step,))
+
+
+def hash_of_data(settings: Settings) -> Task:
+    """What a signed decision says of its data."""
+    scene = settings.scene()
+    return Task("hash_of_data", scene, (), (Step(results.hash_of_data, (scene,), Priority.SEARCH),))
 
 
 def rival(settings: Settings, method: str, value: float) -> Task:
@@ -222,11 +238,15 @@ def retrained(settings: Settings, cell: Cell) -> Task:
     return _on("retrained", settings, checks.retrained, cell, priority=Priority.BACKGROUND)
 
 
-def refits_of_model(settings: Settings, model: Model, count: int) -> Task:
+def refits_of_model(settings: Settings, cell: Cell, count: int) -> Task:
     """Whether the changes of a model of a sweep would happen again."""
-    scene, fairness = settings.scene(), settings.fairness
-    step = Step(checks.refits_of_model, (scene, fairness, model, count), Priority.BACKGROUND)
-    return Task("refits_of_model", scene, (fairness, model.cell, count), (step,))
+    return _on("refits_of_model", settings, checks.refits_of_model, cell, count, priority=Priority.BACKGROUND)
+
+
+def verify(record: Mapping[str, Any], task: DataTask) -> Task:
+    """The model of a signed decision trained again: in a process to itself, since anybody may have written it."""
+    step = Step(ProcessPool.call, (checks.verified, record, task), Priority.SEARCH, apart=True)
+    return Task("verify", SceneKey(task.name), (record["sha256"],), (step,))
 
 
 def ranges(result: FitResult) -> Task:

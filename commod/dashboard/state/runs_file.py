@@ -3,10 +3,12 @@
 The file is JSON::
 
     {"format": "commod-runs", "version": 1, "library": "0.1.0",
-     "runs": [{"name": "…", "settings": {"data": "law_school", …}, "figures": {"f": {…}, "g": {…}}}]}
+     "runs": [{"name": "…", "settings": {"data": "law_school", …}, "figures": {"f": {…}, "g": {…}},
+               "requirements": {"p_rule": 0.8}}]}
 
-``settings`` holds every field of `Settings`; ``figures`` may be null, and lack one that was declared later. What is
-read comes from anybody: whatever it holds, it gives runs that are valid, and a sentence for each one that is not.
+``settings`` holds every field of `Settings`; ``figures`` may be null, and lack one that was declared later;
+``requirements`` is there if anything was required. What is read comes from anybody: whatever it holds, it gives runs
+that are valid, and a sentence for each one that is not.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, NoReturn
 from urllib.parse import unquote
 
@@ -23,6 +25,8 @@ import pandas as pd
 from commod import __version__
 from commod.dashboard.state.controls import clean_line
 from commod.dashboard.state.link import from_link, to_link
+from commod.dashboard.state.requirements import PARAMETER as REQUIRED
+from commod.dashboard.state.requirements import requirements_from_link, requirements_to_link
 from commod.dashboard.state.settings import (
     CONTROLS,
     OWN_PREFIX,
@@ -34,6 +38,7 @@ from commod.dashboard.state.settings import (
     task_name,
 )
 from commod.datasets import TASKS, damaged_files
+from commod.decisions import Requirements, RequirementsError
 from commod.metrics.figures import CRITERIA, FIGURES, Figure, key_figures
 
 MAX_RUNS = 24
@@ -68,6 +73,7 @@ class Run:
     name: str
     settings: Settings
     claim: Claim | None = None
+    requirements: Requirements = field(default_factory=Requirements)
 
     @property
     def is_own(self) -> bool:
@@ -177,6 +183,7 @@ def write_runs(runs: Sequence[Run], figures: Mapping[Settings, Figures]) -> str:
         "library": __version__,
         "runs": [
             {"name": run.name, "settings": asdict(run.settings), "figures": figures.get(run.settings.model())}
+            | ({"requirements": run.requirements.plain} if run.requirements else {})
             for run in runs
             if not run.is_own
         ],
@@ -265,7 +272,12 @@ def _read_run(entry: Any, place: int, library: str) -> tuple[Run | None, list[st
         said.append(f"“{name}” is taken, but its figures in the file cannot be read; they are counted anew.")
     # Figures of a setting that is not on the sliders are those of another model.
     claim = Claim(figures, library) if figures is not None and not notices else None
-    return Run(name, read, claim), said
+    required = Requirements()
+    try:
+        required = Requirements.from_plain(entry.get("requirements") or {})
+    except RequirementsError as error:
+        said.append(f"“{name}” is taken without what was required of it. {error}")
+    return Run(name, read, claim, required), said
 
 
 def _wrong_with(settings: dict[str, Any]) -> str:
@@ -326,6 +338,7 @@ def _write_one(run: Run) -> str:
     usual = to_link(replace(defaults(settings.data, settings.groups), groups=""))
     here = to_link(settings)
     differs = [f"{key}-{_coded(value)}" for key, value in here.items() if value != usual.get(key)]
+    differs += [f"{key}-{_coded(value)}" for key, value in requirements_to_link(run.requirements).items()]
     return _PARTS.join([_coded(run.name), settings.data, *differs])
 
 
@@ -350,12 +363,13 @@ def read_link(text: str) -> tuple[list[Run], list[str]]:
             problems.append(f"“{name}” of the link is not taken: {reason}")
             continue
         asked = {key: unquote(value) for key, _, value in (part.partition("-") for part in parts[1:])}
-        unknown = [clean_name(key, 20) for key in asked if key not in CONTROLS or key == "data"]
+        unknown = [clean_name(key, 20) for key in asked if key not in (*CONTROLS, REQUIRED) or key == "data"]
         if unknown:
             problems.append(f"“{name}”: the link holds “{unknown[0]}”, which is no setting; it is left out.")
         settings, notices = from_link(asked | {"data": data})
-        problems += [f"“{name}”: {notice[0].lower()}{notice[1:]}" for notice in notices]
-        runs.append(Run(name, settings))
+        required, unmet = requirements_from_link(asked, settings.task_name)
+        problems += [f"“{name}”: {notice[0].lower()}{notice[1:]}" for notice in (*notices, *unmet)]
+        runs.append(Run(name, settings, requirements=required))
     problems = _shortened(problems)
     if len(entries) > MAX_RUNS or len(text) > MAX_LINK:
         problems.append(f"The link is too long: the first {min(len(entries), MAX_RUNS)} of its runs were read.")

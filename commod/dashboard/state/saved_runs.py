@@ -116,9 +116,23 @@ def pin(settings: Settings, key: str) -> None:
     elif len(here.runs) >= MAX_RUNS:
         _say(full(), bad=True)
     else:
-        run = here.add(Run(clean_name(st.session_state.get(key, "")) or runs_file.default_name(settings), settings))
+        name = clean_name(st.session_state.get(key, "")) or runs_file.default_name(settings)
+        run = here.add(Run(name, settings, requirements=session.requirements()))
         st.session_state["runs_one"] = run.name
         _say(f"Pinned as “{run.name}”.")
+
+
+def keep_requirements(name: str) -> None:
+    """Save what is required now with the run of this name."""
+    here, required = shelf(), session.requirements()
+    here.runs = [replace(run, requirements=required) if run.name == name else run for run in here.runs]
+
+
+def open_run(run: Run) -> None:
+    """Show the model of a run, and require what was required of it; if nothing was, what is required stays."""
+    session.go_to(run.settings)
+    if run.requirements:
+        session.require(run.requirements)
 
 
 def full() -> str:

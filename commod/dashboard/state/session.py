@@ -1,4 +1,4 @@
-"""State of one session: the current setting, undo and redo, what was tried, and the link."""
+"""State of one session: the current setting, undo and redo, what was tried and what is required, and the link."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from commod.dashboard.state.lesson_data import is_lesson_data
 from commod.dashboard.state.link import Access, access_from_link, from_link, to_link
 from commod.dashboard.state.own_data import OwnData, hold, own_data, release
 from commod.dashboard.state.page_state import HELD, PageState
+from commod.dashboard.state.requirements import applicable, requirements_from_link, requirements_to_link
 from commod.dashboard.state.settings import (
     CONTROLS,
     Settings,
@@ -25,6 +26,7 @@ from commod.dashboard.state.settings import (
 from commod.dashboard.streamlit_internals import forget_widgets
 from commod.dashboard.text.language import FIRST, LANGUAGES
 from commod.datasets import Task, load_task
+from commod.decisions import Requirements
 
 _PAGE = HELD + "page"
 # Of a lesson, of saved runs, of a room and who somebody is there, and the language: they stay in the address on every
@@ -46,6 +48,7 @@ class Session:
     access: Access
     notices: list[str]  # what was wrong with the link; told until the setting is changed
     carried: dict[str, str]  # of the address, beside the setting
+    requirements: Requirements = field(default_factory=Requirements)  # also what cannot be told of these data
     frozen: bool = False  # whether the leader of a room lets nothing be moved
     stage: Settings | None = None  # of a lesson's step, in place of a setting that a teacher's link has frozen
     past: list[Settings] = field(default_factory=list)  # to be undone
@@ -58,7 +61,9 @@ def _from_link() -> Session:
     link = dict(st.query_params)
     settings, notices = from_link(link, own.name if (own := own_data()) else None)
     access, unknown = access_from_link(link)
-    return Session(settings, access, [*notices, *unknown], {name: link[name] for name in CARRIED if name in link})
+    required, unmet = requirements_from_link(link, settings.task_name)
+    carried = {name: link[name] for name in CARRIED if name in link}
+    return Session(settings, access, [*notices, *unknown, *unmet], carried, required)
 
 
 # What this session holds.
@@ -95,6 +100,7 @@ def forget_own() -> None:
     here.future = [settings for settings in here.future if settings.data != own.name]
     here.tried = {settings: figures for settings, figures in here.tried.items() if settings.data != own.name}
     here.last_good = None
+    here.requirements = applicable(here.requirements, here.settings.task_name)
     release()
 
 
@@ -253,6 +259,19 @@ def _step(source: list[Settings], target: list[Settings]) -> None:
         _move(source.pop())
 
 
+# ---- what is required ----
+
+
+def requirements() -> Requirements:
+    """What is required of a model, as far as it can be told of the data that are shown."""
+    return applicable(state().requirements, current().task_name)
+
+
+def require(requirements: Requirements) -> None:
+    """Require this, in place of what was required before."""
+    state().requirements = requirements
+
+
 # ---- what was tried ----
 
 
@@ -292,12 +311,14 @@ def carry(**more: str) -> None:
 def keep_link(**more: str) -> None:
     """Write the complete setting into the address, and what else a page wants to find there again."""
     here = state()
-    link = to_link(here.settings) | here.access.to_link() | here.carried | more
+    required = requirements_to_link(applicable(here.requirements, here.settings.task_name))
+    link = to_link(here.settings) | required | here.access.to_link() | here.carried | more
     if dict(st.query_params) != link:
         st.query_params.from_dict(link)
 
 
 def address(**more: str) -> str:
-    """A link to this page with the setting, for somebody else: nothing is frozen for them."""
-    link = to_link(current()) | {name: text for name, text in more.items() if text}
+    """A link to this page with the setting and what is required, for somebody else: nothing is frozen for them."""
+    here = to_link(current()) | requirements_to_link(requirements())
+    link = here | {name: text for name, text in more.items() if text}
     return f"{(st.context.url or '').split('?')[0]}?{urlencode(link)}"

@@ -6,7 +6,7 @@ import math
 import time
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import streamlit as st
@@ -17,18 +17,22 @@ from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.queue import Ticket
 from commod.dashboard.jobs.scheduling import SLOW_POLL
 from commod.dashboard.jobs.service import get, submit
+from commod.dashboard.jobs.tasks import Task
 from commod.dashboard.jobs.wait import watch
+from commod.dashboard.state.controls import join
 from commod.dashboard.state.page_state import PageState
-from commod.dashboard.state.settings import Settings
+from commod.dashboard.state.settings import Settings, defaults, features_of
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.glossary import tip
 from commod.datasets import load_task
 from commod.experiments import Sweep
 from commod.experiments.scene import SceneKey
-from commod.experiments.sweep import lines_of
+from commod.experiments.sweep import Cell, lines_of
 from commod.models.competitors import METHODS, available_methods
 from commod.models.competitors.registry import two_groups_in_words
 
+# What limits COMMOD's update, as `commod.experiments.sweep.lines_of` takes it.
+Form = tuple[tuple[str, Any], ...]
 # What the paper compares, and the Bayes rule of its theory, which it does not; the others are one click away.
 USUAL = ("commod", "adv_debias", "frappe", "lpp", "oracle_lpp", "oracle_roc", "hardt", "bayes")
 
@@ -104,6 +108,24 @@ def choose_model(sweep: Sweep, place: int) -> None:
     state().model = (cell.value, dict(cell.others)["lambda_ratio"])
 
 
+def on_explore(settings: Settings, cell: Cell) -> Settings:
+    """The settings under which Explore trains a COMMOD model of a sweep."""
+    usual, others = defaults(settings.data, settings.groups), dict(cell.others)
+    features = others.pop("features", ())
+    kept_out = [name for name in features_of(settings.task_name) if name not in features] if features else []
+    here = settings.free()
+    return replace(
+        here,
+        lambda_fair=cell.value,
+        lambda_ratio=others["lambda_ratio"],
+        lambda_concepts=usual.lambda_concepts,
+        k=usual.k,
+        update=Settings.update,
+        direction=others.get("direction", here.direction),
+        without=join(kept_out),
+    )
+
+
 # ---- which methods ----
 
 
@@ -167,9 +189,14 @@ def _style(name: str) -> MethodStyle:
 # ---- sweeping ----
 
 
-def known(settings: Settings, names: list[str]) -> dict[str, Sweep]:
+def sweep_of(name: str, settings: Settings, form: Form = ()) -> Task:
+    """The sweep of a method; `form` is what limits COMMOD's update, and nobody else's."""
+    return tasks.sweep(name, settings, form if name == "commod" else ())
+
+
+def known(settings: Settings, names: list[str], form: Form = ()) -> dict[str, Sweep]:
     """Those sweeps of the methods that are there."""
-    return {name: sweep for name in names if (sweep := get(tasks.sweep(name, settings))) is not None}
+    return {name: sweep for name in names if (sweep := get(sweep_of(name, settings, form))) is not None}
 
 
 def place(*, waits: bool) -> Any:
@@ -188,6 +215,7 @@ def collect(
     found: dict[str, Sweep],
     place: Any,
     paint: Callable[[dict[str, Sweep]], object],
+    form: Form = (),
 ) -> dict[str, Sweep]:
     """Sweep the methods that are not `found`, a progress bar each, and return what there is for the caller to draw.
 
@@ -207,7 +235,7 @@ def collect(
     failed: list[str] = []
     with place.container(border=True), ExitStack() as places_in_queue:
         bars = _Bars(missing, len(names))
-        tickets = {name: places_in_queue.enter_context(submit(tasks.sweep(name, settings))) for name in missing}
+        tickets = {name: places_in_queue.enter_context(submit(sweep_of(name, settings, form))) for name in missing}
         for name in watch(tickets, bars.look):
             bars.clear(name)
             try:

@@ -8,7 +8,7 @@ import streamlit as st
 
 from commod.dashboard.state import session
 from commod.dashboard.state.runs_file import MAX_NAME, MAX_RUNS, default_name
-from commod.dashboard.state.saved_runs import full, link, pin, shelf
+from commod.dashboard.state.saved_runs import full, keep_requirements, link, pin, shelf
 from commod.dashboard.state.settings import Settings, in_words
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.glossary import tip
@@ -26,6 +26,8 @@ def pin_popover(settings: Settings) -> None:
         same = here.find(settings)
         if same is not None:
             st.markdown(f"Saved as “{escape_markdown(same.name)}”.")
+            if session.requirements() != same.requirements:
+                st.button("Save what is required now with it", on_click=keep_requirements, args=(same.name,))
         elif len(here.runs) >= MAX_RUNS:
             st.markdown(full())
         else:

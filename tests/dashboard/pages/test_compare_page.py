@@ -95,10 +95,10 @@ def test_compare_under_equalized_odds_offers_what_is_defined_for_it():
 def test_compare_names_a_method_that_fails_and_draws_the_others(monkeypatch):
     made = results.sweep
 
-    def fail(scene, fairness, method, report):
+    def fail(scene, fairness, method, form, report):
         if method == "lpp":
             raise RuntimeError("secret path /srv/app")
-        return made(scene, fairness, method, report)
+        return made(scene, fairness, method, form, report)
 
     monkeypatch.setattr(results, "sweep", fail)
     app = run_compare(methods="lpp,oracle_roc", seed="31")

@@ -87,10 +87,10 @@ def test_refits_that_take_long_are_offered_with_the_reason(monkeypatch):
 def test_a_method_that_fails_leaves_the_others(monkeypatch):
     made = checks.refits_of_model
 
-    def fail(scene, fairness, model, count, report):
-        if model.cell.method == "lpp":
+    def fail(scene, fairness, cell, count, report):
+        if cell.method == "lpp":
             raise RuntimeError("secret path /srv/app")
-        return made(scene, fairness, model, count, report)
+        return made(scene, fairness, cell, count, report)
 
     monkeypatch.setattr(checks, "refits_of_model", fail)
     found = rows(fine(run_compare(methods="commod,lpp", model="4,0.05")))
@@ -110,7 +110,7 @@ def test_refits_that_nobody_waits_for_end():
     sweep = sweep_method(prepare("law_school"), "oracle_roc", DP)
     queue = service.queue()
     before = queue.abandoned
-    with service.submit(tasks.refits_of_model(defaults("law_school"), sweep.models[1], 100_000)) as ticket:
+    with service.submit(tasks.refits_of_model(defaults("law_school"), sweep.models[1].cell, 100_000)) as ticket:
         wait_until(lambda: ticket.progress > 0)
     wait_until(lambda: queue.abandoned > before)
 

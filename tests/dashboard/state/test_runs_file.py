@@ -28,6 +28,7 @@ from commod.dashboard.state.runs_file import (
 )
 from commod.dashboard.state.settings import CONTROLS, GRIDS, Settings, defaults
 from commod.datasets import TASKS
+from commod.decisions import DIRECTIONS, Requirements
 from commod.metrics.figures import CRITERIA, Figure
 from commod.metrics.figures import FIGURES as FIGURES_OF_MODELS
 from commod.models.base_models import BASE_MODELS
@@ -43,14 +44,16 @@ def some_settings():
     return st.builds(Settings, **numbers, **{name: st.sampled_from(list(known)) for name, known in choices.items()})
 
 
-def named(pairs):
+def named(triples):
     runs = []
-    for name, each in pairs:
-        runs.append(Run(unique_name(name, {run.name for run in runs}), each))
+    for name, each, required in triples:
+        runs.append(Run(unique_name(name, {run.name for run in runs}), each, requirements=required))
     return runs
 
 
-some_runs = st.lists(st.tuples(st.text(), some_settings()), min_size=1, max_size=MAX_RUNS).map(named)
+shares = st.none() | st.integers(0, 100).map(lambda percent: percent / 100)
+some_requirements = st.builds(Requirements, changed=shares, p_rule=shares, direction=st.sampled_from(["", *DIRECTIONS]))
+some_runs = st.lists(st.tuples(st.text(), some_settings(), some_requirements), min_size=1, max_size=MAX_RUNS).map(named)
 
 
 @settings(max_examples=40, deadline=None)
@@ -77,7 +80,12 @@ anything = st.recursive(
 
 
 @settings(max_examples=80, deadline=None)
-@given(anything, st.sampled_from([(), ("runs",), ("runs", 0), ("runs", 0, "settings"), ("runs", 0, "figures")]))
+@given(
+    anything,
+    st.sampled_from(
+        [(), ("runs",), ("runs", 0), *(("runs", 0, name) for name in ("settings", "figures", "requirements"))]
+    ),
+)
 def test_any_json_gives_runs_or_a_sentence(value, path):
     whole = document()
     place = whole
@@ -221,6 +229,19 @@ def test_a_bad_link_gives_sentences():
     runs, problems = read_link("a*german~" * 5000)
     assert len(runs) == MAX_RUNS
     assert "too long" in problems[-1]
+
+
+def test_what_is_required_comes_along_and_what_is_no_requirement_is_named():
+    required = Requirements(p_rule=0.8, kept_out=("lsat",))
+    assert write_link([Run("a", Settings(), requirements=required)]) == "a*law_school*req-p_rule:0.8;kept_out:lsat"
+    (run,), problems = read_runs(json.dumps(entry(requirements=required.plain)).encode())
+    assert (run.requirements, problems) == (required, [])
+    (run,), (problem,) = read_runs(json.dumps(entry(requirements={"p_rule": 3})).encode())
+    assert run == Run("A", Settings(), run.claim)
+    assert problem.startswith("“A” is taken without what was required of it. “P-Rule at least” takes a number")
+    (run,), (problem,) = read_link("a*law_school*k-3*req-colour:red")
+    assert run == Run("a", replace(Settings(), k=3))
+    assert problem.startswith("“a”: the requirements of the link are left out. There is no requirement 'colour'")
 
 
 def test_figures_that_differ_are_named():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -16,18 +16,18 @@ from commod.dashboard.jobs.results import figures_of_base
 from commod.dashboard.jobs.wait import result_of
 from commod.dashboard.pages.compare.sense import begin_sense, names_in_words
 from commod.dashboard.state import session
-from commod.dashboard.state.settings import Settings, defaults, limits_in_words
+from commod.dashboard.state.settings import Settings, limits_in_words
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.glossary import tip
 from commod.dashboard.text.html import html_table
 from commod.dashboard.views.chart import draw
-from commod.dashboard.views.methods import choose_model, label_of, state, styles_of
+from commod.dashboard.views.methods import choose_model, label_of, on_explore, state, styles_of
 from commod.dashboard.views.points import SCORE_COLUMNS
 from commod.dashboard.views.table import Table
 from commod.datasets import load_task
 from commod.experiments import Sweep, prepare
 from commod.experiments.match import NEAR_ACCURACY, Match, near_fairness
-from commod.experiments.sweep import Cell, fairness_gain
+from commod.experiments.sweep import fairness_gain
 from commod.explain.concepts import in_percent
 from commod.metrics.figures import CRITERIA, FIGURES
 from commod.models.competitors import METHODS
@@ -76,7 +76,7 @@ def _choose(settings: Settings, sweep: Sweep, chosen: int) -> None:
 
     def words(i: int) -> str:
         cell, point = sweep.models[i].cell, points.loc[i]
-        same = ", as on Explore" if _on_explore(settings, cell) == settings else ""
+        same = ", as on Explore" if on_explore(settings, cell) == settings else ""
         same += "" if point["best"] else " (beaten by another)"
         return (
             f"{figure.short_in_sentence} {figure.show(point[figure.name])}, accuracy {point['accuracy']:.1%}, "
@@ -90,7 +90,7 @@ def _choose(settings: Settings, sweep: Sweep, chosen: int) -> None:
         key=key,
         on_change=lambda: choose_model(sweep, st.session_state[key]),
     )
-    own = _on_explore(settings, sweep.models[chosen].cell)
+    own = on_explore(settings, sweep.models[chosen].cell)
     here, there = (f"λ_concepts {each.lambda_concepts:g} and k {each.k}" for each in (own, settings))
     if here != there:
         st.caption(f"COMMOD's models here are trained at {here}, which are the data set's own; Explore's at {there}.")
@@ -288,17 +288,9 @@ def _who(found: Match, settings: Settings) -> tuple[Callable[[], Any], Callable[
     )
 
 
-def _on_explore(settings: Settings, cell: Cell) -> Settings:
-    """The settings under which Explore trains a COMMOD model of the sweep."""
-    usual = defaults(settings.data, settings.groups)
-    others: dict[str, Any] = {"lambda_concepts": usual.lambda_concepts, "k": usual.k, "update": Settings.update}
-    others |= dict(cell.others)
-    return replace(settings.free(), lambda_fair=cell.value, **others)
-
-
 def _open_in_explore(settings: Settings, sweep: Sweep, chosen: int) -> None:
     """A button that takes the matched model to the Explore page."""
-    target = _on_explore(settings, sweep.models[chosen].cell)
+    target = on_explore(settings, sweep.models[chosen].cell)
     free = session.can_go_to(target)
     if st.button(
         "Open this COMMOD model on the Explore page",

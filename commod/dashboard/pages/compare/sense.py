@@ -24,6 +24,7 @@ from commod.dashboard.views.methods import label_of, place, state
 from commod.experiments import Model, Sweep, prepare
 from commod.experiments import checks as library
 from commod.experiments.match import Match
+from commod.experiments.refits import Refits
 from commod.experiments.sense import answers_of_decisions
 from commod.explain.checks import CHECKS, Answer, Check, check_again
 from commod.explain.sense import SURE
@@ -93,7 +94,7 @@ class _Section:
         return tasks.retrained(self.settings, self.models[name].cell)
 
     def _again(self, name: str) -> Task:
-        return tasks.refits_of_model(self.settings, self.models[name], self.count)
+        return tasks.refits_of_model(self.settings, self.models[name].cell, self.count)
 
     def recall(self) -> None:
         """Take over what has been computed before, and what needs no computing."""
@@ -102,7 +103,7 @@ class _Section:
             if not self.answers[name]["right"].whole:  # nobody to be changed again
                 self.answers[name]["again"] = check_again([False], [0.0], self.count)
             elif (again := get(self._again(name))) is not None:
-                self.answers[name]["again"] = again
+                self._take_again(name, again)
         self._put_off()
 
     def _put_off(self) -> None:
@@ -133,8 +134,9 @@ class _Section:
         draw_pending(*(self._pending(name, "again", self._again(name), self._take_again) for name in missing("again")))
         self.tell_marks()
 
-    def _take_again(self, name: str, found: Answer) -> None:
-        self.answers[name]["again"] = found
+    def _take_again(self, name: str, found: Refits) -> None:
+        changed = self.models[name].decisions_test != prepare(*self.settings.scene()).decisions_test
+        self.answers[name]["again"] = check_again(changed, found.share, len(found))
 
     def _takes(self, name: str) -> float:
         """Seconds, about, of a method's refits."""

@@ -132,8 +132,8 @@ def _manage() -> None:
         opened = st.button(
             "Open in Explore",
             icon=":material/tune:",
-            on_click=session.go_to,
-            args=(run.settings,),
+            on_click=saved_runs.open_run,
+            args=(run,),
             disabled=not reachable,
             help=None if reachable else tip("run_frozen"),
         )

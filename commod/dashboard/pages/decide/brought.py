@@ -1,0 +1,164 @@
+"""A signed decision that somebody brings: its hash and what it says at once, training again in the background."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import streamlit as st
+
+from commod.dashboard.jobs import tasks
+from commod.dashboard.jobs.queue import Abandoned, Ticket
+from commod.dashboard.jobs.service import held, submit
+from commod.dashboard.jobs.wait import Pending, in_line
+from commod.dashboard.state.decision import Brought, bring, brought, data_of_record, put_away
+from commod.dashboard.text.escape import escape_markdown
+from commod.dashboard.text.glossary import tip
+from commod.dashboard.text.html import html_table
+from commod.datasets import Task
+from commod.decisions import RULES, VERDICTS, other_versions, requirements_in
+from commod.decisions.record import KEEP_F, MAX_BYTES
+from commod.experiments.sweep import SYMBOLS
+from commod.metrics.figures import CRITERIA, FIGURES
+from commod.models.base_models import BASE_MODELS
+from commod.models.competitors import METHODS
+
+WHAT, LINES = "What the decision says", "Trained again, line by line"
+
+
+def draw_brought() -> Pending | None:
+    """The section; gives what is waited for, to be drawn last on the page."""
+    st.header("Check a signed decision", anchor="check")
+    here = brought()
+    st.file_uploader(
+        "The file of a decision (JSON)",
+        type=["json"],
+        key=f"decision_upload_{here.uploads}",
+        on_change=bring,
+        max_upload_size=max(1, MAX_BYTES // 2**20),
+        help=tip("decision_file"),
+    )
+    if here.fault:
+        st.error(f"{escape_markdown(here.name)}: {escape_markdown(here.fault)}", icon=":material/error:")
+    if here.record is None:
+        return None
+    _tell(here.record)
+    task = data_of_record(here.record)
+    if task is None:
+        st.info(
+            "This decision is about a table that somebody brought. Upload the table on the page “Your data” to train "
+            "its model again here.",
+            icon=":material/upload_file:",
+        )
+    with st.container(horizontal=True):
+        if task is not None and here.lines is None and here.ticket is None:
+            st.button("Train it again and compare", icon=":material/replay:", on_click=_begin, args=(here, task))
+        st.button("Put it away", icon=":material/close:", on_click=put_away, key="decision_away")
+    if here.lines is not None:
+        _compare(here)
+    if here.ticket is None:
+        return None
+    place = st.empty()
+    place.progress(0.0, text="Training it again …")
+
+    def look(ticket: Ticket) -> None:
+        place.progress(ticket.progress, text=in_line("Training it again; the bar shows the time used", ticket))
+
+    return Pending(here.ticket, lambda ticket: _take(here, ticket), look, held=True)
+
+
+def _begin(here: Brought, task: Task) -> None:
+    """Callback of the button."""
+    assert here.record is not None
+    here.ticket, here.fault = submit(tasks.verify(here.record, task)), ""
+    held().append(here.ticket)  # given up when the session is closed
+
+
+def _take(here: Brought, ticket: Ticket) -> None:
+    here.ticket = None
+    try:
+        here.lines = ticket.result()
+    except Abandoned:  # the browser was gone for a while, and nobody waited
+        here.fault = "it was not trained to the end. Begin again."
+    except Exception as error:
+        why = str(error) if isinstance(error, ValueError) else "a fault of ours, not of yours."
+        here.fault = f"its model could not be trained again: {why}"
+    ticket.leave()
+    st.rerun()
+
+
+def _tell(record: Mapping[str, Any]) -> None:
+    """Who signed what; its hash has been found right when it was read."""
+    signed, model = record["signature"], record["model"]
+    st.success(
+        f"The file is as it was written: its hash is right. That does not show who wrote it. Signed on "
+        f"{signed['signed']} by {escape_markdown(signed['who'])}, {escape_markdown(signed['role'])}; to be looked at "
+        f"again on {signed['look_again']}.",
+        icon=":material/verified:",
+    )
+    rows = [
+        ("Why", signed["why"]),
+        ("Data", f"{record['data']['name']}, {record['data']['rows']:,} rows"),
+        ("Model", _model(model)),
+        ("Criterion, f, split", f"{CRITERIA[model['fairness']].title}, {_title_of_f(model)}, {model['split']}"),
+        ("Required", "; ".join(requirements_in(record).in_words) or "nothing"),
+        *((f"Verdict: {_named(each['requirement'])}", _verdict(each)) for each in record["verdicts"]),
+        *((f"Rejected: {title}", reason) for title, reason in signed["rejected"].items()),
+        *(("Other software", difference) for difference in other_versions(record)),
+    ]
+    st.html(html_table(["", WHAT], rows, caption=WHAT, text={0, 1}))
+
+
+def _model(model: Mapping[str, Any]) -> str:
+    """Method and settings, as they stand in the file."""
+    if model["method"] == KEEP_F:
+        return "f, as it is"
+    method = METHODS[model["method"]]
+    knobs = {method.knob.label if method.knob else "value": f"{model['value']:g}"} | model["settings"]
+    return ", ".join([method.title, *(f"{SYMBOLS.get(name, name)} {value}" for name, value in knobs.items())])
+
+
+def _title_of_f(model: Mapping[str, Any]) -> str:
+    name = model["base_model"]
+    return BASE_MODELS[name][0] if name in BASE_MODELS else "scores of the file"
+
+
+def _line(name: str) -> str:
+    """What a line is about, in words."""
+    if name.startswith("verdict: "):
+        return f"Verdict: {_named(name.removeprefix('verdict: '))}"
+    figure = FIGURES.get(name.removeprefix("f_"))
+    if figure is not None:
+        return f"{figure.short_title} of {'f' if name.startswith('f_') else 'the model'}"
+    return {"data": "Hash of the data", "people": "People tested on"}.get(name, name)
+
+
+def _named(requirement: str) -> str:
+    return RULES[requirement].title if requirement in RULES else requirement.replace("_", " ")
+
+
+def _verdict(each: Mapping[str, Any]) -> str:
+    rule, value = RULES.get(each["requirement"]), each["value"]
+    shown = f", {rule.show(value)}" if rule is not None and value is not None else ""
+    return f"{VERDICTS[each['verdict']]} {each['verdict']}{shown}"
+
+
+def _compare(here: Brought) -> None:
+    """What came of training again."""
+    assert here.lines is not None
+    agreed, total = int(here.lines["agrees"].sum()), len(here.lines)
+    if agreed == total:
+        st.success(f"All {total} lines agree: data, figures and verdicts.", icon=":material/check:")
+    else:
+        why = "" if here.lines["agrees"].iloc[0] else " The data here are not those that were signed for."
+        st.error(f"{total - agreed} of {total} lines differ.{why}", icon=":material/error:")
+    rows = [
+        (_line(row.line), "✓ agrees" if row.agrees else "✗ differs", _short(row.recorded), _short(row.found))
+        for row in here.lines.itertuples()
+    ]
+    st.html(html_table(["Line", "", "In the file", "Here"], rows, caption=LINES, text={1, 2, 3}, tall=True))
+
+
+def _short(text: str) -> str:
+    """A hash by its beginning."""
+    return text if len(text) < 40 else f"{text[:16]}…"

@@ -1,0 +1,152 @@
+"""The models that can be decided for: that of the sliders, f as it is, and the best of every method."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from commod.dashboard.jobs import tasks
+from commod.dashboard.jobs.results import FitResult
+from commod.dashboard.jobs.service import get
+from commod.dashboard.jobs.wait import result_of
+from commod.dashboard.state.controls import join, split
+from commod.dashboard.state.settings import Settings, features_of, in_words
+from commod.dashboard.views.methods import Form, label_of, on_explore
+from commod.decisions import (
+    Best,
+    Facts,
+    Requirements,
+    check_requirements,
+    collapse_of,
+    facts_of,
+    facts_of_f,
+    overall,
+)
+from commod.decisions.verdicts import Verdict
+from commod.experiments import Sweep
+from commod.experiments import checks as library
+from commod.experiments.refits import Refits
+from commod.experiments.sweep import Cell
+from commod.models.competitors import METHODS
+
+# Names of the two that are no method's best.
+SCREEN, KEPT_F = "screen", "f"
+# In the order in which models stand side by side.
+_ORDER: dict[Verdict, int] = {"pass": 0, "cannot tell": 1, "fail": 2}
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A model that can be decided for, and how it stands under the requirements.
+
+    Attributes
+    ----------
+    name : str
+        `SCREEN`, `KEPT_F` or a method's.
+    title, setting : str
+        As it is called, and where its knobs stand.
+    cell : Cell or None
+        None of f.
+    collapse : str
+        Why it is hardly a model any more; empty for a sound one.
+    there : Settings or None
+        Where the sliders make it, if they do.
+    """
+
+    name: str
+    title: str
+    setting: str
+    cell: Cell | None
+    decisions: np.ndarray
+    facts: Facts
+    checked: pd.DataFrame
+    collapse: str = ""
+    there: Settings | None = None
+
+    @property
+    def verdict(self) -> Verdict:
+        return "fail" if self.collapse else overall(self.checked)
+
+    @property
+    def subject(self) -> str:
+        """As it is called in a sentence."""
+        return {SCREEN: "the model on your screen", KEPT_F: "f", "commod": "COMMOD's best"}.get(self.name, self.title)
+
+    @property
+    def in_full(self) -> str:
+        """As it is called where nothing else says what is meant: method and setting."""
+        return self.title if self.cell is None else f"{METHODS[self.cell.method].title} ({self.setting})"
+
+    @property
+    def met(self) -> int:
+        """How many requirements it meets."""
+        return int((self.checked["verdict"] == "pass").sum())
+
+
+def keeping(settings: Settings, required: Requirements) -> Settings:
+    """The same with an update that keeps the required features out, and to the required direction."""
+    out = {*split(settings.without), *required.kept_out}
+    known = features_of(settings.task_name)
+    direction = required.direction or settings.direction
+    return replace(settings, direction=direction, without=join(name for name in known if name in out))
+
+
+def form_of(settings: Settings, required: Requirements) -> Form:
+    """What the requirements limit COMMOD's update to, as its sweep takes it."""
+    arguments = keeping(settings.free(), required).commod_arguments()
+    return tuple((name, arguments[name]) for name in ("direction", "favourable", "features") if name in arguments)
+
+
+def on_screen(result: FitResult, required: Requirements) -> Candidate:
+    """The model of the sliders, with its refits if they are there."""
+    refits = refits_of_screen(result)
+    name = "facts" if refits is None else "facts with refits"
+    facts: Facts = result.keep(name, lambda: facts_of(result.scene, result.decisions, result.cell, refits))
+    collapse: str = result.keep("collapse", lambda: collapse_of(result.scene, result.decisions, result.scores))
+    checked = check_requirements(required, facts)
+    setting = in_words(result.settings)
+    here = (result.cell, result.decisions, facts, checked, collapse, result.settings)
+    return Candidate(SCREEN, "On your screen", setting, *here)
+
+
+def refits_of_screen(result: FitResult) -> Refits | None:
+    """Refits of the model of the sliders, if they are there."""
+    found: Refits | None = get(tasks.refits(result))
+    return found
+
+
+def f_as_it_is(result: FitResult, required: Requirements) -> Candidate:
+    """f, left as it is."""
+    facts: Facts = result.keep("facts of f", lambda: facts_of_f(result.scene))
+    checked = check_requirements(required, facts)
+    return Candidate(KEPT_F, "f, as it is", "", None, result.scene.decisions_test, facts, checked)
+
+
+def best_of(settings: Settings, result: FitResult, sweep: Sweep, required: Requirements) -> Candidate:
+    """The best model of a method, with its refits if they are there."""
+    best: Best = result_of(tasks.best(settings, sweep, required))
+    cell, facts, checked = best.model.cell, best.facts, best.checked
+    refits = get(tasks.refits_of_model(settings, cell, library.COMPARED_REFITS))
+    if refits is not None:
+        decisions = best.model.decisions_test
+        facts = result.keep(f"facts of {cell}", lambda: facts_of(result.scene, decisions, cell, refits))
+        checked = check_requirements(required, facts)
+    there = on_explore(settings, cell) if sweep.method == "commod" else None
+    title = f"{label_of(sweep.method)}, best" if sweep.method == "commod" else label_of(sweep.method)
+    rest: tuple[Any, ...] = (facts, checked, best.collapse, there)
+    return Candidate(sweep.method, title, cell.words, cell, best.model.decisions_test, *rest)
+
+
+def side_by_side(
+    settings: Settings, result: FitResult, sweeps: dict[str, Sweep], required: Requirements
+) -> list[Candidate]:
+    """The model of the sliders and f, then COMMOD's best unless that is it, then the others, the best first."""
+    shown = on_screen(result, required)
+    found = {name: best_of(settings, result, sweep, required) for name, sweep in sweeps.items()}
+    own = found.pop("commod", None)
+    others = sorted(found.values(), key=lambda one: (_ORDER[one.verdict], bool(one.collapse), -one.met))
+    same = own is None or (own.there is not None and own.there.model() == result.settings)
+    return [shown, f_as_it_is(result, required), *([] if same or own is None else [own]), *others]

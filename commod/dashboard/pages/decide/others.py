@@ -1,0 +1,146 @@
+"""f and the best model of every other method under the same requirements, as their sweeps come in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import streamlit as st
+
+from commod.dashboard.jobs import tasks
+from commod.dashboard.jobs.queue import Ticket
+from commod.dashboard.jobs.results import FitResult
+from commod.dashboard.jobs.service import get, go_on, submit
+from commod.dashboard.jobs.tasks import Task
+from commod.dashboard.jobs.wait import Pending, draw_pending
+from commod.dashboard.pages.decide.models import SCREEN, Candidate, form_of, side_by_side
+from commod.dashboard.pages.decide.verdict import answer_in_words, draw_pictures, paint_table
+from commod.dashboard.state import session
+from commod.dashboard.state.page_state import PageState
+from commod.dashboard.state.settings import Settings
+from commod.dashboard.text.glossary import tip
+from commod.dashboard.views import methods as sweeps
+from commod.dashboard.views.verdicts import verdict_in_words
+from commod.decisions import Requirements
+from commod.experiments import Sweep, checks
+from commod.experiments.scene import SceneKey
+
+# Scenes and criteria on which the others are refitted, too: it takes a minute and more, so somebody has to ask for it.
+_asked: PageState[set[tuple[SceneKey, str]]] = PageState("decide_refits", set)
+
+
+@dataclass
+class Beside:
+    """The section: `draw` shows what there is, `finish` waits for the rest and draws the page anew with it."""
+
+    settings: Settings
+    result: FitResult
+    required: Requirements
+
+    def draw(self) -> None:
+        """The table with what is known, and pictures of it."""
+        self.names = sweeps.choose_methods(self.settings)
+        self.form = form_of(self.settings, self.required)
+        self.found = sweeps.known(self.settings, self.names, self.form)
+        self.told, self.progress = st.empty(), st.empty()
+        self.candidates = self._candidates(self.found)
+        self.told.markdown(answer_in_words(self.candidates, waiting=self._waits))
+        self.rows = paint_table(st, self.candidates)
+        self._offer_best()
+        self.refitting = st.empty()
+        self._offer_refits()
+        st.caption(
+            "Of each method the most accurate model that meets the requirements beyond doubt, else that meets them at "
+            "all, else the nearest; it is chosen on the people on whom it is judged, which flatters it a little. In "
+            "brackets: 95 % interval over people. ○: the method must know the group of everyone it decides on."
+        )
+        draw_pictures(self.candidates, self.required)
+        self._go_on()
+
+    def _go_on(self) -> None:
+        """Another number in a requirement is no reason to begin the sweeps again."""
+        missing = [] if sweeps.state().stopped else [name for name in self.names if name not in self.found]
+        go_on(*(sweeps.sweep_of(name, self.settings, self.form) for name in missing), *self._refits().values())
+
+    @property
+    def _waits(self) -> bool:
+        return len(self.found) < len(self.names)
+
+    def _candidates(self, found: dict[str, Sweep]) -> list[Candidate]:
+        return side_by_side(self.settings, self.result, found, self.required)
+
+    def _offer_best(self) -> None:
+        """One click to COMMOD's best, if it is another than the model on the screen."""
+        best = next((one for one in self.candidates if one.name == "commod"), None)
+        if best is None or best.there is None:
+            return
+        free = session.can_go_to(best.there)
+        with st.container(border=True, horizontal=True, vertical_alignment="center"):
+            st.markdown(verdict_in_words(best.checked, best.facts.people, f"COMMOD at {best.setting}"))
+            st.button(
+                "Take this setting",
+                icon=":material/tune:",
+                on_click=session.go_to,
+                args=(best.there,),
+                disabled=not free,
+                help=None if free else tip("frozen"),
+            )
+
+    # ---- what may take a while ----
+
+    def _refits(self) -> dict[str, Task]:
+        """The refits that are asked for and not there yet, by model."""
+        wanted = {SCREEN: tasks.refits(self.result)} if self.result.changed_test.any() else {}
+        if self.settings.problem() in _asked():
+            wanted |= self._refits_of_others()
+        return {name: task for name, task in wanted.items() if get(task) is None}
+
+    def _refits_of_others(self) -> dict[str, Task]:
+        count = checks.COMPARED_REFITS
+        return {
+            one.name: tasks.refits_of_model(self.settings, one.cell, count)
+            for one in self.candidates
+            if one.name != SCREEN and one.cell is not None and one.facts.changed
+        }
+
+    def _offer_refits(self) -> None:
+        """A button for the refits of the others."""
+        missing = [task for task in self._refits_of_others().values() if get(task) is None]
+        if missing and self.settings.problem() not in _asked():
+            st.button(
+                "Refit the others, too",
+                icon=":material/replay:",
+                on_click=lambda: _asked().add(self.settings.problem()),
+                help=tip("decide_refits", count=checks.COMPARED_REFITS),
+            )
+
+    def finish(self, *more: Pending | None) -> None:
+        """Wait for sweeps, for refits and for what `more` there is; then the page is drawn anew, all being cached."""
+        known = len(self.found)
+        if self._waits:
+            self.found = sweeps.collect(self.settings, self.names, self.found, self.progress, self._paint, self.form)
+        arrived: list[str] = []
+        parts = [self._pending(name, task, arrived.append) for name, task in self._refits().items()]
+        draw_pending(*parts, *more)
+        if len(self.found) > known or arrived:
+            st.rerun()
+
+    def _paint(self, found: dict[str, Sweep]) -> None:
+        self.candidates = self._candidates(found)
+        self.told.markdown(answer_in_words(self.candidates, waiting=True))
+        paint_table(self.rows, self.candidates)
+
+    def _pending(self, name: str, task: Task, arrive: Callable[[str], Any]) -> Pending:
+        title = next(one.title for one in self.candidates if one.name == name)
+
+        def draw(ticket: Ticket) -> None:
+            if not ticket.failed:  # one that fails leaves the intervals over people
+                arrive(name)
+
+        return Pending(submit(task), draw, partial(self._look, title))
+
+    def _look(self, title: str, ticket: Ticket) -> None:
+        if ticket.progress > 0:
+            self.refitting.caption(f"Refits: {title}, {10 * int(10 * ticket.progress)} %")

@@ -1,0 +1,45 @@
+"""Decide: what is required of a model, whether it holds, and who signs it."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from commod.dashboard.jobs.service import go_on
+from commod.dashboard.jobs.wait import draw_pending
+from commod.dashboard.pages.decide import others, verdict
+from commod.dashboard.pages.decide.brought import draw_brought
+from commod.dashboard.pages.decide.models import on_screen
+from commod.dashboard.pages.decide.required import draw_requirements
+from commod.dashboard.pages.decide.sign import draw_sign
+from commod.dashboard.state import session
+from commod.dashboard.views import frame
+from commod.dashboard.views import methods as sweeps
+from commod.dashboard.views.model import current_model
+
+
+def show() -> None:
+    """The page, from top to bottom."""
+    frame.page("pages/decide.py")
+    st.title("Would you sign this model?")
+    st.markdown(
+        "Say what a model has to do before you would use it. Each requirement is checked on people whom it has not "
+        "learnt from, beside **f** and the best model of every other method."
+    )
+    result = current_model()
+    session.keep_link(**sweeps.link())
+    st.header("What do you require?", anchor="required")
+    required = draw_requirements()
+    if not required:
+        go_on()  # nothing
+        draw_pending(draw_brought())
+        return
+    st.header("Does it hold?", anchor="verdict")
+    verdict.draw_verdict(on_screen(result, required), required)
+    st.header("The others beside it", anchor="others")
+    beside = others.Beside(session.current(), result, required)
+    beside.draw()
+    st.header("Sign", anchor="sign")
+    draw_sign(result, beside.candidates, required)
+    checking = draw_brought()
+    session.keep_link(**sweeps.link())
+    beside.finish(checking)  # what may take a while comes last: the page above is complete without it

@@ -1,0 +1,102 @@
+"""What the stakeholder requires: each requirement is switched on and given a number."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import streamlit as st
+
+from commod.dashboard.state import session
+from commod.dashboard.state.page_state import mirrored
+from commod.dashboard.state.requirements import rules_of
+from commod.dashboard.state.settings import features_of
+from commod.decisions import DIRECTIONS, RULES, Requirements, RequirementsError, Rule
+
+# One click that shows how it goes: the rule of thumb for hiring in the United States.
+EXAMPLE = Requirements(p_rule=0.8)
+
+
+def draw_requirements() -> Requirements:
+    """The requirements, to be chosen; returns them."""
+    required, task = session.requirements(), session.current().task_name
+    rules = rules_of(task)
+    st.pills(
+        "Requirements",
+        list(rules),
+        selection_mode="multi",
+        format_func=lambda name: rules[name].title,
+        label_visibility="collapsed",
+        **mirrored("required", list(required.limits), _switch),
+    )
+    if required.limits:
+        with st.container(horizontal=True, gap="small"):
+            for name, limit in required.limits.items():
+                _limit(rules[name], limit)
+    with st.container(horizontal=True, gap="small"):
+        titles = features_of(task)
+        st.multiselect(
+            "Features kept out of the update",
+            list(titles),
+            format_func=titles.__getitem__,
+            max_selections=len(titles) - 1,  # one must be left
+            placeholder="None",
+            width=420,
+            **mirrored("required_kept_out", list(required.kept_out), lambda names: _take(kept_out=tuple(names))),
+        )
+        st.selectbox(
+            "Direction",
+            ["", *DIRECTIONS],
+            format_func=lambda name: DIRECTIONS.get(name, "either way"),
+            width=320,
+            **mirrored("required_direction", required.direction, lambda name: _take(direction=name)),
+        )
+    if not required:
+        _offer_example()
+    return required
+
+
+def _limit(rule: Rule, limit: float) -> None:
+    """The number of a requirement, in percent where it is a share."""
+    whole = 100.0 if rule.percent else 1.0
+    st.number_input(
+        f"{rule.title} (%)" if rule.percent else rule.title,
+        0.0,
+        rule.most * whole,
+        step=1.0 if rule.percent else 0.05,
+        format="%.1f" if rule.percent else "%.3f",
+        help=rule.meaning,
+        width=210,
+        **mirrored(
+            f"required_{rule.name}",
+            round(limit * whole, 6),
+            lambda number: _take(**{rule.name: round(number / whole, 8)}),
+        ),
+    )
+
+
+def _switch(names: list[str]) -> None:
+    """Callback: require these, each at first with the limit at which its control begins."""
+    limits = session.requirements().limits
+    _take(**{name: limits.get(name, rule.default) if name in names else None for name, rule in RULES.items()})
+
+
+def _take(**changes: Any) -> None:
+    try:
+        session.require(replace(session.requirements(), **changes))
+    except RequirementsError:  # a forged message: no widget here brings such a value
+        return
+
+
+def _offer_example() -> None:
+    with st.container(border=True, horizontal=True, vertical_alignment="center"):
+        st.markdown(
+            "Nothing is required yet. Switch on above what you care about and give it a number; each requirement is "
+            "optional. An example in one click:"
+        )
+        st.button(
+            "The four-fifths rule: P-Rule at least 0.8",
+            icon=":material/add_task:",
+            on_click=session.require,
+            args=(EXAMPLE,),
+        )

@@ -1,0 +1,196 @@
+"""Who decides, for which model and why; signed, it is a small JSON file with a hash over all of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import date, timedelta
+from typing import Any
+
+import streamlit as st
+
+from commod.dashboard.jobs import tasks
+from commod.dashboard.jobs.results import FitResult
+from commod.dashboard.jobs.wait import result_of
+from commod.dashboard.pages.decide.models import Candidate
+from commod.dashboard.state.controls import clean_line
+from commod.dashboard.state.decision import draft, sign, signed_decision
+from commod.dashboard.state.page_state import mirrored
+from commod.dashboard.text.escape import escape_markdown
+from commod.dashboard.text.glossary import tip
+from commod.dashboard.views.download import offer
+from commod.dashboard.views.verdicts import verdict_in_words
+from commod.decisions import DecisionError, Requirements, Signature, make_record, record_json
+from commod.decisions.record import MAX_TEXT
+from commod.uploads.limits import count_of
+
+FILE_NAME = "commod-decision.json"
+# Letters of a name, of a role and of a reason for rejecting one model.
+MAX_LINE = 200
+
+
+def draw_sign(result: FitResult, candidates: Sequence[Candidate], required: Requirements) -> None:
+    """The form, and what was signed."""
+    here = draft()
+    known = {one.name: one for one in candidates}
+    decided = known.get(here.decided, candidates[0])
+    st.selectbox(
+        "The decision is for",
+        list(known),
+        format_func=lambda name: f"{known[name].title}{f': {known[name].setting}' if known[name].setting else ''}",
+        **_field("decided", decided.name),
+    )
+    _say_how_it_stands(decided)
+    left, right = st.columns(2, gap="medium")
+    with left:
+        st.text_input("Who decides", max_chars=MAX_LINE, placeholder="Name", **_field("who"))
+    with right:
+        st.text_input("In what role", max_chars=MAX_LINE, placeholder="Head of admissions", **_field("role"))
+    st.text_area("Why", max_chars=MAX_TEXT, height=100, placeholder="What tipped the scales", **_field("why"))
+    tomorrow = date.today() + timedelta(days=1)
+    here.look_again = max(here.look_again, tomorrow)
+    st.date_input("Look at it again on", min_value=tomorrow, width=220, **_field("look_again"))
+    rejected = _rejected([one for one in candidates if one is not decided])
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.button("Sign", type="primary", icon=":material/draw:", on_click=_press, help=tip("sign"))
+        place = st.empty()
+    if here.signing:
+        here.signing = False
+        _make(result, decided, required, rejected, place)
+    if (record := signed_decision()) is not None:
+        _tell(record, decided, required)
+
+
+def _field(name: str, shown: Any = None) -> dict[str, Any]:
+    """Arguments of a widget for a field of the draft."""
+    here = draft()
+
+    def take(value: Any) -> None:
+        if value is not None:  # a date can be taken away
+            setattr(draft(), name, value)
+
+    return mirrored(f"sign_{name}", getattr(here, name) if shown is None else shown, take)
+
+
+def _press() -> None:
+    draft().signing = True
+
+
+def _say_how_it_stands(decided: Candidate) -> None:
+    """What is signed, before it is; a requirement that is not met is no hindrance, and stands in the record."""
+    subject = decided.subject if decided.cell is None else f"{decided.subject[0].upper()}{decided.subject[1:]}"
+    told = verdict_in_words(decided.checked, decided.facts.people, subject)
+    if decided.collapse:
+        told += f" {decided.collapse}"
+    if decided.verdict != "pass":
+        told += " It can be signed all the same: the record says so."
+    if decided.facts.changed and not decided.facts.n_refits:
+        told += " There are no refits of it yet, so the record will tell of intervals over people only."
+    st.caption(escape_markdown(told))
+
+
+def _rejected(others: Sequence[Candidate]) -> dict[str, str]:
+    """The alternatives that are rejected, each with a reason: at first all that are shown, by what they break."""
+    here, titles = draft(), {one.name: one.title for one in others}
+
+    def choose(names: list[str]) -> None:
+        draft().kept = set(titles) - set(names)
+
+    st.multiselect(
+        "Rejected alternatives",
+        list(titles),
+        format_func=lambda name: titles[name],
+        placeholder="None",
+        **mirrored("sign_rejected", [name for name in titles if name not in here.kept], choose),
+    )
+    found = {}
+    named = [one for one in others if one.name not in here.kept]
+    columns = st.columns(2, gap="medium") if named else []
+    for place, one in enumerate(named):
+        with columns[place % 2]:
+            found[one.in_full] = _reason(one)
+    return found
+
+
+def _reason(one: Candidate) -> str:
+    reason = draft().reasons.get(one.name, _usual_reason(one))
+
+    def take(text: str) -> None:
+        draft().reasons[one.name] = clean_line(text, MAX_LINE)
+
+    st.text_input(f"Why not {one.subject}", max_chars=MAX_LINE, **mirrored(f"sign_why_{one.name}", reason, take))
+    return reason
+
+
+def _usual_reason(one: Candidate) -> str:
+    """What speaks against a model, until somebody says it otherwise."""
+    if one.collapse:
+        return clean_line(one.collapse, MAX_LINE)
+    for verdict, words in (("fail", "fails"), ("cannot tell", "cannot be told")):
+        rows = one.checked[one.checked["verdict"] == verdict]["wanted"]
+        if len(rows):
+            return clean_line(f"{words}: {', '.join(rows)}", MAX_LINE)
+    changed = count_of(one.facts.changed, "decision")
+    return f"meets everything, with {changed} changed"
+
+
+def _make(
+    result: FitResult, decided: Candidate, required: Requirements, rejected: Mapping[str, str], place: Any
+) -> None:
+    """The record of the decision, or a sentence why there is none."""
+    here = draft()
+    try:
+        signature = Signature(
+            clean_line(here.who, MAX_LINE),
+            clean_line(here.role, MAX_LINE),
+            here.why.strip(),
+            date.today(),
+            here.look_again,
+            rejected,
+        )
+    except DecisionError as error:
+        place.error(str(error), icon=":material/error:")
+        return
+    settings, scene = result.settings, result.scene
+    sha256 = result_of(tasks.hash_of_data(settings), place, "Hashing the data")
+    what = (decided.cell, settings.fairness, required, decided.facts)
+    sign(make_record(signature, scene, decided.decisions, *what, sha256=sha256))
+
+
+def _tell(record: Mapping[str, Any], decided: Candidate, required: Requirements) -> None:
+    """What was signed, and the file of it."""
+    told = record["signature"]
+    verdicts = [each["verdict"] for each in record["verdicts"]]
+    open_ones = [
+        f"{count_of(verdicts.count(name), 'requirement')} {words}"
+        for name, words in (("fail", "not met"), ("cannot tell", "that cannot be told"))
+        if name in verdicts
+    ]
+    despite = f" with {' and '.join(open_ones)}" if open_ones else ""
+    with st.container(border=True):
+        st.markdown(
+            f":material/verified: **Signed{despite}** on {told['signed']} by {escape_markdown(told['who'])}, "
+            f"{escape_markdown(told['role'])}; look again on {told['look_again']}."
+        )
+        if not _is_about(record, decided, required):
+            st.markdown(
+                "It is about another model than the one chosen above, or about other requirements: sign again to "
+                "replace it."
+            )
+        with st.container(horizontal=True, vertical_alignment="center"):
+            offer("Decision as JSON", record_json(record).encode(), FILE_NAME, key="decision_json")
+            st.page_link("pages/take_home.py", label="The report has a page of it", icon=":material/description:")
+        st.caption(
+            f"Its hash is `{record['sha256'][:16]}…`, over everything in it: settings, data, figures, requirements, "
+            "versions of software and who signed. `commod verify commod-decision.json` trains the model again and "
+            "compares."
+        )
+
+
+def _is_about(record: Mapping[str, Any], decided: Candidate, required: Requirements) -> bool:
+    model, cell = record["model"], decided.cell
+    if record["requirements"] != required.plain:
+        return False
+    if cell is None or model["method"] != cell.method:
+        return cell is None and model["method"] == "f"
+    others = {name: list(value) if isinstance(value, tuple) else value for name, value in cell.others}
+    return bool(model["value"] == cell.value and model["settings"] == others and model["seed"] == cell.seed)

@@ -1,0 +1,110 @@
+"""The decision of a session: what is typed before it is signed, what was signed, and a file that somebody brought."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import date, timedelta
+from typing import Any
+
+import pandas as pd
+
+from commod.dashboard.state import session
+from commod.dashboard.state.own_data import own_data
+from commod.dashboard.state.page_state import PageState
+from commod.dashboard.state.runs_file import clean_name
+from commod.dashboard.state.uploads import UploadError, take_upload
+from commod.datasets import Task, data_of, is_shipped, load_task
+from commod.decisions import read_record
+from commod.experiments.scene import SceneKey
+
+# Days after which a decision is looked at again, unless somebody says otherwise.
+HALF_A_YEAR = 182
+
+
+@dataclass
+class Draft:
+    """What is typed before a decision is signed; it outlives slider moves and visits to other pages."""
+
+    who: str = ""
+    role: str = ""
+    why: str = ""
+    look_again: date = field(default_factory=lambda: date.today() + timedelta(days=HALF_A_YEAR))
+    decided: str = ""  # the name of the model; the first one if it is not shown
+    kept: set[str] = field(default_factory=set)  # models that are not named as rejected
+    reasons: dict[str, str] = field(default_factory=dict)  # by name of the model, where somebody has typed one
+    signing: bool = False  # whether the button was pressed and the record is not made yet
+
+
+draft = PageState("decision_draft", Draft)
+_signed: PageState[dict[tuple[SceneKey, str], dict[str, Any]]] = PageState("signed", dict)
+
+
+def sign(record: dict[str, Any]) -> None:
+    """Keep the record of a decision about the scene and the criterion that are shown, in place of an earlier one."""
+    _signed()[session.current().problem()] = record
+
+
+def signed_decision() -> dict[str, Any] | None:
+    """The record that was last signed about the scene and the criterion that are shown; None if there is none.
+
+    Its model need not be that of the sliders: see ``record["model"]``. Uploaded data that are forgotten take theirs
+    with them.
+    """
+    here, known = _signed(), session.data_sets()
+    for problem in [problem for problem in here if data_of(problem[0].data) not in known]:
+        del here[problem]
+    return here.get(session.current().problem())
+
+
+# ---- a file that somebody brought ----
+
+
+@dataclass
+class Brought:
+    """The file of a decision, what is wrong with it, and what came of training again."""
+
+    name: str = ""
+    record: dict[str, Any] | None = None
+    fault: str = ""
+    ticket: Any = None  # of the training
+    lines: pd.DataFrame | None = None
+    uploads: int = 0  # a new number is a new, empty uploader
+
+
+brought = PageState("decision_file", Brought)
+
+
+def bring() -> None:
+    """Callback: read the file that was uploaded, in place of an earlier one."""
+    here = brought()
+    try:
+        uploaded = take_upload(f"decision_upload_{here.uploads}")
+    except UploadError as error:
+        here.fault, here.record = str(error), None
+        return
+    if uploaded is None:
+        return
+    put_away()
+    here = brought()
+    here.name = clean_name(uploaded[0], 40)
+    try:
+        here.record = read_record(uploaded[1])
+    except ValueError as error:
+        here.fault = str(error)
+
+
+def put_away() -> None:
+    """Forget the file, and end its training."""
+    here = brought()
+    if here.ticket is not None:
+        here.ticket.leave()
+    brought.set(Brought(uploads=here.uploads + 1))
+
+
+def data_of_record(record: dict[str, Any]) -> Task | None:
+    """The data of a decision as they are here: those that ship, else the table that this session has brought."""
+    name = record["data"]["name"]
+    if is_shipped(name):
+        return load_task(name)
+    own = own_data()
+    return None if own is None else load_task(own.name)

@@ -1,0 +1,288 @@
+"""The Decide page, headless."""
+
+import pytest
+
+from commod.dashboard.jobs import service, tasks
+from commod.dashboard.jobs.results import fit_result
+from commod.dashboard.pages.decide.brought import LINES, WHAT
+from commod.dashboard.pages.decide.models import form_of, keeping
+from commod.dashboard.pages.decide.verdict import TABLE
+from commod.dashboard.state.settings import defaults
+from commod.dashboard.views.verdicts import verdict_in_words
+from commod.datasets import load_task
+from commod.decisions import (
+    Requirements,
+    check_requirements,
+    facts_of,
+    facts_of_f,
+    make_record,
+    read_record,
+    record_json,
+    requirements_in,
+    verify_record,
+)
+from commod.decisions.record import _signature_in
+from commod.experiments import prepare
+from tests.dashboard.driving import captions, fine, run, tables, words
+from tests.dashboard.hostile import let_through
+from tests.decisions.test_record import sealed
+
+PAGE = "pages/decide.py"
+METHODS = "commod,oracle_roc"
+
+
+def press(app, label):
+    return fine(next(button for button in app.button if button.label.startswith(label)).click().run())
+
+
+@pytest.fixture(scope="module")
+def decided():
+    """Some requirements, and two methods that are quick."""
+    return fine(run(PAGE, req="p_rule:0.5;changed:0.2;worse_off:0", methods=METHODS))
+
+
+def test_without_a_requirement_the_page_says_what_to_do_and_shows_an_example():
+    app = fine(run(PAGE, methods=METHODS))
+    assert "Nothing is required yet. Switch on above what you care about" in words(app)
+    assert TABLE not in tables(app)
+    press(app, "The four-fifths rule: P-Rule at least 0.8")
+    assert app.query_params["req"] == "p_rule:0.8"
+    assert app.number_input(key="required_p_rule").value == 0.8
+    assert "The model on your screen meets none of 1 requirement; 1 fails." in words(app)
+
+
+def test_a_requirement_is_switched_on_and_given_a_number():
+    app = fine(run(PAGE, methods="commod"))
+    fine(app.pills(key="required").set_value(["changed"]).run())
+    assert app.query_params["req"] == "changed:0.08"
+    fine(app.number_input(key="required_changed").set_value(20.0).run())
+    assert app.query_params["req"] == "changed:0.2"
+    assert "**The model on your screen meets the one requirement.**" in words(app)
+    fine(app.pills(key="required").set_value([]).run())
+    assert "req" not in app.query_params
+
+
+def test_every_model_is_judged_by_every_requirement(decided):
+    app = decided
+    found = {row[0]: row[1:] for row in tables(app)[TABLE]}
+    assert list(found) == [
+        "All together",
+        "A P-Rule of 0.5 or more",
+        "At most 20 % of the decisions changed",
+        "Nobody worse off",
+        "Decisions changed",
+    ]
+    assert len(found["All together"]) == 4  # on the screen, f, COMMOD's best, Oracle ROC
+    assert "0.0% for whoever comes" in found["Nobody worse off"][1]
+    assert found["Nobody worse off"][0].startswith('<span class="cx-who">On your screen</span><strong>✗ fail</strong>')
+    assert "over refits" in words(app)  # of the model on the screen
+    assert "refits [" in found["A P-Rule of 0.5 or more"][0]
+    assert "refits [" not in found["A P-Rule of 0.5 or more"][2]
+    assert "chosen on the people on whom it is judged" in captions(app)
+
+
+def test_the_others_are_refitted_if_somebody_asks(decided):
+    app = press(decided, "Refit the others, too")
+    found = {row[0]: row[1:] for row in tables(app)[TABLE]}
+    assert all("refits [" in cell for cell in found["A P-Rule of 0.5 or more"][2:])
+    assert not [button for button in app.button if button.label == "Refit the others, too"]
+
+
+def test_what_is_waited_for_goes_on_while_numbers_are_changed(monkeypatch):
+    """Each run of the script gives up its places in the queue; those that go on are not begun again."""
+    started, kept = [], {}
+    monkeypatch.setattr(service, "submit", lambda task: started.append(task.kind) or Held())
+    monkeypatch.setattr(service, "_going_on", lambda: kept)
+    settings = defaults("german")
+    wanted = [tasks.sweep(name, settings) for name in ("commod", "lpp")]
+    service.go_on(*wanted)
+    service.go_on(*wanted)
+    assert started == ["sweep", "sweep"]
+    first = kept[wanted[0].key]
+    service.go_on(wanted[1])
+    assert first.left
+    assert [*kept] == [wanted[1].key]
+
+
+class Held:
+    left = False
+
+    def leave(self):
+        self.left = True
+
+
+def test_the_best_of_commod_is_one_click_away():
+    app = fine(run(PAGE, req="changed:0.02", methods="commod", lambda_fair="4"))
+    press(app, "Take this setting")
+    assert app.query_params["lambda_fair"] == "0"
+    assert "meets the one requirement" in words(app)
+    assert not [button for button in app.button if button.label == "Take this setting"]
+
+
+def test_features_and_direction_are_settings_and_one_click_keeps_them():
+    app = fine(run(PAGE, req="kept_out:lsat;direction:improve", methods="commod"))
+    assert "meets none of 2 requirements; 2 fail." in words(app)
+    press(app, "Train it so: keep these features out and nobody can lose")
+    assert app.query_params["without"] == "lsat"
+    assert app.query_params["direction"] == "improve"
+    assert "meets all 2 requirements" in words(app)
+
+
+def test_commods_sweep_is_limited_as_the_requirements_say():
+    settings = defaults("law_school")
+    assert form_of(settings, Requirements(p_rule=0.8)) == ()
+    form = dict(form_of(settings, Requirements(kept_out=("lsat",), direction="improve")))
+    assert form["direction"] == "improve"
+    assert "lsat" not in form["features"]
+    assert keeping(settings, Requirements()) == settings
+
+
+def test_the_sentence_counts_what_is_met():
+    facts = facts_of_f(prepare("law_school"))
+
+    def told(**asked):
+        return verdict_in_words(check_requirements(Requirements(**asked), facts), facts.people, "f")
+
+    assert told(changed=0.1) == "f meets the one requirement."
+    assert told(changed=0.1, worse_off=0) == "f meets all 2 requirements."
+    assert told(changed=0.1, p_rule=0.8) == "f meets 1 of 2 requirements; 1 fails."
+    assert told(p_rule=0.8, dm=0.0) == "f meets none of 2 requirements; 2 fail."
+    assert told(p_rule=0.25, changed=0.1) == "f meets 1 of 2 requirements; 1 cannot be told with 1,376 people."
+
+
+# ---- signing ----
+
+
+def fill(app, **texts):
+    for name, text in texts.items():
+        box = app.text_area(key="sign_why") if name == "why" else app.text_input(key=f"sign_{name}")
+        box.set_value(text)
+    return fine(app.run())
+
+
+def upload(app, content, name="decision.json"):
+    """As the browser does."""
+    app.file_uploader[-1].set_value((name, content, "application/json"))
+    return app.run()
+
+
+def record_of(app):
+    return app.session_state["held_signed"].copy().popitem()[1]
+
+
+@pytest.fixture(scope="module")
+def signed():
+    app = fine(run(PAGE, req="p_rule:0.5;changed:0.2;worse_off:0", methods=METHODS))
+    fill(app, who="Ada <b>", role="head", why="Fair [enough](//evil.example).")
+    return press(app, "Sign")
+
+
+def test_a_decision_needs_a_name_a_role_and_a_reason():
+    app = run(PAGE, req="changed:0.2", methods="commod")
+    app = next(button for button in app.button if button.label == "Sign").click().run()
+    assert [error.value for error in app.error] == [
+        "Nothing is said under “who”: a decision needs a name, a role and a reason."
+    ]
+    assert "held_signed" not in app.session_state or not app.session_state["held_signed"]
+
+
+def test_what_is_signed_is_a_record_that_verifies(signed):
+    app = signed
+    record = read_record(record_json(record_of(app)))
+    assert record["signature"]["who"] == "Ada <b>"
+    assert record["requirements"] == {"p_rule": 0.5, "changed": 0.2, "worse_off": 0.0}
+    assert set(record["signature"]["rejected"]) == {
+        "f, as it is",
+        "COMMOD (λ_fair 4, λ_ratio 0.05)",
+        "Oracle ROC (margin 0.15)",
+    }
+    assert record["signature"]["rejected"]["f, as it is"] == "fails: a P-Rule of 0.5 or more"
+    assert {each["requirement"]: each["verdict"] for each in record["verdicts"]}["worse_off"] == "fail"
+    assert "**Signed with 1 requirement not met** on" in words(app)
+    assert not let_through(app)
+    assert any(button.label == "Decision as JSON" for button in app.get("download_button"))
+    assert verify_record(without_refits(record), load_task("law_school"))["agrees"].all()
+
+
+def without_refits(record):
+    """Of these tests, whose refits are the model itself."""
+    scene, result = prepare("law_school"), fit_result(defaults("law_school"))
+    facts = facts_of(scene, result.decisions, result.cell)
+    what = (result.cell, result.settings.fairness, requirements_in(record), facts)
+    made = make_record(_signature_in(record["signature"]), scene, result.decisions, *what)
+    for part in ("figures", "data", "requirements", "signature"):
+        assert made[part] == record[part]
+    assert made["model"] == record["model"] | {"refits": 0}
+    return made
+
+
+def test_what_is_typed_outlives_a_slider_and_another_page():
+    app = fine(run(PAGE, req="changed:0.2", methods="commod"))
+    fill(app, who="Ada", why="Because.")
+    app.text_input(key="sign_why_f").set_value("too unfair")
+    fine(app.run())
+    fine(app.select_slider(key="set_lambda_fair").set_value(2.0).run())
+    fine(app.switch_page("pages/data.py").run())
+    fine(app.switch_page(PAGE).run())
+    assert app.text_input(key="sign_who").value == "Ada"
+    assert app.text_area(key="sign_why").value == "Because."
+    assert app.text_input(key="sign_why_f").value == "too unfair"
+    fine(app.selectbox(key="sign_decided").set_value("f").run())
+    fill(app, role="head")
+    press(app, "Sign")
+    record = record_of(app)
+    assert record["model"]["method"] == "f"
+    assert set(record["signature"]["rejected"]) == {
+        "COMMOD (λ_fair 2, λ_ratio 0.05, λ_concepts 0.05, k 2)",
+        "COMMOD (λ_fair 0, λ_ratio 0.05)",
+    }
+    fine(app.number_input(key="required_changed").set_value(10.0).run())
+    assert "It is about another model than the one chosen above, or about other requirements" in words(app)
+
+
+# ---- a decision that somebody brings ----
+
+
+def test_a_decision_is_checked_at_once_and_trained_again_if_somebody_asks(signed):
+    record = without_refits(record_of(signed))
+    app = fine(upload(run(PAGE), record_json(record).encode()))
+    assert "its hash is right" in app.success[0].value
+    found = dict(tables(app)[WHAT])
+    assert found["Model"].startswith("COMMOD, λ_fair 3, λ_ratio 0.05, λ_concepts")
+    assert found["Verdict: People worse off at most"] == "✗ fail, 1.3%"
+    assert not let_through(app)
+    press(app, "Train it again and compare")
+    assert any("lines agree: data, figures and verdicts." in told.value for told in app.success)
+    assert ["P-Rule of the model", "✓ agrees"] in [row[:2] for row in tables(app)[LINES]]
+    press(app, "Put it away")
+    assert WHAT not in tables(app)
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        (b"", "The file is empty"),
+        (b"[" * 100_000, "nested"),
+        (b'{"format": "commod-decision/9"}', "no decision that can be read here"),
+        (b'{"format": "commod-decision/1", "<img src=x onerror=alert(1)>": 1}', "has no field"),
+    ],
+)
+def test_what_is_no_decision_gets_a_sentence(content, sentence):
+    app = upload(run(PAGE), content, "[p](//evil.example).json")
+    assert not app.exception
+    (error,) = app.error
+    assert sentence in error.value.replace("\\", "")
+    assert not let_through(app)
+
+
+def test_a_changed_decision_and_one_about_other_data_are_told(signed):
+    record = record_of(signed)
+    app = upload(run(PAGE), record_json(record).replace("head", "hand").encode())
+    assert "was changed since it was signed" in app.error[0].value
+    other = sealed(record, data=record["data"] | {"name": "own-1"})
+    app = fine(upload(run(PAGE), record_json(other).encode()))
+    assert "about a table that somebody brought" in app.info[0].value
+    other = sealed(record, data=record["data"] | {"name": "german"})
+    app = upload(run(PAGE), record_json(other).encode())
+    app = next(button for button in app.button if button.label.startswith("Train it again")).click().run()
+    assert "The data here are not those that were signed for." in app.error[0].value
