@@ -60,7 +60,7 @@ def models_to_choose_from(scene: Scene, sweep: Sweep) -> pd.DataFrame:
     values = values.dropna().round(9).drop_duplicates()
     signs = {name: FIGURES[name].direction for name in names[:2]} | {"change_rate": -1, WORSE_OFF: -1}
     values = values[undominated(*(sign * values[name] for name, sign in signs.items()))]
-    told = [name for name in signs if values[name].nunique() > 1]
+    told = [name for name in signs if values[name].max() > values[name].min()]
     found: pd.DataFrame = values[told]
     found.attrs["signs"] = {name: signs[name] for name in told}
     return found
@@ -177,7 +177,7 @@ class Interview:
         shape = (DRAWN, len(spans))
         weight = random.dirichlet(np.ones(len(spans)), DRAWN)
         enough = np.where(random.random(shape) < 0.5, 1.0, random.uniform(0.2, 1.0, shape))
-        steady = np.exp(random.uniform(*np.log(STEADY), DRAWN))
+        steady = np.exp(random.uniform(np.log(STEADY[0]), np.log(STEADY[1]), DRAWN))
         parts = [np.minimum(scaled[:, k], enough[:, [k]]) * (weight / enough)[:, [k]] for k in range(len(spans))]
         return _Drawn(np.sum(parts, axis=0), steady)
 
