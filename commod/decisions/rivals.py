@@ -13,7 +13,7 @@ from commod.decisions.verdicts import Verdict, check_requirements, overall
 from commod.experiments.scene import Scene
 from commod.experiments.sweep import Model, Sweep
 
-__all__ = ["Best", "best_under", "share_against", "shortfalls"]
+__all__ = ["Best", "best_under", "shortfalls"]
 
 # Of the models that meet the requirements, so many are looked at for one that meets them beyond doubt.
 LOOKED_AT = 10

@@ -218,9 +218,9 @@ def consistency_in_words(found: Preference) -> str:
     fits = found.chance <= 0.1 and found.same == found.repeated
     told = "Your answers fit together" if fits else "Take this with care: your answers do not clearly fit together"
     told = (
-        f"**{told}.** One preference explains {found.explained} of your {count_of(found.choices, 'choice', 'choices')}; "
-        f"of answers given at random it would explain {found.by_chance:.1f} on average, and as many as this in "
-        f"{round(100 * found.chance)} of 100 cases."
+        f"**{told}.** One preference explains {found.explained} of {count_of(found.choices, 'choice', 'choices')} "
+        f"between A and B; of answers at random it would explain {found.by_chance:.1f} on average, and as many as this "
+        f"in {round(100 * found.chance)} of 100 cases."
     )
     if found.repeated == 1:
         how = "the same way" if found.same else "the other way"
