@@ -189,12 +189,18 @@ def _take(there: Settings) -> None:
     )
 
 
+def fit_together(found: Preference) -> bool:
+    """Whether answers are clearly more consistent than answers at random, and were the same when asked again."""
+    return found.chance <= 0.1 and found.same == found.repeated
+
+
 def sure_in_words(found: Preference) -> str:
     """How sure the answers are of the model."""
-    return (
+    told = (
         f"**{found.sure:.0%} sure** that it is the best for you among COMMOD's models, or nearly: of what lies between "
         "your best and your worst model it then loses no more than a twentieth."
     )
+    return told if fit_together(found) else f"Taken at their word, they are {told}"
 
 
 def trade_in_words(found: Preference, fairness: str) -> str:
@@ -215,8 +221,8 @@ def consistency_in_words(found: Preference) -> str:
     """How consistent the answers were, plainly."""
     if not found.choices:
         return "You saw no difference in any pair, so nothing can be said of how consistent the answers were."
-    fits = found.chance <= 0.1 and found.same == found.repeated
-    told = "Your answers fit together" if fits else "Take this with care: your answers do not clearly fit together"
+    careful = "Take this with care: your answers do not clearly fit together"
+    told = "Your answers fit together" if fit_together(found) else careful
     told = (
         f"**{told}.** One preference explains {found.explained} of {count_of(found.choices, 'choice', 'choices')} "
         f"between A and B; of answers at random it would explain {found.by_chance:.1f} on average, and as many as this "
