@@ -1,6 +1,7 @@
-"""Requirements, verdicts and signed decisions."""
+"""Requirements, verdicts, choosing by pairs, and signed decisions."""
 
 from commod.decisions.facts import Facts, Measured, facts_of, facts_of_counts, facts_of_f
+from commod.decisions.pairs import ANSWERS, Answer, Interview, Preference, models_to_choose_from
 from commod.decisions.record import (
     DecisionError,
     Signature,
@@ -17,13 +18,17 @@ from commod.decisions.rivals import Best, best_under, collapse_of
 from commod.decisions.verdicts import VERDICTS, check_requirements, more_people, overall
 
 __all__ = [
+    "ANSWERS",
     "DIRECTIONS",
     "RULES",
     "VERDICTS",
+    "Answer",
     "Best",
     "DecisionError",
     "Facts",
+    "Interview",
     "Measured",
+    "Preference",
     "Requirements",
     "RequirementsError",
     "Rule",
@@ -36,6 +41,7 @@ __all__ = [
     "facts_of_counts",
     "facts_of_f",
     "make_record",
+    "models_to_choose_from",
     "more_people",
     "other_versions",
     "overall",

@@ -102,17 +102,17 @@ def shortfalls(requirements: Requirements, scene: Scene, sweep: Sweep) -> pd.Dat
         elif name == "changed":
             values = points["change_rate"]
         elif name == "worse_off":
-            values = _share_against("improve", scene, sweep)
+            values = share_against("improve", scene, sweep)
         else:
             values = points[name]
         short = RULES[name].sign * (limit - values)
         columns[name] = short.where(short > 1e-12, 0.0)  # NaN, where nobody changed, is no shortfall
     if requirements.direction:
-        columns["direction"] = _share_against(requirements.direction, scene, sweep)
+        columns["direction"] = share_against(requirements.direction, scene, sweep)
     return pd.DataFrame(columns, index=points.index)
 
 
-def _share_against(direction: str, scene: Scene, sweep: Sweep) -> pd.Series:
+def share_against(direction: str, scene: Scene, sweep: Sweep) -> pd.Series:
     """Of each model, the share of decisions that changed for the worse ("improve") or for the better ("worsen")."""
     good = scene.task.spec.favourable
     lost = good if direction == "improve" else 1 - good

@@ -2,9 +2,13 @@
 
 import html
 import re
+from functools import cache
 
+import pandas as pd
 from streamlit.testing.v1 import AppTest
 
+from commod.experiments import Sweep, prepare
+from commod.experiments.sweep import Cell, Shared, about_cell, as_points, fit_cell
 from tests.browsing import ROOT
 
 
@@ -58,3 +62,14 @@ def fine(app):
     assert not app.exception
     assert not app.error
     return app
+
+
+@cache
+def small_sweep():
+    """A scene, and a few models of COMMOD on it."""
+    scene, criterion = prepare("law_school"), "demographic_parity"
+    shared = Shared()
+    cells = [Cell("commod", value, (("lambda_ratio", 0.05),)) for value in (0.0, 1.0, 2.0, 3.0, 4.0, 6.0)]
+    models = tuple(fit_cell(scene, cell, criterion, shared) for cell in cells)
+    rows = [about_cell(scene, model.cell, criterion) | scene.figures(model.decisions_test) for model in models]
+    return scene, Sweep("commod", models, as_points(pd.DataFrame(rows)))

@@ -7,12 +7,13 @@ from dataclasses import replace
 
 import pandas as pd
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from commod.dashboard import rooms
 from commod.dashboard.jobs import wait
 from commod.dashboard.jobs.results import fit_result
 from commod.dashboard.pages.explore import page as explore
-from commod.dashboard.pages.room import frames, report
+from commod.dashboard.pages.room import frames, leading, report
 from commod.dashboard.pages.room.leading import zipped_tables
 from commod.dashboard.rooms import Model, RoomError, room_store
 from commod.dashboard.state.link import link_of_model
@@ -20,13 +21,21 @@ from commod.dashboard.state.settings import defaults
 from commod.dashboard.text.language import phrase
 from commod.dashboard.views.lesson.scenarios import scenario
 from commod.dashboard.views.lesson.script import Answer, Question
+from commod.dashboard.views.pairs import Offer
 from commod.dashboard.views.room import figures_of
-from tests.dashboard.driving import fine, run, slider, tables, words
+from commod.decisions import Answer as Said
+from commod.decisions import Interview, models_to_choose_from
+from tests.dashboard.driving import fine, run, slider, small_sweep, tables, words
 
 ROOM, LESSON = "pages/room.py", "pages/lesson.py"
 USUAL = defaults("law_school")
 # What the model says at the first step.
 ANSWER = "of **15** that they will pass"
+DIALOG = """
+from commod.dashboard.pages.room import leading
+from commod.dashboard.views.room import present
+leading._choose_pair(present())
+"""
 
 
 @pytest.fixture(autouse=True)
@@ -348,6 +357,28 @@ def test_a_pair_is_counted(klass):
     app.session_state["room_choices"] = True
     rows = tables(app.run())["The answers as a table"]
     assert rows == [["Model A", "First vote", "0"], ["Model B", "First vote", "1"], ["Neither", "First vote", "1"]]
+
+
+def test_the_most_telling_pair_is_asked_and_what_the_room_says_of_it_is_an_answer(klass, monkeypatch):
+    scene, sweep = small_sweep()
+    offer = Offer(USUAL, scene, sweep, Interview(models_to_choose_from(scene, sweep)))
+    monkeypatch.setattr(leading, "offer_of", lambda settings, place: offer)
+    assert leading.answers_of(klass.room, offer) == []
+    assert "Ask the most telling pair" in [
+        button.label for button in click(klass.page(klass.leader), "This model or that?").button
+    ]
+    dialog = AppTest.from_string(DIALOG, default_timeout=60)  # its parts rerun alone, which the harness cannot do
+    dialog.query_params["room"], dialog.query_params["seat"] = klass.leader.code, klass.leader.token
+    click(fine(dialog.run()), "Ask the most telling pair")
+    asked = klass.room.question
+    first = offer.interview.most_telling([])
+    assert [asked.a.link, asked.b.link] == [link_of_model(offer.there(place)) for place in first]
+    assert asked.a.figures["accuracy"] == pytest.approx(offer.interview.models.loc[first[0], "accuracy"])
+    assert leading.answers_of(klass.room, offer) == [Said(*first, "s")]
+    klass.store.choose(klass.ann, "neither")
+    assert leading.answers_of(klass.room, offer) == [Said(*first, "n")]
+    klass.store.choose(klass.bo, "b")
+    assert leading.answers_of(klass.room, offer) == [Said(*first, "b")]
 
 
 # ---- without a page ----

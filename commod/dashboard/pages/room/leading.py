@@ -27,8 +27,10 @@ from commod.dashboard.text.escape import safe_csv
 from commod.dashboard.views import frame
 from commod.dashboard.views.download import offer
 from commod.dashboard.views.lesson.scenarios import all_scenarios, scenario
+from commod.dashboard.views.pairs import Offer, offer_of
 from commod.dashboard.views.room import Here, act, attempt, figures_of, is_for_rooms, known, leave
 from commod.dashboard.views.words import say
+from commod.decisions import Answer
 
 MINUTES = (1, 2, 3, 5, 10, 15)
 
@@ -151,32 +153,71 @@ def offered(here: Here) -> list[Offered]:
 
 
 def _pair(here: Here) -> None:
-    with st.popover(
-        say("room.ask_pair"), icon=":material/compare_arrows:", width="stretch", key="room_pair", on_change="rerun"
-    ) as opened:
-        if not opened.open:
-            return
-        models = offered(here)
-        if len(models) < 2:
-            st.markdown(say("room.two_needed"))
-            return
-        a, b = (
-            st.selectbox(
-                say(f"room.model_{name}"),
-                range(len(models)),
-                index=place,
-                format_func=lambda i: models[i].title,
-                key=f"room_pair_{name}",
-            )
-            for place, name in enumerate("ab")
+    """A dialog: below the edge of a small screen, half of a popover in the sidebar could not be seen."""
+    if st.button(say("room.ask_pair"), icon=":material/compare_arrows:", width="stretch", key="room_pair"):
+        st.dialog(say("room.ask_pair"), icon=":material/compare_arrows:")(_choose_pair)(here)
+
+
+def _choose_pair(here: Here) -> None:
+    place = st.empty()
+    if is_for_rooms(session.current()):
+        st.markdown(say("room.telling_says"))
+        if st.button(say("room.ask_telling"), icon=":material/psychology:", width="stretch", key="room_telling"):
+            _ask_telling(here, place)
+        st.divider()
+    models = offered(here)
+    if len(models) < 2:
+        st.markdown(say("room.two_needed"))
+        return
+    a, b = (
+        st.selectbox(
+            say(f"room.model_{name}"),
+            range(len(models)),
+            index=i,
+            format_func=lambda i: models[i].title,
+            key=f"room_pair_{name}",
         )
-        if a == b:
-            st.caption(say("room.two_different"))
-        elif st.button(say("room.ask_it"), type="primary"):
-            place = st.empty()
-            pair = [_model(models[i].settings, place) for i in (a, b)]
-            if act(lambda store: store.ask_pair(here.seat, *pair)):
-                st.rerun()
+        for i, name in enumerate("ab")
+    )
+    if a == b:
+        st.caption(say("room.two_different"))
+    elif st.button(say("room.ask_it"), type="primary", key="room_ask_pair"):
+        _ask_pair(here, models[a].settings, models[b].settings, place)
+
+
+def _ask_pair(here: Here, a: Settings, b: Settings, place: Any) -> None:
+    pair = [_model(settings, place) for settings in (a, b)]
+    if act(lambda store: store.ask_pair(here.seat, *pair)):
+        st.rerun()
+
+
+def _ask_telling(here: Here, place: Any) -> None:
+    """Ask about the pair that tells most after what the room has answered."""
+    offer = offer_of(session.current(), place)
+    pair = offer.interview.most_telling(answers_of(here.room, offer))
+    if pair is None:
+        st.markdown(say("room.all_asked"))
+        return
+    _ask_pair(here, offer.there(pair[0]), offer.there(pair[1]), place)
+
+
+def answers_of(room: Room, offer: Offer) -> list[Answer]:
+    """What a room said of pairs out of these models: which one more people chose in the last vote about each."""
+    places = {link_of_model(offer.there(place)): int(place) for place in offer.interview.models.index}
+    found = []
+    for question in room.questions:
+        if question.a is None or question.b is None or not {question.a.link, question.b.link} <= set(places):
+            continue
+        chosen = [vote.choice for vote in question.of_round(question.rounds)]
+        ahead = chosen.count("a") - chosen.count("b")
+        found.append(
+            Answer(
+                places[question.a.link],
+                places[question.b.link],
+                "a" if ahead > 0 else "b" if ahead < 0 else "n" if chosen else "s",
+            )
+        )
+    return found
 
 
 def _model(settings: Settings, place: Any) -> Model:

@@ -1,0 +1,237 @@
+"""Choose by pairs: "this model or that?", in people's words, and the setting that the answers lead to."""
+
+from __future__ import annotations
+
+import logging
+import re
+from dataclasses import dataclass, field
+from functools import partial
+
+import streamlit as st
+
+from commod.dashboard.state import session
+from commod.dashboard.state.page_state import PageState
+from commod.dashboard.state.settings import Settings, in_words
+from commod.dashboard.text.escape import escape_markdown
+from commod.dashboard.text.glossary import tip
+from commod.dashboard.views.pairs import Offer, offer_of
+from commod.dashboard.views.peoples_words import bullets, in_peoples_words
+from commod.dashboard.views.room import say_aloud
+from commod.decisions import ANSWERS, Answer, Preference
+from commod.decisions.pairs import FEWEST, MOST
+from commod.experiments.scene import SceneKey
+from commod.metrics.figures import CRITERIA
+from commod.uploads.limits import count_of
+
+Problem = tuple[SceneKey, str]
+# Fewer answers than this lead nowhere.
+TOO_FEW = 3
+# In a link: which models were asked about, and a letter for each answer.
+_WRITTEN = re.compile(rf"([0-9a-f]{{6}})([{''.join(ANSWERS)}]{{1,{MOST}}})")
+
+
+@dataclass
+class Asking:
+    """The questions about one scene and criterion. Nothing of the data is in it: they may be forgotten."""
+
+    kept: str = ""  # of the link, until the models are there
+    digest: str = ""  # of the models
+    answers: list[Answer] = field(default_factory=list)
+    lost: bool = False  # whether the answers of the link were about other models
+
+    @property
+    def text(self) -> str:
+        """For the link."""
+        return self.digest + "".join(answer.said for answer in self.answers) if self.answers else self.kept
+
+
+def _from_link() -> dict[Problem, Asking]:
+    kept = session.state().carried.get("pairs", "")
+    return {session.current().problem(): Asking(kept)} if _WRITTEN.fullmatch(kept) else {}
+
+
+# What this session was asked, by scene and criterion.
+state = PageState("pairs", _from_link)
+
+
+def show() -> None:
+    """The section, from top to bottom."""
+    st.header("Choose by pairs", anchor="pairs")
+    settings = session.current()
+    asking = state().get(settings.problem())
+    session.carry(pairs="" if asking is None else asking.text)
+    if asking is None:
+        _invite(settings)
+        return
+    offer = _offer(settings, asking)
+    if offer is None:
+        return
+    session.carry(pairs=asking.text)
+    if asking.lost:
+        st.warning("The answers in the link were about other models than there are now: they are left out.")
+    pair = offer.interview.next_question(asking.answers)
+    if pair is not None:
+        _ask(asking, offer, pair)
+    elif len(offer.interview.models) < 2:
+        st.info("One model beats all others here, so there is nothing to choose between.", icon=":material/info:")
+    else:
+        _tell(asking, offer)
+
+
+def _invite(settings: Settings) -> None:
+    st.markdown(
+        f"Not sure what to require? Say of {FEWEST} to {MOST} pairs of models which one you would rather answer for. "
+        "Each question is chosen by your answers so far. The end is a setting, and how consistent you were."
+    )
+    st.button("Begin", icon=":material/compare_arrows:", key="pairs_begin", on_click=_begin, args=(settings,))
+
+
+def _begin(settings: Settings) -> None:
+    state()[settings.problem()] = Asking()
+
+
+def _offer(settings: Settings, asking: Asking) -> Offer | None:
+    """The models, and with them the answers of a link."""
+    try:
+        offer = offer_of(settings, st.empty())
+    except ValueError as error:
+        st.error(f"There are no models to choose from: {escape_markdown(error)}", icon=":material/error:")
+        return None
+    except Exception:
+        logging.getLogger(__name__).exception("The models to choose from could not be trained.")
+        st.error("The models to choose from could not be trained, for a reason of ours.", icon=":material/error:")
+        return None
+    asking.digest = offer.interview.digest
+    if found := _WRITTEN.fullmatch(asking.kept):
+        asking.lost = found[1] != asking.digest
+        asking.answers = [] if asking.lost else offer.interview.replay(found[2])
+        asking.kept = ""
+    return offer
+
+
+# ---- a question ----
+
+
+def _ask(asking: Asking, offer: Offer, pair: tuple[int, int]) -> None:
+    """Two models side by side, or one above the other on a phone, and what may be said of them."""
+    number = len(asking.answers) + 1
+    st.markdown(f"**Question {number}** of {FEWEST} to {MOST}: which one would you rather answer for?")
+    told = [in_peoples_words(offer.scene, offer.decisions(place)) for place in pair]
+    for letter, texts, cell in zip("ab", told, st.columns(2, gap="small"), strict=True):
+        with cell.container(border=True, height="stretch", vertical_alignment="distribute"):
+            st.markdown(f"**Model {letter.upper()}**\n\n{bullets(texts)}")
+            # The keys stay the same from one question to the next, and with them the focus of the keyboard.
+            _answer(f"I choose {letter.upper()}", letter, asking, pair, width="stretch")
+    with st.container(horizontal=True, gap="small"):
+        _answer("No difference to me", "n", asking, pair)
+        _answer("Skip", "s", asking, pair)
+        _start_again(offer, type="tertiary")
+    say_aloud(f"Question {number}.")
+
+
+def _answer(label: str, letter: str, asking: Asking, pair: tuple[int, int], **how: str) -> None:
+    def say() -> None:
+        asking.answers.append(Answer(*pair, letter))  # type: ignore[arg-type]
+        asking.lost = False
+
+    st.button(label, key=f"pairs_{letter}", on_click=say, **how)  # type: ignore[arg-type]
+
+
+def _start_again(offer: Offer, **how: str) -> None:
+    st.button(
+        "Start again",
+        icon=":material/restart_alt:",
+        key="pairs_again",
+        on_click=partial(_begin, offer.settings),
+        **how,  # type: ignore[arg-type]
+    )
+
+
+# ---- where the answers lead ----
+
+
+def _tell(asking: Asking, offer: Offer) -> None:
+    """The setting, how sure it is, what was traded, and how consistent the answers were."""
+    found = offer.interview.preference(asking.answers)
+    if found.told < TOO_FEW:
+        st.info(f"Too few questions were answered to tell: {found.told} of {len(asking.answers)}.")
+        _start_again(offer)
+        return
+    there = offer.there(found.place)
+    with st.container(border=True):
+        st.markdown(f"**Your answers lead to {in_words(there)}.**")
+        st.markdown(bullets(in_peoples_words(offer.scene, offer.decisions(found.place))))
+        st.markdown(sure_in_words(found))
+        if traded := trade_in_words(found, offer.settings.fairness):
+            st.markdown(traded)
+        st.markdown(consistency_in_words(found))
+        with st.container(horizontal=True, gap="small"):
+            _take(there)
+            _start_again(offer)
+    say_aloud(f"Your answers lead to {in_words(there)}.")
+
+
+def _take(there: Settings) -> None:
+    if there.model() == session.current().model():
+        st.button("This is the setting of the sliders", disabled=True, key="pairs_take", icon=":material/check:")
+        return
+    there = there.looked_at_as(session.current())
+    free = session.can_go_to(there)
+    st.button(
+        "Take this setting",
+        type="primary",
+        key="pairs_take",
+        icon=":material/tune:",
+        disabled=not free,
+        help=None if free else tip("frozen"),
+        on_click=session.go_to,
+        args=(there,),
+    )
+
+
+def fit_together(found: Preference) -> bool:
+    """Whether answers are clearly more consistent than answers at random, and were the same when asked again."""
+    return found.chance <= 0.1 and found.same == found.repeated
+
+
+def sure_in_words(found: Preference) -> str:
+    """How sure the answers are of the model."""
+    told = (
+        f"**{found.sure:.0%} sure** that it is the best for you among COMMOD's models, or nearly: of what lies between "
+        "your best and your worst model it then loses no more than a twentieth."
+    )
+    return told if fit_together(found) else f"Taken at their word, they are {told}"
+
+
+def trade_in_words(found: Preference, fairness: str) -> str:
+    """What was given up for what; empty if no question was about that."""
+    figure = CRITERIA[fairness].figure
+    told = []
+    for trade, words in (
+        (found.gave_up, "chose the fairer model and gave up 1 point of accuracy for {} of {}"),
+        (found.kept_to, "chose the more accurate one, where 1 point of accuracy stood against {} of {}"),
+    ):
+        if trade is not None:
+            said = words.format(f"{trade.per_point:.3f}", figure.short_in_sentence)
+            told.append(f"{count_of(trade.times, 'time', 'times')} you {said}")
+    return f"What you traded, on average: {'; '.join(told)}." if told else ""
+
+
+def consistency_in_words(found: Preference) -> str:
+    """How consistent the answers were, plainly."""
+    if not found.choices:
+        return "You saw no difference in any pair, so nothing can be said of how consistent the answers were."
+    careful = "Take this with care: your answers do not clearly fit together"
+    told = "Your answers fit together" if fit_together(found) else careful
+    told = (
+        f"**{told}.** One preference explains {found.explained} of {count_of(found.choices, 'choice', 'choices')} "
+        f"between A and B; of answers at random it would explain {found.by_chance:.1f} on average, and as many as this "
+        f"in {round(100 * found.chance)} of 100 cases."
+    )
+    if found.repeated == 1:
+        how = "the same way" if found.same else "the other way"
+        return f"{told} A question that came again, its sides swapped, you answered {how}."
+    if found.repeated:
+        again = f"Of {found.repeated} questions that came again, their sides swapped,"
+        return f"{told} {again} you answered {found.same} the same way."
+    return told

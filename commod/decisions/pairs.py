@@ -1,0 +1,322 @@
+"""Choose by pairs: questions "this model or that?", the most telling first, and the model that the answers lead to.
+
+A preference is a weight for each figure, a point from which on more of that figure no longer matters, and how steadily
+somebody answers. Thousands of them are drawn once; an answer makes those likelier under which it was to be expected.
+The next pair is the one from which the better model can be hoped to be best: the expected utility of the best option
+(Lin et al. 2022, "Preference exploration for efficient Bayesian optimization with multiple outcomes").
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from commod.decisions.rivals import share_against
+from commod.experiments.scene import Scene
+from commod.experiments.sweep import Sweep
+from commod.metrics.figures import CRITERIA, FIGURES
+from commod.metrics.pareto import undominated
+
+__all__ = ["ANSWERS", "Answer", "Interview", "Preference", "Trade", "models_to_choose_from"]
+
+Said = Literal["a", "b", "n", "s"]
+# What may be answered, by the letter that it is kept as.
+ANSWERS: dict[Said, str] = {"a": "model A", "b": "model B", "n": "no difference", "s": "skipped"}
+# How many questions are asked: so many that are answered, at least, and so many in all, at most.
+FEWEST, MOST = 8, 15
+# At these questions an earlier one comes again, with its sides swapped.
+REPEATS = (6, 12)
+# A model is nearly as good as the best if it loses no more than this share of what lies between best and worst.
+NEARLY = 0.05
+# Sure enough to stop: the probability that the chosen model is nearly as good as the best.
+SURE_ENOUGH = 0.9
+# Preferences that are drawn, and answers at random that a person's are compared with.
+DRAWN, AT_RANDOM = 6000, 400
+# Before anything is known: how far apart best and worst are in units of an answer's noise, from unsteady to steady.
+STEADY = (3.0, 60.0)
+# What people who lose a favourable decision are to a model: it is no figure of its own.
+WORSE_OFF = "worse_off"
+
+
+def models_to_choose_from(scene: Scene, sweep: Sweep) -> pd.DataFrame:
+    """The models of a sweep that differ, and that no other beats in everything.
+
+    Returns
+    -------
+    DataFrame
+        By place in the sweep: the figure of its criterion, ``accuracy``, ``change_rate`` and ``worse_off`` (the share
+        of people who lose the favourable decision), without those in which all models are alike. What it counts as
+        better, 1 for more and -1 for less, is in ``attrs["signs"]``.
+    """
+    criterion = CRITERIA[str(sweep.points["fairness"].iloc[0])]
+    names = [criterion.figure_name, "accuracy", "change_rate"]
+    values = sweep.points[names].assign(**{WORSE_OFF: share_against("improve", scene, sweep)})
+    values = values.dropna().round(9).drop_duplicates()
+    signs = {name: FIGURES[name].direction for name in names[:2]} | {"change_rate": -1, WORSE_OFF: -1}
+    values = values[undominated(*(sign * values[name] for name, sign in signs.items()))]
+    told = [name for name in signs if values[name].max() > values[name].min()]
+    found: pd.DataFrame = values[told]
+    found.attrs["signs"] = {name: signs[name] for name in told}
+    return found
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What was said of two models, by their places: "a", "b", "n" for no difference, or "s" if it was skipped."""
+
+    a: int
+    b: int
+    said: Said
+
+    @property
+    def is_choice(self) -> bool:
+        return self.said in ("a", "b")
+
+    @property
+    def chosen(self) -> int:
+        """The place of the model that was chosen."""
+        return self.a if self.said == "a" else self.b
+
+    @property
+    def other(self) -> int:
+        """The place of the model that was not."""
+        return self.b if self.said == "a" else self.a
+
+
+@dataclass(frozen=True)
+class Trade:
+    """Choices between a fairer and a more accurate model that went one way.
+
+    Attributes
+    ----------
+    times : int
+    per_point : float
+        How much fairness, in the criterion's figure, there was for one point of accuracy, over all of them.
+    """
+
+    times: int
+    per_point: float
+
+
+@dataclass(frozen=True)
+class Preference:
+    """What the answers lead to.
+
+    Attributes
+    ----------
+    place : int
+        Of the preferred model in its sweep.
+    sure : float
+        Probability that it is nearly as good as the best (see `NEARLY`).
+    told : int
+        How many questions were answered, other than skipped.
+    gave_up, kept_to : Trade or None
+        Choices of the fairer model, which gave up accuracy, and of the more accurate one; None if there was none.
+    explained, choices : int
+        How many of the choices between A and B this preference explains.
+    by_chance : float
+        How many it would explain, on average, of answers at random to the same questions.
+    chance : float
+        The share of such answers of which it would explain as many or more.
+    same, repeated : int
+        How many of the questions that came again with sides swapped were answered alike.
+    """
+
+    place: int
+    sure: float
+    told: int
+    gave_up: Trade | None
+    kept_to: Trade | None
+    explained: int
+    choices: int
+    by_chance: float
+    chance: float
+    same: int
+    repeated: int
+
+
+class _Drawn(NamedTuple):
+    """Preferences that were drawn."""
+
+    utility: np.ndarray  # (drawn, models)
+    steady: np.ndarray  # (drawn,) how far apart best and worst are, in units of an answer's noise
+
+
+class Interview:
+    """Questions about models, and what the answers say. The same models and answers give the same questions.
+
+    Parameters
+    ----------
+    models : DataFrame
+        As `models_to_choose_from` gives them.
+    seed : int
+        Of the preferences that are drawn, and of the sides on which models stand.
+    """
+
+    def __init__(self, models: pd.DataFrame, seed: int = 0) -> None:
+        self.models, self.seed = models, seed
+        self._places = [int(place) for place in models.index]
+
+    @cached_property
+    def digest(self) -> str:
+        """Six letters that tell these models from others."""
+        return hashlib.sha256(self.models.round(6).to_csv().encode()).hexdigest()[:6]
+
+    @cached_property
+    def _drawn(self) -> _Drawn:
+        random = np.random.default_rng(self.seed)
+        values = self.models.to_numpy() * [self.models.attrs["signs"][name] for name in self.models]
+        spans = np.ptp(values, axis=0)
+        scaled = (values - values.min(axis=0)) / spans  # (models, figures), 1 is the best of each
+        shape = (DRAWN, len(spans))
+        weight = random.dirichlet(np.ones(len(spans)), DRAWN)
+        enough = np.where(random.random(shape) < 0.5, 1.0, random.uniform(0.2, 1.0, shape))
+        steady = np.exp(random.uniform(np.log(STEADY[0]), np.log(STEADY[1]), DRAWN))
+        parts = [np.minimum(scaled[:, k], enough[:, [k]]) * (weight / enough)[:, [k]] for k in range(len(spans))]
+        return _Drawn(np.sum(parts, axis=0), steady)
+
+    # ---- asking ----
+
+    def next_question(self, answers: Sequence[Answer]) -> tuple[int, int] | None:
+        """Places of the models A and B to be asked about next; None when enough is known, or all was asked."""
+        told = sum(answer.said != "s" for answer in answers)
+        if len(answers) >= MOST or (told >= FEWEST and self._best(self._likely(answers))[1] >= SURE_ENOUGH):
+            return None
+        again = self._to_repeat(answers) if len(answers) + 1 in REPEATS else None
+        return again or self.most_telling(answers)
+
+    def _to_repeat(self, answers: Sequence[Answer]) -> tuple[int, int] | None:
+        """The first choice that has not come again, its sides swapped."""
+        pairs = [frozenset((answer.a, answer.b)) for answer in answers]
+        once = [answer for answer, pair in zip(answers, pairs, strict=True) if pairs.count(pair) == 1]
+        return next(((answer.b, answer.a) for answer in once if answer.is_choice), None)
+
+    def most_telling(self, answers: Sequence[Answer]) -> tuple[int, int] | None:
+        """The pair whose better model has the highest expected utility; none that was asked about before."""
+        if len(self._places) < 2:
+            return None
+        utility, likely = self._drawn.utility, self._likely(answers)
+        hoped = np.array([likely @ np.maximum(utility[:, [i]], utility) for i in range(len(self._places))])
+        hoped[np.tril_indices(len(hoped))] = -np.inf
+        for answer in answers:
+            i, j = sorted((self._places.index(answer.a), self._places.index(answer.b)))
+            hoped[i, j] = -np.inf
+        if hoped.max() == -np.inf:
+            return None
+        pair = [self._places[i] for i in divmod(int(hoped.argmax()), len(hoped))]
+        swap = np.random.default_rng((self.seed, len(answers))).random() < 0.5
+        return (pair[1], pair[0]) if swap else (pair[0], pair[1])
+
+    def replay(self, said: str) -> list[Answer]:
+        """The answers behind the letters of `ANSWERS` that were given, one after another."""
+        answers: list[Answer] = []
+        for letter in said:
+            pair = self.next_question(answers)
+            if pair is None:
+                break
+            answers.append(Answer(*pair, letter))  # type: ignore[arg-type]
+        return answers
+
+    # ---- what the answers say ----
+
+    def _likely(self, answers: Sequence[Answer]) -> np.ndarray:
+        """Probability of each preference that was drawn."""
+        log = np.zeros(DRAWN)
+        for answer in answers:
+            ahead, behind = self._log_chances(answer)
+            # No difference is half a choice of either.
+            log += {"a": ahead, "b": behind, "n": (ahead + behind) / 2, "s": 0.0}[answer.said]
+        return _normalised(log)
+
+    def _log_chances(self, answer: Answer) -> tuple[np.ndarray, np.ndarray]:
+        """Logarithms of the probabilities that A, and that B, is chosen."""
+        margin = self._drawn.steady * self._margin(answer)
+        return -np.logaddexp(0, -margin), -np.logaddexp(0, margin)
+
+    def _margin(self, answer: Answer) -> np.ndarray:
+        """By how much A is better than B under each preference."""
+        utility = self._drawn.utility
+        found: np.ndarray = utility[:, self._places.index(answer.a)] - utility[:, self._places.index(answer.b)]
+        return found
+
+    def _best(self, likely: np.ndarray) -> tuple[int, float]:
+        """The best model on average over the preferences, by its number, and how sure it is nearly the best."""
+        utility = self._drawn.utility
+        best = int((likely @ utility).argmax())
+        lost = utility.max(axis=1) - utility[:, best]
+        return best, float(likely @ (lost <= NEARLY * np.ptp(utility, axis=1)))
+
+    def preference(self, answers: Sequence[Answer]) -> Preference:
+        """The model that the answers lead to, how sure that is, what was traded, and how consistent they were."""
+        likely = self._likely(answers)
+        best, sure = self._best(likely)
+        choices = [answer for answer in answers if answer.is_choice]
+        explained = sum(likely @ self._margin(each) * (1 if each.said == "a" else -1) > 0 for each in choices)
+        at_random = self._explained_at_random(choices)
+        same, repeated = _repeated(answers)
+        return Preference(
+            place=self._places[best],
+            sure=sure,
+            told=sum(answer.said != "s" for answer in answers),
+            gave_up=self._trade(choices, for_fairness=True),
+            kept_to=self._trade(choices, for_fairness=False),
+            explained=int(explained),
+            choices=len(choices),
+            by_chance=float(at_random.mean()),
+            chance=float((at_random >= explained).mean()),
+            same=same,
+            repeated=repeated,
+        )
+
+    def _trade(self, choices: Sequence[Answer], *, for_fairness: bool) -> Trade | None:
+        if "accuracy" not in list(self.models)[1:]:  # all are equally accurate, or equally fair
+            return None
+        fairness = self.models.iloc[:, 0] * self.models.attrs["signs"][self.models.columns[0]]
+        accuracy, sign = self.models["accuracy"], 1 if for_fairness else -1
+        found = [
+            (
+                sign * (fairness[each.chosen] - fairness[each.other]),
+                sign * (accuracy[each.other] - accuracy[each.chosen]),
+            )
+            for each in choices
+        ]
+        real = np.array([both for both in found if min(both) > 0])
+        return Trade(len(real), float(real[:, 0].sum() / real[:, 1].sum() / 100)) if len(real) else None
+
+    def _explained_at_random(self, choices: Sequence[Answer]) -> np.ndarray:
+        """Of how many answers at random to the same questions the preference fitted to them explains, (AT_RANDOM,)."""
+        if not choices:
+            return np.zeros(AT_RANDOM)
+        says_a = np.random.default_rng(self.seed).random((AT_RANDOM, len(choices))) < 0.5
+        ahead, behind = (np.array(each) for each in zip(*map(self._log_chances, choices), strict=True))
+        likely = _normalised(says_a @ ahead + ~says_a @ behind)
+        margins = likely @ np.array([self._margin(each) for each in choices]).T
+        found: np.ndarray = ((margins > 0) == says_a).sum(axis=1)
+        return found
+
+
+def _normalised(log: np.ndarray) -> np.ndarray:
+    """Probabilities along the last axis from their logarithms."""
+    found: np.ndarray = np.exp(log - log.max(axis=-1, keepdims=True))
+    found /= found.sum(axis=-1, keepdims=True)
+    return found
+
+
+def _repeated(answers: Sequence[Answer]) -> tuple[int, int]:
+    """Of the questions that came twice and were both times answered by a choice, how many alike; and how many."""
+    first: dict[frozenset[int], int] = {}
+    same = repeated = 0
+    for answer in answers:
+        pair = frozenset((answer.a, answer.b))
+        if pair in first and answer.is_choice:
+            repeated += 1
+            same += answer.chosen == first[pair]
+        elif answer.is_choice:
+            first[pair] = answer.chosen
+    return same, repeated

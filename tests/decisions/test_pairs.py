@@ -1,0 +1,137 @@
+"""Choosing by pairs: which models, which questions, what the answers lead to; and that it beats random pairs."""
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from commod.decisions.pairs import FEWEST, MOST, REPEATS, Answer, Interview, models_to_choose_from
+from commod.experiments import Sweep, prepare
+from commod.experiments.sweep import Cell, Shared, about_cell, as_points, fit_cell
+from tests.benchmarks import pairs as benchmark
+
+
+def frontier(n=12):
+    """Models on a bent frontier: ever more accuracy is lost for fairness, and changes go along."""
+    t = np.linspace(0, 1, n)
+    table = {"p_rule": 0.3 + 0.6 * t, "accuracy": 0.8 - 0.1 * t**2, "change_rate": 0.15 * t, "worse_off": 0.03 * t**2}
+    models = pd.DataFrame(table, index=range(5, 5 + n))
+    models.attrs["signs"] = {"p_rule": 1, "accuracy": 1, "change_rate": -1, "worse_off": -1}
+    return models
+
+
+def say(interview, utility, answers=()):
+    """Somebody who never errs, asked to the end."""
+    answers = list(answers)
+    while (pair := interview.next_question(answers)) is not None:
+        answers.append(Answer(*pair, "a" if utility[pair[0]] > utility[pair[1]] else "b"))
+    return answers
+
+
+def test_models_to_choose_from_differ_and_none_beats_another():
+    scene = prepare("german")
+    cells = [Cell("commod", value, (("lambda_ratio", 0.05),)) for value in (0.0, 1.0, 1.0, 4.0)]
+    fitted = [fit_cell(scene, cell, "demographic_parity", Shared()) for cell in cells]
+    awful = replace(fitted[0], decisions_test=1 - scene.decisions_test)
+    rows = [
+        about_cell(scene, model.cell, "demographic_parity") | scene.figures(model.decisions_test)
+        for model in (*fitted, awful)
+    ]
+    models = models_to_choose_from(scene, Sweep("commod", (*fitted, awful), as_points(pd.DataFrame(rows))))
+    assert 0 in models.index  # f itself
+    assert {1, 2} - set(models.index)  # one of two that are alike
+    assert 4 not in models.index  # wrong about everybody
+    assert models.loc[0, "change_rate"] == 0
+    lost = (scene.decisions_test == scene.task.spec.favourable) & (fitted[3].decisions_test != scene.decisions_test)
+    if "worse_off" in models and 3 in models.index:
+        assert models.loc[3, "worse_off"] == pytest.approx(lost.mean(), abs=1e-8)
+
+
+def test_who_wants_fairness_alone_and_who_wants_accuracy_alone_are_led_to_the_ends():
+    models = frontier()
+    interview = Interview(models)
+    for figure, place in (("p_rule", 16), ("accuracy", 5)):
+        answers = say(interview, models[figure])
+        found = interview.preference(answers)
+        assert FEWEST <= len(answers) <= MOST
+        assert found.place == place
+        assert found.sure >= 0.9
+        assert found.explained == found.choices
+        assert found.same == found.repeated >= 1
+        assert found.chance < 0.1
+        assert (found.kept_to is None) == (figure == "p_rule")
+
+
+def test_no_question_comes_twice_but_the_repeats_which_swap_the_sides():
+    models = frontier()
+    interview = Interview(models)
+    answers = [Answer(*interview.next_question([]), "a")]
+    while (pair := interview.next_question(answers)) is not None:
+        before = [(answer.a, answer.b) for answer in answers]
+        if len(answers) + 1 in REPEATS:
+            assert pair[::-1] in before
+        else:
+            assert pair not in before
+            assert pair[::-1] not in before
+        answers.append(Answer(*pair, "ab"[len(answers) % 2]))
+    assert len({answer.a > answer.b for answer in answers}) == 2  # the fairer one is on either side
+
+
+def test_letters_give_the_same_questions_again_and_a_skip_tells_nothing():
+    models = frontier()
+    interview = Interview(models)
+    answers = interview.replay("abnsa")
+    assert answers == Interview(models).replay("abnsa")
+    assert interview.digest == Interview(models).digest != Interview(frontier(11)).digest
+    without = [answer for answer in answers if answer.said != "s"]
+    one, other = interview.preference(answers), interview.preference(without)
+    assert (one.place, one.sure, one.told) == (other.place, other.sure, 4)
+    assert len(interview.replay("s" * 40)) == MOST
+
+
+def test_no_difference_lies_between_the_two_choices():
+    models = frontier()
+    interview = Interview(models)
+    pair = interview.next_question([])
+    fairness = [interview._likely([Answer(*pair, said)]) @ interview._drawn.utility[:, -1] for said in ("a", "n", "b")]
+    assert fairness == sorted(fairness) or fairness == sorted(fairness, reverse=True)
+    assert fairness[0] != fairness[2]
+
+
+def test_swinging_answers_are_called_no_better_than_chance():
+    models = frontier()
+    interview = Interview(models)
+    answers = [Answer(5, 16, "a"), Answer(16, 5, "a"), Answer(7, 12, "a"), Answer(12, 7, "a")]
+    found = interview.preference(answers)
+    assert (found.same, found.repeated) == (0, 2)
+    assert found.explained == 2
+    assert found.chance > 0.3
+
+
+def test_what_was_traded_is_counted_from_the_choices():
+    models = frontier()
+    found = Interview(models).preference([Answer(5, 16, "b"), Answer(10, 14, "a"), Answer(6, 8, "n")])
+    both = models["p_rule"], models["accuracy"]
+    fair, accurate = ((column[16] - column[5]) for column in both)
+    assert found.gave_up.times == 1
+    assert found.gave_up.per_point == pytest.approx(-fair / accurate / 100)
+    fair, accurate = ((column[14] - column[10]) for column in both)
+    assert found.kept_to.per_point == pytest.approx(-fair / accurate / 100)
+
+
+def test_two_models_are_asked_about_once_and_one_model_never():
+    two = frontier(2)
+    interview = Interview(two)
+    pair = interview.next_question([])
+    assert sorted(pair) == [5, 6]
+    assert interview.next_question([Answer(*pair, "a")]) is None
+    assert Interview(two.iloc[:0]).next_question([]) is None
+
+
+@pytest.mark.slow
+def test_it_beats_random_pairs_and_a_middle_setting():
+    frame = benchmark.simulate(10, benchmark.SCENES[:1], n_jobs=1)
+    means = frame.pivot_table("regret", ["questions", "kind"], "way")
+    assert (means["interview"] < means["random pairs"]).all()
+    assert (means["interview"] < means["middle"] / 2).all()
