@@ -432,7 +432,7 @@ def _watch(arguments: argparse.Namespace) -> int:
     from datetime import date
 
     from commod.decisions import VERDICTS
-    from commod.monitoring import check_signature, headline, read_model, read_requirements, watch_files
+    from commod.monitoring import check_signature, headline, read_requirements, watch_files
     from commod.monitoring.signed import due_in_words, signature_in_words
     from commod.monitoring.words import left_out_in_words, moved_in_words
 
@@ -458,7 +458,7 @@ def _watch(arguments: argparse.Namespace) -> int:
     out += [f"{VERDICTS[row.verdict]} {row.verdict:12}{row.wanted}: {row.sentence}" for row in checked.itertuples()]
     broken = len(checked) > 0 and bool((checked["verdict"] == "fail").any())
     if record is not None:
-        lines = check_signature(record, read_model(model))
+        lines = check_signature(record, found)
         out += [due_in_words(record, date.today()), signature_in_words(lines)]
         broken |= not lines["agrees"].all()
     print(_plain("\n".join(_printable(line) for line in out if line)))

@@ -1,7 +1,7 @@
 """Does a model still hold? A later batch of people beside those it was tested on."""
 
 from commod.monitoring.drift import stability_index
-from commod.monitoring.files import read_requirements, watch_files
+from commod.monitoring.files import about_model, read_requirements, watch_files
 from commod.monitoring.reference import batch_of, read_model, reference_of
 from commod.monitoring.signed import check_signature
 from commod.monitoring.watch import Watched, difference_of, watch
@@ -9,6 +9,7 @@ from commod.monitoring.words import headline
 
 __all__ = [
     "Watched",
+    "about_model",
     "batch_of",
     "check_signature",
     "difference_of",

@@ -7,16 +7,45 @@ from typing import Any
 import numpy as np
 
 from commod.decisions import Requirements, read_record, requirements_in
-from commod.monitoring.reference import read_model
+from commod.monitoring.reference import cells_in, read_model, reference_in
 from commod.monitoring.watch import Watched, watch
 from commod.uploads.json_file import read_json
 from commod.uploads.limits import short
 from commod.uploads.reading import read_table
 
-__all__ = ["read_requirements", "watch_files"]
+__all__ = ["about_model", "read_requirements", "watch_files"]
 
 # Of a file of requirements, or of a decision.
 MAX_REQUIREMENTS = 200_000
+
+
+def about_model(content: bytes) -> dict[str, Any]:
+    """What the file of a model says of itself, as plain data.
+
+    Returns
+    -------
+    dict
+        ``columns`` (needed), ``groups`` (columns that say who is who), ``label, weight`` (columns; empty if there is
+        none), ``people`` (tested on), ``needs_scores`` (whether f is not in it) and ``about`` (texts).
+
+    Raises
+    ------
+    ValueError
+        In one sentence, if it is no model, or says nothing of the people it was tested on.
+    """
+    model = read_model(content)
+    reference = reference_in(model)
+    about = model.content.get("about")
+    texts = about.items() if isinstance(about, dict) else ()
+    return {
+        "columns": list(model.columns),
+        "groups": [attribute["column"] for attribute in reference["attributes"]],
+        "label": reference["label"]["column"],
+        "weight": reference.get("weight", ""),
+        "people": int(cells_in(reference).rows.sum()),
+        "needs_scores": model.needs_scores,
+        "about": {short(name): short(text, 200) for name, text in texts},
+    }
 
 
 def watch_files(

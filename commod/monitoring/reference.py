@@ -223,6 +223,20 @@ def read_model(content: bytes) -> Portable:
     return model
 
 
+def reference_in(model: Portable) -> Reference:
+    """What a model was like on the people it was tested on.
+
+    Raises
+    ------
+    ValueError
+        If its file does not say so.
+    """
+    found: Reference | None = model.content.get(REFERENCE)
+    if found is None:
+        raise ValueError("This model says nothing of the people it was tested on: download it again from Take home.")
+    return found
+
+
 def cells_in(reference: Reference) -> Cells:
     """The people tested on."""
     counts = np.array(reference["counts"], dtype=float)

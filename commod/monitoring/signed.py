@@ -6,13 +6,9 @@ from collections.abc import Mapping
 from datetime import date
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
-from commod.metrics.counts import sizes_of_groups
-from commod.metrics.figures import key_figures_of
-from commod.monitoring.reference import REFERENCE, cells_in
-from commod.portable import Portable
+from commod.monitoring.watch import Watched
 from commod.uploads.limits import count_of
 
 __all__ = ["check_signature", "due_in_words", "signature_in_words"]
@@ -21,39 +17,30 @@ __all__ = ["check_signature", "due_in_words", "signature_in_words"]
 TOLERANCE = 1e-9
 
 
-def check_signature(record: Mapping[str, Any], model: Portable) -> pd.DataFrame:
-    """Compare a decision with a model's file line by line.
+def check_signature(record: Mapping[str, Any], found: Watched) -> pd.DataFrame:
+    """Compare a decision with the model that was looked at, line by line.
 
-    Settings are compared by name, figures with what the counts in the file give: who finds all of them equal has the
-    signed model, or one that nothing signed tells from it. `commod verify` trains it again.
+    Settings are compared by name, figures with what the counts in the model's file give: who finds all of them equal
+    has the signed model, or one that nothing signed tells from it. `commod verify` trains it again.
 
     Parameters
     ----------
     record : mapping
         From `commod.decisions.read_record`.
-    model : Portable
-        From `read_model`.
+    found : Watched
 
     Returns
     -------
     DataFrame
         ``line, recorded, found`` (texts), ``agrees``.
     """
-    signed, settings = record["model"], model.content.get("settings")
+    signed = record["model"]
     asked = {"fairness": signed["fairness"], "lambda_fair": signed["value"], **signed["settings"]}
     asked["threshold"] = signed["threshold"]
-    here = {"threshold": 0.5, **(settings if isinstance(settings, Mapping) else {})}
+    here, figures = {"threshold": 0.5, **found.about["settings"]}, found.about["figures"]
     rows: list[tuple[str, Any, Any]] = [("method", signed["method"], "commod")]
     rows += [(name, asked[name], here[name]) for name in asked if name in here]
-    if REFERENCE in model.content:
-        cells = cells_in(model.content[REFERENCE])
-        sizes = sizes_of_groups(cells.rows)
-        of_f = np.zeros_like(cells.counts)
-        for decided in (0, 1):
-            of_f[..., decided, decided] = cells.counts[..., decided, :].sum(axis=-1)
-        found = {**key_figures_of(cells.counts, sizes), "people": float(cells.rows.sum())}
-        found |= {f"f_{name}": value for name, value in key_figures_of(of_f, sizes).items()}
-        rows += [(name, value, found[name]) for name, value in record["figures"].items() if name in found]
+    rows += [(name, value, figures[name]) for name, value in record["figures"].items() if name in figures]
     lines = [(name, _shown(then), _shown(now), _agree(then, now)) for name, then, now in rows]
     return pd.DataFrame(lines, columns=["line", "recorded", "found", "agrees"])
 

@@ -17,13 +17,12 @@ from commod.decisions.facts import CONFIDENCE, Facts, counts_of_changes, facts_o
 from commod.decisions.requirements import Requirements
 from commod.decisions.verdicts import check_requirements
 from commod.metrics.counts import Counts, effective_size, sizes_of_groups
-from commod.metrics.figures import CRITERIA, figure_of, figures_of_changes, figures_of_counts, title_of
+from commod.metrics.figures import CRITERIA, figure_of, figures_of_changes, figures_of_counts, key_figures_of, title_of
 from commod.metrics.intervals import wilson_interval
 from commod.metrics.report import compare_counts
 from commod.monitoring.change_tree import TreeNodes, counted_tree, f1_of, learn_tree
 from commod.monitoring.drift import compare_spread
 from commod.monitoring.reference import (
-    REFERENCE,
     Cells,
     Reference,
     bins_of,
@@ -32,6 +31,7 @@ from commod.monitoring.reference import (
     gaps_of,
     groups_in,
     labels_in,
+    reference_in,
     tree_in,
     weights_in,
 )
@@ -100,7 +100,9 @@ class Watched:
     notices : tuple of str
         What else is to be known, in sentences.
     about : dict
-        ``fairness`` (the criterion that the model was trained for), ``outcomes, favourable`` and ``columns`` (needed).
+        ``fairness`` (the criterion that the model was trained for), ``outcomes, favourable``, and what a signature is
+        held against: ``settings`` and ``figures`` (key figures of g and, with an f in front, of f on the people tested
+        on, and their number as ``people``).
     """
 
     figures: pd.DataFrame
@@ -147,9 +149,7 @@ def watch(
     ValueError
         In one sentence, if the file lacks what it was like, or the batch lacks columns or people.
     """
-    reference: Reference | None = model.content.get(REFERENCE)
-    if reference is None:
-        raise ValueError("This model says nothing of the people it was tested on: download it again from Take home.")
+    reference = reference_in(model)
     if not len(batch):
         raise ValueError(f"The batch has no rows: at least {LEAST_PEOPLE} are needed.")
     _check_width(model, len(batch))
@@ -199,16 +199,32 @@ def watch(
             "fairness": _criterion(model),
             "outcomes": list(reference["outcomes"]),
             "favourable": good,
-            "columns": list(model.columns),
+            "settings": _settings(model),
+            "figures": _signed_figures(cells_in(reference)),
         },
     )
 
 
+def _settings(model: Portable) -> dict[str, Any]:
+    """Those of its settings that are numbers or texts."""
+    settings = model.content.get("settings")
+    found = settings.items() if isinstance(settings, Mapping) else ()
+    return {name: value for name, value in found if isinstance(value, str | int | float)}
+
+
 def _criterion(model: Portable) -> str:
     """What it was trained for; empty if its file does not say so."""
-    settings = model.content.get("settings")
-    asked = settings.get("fairness") if isinstance(settings, Mapping) else None
-    return asked if isinstance(asked, str) and asked in CRITERIA else ""
+    asked = _settings(model).get("fairness")
+    return asked if asked in CRITERIA else ""
+
+
+def _signed_figures(cells: Cells) -> dict[str, float]:
+    """The figures of a decision's record, from counts."""
+    sizes, of_f = sizes_of_groups(cells.rows), np.zeros_like(cells.counts)
+    for decided in (0, 1):
+        of_f[..., decided, decided] = cells.counts[..., decided, :].sum(axis=-1)
+    found = {f"f_{name}": value for name, value in key_figures_of(of_f, sizes).items()}
+    return key_figures_of(cells.counts, sizes) | found | {"people": float(cells.rows.sum())}
 
 
 def _check_width(model: Portable, n_rows: int) -> None:
@@ -464,7 +480,7 @@ def _gaps(reference: Reference, rows: _Rows) -> list[dict[str, Any]]:
             if few or len(ends) < 2:
                 continue
             suffix = "" if place == 0 else f"_{place - 1}"
-            title = f"Share with the label less the mean score: {name}"
+            title = f"Label less score: {name}"
             found.append(_row({"figure": f"calibration_gap{suffix}", "model": model, "title": title}, *ends))
     return found
 

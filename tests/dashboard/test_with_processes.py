@@ -18,6 +18,7 @@ COMPUTED = {
     "pages/limits.py": ({"methods": "lpp"}, {"fit_result", "limits", "price", "sweep"}),
     "pages/compare.py": ({"methods": "commod,oracle_roc"}, {"sweep", "match", "retrained", "refits_of_model"}),
     "pages/take_home.py": ({}, {"fit_result"}),
+    "pages/later.py": ({}, {"fit_result", "watch_held_out"}),
 }
 
 
@@ -66,6 +67,7 @@ LATER = (
     "pages/people.py",
     "pages/what_if.py",
     "pages/take_home.py",
+    "pages/later.py",
     "pages/compare.py",
 )
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from commod.cli import main
 from commod.decisions import Requirements, Signature, facts_of, make_record, record_json
 from commod.experiments.sweep import Cell
-from commod.monitoring import check_signature, read_model, read_requirements, watch_files
+from commod.monitoring import check_signature, read_requirements, watch_files
 from commod.monitoring.signed import due_in_words, signature_in_words
 from tests.fuzzing import readable
 from tests.monitoring.conftest import text_of
@@ -129,14 +129,14 @@ def test_an_f_that_is_not_in_the_file_is_a_column_of_the_batch(files, law, capsy
     assert "probabilities" in capsys.readouterr().err
 
 
-def test_a_signature_is_compared_line_by_line(signed):
+def test_a_signature_is_compared_line_by_line(signed, csv):
     record, text = signed
-    lines = check_signature(record, read_model(text.encode()))
+    lines = check_signature(record, watch_files(text.encode(), csv))
     assert lines["agrees"].all(), lines[~lines["agrees"]]
     assert {"lambda_fair", "fairness", "p_rule", "f_accuracy", "people"} <= set(lines["line"])
     content = json.loads(text)
     content["settings"]["lambda_fair"] = 2.0
-    other = check_signature(record, read_model(json.dumps(content).encode()))
+    other = check_signature(record, watch_files(json.dumps(content).encode(), csv))
     assert other.loc[~other["agrees"], "line"].tolist() == ["lambda_fair"]
     assert "1 of" in signature_in_words(other)
     assert due_in_words(record, date(2026, 6, 30)).endswith(": in 1 day.")

@@ -16,7 +16,11 @@ MENU: dict[str, dict[str, str]] = {
         "pages/room.py": ":material/groups_2:",
         "pages/glossary.py": ":material/menu_book:",
     },
-    "decide": {"pages/runs.py": ":material/push_pin:", "pages/take_home.py": ":material/download:"},
+    "decide": {
+        "pages/runs.py": ":material/push_pin:",
+        "pages/take_home.py": ":material/download:",
+        "pages/later.py": ":material/update:",
+    },
     "science": {
         "pages/compare.py": ":material/compare_arrows:",
         "pages/limits.py": ":material/fence:",
