@@ -26,7 +26,6 @@ from commod.models.threshold import check_threshold, logit_of_threshold
 from commod.uploads.limits import FILE_TYPES
 
 if TYPE_CHECKING:
-    from commod.decisions import Requirements
     from commod.experiments import Scene
 
 __all__ = ["main"]
@@ -101,7 +100,16 @@ def _parser() -> argparse.ArgumentParser:
     watch = commands.add_parser("watch", help="look at a later batch of people with a model.json; nothing is trained")
     watch.add_argument("model", type=Path, help="model.json from Take home")
     watch.add_argument("batch", type=Path, help="a table of people with the columns of the data (label optional)")
-    watch.add_argument("--requirements", type=Path, metavar="FILE", help="a signed decision, or requirements as JSON")
+    watch.add_argument(
+        "--requirements",
+        type=Path,
+        metavar="FILE",
+        help="a signed decision, or requirements as JSON; if one is broken, or the model is not the signed one, the "
+        "exit code is 1",
+    )
+    watch.add_argument(
+        "--scores", default="", metavar="COLUMN", help="f's probabilities, where f is not in the model.json"
+    )
     watch.set_defaults(run=_watch)
 
     methods = commands.add_parser("methods", help="list the methods: what each needs and whether it runs here")
@@ -421,36 +429,40 @@ def _verify(arguments: argparse.Namespace) -> int:
 
 
 def _watch(arguments: argparse.Namespace) -> int:
-    from commod.decisions import VERDICTS
-    from commod.monitoring import read_model, watch
-    from commod.uploads.reading import read_table
+    from datetime import date
 
-    model = read_model(_content_of(arguments.model, "a model.json"))
-    required = None if arguments.requirements is None else _requirements_of(arguments.requirements)
-    table = read_table(_content_of(arguments.batch, "a CSV or Parquet file"), arguments.batch.name)
-    found = watch(model, table.frame, required)
-    out = [f"{found.people:,} people counted, {found.left_out:,} of unknown group or label left out."]
+    from commod.decisions import VERDICTS
+    from commod.monitoring import check_signature, headline, read_requirements, watch_files
+    from commod.monitoring.signed import due_in_words, signature_in_words
+    from commod.monitoring.words import left_out_in_words, moved_in_words
+
+    model = _content_of(arguments.model, "a model.json")
+    required, record = None, None
+    if arguments.requirements is not None:
+        required, record = read_requirements(_content_of(arguments.requirements, "a decision"))
+    batch = _content_of(arguments.batch, "a CSV or Parquet file")
+    found = watch_files(model, batch, arguments.batch.name, required, scores=arguments.scores)
+    out = [headline(found), moved_in_words(found), left_out_in_words(found), *found.notices]
     for row in found.figures.itertuples():
-        sign = "!" if row.moved else " "
-        shown = (
-            f"{row.old:.3f} then, {row.new:.3f} now, difference {row.difference:+.3f} [{row.low:+.3f}, {row.high:+.3f}]"
-        )
-        out.append(f"{sign} {row.title} ({row.model}): {shown}")
+        shown = f"{row.old:.3f} then, {row.new:.3f} now, difference {row.difference:+.3f}"
+        of = "" if row.model == "change" else f" ({row.model})"
+        out.append(f"{'!' if row.moved else ' '} {row.title}{of}: {shown} [{row.low:+.3f}, {row.high:+.3f}]")
+    for name, frame in (("changed for the", found.who), ("right by the record, of those changed for the", found.right)):
+        for row in frame.itertuples():
+            way = f"{name} {'better' if row.better else 'worse'}"
+            counts = f"{row.old_count:,} of {row.old_people:,} then, {row.new_count:,} of {row.new_people:,} now"
+            out.append(f"{'!' if row.moved else ' '} {row.group}, {way}: {counts}")
     signs = {"stable": " ", "look": "!", "shifted": "!"}
     out += [f"{signs[row.drift]} {row.sentence}" for row in found.drift.itertuples()]
     checked = found.requirements
     out += [f"{VERDICTS[row.verdict]} {row.verdict:12}{row.wanted}: {row.sentence}" for row in checked.itertuples()]
-    print(_plain("\n".join(_printable(line) for line in out)))
-    return 1 if len(checked) and (checked["verdict"] == "fail").any() else 0
-
-
-def _requirements_of(path: Path) -> Requirements:
-    from commod.decisions import Requirements, read_record, requirements_in
-    from commod.uploads.json_file import read_json
-
-    content = _content_of(path, "a decision")
-    found = read_json(content, "a decision", 200_000)
-    return requirements_in(read_record(content)) if "format" in found else Requirements.from_plain(found)
+    broken = len(checked) > 0 and bool((checked["verdict"] == "fail").any())
+    if record is not None:
+        lines = check_signature(record, found)
+        out += [due_in_words(record, date.today()), signature_in_words(lines)]
+        broken |= not lines["agrees"].all()
+    print(_plain("\n".join(_printable(line) for line in out if line)))
+    return 1 if broken else 0
 
 
 def _printable(text: str) -> str:

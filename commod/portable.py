@@ -535,6 +535,11 @@ class ColumnRule:
     def __post_init__(self) -> None:
         if self.kind not in ("number", "date", "category") or not self.divide > 0:
             raise ValueError(f"a rule of kind {self.kind!r} that divides by {self.divide}")
+        if self.decimal not in (".", ",", *([""] if self.kind == "category" else [])) or self.order not in (
+            "mdy",
+            "dmy",
+        ):
+            raise ValueError(f"a rule with the decimal mark {self.decimal!r} and dates in the order {self.order!r}")
         if self.kind != "category" and self.fill is not None:
             _number(self.fill)
 

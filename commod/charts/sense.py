@@ -84,24 +84,31 @@ def plot_certainty(frame: pd.DataFrame) -> alt.Chart:
     )
 
 
-def plot_reliability(frame: pd.DataFrame, *, outcome: str) -> alt.LayerChart:
+def plot_reliability(
+    frame: pd.DataFrame,
+    *,
+    outcome: str,
+    models: tuple[str, str] = (BEFORE, AFTER),
+    colours: tuple[str, str] = (palette.F, palette.G),
+) -> alt.LayerChart:
     """Share labelled positive by mean score; on the diagonal scores mean what they say.
 
     Parameters
     ----------
     frame : DataFrame
-        Columns ``model`` (`BEFORE` or `AFTER`), ``mean_score, rate, rate_low, rate_high, count``.
+        Columns ``model`` (one of `models`), ``mean_score, rate, rate_low, rate_high, count``.
     outcome : str
         The positive label, in words.
+    models, colours : (str, str)
+        What is compared.
     """
     unit = alt.Scale(domain=[0, 1])
     percent = {"format": ".0%", "tickCount": 5}
     x = alt.X("mean_score:Q", title="Mean score (%)", scale=unit, axis=alt.Axis(labelFlush=False, **percent))
     y = alt.Y("rate:Q", title=f"Recorded “{outcome}” (%)", scale=unit, axis=alt.Axis(**percent))
-    models = [BEFORE, AFTER]
     color = alt.Color(
         "model:N",
-        scale=alt.Scale(domain=models, range=[palette.F, palette.G]),
+        scale=alt.Scale(domain=list(models), range=list(colours)),
         # Else Vega takes the opacity of the layer below.
         legend=alt.Legend(title=None, orient="bottom", columns=2, symbolOpacity=1),
     )
@@ -129,7 +136,7 @@ def plot_reliability(frame: pd.DataFrame, *, outcome: str) -> alt.LayerChart:
             color=color,
             shape=alt.Shape(
                 "model:N",
-                scale=alt.Scale(domain=models, range=["diamond", "circle"]),
+                scale=alt.Scale(domain=list(models), range=["diamond", "circle"]),
                 legend=alt.Legend(symbolOpacity=1),
             ),
             tooltip=tooltip,

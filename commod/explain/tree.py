@@ -29,8 +29,9 @@ class ChangeTree:
     ----------
     nodes : DataFrame
         One row per node in the order it is read: ``node, parent, depth, rule`` (how one gets here from the parent),
-        ``leaf, count, changed, share`` (of the evaluated rows that reach the node) and ``predicts`` (whether the leaf
-        says "changed").
+        ``leaf, count, changed, share`` (of the evaluated rows that reach the node), ``predicts`` (whether the leaf
+        says "changed") and what is asked here: ``column``, and either ``level`` (who has it goes right) or ``cut`` (who
+        has more goes right); all None in a leaf.
     f1 : float
         F1 of "changed" on the evaluated rows; 0 where the tree says "unchanged" everywhere.
     f1_by_depth : DataFrame
@@ -112,10 +113,15 @@ def _read(
                 "changed": n_changed,
                 "share": n_changed / count if count else 0.0,
                 "predicts": bool(leaf and says_changed),
+                "column": None,
+                "level": None,
+                "cut": None,
             }
         )
         if not leaf:
             feature, threshold = int(tree.feature[node]), float(tree.threshold[node])
+            column, level = encoder.origin_[feature]
+            out[-1] |= {"column": column, "level": level} if level is not None else {"column": column, "cut": threshold}
             low, high = _rules(task, encoder, feature, threshold, feature in whole)
             visit(int(tree.children_left[node]), node, depth + 1, low)
             visit(int(tree.children_right[node]), node, depth + 1, high)

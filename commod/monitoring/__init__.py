@@ -1,6 +1,23 @@
 """Does a model still hold? A later batch of people beside those it was tested on."""
 
-from commod.monitoring.reference import read_model, reference_of
-from commod.monitoring.watch import Watched, difference_of, stability_index, watch
+from commod.monitoring.drift import stability_index
+from commod.monitoring.files import about_model, read_requirements, watch_files
+from commod.monitoring.reference import batch_of, read_model, reference_of
+from commod.monitoring.signed import check_signature
+from commod.monitoring.watch import Watched, difference_of, watch
+from commod.monitoring.words import headline
 
-__all__ = ["Watched", "difference_of", "read_model", "reference_of", "stability_index", "watch"]
+__all__ = [
+    "Watched",
+    "about_model",
+    "batch_of",
+    "check_signature",
+    "difference_of",
+    "headline",
+    "read_model",
+    "read_requirements",
+    "reference_of",
+    "stability_index",
+    "watch",
+    "watch_files",
+]

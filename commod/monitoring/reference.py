@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -13,27 +13,56 @@ from scipy.special import expit
 from commod.datasets import Split, Task
 from commod.datasets.choice_options import options_in
 from commod.datasets.grouping import UNKNOWN, bands_of
-from commod.datasets.own_groups import classes_of
+from commod.datasets.own_groups import as_numbers, classes_of
 from commod.decisions.facts import counts_of_changes
-from commod.metrics.counts import Counts, counts_of_codes
+from commod.explain.tree import ChangeTree
+from commod.metrics.counts import Counts, counts_of_codes, effective_size
+from commod.monitoring.change_tree import TreeNodes, check_tree, counted_tree, tree_as_data
+from commod.monitoring.drift import distribution_of, is_sound
 from commod.portable import Portable, level_in
 from commod.uploads.json_file import JsonError, read_json
+from commod.uploads.limits import MAX_BYTES, MAX_COLUMNS, short
 
-__all__ = ["Reference", "groups_in", "labels_in", "read_model", "reference_of"]
+__all__ = ["Cells", "Reference", "batch_of", "groups_in", "labels_in", "read_model", "reference_of", "weights_in"]
 
 # What a file has in place of this part, where it has it.
 REFERENCE = "reference"
-MAX_BYTES = 50 * 1024 * 1024
-# Classes into which a number is cut, of equal size on the people tested on.
-N_CLASSES = 10
-# The level that stands for all that are not known.
-UNSEEN = ""
+# Bins of the score in which labels are counted.
+N_BINS = 10
+# The largest count that a file may say, and weight, which only its ratio to others matters of.
+MOST = 1e9
 
 Reference = Mapping[str, Any]
 
 
-def reference_of(task: Task, rows: Split, margin_f: Any, margin_g: Any, *, line: float = 0.0) -> dict[str, Any]:
-    """Counts and distributions of the people that a model was tested on; people are counted as rows.
+class Cells(NamedTuple):
+    """Counts (groups, label, f, g) of people, and what is needed beside them where rows have weights."""
+
+    counts: Counts  # sums of weights
+    squares: Counts  # of squared weights
+    rows: Counts  # people
+
+
+def cells_of(codes: Any, n_groups: int, y: Any, before: Any, after: Any, weight: Any = None) -> Cells:
+    """Count people whose groups are codes; each counts as one if there are no weights."""
+    rows = counts_of_codes(codes, n_groups, y, before, after)
+    if weight is None:
+        return Cells(rows, rows, rows)
+    weight = np.asarray(weight, dtype=float)
+    counts, squares = (counts_of_codes(codes, n_groups, y, before, after, each) for each in (weight, weight**2))
+    return Cells(counts, squares, rows)
+
+
+def reference_of(
+    task: Task,
+    rows: Split,
+    margin_f: Any,
+    margin_g: Any,
+    *,
+    line: float = 0.0,
+    tree: ChangeTree | None = None,
+) -> dict[str, Any]:
+    """Counts and distributions of the people that a model was tested on.
 
     Parameters
     ----------
@@ -44,6 +73,8 @@ def reference_of(task: Task, rows: Split, margin_f: Any, margin_g: Any, *, line:
         How far the logits of f and of g lie above the line.
     line : float
         Its logit.
+    tree : ChangeTree, optional
+        Of the changes, from `commod.explain.explain_tree`: it goes along, and is laid over later people.
 
     Returns
     -------
@@ -53,6 +84,33 @@ def reference_of(task: Task, rows: Split, margin_f: Any, margin_g: Any, *, line:
     f, g = np.asarray(margin_f, dtype=float), np.asarray(margin_g, dtype=float)
     before, after, y = (f > 0).astype(int), (g > 0).astype(int), rows.y.to_numpy()
     options = options_in(task.words[1:])  # the first is the file
+    cells = cells_of(rows.sensitive, len(task.groups), y, before, after, rows.weight)
+    scores = {"f": expit(f + line), "g": expit(g + line)}
+    X = task.features(rows.X)
+    found = {
+        "groups": list(task.groups),
+        "attributes": _attributes(task, options),
+        "combinations": [list(codes) for codes in task.grouping.combinations],
+        "label": _label(task, options),
+        "favourable": task.spec.favourable,
+        "outcomes": list(task.spec.outcomes),
+        "counts": cells.counts.tolist(),
+        "changes": {name: list(found) for name, found in counts_of_changes(f, before, after, y).items()},
+        "gaps": {
+            name: gaps_of(y, each, rows.sensitive, len(task.groups), rows.weight) for name, each in scores.items()
+        },
+        "bins": {name: bins_of(y, each) for name, each in scores.items()},
+        "columns": {name: distribution_of(values) for name, values in X.items()},
+        "scores": {name: distribution_of(pd.Series(each)) for name, each in scores.items()},
+    }
+    if rows.weight is not None:
+        found |= {"weight": options["weight"], "squares": cells.squares.tolist(), "rows": cells.rows.tolist()}
+    if tree is not None:
+        found["tree"] = counted_tree(tree_as_data(tree), X, before != after)
+    return found
+
+
+def _attributes(task: Task, options: Mapping[str, Any]) -> list[dict[str, Any]]:
     attributes = []
     for attribute in task.grouping.attributes:
         if task.words:  # of a table that somebody brought: its cells are cut and put together first
@@ -63,52 +121,76 @@ def reference_of(task: Task, rows: Split, margin_f: Any, margin_g: Any, *, line:
             names = zip(bands_of(cuts), levels, strict=True) if cuts else attribute.levels.items()
             merge = {str(level_in(cell)): name for cell, name in names}
         attributes.append({"column": attribute.column, "cuts": list(cuts), "merge": dict(merge), "levels": levels})
+    return attributes
+
+
+def _label(task: Task, options: Mapping[str, Any]) -> dict[str, Any]:
+    """How a label is read; of an outcome of three values or more, all but one are the negative one (None)."""
+    column, cut = task.spec.target, options.get("target_cut")
+    positive = str(options.get("favourable", "1"))
+    negative = task.spec.outcomes[0].removeprefix(f"{column}: ") if task.words else "0"
     return {
-        "groups": list(task.groups),
-        "attributes": attributes,
-        "combinations": [list(codes) for codes in task.grouping.combinations],
-        "label": {
-            "column": task.spec.target,
-            "cut": options.get("target_cut"),
-            "positive": str(options.get("favourable", "1")),
-        },
-        "favourable": task.spec.favourable,
-        "outcomes": list(task.spec.outcomes),
-        "counts": counts_of_codes(rows.sensitive, len(task.groups), y, before, after).tolist(),
-        "changes": {name: list(found) for name, found in counts_of_changes(f, before, after, y).items()},
-        "gaps": {name: gap_of(y, expit(margin + line)) for name, margin in (("f", f), ("g", g))},
-        "columns": {name: _distribution(values) for name, values in task.features(rows.X).items()},
+        "column": column,
+        "cut": cut,
+        "positive": positive,
+        "negative": None if negative == f"not {positive}" else negative,
     }
 
 
-def gap_of(y: Any, scores: Any) -> list[float]:
-    """Mean of label − score, and its standard error."""
-    gap = np.asarray(y, dtype=float) - np.asarray(scores, dtype=float)
-    return [float(gap.mean()), float(gap.std() / math.sqrt(len(gap)))]
+def gaps_of(y: Any, scores: Any, codes: Any, n_groups: int, weight: Any = None) -> list[list[float] | None]:
+    """Mean of label − score and its standard error: of everyone, then of each group, None where it has nobody."""
+    gap, codes = np.asarray(y, dtype=float) - np.asarray(scores, dtype=float), np.asarray(codes)
+    w = np.ones(len(gap)) if weight is None else np.asarray(weight, dtype=float)
+    found: list[list[float] | None] = []
+    for own in (codes == codes, *(codes == code for code in range(n_groups))):
+        if not own.any():
+            found.append(None)
+            continue
+        mean = np.average(gap[own], weights=w[own])
+        variance = np.average((gap[own] - mean) ** 2, weights=w[own])
+        people = float(effective_size(w[own].sum(), (w[own] ** 2).sum()))
+        found.append([float(mean), math.sqrt(variance / max(people - 1, 1.0))])
+    return found
 
 
-def _distribution(values: pd.Series) -> dict[str, Any]:
-    if isinstance(values.dtype, pd.CategoricalDtype) or values.dtype == object:
-        levels = [*map(str, sorted(set(values.dropna().map(str)))), UNSEEN]
-        return {"levels": levels, "counts": count_levels(values, levels)}
-    numbers = values.to_numpy(dtype=float)
-    inner = np.linspace(0, 1, N_CLASSES + 1)[1:-1]
-    edges = np.unique(np.quantile(numbers[np.isfinite(numbers)], inner, method="higher")).tolist()
-    return {"edges": edges, "counts": count_numbers(numbers, edges)}
+def bins_of(y: Any, scores: Any) -> list[list[float]]:
+    """Of each tenth of the score: people, how many have the label, and the sum of their scores."""
+    scores = np.asarray(scores, dtype=float)
+    place = np.minimum((scores * N_BINS).astype(int), N_BINS - 1)
+    columns = [
+        np.bincount(place, weights=each, minlength=N_BINS) for each in (None, np.asarray(y, dtype=float), scores)
+    ]
+    return np.column_stack(columns).tolist()
 
 
-def count_levels(values: pd.Series, levels: list[str]) -> list[int]:
-    """People of each level; all others, and gaps, are of the last."""
-    texts = values.astype(object).map(lambda cell: None if cell is None or cell != cell else str(cell))
-    codes = pd.Categorical(texts, categories=levels).codes
-    return np.bincount(np.where(codes < 0, len(levels) - 1, codes), minlength=len(levels)).tolist()
+# ---- rows as a file has them ----
 
 
-def count_numbers(numbers: Any, edges: list[float]) -> list[int]:
-    """People of each class of a number; gaps are of the last, which has nobody else."""
-    numbers = np.asarray(numbers, dtype=float)
-    places = np.where(np.isnan(numbers), len(edges) + 1, np.searchsorted(edges, numbers, side="left"))
-    return np.bincount(places, minlength=len(edges) + 2).tolist()
+def batch_of(task: Task, rows: Split) -> pd.DataFrame:
+    """Rows of a task as a file would have them, with groups, label and weight: a batch for `commod.monitoring.watch`.
+
+    A band of a number that parts people into groups, or cuts the label, is stood for by one number of it.
+    """
+    options = options_in(task.words[1:])
+    X = rows.X.copy()
+    for rule in task.contract:
+        if rule.name in X and rule.kind == "number" and (rule.divide != 1 or rule.turned):
+            X[rule.name] = rule.divide * ((1.0 - X[rule.name]) if rule.turned else X[rule.name])
+    combinations = np.array(task.grouping.combinations)[rows.sensitive.to_numpy()]  # (rows, attributes)
+    for place, attribute in enumerate(_attributes(task, options)):
+        cells = _within(attribute["cuts"]) if attribute["cuts"] else attribute["levels"]
+        X[attribute["column"]] = np.array(cells, dtype=object)[combinations[:, place]]
+    label = _label(task, options)
+    cells = _within([label["cut"]]) if label["cut"] is not None else [label["negative"] or "0", label["positive"]]
+    if label["cut"] is not None and bands_of((label["cut"],))[1] != label["positive"]:
+        cells = cells[::-1]
+    X[label["column"]] = np.array(cells, dtype=object)[rows.y.to_numpy()]
+    return X if rows.weight is None else X.assign(**{options["weight"]: rows.weight.to_numpy()})
+
+
+def _within(cuts: Sequence[float]) -> list[float]:
+    """A number of each band."""
+    return [cuts[0] - 1, *cuts]
 
 
 # ---- reading ----
@@ -124,73 +206,120 @@ def read_model(content: bytes) -> Portable:
     """
     found = read_json(content, "a model", MAX_BYTES)
     try:
-        model = Portable(found)
-        if REFERENCE in found:
-            _check(found[REFERENCE])
+        with np.errstate(all="ignore"):
+            model = Portable(found)
+            if REFERENCE in found:
+                _check(found[REFERENCE])
     except JsonError:
         raise
     except (ValueError, KeyError, TypeError, AttributeError, IndexError, OverflowError) as error:
         told = str(error) if isinstance(error, ValueError) else "parts of it are missing or of another kind"
+        raise JsonError(f"The file holds no model that can be used: {short(told.rstrip('.'), 300)}.") from None
+    if len(model.columns) > MAX_COLUMNS or not all(isinstance(name, str) for name in model.columns):
         raise JsonError(
-            f"The file holds no model that can be used: {' '.join(told.split())[:300].rstrip('.')}."
-        ) from None
+            f"The model of this file needs {len(model.columns):,} columns, and a table has at most {MAX_COLUMNS}, each "
+            "with a name: choose another file."
+        )
     return model
 
 
-def counts_in(reference: Reference) -> Counts:
-    """Counts (groups, label, f, g) of the people tested on."""
-    return np.array(reference["counts"], dtype=float)
+def reference_in(model: Portable) -> Reference:
+    """What a model was like on the people it was tested on.
+
+    Raises
+    ------
+    ValueError
+        If its file does not say so.
+    """
+    found: Reference | None = model.content.get(REFERENCE)
+    if found is None:
+        raise ValueError("This model says nothing of the people it was tested on: download it again from Take home.")
+    return found
+
+
+def cells_in(reference: Reference) -> Cells:
+    """The people tested on."""
+    counts = np.array(reference["counts"], dtype=float)
+    if "weight" not in reference:
+        return Cells(counts, counts, counts)
+    return Cells(counts, *(np.array(reference[name], dtype=float) for name in ("squares", "rows")))
 
 
 def _check(reference: Any) -> None:
     """Raise unless all that is used of a reference is there and of its kind."""
-    n_groups = len(reference["groups"])
-    counts = counts_in(reference)
-    if counts.shape != (n_groups, 2, 2, 2) or not (counts >= 0).all() or not 2 <= n_groups <= 100:
-        raise ValueError("its counts are damaged")
-    if reference["favourable"] not in (0, 1) or not all(isinstance(name, str) for name in reference["groups"]):
+    groups = reference["groups"]
+    if not 2 <= len(groups) <= 100 or not _texts(groups):
         raise ValueError("its groups are damaged")
-    if [type(name) for name in reference["outcomes"]] != [str, str]:
+    for counts in cells_in(reference):
+        sound = counts.shape == (len(groups), 2, 2, 2) and ((counts >= 0) & (counts <= MOST)).all()
+        if not sound or not counts.sum() > 0:
+            raise ValueError("its counts are damaged")
+    if "weight" in reference and not _texts([reference["weight"]]):
+        raise ValueError("its weights are damaged")
+    if reference["favourable"] not in (0, 1) or len(reference["outcomes"]) != 2 or not _texts(reference["outcomes"]):
         raise ValueError("its outcomes are damaged")
-    shape = tuple(len(attribute["levels"]) for attribute in reference["attributes"])
-    combinations = np.array(reference["combinations"], dtype=np.int64)
-    if combinations.shape != (n_groups, len(shape)) or (combinations < 0).any() or (combinations >= shape).any():
-        raise ValueError("its groups are damaged")
-    for attribute in reference["attributes"]:
-        if np.array(attribute["cuts"], dtype=float).ndim != 1 or not isinstance(attribute["column"], str):
-            raise ValueError("its groups are damaged")
-        dict(attribute["merge"])
-    if not isinstance(reference["label"]["column"], str) or not isinstance(reference["label"]["positive"], str):
+    _check_groups(reference)
+    label, cut = reference["label"], reference["label"]["cut"]
+    if not _texts([label["column"], label["positive"], label["negative"] or ""]):
         raise ValueError("its label is damaged")
-    cut = reference["label"]["cut"]
     if cut is not None and (type(cut) not in (int, float) or not math.isfinite(cut)):
         raise ValueError("its label is damaged")
     for name in ("sure", "right"):
         part, whole = reference["changes"][name]
-        if not 0 <= part <= whole:
+        if not 0 <= part <= whole <= MOST:
             raise ValueError("its changes are damaged")
     for name in ("f", "g"):
-        mean, error = map(float, reference["gaps"][name])
-        if not -1 <= mean <= 1 or error < 0:
+        gaps, bins = reference["gaps"][name], np.array(reference["bins"][name], dtype=float)
+        if len(gaps) != len(groups) + 1 or gaps[0] is None or not all(_is_gap(gap) for gap in gaps if gap is not None):
             raise ValueError("its calibration is damaged")
-    for column in reference["columns"].values():
-        parts = len(column["levels"]) if "levels" in column else len(column["edges"]) + 2
-        people = np.array(column["counts"], dtype=float)
-        if people.shape != (parts,) or not (people >= 0).all() or not people.sum() > 0:
-            raise ValueError("its distributions are damaged")
-        np.array(column.get("edges", []), dtype=float)
+        within = (
+            bins.shape == (N_BINS, 3) and ((bins >= 0) & (bins <= MOST)).all() and (bins[:, [0]] + 1e-6 >= bins).all()
+        )
+        if not within:
+            raise ValueError("its calibration is damaged")
+    columns = reference["columns"]
+    if len(columns) > MAX_COLUMNS or not all(is_sound(each) for each in columns.values()):
+        raise ValueError("its distributions are damaged")
+    if not all(is_sound(reference["scores"][name]) and "edges" in reference["scores"][name] for name in ("f", "g")):
+        raise ValueError("its distributions are damaged")
+    if "tree" in reference:
+        check_tree(reference["tree"], columns)
 
 
-def groups_in(reference: Reference, batch: pd.DataFrame) -> np.ndarray:
-    """The group of each row of a batch, -1 where it is not known."""
+def _check_groups(reference: Any) -> None:
+    attributes = reference["attributes"]
+    shape = tuple(len(attribute["levels"]) for attribute in attributes)
+    combinations = np.array(reference["combinations"], dtype=np.int64)
+    within = combinations.shape == (len(reference["groups"]), len(shape)) and len(shape) > 0
+    if not within or (combinations < 0).any() or (combinations >= shape).any():
+        raise ValueError("its groups are damaged")
+    for attribute in attributes:
+        cuts = np.array(attribute["cuts"], dtype=float)
+        rising = cuts.ndim == 1 and np.isfinite(cuts).all() and (np.diff(cuts) > 0).all()
+        merge = attribute["merge"]
+        if not rising or not _texts([attribute["column"], *attribute["levels"], *merge, *merge.values()]):
+            raise ValueError("its groups are damaged")
+
+
+def _texts(values: Any) -> bool:
+    return all(isinstance(value, str) for value in values)
+
+
+def _is_gap(gap: Any) -> bool:
+    mean, error = map(float, gap)
+    return -1 <= mean <= 1 and 0 <= error <= 1
+
+
+def groups_in(reference: Reference, batch: pd.DataFrame) -> np.ndarray | None:
+    """The group of each row of a batch, -1 where it is not known; None where a column is missing that says it."""
     parts = []
     for attribute in reference["attributes"]:
         column = attribute["column"]
         if column not in batch:
-            raise ValueError(f"The batch has no column “{column}”, which says who belongs to which group: add it.")
+            return None
         classes = classes_of(batch[column], tuple(attribute["cuts"]) or None)
         levels = classes.map(lambda level, names=attribute["merge"]: names.get(level, level))
-        parts.append(pd.Categorical(levels, categories=attribute["levels"]).codes)
+        parts.append(pd.Index(attribute["levels"], dtype=object).get_indexer(levels.astype(object)))
     code = np.full(len(batch), UNKNOWN)
     for group, combination in enumerate(reference["combinations"]):
         code[np.all([part == own for part, own in zip(parts, combination, strict=True)], axis=0)] = group
@@ -203,4 +332,21 @@ def labels_in(reference: Reference, batch: pd.DataFrame) -> np.ndarray | None:
     if label["column"] not in batch:
         return None
     classes = classes_of(batch[label["column"]], label["cut"])
-    return np.where(classes.isna(), -1, (classes == label["positive"]).astype(int))
+    is_negative = (
+        classes.notna() if label["negative"] is None or label["cut"] is not None else classes == label["negative"]
+    )
+    return np.where(classes == label["positive"], 1, np.where(is_negative, 0, -1))
+
+
+def weights_in(reference: Reference, batch: pd.DataFrame) -> np.ndarray | None:
+    """The weight of each row of a batch, NaN where it has none above 0; None where rows are not weighted."""
+    if "weight" not in reference or reference["weight"] not in batch:
+        return None
+    weight = as_numbers(batch[reference["weight"]])[0].to_numpy(dtype=float)
+    return np.where((weight > 0) & (weight <= MOST), weight, np.nan)
+
+
+def tree_in(reference: Reference) -> TreeNodes:
+    """The tree of the changes of the people tested on; empty if the file has none."""
+    found: TreeNodes = reference.get("tree", ())
+    return found

@@ -6,6 +6,8 @@ import json
 import sys
 from typing import Any
 
+from commod.uploads.limits import short
+
 __all__ = ["JsonError", "read_json"]
 
 # Deep enough for every file of ours, and far from where Python's own recursion ends.
@@ -33,7 +35,8 @@ def read_json(content: bytes | str, what: str, most: int) -> dict[str, Any]:
     Raises
     ------
     JsonError
-        If it is too large or too deep, is no JSON, or holds something else than one object of finite numbers and texts.
+        If it is too large or too deep, is no JSON, names something twice, or holds something else than one object of
+        finite numbers and texts.
     """
     size = len(content)
     if size > most:
@@ -44,9 +47,11 @@ def read_json(content: bytes | str, what: str, most: int) -> dict[str, Any]:
         raise JsonError(f"The file is empty: choose one that holds {what}.")
     try:
         text = content.decode("utf-8-sig") if isinstance(content, bytes) else content
-        found = json.loads(text, parse_constant=_refuse)
+        found = json.loads(text, parse_constant=_refuse, object_pairs_hook=_named_once)
     except RecursionError:
         raise _too_deep(what) from None
+    except _NamedTwiceError as error:
+        raise JsonError(f"The file names {short(error)!r} twice, which {what} never does: it is damaged.") from None
     except ValueError:  # no JSON, no UTF-8, NaN, or a number of thousands of digits
         raise JsonError(f"The file is no JSON: choose one that holds {what}, as it was downloaded.") from None
     if not isinstance(found, dict):
@@ -86,6 +91,19 @@ def _is_text(value: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
+
+
+class _NamedTwiceError(Exception):
+    """The name that an object has twice; one of the two would be passed over in silence."""
+
+
+def _named_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name, value in pairs:
+        if name in found:
+            raise _NamedTwiceError(name)
+        found[name] = value
+    return found
 
 
 def _refuse(constant: str) -> Any:

@@ -19,6 +19,7 @@ COMPUTED = {
     "pages/compare.py": ({"methods": "commod,oracle_roc"}, {"sweep", "match", "retrained", "refits_of_model"}),
     "pages/take_home.py": ({}, {"fit_result"}),
     "pages/decide.py": ({"methods": "commod,oracle_roc", "req": "changed:0.1"}, {"fit_result", "sweep", "best"}),
+    "pages/later.py": ({}, {"fit_result", "watch_held_out"}),
 }
 
 
@@ -67,6 +68,7 @@ LATER = (
     "pages/people.py",
     "pages/what_if.py",
     "pages/take_home.py",
+    "pages/later.py",
     "pages/compare.py",
     "pages/decide.py",
 )

@@ -12,7 +12,8 @@ from typing import Any
 
 import pandas as pd
 
-from commod.dashboard.jobs import checks, results
+from commod import monitoring
+from commod.dashboard.jobs import checks, later, results
 from commod.dashboard.jobs.processes import ProcessPool
 from commod.dashboard.jobs.queue import Stage
 from commod.dashboard.jobs.results import FitResult
@@ -27,6 +28,8 @@ from commod.experiments.scene import SceneKey, has_trained
 from commod.experiments.sweep import Cell
 from commod.models.threshold import ONE_HALF
 
+# Bytes of files after which the memory of the process that has read them is given back.
+LARGE_FILES = 5 * 2**20
 # Arguments of `Commod` that a search for a setting leaves as they are.
 FORM = ("update", "direction", "features")
 
@@ -112,6 +115,23 @@ def look(draft: str, some: pd.DataFrame, of_each: pd.DataFrame, choice: Choice, 
     return Task("look", SceneKey(draft), (repr(choice), len(some)), (step,))
 
 
+def about_model(token: str, digest: str, content: bytes) -> Task:
+    """What the file of a model says of itself; `token` is a name that no other session has."""
+    return _of_files("about_model", token, (digest,), monitoring.about_model, content)
+
+
+def watch(token: str, digests: tuple[str, str], model: bytes, batch: bytes, name: str) -> Task:
+    """A later batch beside the people of a model; of both there are but their files."""
+    return _of_files("watch", token, digests, monitoring.watch_files, model, batch, name)
+
+
+def _of_files(kind: str, token: str, about: tuple[str, ...], function: Callable[..., Any], *files: Any) -> Task:
+    """Strangers' files, read in a process to itself, which is replaced after large ones."""
+    heavy = sum(len(each) for each in files) > LARGE_FILES
+    step = Step(ProcessPool.call, (function, *files), Priority.SEARCH, heavy, apart=True)
+    return Task(kind, SceneKey(token), about, (step,))
+
+
 # ---- one model ----
 
 
@@ -153,6 +173,11 @@ def merit(result: FitResult) -> Task:
 def refits(result: FitResult) -> Task:
     """Whether the changes would happen again."""
     return _of("refits", result, checks.refits, priority=Priority.LAST)
+
+
+def held_out(result: FitResult, shifted: bool) -> Task:
+    """One half of the test people as a later batch beside the other."""
+    return _of("held_out", result, later.watch_held_out, shifted, priority=Priority.SEARCH)
 
 
 def segments(result: FitResult) -> Task:

@@ -20,6 +20,7 @@ MENU: dict[str, dict[str, str]] = {
         "pages/decide.py": ":material/gavel:",
         "pages/runs.py": ":material/push_pin:",
         "pages/take_home.py": ":material/download:",
+        "pages/later.py": ":material/update:",
     },
     "science": {
         "pages/compare.py": ":material/compare_arrows:",

@@ -53,10 +53,11 @@ def _tiles(result: FitResult, language: str) -> list[dict[str, Any]]:
     """What `metric` shows of a model."""
     rows = result.figures.to_dict("index")
     figures = CRITERIA[result.settings.fairness].key_figures
-    return [_tile(figure, rows[figure.name], language) for figure in figures if figure.name in rows]
+    return [tile_of(figure, rows[figure.name], language) for figure in figures if figure.name in rows]
 
 
-def _tile(figure: Figure, row: Mapping[Any, float], language: str) -> dict[str, Any]:
+def tile_of(figure: Figure, row: Mapping[Any, float], language: str = FIRST) -> dict[str, Any]:
+    """What `metric` shows of a figure: a value, a difference, and the intervals of both."""
     chance = row["difference_low"] <= 0 <= row["difference_high"]
     color = "off" if chance else {1: "normal", -1: "inverse", 0: "off"}[figure.direction]
     value, low, high = (figure.show(row[column]) for column in ("g", "g_low", "g_high"))

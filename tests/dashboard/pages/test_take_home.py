@@ -16,9 +16,10 @@ import pytest
 from commod.dashboard.jobs.checks import evidence, merit, refits
 from commod.dashboard.jobs.results import fit_result, tree_of_changes
 from commod.dashboard.pages.take_home import page as take_home
-from commod.dashboard.pages.take_home.report import _smallest, file_name, model_json, predictions_csv, report_html
+from commod.dashboard.pages.take_home.report import _smallest, file_name, predictions_csv, report_html
 from commod.dashboard.state.recipe import to_python
 from commod.dashboard.state.settings import defaults
+from commod.dashboard.views.model_file import model_file
 from commod.datasets.raw import in_words
 from commod.datasets.task import Split
 from commod.experiments.limits import limits_of
@@ -332,7 +333,7 @@ def test_the_page_offers_five_files_for_the_model_of_the_sliders():
     app = fine(run(PAGE))
     labels = ["Report as HTML", "Predictions as CSV", "Recipe as Python", "Model as JSON", "Loader as Python"]
     assert [button.label for button in app.get("download_button")] == labels
-    assert f"({take_home._size(len(model_json(fitted())))})" in words(app)
+    assert f"({take_home._size(len(model_file(fitted())))})" in words(app)
     code = " ".join(block.value for block in app.main.code)
     assert "lambda_fair=3.0" in code
     assert "from commod_portable import load" in code

@@ -17,7 +17,7 @@ from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.results import FitResult
 from commod.dashboard.jobs.service import submit
 from commod.dashboard.jobs.wait import Pending, draw_pending, result_of
-from commod.dashboard.pages.take_home.report import file_name, model_json, predictions_csv, report_html
+from commod.dashboard.pages.take_home.report import file_name, predictions_csv, report_html
 from commod.dashboard.state import session
 from commod.dashboard.state.recipe import to_python
 from commod.dashboard.state.settings import Settings, in_words, limits_in_words
@@ -25,6 +25,7 @@ from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.views import frame
 from commod.dashboard.views.download import offer
 from commod.dashboard.views.model import current_model
+from commod.dashboard.views.model_file import model_file
 
 LOADER = "commod_portable.py"
 # Of a report, in bytes, as measured over the data sets: it is made when it is asked for.
@@ -102,10 +103,10 @@ def exports(result: FitResult, settings: Settings) -> list[Export]:
             ":material/data_object:",
             "To decide elsewhere: how a row of the file is read and encoded, r and its concepts, "
             f"{of_f.get(sizes['f'], 'f included')}. For later batches it also holds counts by group and "
-            "outcome, and how each column is distributed.",
+            "outcome, how each column and score is distributed, and the tree of the changes.",
             file_name(result, "model", "json"),
             _size(sizes["json"]),
-            lambda: model_json(result).encode(),
+            lambda: model_file(result).encode(),
         ),
         Export(
             "Loader",
@@ -169,7 +170,7 @@ def _report(result: FitResult, settings: Settings, code: str) -> bytes:
     tree = result_of(tasks.tree(result, settings.depth)) if result.changed_train.any() else None
     limits = result_of(tasks.limits(result.settings))
     sense = [result_of(task(result)) for task in (tasks.evidence, tasks.merit, tasks.refits)]
-    fingerprint = hashlib.sha256(model_json(result).encode()).hexdigest()
+    fingerprint = hashlib.sha256(model_file(result).encode()).hexdigest()
     now = datetime.now(UTC)
     date = f"{now.day} {now:%B %Y}"
     limited = limits_in_words(settings)
@@ -182,7 +183,7 @@ def _report(result: FitResult, settings: Settings, code: str) -> bytes:
 @st.cache_data(show_spinner=False, max_entries=64)
 def _sizes(settings: Settings, _result: FitResult) -> dict[str, Any]:
     """Bytes of the files that are quickly made, and the kind of f in the model file."""
-    text = model_json(_result)
+    text = model_file(_result)
     kind = portable.load(text).content["f"]["kind"]
     return {"json": len(text.encode()), "f": kind}
 

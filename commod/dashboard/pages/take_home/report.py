@@ -17,8 +17,9 @@ from commod import __version__
 from commod.charts import KINDS, export_chart, plot_changes, plot_pareto
 from commod.charts.pareto import CURRENT, DEPLOYED, PATH
 from commod.dashboard.jobs.checks import Evidence
+from commod.dashboard.jobs.later import base_model_in_words
 from commod.dashboard.jobs.results import FitResult
-from commod.dashboard.state.settings import CONTROLS, data_in_words, described, in_words
+from commod.dashboard.state.settings import CONTROLS, data_in_words, described
 from commod.dashboard.text.escape import bold, safe_csv
 from commod.dashboard.text.html import cards_of, document, drawing, nodes_of
 from commod.dashboard.text.verdicts import ONE_WAY, changes_by_direction, directions
@@ -32,22 +33,11 @@ from commod.explain.groups import beyond_in_words, extremes_in_words, margins_in
 from commod.explain.people import FEW
 from commod.explain.sense import certainty
 from commod.metrics.figures import CRITERIA, FIGURES, figure_of, key_figures, title_of
-from commod.models.base_models import BASE_MODELS
-from commod.models.export import portable_json
-from commod.monitoring import reference_of
 
 CHART_WIDTH = 340
 
 
-# ---- the model and its predictions ----
-
-
-def base_model_in_words(result: FitResult) -> str:
-    """What f is."""
-    if isinstance(result.scene.f, str):
-        return f"scores in the column “{result.scene.f}”"
-    name = result.settings.f
-    return BASE_MODELS[name][0] if name in BASE_MODELS else name
+# ---- the predictions ----
 
 
 def file_name(result: FitResult, what: str, ending: str) -> str:
@@ -55,21 +45,6 @@ def file_name(result: FitResult, what: str, ending: str) -> str:
     name = result.settings.task_name if is_shipped(result.settings.task_name) else result.task.spec.title
     data = re.sub(r"[^A-Za-z0-9]+", "_", name).strip("_")[:40] or "data"
     return f"commod_{data}_{what}.{ending}"
-
-
-def model_json(result: FitResult) -> str:
-    """The model for `commod.portable`."""
-    spec = result.task.spec
-    about = {
-        "data": data_in_words(result.settings),
-        "positive class": spec.outcomes[1],
-        "f": base_model_in_words(result),
-        "settings": in_words(result.settings),
-        "made by": f"commod {__version__}",
-    }
-    scene = result.scene
-    tested_on = reference_of(result.task, scene.test, scene.logit_test, result.logit, line=scene.line)
-    return portable_json(result.g, about=about, contract=result.task.contract, reference=tested_on)
 
 
 def predictions_csv(result: FitResult, refits: Refits) -> bytes:

@@ -1,0 +1,1 @@
+"""Still true: later people beside those that a model was tested on."""

@@ -1,0 +1,403 @@
+"""Then and now, part by part: whether it holds, what is required, and what moved."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from commod.charts import palette
+from commod.charts.later import (
+    CHANCE,
+    LOOK,
+    MOVED,
+    NOW,
+    SHIFTED,
+    STABLE,
+    THEN,
+    plot_differences,
+    plot_drift,
+    plot_spread,
+    plot_then_and_now,
+)
+from commod.charts.sense import plot_reliability
+from commod.dashboard.text.escape import escape_markdown
+from commod.dashboard.text.glossary import tip
+from commod.dashboard.text.html import html_table, piece, style
+from commod.dashboard.views.chart import draw as draw_chart
+from commod.dashboard.views.table import Table, fold
+from commod.dashboard.views.tiles import tile_of
+from commod.decisions import VERDICTS, Requirements, check_requirements, overall
+from commod.metrics.figures import CRITERIA, key_figures
+from commod.monitoring import Watched, check_signature, drift, headline
+from commod.monitoring.signed import due_in_words, signature_in_words
+from commod.monitoring.words import left_out_in_words, moved_in_words
+from commod.uploads.limits import count_of
+
+TIMES = {"old": THEN, "new": NOW}
+DRIFTS = {"stable": STABLE, "look": LOOK, "shifted": SHIFTED}
+# Beside the key figures, what the picture of all differences shows; the table behind it has everything.
+SHOWN = ("decided", "sure", "right", "calibration_gap")
+# Columns in the picture of the drift, and sentences below it.
+MAX_COLUMNS, MAX_SENTENCES = 15, 8
+
+INTERVALS = {
+    "old": ("Then", ".3f"),
+    "new": ("Now", ".3f"),
+    "difference": ("Now less then", "+.3f"),
+    "low": ("95 % from", "+.3f"),
+    "high": ("to", "+.3f"),
+    "told": ("By chance?", ""),
+}
+FIGURES = Table(
+    "All figures then and now, as a table", "later_figures", {"title": ("Figure", ""), "model": ("Of", ""), **INTERVALS}
+)
+_COUNTS = {
+    "old_count": ("Then (people)", ","),
+    "old_people": ("of", ","),
+    "new_count": ("Now (people)", ","),
+    "new_people": ("of", ","),
+}
+_BY_GROUP = {"group": ("Group", ""), "direction": ("Changed", ""), **_COUNTS, **INTERVALS}
+WHO = Table("Who changes then and now, as a table", "later_who", _BY_GROUP)
+RIGHT = Table("Right by the record then and now, as a table", "later_right", _BY_GROUP)
+BINS = Table(
+    "Calibration then and now, as a table",
+    "later_bins",
+    {
+        "of": ("Model", ""),
+        "model": ("When", ""),
+        "mean_score": ("Mean score", ".1%"),
+        "rate": ("Recorded so", ".1%"),
+        "rate_low": ("95 % from", ".1%"),
+        "rate_high": ("to", ".1%"),
+        "count": ("People", ","),
+    },
+)
+TREE = Table(
+    "The tree then and now, as a table",
+    "later_tree",
+    {
+        "rule": ("Who", ""),
+        "depth": ("Depth", ""),
+        "old_changed": ("Then changed (people)", ","),
+        "old_count": ("of", ","),
+        "new_changed": ("Now changed (people)", ","),
+        "new_count": ("of", ","),
+        **INTERVALS,
+    },
+)
+DRIFT = Table(
+    "Columns then and now, as a table",
+    "later_drift",
+    {
+        "column": ("Column", ""),
+        "index": ("Stability index", ".3f"),
+        "by_chance": ("Reached by chance", ".3f"),
+        "told": ("Spread", ""),
+        "unseen": ("People with a value that nobody had", ","),
+    },
+)
+SPREAD = Table(
+    "Its values then and now, as a table",
+    "later_spread",
+    {"class": ("Value", ""), "old": ("Then", ".1%"), "new": ("Now", ".1%")},
+)
+
+
+def draw(found: Watched, required: Requirements, record: Mapping[str, Any] | None, *, signed: bool) -> None:
+    """All of it.
+
+    `record` is the decision that the model is held against; `signed` says whether there is one at all, as for a model
+    that is told as if it had been tested on half of its people nothing can be held against it.
+    """
+    _whether(found, required)
+    _figures(found)
+    if required or signed:
+        _requirements(found, required, record, signed)
+    st.header("What moved")
+    parts: dict[str, Callable[[Watched], None]] = {
+        "All figures": _differences,
+        "Who changes": _who,
+        "Right or wrong": _right,
+        "Calibration": _calibration,
+        "The tree": _tree,
+        "Columns": _columns,
+    }
+    for tab, paint in zip(st.tabs(list(parts), key="later_parts", on_change="rerun"), parts.values(), strict=True):
+        with tab:
+            if tab.open:
+                paint(found)
+
+
+# ---- whether it holds ----
+
+
+def _whether(found: Watched, required: Requirements) -> None:
+    st.markdown(f"#### {escape_markdown(headline(found))}")
+    if required:
+        checked = check_requirements(required, found.facts)
+        count = count_of(len(checked), "requirement")
+        broken = list(checked.loc[checked["verdict"] == "fail", "wanted"])
+        unknown = int((checked["verdict"] == "cannot tell").sum())
+        verdict = overall(checked)
+        if verdict == "fail":
+            st.error(escape_markdown(f"Broken on these people: {'; '.join(broken)}."), icon=":material/close:")
+        elif verdict == "cannot tell":
+            told = f"Of {count} none is broken on these people, and {unknown} cannot be told."
+            st.warning(told, icon=":material/question_mark:")
+        else:
+            st.success(f"Still true: what is required holds on these people ({count}).", icon=":material/check:")
+    for sentence in (moved_in_words(found), left_out_in_words(found)):
+        if sentence:
+            st.caption(escape_markdown(sentence))
+    for notice in found.notices:
+        st.info(escape_markdown(notice), icon=":material/info:")
+
+
+def _figures(found: Watched) -> None:
+    """The key figures of g as tiles, each with how far it moved."""
+    criterion = CRITERIA.get(found.about["fairness"])
+    rows = found.figures.set_index(["figure", "model"])
+    tiles = []
+    for figure in criterion.key_figures if criterion else key_figures():
+        key = (figure.name, "change" if figure.of_change else "g")
+        if key in rows.index:
+            row = rows.loc[key].to_dict()
+            now = {"g": row["new"], "g_low": row["new_low"], "g_high": row["new_high"], "difference": row["difference"]}
+            tiles.append(tile_of(figure, {**now, "difference_low": row["low"], "difference_high": row["high"]}))
+    for cell, tile in zip(st.columns(len(tiles), gap="small"), tiles, strict=True):
+        cell.metric(**tile)
+    st.caption(
+        f"On {found.people:,} later people; below each figure, how far it is from what it was on {found.old_people:,}. "
+        "An arrow says that this is more than chance explains."
+    )
+
+
+# ---- what is required ----
+
+
+def _requirements(found: Watched, required: Requirements, record: Mapping[str, Any] | None, signed: bool) -> None:
+    st.header("What is required")
+    if required:
+        checked = check_requirements(required, found.facts)
+        rows = [[row.wanted, f"{VERDICTS[row.verdict]} {row.verdict}", row.sentence] for row in checked.itertuples()]
+        headings = ["Required", "On these people", "Why"]
+        st.html(html_table(headings, rows, caption="What is required, on these people", text=(1, 2)))
+    if record is not None:
+        today = datetime.now(UTC).date()
+        lines = check_signature(record, found)
+        agree = bool(lines["agrees"].all())
+        box, icon = (st.success, ":material/verified:") if agree else (st.warning, ":material/report:")
+        box(escape_markdown(f"{signature_in_words(lines)} {due_in_words(record, today)}"), icon=icon)
+        columns = {"line": ("Line", ""), "recorded": ("Signed", ""), "found": ("Here", ""), "told": ("", "")}
+        told = lines["agrees"].map({True: "agrees", False: "differs"})
+        fold(Table("The signature line by line", "later_signature", columns), lines.assign(told=told))
+    elif signed:
+        st.caption(
+            "The signature is not held against a model that is told as if it had been tested on half of its people: "
+            "bring a batch as a file."
+        )
+
+
+# ---- what moved ----
+
+
+def _told(frame: pd.DataFrame) -> pd.DataFrame:
+    return frame.assign(told=frame["moved"].map({True: MOVED, False: CHANCE}))
+
+
+def _differences(found: Watched) -> None:
+    keys = [figure.name for figure in key_figures()]
+    frame = _told(found.figures)
+    own = frame["model"] != "f"
+    shown = frame[own & frame["figure"].isin([*keys, *SHOWN])].reset_index(drop=True)
+    data = pd.DataFrame(
+        {
+            "name": shown["title"].str.replace("… ", "Changes ", regex=False),
+            "rank": range(len(shown)),
+            "difference": shown["difference"],
+            "low": shown["low"],
+            "high": shown["high"],
+            "told": shown["told"],
+            "then": shown["old"].map("{:.3f}".format),
+            "now": shown["new"].map("{:.3f}".format),
+        }
+    )
+    models = {"f": "f", "g": "g", "change": "g against f"}
+    table = Table(FIGURES.title, FIGURES.key, FIGURES.columns, lambda: frame.assign(model=frame["model"].map(models)))
+    draw_chart(
+        plot_differences,
+        data,
+        alt="How far each figure of g moved, with its interval.",
+        table=table,
+        caption="Of g, and of its changes against f; lines are 95 % intervals of the difference between two samples.",
+    )
+
+
+def _by_group(found: Watched, frame: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Rows of the chart then and now, and those of its table."""
+    outcomes, good = found.about["outcomes"], found.about["favourable"]
+    ways = {True: f"better: now “{outcomes[good]}”", False: f"worse: now “{outcomes[1 - good]}”"}
+    named = _told(frame).assign(direction=frame["better"].map(ways))
+    shown = named[(named["old_people"] > 0) | (named["new_people"] > 0)].reset_index(drop=True)
+    rows = [
+        {
+            "name": f"{row['group']}, {row['direction']}",
+            "rank": rank,
+            "time": TIMES[time],
+            "share": row[time],
+            "low": row[f"{time}_low"],
+            "high": row[f"{time}_high"],
+            "part": row[f"{time}_count"],
+            "whole": row[f"{time}_people"],
+        }
+        for rank, row in enumerate(shown.to_dict("records"))
+        for time in TIMES
+        if row[f"{time}_people"]
+    ]
+    return pd.DataFrame(rows), named
+
+
+def _who(found: Watched) -> None:
+    data, named = _by_group(found, found.who)
+    moved = int(found.who["moved"].sum())
+    told = "No share of a group moved" if not moved else f"{moved} of {len(found.who)} shares moved"
+    st.markdown(f"Whose decisions g changes, and which way. **{told} more than chance explains.**")
+    draw_chart(
+        plot_then_and_now,
+        data,
+        alt="Share of each group whose decision changes, by direction, then and now.",
+        table=Table(WHO.title, WHO.key, WHO.columns, lambda: named),
+        title="Changed (% of the group)",
+    )
+
+
+def _right(found: Watched) -> None:
+    if not found.labelled:
+        _without_labels()
+        return
+    data, named = _by_group(found, found.right)
+    rows = found.figures[found.figures["figure"] == "right"]
+    if data.empty or rows.empty:
+        st.info("No decision changed, then or now: there is nothing to be right or wrong.", icon=":material/info:")
+        return
+    row = rows.iloc[0]
+    chance = "more than chance explains" if row["moved"] else "which chance may explain"
+    st.markdown(
+        f"Of the changed decisions **{row['new']:.1%}** are right by the record; it was {row['old']:.1%}, {chance}. "
+        "The others f had right."
+    )
+    draw_chart(
+        plot_then_and_now,
+        data,
+        alt="Share of the changes that is right by the record, by group and direction, then and now.",
+        table=Table(RIGHT.title, RIGHT.key, RIGHT.columns, lambda: named),
+        caption="Where few decisions changed, the interval says little.",
+        title="Right by the record (% of the changes)",
+    )
+
+
+def _without_labels() -> None:
+    st.info("The batch has no label, so nobody can tell what was right.", icon=":material/info:")
+
+
+def _calibration(found: Watched) -> None:
+    if not found.labelled:
+        _without_labels()
+        return
+    rows = found.figures[found.figures["figure"].str.startswith("calibration_gap") & (found.figures["model"] == "g")]
+    st.markdown("Do the scores of g still mean what they say? The share with the label less the mean score, in points:")
+    cells = []
+    for row in _told(rows).to_dict("records"):
+        then, now = (
+            f"{100 * row[time]:+.1f} [{100 * row[f'{time}_low']:+.1f}, {100 * row[f'{time}_high']:+.1f}]"
+            for time in TIMES
+        )
+        moved = f"{100 * row['difference']:+.1f} [{100 * row['low']:+.1f}, {100 * row['high']:+.1f}]"
+        whom = row["title"].rpartition(": ")[2]
+        cells.append([whom, *(text.replace("-", "−") for text in (then, now, moved)), row["told"]])
+    headings = ["Whose", "Then", "Now", "Now less then", "By chance?"]
+    st.html(html_table(headings, cells, caption="Share with the label less the mean score", text=(4,)))
+    points = found.bins.assign(of=found.bins["model"], model=found.bins["time"].map(TIMES))
+    table = Table(BINS.title, BINS.key, BINS.columns, lambda: points)
+    for cell, model in zip(st.columns(2, gap="medium"), ("f", "g"), strict=True):
+        with cell:
+            st.markdown(f"**Scores of {model}**")
+            draw_chart(
+                plot_reliability,
+                points[points["of"] == model],
+                alt="Share with the label by mean score, then and now.",
+                table=table.title,
+                outcome=found.about["outcomes"][1],
+                models=(THEN, NOW),
+                colours=(palette.FRONTIER, palette.TRAIL),
+            )
+    fold(table, points)
+
+
+def _tree(found: Watched) -> None:
+    if found.tree.empty:
+        st.info("No decision changed, so there is nothing for a tree to find.", icon=":material/info:")
+        return
+    if found.tree_learnt:
+        st.markdown(
+            "The file has no tree of the first people's changes: this one is **learnt from every other later person** "
+            f"and counted on the rest. F1 {found.f1[1]:.2f}."
+        )
+    else:
+        st.markdown(
+            "The tree that was learnt from the changes when the model was made, laid over the later people. It told "
+            f"who changes with an F1 of {found.f1[0]:.2f}; **now it does with {found.f1[1]:.2f}**."
+        )
+    below: dict[int, list[tuple[Any, ...]]] = {-1: []}
+    for row in found.tree.to_dict("records"):
+        size = f"now {_part(row, 'new')}" + ("" if found.tree_learnt else f"; then {_part(row, 'old')}")
+        size += f" · moved {MOVED}" if row["moved"] else ""
+        rule, share = row["rule"][:1].upper() + row["rule"][1:], row["new"] if row["new_count"] else 0.0
+        below[row["parent"]].append((rule, f"{share:.1%}", size, below.setdefault(row["node"], [])))
+    st.html(style() + piece("tree", below[-1]))
+    fold(TREE, _told(found.tree))
+
+
+def _part(row: Mapping[str, Any], time: str) -> str:
+    count = row[f"{time}_count"]
+    return f"{row[f'{time}_changed']:,} of {count:,} changed" + (f" ({row[time]:.0%})" if count else "")
+
+
+def _columns(found: Watched) -> None:
+    drifted = found.drift[(found.drift["drift"] != "stable") | (found.drift["unseen"] > 0)]
+    if drifted.empty:
+        st.markdown("No column, nor a score, is spread otherwise than it was.")
+    for sentence in drifted["sentence"].head(MAX_SENTENCES):
+        st.markdown(f"- {escape_markdown(sentence)}")
+    frame = found.drift.assign(told=found.drift["drift"].map(DRIFTS))
+    shown = frame.sort_values("index", ascending=False, kind="stable").head(MAX_COLUMNS).reset_index(drop=True)
+    left, right = st.columns(2, gap="large")
+    with left:
+        draw_chart(
+            plot_drift,
+            shown.assign(name=shown["column"], rank=range(len(shown)))[["name", "rank", "index", "by_chance", "told"]],
+            alt="Population stability index of the columns that moved most.",
+            table=Table(DRIFT.title, DRIFT.key, DRIFT.columns, lambda: frame),
+            caption=f"{tip('stability_index')} The short dark line is what chance reaches here.",
+            look=drift.LOOK,
+            shifted=drift.DRIFTED,
+        )
+    with right:
+        column = st.selectbox("Its values then and now", list(shown["column"]), key="later_column")
+        own = found.spread[found.spread["column"] == column]
+        rows = [
+            {"name": row["class"], "rank": row["place"], "time": TIMES[time], "share": row[time]}
+            for row in own.to_dict("records")
+            for time in TIMES
+        ]
+        draw_chart(
+            plot_spread,
+            pd.DataFrame(rows),
+            alt="Shares of the classes of a column, then and now.",
+            table=Table(SPREAD.title, SPREAD.key, SPREAD.columns, lambda: own),
+        )

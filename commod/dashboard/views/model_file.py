@@ -1,0 +1,15 @@
+"""The model of the sliders as a file that runs anywhere, and that later people can be set beside."""
+
+from __future__ import annotations
+
+from commod.dashboard.jobs import tasks
+from commod.dashboard.jobs.later import model_json
+from commod.dashboard.jobs.results import FitResult
+from commod.dashboard.jobs.wait import result_of
+from commod.monitoring.change_tree import DEPTH
+
+
+def model_file(result: FitResult) -> str:
+    """Its text, with the tree of the changes, which may have to be waited for."""
+    tree = result_of(tasks.tree(result, DEPTH)) if result.changed_train.any() else None
+    return model_json(result, tree)

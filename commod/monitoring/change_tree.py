@@ -1,0 +1,110 @@
+"""The tree of the changes as a model's file has it: its questions, and how many people of whom came to each node."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from commod.datasets import TabularEncoder
+from commod.datasets.task import Feature, Task, TaskSpec
+from commod.explain.tree import ChangeTree, explain_tree
+
+__all__ = ["DEPTH", "TreeNodes", "check_tree", "counted_tree", "f1_of", "learn_tree", "tree_as_data"]
+
+# Questions of a tree that goes along with a model.
+DEPTH = 3
+# Nodes of a tree in a stranger's file, and letters of what is asked: six questions, and any name of a column.
+MAX_NODES, MAX_RULE = 127, 600
+
+TreeNodes = Sequence[Mapping[str, Any]]
+
+
+def tree_as_data(tree: ChangeTree) -> list[dict[str, Any]]:
+    """The questions of a tree as JSON has them, without people: see `counted_tree`."""
+    place = {node: i for i, node in enumerate(tree.nodes["node"].tolist())} | {-1: -1}
+    found = []
+    for row in tree.nodes.to_dict("records"):
+        node: dict[str, Any] = {"parent": place[row["parent"]], "rule": str(row["rule"]), "predicts": row["predicts"]}
+        if not row["leaf"]:
+            asked = ("cut", float(row["cut"])) if pd.notna(row["cut"]) else ("level", str(row["level"]))
+            node |= {"column": str(row["column"]), asked[0]: asked[1]}
+        found.append(node)
+    return found
+
+
+def counted_tree(nodes: TreeNodes, X: pd.DataFrame, changed: Any) -> list[dict[str, Any]]:
+    """The tree with ``count`` and ``changed`` of these people at each node."""
+    changed = np.asarray(changed, dtype=bool)
+    return [
+        {**node, "count": int(here.sum()), "changed": int((here & changed).sum())}
+        for node, here in zip(nodes, _reached(nodes, X), strict=True)
+    ]
+
+
+def f1_of(nodes: TreeNodes) -> float:
+    """F1 of "changed" among the people counted: 0 where the tree says "unchanged" everywhere."""
+    said = [node for node in nodes if node["predicts"]]
+    right = sum(node["changed"] for node in said)
+    both = sum(node["count"] for node in said) + nodes[0]["changed"]
+    return 2 * right / both if both else 0.0
+
+
+def _reached(nodes: TreeNodes, X: pd.DataFrame) -> list[np.ndarray]:
+    """Who comes to each node; of the two below a question, the first is the left one."""
+    reached = [np.ones(len(X), dtype=bool)]
+    seen: set[int] = set()
+    for node in nodes[1:]:
+        parent = nodes[node["parent"]]
+        goes_right = _answers(parent, X[parent["column"]])
+        reached.append(reached[node["parent"]] & (goes_right == (node["parent"] in seen)))
+        seen.add(node["parent"])
+    return reached
+
+
+def _answers(node: Mapping[str, Any], values: pd.Series) -> np.ndarray:
+    if "level" in node:
+        return np.asarray(values.astype(object).map(str) == node["level"], dtype=bool)
+    numbers = pd.to_numeric(values, errors="coerce").to_numpy(dtype=np.float32)  # as scikit-learn compares them
+    return np.asarray(numbers > node["cut"])
+
+
+def check_tree(nodes: Any, columns: Mapping[str, Any]) -> None:
+    """Raise unless a stranger's tree is one, and asks for columns that are known."""
+    if not 1 <= len(nodes) <= MAX_NODES or nodes[0]["parent"] != -1:
+        raise ValueError("its tree is damaged")
+    children = [0] * len(nodes)
+    for place, node in enumerate(nodes):
+        asks = [name for name in ("level", "cut") if name in node]
+        sound = type(node["predicts"]) is bool and isinstance(node["rule"], str) and len(node["rule"]) <= MAX_RULE
+        if asks:
+            kind: Any = (str,) if asks == ["level"] else (int, float)
+            known = isinstance(node["column"], str) and node["column"] in columns
+            sound &= len(asks) == 1 and known and type(node[asks[0]]) in kind
+        if not sound or not 0 <= node["changed"] <= node["count"] <= 1e9:
+            raise ValueError("its tree is damaged")
+        if place:
+            if type(node["parent"]) is not int or not 0 <= node["parent"] < place:
+                raise ValueError("its tree is damaged")
+            children[node["parent"]] += 1
+    if any(count != 2 * (("level" in node) or ("cut" in node)) for count, node in zip(children, nodes, strict=True)):
+        raise ValueError("its tree is damaged")
+
+
+def learn_tree(X: pd.DataFrame, changed: np.ndarray) -> list[dict[str, Any]]:
+    """A tree of the changes of a batch: learnt from every other row, counted on the rest; empty if nobody changed."""
+    X = X.dropna()
+    changed = changed[X.index.to_numpy()]
+    learnt = np.arange(len(X)) % 2 == 0
+    if not changed[learnt].any() or learnt.all() or not len(X.columns):
+        return []
+    kinds = {name: "number" if pd.api.types.is_numeric_dtype(X[name].dtype) else "category" for name in X}
+    X = X.astype({name: "category" for name, kind in kinds.items() if kind == "category"})
+    features = tuple(Feature(str(name), str(name), kind, "", "") for name, kind in kinds.items())  # type: ignore[arg-type]
+    spec = TaskSpec("batch", "Batch", features, "", "", ("0", "1"), 1, "", ("", " "), "")
+    task = Task(spec, X, pd.Series(dtype=int), pd.Series(dtype=int))
+    encoder = TabularEncoder().fit(X)
+    tree = explain_tree(task, encoder, X[learnt], changed[learnt], X[~learnt], changed[~learnt], DEPTH)
+    return counted_tree(tree_as_data(tree), X[~learnt], changed[~learnt])

@@ -1,0 +1,270 @@
+"""Later people on the page: held-out ones, files for the model of the sliders, and a model that is only a file."""
+
+import json
+from datetime import date
+from functools import cache
+
+import pytest
+
+from commod.dashboard.jobs.later import model_json, watch_held_out
+from commod.dashboard.jobs.results import fit_result, tree_of_changes
+from commod.dashboard.pages.later import files as later_files
+from commod.dashboard.state import own_data
+from commod.dashboard.state.settings import defaults
+from commod.decisions import Requirements, Signature, facts_of, make_record, record_json
+from commod.metrics.figures import FIGURES
+from commod.models import Commod
+from commod.monitoring import batch_of, headline, read_model, watch
+from commod.monitoring.change_tree import DEPTH
+from tests.dashboard.driving import captions, figure, fine, run, tables, words
+from tests.dashboard.hostile import MARKUP, PICTURE, let_through
+from tests.fuzzing import readable
+from tests.uploads.test_reading import WRONG
+
+PAGE = "pages/later.py"
+TABS = ("All figures", "Who changes", "Right or wrong", "Calibration", "The tree", "Columns")
+
+
+@cache
+def result():
+    return fit_result(defaults("law_school"))
+
+
+@cache
+def model():
+    return model_json(result(), tree_of_changes(result(), DEPTH)).encode()
+
+
+@cache
+def batch(drop=()):
+    rows = batch_of(result().task, result().scene.test.take(range(0, 800)))
+    return rows.drop(columns=list(drop)).to_csv(index=False).encode()
+
+
+def decision(requirements=None):
+    scene = result().scene
+    facts = facts_of(scene, result().decisions, result().cell)
+    who = Signature(f"Ada {MARKUP}", "Dean", "Fair enough", date(2026, 1, 1), date(2026, 7, 1), {})
+    asked = requirements or Requirements(p_rule=0.3, changed=0.5)
+    record = make_record(who, scene, result().decisions, result().cell, "demographic_parity", asked, facts)
+    return record_json(record).encode()
+
+
+def choose(app, **chosen):
+    """Press one of the choices above."""
+    for name, value in chosen.items():
+        app.segmented_control(key=f"later_{name}").set_value(value)
+    return app.run()
+
+
+def bring(app, what, content, name=""):
+    name = name or ("batch.csv" if what == "batch" else f"{what}.json")
+    uploader = next(each for each in app.file_uploader if each.key.startswith(f"later_{what}_"))
+    return uploader.set_value((name, content, "text/plain")).run()
+
+
+def errors(app):
+    assert not app.exception
+    return [error.value for error in app.error]
+
+
+def with_files():
+    """A model that is a file, beside its batch."""
+    app = choose(run(PAGE), source="file")
+    return fine(bring(bring(app, "model", model(), "model.json"), "batch", batch(), "batch.csv"))
+
+
+def test_held_out_people():
+    app = fine(run(PAGE))
+    found = watch_held_out(result(), False)
+    assert headline(found).split(":")[0] in words(app)
+    row = found.figures.set_index(["figure", "model"]).loc[("p_rule", "g")]
+    assert figure(app, "P-Rule") == FIGURES["p_rule"].show(row["new"])
+    assert found.people + found.old_people == len(result().scene.test)
+    assert "cut in two at random" in captions(app)
+
+
+def test_a_shift_on_purpose_is_said_and_seen():
+    app = fine(run(PAGE))
+    app.session_state["later_parts"] = "Columns"
+    app = fine(choose(app, people="shifted"))
+    assert "left out on purpose" in captions(app)
+    assert "The score of f is spread quite otherwise than it was" in words(app)
+    assert "of 10 columns and scores are spread otherwise" in captions(app)
+
+
+def test_a_batch_for_the_model_of_the_sliders():
+    app = fine(choose(run(PAGE), people="file"))
+    assert "lsat, ugpa" in captions(app)
+    app = fine(bring(app, "batch", batch(), "later.csv"))
+    found = watch(read_model(model()), batch_of(result().task, result().scene.test.take(range(0, 800))))
+    assert headline(found).split(":")[0] in words(app)
+    assert "On 800 later people" in captions(app)
+    assert f"on {len(result().scene.test):,}" in captions(app)
+
+
+@pytest.fixture(scope="module")
+def app():
+    """A session with a model that is a file, its batch and a decision."""
+    return fine(bring(with_files(), "decision", decision(), "decision.json"))
+
+
+def test_a_model_that_is_only_a_file_is_never_trained(monkeypatch):
+    def trained(*_, **__):
+        raise AssertionError("something was trained")
+
+    model(), batch()
+    monkeypatch.setattr(Commod, "fit", trained)
+    monkeypatch.setattr("commod.experiments.scene.train_base_model", trained)
+    app = with_files()
+    assert "On 800 new people the P-Rule is" in words(app)
+    assert "model.json, tested on 1,376 people" in captions(app)
+
+
+@pytest.mark.parametrize("tab", TABS)
+def test_every_part_with_the_table_behind_it(app, tab):
+    keys = {
+        "All figures": "later_figures",
+        "Who changes": "later_who",
+        "Right or wrong": "later_right",
+        "Calibration": "later_bins",
+        "The tree": "later_tree",
+        "Columns": "later_drift",
+    }
+    app.session_state["later_parts"], app.session_state[keys[tab]] = tab, True
+    fine(app.run())
+    found = tables(app)
+    title = next(title for title in found if "then and now, as a table" in title)
+    expected = watch(read_model(model()), batch_of(result().task, result().scene.test.take(range(0, 800))))
+    frame = {
+        "later_figures": expected.figures,
+        "later_who": expected.who,
+        "later_right": expected.right,
+        "later_bins": expected.bins,
+        "later_tree": expected.tree,
+        "later_drift": expected.drift,
+    }[keys[tab]]
+    assert len(found[title]) == len(frame)
+    assert not let_through(app)
+
+
+def test_what_is_required_and_who_signed_it(app):
+    found = tables(fine(app.run()))["What is required, on these people"]
+    assert [row[1] for row in found] == ["✓ pass", "✓ pass"]
+    said = [box.value for box in app.success]
+    assert any("Still true: what is required holds on these people (2 requirements)." in text for text in said)
+    assert any("This is the model that was signed" in text for text in said)
+    assert not let_through(app)
+
+
+def test_what_is_broken_is_said():
+    asked = b'{"p_rule": 0.99, "again": 0.5}'
+    app = bring(fine(run(PAGE)), "decision", asked, "asked.json")
+    assert errors(app) == ["Broken on these people\\: a P-Rule of 0.99 or more."]
+    assert [row[1] for row in tables(app)["What is required, on these people"]] == ["✗ fail", "? cannot tell"]
+
+
+def test_the_session_requires_what_it_requires(monkeypatch):
+    from commod.dashboard.state import session
+
+    monkeypatch.setattr(session, "requirements", lambda: Requirements(changed=0.5), raising=False)
+    app = fine(run(PAGE))
+    assert [row[0] for row in tables(app)["What is required, on these people"]] == [
+        "at most 50 % of the decisions changed"
+    ]
+
+
+def test_without_groups_and_labels():
+    app = choose(run(PAGE), source="file")
+    app = fine(bring(bring(app, "model", model()), "batch", batch(("race", "pass_bar"))))
+    assert "the share of changed decisions is" in words(app)
+    assert [metric.label for metric in app.metric] == ["Decisions changed"]
+    assert len(app.info) == 2
+    for tab in ("Right or wrong", "Calibration"):
+        app.session_state["later_parts"] = tab
+        assert "nobody can tell what was right" in fine(app.run()).info[-1].value
+
+
+def test_a_bad_file_takes_nothing_away(app):
+    before = words(fine(app.run()))
+    for what, content, said in (
+        ("model", b'{"format": "commod-portable/99"}', "no model that can be used"),
+        ("batch", b"lsat,ugpa,race\n1,2,3\n", "The batch has no columns"),
+        ("batch", b"", "empty"),
+        ("decision", decision().replace(b'"p_rule": 0.3', b'"p_rule": 0.1'), "changed since it was signed"),
+        ("decision", b'{"p_rule": 0.8, "p_rule": 0.9}', "twice"),
+    ):
+        bring(app, what, content, f"bad{PICTURE}.{'csv' if what == 'batch' else 'json'}")
+        told = errors(app)
+        assert len(told) == 1, (what, told)
+        assert said in told[0]
+        assert words(app) == before
+        assert not let_through(app)
+        later_files_of(app).problems.clear()
+
+
+def later_files_of(app):
+    return app.session_state["held_later"]
+
+
+def test_files_are_few_and_go_when_they_are_forgotten(monkeypatch):
+    others = set(own_data._all_held)
+    app = with_files()
+    for count in range(3):
+        bring(app, "batch", batch() + b"\n" * count, "again.csv")
+    here = later_files_of(app)
+    assert set(own_data._all_held) - others == {here.model, here.batch}
+    assert len(here.looks) <= later_files.MAX_LOOKS
+    assert here.is_own_data
+    monkeypatch.setattr(own_data, "MAX_TABLES", 10)
+    bring(app, "batch", batch() + b" ", "more.csv")
+    assert "as much memory as they may" in errors(app)[0]
+    monkeypatch.undo()
+    content = here.batch
+    fine(next(button for button in app.button if button.label == "Forget these files").click().run())
+    assert not content.content
+    assert not later_files_of(app).is_own_data
+
+
+def hostile_model():
+    """A sound model with markup in every name that a page shows."""
+    content = json.loads(model())
+    reference = content["reference"]
+    reference["groups"] = [f"A {PICTURE}", f"B {MARKUP}"]
+    reference["attributes"][0]["column"] = f"race {PICTURE}"
+    reference["label"]["column"] = f"{MARKUP} label"
+    reference["outcomes"] = [f"no {PICTURE}", f"yes ' + alert(1) + ' {MARKUP}"]
+    for node in reference["tree"]:
+        node["rule"] = f"{MARKUP} {PICTURE} {node['rule']}"
+    for column in reference["columns"].values():
+        if "levels" in column:
+            column["levels"][0] = f"{PICTURE} {MARKUP}"
+    content["about"] = {"data": f"{PICTURE} $x$", "f": MARKUP, "settings": PICTURE}
+    return json.dumps(content).encode()
+
+
+def test_hostile_names_are_text():
+    app = choose(run(PAGE), source="file")
+    bring(app, "model", hostile_model(), f"{PICTURE}{MARKUP}.json")
+    assert not let_through(fine(app))
+    text = batch().replace(b"race", f"race {PICTURE}".encode(), 1).replace(b"pass_bar", f"{MARKUP} label".encode(), 1)
+    bring(app, "batch", text, f"{PICTURE}.csv")
+    assert not let_through(fine(app))
+    for tab in TABS:
+        app.session_state["later_parts"] = tab
+        assert not let_through(fine(app.run())), tab
+
+
+@pytest.mark.slow
+def test_a_corpus_of_broken_files_on_the_page():
+    app = with_files()
+    before = words(app)
+    for case, (content, _) in WRONG.items():
+        if len(content) < 10_000_000:
+            for what in ("batch", "model", "decision"):
+                bring(app, what, content, f"{MARKUP}{PICTURE}.{'csv' if what == 'batch' else 'json'}")
+                assert len(errors(app)) == 1, (case, what)
+                readable(app.error[0].value.replace("\\", ""))
+                assert words(app) == before
+                assert not let_through(app)
+                later_files_of(app).problems.clear()
