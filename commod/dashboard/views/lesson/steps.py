@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Any
 
 from commod.dashboard.jobs.results import FitResult
+from commod.dashboard.jobs.wait import made_once
 from commod.dashboard.state.settings import GRIDS, Settings, controls_of
 from commod.experiments import Model
 from commod.explain import ShapComparison
@@ -136,17 +136,17 @@ class Stage:
     train: Callable[[Settings, str, float], Model]
     here: Settings | None = None
 
-    @cached_property
+    @made_once
     def before(self) -> FitResult:
         """At the start of the step."""
         return self.fit(self.step.start)
 
-    @cached_property
+    @made_once
     def after(self) -> FitResult:
         """Where the learner is asked to go."""
         return self.fit(self.step.end)
 
-    @cached_property
+    @made_once
     def shown(self) -> Settings:
         """Where the sliders stand, as long as they are on the step's scene: who has the answer may play on."""
         here, end = self.here, self.step.end
@@ -154,37 +154,37 @@ class Stage:
             return end
         return replace(end, **{name: getattr(here, name) for name in controls_of("model")})
 
-    @cached_property
+    @made_once
     def live(self) -> FitResult:
         """The model of the sliders."""
         return self.fit(self.shown)
 
-    @cached_property
+    @made_once
     def beside(self) -> FitResult:
         """The other model of the step."""
         return self.fit(replace(self.step.start, **dict(self.step.beside)))
 
-    @cached_property
+    @made_once
     def far(self) -> FitResult:
         """`after`, but as much fairness is asked for as can be."""
         return self.instead(lambda_fair=GRIDS["lambda_fair"][-1])
 
-    @cached_property
+    @made_once
     def other(self) -> FitResult:
         """`far`, but trained for equalized odds."""
         return self.instead(lambda_fair=GRIDS["lambda_fair"][-1], fairness="equalized_odds")
 
-    @cached_property
+    @made_once
     def shap(self) -> ShapComparison:
         """SHAP beside `after`."""
         return self.compare(self.after)
 
-    @cached_property
+    @made_once
     def unbraked(self) -> FitResult:
         """`after`, but nothing holds it back: neither staying near f nor sparsity counts."""
         return self.instead(lambda_ratio=0.0, lambda_concepts=0.0)
 
-    @cached_property
+    @made_once
     def rivals(self) -> dict[str, Model]:
         """The models of the step's other methods."""
         return {method: self.train(self.step.end, method, value) for method, value in self.step.rivals}

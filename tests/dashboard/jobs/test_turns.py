@@ -1,0 +1,92 @@
+"""Scripts draw a few at a time; who waits lets others draw, and nobody's wait holds up everybody."""
+
+import threading
+import time
+
+import pytest
+
+from commod.dashboard.jobs import turns, wait
+from commod.dashboard.jobs.queue import Stage, WorkQueue
+from commod.dashboard.jobs.scheduling import DRAWING
+
+
+def at_once(count, work):
+    threads = [threading.Thread(target=work) for _ in range(count)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(20)
+    assert not any(thread.is_alive() for thread in threads)
+
+
+def test_a_few_draw_at_a_time_and_all_have_their_turn():
+    drawing, most, lock = [], [], threading.Lock()
+
+    def draw():
+        with turns.in_turn(), turns.in_turn():  # a page within a page needs no second one
+            with lock:
+                drawing.append(1)
+                most.append(len(drawing))
+            time.sleep(0.01)
+            with lock:
+                drawing.pop()
+
+    at_once(20, draw)
+    assert len(most) == 20
+    assert max(most) <= DRAWING
+    assert not turns.has_turn()
+
+
+def test_who_waits_lets_others_draw_and_needs_a_turn_again():
+    queue, go, drawn = WorkQueue(small=1, background=1, apart=1), threading.Event(), []
+    ticket = queue.submit("slow", Stage(lambda report: go.wait(10)))
+
+    def waits():
+        with turns.in_turn():
+            wait.wait(ticket)
+            assert turns.has_turn()
+            drawn.append("waited")
+
+    def draws():
+        with turns.in_turn():
+            drawn.append("drawn")
+            go.set()
+
+    waiting = [threading.Thread(target=waits) for _ in range(2 * DRAWING)]
+    for thread in waiting:
+        thread.start()
+    time.sleep(0.1)
+    at_once(1, draws)
+    for thread in waiting:
+        thread.join(10)
+    assert drawn == ["drawn"] + ["waited"] * len(waiting)
+
+
+def test_a_script_that_ends_early_gives_its_turn_back():
+    for _ in range(DRAWING + 1):
+        with pytest.raises(RuntimeError), turns.in_turn():
+            raise RuntimeError
+    with turns.in_turn():
+        assert turns.has_turn()
+
+
+def test_who_waits_for_an_attribute_does_not_hold_up_those_of_others():
+    """`functools.cached_property` did: one slow model, and the lesson of a whole class stood still."""
+    go, made = threading.Event(), []
+
+    class Step:
+        @wait.made_once
+        def model(self):
+            made.append(self)
+            return self.wait()
+
+    slow, quick = Step(), Step()
+    slow.wait, quick.wait = (lambda: go.wait(10)), (lambda: "here")
+    thread = threading.Thread(target=lambda: slow.model)
+    thread.start()
+    while not made:
+        time.sleep(0.01)
+    assert quick.model == quick.model == "here"
+    assert made == [slow, quick], "each is made once"
+    go.set()
+    thread.join(10)
