@@ -7,15 +7,14 @@ from commod.decisions.record import (
     Signature,
     data_hash,
     make_record,
-    other_versions,
     read_record,
     record_json,
     requirements_in,
-    verify_record,
 )
 from commod.decisions.requirements import DIRECTIONS, RULES, Requirements, RequirementsError, Rule
 from commod.decisions.rivals import Best, best_under, collapse_of
 from commod.decisions.verdicts import VERDICTS, check_requirements, more_people, overall
+from commod.decisions.verify import other_versions, verify_record
 
 __all__ = [
     "ANSWERS",

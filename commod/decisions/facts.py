@@ -159,7 +159,7 @@ def _over_refits(scene: Scene, refits: Refits) -> dict[str, Ends]:
         "dm": figures["dm"],
         "accuracy_lost": of_f - figures["accuracy"],
         "changed": figures["change_rate"],
-        **{name: refits.shares[name] for name in ("sure", "right") if name in refits.shares},
+        **{name: refits.shares[name] for name in ("worse_off", "sure", "right") if name in refits.shares},
     }
     kept = {name: column.dropna() for name, column in columns.items()}
     ends = {name: np.percentile(column, [2.5, 97.5]) for name, column in kept.items() if len(column)}

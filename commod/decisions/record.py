@@ -1,7 +1,7 @@
 """The record of a decision: who signed what and why, as a small JSON file with a hash over all of it.
 
 The hash shows that a file is as it was written, not who wrote it: whoever changes the file can write a new hash. What
-the file says of the model is checked by training it again, see `verify_record`.
+the file says of the model is checked by training it again, see `commod.decisions.verify`.
 """
 
 from __future__ import annotations
@@ -21,12 +21,11 @@ import numpy as np
 import pandas as pd
 
 from commod.datasets import Task
-from commod.decisions.facts import Facts, facts_of, facts_of_f
+from commod.decisions.facts import Facts
 from commod.decisions.requirements import RULES, Requirements
 from commod.decisions.verdicts import VERDICTS, check_requirements
-from commod.experiments.refits import refit
-from commod.experiments.scene import Scene, prepare
-from commod.experiments.sweep import Cell, Shared, fit_cell
+from commod.experiments.scene import Scene
+from commod.experiments.sweep import Cell
 from commod.metrics.figures import CRITERIA, FIGURES
 from commod.models.base_models import BASE_MODELS, GIVEN_SCORES
 from commod.models.competitors import METHODS
@@ -38,12 +37,13 @@ __all__ = [
     "DecisionError",
     "Signature",
     "data_hash",
+    "figures_of",
     "make_record",
-    "other_versions",
+    "plain",
     "read_record",
     "record_json",
     "requirements_in",
-    "verify_record",
+    "versions",
 ]
 
 # What a file says of its own format; any other is refused.
@@ -52,8 +52,6 @@ FORMAT = "commod-decision/1"
 KEEP_F = "f"
 # Bytes of a file, letters of a text in it, rejected alternatives, and refits that may be asked for again.
 MAX_BYTES, MAX_TEXT, MAX_REJECTED, MAX_REFITS = 200_000, 4_000, 30, 200
-# Figures agree if they differ by no more than this: other machines round otherwise in the last digits.
-TOLERANCE = 1e-9
 PACKAGES = ("commod", "numpy", "scipy", "scikit-learn", "pandas")
 
 
@@ -165,7 +163,7 @@ def make_record(
             "fairness": fairness,
             "method": KEEP_F if cell is None else cell.method,
             "value": 0.0 if cell is None else float(cell.value),
-            "settings": {} if cell is None else {name: _plain(value) for name, value in cell.others},
+            "settings": {} if cell is None else {name: plain(value) for name, value in cell.others},
             "seed": 0 if cell is None else cell.seed,
             "refits": facts.n_refits,
         },
@@ -175,10 +173,10 @@ def make_record(
             "rows": len(scene.task.y),
             "words": list(scene.task.words[1:]),  # the first is the file
         },
-        "figures": _figures(scene, np.asarray(decisions).astype(int)),
+        "figures": figures_of(scene, np.asarray(decisions).astype(int)),
         "requirements": requirements.plain,
-        "verdicts": [{name: _plain(row[name]) for name in columns} for _, row in checked.iterrows()],
-        "versions": _versions(),
+        "verdicts": [{name: plain(row[name]) for name in columns} for _, row in checked.iterrows()],
+        "versions": versions(),
     }
     return content | {"sha256": _seal(content)}
 
@@ -188,7 +186,7 @@ def record_json(record: Mapping[str, Any]) -> str:
     return json.dumps(record, ensure_ascii=False, allow_nan=False, indent=1) + "\n"
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     """As JSON has it: lists for tuples, None for NaN."""
     if isinstance(value, tuple):
         return list(value)
@@ -196,14 +194,15 @@ def _plain(value: Any) -> Any:
     return None if isinstance(value, float) and math.isnan(value) else value
 
 
-def _figures(scene: Scene, decisions: np.ndarray) -> dict[str, float | None]:
-    """The key figures of the model, and those of f behind them with an f in front."""
+def figures_of(scene: Scene, decisions: np.ndarray) -> dict[str, float | None]:
+    """The key figures of a model, and those of f behind them with an f in front."""
     both = {"": decisions, "f_": scene.decisions_test}
     found = {f"{of}{name}": value for of, each in both.items() for name, value in scene.figures(each).items()}
-    return {name: _plain(value) for name, value in found.items()} | {"people": float(len(scene.test))}
+    return {name: plain(value) for name, value in found.items()} | {"people": float(len(scene.test))}
 
 
-def _versions() -> dict[str, str]:
+def versions() -> dict[str, str]:
+    """Of the software that decides what a model is."""
     found = {"python": platform.python_version()}
     for name in PACKAGES:
         with suppress(PackageNotFoundError):
@@ -338,84 +337,3 @@ def _check_model(model: Mapping[str, Any]) -> None:
         is_list = isinstance(value, list) and all(isinstance(each, str) for each in value)
         if not name.isidentifier() or not (is_list or isinstance(value, _SETTINGS)):
             raise _damaged("model")
-
-
-# ---- verifying ----
-
-
-def verify_record(record: Mapping[str, Any], task: Task) -> pd.DataFrame:
-    """Train the model of a record again and compare line by line.
-
-    Parameters
-    ----------
-    record : mapping
-        From `read_record`.
-    task : Task
-        The data that it names, as `load_task` knows them.
-
-    Returns
-    -------
-    DataFrame
-        One row per line: ``line`` (the data's hash, each figure, each verdict), ``recorded, found`` (as text),
-        ``agrees``. If the data differ nothing is trained: theirs is then the only line.
-    """
-    rows: list[tuple[str, str, str, bool]] = []
-    here = data_hash(task if record["model"]["base_model"] == GIVEN_SCORES else task.without_scores())
-    rows.append(("data", record["data"]["sha256"], here, record["data"]["sha256"] == here))
-    if rows[0][3]:
-        model = record["model"]
-        scene = prepare(task.name, model["base_model"], model["split"], model["threshold"])
-        decisions, facts = _train_again(scene, model)
-        figures = _figures(scene, decisions)
-        for name, recorded in record["figures"].items():
-            rows.append((name, _shown(recorded), _shown(figures[name]), _agree(recorded, figures[name])))
-        checked = check_requirements(requirements_in(record), facts).set_index("requirement")
-        recorded_verdicts = {verdict["requirement"]: verdict for verdict in record["verdicts"]}
-        for name in dict.fromkeys([*checked.index, *recorded_verdicts]):
-            rows.append(_compared(name, recorded_verdicts.get(name), checked))
-    return pd.DataFrame(rows, columns=["line", "recorded", "found", "agrees"])
-
-
-def _train_again(scene: Scene, model: Mapping[str, Any]) -> tuple[np.ndarray, Facts]:
-    if model["method"] == KEEP_F:
-        return scene.decisions_test, facts_of_f(scene)
-    others = tuple((name, tuple(v) if isinstance(v, list) else v) for name, v in model["settings"].items())
-    cell = Cell(model["method"], model["value"], others, model["seed"])
-    try:
-        decisions = fit_cell(scene, cell, model["fairness"], Shared()).decisions_test
-        count = model["refits"]
-        refits = refit(scene, cell, model["fairness"], count=count) if count else None
-    except TypeError:  # a setting that the method does not have
-        raise DecisionError(f"{METHODS[cell.method].title} has not all the settings in this file.") from None
-    return decisions.astype(int), facts_of(scene, decisions, cell, refits)
-
-
-def _compared(name: str, recorded: Mapping[str, Any] | None, checked: pd.DataFrame) -> tuple[str, str, str, bool]:
-    line = f"verdict: {name}"
-    if recorded is None or name not in checked.index:
-        there, here = (("–", "required"), ("required", "–"))[recorded is not None]
-        return line, there, here, False
-    row = checked.loc[name]
-    agree = recorded["verdict"] == row["verdict"] and all(
-        _agree(recorded[column], _plain(row[column]))
-        for column in ("value", "low", "high", "refits_low", "refits_high")
-    )
-    shown = [f"{each['verdict']} ({_shown(_plain(each['value']))})" for each in (recorded, row)]
-    return line, shown[0], shown[1], bool(agree)
-
-
-def _agree(recorded: float | None, found: float | None) -> bool:
-    if recorded is None or found is None:
-        return recorded is found
-    return abs(recorded - found) <= TOLERANCE
-
-
-def _shown(value: float | None) -> str:
-    return "–" if value is None else f"{value:.10g}"
-
-
-def other_versions(record: Mapping[str, Any]) -> list[str]:
-    """What software differs from that in a record, in words: "numpy 2.1.0 then, 2.3.4 here"."""
-    here = _versions()
-    then = {name: text for name, text in record["versions"].items() if text != here.get(name, text)}
-    return [f"{name} {text} then, {here[name]} here" for name, text in then.items()]

@@ -76,7 +76,8 @@ class Rule:
         """A value as it is written everywhere: "8.1%" or "0.798"; a dash where there is none."""
         if math.isnan(value):
             return "–"
-        return (f"{value:.1%}" if self.percent else f"{value:.3f}").replace("-", "−")
+        text = f"{value:.1%}" if self.percent else f"{value:.3f}"
+        return text.lstrip("-") if not text.strip("-0.%") else text.replace("-", "−")  # no minus before 0
 
     def show_limit(self, limit: float) -> str:
         """A limit, with as few digits as it has: "8 %" or "0.8"."""

@@ -31,8 +31,9 @@ class Refits:
     figures : DataFrame
         The key figures of each refit on test, one row each.
     shares : DataFrame
-        What its decisions alone say of its changes, see `shares_of_decisions`; empty in refits that were kept before
-        this was counted.
+        What its decisions alone say of its changes, see `shares_of_decisions`, and ``worse_off``, the share of people
+        whose decision went from the favourable one to the other; empty in refits that were kept before this was
+        counted.
     """
 
     changes: np.ndarray
@@ -90,13 +91,15 @@ def refit(scene: Scene, cell: Cell, fairness: str, *, count: int | None = None, 
     """
     count = n_refits(scene) if count is None else count
     before = scene.decisions_test
+    had = before == scene.task.spec.favourable
     changes = np.zeros(len(before), dtype=np.int32)
     figures, shares = [], []
     for i in range(count):
         after = (train_cell(resampled(scene, i), cell, fairness, Shared()).margin(scene.test) > 0).astype(int)
         changes += after != before
         figures.append(scene.figures(after))
-        shares.append(shares_of_decisions(scene, after))
+        worse_off = float(np.average(had & (after != before), weights=scene.test.weight))
+        shares.append(shares_of_decisions(scene, after) | {"worse_off": worse_off})
         if report is not None:
             report((i + 1) / count)
     return Refits(changes, pd.DataFrame(figures), pd.DataFrame(shares))

@@ -77,3 +77,8 @@ def test_every_rule_can_be_required_at_its_default():
         assert asked.limits == {name: rule.default}
         assert rule.is_met(rule.default, rule.default)
         assert not rule.is_met(rule.default - 0.01 * rule.sign, rule.default)
+
+
+def test_no_minus_stands_before_nothing():
+    lost = RULES["accuracy_lost"]
+    assert [lost.show(value) for value in (-0.0001, 0.0, -0.012, 0.02)] == ["0.0%", "0.0%", "−1.2%", "2.0%"]

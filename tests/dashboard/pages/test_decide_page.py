@@ -286,3 +286,27 @@ def test_a_changed_decision_and_one_about_other_data_are_told(signed):
     app = upload(run(PAGE), record_json(other).encode())
     app = next(button for button in app.button if button.label.startswith("Train it again")).click().run()
     assert "The data here are not those that were signed for." in app.error[0].value
+
+
+def test_a_decision_about_uploaded_data_goes_with_them():
+    app = run("pages/your_data.py")
+    for label in ("Open it here", "Use these data"):
+        press(app, label)
+    app.query_params["methods"] = "commod"
+    fine(app.switch_page(PAGE).run())
+    press(app, "The four-fifths rule")
+    fill(app, who="Ada", role="head", why="So.")
+    press(app, "Sign")
+    record = record_of(app)
+    assert record["data"]["name"].startswith("own-")
+    other = fine(upload(run(PAGE), record_json(record).encode()))  # another session
+    assert "about a table that somebody brought" in other.info[0].value
+    fine(upload(app, record_json(record).encode()))
+    next(button for button in app.button if button.label.startswith("Train it again")).click().run()
+    assert not app.exception
+    assert ["Hash of the data", "✓ agrees"] in [row[:2] for row in tables(app)[LINES]]
+    press(app, "Put it away")
+    fine(app.switch_page("pages/your_data.py").run())
+    press(app, "Forget these data")
+    fine(app.switch_page(PAGE).run())
+    assert not any("Signed" in text for text in words(app).split("**"))

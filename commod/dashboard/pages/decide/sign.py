@@ -95,11 +95,11 @@ def _rejected(others: Sequence[Candidate]) -> dict[str, str]:
     def choose(names: list[str]) -> None:
         draft().kept = set(titles) - set(names)
 
-    st.multiselect(
+    st.pills(
         "Rejected alternatives",
         list(titles),
+        selection_mode="multi",
         format_func=lambda name: titles[name],
-        placeholder="None",
         **mirrored("sign_rejected", [name for name in titles if name not in here.kept], choose),
     )
     found = {}

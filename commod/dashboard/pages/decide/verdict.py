@@ -61,8 +61,8 @@ def _offer_to_keep(shown: Candidate, required: Requirements) -> None:
 def answer_in_words(candidates: Sequence[Candidate], *, waiting: bool) -> str:
     """Who of the others meets the requirements, in words."""
     others = [one for one in candidates if one.name != SCREEN]
-    meets = [one.title for one in others if one.verdict == "pass"]
-    perhaps = [one.title for one in others if one.verdict == "cannot tell"]
+    meets = [one.subject for one in others if one.verdict == "pass"]
+    perhaps = [one.subject for one in others if one.verdict == "cannot tell"]
     so_far = "So far, of" if waiting else "Of"
     text = f"{so_far} the {len(others)} others, "
     if meets:

@@ -218,6 +218,8 @@ def _settings(shown: Sequence[Shown]) -> None:
         differs = len(set(values)) > 1
         rows.append([CONTROLS[name].heading + " (differs)" * differs, *values])
         marked |= {(i, j) for j in range(len(shown) + 1) if differs}
+    if any(one.run.requirements for one in shown):
+        rows.append(["Required", *("; ".join(one.run.requirements.in_words) or "nothing" for one in shown)])
     text = range(1, len(shown) + 1)
     st.html(_table("Setting", shown, rows, "Settings of the runs", marked=marked, text=text))
 

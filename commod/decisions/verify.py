@@ -1,0 +1,101 @@
+"""A signed decision checked: its model is trained again, refits too, and compared line by line."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from commod.datasets import Task
+from commod.decisions.facts import Facts, facts_of, facts_of_f
+from commod.decisions.record import KEEP_F, DecisionError, data_hash, figures_of, plain, requirements_in, versions
+from commod.decisions.verdicts import check_requirements
+from commod.experiments.refits import refit
+from commod.experiments.scene import Scene, prepare
+from commod.experiments.sweep import Cell, Shared, fit_cell
+from commod.models.base_models import GIVEN_SCORES
+from commod.models.competitors import METHODS
+
+__all__ = ["other_versions", "verify_record"]
+
+# Figures agree if they differ by no more than this: other machines round otherwise in the last digits.
+TOLERANCE = 1e-9
+
+
+def verify_record(record: Mapping[str, Any], task: Task) -> pd.DataFrame:
+    """Train the model of a record again and compare line by line.
+
+    Parameters
+    ----------
+    record : mapping
+        From `read_record`.
+    task : Task
+        The data that it names, as `load_task` knows them.
+
+    Returns
+    -------
+    DataFrame
+        One row per line: ``line`` (the data's hash, each figure, each verdict), ``recorded, found`` (as text),
+        ``agrees``. If the data differ nothing is trained: theirs is then the only line.
+    """
+    rows: list[tuple[str, str, str, bool]] = []
+    here = data_hash(task if record["model"]["base_model"] == GIVEN_SCORES else task.without_scores())
+    rows.append(("data", record["data"]["sha256"], here, record["data"]["sha256"] == here))
+    if rows[0][3]:
+        model = record["model"]
+        scene = prepare(task.name, model["base_model"], model["split"], model["threshold"])
+        decisions, facts = _train_again(scene, model)
+        figures = figures_of(scene, decisions)
+        for name, recorded in record["figures"].items():
+            rows.append((name, _shown(recorded), _shown(figures[name]), _agree(recorded, figures[name])))
+        checked = check_requirements(requirements_in(record), facts).set_index("requirement")
+        recorded_verdicts = {verdict["requirement"]: verdict for verdict in record["verdicts"]}
+        for name in dict.fromkeys([*checked.index, *recorded_verdicts]):
+            rows.append(_compared(name, recorded_verdicts.get(name), checked))
+    return pd.DataFrame(rows, columns=["line", "recorded", "found", "agrees"])
+
+
+def _train_again(scene: Scene, model: Mapping[str, Any]) -> tuple[np.ndarray, Facts]:
+    if model["method"] == KEEP_F:
+        return scene.decisions_test, facts_of_f(scene)
+    others = tuple((name, tuple(v) if isinstance(v, list) else v) for name, v in model["settings"].items())
+    cell = Cell(model["method"], model["value"], others, model["seed"])
+    try:
+        decisions = fit_cell(scene, cell, model["fairness"], Shared()).decisions_test
+        count = model["refits"]
+        refits = refit(scene, cell, model["fairness"], count=count) if count else None
+    except TypeError:  # a setting that the method does not have
+        raise DecisionError(f"{METHODS[cell.method].title} has not all the settings in this file.") from None
+    return decisions.astype(int), facts_of(scene, decisions, cell, refits)
+
+
+def _compared(name: str, recorded: Mapping[str, Any] | None, checked: pd.DataFrame) -> tuple[str, str, str, bool]:
+    line = f"verdict: {name}"
+    if recorded is None or name not in checked.index:
+        there, here = (("–", "required"), ("required", "–"))[recorded is not None]
+        return line, there, here, False
+    row = checked.loc[name]
+    agree = recorded["verdict"] == row["verdict"] and all(
+        _agree(recorded[column], plain(row[column])) for column in ("value", "low", "high", "refits_low", "refits_high")
+    )
+    shown = [f"{each['verdict']} ({_shown(plain(each['value']))})" for each in (recorded, row)]
+    return line, shown[0], shown[1], bool(agree)
+
+
+def _agree(recorded: float | None, found: float | None) -> bool:
+    if recorded is None or found is None:
+        return recorded is found
+    return abs(recorded - found) <= TOLERANCE
+
+
+def _shown(value: float | None) -> str:
+    return "–" if value is None else f"{value:.10g}"
+
+
+def other_versions(record: Mapping[str, Any]) -> list[str]:
+    """What software differs from that in a record, in words: "numpy 2.1.0 then, 2.3.4 here"."""
+    here = versions()
+    then = {name: text for name, text in record["versions"].items() if text != here.get(name, text)}
+    return [f"{name} {text} then, {here[name]} here" for name, text in then.items()]
