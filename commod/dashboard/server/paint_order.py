@@ -40,12 +40,10 @@ def deferred_paint() -> Iterator[None]:
     """
     in_line = uses("deferred_paint")
     if in_line:
-        gave = give_turn()
+        give_turn()  # for the rest of the page, which has this line of its own
         while not _rest_of_a_page.acquire(timeout=LINE_POLL):
             stop_if_stale()
     try:
-        if in_line:
-            take_turn(gave)
         with no_waiting():
             yield
     finally:
