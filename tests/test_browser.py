@@ -14,7 +14,11 @@ from axe_playwright_python.sync_playwright import Axe
 
 from commod.dashboard.text.menu import MENU, PAGES
 from commod.datasets.example import example_table
+from commod.experiments import prepare
+from commod.models.export import portable_json
+from commod.monitoring import batch_of, reference_of
 from tests.browsing import ROOT, WITH_PROCESSES, chromium, cut_off, follow, metric, query, serve, settled, still
+from tests.fitting import case, fit
 from tests.keyboard import in_focus, mark, walk
 from tests.screenshots import SIZES, address_of
 
@@ -469,6 +473,7 @@ def test_accessible_and_nothing_is_cut_off(open_page, script, size, dark):
 
 
 @pytest.mark.slow
+<<<<<<< HEAD
 def test_a_decision_is_signed_taken_away_and_checked(open_page, tmp_path):
     page = open_page("decide?methods=commod,oracle_roc&req=p_rule:0.5;changed:0.2;worse_off:0")
     still(page)
@@ -490,4 +495,32 @@ def test_a_decision_is_signed_taken_away_and_checked(open_page, tmp_path):
     page.get_by_text("its hash is right").wait_for()
     page.get_by_role("button", name="Train it again and compare").click()
     page.get_by_text("All 13 lines agree").wait_for(timeout=180_000)
+=======
+def test_a_model_and_a_later_batch_as_files(open_page, tmp_path):
+    """With the processes that users have: a sound pair, a bad file that takes nothing away, and all of it forgotten."""
+    scene = prepare("law_school")
+    g = fit(case("law_school"), lambda_fair=3.0)
+    reference = reference_of(scene.task, scene.test, scene.logit_test, g.decision_function(scene.test.X))
+    model, bad, batch = (tmp_path / name for name in ("model.json", "bad.json", "batch.csv"))
+    model.write_text(portable_json(g, contract=scene.task.contract, reference=reference))
+    bad.write_text('{"format":' + "[" * 100_000 + "]" * 100_000 + "}")
+    batch_of(scene.task, scene.test.take(range(600))).to_csv(batch, index=False)
+    page = open_page("later")
+    page.get_by_text("On 688 new people the P-Rule is").wait_for()
+    page.get_by_role("radio", name="A model.json").click()
+    page.get_by_text("A model.json from Take home").wait_for()
+    places = page.locator("input[type=file]")
+    places.nth(0).set_input_files(model)
+    page.get_by_text("tested on 1,376 people").wait_for()
+    places.nth(1).set_input_files(batch)
+    page.get_by_text("On 600 new people the P-Rule is").wait_for()
+    places.nth(0).set_input_files(bad)
+    page.get_by_text("nested more than 30 deep").wait_for()
+    page.get_by_text("On 600 new people the P-Rule is").wait_for()
+    page.get_by_role("tab", name="The tree").click()
+    page.get_by_text("learnt from every other later person").wait_for()
+    page.get_by_role("button", name="Forget these files").click()
+    page.get_by_text("On 600 new people").wait_for(state="detached")
+    settled(page)
+>>>>>>> later
     assert not page.problems

@@ -24,11 +24,18 @@ N_CLASSES = 10
 PRIOR = 0.5
 # The level that stands for all that are not known.
 UNSEEN = ""
+# Levels, or edges, of a column in a stranger's file.
+MAX_CLASSES = 2_000
 # So many values that were never seen are named.
 NAMED = 3
 COLUMNS = "column kind index by_chance drift unseen sentence".split()
 
 Distribution = Mapping[str, Any]
+
+
+def scores_as_values(scores: Any) -> pd.Series:
+    """Scores so far rounded that the same person is in the same class, whichever way they were computed."""
+    return pd.Series(np.round(np.asarray(scores, dtype=float), 9))
 
 
 def distribution_of(values: pd.Series) -> dict[str, Any]:
@@ -139,6 +146,8 @@ def _sentence(name: str, kind: str, index: float, chance: float, drift: str) -> 
 def is_sound(column: Any) -> bool:
     """Whether a stranger's distribution can be used."""
     levels, edges = column.get("levels"), column.get("edges")
+    if len(column["counts"]) > MAX_CLASSES:
+        return False
     counts = np.array(column["counts"], dtype=float)
     if levels is not None:
         sound = len(levels) >= 1 and all(isinstance(level, str) for level in levels) and len(set(levels)) == len(levels)

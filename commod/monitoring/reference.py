@@ -18,10 +18,10 @@ from commod.decisions.facts import counts_of_changes
 from commod.explain.tree import ChangeTree
 from commod.metrics.counts import Counts, counts_of_codes, effective_size
 from commod.monitoring.change_tree import TreeNodes, check_tree, counted_tree, tree_as_data
-from commod.monitoring.drift import distribution_of, is_sound
+from commod.monitoring.drift import distribution_of, is_sound, scores_as_values
 from commod.portable import Portable, level_in
 from commod.uploads.json_file import JsonError, read_json
-from commod.uploads.limits import MAX_BYTES, MAX_COLUMNS, short
+from commod.uploads.limits import MAX_BYTES, MAX_COLUMNS, MAX_TEXT, short
 
 __all__ = ["Cells", "Reference", "batch_of", "groups_in", "labels_in", "read_model", "reference_of", "weights_in"]
 
@@ -101,7 +101,7 @@ def reference_of(
         },
         "bins": {name: bins_of(y, each) for name, each in scores.items()},
         "columns": {name: distribution_of(values) for name, values in X.items()},
-        "scores": {name: distribution_of(pd.Series(each)) for name, each in scores.items()},
+        "scores": {name: distribution_of(scores_as_values(each)) for name, each in scores.items()},
     }
     if rows.weight is not None:
         found |= {"weight": options["weight"], "squares": cells.squares.tolist(), "rows": cells.rows.tolist()}
@@ -215,7 +215,7 @@ def read_model(content: bytes) -> Portable:
     except (ValueError, KeyError, TypeError, AttributeError, IndexError, OverflowError) as error:
         told = str(error) if isinstance(error, ValueError) else "parts of it are missing or of another kind"
         raise JsonError(f"The file holds no model that can be used: {short(told.rstrip('.'), 300)}.") from None
-    if len(model.columns) > MAX_COLUMNS or not all(isinstance(name, str) for name in model.columns):
+    if len(model.columns) > MAX_COLUMNS or not _texts(model.columns):
         raise JsonError(
             f"The model of this file needs {len(model.columns):,} columns, and a table has at most {MAX_COLUMNS}, each "
             "with a name: choose another file."
@@ -278,7 +278,7 @@ def _check(reference: Any) -> None:
         if not within:
             raise ValueError("its calibration is damaged")
     columns = reference["columns"]
-    if len(columns) > MAX_COLUMNS or not all(is_sound(each) for each in columns.values()):
+    if len(columns) > MAX_COLUMNS or not _texts(columns) or not all(is_sound(each) for each in columns.values()):
         raise ValueError("its distributions are damaged")
     if not all(is_sound(reference["scores"][name]) and "edges" in reference["scores"][name] for name in ("f", "g")):
         raise ValueError("its distributions are damaged")
@@ -302,7 +302,7 @@ def _check_groups(reference: Any) -> None:
 
 
 def _texts(values: Any) -> bool:
-    return all(isinstance(value, str) for value in values)
+    return all(isinstance(value, str) and len(value) <= MAX_TEXT for value in values)
 
 
 def _is_gap(gap: Any) -> bool:

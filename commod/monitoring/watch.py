@@ -21,7 +21,7 @@ from commod.metrics.figures import CRITERIA, figure_of, figures_of_changes, figu
 from commod.metrics.intervals import wilson_interval
 from commod.metrics.report import compare_counts
 from commod.monitoring.change_tree import TreeNodes, counted_tree, f1_of, learn_tree
-from commod.monitoring.drift import compare_spread
+from commod.monitoring.drift import compare_spread, scores_as_values
 from commod.monitoring.reference import (
     Cells,
     Reference,
@@ -45,6 +45,8 @@ LEAST_PEOPLE = 20
 # Numbers that a batch may become, encoded: 400 MB.
 MAX_ENCODED = 50_000_000
 EVERYONE = "everyone"
+# Settings by which a model is known again.
+SIGNED = ("fairness", "lambda_fair", "lambda_ratio", "lambda_concepts", "n_concepts", "threshold")
 _Z = float(ndtri(0.5 + CONFIDENCE / 2))
 # Value, and the ends of its interval.
 Ends = tuple[float, float, float]
@@ -171,7 +173,7 @@ def watch(
         compare_spread(reference["columns"], rows.read),
         compare_spread(
             {scores[name]: each for name, each in reference["scores"].items() if name in scores},
-            {scores["f"]: pd.Series(rows.scores_f), scores["g"]: pd.Series(rows.scores_g)},
+            {scores["f"]: scores_as_values(rows.scores_f), scores["g"]: scores_as_values(rows.scores_g)},
             "score",
         ),
     ]
@@ -206,10 +208,13 @@ def watch(
 
 
 def _settings(model: Portable) -> dict[str, Any]:
-    """Those of its settings that are numbers or texts."""
+    """Those of its settings that a decision has, too."""
     settings = model.content.get("settings")
-    found = settings.items() if isinstance(settings, Mapping) else ()
-    return {name: value for name, value in found if isinstance(value, str | int | float)}
+    found = settings if isinstance(settings, Mapping) else {}
+    known = {name: found[name] for name in SIGNED if name in found}
+    return {
+        name: value for name, value in known.items() if isinstance(value, int | float | str) and len(str(value)) < 40
+    }
 
 
 def _criterion(model: Portable) -> str:

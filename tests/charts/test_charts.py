@@ -16,6 +16,7 @@ from commod.charts import (
     plot_segments,
     plot_who_changed,
 )
+from commod.charts.later import plot_differences, plot_drift, plot_spread, plot_then_and_now
 from commod.charts.lesson import plot_curve, plot_paying
 
 STYLES = (MethodStyle("COMMOD", "#D55E00", "circle"), MethodStyle("Oracle ○", "#CC79A7", "square", hollow=True))
@@ -31,6 +32,10 @@ CHARTS = [
     (plot_calibration, {"styles": STYLES}),
     (plot_curve, {"x_title": "P", "y_title": "A", "deployed": "f", "here": "g", "asked": "path", "setting": "λ_fair"}),
     (plot_paying, {"better": "better", "worse": "worse", "title": "People"}),
+    (plot_differences, {}),
+    (plot_then_and_now, {"title": "Changed (% of the group)"}),
+    (plot_drift, {"look": 0.1, "shifted": 0.25}),
+    (plot_spread, {}),
 ]
 
 

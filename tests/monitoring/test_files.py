@@ -202,6 +202,8 @@ def test_hostile_models_get_a_sentence(law, csv):
             r__concepts=[],
         ),
         "a million levels": spoilt(law, reference__columns={"lsat": {"levels": ["x"] * 10**6, "counts": [1] * 10**6}}),
+        "a name of a million letters": spoilt(law, reference__groups=["a" * 10**6, "b"]),
+        "an outcome of a million letters": spoilt(law, reference__outcomes=["a" * 10**6, "b"]),
         "counts of 10^308": spoilt(law, reference__counts=[[[[1e308] * 2] * 2] * 2] * 2),
         "counts of nobody": spoilt(law, reference__counts=[[[[0] * 2] * 2] * 2] * 2),
         "counts of minus one": spoilt(law, reference__counts=[[[[-1] * 2] * 2] * 2] * 2),

@@ -11,6 +11,7 @@ from commod.dashboard.jobs.results import fit_result, tree_of_changes
 from commod.dashboard.pages.later import files as later_files
 from commod.dashboard.state import own_data
 from commod.dashboard.state.settings import defaults
+from commod.datasets.example import example_table
 from commod.decisions import Requirements, Signature, facts_of, make_record, record_json
 from commod.metrics.figures import FIGURES
 from commod.models import Commod
@@ -224,6 +225,26 @@ def test_files_are_few_and_go_when_they_are_forgotten(monkeypatch):
     fine(next(button for button in app.button if button.label == "Forget these files").click().run())
     assert not content.content
     assert not later_files_of(app).is_own_data
+
+
+@pytest.mark.slow
+def test_own_data_with_their_scores_and_a_file_of_the_same_columns():
+    """Then all that was found goes with the data."""
+    table = example_table(900)
+    table["model_score"] = 100 * table["model_score"]
+    app = run("pages/your_data.py")
+    fine(app.file_uploader[0].set_value(("people.csv", table.head(700).to_csv(index=False).encode(), "text/csv")).run())
+    fine(next(button for button in app.button if button.label == "Use these data").click().run())
+    fine(app.switch_page(PAGE).run())
+    assert "new people the P-Rule is" in words(app)
+    app = fine(choose(app, people="file"))
+    fine(bring(app, "batch", table.tail(200).to_csv(index=False).encode(), "later.csv"))
+    assert "On 200 new people" in words(app) or "Left out of 200 rows" in captions(app)
+    drifted = next(iter(later_files_of(app).looks.values())).drift.set_index("column")["drift"]
+    assert drifted["The score of f"] == "stable"  # divided once, not twice
+    fine(app.switch_page("pages/your_data.py").run())
+    fine(next(button for button in app.button if button.label == "Forget these data").click().run())
+    assert not later_files_of(app).looks
 
 
 def hostile_model():

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import secrets
+import weakref
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -20,6 +21,7 @@ from commod.dashboard.jobs.wait import result_of
 from commod.dashboard.state.own_data import Held, NoRoomError
 from commod.dashboard.state.page_state import PageState
 from commod.dashboard.state.uploads import UploadError, take_upload
+from commod.datasets import on_forget
 from commod.decisions import Requirements
 from commod.monitoring import Watched, read_requirements
 
@@ -42,7 +44,7 @@ class KeptFile(Held):
         self.content = b""
 
 
-@dataclass
+@dataclass(eq=False)
 class LaterFiles:
     """What a session has brought to this page, and what was found."""
 
@@ -60,7 +62,10 @@ class LaterFiles:
     problems: dict[str, str] = field(default_factory=dict)  # by what was brought
     uploads: int = 0  # a new number is a new, empty uploader
     token: str = field(default_factory=lambda: secrets.token_hex(16))  # by which nobody else can ask for it
-    looks: dict[tuple[str, str], Watched] = field(default_factory=dict)
+    looks: dict[tuple[str, str, str], Watched] = field(default_factory=dict)  # by data set, model and batch
+
+    def __post_init__(self) -> None:
+        _all_files.add(self)
 
     @property
     def is_own_data(self) -> bool:
@@ -80,12 +85,15 @@ class LaterFiles:
         _forget(self.earlier_model)
         self.earlier_model = None
 
-    def look(self, model: bytes, place: Any) -> Watched | None:
-        """The batch beside the people of a model; one that cannot be used goes, if there is a sound one before it."""
+    def look(self, model: bytes, place: Any, data: str = "") -> Watched | None:
+        """The batch beside the people of a model; one that cannot be used goes, if there is a sound one before it.
+
+        `data` is the name of the data set that the model was trained on here, if it was: what is found goes with it.
+        """
         found = None
         while self.batch is not None and found is None:
             try:
-                found = self._look(model, self.batch, place)
+                found = self._look(model, self.batch, place, data)
                 self.batch_is_sound = True
             except ValueError as error:
                 self.problems["batch"] = f"{self.batch.name}: {error}"
@@ -97,10 +105,11 @@ class LaterFiles:
         self.earlier_batch = None
         return found
 
-    def _look(self, model: bytes, batch: KeptFile, place: Any) -> Watched:
-        key = (hashlib.sha256(model).hexdigest(), batch.digest)
+    def _look(self, model: bytes, batch: KeptFile, place: Any, data: str) -> Watched:
+        digest = hashlib.sha256(model).hexdigest()
+        key = (data, digest, batch.digest)
         if key not in self.looks:
-            task = tasks.watch(self.token, key, model, batch.content, batch.name)
+            task = tasks.watch(self.token, (digest, batch.digest), model, batch.content, batch.name)
             found: Watched = _in_bounds(task, place, "Looking at the batch")
             while len(self.looks) >= MAX_LOOKS:
                 self.looks.pop(next(iter(self.looks)))
@@ -124,6 +133,16 @@ def _in_bounds(task: tasks.Task, place: Any, what: str) -> Any:
 
 
 files = PageState("later", LaterFiles)
+_all_files: weakref.WeakSet[LaterFiles] = weakref.WeakSet()
+
+
+def _forget_looks(data: str) -> None:
+    """Drop what was found of models of a data set that must go."""
+    for each in list(_all_files):
+        each.looks = {key: found for key, found in each.looks.items() if key[0] != data}
+
+
+on_forget(_forget_looks)
 
 
 # ---- taking files ----

@@ -81,7 +81,7 @@ def _of_sliders() -> tuple[Watched | None, bool]:
     if here.batch is None:
         _problem("batch")
         return None, False
-    return _look(model_file(result).encode()), False
+    return _look(model_file(result).encode(), result.settings.data), False
 
 
 def _held_out(result: FitResult, shifted: bool) -> Watched | None:
@@ -140,9 +140,9 @@ def _columns_of(result: FitResult) -> dict[str, Any]:
     }
 
 
-def _look(model: bytes) -> Watched | None:
+def _look(model: bytes, data: str = "") -> Watched | None:
     """The batch that was brought, or a sentence why not."""
-    found = files().look(model, st.empty())
+    found = files().look(model, st.empty(), data)
     _problem("batch")
     return found
 

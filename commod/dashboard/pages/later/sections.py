@@ -137,7 +137,11 @@ def draw(found: Watched, required: Requirements, record: Mapping[str, Any] | Non
 
 
 def _whether(found: Watched, required: Requirements) -> None:
-    st.markdown(f"#### {escape_markdown(headline(found))}")
+    with st.container(border=True):
+        st.markdown(f"**{escape_markdown(headline(found))}**")
+        for sentence in (moved_in_words(found), left_out_in_words(found)):
+            if sentence:
+                st.caption(escape_markdown(sentence))
     if required:
         checked = check_requirements(required, found.facts)
         count = count_of(len(checked), "requirement")
@@ -151,9 +155,6 @@ def _whether(found: Watched, required: Requirements) -> None:
             st.warning(told, icon=":material/question_mark:")
         else:
             st.success(f"Still true: what is required holds on these people ({count}).", icon=":material/check:")
-    for sentence in (moved_in_words(found), left_out_in_words(found)):
-        if sentence:
-            st.caption(escape_markdown(sentence))
     for notice in found.notices:
         st.info(escape_markdown(notice), icon=":material/info:")
 
