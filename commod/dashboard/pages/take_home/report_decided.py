@@ -67,18 +67,19 @@ def _rivals(result: FitResult, decided: Decided, checked: pd.DataFrame) -> list[
     """The model, f, and the best of each other method, side by side."""
     scene, fair = result.scene, CRITERIA[result.settings.fairness].figure
 
-    def row(title: str, setting: str, found: pd.DataFrame, decisions: Any) -> list[str]:
+    def row(title: str, setting: str, found: pd.DataFrame, decisions: Any, verdict: str = "") -> list[str]:
         figures = scene.figures(decisions)
         told = [figure.show(figures[figure.name]) for figure in (fair, FIGURES["accuracy"], FIGURES["change_rate"])]
         met = int((found["verdict"] == "pass").sum())
-        return [title, setting, _sign(overall(found)), f"{met}\u00a0of\u00a0{len(found)}", *told]
+        return [title, setting, _sign(verdict or overall(found)), f"{met}\u00a0of\u00a0{len(found)}", *told]
 
     if not decided.rivals:
         return []
     of_f = check_requirements(decided.requirements, facts_of_f(scene))
     own = row("This model", in_words(result.settings), checked, result.decisions)
     others = [
-        row(METHODS[b.method].title, b.model.cell.words, b.checked, b.model.decisions_test) for b in decided.rivals
+        row(METHODS[best.method].title, best.model.cell.words, best.checked, best.model.decisions_test, best.verdict)
+        for best in decided.rivals
     ]
     return [own, row("f, as it is", "–", of_f, scene.decisions_test), *others]
 
