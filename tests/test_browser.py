@@ -473,7 +473,6 @@ def test_accessible_and_nothing_is_cut_off(open_page, script, size, dark):
 
 
 @pytest.mark.slow
-<<<<<<< HEAD
 def test_a_decision_is_signed_taken_away_and_checked(open_page, tmp_path):
     page = open_page("decide?methods=commod,oracle_roc&req=p_rule:0.5;changed:0.2;worse_off:0")
     still(page)
@@ -495,7 +494,10 @@ def test_a_decision_is_signed_taken_away_and_checked(open_page, tmp_path):
     page.get_by_text("its hash is right").wait_for()
     page.get_by_role("button", name="Train it again and compare").click()
     page.get_by_text("All 13 lines agree").wait_for(timeout=180_000)
-=======
+    assert not page.problems
+
+
+@pytest.mark.slow
 def test_a_model_and_a_later_batch_as_files(open_page, tmp_path):
     """With the processes that users have: a sound pair, a bad file that takes nothing away, and all of it forgotten."""
     scene = prepare("law_school")
@@ -522,5 +524,4 @@ def test_a_model_and_a_later_batch_as_files(open_page, tmp_path):
     page.get_by_role("button", name="Forget these files").click()
     page.get_by_text("On 600 new people").wait_for(state="detached")
     settled(page)
->>>>>>> later
     assert not page.problems

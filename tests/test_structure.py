@@ -36,6 +36,7 @@ WITHOUT_STREAMLIT = [
     "jobs/scheduling.py",
     "jobs/tasks.py",
     "pages/lesson/notes.py",
+    "pages/take_home/files.py",
     "pages/take_home/report.py",
 ]
 SOURCES = sorted((ROOT / "commod").rglob("*.py"))

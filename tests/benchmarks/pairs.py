@@ -100,7 +100,7 @@ def simulate(people: int, scenes: tuple[tuple[str, str], ...] = SCENES, n_jobs: 
 def main() -> None:
     """Print mean regret by kind of person, and whether "sure" is what it says."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--people", type=int, default=25, help="of each kind and noise, on each scene")
+    parser.add_argument("--people", type=int, default=10, help="of each kind and noise, on each scene")
     frame = simulate(parser.parse_args().people)
     means = frame.pivot_table("regret", ["kind", "noise", "way"], "questions", sort=False)
     print(means.round(3).to_string())

@@ -5,6 +5,7 @@ import io
 import json
 import re
 from dataclasses import replace
+from datetime import date
 from functools import cache
 from html.parser import HTMLParser
 from types import SimpleNamespace
@@ -16,16 +17,28 @@ import pytest
 from commod.dashboard.jobs.checks import evidence, merit, refits
 from commod.dashboard.jobs.results import fit_result, tree_of_changes
 from commod.dashboard.pages.take_home import page as take_home
-from commod.dashboard.pages.take_home.report import _smallest, file_name, predictions_csv, report_html
+from commod.dashboard.pages.take_home.files import file_name, predictions_csv
+from commod.dashboard.pages.take_home.report import NOTHING_DECIDED, _smallest, report_html
+from commod.dashboard.pages.take_home.report_decided import Decided
 from commod.dashboard.state.recipe import to_python
 from commod.dashboard.state.settings import defaults
 from commod.dashboard.views.model_file import model_file
 from commod.datasets.raw import in_words
 from commod.datasets.task import Split
+from commod.decisions import (
+    Requirements,
+    Signature,
+    best_under,
+    check_requirements,
+    facts_of,
+    make_record,
+)
 from commod.experiments.limits import limits_of
 from commod.explain.people import explain_outcomes
+from commod.explain.sense import certainty
 from commod.metrics.figures import FIGURES, Figure, figure_of
-from tests.dashboard.driving import fine, run, slider, words
+from tests.browsing import chromium
+from tests.dashboard.driving import fine, run, slider, small_sweep, words
 
 PAGE = "pages/take_home.py"
 HOSTILE = "<script>alert(1)</script>&\"'</style><img src=x onerror=alert(1)>"
@@ -36,12 +49,17 @@ def fitted(name="law_school"):
     return fit_result(defaults(name))
 
 
-def report(result, date="1 May 2026", fingerprint="abc", code=None, found=None):
+def sense(result):
+    """Whether its changes make sense, computed once for all tests of a model."""
+    return result.keep("sense", lambda: (evidence(result), merit(result), refits(result)))
+
+
+def report(result, date="1 May 2026", fingerprint="abc", code=None, found=None, decided=NOTHING_DECIDED):
     tree = tree_of_changes(result, 3) if result.changed_train.any() else None
     limits = limits_of(result.scene, result.settings.fairness)
     code = to_python(result.settings) if code is None else code
-    found = found or (evidence(result), merit(result), refits(result))
-    return report_html(result, tree, limits, *found, code=code, date=date, fingerprint=fingerprint)
+    found = found or sense(result)
+    return report_html(result, tree, limits, *found, code=code, date=date, fingerprint=fingerprint, decided=decided)
 
 
 class Reader(HTMLParser):
@@ -111,7 +129,7 @@ def test_the_report_shows_all_figures_and_needs_nothing_else(name):
         if not declared.of_change:
             assert f"{shown(row['f'])} [" in text, figure
     assert result.verdict in text
-    for answer in result.answers(merit(result), refits(result)).values():
+    for answer in result.answers(*sense(result)[1:]).values():
         assert f"{answer.check.title} {answer.sentence} {answer.check.bounds}" in text
     for code, row in result.changes.iterrows():
         assert (
@@ -129,6 +147,92 @@ def test_the_report_shows_all_figures_and_needs_nothing_else(name):
     assert "abc" in text
     assert to_python(result.settings) in "".join(read.texts)
     assert len(page.encode()) < 1.5 * take_home.REPORT_SIZE
+
+
+def decided_about(result, words="Fair enough, and few are changed.", cell=None):
+    required = Requirements(p_rule=0.5, changed=0.02, again=0.5)
+    facts = facts_of(result.scene, result.decisions, result.cell, sense(result)[2])
+    signature = Signature(words, words, words, date(2026, 5, 1), date(2027, 5, 1), {words: words})
+    cell = cell or result.cell
+    record = make_record(signature, result.scene, result.decisions, cell, "demographic_parity", required, facts)
+    scene, sweep = small_sweep()
+    return Decided(required, facts, (best_under(required, scene, sweep),), record)
+
+
+def test_the_report_tells_what_was_required_and_who_signed():
+    result = fitted()
+    decided = decided_about(result)
+    read = Reader(report(result, decided=decided))
+    check_self_contained(read)
+    text = read.text
+    for row in check_requirements(decided.requirements, decided.facts).itertuples():
+        assert f"{row.wanted[0].upper()}{row.wanted[1:]} " in text
+        assert row.sentence in text
+    assert "At most 2 % of the decisions changed ✗ fail" in text
+    assert "for the model of this report" in text
+    assert decided.record["sha256"] in text
+    assert "COMMOD λ_fair" in text  # beside this model and f
+    assert read.tags.count("section") == 14
+    other = replace(result.cell, value=9.0)
+    assert "another model than that of this report: COMMOD at 9" in report(
+        result, decided=decided_about(result, cell=other)
+    )
+    only = Reader(report(result, decided=Decided(record=decided.record)))
+    assert "Requirements and verdicts" not in only.text
+    assert "The decision" in only.text
+
+
+def test_the_report_tells_rightly_changed_how_sure_f_was_and_what_happens_again():
+    result = fitted()
+    text = Reader(report(result)).text
+    for row in result.record.itertuples():
+        assert f"{row.count:,} {row.right:,} {row.wrong:,} " in text
+    changed = result.changed_test
+    again = (sense(result)[2].share[changed] >= 0.9).sum()
+    assert f"in 90% of the refits or more {again:,} {again / changed.sum():.1%}" in text
+    certain = certainty(result.scene.logit_test)
+    assert f"90% to 100% {(certain[changed] > 0.9).sum():,} (" in text
+    assert "Calibration error by group" in text
+
+
+def test_hostile_words_of_a_decision_reach_no_html():
+    page = report(fitted(), decided=decided_about(fitted(), words=HOSTILE))
+    assert "<script" not in page
+    check_self_contained(Reader(page))
+    assert HOSTILE in Reader(page).text
+
+
+@pytest.mark.slow
+@pytest.mark.browser
+@pytest.mark.parametrize("name", ["law_school", "german"])
+def test_the_report_is_ready_for_print(name, tmp_path):
+    """A4 pages with every heading, black on white though the screen is dark, nothing beyond the edge or torn apart."""
+    result = fitted(name)
+    decided = decided_about(result) if name == "law_school" else NOTHING_DECIDED
+    file = tmp_path / "report.html"
+    file.write_text(report(result, decided=decided))
+    with chromium() as browser:
+        page = browser.new_page(viewport={"width": 680, "height": 990}, color_scheme="dark")  # A4 less its margins
+        page.goto(file.as_uri())
+        pdf = page.pdf(prefer_css_page_size=True, outline=True, tagged=True)
+        page.emulate_media(media="print", color_scheme="dark")
+        style = "getComputedStyle(document.body)"
+        colours = page.evaluate(f"[{style}.color, {style}.backgroundColor]")
+        wide = page.evaluate("document.documentElement.scrollWidth")
+        breaks = page.locator("figure, tr, .cx-card").evaluate_all(
+            "all => all.map(e => getComputedStyle(e).breakInside)"
+        )
+        headings = page.locator("h1, h2, h3").all_inner_texts()
+    assert colours == ["rgb(0, 0, 0)", "rgb(255, 255, 255)"]
+    assert wide <= 680
+    assert set(breaks) == {"avoid"}
+    pages = re.findall(rb"/Type\s*/Page\b", pdf)
+    assert 5 <= len(pages) <= 14
+    assert set(re.findall(rb"/MediaBox\s*\[([^\]]*)\]", pdf)) == {b"0 0 594.95996 841.91998"}
+    titles = [bytes.fromhex(text.decode()).decode("utf-16") for text in re.findall(rb"/Title <(FEFF[0-9A-F]*)>", pdf)]
+    titles += [text.decode() for text in re.findall(rb"/Title \(([^)]*)\)", pdf)]
+    for heading in headings:
+        assert any(heading.split("(")[0].strip() in title for title in titles), heading
 
 
 def test_a_figure_appears_in_the_report_by_its_declaration(monkeypatch):

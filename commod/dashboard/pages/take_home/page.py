@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -15,9 +15,11 @@ import streamlit as st
 from commod import portable
 from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.results import FitResult
-from commod.dashboard.jobs.service import submit
+from commod.dashboard.jobs.service import get, submit
 from commod.dashboard.jobs.wait import Pending, draw_pending, result_of
-from commod.dashboard.pages.take_home.report import file_name, predictions_csv, report_html
+from commod.dashboard.pages.take_home.files import file_name, predictions_csv
+from commod.dashboard.pages.take_home.report import report_html
+from commod.dashboard.pages.take_home.report_decided import NOTHING_REQUIRED, Decided
 from commod.dashboard.state import session
 from commod.dashboard.state.recipe import to_python
 from commod.dashboard.state.settings import Settings, in_words, limits_in_words
@@ -26,6 +28,9 @@ from commod.dashboard.views import frame
 from commod.dashboard.views.download import offer
 from commod.dashboard.views.model import current_model
 from commod.dashboard.views.model_file import model_file
+from commod.decisions import Requirements, best_under, facts_of
+from commod.experiments.refits import Refits
+from commod.models.competitors import METHODS
 
 LOADER = "commod_portable.py"
 # Of a report, in bytes, as measured over the data sets: it is made when it is asked for.
@@ -60,8 +65,16 @@ class Export:
     make: Callable[[], bytes]
 
 
-def exports(result: FitResult, settings: Settings) -> list[Export]:
-    """All that can be taken home of one fit at `settings`, which also say how deep the report's tree is."""
+def exports(
+    result: FitResult,
+    settings: Settings,
+    required: Requirements = NOTHING_REQUIRED,
+    record: Mapping[str, Any] | None = None,
+) -> list[Export]:
+    """All that can be taken home of one fit at `settings`, which also say how deep the report's tree is.
+
+    What is `required`, and the `record` of what was signed on these data, are told in the report.
+    """
     spec = result.task.spec
     code = to_python(result.settings)
     sizes = _sizes(result.settings, result)
@@ -75,7 +88,7 @@ def exports(result: FitResult, settings: Settings) -> list[Export]:
             "as a model card in one file.",
             file_name(result, "report", "html"),
             f"about {_size(REPORT_SIZE)}",
-            partial(_report, result, settings, code),
+            partial(_report, result, settings, code, required, record),
         ),
         Export(
             "Predictions",
@@ -103,7 +116,7 @@ def exports(result: FitResult, settings: Settings) -> list[Export]:
             ":material/data_object:",
             "To decide elsewhere: how a row of the file is read and encoded, r and its concepts, "
             f"{of_f.get(sizes['f'], 'f included')}. For later batches it also holds counts by group and "
-            "outcome, how each column and score is distributed, and the tree of the changes.",
+            "outcome, and how each column is distributed.",
             file_name(result, "model", "json"),
             _size(sizes["json"]),
             lambda: model_file(result).encode(),
@@ -165,7 +178,9 @@ def _usage(result: FitResult) -> str:
     )
 
 
-def _report(result: FitResult, settings: Settings, code: str) -> bytes:
+def _report(
+    result: FitResult, settings: Settings, code: str, required: Requirements, record: Mapping[str, Any] | None
+) -> bytes:
     """Made when it is asked for, in a thread without a session."""
     tree = result_of(tasks.tree(result, settings.depth)) if result.changed_train.any() else None
     limits = result_of(tasks.limits(result.settings))
@@ -176,8 +191,29 @@ def _report(result: FitResult, settings: Settings, code: str) -> bytes:
     limited = limits_in_words(settings)
     if limited:
         limited = f"{limited} {result.beside(result_of(tasks.fit(settings.free())))}"
-    report = report_html(result, tree, limits, *sense, code=code, date=date, fingerprint=fingerprint, limited=limited)
-    return report.encode()
+    return report_html(
+        result,
+        tree,
+        limits,
+        *sense,
+        code=code,
+        date=date,
+        fingerprint=fingerprint,
+        limited=limited,
+        decided=_decided(result, settings, required, record, sense[-1]),
+    ).encode()
+
+
+def _decided(
+    result: FitResult, settings: Settings, required: Requirements, record: Mapping[str, Any] | None, refits: Refits
+) -> Decided:
+    """What is required and signed; of other methods only those whose sweeps are there, as on Compare and Decide."""
+    if not required:
+        return Decided(record=record)
+    facts = facts_of(result.scene, result.decisions, result.cell, refits)
+    swept = [found for name in METHODS if name != "commod" and (found := get(tasks.sweep(name, settings))) is not None]
+    rivals = tuple(best_under(required, result.scene, sweep) for sweep in swept)
+    return Decided(required, facts, rivals, record)
 
 
 @st.cache_data(show_spinner=False, max_entries=64)

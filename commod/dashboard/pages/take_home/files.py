@@ -1,0 +1,52 @@
+"""The predictions that one takes home, and the names of files, without Streamlit."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pandas as pd
+
+from commod.dashboard.jobs.results import FitResult
+from commod.dashboard.text.escape import safe_csv
+from commod.datasets import is_shipped
+from commod.experiments.refits import Refits
+from commod.explain.sense import certainty
+
+
+def file_name(result: FitResult, what: str, ending: str) -> str:
+    """Name of a file that is safe anywhere: letters, digits and underscores."""
+    name = result.settings.task_name if is_shipped(result.settings.task_name) else result.task.spec.title
+    data = re.sub(r"[^A-Za-z0-9]+", "_", name).strip("_")[:40] or "data"
+    return f"commod_{data}_{what}.{ending}"
+
+
+def predictions_csv(result: FitResult, refits: Refits) -> bytes:
+    """The test rows: who they are, what f and g say, and how often it would happen again.
+
+    Columns ``number`` (in the test part, as on the pages), ``row`` (of the data set), ``group, label, f_score, r,
+    g_score, f_decision, g_decision, changed, right_by_record`` (whether g's decision is the label; with a shift, ``s``
+    follows ``r``), ``f_certainty`` (the probability that f gives to its decision) and ``refits_that_change`` (share);
+    labels, decisions, ``changed`` and ``right_by_record`` are 0 or 1.
+    """
+    scene = result.scene
+    test = scene.test
+    frame = pd.DataFrame(
+        {
+            "number": np.arange(len(test)),
+            "row": test.X.index,
+            "group": np.array(result.task.groups, dtype=object)[test.sensitive.to_numpy()],
+            "label": test.y.to_numpy(),
+            "f_score": scene.scores_test,
+            "r": result.ratio_test,
+            **({"s": result.shift_test} if result.g.has_shift else {}),
+            "g_score": result.scores,
+            "f_decision": scene.decisions_test,
+            "g_decision": result.decisions,
+            "changed": (scene.decisions_test != result.decisions).astype(int),
+            "right_by_record": (result.decisions == test.y.to_numpy()).astype(int),
+            "f_certainty": certainty(scene.logit_test),
+            "refits_that_change": refits.share,
+        }
+    )
+    return safe_csv(frame, for_spreadsheets=False)

@@ -1,0 +1,108 @@
+"""What was required and decided, for a report: verdicts, the best models of other methods, and who signed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from commod.dashboard.jobs.results import FitResult
+from commod.dashboard.state.settings import in_words
+from commod.decisions import VERDICTS, Best, Facts, Requirements, check_requirements, facts_of_f, overall
+from commod.decisions.record import KEEP_F
+from commod.metrics.figures import CRITERIA, FIGURES
+from commod.models.competitors import METHODS
+
+NOTHING_REQUIRED = Requirements()
+
+
+@dataclass(frozen=True)
+class Decided:
+    """What a report tells beside its model; what is not known is not in it.
+
+    Attributes
+    ----------
+    requirements : Requirements
+    facts : Facts or None
+        Of the model, where anything is required.
+    rivals : tuple of Best
+        Of the methods whose sweeps were there, the best model under the requirements.
+    record : mapping or None
+        The decision that was signed on these data, see `commod.decisions.make_record`.
+    """
+
+    requirements: Requirements = NOTHING_REQUIRED
+    facts: Facts | None = None
+    rivals: tuple[Best, ...] = ()
+    record: Mapping[str, Any] | None = None
+
+
+def decided_parts(result: FitResult, decided: Decided) -> dict[str, Any]:
+    """For the template: ``verdicts``, ``rivals`` and ``signed``, each empty where there is nothing to tell."""
+    checked = None if decided.facts is None else check_requirements(decided.requirements, decided.facts)
+    return {
+        "verdicts": {} if checked is None else _verdicts(result, decided, checked),
+        "rivals": [] if checked is None else _rivals(result, decided, checked),
+        "signed": {} if decided.record is None else _signed(result, decided.record),
+    }
+
+
+def _sign(verdict: Any) -> str:
+    return f"{VERDICTS[verdict]}\u00a0{verdict}"  # on one line
+
+
+def _verdicts(result: FitResult, decided: Decided, checked: pd.DataFrame) -> dict[str, Any]:
+    """Each requirement, whether this model meets it, and whether f does."""
+    of_f = check_requirements(decided.requirements, facts_of_f(result.scene))
+    rows = [
+        [_capital(row.wanted), _sign(row.verdict), row.sentence, _sign(f_verdict)]
+        for row, f_verdict in zip(checked.itertuples(), of_f["verdict"], strict=True)
+    ]
+    return {"rows": rows, "overall": _sign(overall(checked)), "refits": decided.facts.n_refits if decided.facts else 0}
+
+
+def _rivals(result: FitResult, decided: Decided, checked: pd.DataFrame) -> list[list[str]]:
+    """The model, f, and the best of each other method, side by side."""
+    scene, fair = result.scene, CRITERIA[result.settings.fairness].figure
+
+    def row(title: str, setting: str, found: pd.DataFrame, decisions: Any, verdict: str = "") -> list[str]:
+        figures = scene.figures(decisions)
+        told = [figure.show(figures[figure.name]) for figure in (fair, FIGURES["accuracy"], FIGURES["change_rate"])]
+        met = int((found["verdict"] == "pass").sum())
+        return [title, setting, _sign(verdict or overall(found)), f"{met}\u00a0of\u00a0{len(found)}", *told]
+
+    if not decided.rivals:
+        return []
+    of_f = check_requirements(decided.requirements, facts_of_f(scene))
+    own = row("This model", in_words(result.settings), checked, result.decisions)
+    others = [
+        row(METHODS[best.method].title, best.model.cell.words, best.checked, best.model.decisions_test, best.verdict)
+        for best in decided.rivals
+    ]
+    return [own, row("f, as it is", "–", of_f, scene.decisions_test), *others]
+
+
+def _signed(result: FitResult, record: Mapping[str, Any]) -> dict[str, Any]:
+    """Who signed what, and whether it is the model of this report."""
+    signature, model = record["signature"], record["model"]
+    settings = {name: list(value) if isinstance(value, tuple) else value for name, value in result.cell.others}
+    here = {"method": result.cell.method, "value": result.cell.value, "settings": settings, "seed": result.cell.seed}
+    if model["method"] == KEEP_F:
+        of = "f as it is, unchanged"
+    elif all(model[name] == value for name, value in here.items()):
+        of = "the model of this report"
+    else:
+        of = f"another model than that of this report: {METHODS[model['method']].title} at {model['value']:g}"
+    return {
+        "of": of,
+        **{name: signature[name] for name in ("who", "role", "why", "signed", "look_again")},
+        "rejected": [[name, why] for name, why in signature["rejected"].items()],
+        "required": ", ".join(Requirements.from_plain(record["requirements"]).in_words) or "nothing",
+        "sha256": record["sha256"],
+    }
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
