@@ -7,6 +7,7 @@ from functools import cache
 import pytest
 
 from commod.dashboard.jobs.later import model_json, watch_held_out
+from commod.dashboard.jobs.processes import TOO_LONG
 from commod.dashboard.jobs.results import fit_result, tree_of_changes
 from commod.dashboard.pages.later import files as later_files
 from commod.dashboard.state import own_data
@@ -245,6 +246,17 @@ def test_own_data_with_their_scores_and_a_file_of_the_same_columns():
     fine(app.switch_page("pages/your_data.py").run())
     fine(next(button for button in app.button if button.label == "Forget these data").click().run())
     assert not later_files_of(app).looks
+
+
+def test_files_that_take_too_much_are_said_to(monkeypatch):
+    def ended(task, *_):
+        raise ValueError(TOO_LONG)
+
+    monkeypatch.setattr(later_files, "result_of", ended)
+    app = bring(choose(run(PAGE), source="file"), "model", model())
+    assert errors(app) == [
+        "model.json\\: These files take more time or memory than there is for them\\: bring a sample of the rows."
+    ]
 
 
 def hostile_model():
