@@ -6,7 +6,7 @@ import streamlit as st
 
 from commod.dashboard.jobs.service import go_on
 from commod.dashboard.jobs.wait import draw_pending
-from commod.dashboard.pages.decide import others, verdict
+from commod.dashboard.pages.decide import others, pairs, verdict
 from commod.dashboard.pages.decide.brought import draw_brought
 from commod.dashboard.pages.decide.models import on_screen
 from commod.dashboard.pages.decide.required import draw_requirements
@@ -31,13 +31,17 @@ def show() -> None:
     required = draw_requirements()
     if not required:
         go_on()  # nothing
-        draw_pending(draw_brought())
+        pairs.show()
+        checking = draw_brought()
+        session.keep_link(**sweeps.link())
+        draw_pending(checking)
         return
     st.header("Does it hold?", anchor="verdict")
     verdict.draw_verdict(on_screen(result, required), required)
     st.header("The others beside it", anchor="others")
     beside = others.Beside(session.current(), result, required)
     beside.draw()
+    pairs.show()
     st.header("Sign", anchor="sign")
     draw_sign(result, beside.candidates, required)
     checking = draw_brought()
