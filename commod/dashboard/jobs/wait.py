@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from threading import local
-from typing import Any, Generic, TypeVar
+from typing import Any, TypeVar
 
 from commod.dashboard.jobs import service
 from commod.dashboard.jobs.queue import Ticket
@@ -17,24 +17,7 @@ from commod.dashboard.jobs.turns import give_turn, take_turn
 from commod.dashboard.streamlit_internals import stop_if_stale
 
 Name = TypeVar("Name")
-Value = TypeVar("Value")
 _here = local()
-
-
-class made_once(Generic[Value]):  # noqa: N801 - used like a function
-    """An attribute that is made when it is first asked for, and may be waited for.
-
-    `functools.cached_property` holds a lock meanwhile, up to Python 3.11 one for all objects: a session that waits for
-    its model would hold up all that ask for another.
-    """
-
-    def __init__(self, make: Callable[[Any], Value]) -> None:
-        self._make, self.__doc__ = make, make.__doc__
-
-    def __get__(self, instance: Any, owner: type | None = None) -> Value:
-        found: Value = self._make(instance)
-        instance.__dict__[self._make.__name__] = found
-        return found
 
 
 def while_waiting(look: Callable[[], None] | None) -> None:

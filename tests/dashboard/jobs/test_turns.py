@@ -6,6 +6,7 @@ import time
 import pytest
 
 from commod.dashboard.jobs import turns, wait
+from commod.dashboard.jobs.made_once import made_once
 from commod.dashboard.jobs.queue import Stage, WorkQueue
 from commod.dashboard.jobs.scheduling import DRAWING
 
@@ -75,7 +76,7 @@ def test_who_waits_for_an_attribute_does_not_hold_up_those_of_others():
     go, made = threading.Event(), []
 
     class Step:
-        @wait.made_once
+        @made_once
         def model(self):
             made.append(self)
             return self.wait()

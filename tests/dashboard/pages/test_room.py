@@ -249,7 +249,7 @@ def test_while_a_page_computes_the_line_is_kept(klass, monkeypatch):
     def waits(*parts):
         klass.store.ask_to_sign(klass.leader)
         seen.clear()
-        monkeypatch.setattr(wait._here, "next_look", 0.0, raising=False)
+        wait._here.next_look = 0.0  # of this thread
         wait._look_around()
         waited.append(len(seen))
 
