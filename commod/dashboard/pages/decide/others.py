@@ -62,7 +62,8 @@ class Beside:
     def _go_on(self) -> None:
         """Another number in a requirement is no reason to begin the sweeps again."""
         missing = [] if sweeps.state().stopped else [name for name in self.names if name not in self.found]
-        go_on(*(sweeps.sweep_of(name, self.settings, self.form) for name in missing), *self._refits().values())
+        quick_first = sorted(missing, key=sweeps.cost_of)
+        go_on(*(sweeps.sweep_of(name, self.settings, self.form) for name in quick_first), *self._refits().values())
 
     @property
     def _waits(self) -> bool:
