@@ -162,7 +162,9 @@ def watch(
     if not rows.grouped:
         old = Cells(*(each.sum(axis=0, keepdims=True) for each in old))
     changes = counts_of_changes(rows.margin_f, rows.before, rows.after, rows.y if rows.labelled else None)
-    figures = _figures(reference, old, new, labelled=rows.labelled, grouped=rows.grouped)
+    with np.errstate(divide="ignore", invalid="ignore"):  # rates of a group that has nobody in the batch
+        figures = _figures(reference, old, new, labelled=rows.labelled, grouped=rows.grouped)
+        facts = _facts(model, reference, rows, changes)
     figures += _shares(reference["changes"], changes)
     figures += _gaps(reference, rows) if rows.labelled else []
     names = reference["groups"] if rows.grouped else [EVERYONE]
@@ -177,7 +179,6 @@ def watch(
             "score",
         ),
     ]
-    facts = _facts(model, reference, rows, changes)
     return Watched(
         figures=_framed(figures),
         who=_framed(_who(names, old, new, good)),
@@ -276,6 +277,13 @@ class _Rows:
             keep(labels >= 0, "label not known")
         if weight is not None:
             keep(~np.isnan(weight), "no weight above 0")
+        if codes is not None and kept.any() and len(np.unique(codes[kept])) < 2:
+            only = short(reference["groups"][codes[kept][0]])
+            self.notices.append(
+                f"All that are counted are of one group, “{only}”: nothing is told of fairness, and they stand beside "
+                "everyone tested on."
+            )
+            codes = None
         self.grouped, self.labelled = codes is not None, labels is not None
         if kept.sum() < LEAST_PEOPLE:
             why = max(self.left_out, key=self.left_out.__getitem__, default="")
@@ -291,6 +299,10 @@ class _Rows:
         self._decide(model, None if base_scores is None else np.asarray(base_scores, dtype=float)[kept])
         n_groups = len(reference["groups"]) if self.grouped else 1
         self.cells = cells_of(self.codes, n_groups, self.y, self.before, self.after, self.weight)
+        if self.grouped:
+            sizes = zip(reference["groups"], sizes_of_groups(self.cells.rows), strict=True)
+            absent = ", ".join(f"“{short(name)}”" for name, people in sizes if not people)
+            self.notices += [f"Nobody in the batch is of the group {absent}."] if absent else []
         lacking = [name for name in reference["columns"] if name not in read]
         if lacking:
             some = ", ".join(f"“{short(name)}”" for name in lacking[:5]) + (" …" if len(lacking) > 5 else "")

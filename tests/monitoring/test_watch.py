@@ -124,6 +124,17 @@ def test_without_groups_nothing_is_said_of_fairness(law):
     assert any("names a group that the model knows" in notice for notice in odd.notices)
 
 
+def test_a_batch_of_one_group_only(law):
+    batch = law.batch[law.batch["race"] == "White"]
+    found = watch(law.model, batch, Requirements(p_rule=0.1, changed=0.5))
+    assert found.people == len(batch)
+    assert not found.grouped
+    assert not {"p_rule", "dm", "positive_rate_1", "change_disparity"} & set(found.figures["figure"])
+    assert found.requirements["verdict"].tolist() == ["cannot tell", "pass"]
+    assert "All that are counted are of one group, “White”" in found.notices[0]
+    assert "the share of changed decisions" in headline(found)
+
+
 def test_a_shifted_batch_is_seen(law):
     found = watch(law.model, law.batch.assign(lsat=law.batch["lsat"] - 8))
     drift = found.drift.set_index("column")

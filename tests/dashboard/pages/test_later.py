@@ -16,7 +16,7 @@ from commod.datasets.example import example_table
 from commod.decisions import Requirements, Signature, facts_of, make_record, record_json
 from commod.metrics.figures import FIGURES
 from commod.models import Commod
-from commod.monitoring import batch_of, headline, read_model, watch
+from commod.monitoring import batch_of, headline, watch_files
 from commod.monitoring.change_tree import DEPTH
 from tests.dashboard.driving import captions, figure, fine, run, tables, words
 from tests.dashboard.hostile import MARKUP, PICTURE, let_through
@@ -41,6 +41,12 @@ def model():
 def batch(drop=()):
     rows = batch_of(result().task, result().scene.test.take(range(0, 800)))
     return rows.drop(columns=list(drop)).to_csv(index=False).encode()
+
+
+@cache
+def expected():
+    """What the library finds of both files."""
+    return watch_files(model(), batch())
 
 
 def decision(requirements=None):
@@ -99,8 +105,7 @@ def test_a_batch_for_the_model_of_the_sliders():
     app = fine(choose(run(PAGE), people="file"))
     assert "lsat, ugpa" in captions(app)
     app = fine(bring(app, "batch", batch(), "later.csv"))
-    found = watch(read_model(model()), batch_of(result().task, result().scene.test.take(range(0, 800))))
-    assert headline(found).split(":")[0] in words(app)
+    assert headline(expected()).split(":")[0] in words(app)
     assert "On 800 later people" in captions(app)
     assert f"on {len(result().scene.test):,}" in captions(app)
 
@@ -137,16 +142,7 @@ def test_every_part_with_the_table_behind_it(app, tab):
     fine(app.run())
     found = tables(app)
     title = next(title for title in found if "then and now, as a table" in title)
-    expected = watch(read_model(model()), batch_of(result().task, result().scene.test.take(range(0, 800))))
-    frame = {
-        "later_figures": expected.figures,
-        "later_who": expected.who,
-        "later_right": expected.right,
-        "later_bins": expected.bins,
-        "later_tree": expected.tree,
-        "later_drift": expected.drift,
-    }[keys[tab]]
-    assert len(found[title]) == len(frame)
+    assert len(found[title]) == len(getattr(expected(), keys[tab].removeprefix("later_")))
     assert not let_through(app)
 
 
