@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from tests.browsing import WITH_PROCESSES, chromium, cut_off, follow, query, serve, settled
+from tests.browsing import WITH_PROCESSES, chromium, cut_off, query, serve, settled
 from tests.keyboard import in_focus, mark
 from tests.screenshots import SIZES
 
@@ -195,7 +195,6 @@ def test_a_class_joins_guesses_votes_and_votes_again(open_browser):
     is_read_out(ann, "The room is closed.")
     bo.reload()
     says(bo, "The room is closed: nothing more is taken.")
-    follow(bo, "pages/glossary.py")
     assert query(bo)["lambda_fair"] == "10"  # her own work stays
 
     seat = query(leader)["seat"]

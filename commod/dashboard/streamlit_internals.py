@@ -12,8 +12,10 @@ import re
 import selectors
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
+from threading import Event
 from types import ModuleType
 from typing import Any
 
@@ -24,6 +26,7 @@ from streamlit.runtime import app_session, get_instance
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.scriptrunner_utils.script_requests import ScriptRequestType
+from streamlit.runtime.state.session_state import SessionState
 from streamlit.runtime.uploaded_file_manager import DeletedFile, UploadedFile
 from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
@@ -55,6 +58,46 @@ def let_runs_end() -> None:
             _request_rerun(session, client_state)
 
     app_session.AppSession.request_rerun = patient  # type: ignore[method-assign, assignment]
+
+
+def wake_loop_once(loop: Any) -> None:
+    """Have threads that send something to the server's loop wake it up only where nobody else just has.
+
+    Streamlit's scripts do so with every element that they draw. Each time, asyncio writes to a socket and lets another
+    thread run meanwhile: with sixty pages at once, the one that draws waits for all others after each element.
+    """
+    write, read, is_woken = loop._write_to_self, loop._read_from_self, Event()
+
+    def wake() -> None:
+        if not is_woken.is_set():
+            is_woken.set()
+            write()
+
+    def hear() -> None:
+        is_woken.clear()  # first: what is sent from now on wakes it again, what was sent before is in its line
+        read()
+
+    loop.remove_reader(loop._ssock.fileno())
+    loop._write_to_self, loop._read_from_self = wake, hear
+    loop._add_reader(loop._ssock.fileno(), hear)
+
+
+_register_widget = SessionState.register_widget
+
+
+def tell_values_until_known() -> None:
+    """Have a widget told its value for as long as its browser has not said that it shows it.
+
+    By itself Streamlit tells it once. Who clicks on a slow machine before a slider is drawn would find it at its first
+    option, and so would the session at the next click.
+    """
+
+    def register(state: Any, metadata: Any, user_key: str | None) -> Any:
+        known = user_key is None or user_key not in state or metadata.id in state._new_widget_state.states
+        found = _register_widget(state, metadata, user_key)
+        return found if known else replace(found, value_changed=True)
+
+    SessionState.register_widget = register  # type: ignore[method-assign, assignment]
 
 
 # ---- whose session it is ----

@@ -6,6 +6,7 @@ import os
 import re
 import socket
 import threading
+import time
 from pathlib import Path
 from types import SimpleNamespace
 from unittest.mock import MagicMock
@@ -17,6 +18,7 @@ from starlette.formparsers import MultiPartParser
 from streamlit import config
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ClientState_pb2 import ClientState
+from streamlit.proto.WidgetStates_pb2 import WidgetStates
 from streamlit.runtime import app_session, media_file_manager
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.runtime.scriptrunner import RerunData, ScriptRunner
@@ -297,6 +299,62 @@ def test_a_part_waits_until_all_of_the_run_before_it_is_sent(monkeypatch):
     call, *arguments = later.pop()
     call(*arguments)
     assert asked == [part, page, part]
+
+
+def test_a_widget_is_told_its_value_until_its_browser_has_it(monkeypatch):
+    """Breaks: who clicks before a slider is drawn finds it, and the model, at its first option (state/session.py)."""
+    monkeypatch.setattr(SessionState, "register_widget", SessionState.register_widget)
+    internals.tell_values_until_known()
+    app = AppTest.from_string(
+        "import streamlit as st\n"
+        "if 'k' not in st.session_state:\n    st.session_state.k = 'c'\n"
+        "st.select_slider('s', ['a', 'b', 'c'], key='k')\n"
+    ).run()
+    slider = app.select_slider[0].proto
+    assert (slider.set_value, list(slider.raw_value)) == (True, ["c"])
+    # A click before the slider is drawn: the browser says nothing of it.
+    monkeypatch.setattr(type(app._tree), "get_widget_states", lambda tree: WidgetStates())
+    slider = app.run().select_slider[0].proto
+    assert (slider.set_value, list(slider.raw_value)) == (True, ["c"])
+    monkeypatch.undo()
+    internals.tell_values_until_known()
+    assert not app.run().select_slider[0].proto.set_value, "it has said so: nothing jumps under a hand that moves it"
+    assert app.session_state.k == "c"
+
+
+def test_a_loop_is_woken_once_and_hears_everybody():
+    """Breaks: the server would not hear its scripts, or each element would cost a switch of threads (startup.py)."""
+    heard, woken, most = [], [], 2000
+
+    async def listen():
+        loop = asyncio.get_running_loop()
+        write = loop._write_to_self
+        loop._write_to_self = lambda: woken.append(1) or write()
+        internals.wake_loop_once(loop)
+        done = asyncio.Event()
+
+        def hear(number):
+            heard.append(number)
+            if len(heard) == most:
+                done.set()
+
+        def send(numbers):
+            for number in numbers:
+                loop.call_soon_threadsafe(hear, number)
+                if number % 50 == 0:
+                    time.sleep(0.001)  # until the loop sleeps again
+
+        parts = [range(start, most, 4) for start in range(4)]
+        threads = [threading.Thread(target=send, args=(part,)) for part in parts]
+        for thread in threads:
+            thread.start()
+        await asyncio.wait_for(done.wait(), 20)
+        for thread in threads:
+            thread.join()
+
+    asyncio.run(listen())
+    assert sorted(heard) == list(range(most))
+    assert 0 < len(woken) < most
 
 
 # ---- sessions that are open, and those that may come back ----

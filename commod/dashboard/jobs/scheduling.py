@@ -11,6 +11,7 @@ import os
 from enum import Enum, IntEnum
 
 PIECES = {
+    "one_wake": "A script that draws an element wakes the server's loop only where nobody else just has.",
     "turns": "A few scripts draw at a time, each to its end or until it waits: not all at once, each as slow as all.",
     "deferred_paint": "Parts below the first picture are drawn one session after the other, not all at once.",
     "browser_pause": "After the first picture the script rests, since the browser draws only when no message comes in.",

@@ -37,6 +37,8 @@ from commod.dashboard.streamlit_internals import (
     keep_disconnected_in,
     let_runs_end,
     open_loops_on_demand,
+    tell_values_until_known,
+    wake_loop_once,
 )
 from commod.datasets import damaged_files
 from commod.explain.shap_comparison import warm_up
@@ -54,6 +56,7 @@ def server_options() -> dict[str, Any]:
     name_damaged_files()
     ignore_pages_folder()
     let_runs_end()
+    tell_values_until_known()
     descriptors = capacity.raise_descriptor_limit()
     sessions, of_an_address = capacity.most_sessions(descriptors), capacity.most_sessions_of_an_address()
     open_loops_on_demand()
@@ -65,6 +68,8 @@ def server_options() -> dict[str, Any]:
         kept = KeptSessions(sessions, float(st.get_option("server.disconnectedSessionTTL")))
         keep_disconnected_in(kept)
         accept_few_at_once(capacity.ACCEPTED_AT_ONCE)
+        if uses("one_wake"):
+            wake_loop_once(asyncio.get_running_loop())
         looking = asyncio.create_task(_look_after(kept, limit_logs()))
         async with send_at_once(app):
             yield

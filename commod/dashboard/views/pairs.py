@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.wait import result_of
-from commod.dashboard.state.settings import Settings, defaults
+from commod.dashboard.state.settings import Settings
+from commod.dashboard.views.methods import on_explore
 from commod.decisions import Interview, models_to_choose_from
 from commod.experiments import Scene, Sweep, prepare
 
@@ -35,9 +36,7 @@ class Offer:
 
     def there(self, place: int) -> Settings:
         """The settings under which Explore trains a model of the sweep."""
-        cell, usual = self.sweep.models[place].cell, defaults(self.settings.data, self.settings.groups)
-        others: dict[str, Any] = {"lambda_concepts": usual.lambda_concepts, "k": usual.k, "update": Settings.update}
-        return replace(self.settings.free(), lambda_fair=cell.value, **others | dict(cell.others))
+        return on_explore(self.settings, self.sweep.models[place].cell)
 
 
 def offer_of(settings: Settings, place: Any) -> Offer:

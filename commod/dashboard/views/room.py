@@ -173,6 +173,11 @@ def those_here(room: Room) -> int:
 
 def figures_of(result: FitResult) -> dict[str, float]:
     """What a room is told of a model, on test: shares, how many people are better and worse off, and the same of f."""
+    found: dict[str, float] = result.keep("room_figures", lambda: _figures_of(result))
+    return found
+
+
+def _figures_of(result: FitResult) -> dict[str, float]:
     fairness = CRITERIA[result.settings.fairness].figure_name
     values = result.figures[["f", "g"]].to_dict("index")
     changes = changes_by_direction(result.task.spec, result.changes)

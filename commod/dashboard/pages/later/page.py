@@ -192,9 +192,7 @@ def _required() -> Requirements:
     here = files()
     if here.decision or here.source != "sliders":
         return here.required
-    in_session = getattr(session, "requirements", Requirements)
-    found: Requirements = in_session()
-    return found
+    return session.requirements()
 
 
 def _what_happens() -> None:

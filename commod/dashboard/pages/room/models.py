@@ -8,6 +8,7 @@ from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.results import FitResult
 from commod.dashboard.jobs.wait import result_of
 from commod.dashboard.rooms import Question
+from commod.dashboard.state import session
 from commod.dashboard.state.link import model_of_link
 from commod.dashboard.state.settings import Settings, data_in_words, in_words
 from commod.dashboard.text.escape import escape_markdown
@@ -23,7 +24,10 @@ def trained(settings: Settings) -> FitResult:
 
 def draw_model(result: FitResult) -> None:
     """A model in people's words, and its setting."""
-    st.markdown(bullets(in_peoples_words(result.scene, result.decisions)))
+    told = result.keep(
+        f"peoples_words_{session.language()}", lambda: bullets(in_peoples_words(result.scene, result.decisions))
+    )
+    st.markdown(told)
     st.caption(f"{escape_markdown(data_in_words(result.settings))}: {in_words(result.settings)}")
 
 

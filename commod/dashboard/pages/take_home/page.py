@@ -21,6 +21,7 @@ from commod.dashboard.pages.take_home.files import file_name, predictions_csv
 from commod.dashboard.pages.take_home.report import report_html
 from commod.dashboard.pages.take_home.report_decided import NOTHING_REQUIRED, Decided
 from commod.dashboard.state import session
+from commod.dashboard.state.decision import signed_decision
 from commod.dashboard.state.recipe import to_python
 from commod.dashboard.state.settings import Settings, in_words, limits_in_words
 from commod.dashboard.text.escape import escape_markdown
@@ -137,7 +138,7 @@ def _files(result: FitResult, settings: Settings) -> None:
     """A card for each file."""
     words = f"{result.task.spec.title}, {in_words(result.settings)}. {result.verdict}"
     st.caption(escape_markdown(words))
-    report, *others = exports(result, settings)
+    report, *others = exports(result, settings, session.requirements(), signed_decision())
     _file(report, st.container(border=True))
     for pair in zip(others[::2], others[1::2], strict=True):
         for export, column in zip(pair, st.columns(2, gap="small"), strict=True):
