@@ -32,8 +32,9 @@ def _axis(**more: object) -> alt.Axis:
 
 
 def _people(title: str) -> alt.Axis:
-    """Of a count."""
-    return _axis(title=title, format="d", tickMinStep=1, tickCount=5)
+    """Of a count: between whole numbers there is no label."""
+    whole = "datum.value % 1 ? '' : format(datum.value, 'd')"
+    return _axis(title=title, labelExpr=whole, tickMinStep=1, tickCount=5)
 
 
 def _legend(**more: object) -> alt.Legend:

@@ -72,6 +72,7 @@ class Known:
     secret: str = ""  # of the leader's link; the store does not know it
     trouble: str = ""  # what could not be done, in a sentence, told once
     followed: tuple[str, str] | None = None  # lesson and step gone to with the others
+    goes_there: bool = False  # whether she has asked to be led to the room's step
     stands_at: str = ""
     frontier: tuple[object, Ticket] | None = None  # the sweep that was asked for, of which problem
     guesses: dict[tuple[str, str, str], str] = field(default_factory=dict)  # (room, lesson, step)
@@ -149,8 +150,9 @@ def present() -> Here | None:
             mine.seat = rooms.store().seat(code, token, browser=browser())
         room = rooms.store().look(code) if mine.seat else None
     except RoomError as error:
-        mine.trouble = say(error.key, **error.facts)
-        if error.reason == "no_room":
+        is_gone = error.reason == "no_room"
+        mine.trouble = say("room.is_gone") if is_gone else say(error.key, **error.facts)
+        if is_gone:
             leave()
         return None
     found = [person for person in room.people if person.number == mine.seat.number] if room and mine.seat else []
@@ -214,11 +216,11 @@ def tell_setting(result: FitResult) -> None:
 
 
 def tell_guess(lesson: str, step: str, kept: float | str) -> None:
-    """Tell the room a guess; a number as links write it, so that equal guesses are equal."""
+    """Tell the room a guess."""
     here = present()
     if here is None or here.room.closed is not None or (lesson, step) in here.room.revealed:
         return
-    said, place = kept if isinstance(kept, str) else f"{kept:g}", (here.room.code, lesson, step)
+    said, place = _as_sent(kept), (here.room.code, lesson, step)
     if known().guesses.get(place) == said:
         return
     if act(lambda store: store.guess(here.seat, lesson, step, said)):
@@ -239,15 +241,29 @@ def is_led() -> bool:
     return here is not None and here.is_led
 
 
-def step_to_follow() -> tuple[str, str] | None:
-    """Lesson and step that the room has come to together, once for each: who then looks elsewhere is left alone."""
+def is_late(lesson: str, step: str, kept: float | str) -> bool:
+    """Whether a guess was made after the room had seen all of them: it is not counted."""
     here = present()
-    if here is None or not here.room.together or here.room.closed is not None:
+    if here is None or (lesson, step) not in here.room.revealed:
+        return False
+    return known().guesses.get((here.room.code, lesson, step)) != _as_sent(kept)
+
+
+def _as_sent(kept: float | str) -> str:
+    """A guess as a room keeps it; a number as links write it, so that equal guesses are equal."""
+    return kept if isinstance(kept, str) else f"{kept:g}"
+
+
+def step_to_follow() -> tuple[str, str] | None:
+    """Lesson and step to open: where somebody asked to be led, or where all go together, once for each step."""
+    here, mine = present(), known()
+    asked, mine.goes_there = mine.goes_there, False
+    if here is None or not (asked or (here.room.together and here.room.closed is None)):
         return None
     there = (here.room.lesson, here.room.step)
-    if known().followed == there:
+    if mine.followed == there and not asked:
         return None
-    known().followed = there
+    mine.followed = there
     return there
 
 
@@ -339,7 +355,8 @@ def _in_one_line(script: str, here: Here) -> str:
     parts = [] if script == ROOM else [f"**{say('room.room', code=room.code)}**"]
     parts.append(say("room.you_are", name=escape_markdown(here.person.name)))
     if room.closed is not None:
-        return " · ".join([*parts, say("room.is_closed")])
+        text = " · ".join([*parts, say("room.is_closed")])
+        return text[0].upper() + text[1:]
     parts.append(say("room.here", n=those_here(room)))
     if left := time_left(room):
         parts.append(f":material/timer: {left}")
@@ -350,7 +367,7 @@ def _in_one_line(script: str, here: Here) -> str:
         return text[0].upper() + text[1:]
     if room.question is not None and room.question.open:
         parts.append(f"**{say(f'room.{room.question.kind}_open')}**")
-    elif room.together:
+    else:
         parts.append(in_markdown(step_in_words(room)))
     return " · ".join(parts)
 

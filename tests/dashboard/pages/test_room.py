@@ -454,3 +454,26 @@ def test_figures_of_a_model_are_those_on_explore():
     found = figures_of(result)
     assert found["fairness"] == result.figures.loc["p_rule", "g"]
     assert found["better"] + found["worse"] == result.changed_test.sum()
+
+
+def test_the_button_leads_to_the_rooms_step_though_all_go_freely(klass):
+    klass.store.lead(klass.leader, together=False, step=STEPS[2])
+    app = fine(klass.page(klass.ann))
+    app = fine(click(app, "To the step in the lesson"))
+    assert app.title[0].value.startswith("3.")
+
+
+def test_a_guess_after_the_reveal_is_said_not_to_count(klass):
+    klass.store.reveal(klass.leader, "bar_exam", STEPS[0])
+    app = fine(klass.page(klass.ann, LESSON))
+    app.number_input[0].set_value(12)
+    app = fine(click(app, "This is my guess"))
+    assert "is not counted" in " ".join(caption.value for caption in app.caption)
+    assert not klass.room.guesses
+
+
+def test_who_sat_in_a_room_that_is_deleted_reads_so(klass):
+    app = fine(klass.page(klass.ann))
+    klass.store.delete(klass.leader)
+    app = fine(app.run())
+    assert "no longer there" in " ".join(warning.value for warning in app.warning)

@@ -143,6 +143,8 @@ def _work_through(here: Progress, at: Stage) -> None:
         return
     room.tell_guess(here.lesson, at.step.name, question.kept(guess))
     _show_guess(here, question, guess)
+    if room.is_late(here.lesson, at.step.name, question.kept(guess)):
+        st.caption(say("room.late_guess"))
     if room.holds_answer(here.lesson, at.step.name):
         st.info(say("room.until_reveal"), icon=":material/hourglass_top:")
         return

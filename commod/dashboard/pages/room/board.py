@@ -101,7 +101,9 @@ def _head(room: Room) -> None:
     """How to come in, how many are here, and the time that is left."""
     closed = room.closed is not None
     told = say("room.is_closed") if closed else say("room.here", n=those_here(room))
-    large = known().shows_door and not closed
+    # Once there is something to see, the picture of the code makes room for it.
+    is_shown = room.question is not None or (room.lesson, room.step) in room.revealed
+    large = known().shows_door and not closed and not is_shown
     picture = "" if closed or large else qr_code(join_link(room))
     told += "" if closed or large else f" · {place_of(address())}"
     head = piece("board_head", say("room.room", code=room.code), told, time_left(room), picture, say("room.qr"))
@@ -247,7 +249,9 @@ def draw_question(room: Room, question: Asked) -> None:
         draw_pair(question)
     if question.open:
         sent = len(question.of_round(question.rounds))
-        st.markdown(f"## {say('room.have_voted', n=sent, of=max(those_here(room), sent))}")
+        told = say("room.have_voted", n=sent, of=max(those_here(room), sent))
+        again = f"{say('room.second_vote')}: " if question.rounds > 1 else ""
+        st.markdown(f"## {again}{told}")
     if not question.shown:
         return
     if question.kind == "pair":

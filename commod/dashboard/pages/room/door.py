@@ -15,8 +15,6 @@ from commod.dashboard.views.lesson.scenarios import FIRST, all_scenarios, scenar
 from commod.dashboard.views.room import act, attempt, browser, caller, known, sit_down
 from commod.dashboard.views.words import say
 
-NAME_LENGTH = 24
-
 
 def show() -> None:
     """For who is in no room: join one, or open one. Who came by a link with a code is asked for a name only."""
@@ -26,7 +24,8 @@ def show() -> None:
     with left, st.form("join"):
         st.header(say("room.join"))
         st.text_input(say("room.code"), code[:12], key="room_code", max_chars=12, placeholder="ABC234")
-        st.text_input(say("room.nickname"), key="room_name", max_chars=NAME_LENGTH, help=say("room.nickname_help"))
+        # Without Streamlit's bound, which drops a longer one that is pasted: the store cuts it.
+        st.text_input(say("room.nickname"), key="room_name", help=say("room.nickname_help"))
         st.form_submit_button(say("room.join"), type="primary", icon=":material/login:", on_click=_join)
     with right if not code else st.expander(say("room.open")), st.container(border=not code):
         st.header(say("room.open"))

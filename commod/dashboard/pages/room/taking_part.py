@@ -43,9 +43,11 @@ def _step(here: Here) -> None:
         board.draw_guesses(room, board.step_of(room))
     else:
         st.header(in_markdown(step_in_words(room)))
-        st.markdown(say("room.guess_there"))
+        if room.closed is None:
+            st.markdown(say("room.guess_there"))
     with st.container(horizontal=True, gap="small"):
         if st.button(say("room.to_step"), icon=":material/school:", type="primary"):
+            known().goes_there = True
             st.switch_page("pages/lesson.py")
         if st.button(say("room.to_explore"), icon=":material/tune:"):
             st.switch_page("app.py")
