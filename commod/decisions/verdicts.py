@@ -136,7 +136,8 @@ def _takes(rule: Rule, limit: float, measured: Measured) -> str:
         more = "more" if rule.sign > 0 else "less"
         return f"{max(gap, 0.001):.3f} {more} {FIGURES[rule.name].short_in_sentence}"
     count = max(1, math.ceil(gap * measured.whole - 1e-9))
-    return f"{count:,} {word} {rule.thing[count != 1]}"
+    same = f", of the same {measured.whole:,.0f}" if rule.of_changes else ""
+    return f"{count:,} {word} {rule.thing[count != 1]}{same}"
 
 
 def _interval(rule: Rule, measured: Measured) -> str:
@@ -154,7 +155,7 @@ def _why_unknown(rule: Rule) -> str:
     if rule.name == "again":
         return "It takes refits to tell, and there are none."
     if rule.name in ("dm", "accuracy_lost", "right"):
-        return "It takes labels to tell, of each kind in every group, and they are not all there."
+        return "It takes groups and labels to tell, each outcome in every group, and they are not all there."
     return "It was not measured."
 
 

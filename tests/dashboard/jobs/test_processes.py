@@ -81,7 +81,7 @@ def test_work_that_nobody_wants_ends_and_the_process_is_free_again(process):
 
     started = time.monotonic()
     with pytest.raises(EnoughError):
-        compute_in(process, sweep, SCENE, "demographic_parity", "commod", report=report)
+        compute_in(process, sweep, SCENE, "demographic_parity", "commod", (), report=report)
     assert time.monotonic() - started < 5
     settings = replace(SETTINGS, lambda_fair=1.0)
     assert np.array_equal(compute_in(process, fit_result, settings).g.coef_, fit_result(settings).g.coef_)
@@ -89,7 +89,7 @@ def test_work_that_nobody_wants_ends_and_the_process_is_free_again(process):
 
 def test_progress_is_reported(process):
     shares = []
-    compute_in(process, sweep, SCENE, "demographic_parity", "commod", report=shares.append)
+    compute_in(process, sweep, SCENE, "demographic_parity", "commod", (), report=shares.append)
     assert shares == sorted(shares)
     assert max(shares) > 0.2
 

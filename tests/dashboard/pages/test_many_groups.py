@@ -6,6 +6,8 @@ import pytest
 
 from commod.dashboard.jobs.results import fit_result
 from commod.dashboard.pages.take_home import report
+from commod.dashboard.pages.take_home.files import file_name
+from commod.dashboard.pages.take_home.report_figures import each_group
 from commod.dashboard.state.settings import defaults
 from commod.metrics import small_groups
 from tests.dashboard.driving import captions, figure, fine, run, tables, words
@@ -73,13 +75,13 @@ def test_who_changed_has_every_group_in_one_table():
 def test_the_report_has_every_group():
     settings = defaults("hiring", "race_sex")
     result = fit_result(settings)
-    found = report._each_group(result)
+    found = each_group(result)
     assert len(found["rows"]) == 4
     assert found["margins"].startswith("P-Rule by race ")
     assert [model for model, *_ in found["extremes"]] == ["g", "f"]
     assert dict(report._settings(result))["Groups"] == "Race × sex"
-    assert report.file_name(result, "report", "html") == "commod_hiring_race_sex_report.html"
-    assert report._each_group(fit_result(defaults("hiring"))) == {}
+    assert file_name(result, "report", "html") == "commod_hiring_race_sex_report.html"
+    assert each_group(fit_result(defaults("hiring"))) == {}
 
 
 def test_runs_of_different_groups_are_told_apart():

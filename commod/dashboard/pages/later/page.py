@@ -142,8 +142,11 @@ def _columns_of(result: FitResult) -> dict[str, Any]:
 
 def _look(model: bytes, data: str = "") -> Watched | None:
     """The batch that was brought, or a sentence why not."""
-    found = files().look(model, st.empty(), data)
+    here = files()
+    found = here.look(model, st.empty(), data)
     _problem("batch")
+    if found is not None and here.batch is not None and "batch" in here.problems:
+        st.info(escape_markdown(f"What follows is still about {here.batch.name}, the file before."))
     return found
 
 
@@ -182,7 +185,8 @@ def _decide_by() -> None:
         _problem("decision")
         if here.decision:
             words = "; ".join(here.required.in_words) or "nothing"
-            st.caption(escape_markdown(f"{here.decision} requires: {words}."))
+            still = "What is checked below is still the file before: " if "decision" in here.problems else ""
+            st.caption(escape_markdown(f"{still}{here.decision} requires: {words}."))
         else:
             st.caption("Without a file, what is required in this session is checked, for the model of the sliders.")
 

@@ -169,7 +169,8 @@ def _figures(found: Watched) -> None:
         if key in rows.index:
             row = rows.loc[key].to_dict()
             now = {"g": row["new"], "g_low": row["new_low"], "g_high": row["new_high"], "difference": row["difference"]}
-            tiles.append(tile_of(figure, {**now, "difference_low": row["low"], "difference_high": row["high"]}))
+            tile = tile_of(figure, {**now, "difference_low": row["low"], "difference_high": row["high"]})
+            tiles.append(tile | {"delta_arrow": "off" if row["low"] <= 0 <= row["high"] else "auto"})
     for cell, tile in zip(st.columns(len(tiles), gap="small"), tiles, strict=True):
         cell.metric(**tile)
     st.caption(

@@ -99,9 +99,19 @@ def _signed(result: FitResult, record: Mapping[str, Any]) -> dict[str, Any]:
         "of": of,
         **{name: signature[name] for name in ("who", "role", "why", "signed", "look_again")},
         "rejected": [[name, why] for name, why in signature["rejected"].items()],
+        "met": _met(record["verdicts"]),
         "required": ", ".join(Requirements.from_plain(record["requirements"]).in_words) or "nothing",
         "sha256": record["sha256"],
     }
+
+
+def _met(verdicts: list[dict[str, Any]]) -> str:
+    """How many requirements were met when it was signed; empty where nothing was required."""
+    counts = {verdict: sum(row["verdict"] == verdict for row in verdicts) for verdict in VERDICTS}
+    if not verdicts:
+        return ""
+    told = f"{counts['pass']} of {len(verdicts)} met when it was signed"
+    return f"{told}; {counts['fail']} not met, {counts['cannot tell']} could not be told"
 
 
 def _capital(text: str) -> str:
