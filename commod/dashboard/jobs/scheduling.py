@@ -96,6 +96,8 @@ STEP = 0.05
 
 # Scripts that draw at a time: one, and others for when it is held up by a disk or a socket.
 DRAWING = 2
+# Seconds after which a script draws though it is not its turn.
+LONGEST_LINE = 10.0
 # Long enough for the browser to draw what it has been sent, short enough not to be felt.
 BROWSER_PAUSE = 0.06
 # Seconds after which a page in line looks whether it is still wanted.

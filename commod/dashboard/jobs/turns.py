@@ -6,11 +6,12 @@ them are done by half of that time. Parts that are drawn by themselves (the boar
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import Semaphore, local
 
-from commod.dashboard.jobs.scheduling import DRAWING, LINE_POLL, uses
+from commod.dashboard.jobs.scheduling import DRAWING, LINE_POLL, LONGEST_LINE, uses
 from commod.dashboard.streamlit_internals import stop_if_stale
 
 _turns = Semaphore(DRAWING)
@@ -51,6 +52,10 @@ def take_turn(needed: bool) -> None:
 
 
 def _take() -> None:
+    """Wait for a turn; who has waited for very long draws without one, so that no page can hold up all others."""
+    until = time.monotonic() + LONGEST_LINE
     while not _turns.acquire(timeout=LINE_POLL):
         stop_if_stale()
+        if time.monotonic() > until:
+            return
     _here.turn = True

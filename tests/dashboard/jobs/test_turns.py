@@ -71,6 +71,29 @@ def test_a_script_that_ends_early_gives_its_turn_back():
         assert turns.has_turn()
 
 
+def test_no_page_can_hold_up_all_others_for_good(monkeypatch):
+    monkeypatch.setattr(turns, "LONGEST_LINE", 0.1)
+    go, drawn = threading.Event(), []
+
+    def hangs():
+        with turns.in_turn():
+            go.wait(10)
+
+    def draws():
+        with turns.in_turn():
+            drawn.append(turns.has_turn())
+
+    hanging = [threading.Thread(target=hangs) for _ in range(DRAWING)]
+    for thread in hanging:
+        thread.start()
+    at_once(1, draws)
+    go.set()
+    for thread in hanging:
+        thread.join(10)
+    at_once(1, draws)
+    assert drawn == [False, True]
+
+
 def test_who_waits_for_an_attribute_does_not_hold_up_those_of_others():
     """`functools.cached_property` did: one slow model, and the lesson of a whole class stood still."""
     go, made = threading.Event(), []
