@@ -74,8 +74,10 @@ def wake_loop_once(loop: Any) -> None:
             write()
 
     def hear() -> None:
-        is_woken.clear()  # first: what is sent from now on wakes it again, what was sent before is in its line
         read()
+        # After it: else a sign that was given in between would be read, and nobody would give another. What was sent
+        # until now is in the loop's line, which it looks at before it sleeps.
+        is_woken.clear()
 
     loop.remove_reader(loop._ssock.fileno())
     loop._write_to_self, loop._read_from_self = wake, hear

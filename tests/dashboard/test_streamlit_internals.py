@@ -352,7 +352,9 @@ def test_a_loop_is_woken_once_and_hears_everybody():
         for thread in threads:
             thread.join()
 
+    began = time.monotonic()
     asyncio.run(listen())
+    assert time.monotonic() - began < 10, "a sign was lost, and the loop slept on"
     assert sorted(heard) == list(range(most))
     assert 0 < len(woken) < most
 
