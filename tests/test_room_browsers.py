@@ -112,11 +112,11 @@ def guess(page, number, keyboard):
 
 
 def vote(page, why, keyboard):
-    field = page.get_by_label("Why this one? One sentence")
+    field = page.get_by_label("Why this one? One sentence, up to 200 characters")
     field.wait_for()
     settled(page)
     if keyboard:
-        type_into(page, "Why this one? One sentence", why)
+        type_into(page, "Why this one? One sentence, up to 200 characters", why)
         press(page, "Send this model as my vote")
     else:
         field.fill(why)
