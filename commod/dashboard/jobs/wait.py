@@ -61,14 +61,14 @@ def watch(
     until = time.monotonic() + seconds
     while True:
         ready = [name for name, ticket in left.items() if ticket.has(stage)]
-        if ready or time.monotonic() >= until:
+        is_over = time.monotonic() >= until
+        if ready or is_over:
             take_turn(gave)
             gave = False
         for name in ready:
             del left[name]
             yield name
-        if not left or time.monotonic() >= until:
-            take_turn(gave)
+        if not left or is_over:
             return
         gave = give_turn() or gave
         pause = look(left) if look else POLL

@@ -354,22 +354,23 @@ def _in_one_line(script: str, here: Here) -> str:
     room = here.room
     parts = [] if script == ROOM else [f"**{say('room.room', code=room.code)}**"]
     parts.append(say("room.you_are", name=escape_markdown(here.person.name)))
-    if room.closed is not None:
-        text = " · ".join([*parts, say("room.is_closed")])
-        return text[0].upper() + text[1:]
-    parts.append(say("room.here", n=those_here(room)))
+    parts += _happening(script, room) if room.closed is None else [say("room.is_closed")]
+    text = " · ".join(parts)
+    return text[0].upper() + text[1:]
+
+
+def _happening(script: str, room: Room) -> list[str]:
+    """What happens in an open room."""
+    parts = [say("room.here", n=those_here(room))]
     if left := time_left(room):
         parts.append(f":material/timer: {left}")
     if room.frozen:
         parts.append(say("room.is_frozen"))
     if script == ROOM:
-        text = " · ".join(parts)
-        return text[0].upper() + text[1:]
+        return parts
     if room.question is not None and room.question.open:
-        parts.append(f"**{say(f'room.{room.question.kind}_open')}**")
-    else:
-        parts.append(in_markdown(step_in_words(room)))
-    return " · ".join(parts)
+        return [*parts, f"**{say(f'room.{room.question.kind}_open')}**"]
+    return [*parts, in_markdown(step_in_words(room))]
 
 
 def time_left(room: Room) -> str:
