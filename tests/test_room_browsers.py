@@ -190,6 +190,7 @@ def test_a_class_joins_guesses_votes_and_votes_again(open_browser):
         assert not cut_off(page)
 
     lead(leader, "Close the room")
+    leader.get_by_role("button", name="Close it now").click()
     for page in (ann, bo):
         says(page, "The room is closed: nothing more is taken.")
     is_read_out(ann, "The room is closed.")

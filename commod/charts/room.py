@@ -12,7 +12,7 @@ from commod.charts.people import names_above
 
 __all__ = ["plot_answers", "plot_guesses", "plot_models", "plot_strip"]
 
-# For a projector: read from the last row.
+# Size of letters, in pixels, unless another is asked for.
 TYPE = 16
 # Where the last label of an axis ends beyond it.
 _ROOM_FOR_LABELS = {"top": 8, "bottom": 8, "left": 8, "right": 30}
@@ -27,21 +27,23 @@ ROLES = {
 }
 
 
-def _axis(**more: object) -> alt.Axis:
-    return alt.Axis(labelFontSize=TYPE, titleFontSize=TYPE, titlePadding=14, labelFlush=False, **more)
+def _axis(font: int, **more: object) -> alt.Axis:
+    return alt.Axis(labelFontSize=font, titleFontSize=font, titlePadding=14, labelFlush=False, **more)
 
 
-def _people(title: str) -> alt.Axis:
+def _people(title: str, font: int) -> alt.Axis:
     """Of a count: between whole numbers there is no label."""
     whole = "datum.value % 1 ? '' : format(datum.value, 'd')"
-    return _axis(title=title, labelExpr=whole, tickMinStep=1, tickCount=5)
+    return _axis(font, title=title, labelExpr=whole, tickMinStep=1, tickCount=5)
 
 
-def _legend(**more: object) -> alt.Legend:
-    return alt.Legend(title=None, orient="bottom", labelFontSize=TYPE, labelLimit=0, symbolSize=160, **more)
+def _legend(font: int, **more: object) -> alt.Legend:
+    return alt.Legend(title=None, orient="bottom", labelFontSize=font, labelLimit=0, symbolSize=160, **more)
 
 
-def plot_guesses(frame: pd.DataFrame, *, title: str, people: str, guesses: str, answer: str) -> alt.LayerChart:
+def plot_guesses(
+    frame: pd.DataFrame, *, title: str, people: str, guesses: str, answer: str, font: int = TYPE
+) -> alt.LayerChart:
     """A histogram of guessed numbers, and what the model says as a line.
 
     Parameters
@@ -55,12 +57,14 @@ def plot_guesses(frame: pd.DataFrame, *, title: str, people: str, guesses: str, 
         Of the counts.
     guesses, answer : str
         What bars and line are called.
+    font : int
+        Size of letters in pixels, as in all charts here.
     """
-    x = alt.X("low:Q", title=title, scale=alt.Scale(zero=False, nice=True, padding=12), axis=_axis(tickCount=6))
+    x = alt.X("low:Q", title=title, scale=alt.Scale(zero=False, nice=True, padding=12), axis=_axis(font, tickCount=6))
     color = alt.Color(
         "kind:N",
         scale=alt.Scale(domain=[guesses, answer], range=[palette.F, palette.G]),
-        legend=_legend(symbolType="square"),
+        legend=_legend(font, symbolType="square"),
     )
     bars = (
         alt.Chart()
@@ -69,7 +73,7 @@ def plot_guesses(frame: pd.DataFrame, *, title: str, people: str, guesses: str, 
         .encode(
             x=x,
             x2="high:Q",
-            y=alt.Y("people:Q", axis=_people(people)),
+            y=alt.Y("people:Q", axis=_people(people, font)),
             y2=alt.Y2Datum(0),
             color=color,
             tooltip=[
@@ -88,13 +92,13 @@ def plot_guesses(frame: pd.DataFrame, *, title: str, people: str, guesses: str, 
     number = (
         alt.Chart()
         .transform_filter(alt.datum.kind == answer)
-        .mark_text(dy=-10, fontSize=TYPE, fontWeight="bold")
+        .mark_text(dy=-10, fontSize=font, fontWeight="bold")
         .encode(x=x, y=alt.value(0), text=alt.Text("low:Q", format=","), color=color)
     )
     return alt.layer(bars, line, number, data=frame).properties(height=300, padding={**_ROOM_FOR_LABELS, "top": 28})
 
 
-def plot_answers(frame: pd.DataFrame, *, kinds: tuple[str, ...], people: str) -> alt.LayerChart:
+def plot_answers(frame: pd.DataFrame, *, kinds: tuple[str, ...], people: str, font: int = TYPE) -> alt.LayerChart:
     """How many gave each answer, as bars with their count; an answer's name stands above its bar.
 
     Parameters
@@ -106,22 +110,28 @@ def plot_answers(frame: pd.DataFrame, *, kinds: tuple[str, ...], people: str) ->
     people : str
         Title of the counts.
     """
-    y = names_above(-12, size=TYPE)
-    x = alt.X("people:Q", scale=alt.Scale(domain=alt.DomainUnionWith(unionWith=[0, 1])), axis=_people(people))
+    y = names_above(-12, size=font)
+    x = alt.X("people:Q", scale=alt.Scale(domain=alt.DomainUnionWith(unionWith=[0, 1])), axis=_people(people, font))
     colours = [palette.F, palette.G][: len(kinds)]
-    color = alt.Color("kind:N", scale=alt.Scale(domain=list(kinds), range=colours), legend=_legend())
+    color = alt.Color("kind:N", scale=alt.Scale(domain=list(kinds), range=colours), legend=_legend(font))
     tooltip = [alt.Tooltip("name:N", title=" "), alt.Tooltip("people:Q", title=people)]
     bars = alt.Chart().mark_bar(size=20, yOffset=12).encode(x=x, y=y, color=color, tooltip=tooltip)
     counts = (
         alt.Chart()
-        .mark_text(align="left", dx=6, dy=12, fontSize=TYPE, fontWeight="bold")
+        .mark_text(align="left", dx=6, dy=12, fontSize=font, fontWeight="bold")
         .encode(x=x, y=y, text="people:Q", color=color)
     )
     return alt.layer(bars, counts, data=frame).properties(height=alt.Step(56), padding=_ROOM_FOR_LABELS)
 
 
 def plot_models(
-    frame: pd.DataFrame, *, kinds: tuple[tuple[str, str], ...], x_title: str, y_title: str, people: str
+    frame: pd.DataFrame,
+    *,
+    kinds: tuple[tuple[str, str], ...],
+    x_title: str,
+    y_title: str,
+    people: str,
+    font: int = TYPE,
 ) -> alt.LayerChart:
     """Models that people stand at or have voted for, among all that there are: fairness against accuracy.
 
@@ -145,23 +155,27 @@ def plot_models(
         "fairness:Q",
         title=x_title,
         scale=alt.Scale(zero=False, padding=24, nice=True),
-        axis=_axis(format=".2f", tickCount=4),
+        axis=_axis(font, format=".2f", tickCount=4),
     )
     y = alt.Y(
         "accuracy:Q",
         title=y_title,
         scale=alt.Scale(zero=False, padding=24, nice=True),
-        axis=_axis(format=".1%", tickCount=5),
+        axis=_axis(font, format=".1%", tickCount=5),
     )
-    legend = _legend(columns=2, symbolOpacity=1)
-    color = alt.Color("kind:N", scale=alt.Scale(domain=names, range=[ROLES[role][0] for role in roles]), legend=legend)
+    ring = next(name for name, role in kinds if role == "first") if {"first", "last"} <= set(roles) else ""
+    colours = [ROLES[role][0] for role in roles]
+    legend = _legend(font, columns=2, symbolOpacity=1)
+    stroke = alt.Stroke("kind:N", scale=alt.Scale(domain=names, range=colours), legend=legend)
+    filled = ["transparent" if name == ring else colour for name, colour in zip(names, colours, strict=True)]
+    fill = alt.Fill("kind:N", scale=alt.Scale(domain=names, range=filled), legend=legend)
     shape = alt.Shape("kind:N", scale=alt.Scale(domain=names, range=[ROLES[role][1] for role in roles]), legend=legend)
     area = f"datum.people ? {DOT} * sqrt(datum.people) : datum.kind == {json.dumps(behind)} ? 30 : 200"
     lines = (
         alt.Chart()
         .transform_filter("datum.line != ''")
         .mark_line(strokeWidth=2, opacity=0.6, aria=False)
-        .encode(x=x, y=y, color=color, detail="line:N", order="order:Q")
+        .encode(x=x, y=y, stroke=stroke, detail="line:N", order="order:Q")
     )
     tooltip = [
         alt.Tooltip("kind:N", title=" "),
@@ -170,25 +184,24 @@ def plot_models(
         alt.Tooltip("fairness:Q", title=x_title, format=".3f"),
         alt.Tooltip("accuracy:Q", title=y_title, format=".1%"),
     ]
-    both = {"first", "last"} <= set(roles)
-    ring = next(name for name, role in kinds if role == "first") if both else ""
-    layers = [lines]
-    for is_ring in (False, True)[: 1 + both]:
-        there = alt.Chart().transform_filter(f"(datum.kind == {json.dumps(ring)}) == {json.dumps(is_ring)}")
-        points = (
-            there.transform_filter("datum.line == '' || datum.people == 0")
-            .transform_calculate(size=f"{2.2 if is_ring else 1} * ({area})")
-            .mark_point(filled=not is_ring, opacity=0.95, strokeWidth=3)
-            .encode(x=x, y=y, color=color, shape=shape, size=alt.Size("size:Q", scale=None), tooltip=tooltip)
-        )
-        counts = there.transform_filter("datum.people > 1 && datum.line == ''").encode(x=x, y=y, text="people:Q")
-        number = {"fontSize": TYPE, "fontWeight": "bold"}
-        inside, above = counts.mark_text(color="white", **number), counts.mark_text(dy=-24, **number)
-        layers += [points, above.encode(color=color) if is_ring else inside]
-    return alt.layer(*layers, data=frame).properties(height=430, padding=_ROOM_FOR_LABELS)
+    is_ring = f"datum.kind == {json.dumps(ring)}"
+    points = (
+        alt.Chart()
+        .transform_filter("datum.line == '' || datum.people == 0")
+        .transform_calculate(size=f"({is_ring} ? 2.2 : 1) * ({area})")
+        .mark_point(opacity=0.95, strokeWidth=3)
+        .encode(x=x, y=y, stroke=stroke, fill=fill, shape=shape, size=alt.Size("size:Q", scale=None), tooltip=tooltip)
+    )
+    counts = alt.Chart().transform_filter("datum.people > 1 && datum.line == ''").encode(x=x, y=y, text="people:Q")
+    number = {"fontSize": font, "fontWeight": "bold"}
+    inside = counts.transform_filter(f"!({is_ring})").mark_text(color="white", **number)
+    above = counts.transform_filter(is_ring).mark_text(dy=-24, color=ROLES["first"][0], **number)
+    return alt.layer(lines, points, inside, above, data=frame).properties(height=430, padding=_ROOM_FOR_LABELS)
 
 
-def plot_strip(frame: pd.DataFrame, *, rounds: tuple[str, ...], title: str, form: str, people: str) -> alt.LayerChart:
+def plot_strip(
+    frame: pd.DataFrame, *, rounds: tuple[str, ...], title: str, form: str, people: str, font: int = TYPE
+) -> alt.LayerChart:
     """One figure of the models that people voted for: a row for each round, a line from each first vote to the second.
 
     Parameters
@@ -206,9 +219,11 @@ def plot_strip(frame: pd.DataFrame, *, rounds: tuple[str, ...], title: str, form
         "value:Q",
         title=title,
         scale=alt.Scale(zero=False, padding=20, nice=True),
-        axis=_axis(format=form, tickCount=4),
+        axis=_axis(font, format=form, tickCount=4),
     )
-    y = alt.Y("round:N", title=None, sort=list(rounds), scale=alt.Scale(domain=list(rounds)), axis=_axis(grid=False))
+    y = alt.Y(
+        "round:N", title=None, sort=list(rounds), scale=alt.Scale(domain=list(rounds)), axis=_axis(font, grid=False)
+    )
     color = alt.Color(
         "round:N", scale=alt.Scale(domain=list(rounds), range=[palette.F, palette.G][: len(rounds)]), legend=None
     )
@@ -238,7 +253,7 @@ def plot_strip(frame: pd.DataFrame, *, rounds: tuple[str, ...], title: str, form
     counts = (
         alt.Chart()
         .transform_filter("datum.people > 1 && datum.line == ''")
-        .mark_text(fontSize=TYPE - 3, fontWeight="bold", color="white")
+        .mark_text(fontSize=font - 3, fontWeight="bold", color="white")
         .encode(x=x, y=y, text="people:Q")
     )
     return alt.layer(lines, points, counts, data=frame).properties(height=alt.Step(52), padding=_ROOM_FOR_LABELS)

@@ -1,5 +1,7 @@
 """Charts of a room: everybody is in them, and each can be drawn."""
 
+import re
+
 import pandas as pd
 import pytest
 
@@ -52,6 +54,19 @@ def test_it_can_be_drawn(plot, frame, options):
     svg = export_chart(plot(frame, **options), "svg", width=400).decode()
     assert "NaN" not in svg
     assert "<path" in svg
+
+
+def test_the_legend_shows_first_votes_as_the_rings_that_they_are():
+    svg = export_chart(plot_models(MODELS, **CHARTS[2][2]), "svg", width=400).decode()
+    symbols = re.findall(r'<path[^>]*fill="([^"]*)"', svg.partition("role-legend-symbol")[2])
+    assert [symbol == "transparent" for symbol in symbols[:4]] == [False, False, True, False]
+
+
+@pytest.mark.parametrize(("plot", "frame", "options"), CHARTS)
+def test_letters_are_as_large_as_asked_for(plot, frame, options):
+    svg = export_chart(plot(frame, **options, font=23), "svg", width=400).decode()
+    assert 'font-size="23px"' in svg
+    assert 'font-size="16px"' not in svg
 
 
 def test_who_stands_at_one_point_is_counted_there():

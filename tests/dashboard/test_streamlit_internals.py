@@ -271,7 +271,7 @@ def test_the_next_run_of_a_script_does_not_wait_for_the_last():
 
 
 def test_a_part_waits_until_all_of_the_run_before_it_is_sent(monkeypatch):
-    """Breaks: on a busy server the end of a page, or the answer to a click, would never appear (views/room.py)."""
+    """Breaks: on a busy server the end of a page, or the answer to a click, would never appear (views/room_line.py)."""
     asked, later = [], []
     monkeypatch.setattr(internals, "_request_rerun", lambda session, state: asked.append(state))
     monkeypatch.setattr(app_session.AppSession, "request_rerun", app_session.AppSession.request_rerun)

@@ -57,6 +57,7 @@ class Person:
     name: str
     leads: bool
     here: bool  # seen within the last half minute
+    at: str  # the step of a lesson that she has open, as `step_address` writes it; empty elsewhere
     link: str  # the setting she stands at; empty until she has said so
     figures: Figures
 
@@ -101,6 +102,11 @@ class Question:
         return tuple(vote for vote in self.votes if vote.round == number)
 
 
+def step_address(lesson: str, step: str) -> str:
+    """A step of a lesson as one word."""
+    return f"{lesson}/{step}"
+
+
 @dataclass(frozen=True)
 class Room:
     """Everything of a room that a page may need. What of it somebody may see yet is for the page to decide."""
@@ -119,6 +125,16 @@ class Room:
     people: tuple[Person, ...]
     guesses: Mapping[tuple[str, str], tuple[str, ...]]  # (lesson, step) to what was guessed, sorted: nobody's by place
     questions: tuple[Question, ...]
+
+    @property
+    def taking_part(self) -> tuple[Person, ...]:
+        """Those who are here and do not lead."""
+        return tuple(person for person in self.people if person.here and not person.leads)
+
+    @property
+    def at_step(self) -> int:
+        """How many of them have the room's step open."""
+        return sum(person.at == step_address(self.lesson, self.step) for person in self.taking_part)
 
     @property
     def question(self) -> Question | None:

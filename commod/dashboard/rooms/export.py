@@ -12,7 +12,7 @@ from commod.dashboard.rooms.contents import Room
 
 _PEOPLE = ["number", "name", "leads", "link"]
 _GUESSES = ["lesson", "step", "revealed", "guess"]
-_VOTES = ["question", "kind", "round", "person", "name", "choice", "reason", "link"]
+_VOTES = ["question", "kind", "link_a", "link_b", "round", "person", "name", "choice", "reason", "link"]
 
 
 def as_json(room: Room) -> str:
@@ -29,7 +29,8 @@ def as_tables(room: Room) -> dict[str, pd.DataFrame]:
     Returns
     -------
     dict of DataFrame
-        ``guesses`` (a row each; nobody's by name), ``votes`` (a row for each person and round) and ``people``.
+        ``guesses`` (a row each; nobody's by name), ``votes`` (a row for each person and round, of a pair with the
+        model that was chosen) and ``people``.
     """
     guesses = [
         (lesson, step, (lesson, step) in room.revealed, kept)
@@ -40,16 +41,19 @@ def as_tables(room: Room) -> dict[str, pd.DataFrame]:
         {
             "question": question.number,
             "kind": question.kind,
+            "link_a": question.a.link if question.a else "",
+            "link_b": question.b.link if question.b else "",
             "round": vote.round,
             "person": vote.person_number,
             "name": vote.name,
             "choice": vote.choice,
             "reason": vote.reason,
-            "link": vote.link,
-            **vote.figures,
+            "link": chosen.link,
+            **chosen.figures,
         }
         for question in room.questions
         for vote in question.votes
+        for chosen in [{"a": question.a, "b": question.b}.get(vote.choice) or vote]
     ]
     people = [
         {"number": one.number, "name": one.name, "leads": one.leads, "link": one.link, **one.figures}

@@ -6,7 +6,10 @@ import re
 import secrets
 import unicodedata
 from collections.abc import Collection
+from functools import lru_cache
 from hashlib import sha256
+
+from commod.dashboard.text.language import FIRST, LANGUAGES, phrase
 
 # No I, L, O, 0 and 1, which are taken for one another: 31 signs, so that six are one of 887,503,681 codes.
 ALPHABET = "23456789ABCDEFGHJKMNPQRSTUVWXYZ"
@@ -14,14 +17,12 @@ CODE_LENGTH = 6
 NAME_LENGTH = 24
 REASON_LENGTH = 200
 
-_COLOURS = (
-    "Amber Azure Blue Bronze Copper Coral Crimson Golden Green Grey Indigo Ivory Jade Purple Red Rosy Russet Silver"
-)
-_BIRDS = (
-    "Avocet Bittern Bunting Crane Curlew Dipper Dunlin Egret Falcon Finch Grebe Heron Hoopoe Ibis Jay Kestrel Kite "
-    "Lapwing Lark Linnet Magpie Martin Oriole Osprey Owl Pipit Plover Raven Robin Siskin Starling Swift Tern Wren"
-)
-NICKNAMES = tuple(f"{colour} {bird}" for colour in _COLOURS.split() for bird in _BIRDS.split())  # 612
+
+@lru_cache(maxsize=len(LANGUAGES))
+def nicknames(language: str) -> tuple[str, ...]:
+    """Names to be drawn by lot, 612 in each language: a colour and a bird."""
+    colours, birds = (phrase(language, f"room_names.{kind}").split() for kind in ("colours", "birds"))
+    return tuple(phrase(language, "room_names.name", colour=colour, bird=bird) for colour in colours for bird in birds)
 
 
 def new_code() -> str:
@@ -78,12 +79,12 @@ def clean(text: str, length: int) -> str:
     return "".join(seen).strip()
 
 
-def unique_name(nickname: str | None, taken: Collection[str]) -> str:
+def unique_name(nickname: str | None, taken: Collection[str], language: str = FIRST) -> str:
     """The nickname, cleaned, with a number where somebody has it already; one by lot where there is none."""
     lower = {name.casefold() for name in taken}
     asked = clean(nickname or "", NAME_LENGTH)
     if not asked:
-        return secrets.choice([name for name in NICKNAMES if name.casefold() not in lower])
+        return secrets.choice([name for name in nicknames(language) if name.casefold() not in lower])
     name, number = asked, 1
     while name.casefold() in lower:
         number += 1

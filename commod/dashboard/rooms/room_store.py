@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 import json
-import logging
 import math
-import sqlite3
 import time
-from collections import defaultdict
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager, nullcontext, suppress
-from dataclasses import dataclass, field
-from threading import Lock, local
-from typing import Any, Literal, NamedTuple, TypedDict, Unpack
+from contextlib import contextmanager, suppress
+from typing import Any, Literal, TypedDict, Unpack
 
-from sqlalchemy import Connection, Row, Table, and_, delete, func, insert, select, update
+from sqlalchemy import Row, and_, delete, func, insert, select, update
 from sqlalchemy.engine import URL
-from sqlalchemy.exc import SQLAlchemyError
 
 from commod.dashboard.rooms.contents import Figures, Model, Opened, Room, RoomError, Seat
 from commod.dashboard.rooms.limits import Buckets
@@ -31,16 +25,10 @@ from commod.dashboard.rooms.names import (
     tidy_code,
     unique_name,
 )
-from commod.dashboard.rooms.rows import (
-    checked_link,
-    checked_word,
-    read_guesses,
-    read_person,
-    read_questions,
-    written_figures,
-)
-from commod.dashboard.rooms.schema import guesses, open_database, people, questions, revealed, rooms, votes, writing
-from commod.installation import MissingExtraError
+from commod.dashboard.rooms.room_database import RoomDatabase, is_there, last_question, next_version, put
+from commod.dashboard.rooms.rows import checked_link, checked_word, written_figures
+from commod.dashboard.rooms.schema import guesses, people, questions, revealed, rooms, votes
+from commod.dashboard.text.language import FIRST
 
 MOST_ROOMS = 100
 MOST_PEOPLE = 200
@@ -50,16 +38,10 @@ MOST_ROUNDS = 2
 MOST_KNOWN = 10_000  # pairs of a caller and a code
 MOST_STEPS = 200  # that one person guesses at in one room
 HOURS = 24.0
-# A look at a room is this old at most, in seconds, and if it was changed through this store, this; who is still there,
-# this.
-LOOK_SECONDS = 0.5
-LOOK_AGAIN_SECONDS = 0.1
-PRESENCE_SECONDS = 5.0
 SEEN_EVERY = 5.0
 SWEEP_EVERY = 60.0
 
 _EVERYBODY = "everybody"
-_log = logging.getLogger(__name__)
 
 
 class Leading(TypedDict, total=False):
@@ -72,26 +54,7 @@ class Leading(TypedDict, total=False):
     timer_ends: float | None
 
 
-class _Change(NamedTuple):
-    """A transaction that changes a room, in the name of one person."""
-
-    connection: Connection
-    room: Row[Any]
-    person: int
-
-
-@dataclass
-class _Kept:
-    """A room as it was last read. The lock lets one of those who look read for all."""
-
-    lock: Lock = field(default_factory=Lock)
-    room: Room | None = None
-    changed: bool = False  # through this store, since then
-    checked: float = -math.inf
-    read: float = -math.inf
-
-
-class RoomStore:
+class RoomStore(RoomDatabase):
     """All rooms of a server. Its methods can be called from any thread, and from several processes on one database.
 
     Whatever cannot be done raises `RoomError`, whose phrase is for the user.
@@ -118,17 +81,8 @@ class RoomStore:
         hours: float = HOURS,
         most_rooms: int = MOST_ROOMS,
     ) -> None:
-        self._clock, self._steady, self._hours, self._most_rooms = clock, steady, hours, most_rooms
-        with _said_in_a_sentence():
-            self._reader = open_database(url)
-        self._writer = writing(self._reader)
-        self._is_sqlite = self._reader.dialect.name == "sqlite"
-        if not self._is_sqlite:  # SQLite's transactions see one state of the database as it is
-            self._reader = self._reader.execution_options(isolation_level="REPEATABLE READ")
-        # SQLite takes one writer at a time, and lets those of a process who wait sleep: a lock wakes them at once.
-        self._turn = Lock() if self._is_sqlite else nullcontext()
-        self._kept: dict[str, _Kept] = defaultdict(_Kept)
-        self._mine = local()  # versions of rooms that this thread has made
+        super().__init__(url, clock, steady)
+        self._hours, self._most_rooms = hours, most_rooms
         self._swept = -math.inf
         # docs/deploy.md has the arithmetic of the first two: what guessing codes takes.
         self._wrong_codes = Buckets(burst=20, per_second=1 / 60, clock=steady)
@@ -136,8 +90,7 @@ class RoomStore:
         self._joined = Buckets(burst=250, per_second=1.0, clock=steady)  # by caller: a whole class behind one router
         self._joined_by_browser = Buckets(burst=10, per_second=1 / 60, clock=steady)
         self._opened = Buckets(burst=20, per_second=1 / 3600, clock=steady)
-        self._messages = Buckets(burst=20, per_second=4.0, clock=steady)  # by seat
-        self._seen: set[str] = set()  # keys of seats, since it was last written
+        self._seen: dict[str, str] = {}  # keys of seats, and the step open there, since it was last written
         self._presence = Buckets(burst=1, per_second=1 / SEEN_EVERY, clock=steady)
         self._knows: set[tuple[str, str]] = set()  # callers and the codes of rooms that they are in
 
@@ -166,7 +119,7 @@ class RoomStore:
             connection.execute(insert(rooms).values(code=code, secret=secret_key(secret), **values, **times))
         return Opened(code, secret)
 
-    def join(self, code: str, nickname: str | None, *, browser: str, caller: str) -> Seat:
+    def join(self, code: str, nickname: str | None, *, browser: str, caller: str, language: str = FIRST) -> Seat:
         """A seat in the room of a code.
 
         Parameters
@@ -179,6 +132,8 @@ class RoomStore:
             Who asks; the seat is hers in that browser only.
         caller : str
             From where, for the limits on tries; it is kept in memory only.
+        language : str
+            Of a name that is drawn by lot.
         """
         self._sweep_now_and_then()
         tidy = tidy_code(code)
@@ -186,10 +141,10 @@ class RoomStore:
             raise RoomError("no_room")
         # Who is in a room knows its code: others of the same network may follow while somebody else is guessing.
         if (caller, tidy) not in self._knows:
-            return self._try_code(tidy, nickname, browser, caller)
-        return self._sit(rooms.c.code == tidy, nickname, browser, caller)
+            return self._try_code(tidy, nickname, browser, caller, language)
+        return self._sit(rooms.c.code == tidy, nickname, browser, caller, language)
 
-    def _try_code(self, code: str, nickname: str | None, browser: str, caller: str) -> Seat:
+    def _try_code(self, code: str, nickname: str | None, browser: str, caller: str, language: str) -> Seat:
         """Join with a code that may be a guess. A try is taken first, so that many at once are no way around it."""
         if not self._wrong_codes.take(caller):
             raise RoomError("too_many_tries")
@@ -198,7 +153,7 @@ class RoomStore:
             raise RoomError("too_many_tries")
         wrong = False
         try:
-            return self._sit(rooms.c.code == code, nickname, browser, caller)
+            return self._sit(rooms.c.code == code, nickname, browser, caller, language)
         except RoomError as error:
             wrong = error.reason == "no_room"
             raise
@@ -207,16 +162,18 @@ class RoomStore:
                 self._wrong_codes.give_back(caller)
                 self._all_wrong_codes.give_back(_EVERYBODY)
 
-    def take_lead(self, secret: str, *, browser: str, caller: str) -> Seat:
+    def take_lead(self, secret: str, *, browser: str, caller: str, language: str = FIRST) -> Seat:
         """A seat that leads, for whoever has the secret; also in a closed room, to take it home or delete it."""
-        return self._sit(rooms.c.secret == secret_key(secret), None, browser, caller, leads=True)
+        return self._sit(rooms.c.secret == secret_key(secret), None, browser, caller, language, leads=True)
 
-    def _sit(self, which: Any, nickname: str | None, browser: str, caller: str, *, leads: bool = False) -> Seat:
+    def _sit(
+        self, which: Any, nickname: str | None, browser: str, caller: str, language: str, *, leads: bool = False
+    ) -> Seat:
         if not self._joined.take(caller) or (browser and not self._joined_by_browser.take(browser)):
             raise RoomError("joined_too_often")
         token, now = new_token(), self._clock()
         with self._writing() as connection:
-            room = _changed(connection, which, now, closed_too=leads)
+            room = next_version(connection, which, now, closed_too=leads)
             sitting = connection.execute(
                 select(people.c.number, people.c.name, people.c.leads)
                 .where(people.c.code == room.code)
@@ -229,10 +186,10 @@ class RoomStore:
             elif sum(not person.leads for person in sitting) >= MOST_PEOPLE:
                 raise RoomError("room_full", most=MOST_PEOPLE)
             number = 1 + max((person.number for person in sitting), default=0)
-            name = unique_name(nickname, [person.name for person in sitting])
+            name = unique_name(nickname, [person.name for person in sitting], language)
             seat = Seat(room.code, token, name, leads, number, seat_key(token, browser))
             values = {"code": seat.code, "number": number, "seat": seat.key, "name": name, "leads": leads}
-            connection.execute(insert(people).values(**values, seen=now, link="", figures="{}"))
+            connection.execute(insert(people).values(**values, seen=now, at="", link="", figures="{}"))
         self._look_again(room)
         if len(self._knows) >= MOST_KNOWN:
             self._knows.clear()  # they have tries like all others
@@ -265,38 +222,18 @@ class RoomStore:
         tidy = tidy_code(code)
         if tidy is None:
             raise RoomError("no_room")
-        kept, mine = self._kept[tidy], self._versions().get(tidy, 0)
-        if not kept.lock.acquire(blocking=kept.room is None or kept.room.version < mine):
-            assert kept.room is not None
-            return kept.room
-        try:
-            now = self._steady()
-            old = LOOK_AGAIN_SECONDS if kept.changed else LOOK_SECONDS
-            if kept.room is not None and kept.room.version >= mine and now - kept.checked < old:
-                return kept.room
-            kept.checked, kept.changed = now, False  # before it is read: it may be changed meanwhile
-            room = self._read(tidy, kept)
-            if room != kept.room:
-                kept.room = room
-            return kept.room
-        except RoomError:
-            self._kept.pop(tidy, None)
-            raise
-        finally:
-            kept.lock.release()
+        return self._look(tidy)
 
-    def _versions(self) -> dict[str, int]:
-        """The version of each room that this thread has made."""
-        found: dict[str, int] = self._mine.__dict__.setdefault("versions", {})
-        return found
-
-    def seen(self, seat: Seat) -> None:
-        """Somebody is still there: every few seconds it is written of all who said so."""
-        self._seen.add(seat.key)
+    def seen(self, seat: Seat, at: str = "") -> None:
+        """Somebody is still there, with a step open (`step_address`) or none: now and then it is written of all."""
+        self._seen[seat.key] = checked_word(at)
         if self._presence.take(_EVERYBODY):
-            keys, self._seen = list(self._seen), set()
+            seen, self._seen = self._seen, {}
             with self._writing() as connection:
-                connection.execute(update(people).where(people.c.seat.in_(keys)).values(seen=self._clock()))
+                for place in set(seen.values()):
+                    keys = [key for key, there in seen.items() if there == place]
+                    values = {"seen": self._clock(), "at": place}
+                    connection.execute(update(people).where(people.c.seat.in_(keys)).values(**values))
 
     def stand(self, seat: Seat, link: str, figures: Figures) -> None:
         """The setting that somebody stands at, as a link, with the figures of its model."""
@@ -308,9 +245,9 @@ class RoomStore:
         """A guess at a step; the last one counts, until the step is revealed."""
         key = {"lesson": checked_word(lesson), "step": checked_word(step)}
         with self._changing(seat) as (connection, room, person):
-            if _is_there(connection, revealed, code=room.code, **key):
+            if is_there(connection, revealed, code=room.code, **key):
                 raise RoomError("already_revealed")
-            _put(connection, guesses, {"code": room.code, **key, "person": person}, {"kept": checked_word(kept)})
+            put(connection, guesses, {"code": room.code, **key, "person": person}, {"kept": checked_word(kept)})
             own = select(func.count()).where(guesses.c.code == room.code, guesses.c.person == person)
             if connection.execute(own).scalar_one() > MOST_STEPS:
                 raise RoomError("too_long")
@@ -332,11 +269,11 @@ class RoomStore:
 
     def _vote(self, seat: Seat, kind: str, values: dict[str, str]) -> None:
         with self._changing(seat) as (connection, room, person):
-            question = _last_question(connection, room.code)
+            question = last_question(connection, room.code)
             if question is None or not question.open or question.kind != kind:
                 raise RoomError("no_open_question")
             key = {"code": room.code, "question": question.number, "round": question.rounds, "person": person}
-            _put(connection, votes, key, values)
+            put(connection, votes, key, values)
 
     # ---- Leading ----
 
@@ -366,7 +303,7 @@ class RoomStore:
         """Show the guesses at a step to all; no more are taken."""
         with self._changing(seat, leading=True) as (connection, room, _):
             key = {"code": room.code, "lesson": checked_word(lesson), "step": checked_word(step)}
-            if not _is_there(connection, revealed, **key):
+            if not is_there(connection, revealed, **key):
                 connection.execute(insert(revealed).values(**key))
 
     def ask_to_sign(self, seat: Seat) -> None:
@@ -383,7 +320,7 @@ class RoomStore:
 
     def _ask(self, seat: Seat, kind: str, pair: str) -> None:
         with self._changing(seat, leading=True) as (connection, room, _):
-            last = _last_question(connection, room.code)
+            last = last_question(connection, room.code)
             number = 1 if last is None else last.number + 1
             if number > MOST_QUESTIONS:
                 raise RoomError("too_many_questions", most=MOST_QUESTIONS)
@@ -412,7 +349,7 @@ class RoomStore:
     def _on_the_board(self, seat: Seat) -> Iterator[tuple[Row[Any], Callable[..., None]]]:
         """The question that is on the board, and how it is changed."""
         with self._changing(seat, leading=True) as (connection, room, _):
-            question = _last_question(connection, room.code)
+            question = last_question(connection, room.code)
             if question is None or question.ended:
                 raise RoomError("no_open_question")
 
@@ -459,120 +396,3 @@ class RoomStore:
         if self._steady() - self._swept >= SWEEP_EVERY:
             with suppress(RoomError):  # it is in the log, and no fault of whoever came by
                 self.sweep()
-
-    def _write_over(self) -> None:
-        """Let nothing of what was removed stay in SQLite's log of writes: in its file it is zeros already."""
-        if self._is_sqlite:
-            # Where others keep it busy, the next time will do.
-            with suppress(SQLAlchemyError, sqlite3.Error), closing(self._reader.raw_connection()) as connection:
-                connection.cursor().execute("PRAGMA wal_checkpoint(TRUNCATE)")
-
-    def dispose(self) -> None:
-        """Close the connections."""
-        self._reader.dispose()
-
-    # ---- Reading and writing ----
-
-    @contextmanager
-    def _reading(self) -> Iterator[Connection]:
-        """A transaction that sees one state of the database from its first statement to its last."""
-        with _said_in_a_sentence(), self._reader.begin() as connection:
-            yield connection
-
-    @contextmanager
-    def _writing(self) -> Iterator[Connection]:
-        with _said_in_a_sentence(), self._turn, self._writer.begin() as connection:
-            yield connection
-
-    @contextmanager
-    def _changing(self, seat: Seat, *, leading: bool = False, closed_too: bool = False) -> Iterator[_Change]:
-        """A transaction that changes a room, for somebody who sits in it, and leads if that is needed."""
-        if not self._messages.take(seat.key):
-            raise RoomError("too_fast")
-        with self._writing() as connection:
-            room = _changed(connection, rooms.c.code == seat.code, self._clock(), closed_too=closed_too)
-            who = (people.c.code == room.code, people.c.seat == seat.key)
-            person = connection.execute(select(people.c.number, people.c.leads).where(*who)).first()
-            if person is None:
-                raise RoomError("no_seat")
-            if leading and not person.leads:
-                raise RoomError("not_leading")
-            yield _Change(connection, room, person.number)
-        self._look_again(room)
-
-    def _look_again(self, room: Row[Any]) -> None:
-        """Have the room read soon by those who look, and by this thread the next time it does."""
-        self._versions()[room.code] = room.version
-        kept = self._kept.get(room.code)
-        if kept is not None:
-            kept.changed = True
-
-    def _read(self, code: str, kept: _Kept) -> Room:
-        """The room as it is in the database, or as it was kept if nothing has changed there."""
-        now = self._clock()
-        with self._reading() as connection:
-            room = connection.execute(select(rooms).where(rooms.c.code == code, rooms.c.expires > now)).first()
-            if room is None:
-                raise RoomError("no_room")
-            unchanged = kept.room is not None and kept.room.version == room.version
-            if unchanged and kept.checked - kept.read < PRESENCE_SECONDS:
-                assert kept.room is not None
-                return kept.room
-            kept.read = kept.checked
-            found = {
-                table: connection.execute(select(table).where(table.c.code == code).order_by(*table.primary_key)).all()
-                for table in (people, revealed, questions, votes)
-            }
-            guessed = read_guesses(connection, code)
-        return Room(
-            code=room.code,
-            version=room.version,
-            opened=room.opened,
-            expires=room.expires,
-            closed=room.closed,
-            lesson=room.lesson,
-            step=room.step,
-            together=room.together,
-            frozen=room.frozen,
-            timer_ends=room.timer_ends,
-            revealed=frozenset((row.lesson, row.step) for row in found[revealed]),
-            people=tuple(read_person(row, now) for row in found[people]),
-            guesses=guessed,
-            questions=read_questions(found[questions], found[votes], {row.number: row.name for row in found[people]}),
-        )
-
-
-@contextmanager
-def _said_in_a_sentence() -> Iterator[None]:
-    """Turn what a database says into a sentence for the user; its own words go to the log."""
-    try:
-        yield
-    except (SQLAlchemyError, OSError, MissingExtraError) as error:
-        _log.error("The database of the rooms: %s", error)
-        raise RoomError("unreachable") from error
-
-
-def _changed(connection: Connection, which: Any, now: float, *, closed_too: bool = False) -> Row[Any]:
-    """The room, with its next version. Its row is locked from here on: changes of a room come one after the other."""
-    step = update(rooms).where(which, rooms.c.expires > now).values(version=rooms.c.version + 1)
-    room = connection.execute(step.returning(rooms)).first()
-    if room is None:
-        raise RoomError("no_room")
-    if room.closed is not None and not closed_too:
-        raise RoomError("closed")
-    return room
-
-
-def _is_there(connection: Connection, table: Table, **key: Any) -> bool:
-    return connection.execute(select(table.c.code).filter_by(**key)).first() is not None
-
-
-def _put(connection: Connection, table: Table, key: dict[str, Any], values: dict[str, Any]) -> None:
-    """Write a row, in place of the one with the same key. The room's row is locked, so nobody comes in between."""
-    if not connection.execute(update(table).filter_by(**key).values(**values)).rowcount:
-        connection.execute(insert(table).values(**key, **values))
-
-
-def _last_question(connection: Connection, code: str) -> Row[Any] | None:
-    ordered = select(questions).where(questions.c.code == code).order_by(questions.c.number.desc())
-    return connection.execute(ordered.limit(1)).first()

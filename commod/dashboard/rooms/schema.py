@@ -33,9 +33,9 @@ from sqlalchemy.exc import ArgumentError
 from commod.dashboard.rooms.contents import RoomError
 from commod.installation import needs_extra
 
-VERSION = 1
+VERSION = 2
 # By version, the statements that lead from it to the next one. An empty database gets the tables below at once.
-UPGRADES: dict[int, tuple[str, ...]] = {}
+UPGRADES: dict[int, tuple[str, ...]] = {1: ("ALTER TABLE people ADD COLUMN at TEXT NOT NULL DEFAULT ''",)}
 
 BUSY_SECONDS = 5
 _MIGRATION_LOCK = 0x636F6D6D6F64  # "commod": whoever else asks PostgreSQL for this number waits
@@ -79,6 +79,7 @@ people = Table(
     Column("name", Text, nullable=False),
     Column("leads", Boolean, nullable=False),
     Column("seen", Double, nullable=False),
+    Column("at", Text, nullable=False),  # the step of a lesson that is open there
     Column("link", Text, nullable=False),
     Column("figures", Text, nullable=False),  # JSON, as everywhere
 )

@@ -21,7 +21,7 @@ from commod.dashboard.streamlit_internals import ON_EVERY_PAGE, STYLE, TO_TOP
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.language import FIRST, LANGUAGES, phrase
 from commod.dashboard.text.menu import MENU, page_name
-from commod.dashboard.views import room
+from commod.dashboard.views import room_line
 from commod.dashboard.views.pages import menu_page
 from commod.dashboard.views.words import say
 from commod.datasets import damaged_files
@@ -74,7 +74,7 @@ def page(script: str) -> None:
         f"<script>{ON_EVERY_PAGE}</script>",
         unsafe_allow_javascript=True,
     )
-    room.strip(script)
+    room_line.strip(script)
 
 
 def language_choice() -> None:

@@ -14,8 +14,8 @@ from commod.dashboard.jobs import wait
 from commod.dashboard.jobs.results import fit_result
 from commod.dashboard.pages.explore import page as explore
 from commod.dashboard.pages.room import frames, leading, report
-from commod.dashboard.pages.room.leading import zipped_tables
-from commod.dashboard.rooms import Model, RoomError, room_store
+from commod.dashboard.pages.room.tables import zipped_tables
+from commod.dashboard.rooms import Model, RoomError, room_database
 from commod.dashboard.state.link import link_of_model
 from commod.dashboard.state.settings import defaults
 from commod.dashboard.text.language import phrase
@@ -42,7 +42,7 @@ leading._choose_pair(present())
 def store(tmp_path, monkeypatch):
     monkeypatch.setenv("COMMOD_ROOMS_FILE", str(tmp_path / "rooms.sqlite"))
     monkeypatch.delenv("COMMOD_DATABASE_URL", raising=False)
-    monkeypatch.setattr(room_store, "LOOK_AGAIN_SECONDS", 0.0)  # pages run in threads of their own
+    monkeypatch.setattr(room_database, "LOOK_AGAIN_SECONDS", 0.0)  # pages run in threads of their own
     rooms._made.cache_clear()
     yield rooms.store()
     rooms.store().dispose()
@@ -104,8 +104,7 @@ def test_who_opens_a_room_leads_it_and_the_address_has_no_secret():
     assert "lead" not in app.query_params
     assert room.code in everything(app)
     assert "?lead=" not in everything(app), "a wall would show it"
-    app.session_state["room_link"] = True
-    secret = everything(fine(app.run())).partition("?lead=")[2][:32]
+    secret = everything(fine(click(app, "Leader's link"))).partition("?lead=")[2][:32]
     assert rooms.store().take_lead(secret, browser="", caller="").code == room.code
 
 
@@ -227,6 +226,65 @@ def test_together_the_lesson_goes_where_the_leader_is_once(klass):
     assert app.title[0].value.startswith("1.")
 
 
+def test_who_moved_on_alone_is_led_back_when_all_go_together_again(klass):
+    klass.store.lead(klass.leader, together=True, step=STEPS[1])
+    app = fine(klass.page(klass.ann, LESSON))
+    klass.store.lead(klass.leader, together=False)
+    app = fine(app.run())
+    app = fine(app.sidebar.button(key="step_0").click().run())
+    klass.store.lead(klass.leader, together=True)
+    assert fine(app.run()).title[0].value.startswith("2.")
+
+
+def test_together_who_is_elsewhere_is_told_where_the_class_is(klass):
+    klass.store.lead(klass.leader, together=True, step=STEPS[2])
+    labels = [link.proto.label for link in fine(klass.page(klass.ann, "pages/glossary.py")).get("page_link")]
+    assert "The class is at step 3: go there" in labels
+    klass.store.lead(klass.leader, together=False)
+    labels = [link.proto.label for link in fine(klass.page(klass.ann, "pages/glossary.py")).get("page_link")]
+    assert not [label for label in labels if "The class is at" in label]
+
+
+def test_together_the_board_says_how_many_have_the_step_open(klass, monkeypatch):
+    said = []
+    monkeypatch.setattr(rooms.RoomStore, "seen", lambda store, seat, at="": said.append((seat.name, at)))
+    app = fine(klass.page(klass.ann, LESSON))
+    fine(app.run())
+    assert said[-1] == ("Ann", f"bar_exam/{STEPS[0]}")
+    fine(app.switch_page("pages/glossary.py").run())
+    assert said[-1] == ("Ann", "")
+    captions = [text.value for text in fine(klass.page(klass.leader)).sidebar.caption]
+    assert phrase("en", "room.answer_freely") in captions
+    klass.store.lead(klass.leader, together=True)
+    app = fine(klass.page(klass.leader))
+    assert "0 of 2 have this step open" in words(app)
+    assert phrase("en", "room.answer_together") in [text.value for text in app.sidebar.caption]
+
+
+def test_a_screen_that_leads_no_longer_says_why(klass):
+    second = klass.store.take_lead(klass.opened.secret, browser="", caller="")
+    app = fine(klass.page(second))
+    assert "Other screens that lead now will only take part. There are 1 of them." in everything(
+        click(fine(klass.page(klass.leader)), "Leader's link")
+    )
+    klass.store.new_secret(klass.leader)
+    app = fine(app.run())
+    assert "This screen no longer leads the room" in app.warning[0].value
+    assert "Reveal the guesses" not in everything(app)
+
+
+def test_nobody_is_chosen_to_be_sent_out_until_somebody_is(klass):
+    app = klass.page(klass.leader)
+    app.session_state["room_people"] = True
+    app = fine(app.run())
+    out = next(button for button in app.button if button.label == "Send out")
+    assert (app.selectbox(key="room_person").value, out.disabled) == (None, True)
+    app = fine(app.selectbox(key="room_person").select(klass.ann.number).run())
+    app = click(app, "Send out")
+    assert [person.name for person in klass.room.people if not person.leads] == ["Bo <b>"]
+    assert app.selectbox(key="room_person").value is None
+
+
 def test_frozen_controls_stay_where_their_owner_left_them(klass):
     app = fine(klass.page(klass.ann, lambda_fair="2", page="app.py"))
     klass.store.lead(klass.leader, frozen=True)
@@ -254,7 +312,7 @@ def test_while_a_page_computes_the_line_is_kept(klass, monkeypatch):
         waited.append(len(seen))
 
     monkeypatch.setattr(explore, "draw_pending", waits)
-    monkeypatch.setattr(rooms.RoomStore, "seen", lambda store, seat: seen.append(seat.name))
+    monkeypatch.setattr(rooms.RoomStore, "seen", lambda store, seat, at: seen.append(seat.name))
     app = fine(klass.page(klass.ann, "app.py"))
     assert waited == [1], "the page was drawn once, and Ann is seen while it waits"
     assert "Which model would you sign?" in words(app)
@@ -273,9 +331,11 @@ def test_the_leader_moves_on_sets_a_timer_and_closes(klass):
     assert klass.room.step == STEPS[1]
     app = fine(click(app, "Start"))
     assert klass.room.timer_ends > klass.room.opened + 100
-    app = fine(click(app, "Close the room"))
+    assert "Close the room" not in [button.label for button in app.button], "one click closes nothing"
+    assert phrase("en", "room.close_says") in [text.value for text in app.sidebar.markdown]
+    app = fine(click(app, "Close it now"))
     assert klass.room.closed is not None
-    assert "Close the room" not in [button.label for button in app.button]
+    assert "Close it now" not in [button.label for button in app.button]
     app = fine(click(app, "Delete it now"))
     assert [button.label for button in app.button] == ["Join a room", "Open a room"]
 
@@ -288,7 +348,7 @@ def test_both_rounds_who_moved_and_why(klass):
     klass.store.send_vote(klass.ann, *model(1.0), "It is **mine**")
     klass.store.send_vote(klass.bo, *model(1.0), "")
     app = fine(klass.page(klass.leader))
-    assert "2 of 2 have voted" in words(app)
+    assert "2 of 2 have voted" in app.header[0].value
     assert "mine" not in everything(app)
     app = fine(click(app, "Show the votes"))
     assert r"It is \*\*mine\*\*" in words(app)
@@ -422,19 +482,36 @@ def test_what_is_taken_home_has_everything_but_keys(klass, monkeypatch):
     klass.store.send_vote(klass.ann, *model(1.0), "=1+1 <script>")
     klass.store.show_result(klass.leader)
     room = klass.room
-    page, tables_of = report.report_html(room, "en"), zipped_tables(room)
+    page, tables_of = report.report_html(room, "en"), zipped_tables(room, "en")
     assert "<script>" not in page
     assert "=1+1 &lt;script&gt;" in page
     assert "not revealed" in page
     with zipfile.ZipFile(io.BytesIO(tables_of)) as archive:
         votes = pd.read_csv(archive.open("votes.csv"))
+        guesses = pd.read_csv(archive.open("guesses.csv"))
     assert votes["reason"].tolist() == ["'=1+1 <script>"]
-    assert tables_of == zipped_tables(room)
+    assert votes["setting"].str.contains("λ_fair 1").all()
+    assert guesses["question"].str.contains("How many in 100 Non-White students").all()
+    assert (guesses["guess_in_words"].tolist(), guesses["answer"].isna().tolist()) == (["40 of 100"], [True])
+    assert "P-Rule (1 is fair)</th>" in page
+    assert "75.0%</td>" in page
+    assert tables_of == zipped_tables(room, "en")
     for secret in (klass.opened.secret, klass.ann.token, klass.ann.key):
         assert secret not in page + json.dumps(votes.to_dict())
     klass.store.reveal(klass.leader, "bar_exam", STEPS[0])
     assert "of <strong>15</strong> that they will pass" in report.report_html(klass.room, "en")
     assert "Salle" in report.report_html(klass.room, "fr")
+    with zipfile.ZipFile(io.BytesIO(zipped_tables(klass.room, "en"))) as archive:
+        assert pd.read_csv(archive.open("guesses.csv"))["answer"].tolist() == ["15 of 100"]
+
+
+def test_a_pair_is_taken_home_with_what_a_and_b_were(klass):
+    klass.store.ask_pair(klass.leader, *(Model(*model(value)) for value in (1.0, 2.0)))
+    klass.store.choose(klass.ann, "b")
+    with zipfile.ZipFile(io.BytesIO(zipped_tables(klass.room, "en"))) as archive:
+        (vote,) = pd.read_csv(archive.open("votes.csv")).to_dict("records")
+    assert ["λ_fair 1" in vote["model_a"], "λ_fair 2" in vote["model_b"]] == [True, True]
+    assert vote["setting"] == vote["model_b"]
 
 
 def test_options_are_counted_beside_what_the_model_says():

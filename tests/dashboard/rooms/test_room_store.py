@@ -6,15 +6,10 @@ import math
 import pytest
 
 from commod.dashboard.rooms import Model, RoomError
+from commod.dashboard.rooms.contents import step_address
 from commod.dashboard.rooms.export import as_json, as_tables
-from commod.dashboard.rooms.room_store import (
-    LOOK_SECONDS,
-    MOST_LEADERS,
-    MOST_PEOPLE,
-    PRESENCE_SECONDS,
-    SEEN_EVERY,
-    SWEEP_EVERY,
-)
+from commod.dashboard.rooms.room_database import LOOK_SECONDS, PRESENCE_SECONDS
+from commod.dashboard.rooms.room_store import MOST_LEADERS, MOST_PEOPLE, SEEN_EVERY, SWEEP_EVERY
 from commod.dashboard.rooms.rows import HERE_SECONDS
 from commod.dashboard.text.language import LANGUAGES, phrase
 
@@ -380,7 +375,16 @@ def test_what_is_taken_home_has_all_and_no_key(store):
     tables, text = as_tables(seen), as_json(seen)
     assert tables["guesses"].to_numpy().tolist() == [["bar_exam", "one", True, "20"], ["bar_exam", "two", False, "a"]]
     assert tables["votes"].drop(columns=["link"]).to_dict("records") == [
-        {"question": 1, "kind": "sign", "round": 1, "person": 2, "name": "Ana", "choice": ""}
+        {
+            "question": 1,
+            "kind": "sign",
+            "link_a": "",
+            "link_b": "",
+            "round": 1,
+            "person": 2,
+            "name": "Ana",
+            "choice": "",
+        }
         | {"reason": "=1+1 \U0001f600", **FIGURES}
     ]
     assert tables["people"]["name"].tolist() == [leader.name, "Ana"]
@@ -390,6 +394,34 @@ def test_what_is_taken_home_has_all_and_no_key(store):
     for key in (ana.token, ana.key, leader.token, leader.key, room.secret, "browser of Ana"):
         assert key not in text
         assert not any(key in table.to_csv() for table in tables.values())
+
+
+def test_who_chose_one_of_two_models_is_taken_home_with_it(store):
+    room, leader = opened(store)
+    ana, bo = join(store, room, "Ana"), join(store, room, "Bo")
+    store.ask_pair(leader, Model(LINK, FIGURES), Model(OTHER, {"p_rule": 0.5}))
+    store.choose(ana, "b")
+    store.choose(bo, "neither")
+    votes = as_tables(store.look(room.code))["votes"]
+    assert votes[["link_a", "link_b"]].to_numpy().tolist() == [[LINK, OTHER]] * 2
+    assert votes["link"].tolist() == [OTHER, ""]
+    assert votes["p_rule"].tolist()[0] == 0.5
+
+
+def test_the_leader_knows_how_many_have_the_step_open(store, clock):
+    room, leader = opened(store)
+    store.lead(leader, step="one")
+    ana, bo = join(store, room, "Ana"), join(store, room, "Bo")
+    for _ in range(2):  # the first time writes of one, the second of all
+        store.seen(ana, step_address("bar_exam", "one"))
+        store.seen(bo, step_address("bar_exam", "two"))
+        store.seen(leader, step_address("bar_exam", "one"))
+        clock.wait(SEEN_EVERY)
+    assert store.look(room.code).at_step == 1
+    store.lead(leader, step="two")
+    assert store.look(room.code).at_step == 1
+    with refused("too_long"):
+        store.seen(ana, "x" * 201)
 
 
 def test_an_empty_room_can_be_taken_home(store):

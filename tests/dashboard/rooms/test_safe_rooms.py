@@ -14,14 +14,15 @@ from commod.dashboard.rooms import Model, RoomError, RoomStore, Seat, room_store
 from commod.dashboard.rooms.names import (
     ALPHABET,
     NAME_LENGTH,
-    NICKNAMES,
     REASON_LENGTH,
     clean,
     new_code,
+    nicknames,
     seat_key,
     unique_name,
 )
 from commod.dashboard.rooms.room_store import MOST_PEOPLE, MOST_ROOMS
+from commod.dashboard.text.language import LANGUAGES
 from tests.dashboard.rooms.test_room_store import FIGURES, LINK, join, opened, refused
 
 WRONG = ["AAAAAA", "BBBBBB"]
@@ -218,7 +219,9 @@ def test_a_cleaned_text_stays_as_it_is(text, length):
     cleaned.encode()
 
 
-@given(st.lists(st.one_of(st.none(), st.text(max_size=30), st.just("Ana"), st.sampled_from(NICKNAMES)), max_size=30))
+@given(
+    st.lists(st.one_of(st.none(), st.text(max_size=30), st.just("Ana"), st.sampled_from(nicknames("en"))), max_size=30)
+)
 def test_however_people_call_themselves_names_are_unique(asked):
     names = []
     for nickname in asked:
@@ -227,11 +230,21 @@ def test_however_people_call_themselves_names_are_unique(asked):
     assert all(0 < len(name) <= NAME_LENGTH for name in names)
 
 
-def test_everybody_can_stay_without_a_name():
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_everybody_can_stay_without_a_name(language):
     names = []
     for _ in range(MOST_PEOPLE + 10):
-        names.append(unique_name(None, names))
+        names.append(unique_name(None, names, language))
     assert len(set(names)) == len(names)
+    assert set(names) <= set(nicknames(language))
+    assert max(map(len, nicknames(language))) <= NAME_LENGTH
+
+
+def test_a_name_by_lot_is_in_the_language_of_who_joins(store):
+    room, _ = opened(store)
+    seat = store.join(room.code, None, browser="", caller="", language="fr")
+    assert seat.name in nicknames("fr")
+    assert not set(nicknames("fr")) & set(nicknames("en"))
 
 
 @pytest.mark.parametrize(

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from commod.charts.room import plot_answers, plot_guesses, plot_models, plot_strip
 from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.service import get, submit
-from commod.dashboard.pages.room import frames
+from commod.dashboard.pages.room import frames, pictures
 from commod.dashboard.pages.room.door import address, draw_code, join_link, place_of, qr_code
 from commod.dashboard.pages.room.models import draw_pair
+from commod.dashboard.pages.room.pictures import Picture
 from commod.dashboard.rooms import Question as Asked
 from commod.dashboard.rooms import Room
 from commod.dashboard.state import session
@@ -25,26 +25,16 @@ from commod.dashboard.views.lesson import script
 from commod.dashboard.views.lesson.live import live_stage
 from commod.dashboard.views.lesson.scenarios import scenario
 from commod.dashboard.views.lesson.script import Answer, Question, in_markdown
-from commod.dashboard.views.room import (
-    BOARD_EVERY,
-    ROOM,
-    Here,
-    act,
-    announcement,
-    asked,
-    known,
-    present,
-    say_aloud,
-    step_in_words,
-    tell_trouble,
-    those_here,
-    time_left,
-)
+from commod.dashboard.views.room import ROOM, Here, act, known, present, say_aloud, tell_trouble
+from commod.dashboard.views.room_line import announcement, asked, step_in_words, time_left
 from commod.dashboard.views.table import Table, fold
 from commod.dashboard.views.words import say
 from commod.experiments import Sweep
-from commod.metrics.figures import CRITERIA
 
+# Seconds between two looks at the room.
+BOARD_EVERY = 0.5
+# Size of the letters in charts on the board, in pixels.
+BOARD_TYPE = 20
 # Reasons that are drawn of a round, and people who moved; the table has all of them.
 MAX_REASONS = 5
 MAX_MOVES = 8
@@ -83,24 +73,27 @@ def _board(drawn: tuple[object, ...], step: Step | None) -> None:
     if here is None or asked(ROOM, here) != drawn:  # somebody else leads, too, or the room is gone
         st.rerun()
     act(lambda store: store.seen(here.seat))
-    room = here.room
+    with st.container(key="room_board"):
+        _draw_board(here.room, step)
+    say_aloud(announcement(here.room))
+
+
+def _draw_board(room: Room, step: Step | None) -> None:
     _head(room)
     if room.question is not None:  # with nothing beside it that tells where others stand
-        draw_question(room, room.question)
-        say_aloud(announcement(room))
+        draw_question(room, room.question, large=True)
         return
     left, right = st.columns(2, gap="medium")
     with left:
-        draw_guesses(room, step)
+        draw_guesses(room, step, large=True)
     with right:
         draw_stands(room)
-    say_aloud(announcement(room))
 
 
 def _head(room: Room) -> None:
     """How to come in, how many are here, and the time that is left."""
     closed = room.closed is not None
-    told = say("room.is_closed") if closed else say("room.here", n=those_here(room))
+    told = say("room.is_closed") if closed else say("room.here", n=len(room.taking_part))
     # Once there is something to see, the picture of the code makes room for it.
     is_shown = room.question is not None or (room.lesson, room.step) in room.revealed
     large = known().shows_door and not closed and not is_shown
@@ -115,65 +108,49 @@ def _head(room: Room) -> None:
 # ---- guesses ----
 
 
-def draw_guesses(room: Room, step: Step | None) -> None:
+def draw_guesses(room: Room, step: Step | None, *, large: bool = False) -> None:
     """The guesses at the step: how many, until the leader reveals them, then all of them with the model's answer."""
     st.header(in_markdown(step_in_words(room)))
     if step is None:
         return
     st.markdown(f"### {in_markdown(step.question.text)}")
     kept = room.guesses.get((room.lesson, room.step), ())
+    have_guessed = say("room.have_guessed", n=len(kept), of=max(len(room.taking_part), len(kept)))
     if step.answer is None:
-        st.markdown(f"## {say('room.have_guessed', n=len(kept), of=max(those_here(room), len(kept)))}")
+        st.markdown(f"## {have_guessed}")
+        if room.together and room.closed is None:
+            st.markdown(say("room.have_step_open", n=room.at_step, of=len(room.taking_part)))
         return
     st.markdown(f"### {in_markdown(step.answer.words)}")
-    st.markdown(say("room.have_guessed", n=len(kept), of=max(those_here(room), len(kept))))
+    st.markdown(have_guessed)
     found = frames.guessed(kept, step.question)
-    if not found:
-        st.markdown(say("room.nobody_guessed"))
-    elif step.question.options:
-        _draw_options(found, step.question, step.answer)
+    if found:
+        _draw_found(found, step.question, step.answer, large)
     else:
-        _draw_numbers([float(guess) for guess in found], step.question, float(step.answer.value))
+        st.markdown(say("room.nobody_guessed"))
 
 
-def _draw_numbers(guesses: list[float], question: Question, answer: float) -> None:
-    names = {"guesses": say("room.guesses"), "answer": say("room.model_says")}
-    rows = frames.histogram(guesses, answer, guesses=names["guesses"], model=names["answer"])
-    draw(
-        plot_guesses,
-        rows,
-        alt=say("room.guesses_alt"),
-        table=Table(
-            say("room.guesses_table"),
-            "room_guesses",
-            {
-                "kind": (say("room.what"), ""),
-                "low": (say("room.from"), ",.0f"),
-                "high": (say("room.below"), ",.0f"),
-                "people": (say("room.people"), ",.0f"),
-            },
-            lambda: rows[rows["people"] != 0],
-        ),
-        title=f"{say('room.guess')} ({question.unit})",
-        people=say("room.people"),
-        **names,
-    )
+def _draw_found(found: list[float | str], question: Question, answer: Answer, large: bool) -> None:
+    picture = pictures.guesses(found, question, answer, session.language())
+    rows = picture.rows
+    if question.options:
+        columns = {"name": (say("room.guess"), ""), "kind": (say("room.what"), ""), "people": (say("room.people"), ",")}
+    else:
+        rows = rows[rows["people"] != 0]
+        columns = {
+            "kind": (say("room.what"), ""),
+            "low": (say("room.from"), ",.0f"),
+            "high": (say("room.below"), ",.0f"),
+            "people": (say("room.people"), ",.0f"),
+        }
+    table = Table(say("room.guesses_table"), "room_guesses", columns, lambda: rows)
+    _draw(picture, say("room.guesses_alt"), table, large)
 
 
-def _draw_options(guesses: list[float | str], question: Question, answer: Answer) -> None:
-    kinds = (say("room.other_answer"), say("room.model_says"))
-    draw(
-        plot_answers,
-        frames.chosen(guesses, question, answer, right=kinds[1], other=kinds[0]),
-        alt=say("room.guesses_alt"),
-        table=Table(
-            say("room.guesses_table"),
-            "room_guesses",
-            {"name": (say("room.guess"), ""), "kind": (say("room.what"), ""), "people": (say("room.people"), ",")},
-        ),
-        kinds=kinds,
-        people=say("room.people"),
-    )
+def _draw(picture: Picture, alt: str, table: Table | str, large: bool, caption: str = "") -> None:
+    """A picture, with letters for a wall or for somebody's own screen."""
+    options = picture.options | ({"font": BOARD_TYPE} if large else {})
+    draw(picture.plot, picture.rows, alt=alt, table=table, caption=caption, **options)
 
 
 # ---- where people stand ----
@@ -186,7 +163,7 @@ def draw_stands(room: Room) -> None:
     if not models:
         st.markdown(say("room.nobody_stands"))
     else:
-        _draw_models(models, {1: say("room.stands_here")}, "stands")
+        _draw_models(models, {1: say("room.stands_here")}, "stands", large=True)
     _tell_others(others)
 
 
@@ -204,84 +181,63 @@ def _sweep(settings: Settings) -> Sweep | None:
     return found
 
 
-def _draw_models(models: list[frames.Signed], kinds: Mapping[int, str], name: str) -> None:
+def _draw_models(models: list[frames.Signed], kinds: Mapping[int, str], name: str, large: bool) -> None:
     settings = models[0].settings
-    swept, language = _sweep(settings), session.language()
-    titles = frames.figure_titles(models, language)
-    rows = frames.points(
-        models,
-        None if swept is None else swept.points,
-        CRITERIA[settings.fairness].figure_name,
-        kinds=kinds,
-        frontier=say("room.frontier"),
-        f=say("room.f"),
+    picture = pictures.models(models, kinds, session.language(), _sweep(settings))
+    rows, titles = picture.rows, frames.figure_titles(models, session.language())
+    table = Table(
+        say(f"room.{name}_table"),
+        f"room_{name}",
+        {
+            "kind": (say("room.what"), ""),
+            "who": (say("room.who"), ""),
+            "people": (say("room.people"), ",.0f"),
+            **{name: titles[name] for name in ("fairness", "accuracy")},
+        },
+        lambda: rows[rows["line"] == ""].iloc[::-1],
     )
-    draw(
-        plot_models,
-        rows,
-        alt=say(f"room.{name}_alt"),
-        table=Table(
-            say(f"room.{name}_table"),
-            f"room_{name}",
-            {
-                "kind": (say("room.what"), ""),
-                "who": (say("room.who"), ""),
-                "people": (say("room.people"), ",.0f"),
-                **{name: titles[name] for name in ("fairness", "accuracy")},
-            },
-            lambda: rows[rows["line"] == ""].iloc[::-1],
-        ),
-        caption=f"{escape_markdown(data_in_words(settings))}. {say('room.aside') if len(kinds) > 1 else ''}",
-        kinds=frames.kinds_of(kinds, language, swept=swept is not None),
-        x_title=titles["fairness"][0],
-        y_title=titles["accuracy"][0],
-        people=say("room.people"),
-    )
+    caption = f"{escape_markdown(data_in_words(settings))}. {say('room.aside') if len(kinds) > 1 else ''}"
+    _draw(picture, say(f"room.{name}_alt"), table, large, caption)
 
 
 # ---- votes ----
 
 
-def draw_question(room: Room, question: Asked) -> None:
+def draw_question(room: Room, question: Asked, *, large: bool = False) -> None:
     """The question on the board: how many have answered, and what, once that may be seen."""
-    st.header(say(f"room.{question.kind}_open"))
-    if question.kind == "pair":
-        draw_pair(question)
+    asked = say(f"room.{question.kind}_open")
     if question.open:
         sent = len(question.of_round(question.rounds))
-        told = say("room.have_voted", n=sent, of=max(those_here(room), sent))
-        again = f"{say('room.second_vote')}: " if question.rounds > 1 else ""
-        st.markdown(f"## {again}{told}")
-    if not question.shown:
+        told = say("room.have_voted", n=sent, of=max(len(room.taking_part), sent))
+        asked += f" {say('room.second_vote')} · {told}" if question.rounds > 1 else f" · {told}"
+    st.header(asked)
+    if question.kind == "sign":
+        if question.shown:
+            _draw_votes(question, large)
         return
-    if question.kind == "pair":
-        _draw_choices(question)
-    else:
-        _draw_votes(question)
+    if not question.shown:
+        draw_pair(question)
+        return
+    # On a phone, where columns stand one below the other, what was answered comes first.
+    models, answers = st.columns([3, 2], gap="medium") if large else reversed(st.columns(2, gap="medium"))
+    with models:
+        draw_pair(question)
+    with answers:
+        _draw_choices(question, large)
 
 
-def _draw_choices(question: Asked) -> None:
-    called = {"a": say("room.model_a"), "b": say("room.model_b"), "neither": say("room.neither")}
+def _draw_choices(question: Asked, large: bool) -> None:
     shown = frames.rounds_of(question.shown, session.language())
-    draw(
-        plot_answers,
-        frames.choices(question, shown, called),
-        alt=say("room.choices_alt"),
-        table=Table(
-            say("room.choices_table"),
-            "room_choices",
-            {
-                "name": (say("room.answer_column"), ""),
-                "kind": (say("room.round"), ""),
-                "people": (say("room.people"), ","),
-            },
-        ),
-        kinds=tuple(shown.values()),
-        people=say("room.people"),
-    )
+    columns = {
+        "name": (say("room.answer_column"), ""),
+        "kind": (say("room.round"), ""),
+        "people": (say("room.people"), ","),
+    }
+    table = Table(say("room.choices_table"), "room_choices", columns)
+    _draw(pictures.choices(question, shown, session.language()), say("room.choices_alt"), table, large)
 
 
-def _draw_votes(question: Asked) -> None:
+def _draw_votes(question: Asked, large: bool) -> None:
     """Both rounds side by side: the models, who moved, the four figures, and the reasons."""
     shown = frames.rounds_of(question.shown, session.language())
     models, others = frames.comparable([vote for vote in frames.votes(question) if vote.round in shown])
@@ -290,13 +246,13 @@ def _draw_votes(question: Asked) -> None:
         return
     left, right = st.columns([3, 2], gap="medium")
     with left:
-        _draw_models(models, shown, "votes")
+        _draw_models(models, shown, "votes", large)
         _tell_others(others)
-    with right, st.container(key="room_reasons"):
+    with right:
         _draw_reasons(models, shown)
     if question.shown > 1:
         _tell_moves(models)
-    _draw_strips(models, shown)
+    _draw_strips(models, shown, large)
 
 
 def _tell_moves(models: list[frames.Signed]) -> None:
@@ -324,29 +280,19 @@ def _draw_reasons(models: list[frames.Signed], shown: Mapping[int, str]) -> None
             st.caption(say("room.more_reasons", n=len(reasons) - MAX_REASONS))
 
 
-def _draw_strips(models: list[frames.Signed], shown: Mapping[int, str]) -> None:
+def _draw_strips(models: list[frames.Signed], shown: Mapping[int, str], large: bool) -> None:
     """Everybody's model in four figures, each a row of points."""
     st.subheader(say("room.between"))
-    title = say("room.votes_in_full")
-    titles = frames.figure_titles(models, session.language())
+    title, language = say("room.votes_in_full"), session.language()
     cells = [cell for _ in range(2) for cell in st.columns(2, gap="medium")]
-    for cell, (figure, (heading, form)) in zip(cells, titles.items(), strict=True):
+    for cell, (heading, picture) in zip(cells, pictures.strips(models, shown, language).items(), strict=True):
         with cell:
-            draw(
-                plot_strip,
-                frames.strip_rows(models, figure, shown),
-                alt=f"{heading}.",
-                table=title,
-                rounds=tuple(shown.values()),
-                title=heading,
-                form=form,
-                people=say("room.people"),
-            )
+            _draw(picture, f"{heading}.", title, large)
     columns = {
         "name": (say("room.who"), ""),
         "round": (say("room.round"), ""),
         "settings": (say("room.setting"), ""),
-        **titles,
+        **frames.figure_titles(models, language),
         "reason": (say("room.reason"), ""),
     }
     fold(Table(title, "room_votes_in_full", columns), lambda: frames.votes_table(models, shown))

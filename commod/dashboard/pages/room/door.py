@@ -12,7 +12,7 @@ from commod.dashboard.state import session
 from commod.dashboard.text.html import piece, style
 from commod.dashboard.views import frame
 from commod.dashboard.views.lesson.scenarios import FIRST, all_scenarios, scenario
-from commod.dashboard.views.room import act, attempt, browser, caller, known, sit_down
+from commod.dashboard.views.room import act, attempt, caller, known, sit_down, who_asks
 from commod.dashboard.views.words import say
 
 
@@ -38,7 +38,7 @@ def show() -> None:
 
 def _join() -> None:
     code, name = (st.session_state.get(key, "") for key in ("room_code", "room_name"))
-    seat = attempt(lambda store: store.join(code, name, browser=browser(), caller=caller()))
+    seat = attempt(lambda store: store.join(code, name, **who_asks()))
     if seat is not None:
         sit_down(seat)
 
@@ -53,7 +53,7 @@ def _open() -> None:
     opened = attempt(lambda store: store.open_room(lesson, caller=caller()))
     if opened is None:
         return
-    seat = attempt(lambda store: store.take_lead(opened.secret, browser=browser(), caller=caller()))
+    seat = attempt(lambda store: store.take_lead(opened.secret, **who_asks()))
     if seat is not None:
         sit_down(seat)
         known().secret = opened.secret

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import io
 import time
-import zipfile
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -16,14 +15,14 @@ from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.wait import result_of
 from commod.dashboard.pages.room.door import address, join_link
 from commod.dashboard.pages.room.report import report_html
+from commod.dashboard.pages.room.tables import zipped_tables
 from commod.dashboard.rooms import Model, Room, RoomStore
-from commod.dashboard.rooms.export import as_json, as_tables
+from commod.dashboard.rooms.export import as_json
 from commod.dashboard.state import session
 from commod.dashboard.state.link import link_of_model, model_of_link
 from commod.dashboard.state.page_state import mirrored
 from commod.dashboard.state.saved_runs import shelf
 from commod.dashboard.state.settings import Settings, in_words
-from commod.dashboard.text.escape import safe_csv
 from commod.dashboard.views import frame
 from commod.dashboard.views.download import offer
 from commod.dashboard.views.lesson.scenarios import all_scenarios, scenario
@@ -110,6 +109,7 @@ def _step(here: Here) -> None:
     else:
         st.caption(f":material/visibility: {say('room.is_revealed')}")
     st.toggle(say("room.together"), **mirrored("room_together", room.together, lambda on: _lead(here, together=on)))
+    st.caption(say("room.answer_together" if room.together else "room.answer_freely"))
     st.toggle(say("room.freeze"), **mirrored("room_frozen", room.frozen, lambda on: _lead(here, frozen=on)))
 
 
@@ -246,25 +246,26 @@ def _timer(here: Here) -> None:
 
 
 def _link(here: Here) -> None:
-    """The secret link: in a popover, so that a wall does not show it, and only where this session has it."""
+    """The secret link: in a dialog, so that a wall does not show it, and only where this session has it."""
+    st.subheader(say("room.more"))
+    if st.button(say("room.leaders_link"), icon=":material/key:", width="stretch", key="room_link"):
+        st.dialog(say("room.leaders_link"), icon=":material/key:")(_show_link)(here)
 
+
+def _show_link(here: Here) -> None:
     def renew() -> None:
         known().secret = attempt(lambda store: store.new_secret(here.seat)) or known().secret
 
-    st.subheader(say("room.more"))
-    with st.popover(
-        say("room.leaders_link"), icon=":material/key:", width="stretch", key="room_link", on_change="rerun"
-    ) as opened:
-        if not opened.open:
-            return
-        st.markdown(say("room.join_link_says"))
-        st.code(join_link(here.room), language=None, wrap_lines=True)
-        st.markdown(say("room.link_says"))
-        if known().secret:
-            st.code(f"{address()}?lead={known().secret}", language=None, wrap_lines=True)
-        else:
-            st.caption(say("room.link_unknown"))
-        st.button(say("room.new_link"), icon=":material/autorenew:", on_click=renew)
+    st.markdown(say("room.join_link_says"))
+    st.code(join_link(here.room), language=None, wrap_lines=True)
+    st.markdown(say("room.link_says"))
+    if known().secret:
+        st.code(f"{address()}?lead={known().secret}", language=None, wrap_lines=True)
+    else:
+        st.caption(say("room.link_unknown"))
+    others = sum(person.leads and person.here for person in here.room.people if person.number != here.seat.number)
+    st.markdown(say("room.new_link_says", n=others))
+    st.button(say("room.new_link"), icon=":material/autorenew:", on_click=renew)
 
 
 def _people(here: Here) -> None:
@@ -283,10 +284,18 @@ def _people(here: Here) -> None:
             number = st.session_state.get("room_person")
             if number in others:  # or a message is forged
                 act(lambda store: store.remove(here.seat, number))
+            st.session_state["room_person"] = None
 
         st.markdown(say("room.send_out_says"))
-        st.selectbox(say("room.who"), list(others), format_func=others.__getitem__, key="room_person")
-        st.button(say("room.send_out_now"), icon=":material/person_remove:", on_click=send_out)
+        chosen = st.selectbox(
+            say("room.who"),
+            list(others),
+            index=None,
+            format_func=others.__getitem__,
+            placeholder=say("room.choose_person"),
+            key="room_person",
+        )
+        st.button(say("room.send_out_now"), icon=":material/person_remove:", on_click=send_out, disabled=chosen is None)
 
 
 def _take_home(room: Room) -> None:
@@ -302,26 +311,25 @@ def _take_home(room: Room) -> None:
             return rooms.store().look(code)
 
         offer(say("room.as_html"), lambda: report_html(now(), language).encode(), f"commod_room_{code}.html")
-        offer(say("room.as_csv"), lambda: zipped_tables(now()), f"commod_room_{code}.zip")
+        offer(say("room.as_csv"), lambda: zipped_tables(now(), language), f"commod_room_{code}.zip")
         offer(say("room.as_json"), lambda: as_json(now()).encode(), f"commod_room_{code}.json")
 
 
-def zipped_tables(room: Room) -> bytes:
-    """Guesses, votes and people as CSV files in one file; the same room gives the same bytes."""
-    file = io.BytesIO()
-    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, table in as_tables(room).items():
-            archive.writestr(zipfile.ZipInfo(f"{name}.csv", (1980, 1, 1, 0, 0, 0)), safe_csv(table))
-    return file.getvalue()
-
-
 def _end(here: Here) -> None:
+    def close() -> None:
+        act(lambda store: store.close(here.seat))
+
     def delete() -> None:
         if act(lambda store: store.delete(here.seat)):
             leave()
 
     if here.room.closed is None:
-        _button("close", here, RoomStore.close, "door_front")
-    with st.popover(say("room.delete"), icon=":material/delete_forever:", width="stretch"):
-        st.markdown(say("room.delete_says"))
-        st.button(say("room.delete_now"), icon=":material/delete_forever:", on_click=delete)
+        _confirm("close", "door_front", close)
+    _confirm("delete", "delete_forever", delete)
+
+
+def _confirm(what: str, icon: str, do: Callable[[], None]) -> None:
+    """What all would notice is asked about once more, with what it means."""
+    with st.popover(say(f"room.{what}"), icon=f":material/{icon}:", width="stretch"):
+        st.markdown(say(f"room.{what}_says"))
+        st.button(say(f"room.{what}_now"), icon=f":material/{icon}:", on_click=do)

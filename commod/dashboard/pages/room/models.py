@@ -12,7 +12,8 @@ from commod.dashboard.state import session
 from commod.dashboard.state.link import model_of_link
 from commod.dashboard.state.settings import Settings, data_in_words, in_words
 from commod.dashboard.text.escape import escape_markdown
-from commod.dashboard.views.peoples_words import bullets, in_peoples_words
+from commod.dashboard.text.html import html_table
+from commod.dashboard.views.peoples_words import Effect, bullets, effect_of, in_peoples_words
 from commod.dashboard.views.words import say
 
 
@@ -32,10 +33,34 @@ def draw_model(result: FitResult) -> None:
 
 
 def draw_pair(question: Question) -> None:
-    """The two models of a question, side by side."""
-    for name, model, cell in zip("ab", (question.a, question.b), st.columns(2, gap="medium"), strict=True):
+    """The two models of a question as a table: what each does to people, and what f did."""
+    names: list[str] = []
+    captions: list[str] = []
+    cells: dict[str, list[str]] = {}
+    for place, (name, model) in enumerate((("a", question.a), ("b", question.b))):
         if model is None:
             continue
-        with cell, st.container(border=True):
-            st.subheader(say(f"room.model_{name}"))
-            draw_model(trained(model_of_link(model.link)))
+        result = trained(model_of_link(model.link))
+        names.append(say(f"room.model_{name}"))
+        captions.append(f"{names[-1]}: {escape_markdown(data_in_words(result.settings))}: {in_words(result.settings)}")
+        for heading, cell in _told_of(result):
+            cells.setdefault(heading, ["–", "–"])[place] = cell
+    rows = [[heading, *found] for heading, found in cells.items()]
+    st.html(html_table(["", *names], rows, caption=say("room.pair_table")))
+    st.caption("  \n".join(captions))
+
+
+def _told_of(result: FitResult) -> list[tuple[str, str]]:
+    """What is told of a model, in people's words, and the figure."""
+    found: Effect = result.keep(f"effect_{session.language()}", lambda: effect_of(result.scene, result.decisions))
+    now, before = found.right
+    whom = {"of": found.n, "people": found.people}
+    return [
+        *(
+            (say("room.pair_of_100", who=who, yes=found.yes), say("room.pair_was", now=now, before=then))
+            for who, now, then in found.of_100
+        ),
+        (say("room.pair_better", **whom), f"{found.better:,}"),
+        (say("room.pair_worse", **whom), f"{found.worse:,}"),
+        (say("room.pair_right"), say("room.pair_was_right", now=now, before=before)),
+    ]

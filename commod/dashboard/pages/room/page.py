@@ -7,7 +7,7 @@ import streamlit as st
 from commod.dashboard.pages.room import board, door, leading, taking_part
 from commod.dashboard.state import session
 from commod.dashboard.views import frame
-from commod.dashboard.views.room import ROOM, attempt, browser, caller, is_seated, present, sit_down, tell_trouble
+from commod.dashboard.views.room import ROOM, attempt, is_seated, present, sit_down, tell_trouble, who_asks
 from commod.dashboard.views.words import say
 
 
@@ -37,6 +37,6 @@ def _take_lead() -> None:
     if secret is None:
         return
     del st.query_params["lead"]
-    seat = attempt(lambda store: store.take_lead(secret[:100], browser=browser(), caller=caller()))
+    seat = attempt(lambda store: store.take_lead(secret[:100], **who_asks()))
     if seat is not None:
         sit_down(seat)

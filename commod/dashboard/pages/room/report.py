@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from functools import partial
@@ -13,13 +14,12 @@ from markupsafe import Markup
 
 from commod import __version__
 from commod.charts import export_chart
-from commod.charts.room import plot_answers, plot_guesses, plot_models, plot_strip
-from commod.dashboard.pages.room import frames
+from commod.dashboard.pages.room import frames, pictures
+from commod.dashboard.pages.room.pictures import Picture
+from commod.dashboard.pages.room.tables import setting_in_words
 from commod.dashboard.rooms import Question, Room
-from commod.dashboard.state.link import model_of_link
-from commod.dashboard.state.settings import data_in_words, in_words
 from commod.dashboard.text.html import document, drawing
-from commod.dashboard.text.language import phrase
+from commod.dashboard.text.language import fill, phrase
 from commod.dashboard.views.lesson import script
 from commod.dashboard.views.lesson.live import live_stage
 from commod.dashboard.views.lesson.scenarios import scenario
@@ -51,9 +51,9 @@ def report_html(room: Room, language: str) -> str:
     )
 
 
-def _figure(chart: Any, caption: str) -> tuple[Markup, str]:
+def _figure(picture: Picture, caption: str) -> tuple[Markup, str]:
     """A chart as a drawing in the page, with its caption."""
-    svg = export_chart(chart, "svg", width=CHART_WIDTH)
+    svg = export_chart(picture.chart(), "svg", width=CHART_WIDTH)
     return drawing(svg.decode(), caption, f"d{sha256(svg).hexdigest()[:8]}-"), caption
 
 
@@ -75,24 +75,12 @@ def _step(room: Room, lesson: str, name: str, language: str) -> dict[str, Any]:
         "title": say("room.at_step", step=place + 1, title=taught.steps[place].title),
         "question": question.text,
         "answer": answer.words,
-        "chart": _figure(_guesses(found, question, answer, say), say("room.guesses_alt"))[0] if found else "",
+        "chart": _figure(pictures.guesses(found, question, answer, language), say("room.guesses_alt"))[0]
+        if found
+        else "",
         "headings": [say("room.guess"), say("room.people")],
         "rows": [[question.in_words(guess), str(count)] for guess, count in counts.items()],
     }
-
-
-def _guesses(found: list[float | str], question: script.Question, answer: script.Answer, say: Any) -> Any:
-    """The guesses at a step as a chart."""
-    people, model = say("room.people"), say("room.model_says")
-    if question.options:
-        kinds = (say("room.other_answer"), model)
-        rows = frames.chosen(found, question, answer, right=model, other=kinds[0])
-        return plot_answers(rows, kinds=kinds, people=people)
-    rows = frames.histogram(
-        [float(guess) for guess in found], float(answer.value), guesses=say("room.guesses"), model=model
-    )
-    title = f"{say('room.guess')} ({question.unit})"
-    return plot_guesses(rows, title=title, people=people, guesses=say("room.guesses"), answer=model)
 
 
 def _question(question: Question, language: str) -> dict[str, Any]:
@@ -106,21 +94,14 @@ def _question(question: Question, language: str) -> dict[str, Any]:
 
 def _pair(question: Question, rounds: Mapping[int, str], language: str) -> dict[str, Any]:
     say = partial(phrase, language)
-    called = {"a": say("room.model_a"), "b": say("room.model_b"), "neither": say("room.neither")}
-    rows = frames.choices(question, rounds, called)
-    models = [(called[name], model) for name, model in (("a", question.a), ("b", question.b)) if model is not None]
-    chart = plot_answers(rows, kinds=tuple(rounds.values()), people=say("room.people"))
+    models = [(name, model) for name, model in (("a", question.a), ("b", question.b)) if model is not None]
+    picture = pictures.choices(question, rounds, language)
     return {
-        "models": [(name, _in_words(model.link)) for name, model in models],
-        "charts": [_figure(chart, say("room.choices_alt"))],
+        "models": [(say(f"room.model_{name}"), setting_in_words(model.link)) for name, model in models],
+        "charts": [_figure(picture, say("room.choices_alt"))],
         "headings": [say("room.answer_column"), say("room.people")],
-        "rows": [[row["name"].replace("|", " · "), str(row["people"])] for row in rows.to_dict("records")],
+        "rows": [[row["name"].replace("|", " · "), str(row["people"])] for row in picture.rows.to_dict("records")],
     }
-
-
-def _in_words(link: str) -> str:
-    settings = model_of_link(link)
-    return f"{data_in_words(settings)}: {in_words(settings)}"
 
 
 def _sign(question: Question, rounds: Mapping[int, str], language: str) -> dict[str, Any]:
@@ -129,29 +110,31 @@ def _sign(question: Question, rounds: Mapping[int, str], language: str) -> dict[
     models, _ = frames.comparable(sent)
     table = frames.votes_table(sent, rounds)
     moved = frames.moves(sent)
+    figures = frames.figure_titles(sent, language) if sent else {}
     columns = {"name": "who", "round": "round", "settings": "setting", "reason": "reason"}
     return {
         "charts": _vote_charts(models, rounds, language),
         "moved": say("room.moved", n=len(moved), of=len(frames.twice(sent))) if question.rounds > 1 else "",
-        "headings": [say(f"room.{word}") for word in columns.values()],
-        "rows": [[str(row[name]) for name in columns] for row in table.to_dict("records")],
+        "headings": [*(say(f"room.{word}") for word in columns.values()), *(title for title, _ in figures.values())],
+        "rows": [
+            [
+                *(str(row[name]) for name in columns),
+                *(_written(row[name], form, language) for name, (_, form) in figures.items()),
+            ]
+            for row in table.to_dict("records")
+        ],
         "text": [0, 1, 2, 3],
     }
 
 
+def _written(value: float, form: str, language: str) -> str:
+    """A figure as the language writes it; a dash where it is not known."""
+    return "–" if math.isnan(value) else fill(language, f"{{value:{form}}}", value=value)
+
+
 def _vote_charts(models: list[frames.Signed], rounds: Mapping[int, str], language: str) -> list[tuple[Markup, str]]:
-    say = partial(phrase, language)
     if not models:
         return []
-    titles = frames.figure_titles(models, language)
-    roles = frames.kinds_of(rounds, language, swept=False)
-    rows = frames.points(models, None, "", kinds=rounds, frontier=say("room.frontier"), f=say("room.f"))
-    where = plot_models(
-        rows, kinds=roles, x_title=titles["fairness"][0], y_title=titles["accuracy"][0], people=say("room.people")
-    )
-    how: dict[str, Any] = {"rounds": tuple(rounds.values()), "people": say("room.people")}
-    strips = [
-        _figure(plot_strip(frames.strip_rows(models, figure, rounds), title=title, form=form, **how), title)
-        for figure, (title, form) in titles.items()
-    ]
-    return [_figure(where, say("room.votes_alt")), *strips]
+    strips = pictures.strips(models, rounds, language)
+    where = _figure(pictures.models(models, rounds, language), phrase(language, "room.votes_alt"))
+    return [where, *(_figure(picture, title) for title, picture in strips.items())]

@@ -14,7 +14,8 @@ from commod.dashboard.state.settings import in_words
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.views import frame
 from commod.dashboard.views.lesson.script import in_markdown
-from commod.dashboard.views.room import Here, act, figures_of, is_for_rooms, known, leave, step_in_words
+from commod.dashboard.views.room import Here, act, figures_of, is_for_rooms, known, leave
+from commod.dashboard.views.room_line import step_in_words
 from commod.dashboard.views.words import say
 
 

@@ -203,6 +203,7 @@ MODEL: dict[str, Callable[[FitResult], Any]] = {
     "to_raise_low": lambda model: _one_sided(model)[0],
     "to_lower_high": lambda model: _one_sided(model)[1],
     "p_rule_of_labels": p_rule_of_labels,
+    "f_in_hundredths": lambda model: 100 * model.figures.loc["p_rule", "f"],
     "labels_in_hundredths": lambda model: 100 * p_rule_of_labels(model),
     "mistaken": lambda model: sum(mistaken(model)),
     "mistaken_better": lambda model: mistaken(model)[0],
