@@ -28,7 +28,7 @@ ROLES = {
 
 
 def _axis(font: int, **more: object) -> alt.Axis:
-    return alt.Axis(labelFontSize=font, titleFontSize=font, titlePadding=14, labelFlush=False, **more)
+    return alt.Axis(labelFontSize=font, titleFontSize=font, titlePadding=14, labelFlush=False, labelLimit=0, **more)
 
 
 def _people(title: str, font: int) -> alt.Axis:
@@ -189,8 +189,17 @@ def plot_models(
         alt.Chart()
         .transform_filter("datum.line == '' || datum.people == 0")
         .transform_calculate(size=f"({is_ring} ? 2.2 : 1) * ({area})")
-        .mark_point(opacity=0.95, strokeWidth=3)
-        .encode(x=x, y=y, stroke=stroke, fill=fill, shape=shape, size=alt.Size("size:Q", scale=None), tooltip=tooltip)
+        .mark_point(opacity=0.95)
+        .encode(
+            x=x,
+            y=y,
+            stroke=stroke,
+            fill=fill,
+            shape=shape,
+            size=alt.Size("size:Q", scale=None),
+            strokeWidth=alt.condition(is_ring, alt.value(3), alt.value(0)),
+            tooltip=tooltip,
+        )
     )
     counts = alt.Chart().transform_filter("datum.people > 1 && datum.line == ''").encode(x=x, y=y, text="people:Q")
     number = {"fontSize": font, "fontWeight": "bold"}

@@ -58,8 +58,13 @@ def test_it_can_be_drawn(plot, frame, options):
 
 def test_the_legend_shows_first_votes_as_the_rings_that_they_are():
     svg = export_chart(plot_models(MODELS, **CHARTS[2][2]), "svg", width=400).decode()
-    symbols = re.findall(r'<path[^>]*fill="([^"]*)"', svg.partition("role-legend-symbol")[2])
-    assert [symbol == "transparent" for symbol in symbols[:4]] == [False, False, True, False]
+    symbols = re.findall(r'role-legend-symbol"[^>]*><path[^>]*?( fill="|)(?: fill-opacity|#)', svg)
+    assert [bool(filled) for filled in symbols] == [True, True, False, True]
+
+
+def test_a_round_is_named_in_full():
+    svg = export_chart(plot_strip(STRIP, **CHARTS[3][2], font=40), "svg", width=600).decode()
+    assert all(f">{name}</text>" in svg for name in ROUNDS)
 
 
 @pytest.mark.parametrize(("plot", "frame", "options"), CHARTS)
