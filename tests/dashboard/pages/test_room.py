@@ -264,7 +264,7 @@ def test_together_the_board_says_how_many_have_the_step_open(klass, monkeypatch)
 def test_a_screen_that_leads_no_longer_says_why(klass):
     second = klass.store.take_lead(klass.opened.secret, browser="", caller="")
     app = fine(klass.page(second))
-    assert "Other screens that lead now will only take part. There are 1 of them." in everything(
+    assert "Other screens that lead now, and then only take part: 1." in everything(
         click(fine(klass.page(klass.leader)), "Leader's link")
     )
     klass.store.new_secret(klass.leader)
