@@ -143,7 +143,7 @@ class Board:
         self.told = {"voted": [], "guessed": []}  # (time, how many)
 
     def _note(self, kind, element):
-        if kind == "markdown" and (found := COUNT.search(element.body)):
+        if kind in ("markdown", "heading") and (found := COUNT.search(element.body)):
             self.told[found[2]].append((time.monotonic(), int(found[1])))
 
     async def press(self, name, then):
