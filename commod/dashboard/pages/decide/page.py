@@ -8,7 +8,7 @@ from commod.dashboard.jobs.service import go_on
 from commod.dashboard.jobs.wait import draw_pending
 from commod.dashboard.pages.decide import others, pairs, verdict
 from commod.dashboard.pages.decide.brought import draw_brought
-from commod.dashboard.pages.decide.models import on_screen
+from commod.dashboard.pages.decide.models import on_screen, refits_of_screen
 from commod.dashboard.pages.decide.required import draw_requirements
 from commod.dashboard.pages.decide.sign import draw_sign
 from commod.dashboard.state import session
@@ -31,17 +31,18 @@ def show() -> None:
     required = draw_requirements()
     if not required:
         go_on()  # nothing
-        pairs.show()
+        pairs.show(required)
         checking = draw_brought()
         session.keep_link(**sweeps.link())
         draw_pending(checking)
         return
     st.header("Does it hold?", anchor="verdict")
-    verdict.draw_verdict(on_screen(result, required), required)
+    answers = result.answers(refits=refits_of_screen(result))
+    verdict.draw_verdict(on_screen(result, required), required, answers)
     st.header("The others beside it", anchor="others")
     beside = others.Beside(session.current(), result, required)
     beside.draw()
-    pairs.show()
+    pairs.show(required)
     st.header("Sign", anchor="sign")
     draw_sign(result, beside.candidates, required)
     checking = draw_brought()
