@@ -140,8 +140,8 @@ def best_under(requirements: Requirements, scene: Scene, sweep: Sweep) -> Best:
     points = sweep.points
     collapse = [collapse_of(scene, model.decisions_test, model.scores_test) for model in sweep.models]
     unsound = np.array([bool(told) for told in collapse])
-    applies = requirements.kept_out or requirements.direction
-    applies = applies or not all(RULES[name].of_changes for name in requirements.limits)
+    applies = bool(requirements.kept_out or requirements.direction)
+    applies |= not all(RULES[name].of_changes for name in requirements.limits)
     idle = (points["change_rate"].to_numpy() == 0) & ((total > 0) | (not applies))
     order = np.lexsort((points["change_rate"].to_numpy(), -points["accuracy"].to_numpy(), total, idle, unsound))
     meeting = [int(place) for place in order if total[place] == 0 and not unsound[place]]

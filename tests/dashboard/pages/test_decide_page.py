@@ -1,5 +1,7 @@
 """The Decide page, headless."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -165,11 +167,12 @@ def test_the_sentence_counts_what_is_met():
 
 
 def test_what_is_not_required_is_told_where_it_speaks_against_the_changes():
-    result = fit_result(defaults("law_school"))
-    answers = result.answers()
-    assert {name: answer.mark for name, answer in answers.items()} == {"right": "look", "sure": "fine"}
-    assert worth_knowing(answers, Requirements(p_rule=0.8)) == answers["right"].sentence
-    assert worth_knowing(answers, Requirements(right=0.5)) == ""
+    answers = fit_result(defaults("law_school")).answers()
+    right, sure = answers["right"], answers["sure"]
+    assert right.mark == sure.mark == "bad"
+    assert worth_knowing(answers, Requirements(p_rule=0.8)) == f"{right.sentence} {sure.sentence}"
+    assert worth_knowing(answers, Requirements(right=0.5)) == sure.sentence
+    assert worth_knowing({"right": right, "sure": replace(sure, value=0.0)}, Requirements(right=0.5)) == ""
 
 
 def test_what_takes_refits_is_said_to_come(monkeypatch):
