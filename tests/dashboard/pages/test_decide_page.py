@@ -89,6 +89,22 @@ def test_every_model_is_judged_by_every_requirement(decided):
     assert "chosen on the people on whom it is judged" in captions(app)
 
 
+@pytest.mark.slow
+def test_four_groups_are_judged_as_two_are():
+    app = fine(
+        run(PAGE, data="law_school", groups="race_sex", req="p_rule:0.8;right:0.5;again:0.8", methods="commod,lpp")
+    )
+    found = {row[0]: row[1:] for row in tables(app)[TABLE]}
+    assert "<strong>✗ fail</strong>" in found["A P-Rule of 0.8 or more"][1]  # f
+    assert "0 of 1 that apply met" in found["All together"][1]
+    for wanted in ("At least 50% of the changes right by the record", "At least 80% of the changes happen again"):
+        assert "<strong>– does not apply</strong>" in found[wanted][1]
+    assert "Does not apply, as nobody's decision changes: f, as it is." in captions(app)
+    fill(app, who="Ada", role="head", why="So.")
+    press(app, "Sign")
+    assert read_record(record_json(record_of(app)))["data"]["name"] == "law_school.race_sex"
+
+
 def test_the_others_are_refitted_if_somebody_asks(decided):
     app = press(decided, "Refit the others, too")
     found = {row[0]: row[1:] for row in tables(app)[TABLE]}
@@ -357,6 +373,7 @@ def test_a_changed_decision_and_one_about_other_data_are_told(signed):
     assert "The data here are not those that were signed for." in app.error[0].value
 
 
+@pytest.mark.slow
 def test_a_decision_about_uploaded_data_goes_with_them():
     app = run("pages/your_data.py")
     for label in ("Open it here", "Use these data"):
