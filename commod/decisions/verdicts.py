@@ -72,7 +72,8 @@ def met_in_words(verdicts: Iterable[str]) -> str:
     """How many requirements are met, of those that apply: "2 of 3", "2 of 2 that apply"."""
     found = list(verdicts)
     apply = len(found) - found.count("does not apply")
-    return f"{found.count('pass')} of {apply}{'' if apply == len(found) else ' that apply'}"
+    told = f"{found.count('pass')} of {apply}"
+    return told if apply == len(found) else f"{told} that {'applies' if apply == 1 else 'apply'}"
 
 
 def rounded(count: float) -> str:

@@ -96,7 +96,7 @@ def test_four_groups_are_judged_as_two_are():
     )
     found = {row[0]: row[1:] for row in tables(app)[TABLE]}
     assert "<strong>✗ fail</strong>" in found["A P-Rule of 0.8 or more"][1]  # f
-    assert "0 of 1 that apply met" in found["All together"][1]
+    assert "meets 0 of 1 that applies" in found["All together"][1]
     for wanted in ("At least 50% of the changes right by the record", "At least 80% of the changes happen again"):
         assert "<strong>– does not apply</strong>" in found[wanted][1]
     assert "Does not apply, as nobody's decision changes: f, as it is." in captions(app)

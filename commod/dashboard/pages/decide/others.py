@@ -49,7 +49,7 @@ class Beside:
         st.caption(
             "Of each method the most accurate model that meets the requirements beyond doubt, else that meets them at "
             "all, else the nearest that changes anybody; it is chosen on the people on whom it is judged, which "
-            "flatters it a little. In brackets: 95 % interval over people. ○: the method must know the group of "
+            "flatters it a little. In brackets: 95\u00a0% interval over people. ○: the method must know the group of "
             "everyone it decides on."
         )
         draw_pictures(self.candidates, self.required)

@@ -12,10 +12,13 @@ from commod.dashboard.pages.decide.models import on_screen, refits_of_screen
 from commod.dashboard.pages.decide.required import draw_requirements, meanings
 from commod.dashboard.pages.decide.sign import draw_sign
 from commod.dashboard.state import session
-from commod.dashboard.text.glossary import tip
+from commod.dashboard.text.glossary import words
 from commod.dashboard.views import frame
 from commod.dashboard.views import methods as sweeps
 from commod.dashboard.views.model import current_model
+
+# Words of the verdicts.
+EXPLAINED = "\n\n".join(f"**{word.title}**: {word.tip}" for word in (words()[name] for name in ("f", "refits")))
 
 
 def show() -> None:
@@ -37,7 +40,7 @@ def show() -> None:
         session.keep_link(**sweeps.link())
         draw_pending(checking)
         return
-    st.header("Does it hold?", anchor="verdict", help=f"**f**: {tip('f')}\n\n**Refits**: {tip('refits')}")
+    st.header("Does it hold?", anchor="verdict", help=EXPLAINED)
     answers = result.answers(refits=refits_of_screen(result))
     verdict.draw_verdict(on_screen(result, required), required, answers)
     st.header("The others beside it", anchor="others")

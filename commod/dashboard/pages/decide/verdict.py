@@ -122,7 +122,7 @@ def _together(one: Candidate) -> tuple[str, str, str]:
     sign = f"{VERDICTS[one.verdict]} {one.verdict}"
     if one.collapse:
         return "fail", "✗ no model any more", one.collapse
-    return _KINDS[one.verdict], sign, f"{met_in_words(one.checked['verdict'])} met"
+    return _KINDS[one.verdict], sign, f"meets {met_in_words(one.checked['verdict'])}"
 
 
 def _cell(row: Mapping[Any, Any], one: Candidate) -> tuple[str, str, str]:

@@ -115,7 +115,7 @@ def _met(verdicts: list[dict[str, Any]]) -> str:
     if not verdicts:
         return ""
     found = [row["verdict"] for row in verdicts]
-    told = f"{met_in_words(found)} met when it was signed; {found.count('fail')} not met"
+    told = f"Met {met_in_words(found)} when it was signed; {found.count('fail')} not met"
     told += f", {found.count('cannot tell')} could not be told"
     beside = found.count("does not apply")
     return f"{told}, {beside} did not apply" if beside else told
