@@ -37,16 +37,18 @@ def verdict_in_words(checked: pd.DataFrame, people: int, subject: str) -> str:
     """How many requirements a model meets, of those that apply to it, in one sentence."""
     met, failed, untold, beside = ((checked["verdict"] == name).sum() for name in VERDICTS)
     total = len(checked) - beside
+    measured = checked["value"][checked["verdict"] == "cannot tell"].notna().all()  # so that people would settle it
+    cannot = f"cannot be told with {people:,} people" if measured else "cannot be told"
     if not total:
         return f"Nothing that is required applies to {subject[0].lower()}{subject[1:]}: nobody's decision changes."
     if total == 1:
-        verb = "meets" if met else "fails" if failed else f"cannot be told with {people:,} people to meet"
+        verb = "meets" if met else "fails" if failed else f"{cannot} to meet"
         parts = [f"{subject} {verb} the one requirement{' that applies' if beside else ''}"]
     else:
         count = f"all {total}" if met == total else f"{met or 'none'} of {total}"
         parts = [f"{subject} meets {count} requirements{' that apply' if beside else ''}"]
         parts += [f"{failed} {'fails' if failed == 1 else 'fail'}"] if failed else []
-        parts += [f"{untold} cannot be told with {people:,} people"] if untold else []
+        parts += [f"{untold} {cannot}"] if untold else []
     if beside:
         parts.append(f"{beside} {'does' if beside == 1 else 'do'} not apply, as nobody's decision changes")
     return f"{'; '.join(parts)}."

@@ -12,7 +12,7 @@ from commod.dashboard.pages.decide import models
 from commod.dashboard.pages.decide.brought import LINES, WHAT
 from commod.dashboard.pages.decide.models import form_of, keeping
 from commod.dashboard.pages.decide.sign import NO_REASON, NOT_KEPT, usual_reason
-from commod.dashboard.pages.decide.verdict import TABLE, worth_knowing
+from commod.dashboard.pages.decide.verdict import TABLE, answer_in_words, worth_knowing
 from commod.dashboard.state.settings import defaults
 from commod.dashboard.views.verdicts import verdict_in_words
 from commod.datasets import load_task
@@ -179,6 +179,9 @@ def test_the_sentence_counts_what_is_met():
     )
     assert told(again=0.8) == "Nothing that is required applies to f: nobody's decision changes."
     assert told(p_rule=0.25) == "f cannot be told with 1,376 people to meet the one requirement."
+    changing = replace(facts, better=1)  # without refits
+    untold = check_requirements(Requirements(changed=0.1, again=0.8), changing)
+    assert verdict_in_words(untold, 1376, "g") == "g meets 1 of 2 requirements; 1 cannot be told."
     assert told(p_rule=0.25, changed=0.1) == "f meets 1 of 2 requirements; 1 cannot be told with 1,376 people."
 
 
@@ -225,6 +228,11 @@ def candidate(name, verdicts, lost=0.0, better=0, worse=0, collapse=""):
 def test_a_reason_that_is_filled_in_holds_against_the_decided_model(other, reason):
     decided = candidate("screen", ["pass", "fail"], lost=0.02, better=120, worse=5)
     assert usual_reason(candidate("lpp", **other), decided) == reason
+
+
+def test_one_other_model_is_told_of_by_itself():
+    beside = [candidate("screen", ["pass"]), candidate("f", ["fail"])]
+    assert answer_in_words(beside, waiting=True) == "So far, of other models there is f: it does not meet everything."
 
 
 def test_a_model_that_changes_nobody_is_said_to_decide_as_f():

@@ -75,6 +75,8 @@ def answer_in_words(candidates: Sequence[Candidate], *, waiting: bool) -> str:
     meets = [one.subject for one in passing]
     perhaps = [one.subject for one in others if one.verdict == "cannot tell"]
     so_far = "So far, of" if waiting else "Of"
+    if len(others) == 1:
+        return f"{so_far} other models there is {others[0].subject}: {_ONE[others[0].verdict]}."
     text = f"{so_far} the {len(others)} others, "
     if meets:
         applies = " that applies" if any((one.checked["verdict"] == "does not apply").any() for one in passing) else ""
@@ -84,6 +86,14 @@ def answer_in_words(candidates: Sequence[Candidate], *, waiting: bool) -> str:
     if perhaps:
         text += f"; of {_listed(perhaps)} it cannot be told"
     return f"{text}."
+
+
+_ONE = {
+    "pass": "it meets everything",
+    "fail": "it does not meet everything",
+    "cannot tell": "whether it meets everything cannot be told",
+    "does not apply": "nothing that is required applies to it",
+}
 
 
 def _listed(names: Sequence[str]) -> str:
