@@ -455,7 +455,7 @@ def _watch(arguments: argparse.Namespace) -> int:
     signs = {"stable": " ", "look": "!", "shifted": "!"}
     out += [f"{signs[row.drift]} {row.sentence}" for row in found.drift.itertuples()]
     checked = found.requirements
-    out += [f"{VERDICTS[row.verdict]} {row.verdict:12}{row.wanted}: {row.sentence}" for row in checked.itertuples()]
+    out += [f"{VERDICTS[row.verdict]} {row.verdict:15}{row.wanted}: {row.sentence}" for row in checked.itertuples()]
     broken = len(checked) > 0 and bool((checked["verdict"] == "fail").any())
     if record is not None:
         lines = check_signature(record, found)

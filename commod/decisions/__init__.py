@@ -13,7 +13,7 @@ from commod.decisions.record import (
 )
 from commod.decisions.requirements import DIRECTIONS, RULES, Requirements, RequirementsError, Rule
 from commod.decisions.rivals import Best, best_under, collapse_of
-from commod.decisions.verdicts import VERDICTS, check_requirements, more_people, overall
+from commod.decisions.verdicts import VERDICTS, check_requirements, met_in_words, more_people, overall
 from commod.decisions.verify import other_versions, verify_record
 
 __all__ = [
@@ -40,6 +40,7 @@ __all__ = [
     "facts_of_counts",
     "facts_of_f",
     "make_record",
+    "met_in_words",
     "models_to_choose_from",
     "more_people",
     "other_versions",

@@ -17,7 +17,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 import pandas as pd
 
-from commod.decisions.rivals import share_against
+from commod.decisions.rivals import collapse_of, share_against
 from commod.experiments.scene import Scene
 from commod.experiments.sweep import Sweep
 from commod.metrics.figures import CRITERIA, FIGURES
@@ -28,8 +28,8 @@ __all__ = ["ANSWERS", "Answer", "Interview", "Preference", "Trade", "models_to_c
 Said = Literal["a", "b", "n", "s"]
 # What may be answered, by the letter that it is kept as.
 ANSWERS: dict[Said, str] = {"a": "model A", "b": "model B", "n": "no difference", "s": "skipped"}
-# How many questions are asked: so many that are answered, at least, and so many in all, at most.
-FEWEST, MOST = 8, 15
+# How many questions are answered, at least and at most; and how many are asked, with those that are skipped.
+FEWEST, MOST, MOST_ASKED = 8, 15, 30
 # At these questions an earlier one comes again, with its sides swapped.
 REPEATS = (6, 12)
 # A model is nearly as good as the best if it loses no more than this share of what lies between best and worst.
@@ -45,7 +45,7 @@ WORSE_OFF = "worse_off"
 
 
 def models_to_choose_from(scene: Scene, sweep: Sweep) -> pd.DataFrame:
-    """The models of a sweep that differ, and that no other beats in everything.
+    """The models of a sweep that differ, and that no other beats in everything; none that has collapsed.
 
     Returns
     -------
@@ -57,6 +57,7 @@ def models_to_choose_from(scene: Scene, sweep: Sweep) -> pd.DataFrame:
     criterion = CRITERIA[str(sweep.points["fairness"].iloc[0])]
     names = [criterion.figure_name, "accuracy", "change_rate"]
     values = sweep.points[names].assign(**{WORSE_OFF: share_against("improve", scene, sweep)})
+    values = values[[not collapse_of(scene, model.decisions_test, model.scores_test) for model in sweep.models]]
     values = values.dropna().round(9).drop_duplicates()
     signs = {name: FIGURES[name].direction for name in names[:2]} | {"change_rate": -1, WORSE_OFF: -1}
     values = values[undominated(*(sign * values[name] for name, sign in signs.items()))]
@@ -186,7 +187,11 @@ class Interview:
     def next_question(self, answers: Sequence[Answer]) -> tuple[int, int] | None:
         """Places of the models A and B to be asked about next; None when enough is known, or all was asked."""
         told = sum(answer.said != "s" for answer in answers)
-        if len(answers) >= MOST or (told >= FEWEST and self._best(self._likely(answers))[1] >= SURE_ENOUGH):
+        if (
+            told >= MOST
+            or len(answers) >= MOST_ASKED
+            or (told >= FEWEST and self._best(self._likely(answers))[1] >= SURE_ENOUGH)
+        ):
             return None
         again = self._to_repeat(answers) if len(answers) + 1 in REPEATS else None
         return again or self.most_telling(answers)

@@ -29,6 +29,7 @@ from commod.experiments.sweep import Cell
 from commod.metrics.figures import CRITERIA, FIGURES
 from commod.models.base_models import BASE_MODELS, GIVEN_SCORES
 from commod.models.competitors import METHODS
+from commod.portable import FORMATS as MODELS
 from commod.uploads.json_file import read_json
 
 __all__ = [
@@ -51,7 +52,7 @@ FORMAT = "commod-decision/1"
 # The method of a decision to leave f as it is.
 KEEP_F = "f"
 # Bytes of a file, letters of a text in it, rejected alternatives, and refits that may be asked for again.
-MAX_BYTES, MAX_TEXT, MAX_REJECTED, MAX_REFITS = 200_000, 4_000, 30, 200
+MAX_BYTES, MAX_TEXT, MAX_REJECTED, MAX_REFITS = 2**20, 4_000, 30, 200
 PACKAGES = ("commod", "numpy", "scipy", "scikit-learn", "pandas")
 
 
@@ -248,6 +249,11 @@ def read_record(content: bytes | str) -> dict[str, Any]:
         decision has.
     """
     record = read_json(content, "a decision", MAX_BYTES)
+    if record.get("format") in MODELS:
+        raise DecisionError(
+            "This is the file of a model (from Take home), not of a decision: choose the file that was downloaded when "
+            "the decision was signed."
+        )
     if record.get("format") != FORMAT:
         raise DecisionError(
             f"This is no decision that can be read here, which would have the format {FORMAT!r}: choose the file that "

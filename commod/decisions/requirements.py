@@ -50,7 +50,7 @@ class Rule:
     most : float
         The largest limit that makes sense; the smallest is 0.
     of_changes : bool
-        Whether it is a share of the decisions that changed: it holds where nobody's does.
+        Whether it is a share of the decisions that changed: it does not apply where nobody's does.
     thing : (str, str)
         One of it and several: "12 fewer changes"; empty if it is no share of people.
     """
@@ -80,8 +80,8 @@ class Rule:
         return text.lstrip("-") if not text.strip("-0.%") else text.replace("-", "−")  # no minus before 0
 
     def show_limit(self, limit: float) -> str:
-        """A limit, with as few digits as it has: "8 %" or "0.8"."""
-        return f"{100 * limit:.6g} %" if self.percent else f"{limit:.6g}"
+        """A limit, with as few digits as it has: "8%" or "0.8"."""
+        return f"{100 * limit:.6g}%" if self.percent else f"{limit:.6g}"
 
     def wanted(self, limit: float) -> str:
         """The requirement in words."""

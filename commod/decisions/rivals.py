@@ -1,6 +1,7 @@
 """The best model of a method under requirements, out of its sweep; or the nearest, and what it breaks.
 
-A model that has collapsed, or turns f around, is never the best while another is there.
+A model that has collapsed, or turns f around, is never the best while another is there; nor is one that changes nobody
+and breaks what f breaks: that is f, and no answer to it.
 """
 
 from __future__ import annotations
@@ -54,6 +55,11 @@ class Best:
         """What it breaks, in words."""
         rows = self.checked[~self.checked["holds"].astype(bool) & (self.checked["takes"] != "")]
         return list(rows["wanted"])
+
+    @property
+    def is_f(self) -> bool:
+        """Whether it decides as f does about everybody."""
+        return not self.facts.changed
 
     @property
     def meets(self) -> bool:
@@ -124,16 +130,20 @@ def best_under(requirements: Requirements, scene: Scene, sweep: Sweep) -> Best:
     """The best model of a sweep under requirements.
 
     Of those that meet them on the test people, the most accurate that does so beyond doubt, else the most accurate; of
-    equal ones, that which changes fewer. If none does, the nearest: the smallest sum of `shortfalls`. One that has
-    collapsed is taken only if all have. It is chosen on the people on whom it is then judged, which flatters it a
-    little.
+    equal ones, that which changes fewer. If none does, the nearest of those that change anybody: the smallest sum of
+    `shortfalls`. One that changes nobody is the best only if something required applies to it and it meets all of
+    that, as f does, or if no other is sound; one that has collapsed only if all have. It is chosen on the people on
+    whom it is then judged, which flatters it a little.
     """
     short = shortfalls(requirements, scene, sweep)
     total = short.sum(axis=1).to_numpy()
     points = sweep.points
     collapse = [collapse_of(scene, model.decisions_test, model.scores_test) for model in sweep.models]
     unsound = np.array([bool(told) for told in collapse])
-    order = np.lexsort((points["change_rate"].to_numpy(), -points["accuracy"].to_numpy(), total, unsound))
+    applies = bool(requirements.kept_out or requirements.direction)
+    applies |= not all(RULES[name].of_changes for name in requirements.limits)
+    idle = (points["change_rate"].to_numpy() == 0) & ((total > 0) | (not applies))
+    order = np.lexsort((points["change_rate"].to_numpy(), -points["accuracy"].to_numpy(), total, idle, unsound))
     meeting = [int(place) for place in order if total[place] == 0 and not unsound[place]]
     found: Best | None = None
     for place in (meeting or [int(order[0])])[:LOOKED_AT]:

@@ -1,8 +1,9 @@
-"""Requirements checked: pass, fail or cannot tell, what it would take, and how many more people would settle it."""
+"""Requirements checked: the verdict on each, what it would take, and how many more people would settle it."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from typing import Literal
 
 import pandas as pd
@@ -11,17 +12,16 @@ from scipy.special import ndtri
 from commod.decisions.facts import CONFIDENCE, Facts, Measured
 from commod.decisions.requirements import DIRECTIONS, RULES, Requirements, Rule
 from commod.metrics.figures import FIGURES
-from commod.uploads.limits import count_of
 
-__all__ = ["VERDICTS", "Verdict", "check_requirements", "more_people", "overall"]
+__all__ = ["VERDICTS", "Verdict", "check_requirements", "met_in_words", "more_people", "overall", "rounded"]
 
-Verdict = Literal["pass", "fail", "cannot tell"]
+Verdict = Literal["pass", "fail", "cannot tell", "does not apply"]
 # What a verdict is called, and its sign.
-VERDICTS: dict[Verdict, str] = {"pass": "✓", "fail": "✗", "cannot tell": "?"}
+VERDICTS: dict[Verdict, str] = {"pass": "✓", "fail": "✗", "cannot tell": "?", "does not apply": "–"}
 # The chance with which as many people as are named settle it, if the value is what it is now.
 SETTLES = 0.8
-# More people than this are not named.
-MOST_PEOPLE = 10_000_000
+# More people than this are not named: practically nobody has them.
+MOST_PEOPLE = 1_000_000
 COLUMNS = (
     "requirement title wanted limit value low high refits_low refits_high verdict holds takes more_people sentence"
 ).split()
@@ -32,7 +32,8 @@ def check_requirements(requirements: Requirements, facts: Facts) -> pd.DataFrame
 
     A requirement passes if the whole interval over people and, where there are refits, the whole interval over refits
     lie on its right side; it fails if both lie on the wrong one; else it cannot be told. What the form of an update
-    rules out is known without intervals, and a share of the changes holds where nobody's decision changes.
+    rules out is known without intervals. A requirement on a share of the changes does not apply where nobody's
+    decision changes: it is then neither met nor failed.
 
     Parameters
     ----------
@@ -58,9 +59,26 @@ def check_requirements(requirements: Requirements, facts: Facts) -> pd.DataFrame
 
 
 def overall(checked: pd.DataFrame) -> Verdict:
-    """The verdict over all requirements of a model: fail if one fails, else cannot tell if one cannot be told."""
+    """The verdict over all requirements of a model: fail if one fails, else cannot tell if one cannot be told.
+
+    What does not apply counts neither way, unless nothing else is required.
+    """
     found = set(checked["verdict"])
-    return "fail" if "fail" in found else "cannot tell" if "cannot tell" in found else "pass"
+    order: tuple[Verdict, ...] = ("fail", "cannot tell", "pass", "does not apply")
+    return next((verdict for verdict in order if verdict in found), "pass")
+
+
+def met_in_words(verdicts: Iterable[str]) -> str:
+    """How many requirements are met, of those that apply: "2 of 3", "2 of 2 that apply"."""
+    found = list(verdicts)
+    apply = len(found) - found.count("does not apply")
+    told = f"{found.count('pass')} of {apply}"
+    return told if apply == len(found) else f"{told} that {'applies' if apply == 1 else 'apply'}"
+
+
+def rounded(count: float) -> str:
+    """A number of people that is an estimate, to two digits."""
+    return f"{float(f'{count:.2g}'):,.0f}"
 
 
 def more_people(measured: Measured, limit: float, people: int) -> float:
@@ -93,7 +111,7 @@ def _check_number(rule: Rule, limit: float, facts: Facts) -> dict[str, object]:
     row |= {"value": measured.value, "low": measured.people[0], "high": measured.people[1]}
     row |= {"refits_low": measured.refits[0], "refits_high": measured.refits[1]}
     if rule.of_changes and not facts.changed:
-        return row | {"verdict": "pass", "holds": True, "sentence": "Nobody's decision changes."}
+        return row | {"verdict": "does not apply", "holds": True, "sentence": "Nobody's decision changes."}
     if math.isnan(measured.value):
         return row | {"verdict": "cannot tell", "holds": False, "sentence": _why_unknown(rule)}
     holds = rule.is_met(measured.value, limit)
@@ -115,9 +133,12 @@ def _check_number(rule: Rule, limit: float, facts: Facts) -> dict[str, object]:
         return row | {"sentence": f"{told}: refits on other training rows differ, which no more test people settle."}
     more = more_people(measured, limit, facts.people)
     if math.isnan(more):
-        return row | {"sentence": f"{told}: it is too near to the limit for any number of people that can be had."}
-    settled = f"about {count_of(int(more), 'more test person', 'more test people')} would settle it"
-    return row | {"more_people": more, "sentence": f"{told}: {settled}."}
+        side = "on the right side of" if holds else "short of"
+        never = f"it is {side} the limit, but so near to it that practically no number of test people would settle it"
+        return row | {"sentence": f"{told}: {never}."}
+    people = "more test person" if more == 1 else "more test people"
+    settled = f"would settle that it {'holds' if holds else 'does not hold'}, if the value stays"
+    return row | {"more_people": more, "sentence": f"{told}: about {rounded(more)} {people} {settled}."}
 
 
 def _side(rule: Rule, limit: float, ends: tuple[float, float]) -> Verdict:

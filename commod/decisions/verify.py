@@ -77,7 +77,9 @@ def _compared(name: str, recorded: Mapping[str, Any] | None, checked: pd.DataFra
         there, here = (("–", "required"), ("required", "–"))[recorded is not None]
         return line, there, here, False
     row = checked.loc[name]
-    agree = recorded["verdict"] == row["verdict"] and all(
+    # Until there was a word for it, what does not apply was recorded as met.
+    alike = recorded["verdict"] == row["verdict"] or (recorded["verdict"], row["verdict"]) == ("pass", "does not apply")
+    agree = alike and all(
         _agree(recorded[column], plain(row[column])) for column in ("value", "low", "high", "refits_low", "refits_high")
     )
     shown = [f"{each['verdict']} ({_shown(plain(each['value']))})" for each in (recorded, row)]
@@ -91,7 +93,7 @@ def _agree(recorded: float | None, found: float | None) -> bool:
 
 
 def _shown(value: float | None) -> str:
-    return "–" if value is None else f"{value:.10g}"
+    return "–" if value is None else f"{value:.10g}".replace("-", "−")
 
 
 def other_versions(record: Mapping[str, Any]) -> list[str]:

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from commod.decisions.pairs import FEWEST, MOST, REPEATS, Answer, Interview, models_to_choose_from
+from commod.decisions.pairs import FEWEST, MOST, MOST_ASKED, REPEATS, Answer, Interview, models_to_choose_from
 from commod.experiments import Sweep, prepare
 from commod.experiments.sweep import Cell, Shared, about_cell, as_points, fit_cell
 from tests.benchmarks import pairs as benchmark
@@ -34,14 +34,16 @@ def test_models_to_choose_from_differ_and_none_beats_another():
     cells = [Cell("commod", value, (("lambda_ratio", 0.05),)) for value in (0.0, 1.0, 1.0, 4.0)]
     fitted = [fit_cell(scene, cell, "demographic_parity", Shared()) for cell in cells]
     awful = replace(fitted[0], decisions_test=1 - scene.decisions_test)
+    alike = replace(fitted[0], decisions_test=np.ones_like(scene.decisions_test), scores_test=None)
     rows = [
         about_cell(scene, model.cell, "demographic_parity") | scene.figures(model.decisions_test)
-        for model in (*fitted, awful)
+        for model in (*fitted, awful, alike)
     ]
-    models = models_to_choose_from(scene, Sweep("commod", (*fitted, awful), as_points(pd.DataFrame(rows))))
+    models = models_to_choose_from(scene, Sweep("commod", (*fitted, awful, alike), as_points(pd.DataFrame(rows))))
     assert 0 in models.index  # f itself
     assert {1, 2} - set(models.index)  # one of two that are alike
     assert 4 not in models.index  # wrong about everybody
+    assert 5 not in models.index  # decides everybody alike, which is perfectly fair
     assert models.loc[0, "change_rate"] == 0
     lost = (scene.decisions_test == scene.task.spec.favourable) & (fitted[3].decisions_test != scene.decisions_test)
     if "worse_off" in models and 3 in models.index:
@@ -87,7 +89,9 @@ def test_letters_give_the_same_questions_again_and_a_skip_tells_nothing():
     without = [answer for answer in answers if answer.said != "s"]
     one, other = interview.preference(answers), interview.preference(without)
     assert (one.place, one.sure, one.told) == (other.place, other.sure, 4)
-    assert len(interview.replay("s" * 40)) == MOST
+    assert len(interview.replay("s" * 40)) == MOST_ASKED
+    # A skip counts for nothing: after five of them as many are answered as without.
+    assert len(interview.replay("sssss" + "n" * 40)) - 5 == len(interview.replay("n" * 40)) == MOST
 
 
 def test_no_difference_lies_between_the_two_choices():

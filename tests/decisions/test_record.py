@@ -25,7 +25,7 @@ from commod.decisions import (
     requirements_in,
     verify_record,
 )
-from commod.decisions.record import _seal
+from commod.decisions.record import MODELS, _seal
 from commod.experiments import prepare, refit
 from commod.experiments.sweep import Cell, Shared, fit_cell
 from commod.uploads.json_file import MAX_DEPTH, read_json
@@ -61,6 +61,31 @@ def test_training_again_agrees_on_every_line(record, tmp_path, capsys):
     assert "DIFFERS" not in out
     for line in ("data", "p_rule", "verdict: p_rule", "verdict: again", "verdict: kept_out"):
         assert f"agrees  {line}" in out
+
+
+def test_what_does_not_apply_is_recorded_so_and_older_records_that_call_it_met_still_verify():
+    scene = prepare("law_school")
+    asked = Requirements(changed=0.1, right=0.5)
+    made = make_record(SIGNED, scene, scene.decisions_test, None, FAIRNESS, asked, facts_of_f(scene))
+    assert [each["verdict"] for each in made["verdicts"]] == ["pass", "does not apply"]
+    assert read_record(record_json(made)) == made
+    older = sealed(made, verdicts=[each | {"verdict": "pass"} for each in made["verdicts"]])
+    wrong = sealed(made, verdicts=[each | {"verdict": "fail"} for each in made["verdicts"]])
+    task = load_task("law_school")
+    for record, agree in ((made, True), (older, True), (wrong, False)):
+        lines = verify_record(read_record(record_json(record)), task).set_index("line")
+        assert lines.loc["verdict: right", "agrees"] == agree
+
+
+def test_the_file_of_a_model_is_called_so():
+    for name in MODELS:
+        with pytest.raises(DecisionError, match=r"the file of a model \(from Take home\), not of a decision"):
+            read_record(json.dumps({"format": name}))
+
+
+def test_a_file_that_is_too_large_is_refused_with_the_number_of_the_uploader():
+    with pytest.raises(ValueError, match=r"has 2\.0 MB, and a decision has at most 1: choose"):
+        read_record(b" " * (2 * 2**20))
 
 
 def test_what_differs_is_named(record, tmp_path, capsys):

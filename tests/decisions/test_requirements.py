@@ -61,12 +61,12 @@ def test_in_words():
     asked = Requirements(p_rule=0.8, changed=0.05, worse_off=0, kept_out=("sex", "age"), direction="improve")
     assert asked.in_words == [
         "a P-Rule of 0.8 or more",
-        "at most 5 % of the decisions changed",
+        "at most 5% of the decisions changed",
         "nobody worse off",
         "age, sex kept out of the update",
         "an update by which nobody can lose",
     ]
-    assert Requirements(worse_off=0.01).in_words == ["at most 1 % of the people worse off"]
+    assert Requirements(worse_off=0.01).in_words == ["at most 1% of the people worse off"]
     assert not Requirements()
     assert Requirements(worse_off=0)  # nobody is a requirement, too
 

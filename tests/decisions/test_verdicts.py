@@ -15,6 +15,7 @@ from commod.decisions import (
     facts_of,
     facts_of_counts,
     facts_of_f,
+    met_in_words,
     overall,
 )
 from commod.decisions.facts import Facts, Measured
@@ -84,6 +85,19 @@ def test_people_settle_nothing_where_refits_differ_or_nobody_can_prove_it():
     assert one("worse_off", 0.0, Measured(0.0, (0.0, 0.0), whole=1000, exact=True))["verdict"] == "pass"
 
 
+def test_how_many_more_people_is_rounded_says_which_way_and_ends_somewhere():
+    def told(value):
+        return one("p_rule", 0.8, Measured(value, (value - 0.04, value + 0.04)))
+
+    assert told(0.781)["sentence"].endswith(
+        "about 8,100 more test people would settle that it does not hold, if the value stays."
+    )
+    assert "would settle that it holds, if the value stays." in told(0.82)["sentence"]
+    never = told(0.7995)
+    assert math.isnan(never["more_people"])
+    assert "it is short of the limit, but so near to it that practically no number" in never["sentence"]
+
+
 def settled(value, low, high, limit):
     return low >= limit if value >= limit else high < limit
 
@@ -138,12 +152,17 @@ def test_f_changes_nobody_for_whoever_comes(scene):
     )
     checked = check_requirements(asked, facts_of_f(scene)).set_index("requirement")
     assert checked.loc["p_rule", "verdict"] == "fail"
-    assert set(checked.drop("p_rule")["verdict"]) == {"pass"}
+    of_changes = ["sure", "right", "again"]
+    assert set(checked.loc[of_changes, "verdict"]) == {"does not apply"}
+    assert set(checked.drop(["p_rule", *of_changes])["verdict"]) == {"pass"}
     assert overall(checked) == "fail"
+    assert met_in_words(checked["verdict"]) == "5 of 6 that apply"
+    assert overall(checked.drop("p_rule")) == "pass"
+    assert overall(checked.loc[of_changes]) == "does not apply"
 
 
 def test_the_figures_are_those_of_the_scene(scene, model):
-    refits = refit(scene, CELL, "demographic_parity", count=2)
+    refits = refit(scene, CELL, "demographic_parity", count=3)
     assert list(refits.shares) == ["right", "sure", "worse_off"]
     facts = facts_of(scene, model.decisions_test, CELL, refits)
     figures = scene.figures(model.decisions_test)
@@ -154,7 +173,10 @@ def test_the_figures_are_those_of_the_scene(scene, model):
     assert facts.measured["accuracy_lost"].value == pytest.approx(f["accuracy"] - figures["accuracy"], abs=1e-12)
     before, after, y = scene.decisions_test, model.decisions_test, scene.test.y.to_numpy()
     assert facts.worse == ((before == 1) & (after == 0)).sum()  # passing is favourable
-    assert facts.measured["worse_off"].value == facts.worse / len(y)
+    worse_off = facts.measured["worse_off"]
+    assert worse_off.value == facts.worse / len(y)
+    shares = refits.shares["worse_off"]
+    assert shares.min() <= worse_off.refits[0] <= worse_off.refits[1] <= shares.max()
     assert facts.measured["right"].value == (after == y)[before != after].mean()
     for name in ("p_rule", "dm", "accuracy_lost", "changed", "sure", "right"):
         low, high = facts.measured[name].refits
@@ -198,9 +220,22 @@ def test_the_best_of_a_sweep_meets_the_requirements_or_is_the_nearest(scene, swe
     assert not nearest.meets
     assert nearest.broken == ["a P-Rule of 1 or more", "no decision changed"]
     total = (1.0 - points["p_rule"]) + points["change_rate"]
-    assert nearest.place == total.argmin()
+    assert nearest.place == total[points["change_rate"] > 0].idxmin()
     for asked in (Requirements(worse_off=0.001), Requirements(direction="worsen"), Requirements(again=0.5)):
         assert best_under(asked, scene, sweep).verdict in ("pass", "fail", "cannot tell")
+
+
+def test_a_model_that_changes_nobody_is_the_best_only_if_f_meets_what_is_required(scene, sweep):
+    idle = replace(sweep.models[0], decisions_test=scene.decisions_test, scores_test=scene.scores_test)
+    point = pd.DataFrame([sweep.points.iloc[0].to_dict() | scene.figures(scene.decisions_test) | {"change_rate": 0.0}])
+    points = pd.concat([sweep.points, point], ignore_index=True)
+    with_it = replace(sweep, models=(*sweep.models, idle), points=points)
+    alone = replace(sweep, models=(idle,), points=point)
+    asked = Requirements(p_rule=0.99, changed=0.0)  # f is nearest to that, and fails it
+    assert not best_under(asked, scene, with_it).is_f
+    assert best_under(asked, scene, alone).is_f
+    assert best_under(Requirements(changed=0.0), scene, with_it).is_f
+    assert not best_under(Requirements(again=0.5), scene, with_it).is_f  # which does not apply to f
 
 
 def test_a_model_that_has_collapsed_or_turns_f_around_is_no_success(scene):
@@ -233,13 +268,3 @@ def test_a_limited_update_is_swept_and_told():
     lines = lines_of("commod", 6, form=form)
     assert {cell.others[1:] for line in lines for cell in line} == {form}
     assert lines[0][0].words == "λ_fair 0, λ_ratio 0, nobody loses, 2 features"
-
-
-def test_people_worse_off_have_an_interval_over_refits(scene, model):
-    refits = refit(scene, CELL, "demographic_parity", count=3)
-    measured = facts_of(scene, model.decisions_test, CELL, refits).measured["worse_off"]
-    assert (
-        refits.shares["worse_off"].min() <= measured.refits[0] <= measured.refits[1] <= refits.shares["worse_off"].max()
-    )
-    had = scene.decisions_test == scene.task.spec.favourable
-    assert measured.value == (had & (model.decisions_test != scene.decisions_test)).mean()

@@ -59,7 +59,7 @@ def test_exit_codes(files, capsys):
     assert "Non-White, changed for the better: 48 of 188 then, 38 of 177 now" in said
     assert "is spread as it was" in said
     assert run(files, '{"changed": 0.9}') == 0
-    assert "at most 90 % of the decisions changed" in capsys.readouterr().out
+    assert "at most 90% of the decisions changed" in capsys.readouterr().out
     assert run(files, '{"p_rule": 1, "changed": 0.001}') == 1
     assert "fail" in capsys.readouterr().out
     assert run(files, '{"p_rule": 0.6}') == 0  # cannot be told: not broken

@@ -80,7 +80,8 @@ def bring() -> None:
     try:
         uploaded = take_upload(f"decision_upload_{here.uploads}")
     except UploadError as error:
-        here.fault, here.record = str(error), None
+        put_away()
+        brought().fault = str(error)
         return
     if uploaded is None:
         return

@@ -10,7 +10,7 @@ import numpy as np
 from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.wait import result_of
 from commod.dashboard.state.settings import Settings
-from commod.dashboard.views.methods import on_explore
+from commod.dashboard.views.methods import Form, on_explore
 from commod.decisions import Interview, models_to_choose_from
 from commod.experiments import Scene, Sweep, prepare
 
@@ -39,8 +39,8 @@ class Offer:
         return on_explore(self.settings, self.sweep.models[place].cell)
 
 
-def offer_of(settings: Settings, place: Any) -> Offer:
-    """The models to choose from, waited for with a progress bar at `place`."""
-    sweep: Sweep = result_of(tasks.sweep("commod", settings), place, "Training models to choose from")
+def offer_of(settings: Settings, place: Any, form: Form = ()) -> Offer:
+    """The models to choose from, waited for with a progress bar at `place`; `form` is what limits their update."""
+    sweep: Sweep = result_of(tasks.sweep("commod", settings, form), place, "Training models to choose from")
     scene = prepare(*settings.scene())
     return Offer(settings, scene, sweep, Interview(models_to_choose_from(scene, sweep)))

@@ -14,6 +14,7 @@ SHOWN = {
     "pass": ":green[:material/check_circle:] **pass**",
     "fail": ":red[:material/cancel:] **fail**",
     "cannot tell": ":orange[:material/help:] **cannot tell**",
+    "does not apply": ":gray[:material/do_not_disturb_on:] **does not apply**",
 }
 assert set(SHOWN) == set(VERDICTS)
 
@@ -33,15 +34,21 @@ def _title(row: dict[Any, Any]) -> str:
 
 
 def verdict_in_words(checked: pd.DataFrame, people: int, subject: str) -> str:
-    """How many requirements a model meets, in one sentence."""
-    total = len(checked)
-    met, failed, untold = ((checked["verdict"] == name).sum() for name in VERDICTS)
-    what = "requirement" if total == 1 else "requirements"
-    if met == total:
-        return f"{subject} meets {'the one requirement' if total == 1 else f'all {total} {what}'}."
-    text = f"{subject} meets {met} of {total} {what}" if met else f"{subject} meets none of {total} {what}"
-    if failed:
-        text += f"; {failed} {'fails' if failed == 1 else 'fail'}"
-    if untold:
-        text += f"; {untold} cannot be told with {people:,} people"
-    return f"{text}."
+    """How many requirements a model meets, of those that apply to it, in one sentence."""
+    met, failed, untold, beside = ((checked["verdict"] == name).sum() for name in VERDICTS)
+    total = len(checked) - beside
+    measured = checked["value"][checked["verdict"] == "cannot tell"].notna().all()  # so that people would settle it
+    cannot = f"cannot be told with {people:,} people" if measured else "cannot be told"
+    if not total:
+        return f"Nothing that is required applies to {subject[0].lower()}{subject[1:]}: nobody's decision changes."
+    if total == 1:
+        verb = "meets" if met else "fails" if failed else f"{cannot} to meet"
+        parts = [f"{subject} {verb} the one requirement{' that applies' if beside else ''}"]
+    else:
+        count = f"all {total}" if met == total else f"{met or 'none'} of {total}"
+        parts = [f"{subject} meets {count} requirements{' that apply' if beside else ''}"]
+        parts += [f"{failed} {'fails' if failed == 1 else 'fail'}"] if failed else []
+        parts += [f"{untold} {cannot}"] if untold else []
+    if beside:
+        parts.append(f"{beside} {'does' if beside == 1 else 'do'} not apply, as nobody's decision changes")
+    return f"{'; '.join(parts)}."

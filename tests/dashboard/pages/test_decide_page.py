@@ -1,16 +1,24 @@
 """The Decide page, headless."""
 
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
 import pytest
 
 from commod.dashboard.jobs import service, tasks
 from commod.dashboard.jobs.results import fit_result
+from commod.dashboard.pages.decide import models
 from commod.dashboard.pages.decide.brought import LINES, WHAT
 from commod.dashboard.pages.decide.models import form_of, keeping
-from commod.dashboard.pages.decide.verdict import TABLE
+from commod.dashboard.pages.decide.sign import NO_REASON, NOT_KEPT, usual_reason
+from commod.dashboard.pages.decide.verdict import TABLE, answer_in_words, worth_knowing
 from commod.dashboard.state.settings import defaults
 from commod.dashboard.views.verdicts import verdict_in_words
 from commod.datasets import load_task
 from commod.decisions import (
+    Facts,
+    Measured,
     Requirements,
     check_requirements,
     facts_of,
@@ -48,7 +56,7 @@ def test_without_a_requirement_the_page_says_what_to_do_and_shows_an_example():
     press(app, "The four-fifths rule: P-Rule at least 0.8")
     assert app.query_params["req"] == "p_rule:0.8"
     assert app.number_input(key="required_p_rule").value == 0.8
-    assert "The model on your screen meets none of 1 requirement; 1 fails." in words(app)
+    assert "The model on your screen fails the one requirement." in words(app)
 
 
 def test_a_requirement_is_switched_on_and_given_a_number():
@@ -68,7 +76,7 @@ def test_every_model_is_judged_by_every_requirement(decided):
     assert list(found) == [
         "All together",
         "A P-Rule of 0.5 or more",
-        "At most 20 % of the decisions changed",
+        "At most 20% of the decisions changed",
         "Nobody worse off",
         "Decisions changed",
     ]
@@ -79,6 +87,22 @@ def test_every_model_is_judged_by_every_requirement(decided):
     assert "refits [" in found["A P-Rule of 0.5 or more"][0]
     assert "refits [" not in found["A P-Rule of 0.5 or more"][2]
     assert "chosen on the people on whom it is judged" in captions(app)
+
+
+@pytest.mark.slow
+def test_four_groups_are_judged_as_two_are():
+    app = fine(
+        run(PAGE, data="law_school", groups="race_sex", req="p_rule:0.8;right:0.5;again:0.8", methods="commod,lpp")
+    )
+    found = {row[0]: row[1:] for row in tables(app)[TABLE]}
+    assert "<strong>✗ fail</strong>" in found["A P-Rule of 0.8 or more"][1]  # f
+    assert "meets 0 of 1 that applies" in found["All together"][1]
+    for wanted in ("At least 50% of the changes right by the record", "At least 80% of the changes happen again"):
+        assert "<strong>– does not apply</strong>" in found[wanted][1]
+    assert "Does not apply, as nobody's decision changes: f, as it is." in captions(app)
+    fill(app, who="Ada", role="head", why="So.")
+    press(app, "Sign")
+    assert read_record(record_json(record_of(app)))["data"]["name"] == "law_school.race_sex"
 
 
 def test_the_others_are_refitted_if_somebody_asks(decided):
@@ -147,10 +171,74 @@ def test_the_sentence_counts_what_is_met():
     assert told(changed=0.1, worse_off=0) == "f meets all 2 requirements."
     assert told(changed=0.1, p_rule=0.8) == "f meets 1 of 2 requirements; 1 fails."
     assert told(p_rule=0.8, dm=0.0) == "f meets none of 2 requirements; 2 fail."
+    assert told(p_rule=0.8, right=0.5) == (
+        "f fails the one requirement that applies; 1 does not apply, as nobody's decision changes."
+    )
+    assert told(changed=0.1, worse_off=0, right=0.5, sure=0.1) == (
+        "f meets all 2 requirements that apply; 2 do not apply, as nobody's decision changes."
+    )
+    assert told(again=0.8) == "Nothing that is required applies to f: nobody's decision changes."
+    assert told(p_rule=0.25) == "f cannot be told with 1,376 people to meet the one requirement."
+    changing = replace(facts, better=1)  # without refits
+    untold = check_requirements(Requirements(changed=0.1, again=0.8), changing)
+    assert verdict_in_words(untold, 1376, "g") == "g meets 1 of 2 requirements; 1 cannot be told."
     assert told(p_rule=0.25, changed=0.1) == "f meets 1 of 2 requirements; 1 cannot be told with 1,376 people."
 
 
+def test_what_is_not_required_is_told_where_it_speaks_against_the_changes():
+    answers = fit_result(defaults("law_school")).answers()
+    right, sure = answers["right"], answers["sure"]
+    assert right.mark == sure.mark == "bad"
+    assert worth_knowing(answers, Requirements(p_rule=0.8)) == f"{right.sentence} {sure.sentence}"
+    assert worth_knowing(answers, Requirements(right=0.5)) == sure.sentence
+    assert worth_knowing({"right": right, "sure": replace(sure, value=0.0)}, Requirements(right=0.5)) == ""
+
+
+def test_what_takes_refits_is_said_to_come(monkeypatch):
+    result = fit_result(defaults("law_school"))
+    monkeypatch.setattr(models, "refits_of_screen", lambda result: None)
+    (sentence,) = models.on_screen(result, Requirements(again=0.8)).checked["sentence"]
+    assert sentence == "It takes refits to tell, and they are being computed."
+
+
 # ---- signing ----
+
+
+def candidate(name, verdicts, lost=0.0, better=0, worse=0, collapse=""):
+    facts = Facts({"accuracy_lost": Measured(lost)}, 1000, better, worse)
+    checked = pd.DataFrame({"wanted": [f"wish {place}" for place in range(len(verdicts))], "verdict": verdicts})
+    return models.Candidate(name, name, "", None, np.zeros(0), facts, checked, collapse)
+
+
+@pytest.mark.parametrize(
+    ("other", "reason"),
+    [
+        ({"verdicts": ["fail", "fail"]}, "fails: wish 0"),  # the decided model fails the second one, too
+        ({"verdicts": ["cannot tell", "pass"]}, "cannot be told: wish 0"),
+        ({"verdicts": ["pass", "pass"], "better": 40, "worse": 5}, ""),  # better in everything
+        ({"verdicts": ["pass", "pass"], "lost": 0.034, "better": 40}, "less accurate by 1.4 points"),
+        (
+            {"verdicts": ["pass", "fail"], "better": 150, "worse": 7},
+            "changes 157 decisions, not 125; 7 worse off, not 5",
+        ),
+        ({"verdicts": ["does not apply", "fail"]}, ""),
+        ({"verdicts": ["pass", "pass"], "collapse": "It decides everybody alike."}, "It decides everybody alike."),
+    ],
+)
+def test_a_reason_that_is_filled_in_holds_against_the_decided_model(other, reason):
+    decided = candidate("screen", ["pass", "fail"], lost=0.02, better=120, worse=5)
+    assert usual_reason(candidate("lpp", **other), decided) == reason
+
+
+def test_one_other_model_is_told_of_by_itself():
+    beside = [candidate("screen", ["pass"]), candidate("f", ["fail"])]
+    assert answer_in_words(beside, waiting=True) == "So far, of other models there is f: it does not meet everything."
+
+
+def test_a_model_that_changes_nobody_is_said_to_decide_as_f():
+    assert candidate("commod", ["pass"]).subject == "COMMOD's best (the same decisions as f)"
+    assert candidate("f", ["pass"]).subject == "f"
+    assert candidate("commod", ["pass"], better=1).subject == "COMMOD's best"
 
 
 def fill(app, **texts):
@@ -229,9 +317,12 @@ def test_what_is_typed_outlives_a_slider_and_another_page():
     assert app.text_input(key="sign_why_f").value == "too unfair"
     fine(app.selectbox(key="sign_decided").set_value("f").run())
     fill(app, role="head")
+    assert NOT_KEPT in captions(app)
+    fine(app.text_input(key="sign_why_screen").set_value("").run())
     press(app, "Sign")
     record = record_of(app)
     assert record["model"]["method"] == "f"
+    assert NO_REASON in record["signature"]["rejected"].values()
     assert set(record["signature"]["rejected"]) == {
         "COMMOD (λ_fair 2, λ_ratio 0.05, λ_concepts 0.05, k 2)",
         "COMMOD (λ_fair 0, λ_ratio 0.05)",
@@ -263,6 +354,7 @@ def test_a_decision_is_checked_at_once_and_trained_again_if_somebody_asks(signed
     [
         (b"", "The file is empty"),
         (b"[" * 100_000, "nested"),
+        (b'{"format": "commod-portable/1"}', "the file of a model (from Take home), not of a decision"),
         (b'{"format": "commod-decision/9"}', "no decision that can be read here"),
         (b'{"format": "commod-decision/1", "<img src=x onerror=alert(1)>": 1}', "has no field"),
     ],
@@ -273,6 +365,7 @@ def test_what_is_no_decision_gets_a_sentence(content, sentence):
     (error,) = app.error
     assert sentence in error.value.replace("\\", "")
     assert not let_through(app)
+    assert not press(app, "Put it away").error
 
 
 def test_a_changed_decision_and_one_about_other_data_are_told(signed):
@@ -288,6 +381,7 @@ def test_a_changed_decision_and_one_about_other_data_are_told(signed):
     assert "The data here are not those that were signed for." in app.error[0].value
 
 
+@pytest.mark.slow
 def test_a_decision_about_uploaded_data_goes_with_them():
     app = run("pages/your_data.py")
     for label in ("Open it here", "Use these data"):

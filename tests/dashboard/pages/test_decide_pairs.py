@@ -9,22 +9,27 @@ from commod.dashboard.pages.decide import pairs
 from commod.dashboard.state.settings import defaults, in_words
 from commod.dashboard.views.pairs import Offer
 from commod.decisions import Interview, Preference, models_to_choose_from
-from commod.decisions.pairs import MOST, Trade
+from commod.decisions.pairs import MOST_ASKED, Trade
 from tests.dashboard.driving import fine, small_sweep, words
 
 SCRIPT = """
+import streamlit as st
+from commod.decisions import Requirements
 from commod.dashboard.pages.decide import pairs
 from commod.dashboard.state import session
 session.enter("pages/decide.py")
-pairs.show()
+pairs.show(Requirements(direction="improve" if st.toggle("One way", key="one_way") else ""))
 session.keep_link()
 """
 
 
 @pytest.fixture
 def section(monkeypatch):
-    def offered(settings, place):
+    def offered(settings, place, form=()):
         scene, sweep = small_sweep()
+        if form:  # other models
+            assert dict(form)["direction"] == "improve"
+            sweep = replace(sweep, models=sweep.models[:4], points=sweep.points.iloc[:4])
         return Offer(settings, scene, sweep, Interview(models_to_choose_from(scene, sweep)))
 
     monkeypatch.setattr(pairs, "offer_of", offered)
@@ -83,10 +88,12 @@ def test_a_reload_goes_on_where_it_was(section):
     again = section(pairs=link)
     assert "**Question 3**" in words(again)
     assert words(again) == words(app)
-    assert "**Question 4**" in words(click(again, "s"))
+    assert "**Question 3** of 8 to 15 (1 skipped)" in words(click(again, "s"))  # it counts for nothing
 
 
-@pytest.mark.parametrize("link", ["", "zzz", "ABCDEF", "000000x", "1" * 500, "<script>", "abcdef" + "a" * (MOST + 1)])
+@pytest.mark.parametrize(
+    "link", ["", "zzz", "ABCDEF", "000000x", "1" * 500, "<script>", "abcdef" + "a" * (MOST_ASKED + 1)]
+)
 def test_a_damaged_link_asks_whether_to_begin(section, link):
     assert "Begin" in [button.label for button in section(pairs=link).button]
 
@@ -98,9 +105,17 @@ def test_answers_about_other_models_are_left_out_with_a_sentence(section):
     assert not click(app, "b").warning
 
 
+def test_models_keep_to_what_is_required_and_answers_about_others_are_left_out(section):
+    app = click(click(section(), "begin"), "a")
+    assert "**Question 2**" in words(app)
+    app = fine(app.toggle(key="one_way").set_value(True).run())
+    assert "about other models" in app.warning[0].value
+    assert "**Question 1**" in words(app)
+
+
 def test_who_skips_everything_is_told_so(section):
     interview = Interview(models_to_choose_from(*small_sweep()))
-    app = section(pairs=interview.digest + "s" * MOST)
+    app = section(pairs=interview.digest + "s" * MOST_ASKED)
     assert len(interview.models) == 5, "so there are ten pairs"
     assert "Too few questions were answered to tell: 0 of 10." in app.info[0].value
 
@@ -116,15 +131,18 @@ def test_consistency_is_said_plainly():
     def told(**what):
         return replace(Preference(0, 0.9, 9, Trade(2, 0.12), None, 9, 9, 5.5, 0.02, 2, 2), **what)
 
-    steady = pairs.consistency_in_words(told())
-    assert steady.startswith("**Your answers fit together.** One preference explains 9 of 9 choices")
+    steady = pairs.certainty_in_words(told())
+    assert steady.startswith("**Your answers fit together, and are 90% sure**")
+    assert "One preference explains 9 of 9 choices" in steady
     assert steady.endswith("you answered 2 the same way.")
-    assert "Take this with care" in pairs.consistency_in_words(told(chance=0.4))
-    assert "you answered the other way" in pairs.consistency_in_words(told(same=0, repeated=1))
-    assert pairs.sure_in_words(told(same=1)).startswith("Taken at their word")
+    for doubtful in (told(chance=0.4), told(same=0, repeated=1), told(same=1)):
+        said = pairs.certainty_in_words(doubtful)
+        assert said.startswith("**Your answers do not clearly fit together, so take this setting with care.**")
+        assert "% sure" not in said
+    assert "you answered the other way" in pairs.certainty_in_words(told(same=0, repeated=1))
     words = pairs.trade_in_words(told(), "demographic_parity")
     assert words == (
         "What you traded, on average: 2 times you chose the fairer model and gave up 1 point of accuracy for 0.120 of "
         "P-Rule."
     )
-    assert "no difference in any pair" in pairs.consistency_in_words(told(choices=0, explained=0))
+    assert "no difference in any pair" in pairs.certainty_in_words(told(choices=0, explained=0))

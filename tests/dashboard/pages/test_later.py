@@ -168,7 +168,7 @@ def test_the_session_requires_what_it_requires(monkeypatch):
     monkeypatch.setattr(session, "requirements", lambda: Requirements(changed=0.5), raising=False)
     app = fine(run(PAGE))
     assert [row[0] for row in tables(app)["What is required, on these people"]] == [
-        "at most 50 % of the decisions changed"
+        "at most 50% of the decisions changed"
     ]
 
 

@@ -168,7 +168,7 @@ def test_the_report_tells_what_was_required_and_who_signed():
     for row in check_requirements(decided.requirements, decided.facts).itertuples():
         assert f"{row.wanted[0].upper()}{row.wanted[1:]} " in text
         assert row.sentence in text
-    assert "At most 2 % of the decisions changed ✗ fail" in text
+    assert "At most 2% of the decisions changed ✗ fail" in text
     assert "for the model of this report" in text
     assert decided.record["sha256"] in text
     assert "COMMOD λ_fair" in text  # beside this model and f

@@ -35,11 +35,14 @@ def draw_brought() -> Pending | None:
         type=["json"],
         key=f"decision_upload_{here.uploads}",
         on_change=bring,
-        max_upload_size=max(1, MAX_BYTES // 2**20),
+        max_upload_size=MAX_BYTES // 2**20,
         help=tip("decision_file"),
     )
     if here.fault:
-        st.error(f"{escape_markdown(here.name)}: {escape_markdown(here.fault)}", icon=":material/error:")
+        named = ": ".join(filter(None, (here.name, here.fault)))
+        st.error(escape_markdown(named), icon=":material/error:")
+        if here.record is None:
+            _offer_to_put_away()
     if here.record is None:
         return None
     _tell(here.record)
@@ -53,7 +56,7 @@ def draw_brought() -> Pending | None:
     with st.container(horizontal=True):
         if task is not None and here.lines is None and here.ticket is None:
             st.button("Train it again and compare", icon=":material/replay:", on_click=_begin, args=(here, task))
-        st.button("Put it away", icon=":material/close:", on_click=put_away, key="decision_away")
+        _offer_to_put_away()
     if here.lines is not None:
         _compare(here)
     if here.ticket is None:
@@ -65,6 +68,10 @@ def draw_brought() -> Pending | None:
         place.progress(ticket.progress, text=in_line("Training it again; the bar shows the time used", ticket))
 
     return Pending(here.ticket, lambda ticket: _take(here, ticket), look, held=True)
+
+
+def _offer_to_put_away() -> None:
+    st.button("Put it away", icon=":material/close:", on_click=put_away, key="decision_away")
 
 
 def _begin(here: Brought, task: Task) -> None:

@@ -13,6 +13,7 @@ from commod.dashboard.jobs.results import FitResult
 from commod.dashboard.jobs.service import get
 from commod.dashboard.jobs.wait import result_of
 from commod.dashboard.state.controls import join, split
+from commod.dashboard.state.page_state import PageState
 from commod.dashboard.state.settings import Settings, features_of, in_words
 from commod.dashboard.views.methods import Form, label_of, on_explore
 from commod.decisions import (
@@ -29,13 +30,19 @@ from commod.decisions.verdicts import Verdict
 from commod.experiments import Sweep
 from commod.experiments import checks as library
 from commod.experiments.refits import Refits
+from commod.experiments.scene import SceneKey
 from commod.experiments.sweep import Cell
 from commod.models.competitors import METHODS
 
 # Names of the two that are no method's best.
 SCREEN, KEPT_F = "screen", "f"
+# What is said of a model that changes nobody.
+AS_F = "the same decisions as f"
 # In the order in which models stand side by side.
-_ORDER: dict[Verdict, int] = {"pass": 0, "cannot tell": 1, "fail": 2}
+_ORDER: dict[Verdict, int] = {"pass": 0, "does not apply": 1, "cannot tell": 2, "fail": 3}
+
+# Scenes and criteria on which the others are refitted, too: it takes a minute and more, so somebody has to ask for it.
+asked_refits: PageState[set[tuple[SceneKey, str]]] = PageState("decide_refits", set)
 
 
 @dataclass(frozen=True)
@@ -73,7 +80,13 @@ class Candidate:
     @property
     def subject(self) -> str:
         """As it is called in a sentence."""
-        return {SCREEN: "the model on your screen", KEPT_F: "f", "commod": "COMMOD's best"}.get(self.name, self.title)
+        told = {SCREEN: "the model on your screen", KEPT_F: "f", "commod": "COMMOD's best"}.get(self.name, self.title)
+        return f"{told} ({AS_F})" if self.is_as_f else told
+
+    @property
+    def is_as_f(self) -> bool:
+        """Whether it is another model than f and decides as f does about everybody."""
+        return self.name != KEPT_F and not self.facts.changed
 
     @property
     def in_full(self) -> str:
@@ -82,7 +95,7 @@ class Candidate:
 
     @property
     def met(self) -> int:
-        """How many requirements it meets."""
+        """How many requirements it meets; one that does not apply is not met."""
         return int((self.checked["verdict"] == "pass").sum())
 
 
@@ -107,9 +120,18 @@ def on_screen(result: FitResult, required: Requirements) -> Candidate:
     facts: Facts = result.keep(name, lambda: facts_of(result.scene, result.decisions, result.cell, refits))
     collapse: str = result.keep("collapse", lambda: collapse_of(result.scene, result.decisions, result.scores))
     checked = check_requirements(required, facts)
+    if refits is None and facts.changed:  # this page always asks for them
+        checked = _refits_are_coming(checked)
     setting = in_words(result.settings)
     here = (result.cell, result.decisions, facts, checked, collapse, result.settings)
     return Candidate(SCREEN, "On your screen", setting, *here)
+
+
+def _refits_are_coming(checked: pd.DataFrame) -> pd.DataFrame:
+    """The same, where it takes refits to tell and they are being computed."""
+    waits = (checked["requirement"] == "again") & checked["value"].isna()
+    told = "It takes refits to tell, and they are being computed."
+    return checked.assign(sentence=checked["sentence"].mask(waits, told))
 
 
 def refits_of_screen(result: FitResult) -> Refits | None:
@@ -134,6 +156,8 @@ def best_of(settings: Settings, result: FitResult, sweep: Sweep, required: Requi
         decisions = best.model.decisions_test
         facts = result.keep(f"facts of {cell}", lambda: facts_of(result.scene, decisions, cell, refits))
         checked = check_requirements(required, facts)
+    elif settings.problem() in asked_refits() and facts.changed:
+        checked = _refits_are_coming(checked)
     there = on_explore(settings, cell) if sweep.method == "commod" else None
     title = f"{label_of(sweep.method)}, best" if sweep.method == "commod" else label_of(sweep.method)
     rest: tuple[Any, ...] = (facts, checked, best.collapse, there)

@@ -15,20 +15,15 @@ from commod.dashboard.jobs.results import FitResult
 from commod.dashboard.jobs.service import get, go_on, submit
 from commod.dashboard.jobs.tasks import Task
 from commod.dashboard.jobs.wait import Pending, draw_pending
-from commod.dashboard.pages.decide.models import SCREEN, Candidate, form_of, side_by_side
+from commod.dashboard.pages.decide.models import AS_F, SCREEN, Candidate, asked_refits, form_of, side_by_side
 from commod.dashboard.pages.decide.verdict import answer_in_words, draw_pictures, paint_table
 from commod.dashboard.state import session
-from commod.dashboard.state.page_state import PageState
 from commod.dashboard.state.settings import Settings
 from commod.dashboard.text.glossary import tip
 from commod.dashboard.views import methods as sweeps
 from commod.dashboard.views.verdicts import verdict_in_words
 from commod.decisions import Requirements
 from commod.experiments import Sweep, checks
-from commod.experiments.scene import SceneKey
-
-# Scenes and criteria on which the others are refitted, too: it takes a minute and more, so somebody has to ask for it.
-_asked: PageState[set[tuple[SceneKey, str]]] = PageState("decide_refits", set)
 
 
 @dataclass
@@ -53,8 +48,9 @@ class Beside:
         self._offer_refits()
         st.caption(
             "Of each method the most accurate model that meets the requirements beyond doubt, else that meets them at "
-            "all, else the nearest; it is chosen on the people on whom it is judged, which flatters it a little. In "
-            "brackets: 95 % interval over people. ○: the method must know the group of everyone it decides on."
+            "all, else the nearest that changes anybody; it is chosen on the people on whom it is judged, which "
+            "flatters it a little. In brackets: 95\u00a0% interval over people. ○: the method must know the group of "
+            "everyone it decides on."
         )
         draw_pictures(self.candidates, self.required)
         self._go_on()
@@ -79,7 +75,8 @@ class Beside:
             return
         free = session.can_go_to(best.there)
         with st.container(border=True, horizontal=True, vertical_alignment="center"):
-            st.markdown(verdict_in_words(best.checked, best.facts.people, f"COMMOD at {best.setting}"))
+            told = verdict_in_words(best.checked, best.facts.people, f"COMMOD at {best.setting}")
+            st.markdown(f"{told} It makes {AS_F}." if best.is_as_f else told)
             st.button(
                 "Take this setting",
                 icon=":material/tune:",
@@ -94,7 +91,7 @@ class Beside:
     def _refits(self) -> dict[str, Task]:
         """The refits that are asked for and not there yet, by model."""
         wanted = {SCREEN: tasks.refits(self.result)} if self.result.changed_test.any() else {}
-        if self.settings.problem() in _asked():
+        if self.settings.problem() in asked_refits():
             wanted |= self._refits_of_others()
         return {name: task for name, task in wanted.items() if get(task) is None}
 
@@ -109,11 +106,11 @@ class Beside:
     def _offer_refits(self) -> None:
         """A button for the refits of the others."""
         missing = [task for task in self._refits_of_others().values() if get(task) is None]
-        if missing and self.settings.problem() not in _asked():
+        if missing and self.settings.problem() not in asked_refits():
             st.button(
                 "Refit the others, too",
                 icon=":material/replay:",
-                on_click=lambda: _asked().add(self.settings.problem()),
+                on_click=lambda: asked_refits().add(self.settings.problem()),
                 help=tip("decide_refits", count=checks.COMPARED_REFITS),
             )
 

@@ -8,13 +8,17 @@ from commod.dashboard.jobs.service import go_on
 from commod.dashboard.jobs.wait import draw_pending
 from commod.dashboard.pages.decide import others, pairs, verdict
 from commod.dashboard.pages.decide.brought import draw_brought
-from commod.dashboard.pages.decide.models import on_screen
-from commod.dashboard.pages.decide.required import draw_requirements
+from commod.dashboard.pages.decide.models import on_screen, refits_of_screen
+from commod.dashboard.pages.decide.required import draw_requirements, meanings
 from commod.dashboard.pages.decide.sign import draw_sign
 from commod.dashboard.state import session
+from commod.dashboard.text.glossary import words
 from commod.dashboard.views import frame
 from commod.dashboard.views import methods as sweeps
 from commod.dashboard.views.model import current_model
+
+# Words of the verdicts.
+EXPLAINED = "\n\n".join(f"**{word.title}**: {word.tip}" for word in (words()[name] for name in ("f", "refits")))
 
 
 def show() -> None:
@@ -23,25 +27,26 @@ def show() -> None:
     st.title("Would you sign this model?")
     st.markdown(
         "Say what a model has to do before you would use it. Each requirement is checked on people whom it has not "
-        "learnt from, beside **f** and the best model of every other method."
+        "learnt from, beside **f**, the model in use, and the best model of every other method."
     )
     result = current_model()
     session.keep_link(**sweeps.link())
-    st.header("What do you require?", anchor="required")
+    st.header("What do you require?", anchor="required", help=meanings(session.current().task_name))
     required = draw_requirements()
     if not required:
         go_on()  # nothing
-        pairs.show()
+        pairs.show(required)
         checking = draw_brought()
         session.keep_link(**sweeps.link())
         draw_pending(checking)
         return
-    st.header("Does it hold?", anchor="verdict")
-    verdict.draw_verdict(on_screen(result, required), required)
+    st.header("Does it hold?", anchor="verdict", help=EXPLAINED)
+    answers = result.answers(refits=refits_of_screen(result))
+    verdict.draw_verdict(on_screen(result, required), required, answers)
     st.header("The others beside it", anchor="others")
     beside = others.Beside(session.current(), result, required)
     beside.draw()
-    pairs.show()
+    pairs.show(required)
     st.header("Sign", anchor="sign")
     draw_sign(result, beside.candidates, required)
     checking = draw_brought()

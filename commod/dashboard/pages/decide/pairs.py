@@ -9,16 +9,18 @@ from functools import partial
 
 import streamlit as st
 
+from commod.dashboard.pages.decide.models import form_of
 from commod.dashboard.state import session
 from commod.dashboard.state.page_state import PageState
 from commod.dashboard.state.settings import Settings, in_words
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.glossary import tip
+from commod.dashboard.views.methods import Form
 from commod.dashboard.views.pairs import Offer, offer_of
 from commod.dashboard.views.peoples_words import bullets, in_peoples_words
 from commod.dashboard.views.room import say_aloud
-from commod.decisions import ANSWERS, Answer, Preference
-from commod.decisions.pairs import FEWEST, MOST
+from commod.decisions import ANSWERS, Answer, Preference, Requirements
+from commod.decisions.pairs import FEWEST, MOST, MOST_ASKED
 from commod.experiments.scene import SceneKey
 from commod.metrics.figures import CRITERIA
 from commod.uploads.limits import count_of
@@ -27,7 +29,7 @@ Problem = tuple[SceneKey, str]
 # Fewer answers than this lead nowhere.
 TOO_FEW = 3
 # In a link: which models were asked about, and a letter for each answer.
-_WRITTEN = re.compile(rf"([0-9a-f]{{6}})([{''.join(ANSWERS)}]{{1,{MOST}}})")
+_WRITTEN = re.compile(rf"([0-9a-f]{{6}})([{''.join(ANSWERS)}]{{1,{MOST_ASKED}}})")
 
 
 @dataclass
@@ -37,7 +39,7 @@ class Asking:
     kept: str = ""  # of the link, until the models are there
     digest: str = ""  # of the models
     answers: list[Answer] = field(default_factory=list)
-    lost: bool = False  # whether the answers of the link were about other models
+    lost: bool = False  # whether the answers so far were about other models
 
     @property
     def text(self) -> str:
@@ -54,8 +56,8 @@ def _from_link() -> dict[Problem, Asking]:
 state = PageState("pairs", _from_link)
 
 
-def show() -> None:
-    """The section, from top to bottom."""
+def show(required: Requirements) -> None:
+    """The section, from top to bottom; the models keep to the features and the direction that are required."""
     st.header("Choose by pairs", anchor="pairs")
     settings = session.current()
     asking = state().get(settings.problem())
@@ -63,12 +65,12 @@ def show() -> None:
     if asking is None:
         _invite(settings)
         return
-    offer = _offer(settings, asking)
+    offer = _offer(settings, asking, form_of(settings, required))
     if offer is None:
         return
     session.carry(pairs=asking.text)
     if asking.lost:
-        st.warning("The answers in the link were about other models than there are now: they are left out.")
+        st.warning("The answers so far were about other models than there are now: they are left out.")
     pair = offer.interview.next_question(asking.answers)
     if pair is not None:
         _ask(asking, offer, pair)
@@ -90,10 +92,10 @@ def _begin(settings: Settings) -> None:
     state()[settings.problem()] = Asking()
 
 
-def _offer(settings: Settings, asking: Asking) -> Offer | None:
+def _offer(settings: Settings, asking: Asking, form: Form) -> Offer | None:
     """The models, and with them the answers of a link."""
     try:
-        offer = offer_of(settings, st.empty())
+        offer = offer_of(settings, st.empty(), form)
     except ValueError as error:
         st.error(f"There are no models to choose from: {escape_markdown(error)}", icon=":material/error:")
         return None
@@ -101,11 +103,13 @@ def _offer(settings: Settings, asking: Asking) -> Offer | None:
         logging.getLogger(__name__).exception("The models to choose from could not be trained.")
         st.error("The models to choose from could not be trained, for a reason of ours.", icon=":material/error:")
         return None
+    found = _WRITTEN.fullmatch(asking.text)  # of a link, or of this session
     asking.digest = offer.interview.digest
-    if found := _WRITTEN.fullmatch(asking.kept):
-        asking.lost = found[1] != asking.digest
-        asking.answers = [] if asking.lost else offer.interview.replay(found[2])
-        asking.kept = ""
+    if found and found[1] != asking.digest:
+        asking.lost, asking.answers = True, []
+    elif found and asking.kept:
+        asking.answers = offer.interview.replay(found[2])
+    asking.kept = ""
     return offer
 
 
@@ -114,8 +118,10 @@ def _offer(settings: Settings, asking: Asking) -> Offer | None:
 
 def _ask(asking: Asking, offer: Offer, pair: tuple[int, int]) -> None:
     """Two models side by side, or one above the other on a phone, and what may be said of them."""
-    number = len(asking.answers) + 1
-    st.markdown(f"**Question {number}** of {FEWEST} to {MOST}: which one would you rather answer for?")
+    skipped = sum(answer.said == "s" for answer in asking.answers)
+    number = len(asking.answers) - skipped + 1
+    apart = f" ({skipped} skipped)" if skipped else ""
+    st.markdown(f"**Question {number}** of {FEWEST} to {MOST}{apart}: which one would you rather answer for?")
     told = [in_peoples_words(offer.scene, offer.decisions(place)) for place in pair]
     for letter, texts, cell in zip("ab", told, st.columns(2, gap="small"), strict=True):
         with cell.container(border=True, height="stretch", vertical_alignment="distribute"):
@@ -161,10 +167,9 @@ def _tell(asking: Asking, offer: Offer) -> None:
     with st.container(border=True):
         st.markdown(f"**Your answers lead to {in_words(there)}.**")
         st.markdown(bullets(in_peoples_words(offer.scene, offer.decisions(found.place))))
-        st.markdown(sure_in_words(found))
+        st.markdown(certainty_in_words(found))
         if traded := trade_in_words(found, offer.settings.fairness):
             st.markdown(traded)
-        st.markdown(consistency_in_words(found))
         with st.container(horizontal=True, gap="small"):
             _take(there)
             _start_again(offer)
@@ -194,15 +199,6 @@ def fit_together(found: Preference) -> bool:
     return found.chance <= 0.1 and found.same == found.repeated
 
 
-def sure_in_words(found: Preference) -> str:
-    """How sure the answers are of the model."""
-    told = (
-        f"**{found.sure:.0%} sure** that it is the best for you among COMMOD's models, or nearly: of what lies between "
-        "your best and your worst model it then loses no more than a twentieth."
-    )
-    return told if fit_together(found) else f"Taken at their word, they are {told}"
-
-
 def trade_in_words(found: Preference, fairness: str) -> str:
     """What was given up for what; empty if no question was about that."""
     figure = CRITERIA[fairness].figure
@@ -217,16 +213,21 @@ def trade_in_words(found: Preference, fairness: str) -> str:
     return f"What you traded, on average: {'; '.join(told)}." if told else ""
 
 
-def consistency_in_words(found: Preference) -> str:
-    """How consistent the answers were, plainly."""
+def certainty_in_words(found: Preference) -> str:
+    """How sure the answers are of the model, and how consistent they were: if they are not, nothing is sure."""
     if not found.choices:
-        return "You saw no difference in any pair, so nothing can be said of how consistent the answers were."
-    careful = "Take this with care: your answers do not clearly fit together"
-    told = "Your answers fit together" if fit_together(found) else careful
-    told = (
-        f"**{told}.** One preference explains {found.explained} of {count_of(found.choices, 'choice', 'choices')} "
-        f"between A and B; of answers at random it would explain {found.by_chance:.1f} on average, and as many as this "
-        f"in {round(100 * found.chance)} of 100 cases."
+        return "**This is a guess:** you saw no difference in any pair."
+    told = "**Your answers do not clearly fit together, so take this setting with care.**"
+    if fit_together(found):
+        told = (
+            f"**Your answers fit together, and are {found.sure:.0%} sure** that this is the best for you among "
+            "COMMOD's models, or nearly: of what lies between your best and your worst model it then loses no more "
+            "than a twentieth."
+        )
+    told += (
+        f" One preference explains {found.explained} of {count_of(found.choices, 'choice')} between A and B; "
+        f"of answers at random it would explain {found.by_chance:.1f} on average, and as many as this in "
+        f"{round(100 * found.chance)} of 100 cases."
     )
     if found.repeated == 1:
         how = "the same way" if found.same else "the other way"

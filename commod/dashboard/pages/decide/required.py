@@ -17,6 +17,11 @@ from commod.decisions import DIRECTIONS, RULES, Requirements, RequirementsError,
 EXAMPLE = Requirements(p_rule=0.8)
 
 
+def meanings(task: str) -> str:
+    """What is counted under each requirement, in Markdown."""
+    return "\n\n".join(f"**{rule.title}**: {rule.meaning}" for rule in rules_of(task).values())
+
+
 def draw_requirements() -> Requirements:
     """The requirements, to be chosen; returns them."""
     required, task = session.requirements(), session.current().task_name

@@ -26,6 +26,11 @@ from commod.uploads.limits import count_of
 FILE_NAME = "commod-decision.json"
 # Letters of a name, of a role and of a reason for rejecting one model.
 MAX_LINE = 200
+# What the record says of an alternative of which nobody has said why it is rejected.
+NO_REASON = "no reason given"
+NOT_KEPT = (
+    "What you type and sign here is lost when you reload or close the page: download the decision once it is signed."
+)
 
 
 def draw_sign(result: FitResult, candidates: Sequence[Candidate], required: Requirements) -> None:
@@ -49,9 +54,10 @@ def draw_sign(result: FitResult, candidates: Sequence[Candidate], required: Requ
     tomorrow = date.today() + timedelta(days=1)
     here.look_again = max(here.look_again, tomorrow)
     st.date_input("Look at it again on", min_value=tomorrow, width=220, **_field("look_again"))
-    rejected = _rejected([one for one in candidates if one is not decided])
+    rejected = _rejected([one for one in candidates if one is not decided], decided)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button("Sign", type="primary", icon=":material/draw:", on_click=_press, help=tip("sign"))
+        st.caption(NOT_KEPT)
         place = st.empty()
     if here.signing:
         here.signing = False
@@ -88,8 +94,8 @@ def _say_how_it_stands(decided: Candidate) -> None:
     st.caption(escape_markdown(told))
 
 
-def _rejected(others: Sequence[Candidate]) -> dict[str, str]:
-    """The alternatives that are rejected, each with a reason: at first all that are shown, by what they break."""
+def _rejected(others: Sequence[Candidate], decided: Candidate) -> dict[str, str]:
+    """The alternatives that are rejected, each with a reason: at first all that are shown, by where they are worse."""
     here, titles = draft(), {one.name: one.title for one in others}
 
     def choose(names: list[str]) -> None:
@@ -107,30 +113,47 @@ def _rejected(others: Sequence[Candidate]) -> dict[str, str]:
     columns = st.columns(2, gap="medium") if named else []
     for place, one in enumerate(named):
         with columns[place % 2]:
-            found[one.in_full] = _reason(one)
+            found[one.in_full] = _reason(one, decided) or NO_REASON
     return found
 
 
-def _reason(one: Candidate) -> str:
-    reason = draft().reasons.get(one.name, _usual_reason(one))
+def _reason(one: Candidate, decided: Candidate) -> str:
+    reason = draft().reasons.get(one.name, usual_reason(one, decided))
 
     def take(text: str) -> None:
         draft().reasons[one.name] = clean_line(text, MAX_LINE)
 
-    st.text_input(f"Why not {one.subject}", max_chars=MAX_LINE, **mirrored(f"sign_why_{one.name}", reason, take))
+    st.text_input(
+        f"Why not {one.subject}",
+        max_chars=MAX_LINE,
+        placeholder=f"Say why; else the record says “{NO_REASON}”",
+        **mirrored(f"sign_why_{one.name}", reason, take),
+    )
     return reason
 
 
-def _usual_reason(one: Candidate) -> str:
-    """What speaks against a model, until somebody says it otherwise."""
-    if one.collapse:
+def usual_reason(one: Candidate, decided: Candidate) -> str:
+    """What speaks against a model and not against the one that is decided for; empty if nothing is known."""
+    if one.collapse and not decided.collapse:
         return clean_line(one.collapse, MAX_LINE)
+    met = decided.checked["verdict"] == "pass"
     for verdict, words in (("fail", "fails"), ("cannot tell", "cannot be told")):
-        rows = one.checked[one.checked["verdict"] == verdict]["wanted"]
+        rows = one.checked["wanted"][met & (one.checked["verdict"] == verdict)]
         if len(rows):
             return clean_line(f"{words}: {', '.join(rows)}", MAX_LINE)
-    changed = count_of(one.facts.changed, "decision")
-    return f"meets everything, with {changed} changed"
+    here, there = one.facts, decided.facts
+    told = []
+    if (points := 100 * (_accuracy_lost(one) - _accuracy_lost(decided))) >= 0.05:
+        told.append(f"less accurate by {points:.1f} points")
+    if here.changed > there.changed:
+        told.append(f"changes {here.changed:,} decisions, not {there.changed:,}")
+    if here.worse > there.worse:
+        told.append(f"{here.worse:,} worse off, not {there.worse:,}")
+    return "; ".join(told)
+
+
+def _accuracy_lost(one: Candidate) -> float:
+    return one.facts.measured["accuracy_lost"].value
 
 
 def _make(

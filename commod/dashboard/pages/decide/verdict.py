@@ -11,7 +11,7 @@ import streamlit as st
 from markupsafe import Markup
 
 from commod.charts.decisions import plot_requirement
-from commod.dashboard.pages.decide.models import SCREEN, Candidate, keeping
+from commod.dashboard.pages.decide.models import AS_F, SCREEN, Candidate, keeping
 from commod.dashboard.state import session
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.glossary import tip
@@ -19,15 +19,17 @@ from commod.dashboard.text.html import piece, style
 from commod.dashboard.views.chart import draw
 from commod.dashboard.views.checks import changing_table
 from commod.dashboard.views.verdicts import lines_of_verdicts, verdict_in_words
-from commod.decisions import RULES, VERDICTS, Requirements
+from commod.decisions import RULES, VERDICTS, Requirements, met_in_words
+from commod.decisions.verdicts import rounded
+from commod.explain.checks import Answer
 
 TABLE = "The models side by side"
 # What an update is to be by which nobody can lose, or gain.
 ONE_WAY = {"improve": "nobody can lose", "worsen": "nobody can gain"}
 
 
-def draw_verdict(shown: Candidate, required: Requirements) -> None:
-    """The decision in one sentence, and a line for each requirement with what it would take."""
+def draw_verdict(shown: Candidate, required: Requirements, answers: Mapping[str, Answer]) -> None:
+    """The decision in one sentence, a line for each requirement with what it would take, and bad signs besides."""
     st.markdown(f"**{verdict_in_words(shown.checked, shown.facts.people, 'The model on your screen')}**")
     if shown.collapse:
         st.warning(
@@ -35,7 +37,15 @@ def draw_verdict(shown: Candidate, required: Requirements) -> None:
             icon=":material/warning:",
         )
     st.markdown(lines_of_verdicts(shown.checked))
+    if told := worth_knowing(answers, required):
+        st.markdown(f":orange[:material/error:] **Not required, yet worth knowing:** {escape_markdown(told)}")
     _offer_to_keep(shown, required)
+
+
+def worth_knowing(answers: Mapping[str, Answer], required: Requirements) -> str:
+    """What speaks against the changes and is not asked for; `answers` are those to "Do these changes make sense?"."""
+    doubtful = [answer for name, answer in answers.items() if name not in required.limits]
+    return " ".join(answer.sentence for answer in doubtful if answer.mark in ("look", "bad"))
 
 
 def _offer_to_keep(shown: Candidate, required: Requirements) -> None:
@@ -61,17 +71,29 @@ def _offer_to_keep(shown: Candidate, required: Requirements) -> None:
 def answer_in_words(candidates: Sequence[Candidate], *, waiting: bool) -> str:
     """Who of the others meets the requirements, in words."""
     others = [one for one in candidates if one.name != SCREEN]
-    meets = [one.subject for one in others if one.verdict == "pass"]
+    passing = [one for one in others if one.verdict == "pass"]
+    meets = [one.subject for one in passing]
     perhaps = [one.subject for one in others if one.verdict == "cannot tell"]
     so_far = "So far, of" if waiting else "Of"
+    if len(others) == 1:
+        return f"{so_far} other models there is {others[0].subject}: {_ONE[others[0].verdict]}."
     text = f"{so_far} the {len(others)} others, "
     if meets:
-        text += f"{_listed(meets)} {'meets' if len(meets) == 1 else 'meet'} everything"
+        applies = " that applies" if any((one.checked["verdict"] == "does not apply").any() for one in passing) else ""
+        text += f"{_listed(meets)} {'meets' if len(meets) == 1 else 'meet'} everything{applies}"
     else:
         text += "none meets everything beyond doubt"
     if perhaps:
         text += f"; of {_listed(perhaps)} it cannot be told"
     return f"{text}."
+
+
+_ONE = {
+    "pass": "it meets everything",
+    "fail": "it does not meet everything",
+    "cannot tell": "whether it meets everything cannot be told",
+    "does not apply": "nothing that is required applies to it",
+}
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -99,18 +121,18 @@ def table_html(candidates: Sequence[Candidate]) -> Markup:
         for one in candidates
     ]
     rows.append(("Decisions changed", changed))
-    models = [(one.title, one.setting) for one in candidates]
+    models = [(one.title, ": ".join(filter(None, (one.setting, AS_F if one.is_as_f else "")))) for one in candidates]
     return style() + style("verdicts") + piece("verdicts", "Required", models, rows, TABLE)
 
 
-_KINDS = {"pass": "pass", "fail": "fail", "cannot tell": "untold"}
+_KINDS = {"pass": "pass", "fail": "fail", "cannot tell": "untold", "does not apply": "beside"}
 
 
 def _together(one: Candidate) -> tuple[str, str, str]:
     sign = f"{VERDICTS[one.verdict]} {one.verdict}"
     if one.collapse:
         return "fail", "✗ no model any more", one.collapse
-    return _KINDS[one.verdict], sign, f"{one.met} of {len(one.checked)} met"
+    return _KINDS[one.verdict], sign, f"meets {met_in_words(one.checked['verdict'])}"
 
 
 def _cell(row: Mapping[Any, Any], one: Candidate) -> tuple[str, str, str]:
@@ -129,7 +151,8 @@ def _cell(row: Mapping[Any, Any], one: Candidate) -> tuple[str, str, str]:
         if row["takes"]:
             parts.append(f"takes {row['takes']}")
         if not math.isnan(row["more_people"]):
-            parts.append(f"about {_rounded(row['more_people'])} more people would settle it")
+            side = "holds" if row["holds"] else "does not hold"
+            parts.append(f"about {rounded(row['more_people'])} more people would settle that it {side}")
     else:
         parts.append(row["sentence"])
     return _KINDS[verdict], f"{VERDICTS[verdict]} {verdict}", "\n".join(parts)
@@ -138,11 +161,6 @@ def _cell(row: Mapping[Any, Any], one: Candidate) -> tuple[str, str, str]:
 def _heading(wanted: str) -> str:
     """A requirement at the beginning of a line; f stays f."""
     return wanted if wanted.startswith("f ") else f"{wanted[0].upper()}{wanted[1:]}"
-
-
-def _rounded(count: float) -> str:
-    """To two digits: it is an estimate."""
-    return f"{float(f'{count:.2g}'):,.0f}"
 
 
 # ---- pictures ----
@@ -164,12 +182,23 @@ def draw_pictures(candidates: Sequence[Candidate], required: Requirements) -> No
                     title=rule.title.removesuffix(f" {rule.side}"),
                     percent=rule.percent,
                 )
+                _say_who_is_not_drawn(candidates, name)
     if told:
         st.caption(
             "Dashed: the limit. Thick: 95 % interval over people. Thin below it: where 95 % of the refits are, where "
-            "there are any. A model of which there is nothing to measure, as of changes where nobody changes, is not "
-            "drawn."
+            "there are any."
         )
+
+
+def _say_who_is_not_drawn(candidates: Sequence[Candidate], name: str) -> None:
+    for verdict, words in (
+        ("does not apply", "Does not apply, as nobody's decision changes: {}."),
+        ("cannot tell", "Not measured: {}."),
+    ):
+        rows = {one.title: _row(one, name) for one in candidates}
+        missing = [title for title, row in rows.items() if row["verdict"] == verdict and math.isnan(row["value"])]
+        if missing:
+            st.caption(words.format(_listed(missing)))
 
 
 def _row(one: Candidate, name: str) -> Mapping[Any, Any]:

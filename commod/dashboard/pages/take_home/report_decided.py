@@ -10,7 +10,7 @@ import pandas as pd
 
 from commod.dashboard.jobs.results import FitResult
 from commod.dashboard.state.settings import in_words
-from commod.decisions import VERDICTS, Best, Facts, Requirements, check_requirements, facts_of_f, overall
+from commod.decisions import VERDICTS, Best, Facts, Requirements, check_requirements, facts_of_f, met_in_words, overall
 from commod.decisions.record import KEEP_F
 from commod.metrics.figures import CRITERIA, FIGURES
 from commod.models.competitors import METHODS
@@ -70,15 +70,20 @@ def _rivals(result: FitResult, decided: Decided, checked: pd.DataFrame) -> list[
     def row(title: str, setting: str, found: pd.DataFrame, decisions: Any, verdict: str = "") -> list[str]:
         figures = scene.figures(decisions)
         told = [figure.show(figures[figure.name]) for figure in (fair, FIGURES["accuracy"], FIGURES["change_rate"])]
-        met = int((found["verdict"] == "pass").sum())
-        return [title, setting, _sign(verdict or overall(found)), f"{met}\u00a0of\u00a0{len(found)}", *told]
+        return [title, setting, _sign(verdict or overall(found)), met_in_words(found["verdict"]), *told]
 
     if not decided.rivals:
         return []
     of_f = check_requirements(decided.requirements, facts_of_f(scene))
     own = row("This model", in_words(result.settings), checked, result.decisions)
     others = [
-        row(METHODS[best.method].title, best.model.cell.words, best.checked, best.model.decisions_test, best.verdict)
+        row(
+            METHODS[best.method].title,
+            f"{best.model.cell.words}{' (decides as f)' if best.is_f else ''}",
+            best.checked,
+            best.model.decisions_test,
+            best.verdict,
+        )
         for best in decided.rivals
     ]
     return [own, row("f, as it is", "–", of_f, scene.decisions_test), *others]
@@ -107,11 +112,13 @@ def _signed(result: FitResult, record: Mapping[str, Any]) -> dict[str, Any]:
 
 def _met(verdicts: list[dict[str, Any]]) -> str:
     """How many requirements were met when it was signed; empty where nothing was required."""
-    counts = {verdict: sum(row["verdict"] == verdict for row in verdicts) for verdict in VERDICTS}
     if not verdicts:
         return ""
-    told = f"{counts['pass']} of {len(verdicts)} met when it was signed"
-    return f"{told}; {counts['fail']} not met, {counts['cannot tell']} could not be told"
+    found = [row["verdict"] for row in verdicts]
+    told = f"Met {met_in_words(found)} when it was signed; {found.count('fail')} not met"
+    told += f", {found.count('cannot tell')} could not be told"
+    beside = found.count("does not apply")
+    return f"{told}, {beside} did not apply" if beside else told
 
 
 def _capital(text: str) -> str:
