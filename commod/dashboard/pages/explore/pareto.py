@@ -20,9 +20,11 @@ from commod.dashboard.state import session
 from commod.dashboard.state.settings import Settings, in_words
 from commod.dashboard.text.language import FIRST
 from commod.dashboard.views.chart import draw
+from commod.dashboard.views.glance import known_line
 from commod.dashboard.views.points import point_columns
 from commod.dashboard.views.table import Table, fold
 from commod.dashboard.views.words import say, say_declared
+from commod.experiments import Sweep
 from commod.metrics.figures import CRITERIA
 
 POINTS = "All points as a table"
@@ -66,7 +68,7 @@ def _points(result: FitResult, sweep: pd.DataFrame | None) -> tuple[pa.Table, li
     for i, s in enumerate(known):
         shown = session.state().tried[s]
         rows.append((TRIED, shown["fairness"], shown["accuracy"], shown["change_rate"], in_words(s), i, 0, ""))
-    return pa.concat_tables([behind, _rows(rows), above]).combine_chunks(), known
+    return pa.concat_tables([behind, _line(here), _rows(rows), above]).combine_chunks(), known
 
 
 def _fixed_points(result: FitResult, sweep: pd.DataFrame | None) -> tuple[pa.Table, pa.Table]:
@@ -76,14 +78,21 @@ def _fixed_points(result: FitResult, sweep: pd.DataFrame | None) -> tuple[pa.Tab
     if sweep is not None:
         for *shown, best in _values(sweep, CRITERIA[here.fairness].figure_name, *_MEASURES, "settings", "best"):
             behind.append((SWEEP, *shown, -1, shown[0], "frontier" if best else ""))
-    path = list(_values(result.path, "fairness", *_MEASURES, "lambda_fair"))
-    for *shown, value in path:
-        behind.append((PATH, *shown, in_words(replace(here, lambda_fair=value)), -1, value, "path"))
-    above = [(CURRENT, *path[-1][:3], in_words(here), -1, 0, ""), (DEPLOYED, *path[0][:3], "unchanged", -1, 0, "")]
+    path = list(_values(result.path, "fairness", *_MEASURES))
+    above = [(CURRENT, *path[-1], in_words(here), -1, 0, ""), (DEPLOYED, *path[0], "unchanged", -1, 0, "")]
     return _rows(behind), _rows(above)
 
 
-def draw_pareto(result: FitResult) -> Callable[[], None]:
+def _line(here: Settings) -> pa.Table:
+    """The models of every λ_fair beside this one that are known."""
+    rows = []
+    for value, result in known_line(here).items():
+        (shown,) = _values(result.path.iloc[-1:], "fairness", *_MEASURES)
+        rows.append((PATH, *shown, in_words(result.settings), -1, value, "path"))
+    return _rows(rows)
+
+
+def draw_pareto(result: FitResult, sweep: pd.DataFrame | None) -> Callable[[], None]:
     """Fairness and accuracy of everything tried; returns what draws the table of it, once there is time."""
     st.header(say("explore.trade_off"))
     views = session.options("view")
@@ -97,9 +106,6 @@ def draw_pareto(result: FitResult) -> Callable[[], None]:
         label_visibility="collapsed",
     )
     settings = result.settings
-
-    found = get(tasks.sweep("commod", settings))
-    sweep = None if found is None else found.points
     frame, known = _points(result, sweep)
 
     def clicked() -> None:
@@ -136,6 +142,12 @@ def draw_pareto(result: FitResult) -> Callable[[], None]:
         fold(points, result.path, place=table, above=lambda: _choose_tried(known))
 
     return draw_table
+
+
+def known_sweep(settings: Settings) -> Sweep | None:
+    """COMMOD's sweep behind the trade-off, if it is there."""
+    found: Sweep | None = get(tasks.sweep("commod", settings))
+    return found
 
 
 def begin_sweep(settings: Settings) -> Pending | None:
