@@ -39,7 +39,7 @@ def glance(result: FitResult, language: str) -> dict[str, Any]:
         figures = {name: result.path[name].iloc[-1] for name in ("fairness", "accuracy", "change_rate")}
         at = session.options("lambda_fair")[result.settings.lambda_fair]
         place = GRIDS["lambda_fair"].index(result.settings.lambda_fair)
-        return {"at": at, "place": place} | _of(
+        return {"at": at, "place": place, "words": f"λ_fair {at}"} | _of(
             result.scene, result.settings.fairness, result.decisions, figures, language
         )
 
@@ -66,7 +66,7 @@ def frontier_of(result: FitResult, sweep: Sweep, language: str) -> list[dict[str
         fairness = result.settings.fairness
         points = sweep.points.assign(fairness=sweep.points[CRITERIA[fairness].figure_name])
         return [
-            {"place": place, "mark": place}
+            {"place": place, "mark": place, "words": sweep.models[place].cell.words}
             | _of(result.scene, fairness, sweep.models[place].decisions_test, row, language)
             for place, row in enumerate(points.to_dict("records"))
             if row["best"]

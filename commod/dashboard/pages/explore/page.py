@@ -62,7 +62,7 @@ def show() -> None:
             st.stop()
         with first_paint(), right:
             sweep = known_sweep(settings)
-            draw_table = draw_pareto(result, None if sweep is None else sweep.points)
+            draw_table = draw_pareto(result, sweep)
         let_browser_draw()
         with first_paint():
             with head:

@@ -24,6 +24,7 @@ class Hand {
     listen("pointercancel", this.released);
     listen("keydown", this.typed);
     listen("pointermove", this.moved);
+    listen("pointerout", this.left);
     listen("click", this.clicked);
   }
 
@@ -148,6 +149,7 @@ class Hand {
     const { left, top, width, height } = mark.getBoundingClientRect();
     this.ghost.style.left = `${left + width / 2}px`;
     this.ghost.style.top = `${top + height / 2}px`;
+    this.ghost.dataset.setting = model.words;
   }
 
   // ---- along the curve ----
@@ -180,6 +182,10 @@ class Hand {
     const found = this.nearest(event);
     if (found) this.follow(found.model, found.mark);
     else this.rest();
+  }
+
+  left(event) {
+    if (event.relatedTarget === null) this.rest(); // out of the window
   }
 
   clicked(event) {
