@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -16,16 +16,16 @@ from commod.dashboard.jobs.service import can_work_ahead, get, go_on, submit
 from commod.dashboard.jobs.tasks import Task
 from commod.dashboard.jobs.wait import Pending
 from commod.dashboard.state import session
-from commod.dashboard.state.settings import CONTROLS, GRIDS, Settings
+from commod.dashboard.state.settings import CONTROLS, Settings
 
 
 def begin_ahead(settings: Settings) -> list[Pending]:
     """Train them while nobody waits; once every λ_fair is known the page is drawn anew, and the picture follows it."""
     if not (uses("ahead") and can_work_ahead()):
         return []
-    line = [task for task in (tasks.ahead(each, Priority.LINE) for each in _line(settings)) if get(task) is None]
-    beside = [task for task in map(tasks.ahead, _neighbours(settings)) if get(task) is None]
-    go_on(*line, *beside)
+    missing = [task for task in all_ahead(settings, session.access().allows) if get(task) is None]
+    go_on(*missing)
+    line = [task for task in missing if task.steps[0].priority is Priority.LINE]
     left = {task.key for task in line}
 
     def arrived(task: Task, _: Ticket) -> None:
@@ -36,20 +36,16 @@ def begin_ahead(settings: Settings) -> list[Pending]:
     return [Pending(submit(task), partial(arrived, task)) for task in line]
 
 
-def _line(settings: Settings) -> list[Settings]:
-    """The same at every λ_fair, the nearest first."""
-    values = GRIDS["lambda_fair"] if session.access().allows("lambda_fair") else ()
-    here = GRIDS["lambda_fair"].index(settings.lambda_fair)
-    nearest = sorted(range(len(values)), key=lambda place: abs(place - here))
-    return [replace(settings, lambda_fair=values[place]) for place in nearest]
-
-
-def _neighbours(settings: Settings) -> Iterator[Settings]:
-    """The same one step to either side on each of the other sliders."""
+def all_ahead(settings: Settings, allows: Callable[[str], bool]) -> list[Task]:
+    """Every λ_fair, the nearest first, then one step to either side on each other slider that may be moved."""
+    found = []
     for name, declared in CONTROLS.items():
-        if declared.decides == "model" and declared.grid and name != "lambda_fair" and session.access().allows(name):
-            place = declared.grid.index(getattr(settings, name))
-            for other in (place - 1, place + 1):
-                if 0 <= other < len(declared.grid):
-                    there: dict[str, Any] = {name: declared.grid[other]}
-                    yield replace(settings, **there)
+        if declared.decides != "model" or not declared.grid or not allows(name):
+            continue
+        here = declared.grid.index(getattr(settings, name))
+        near = sorted(range(len(declared.grid)), key=lambda place: abs(place - here))
+        whole = name == "lambda_fair"
+        for place in near[1:] if whole else near[1:3]:
+            there: dict[str, Any] = {name: declared.grid[place]}
+            found.append(tasks.ahead(replace(settings, **there), Priority.LINE if whole else Priority.AHEAD))
+    return found
