@@ -17,7 +17,6 @@ from commod.charts.compare import (
     plot_who_changed,
 )
 from commod.charts.curves import plot_f1_by_depth
-from commod.charts.dots import plot_hundred
 from commod.charts.export import export_chart
 from commod.charts.paper import plot_by_depth, plot_scatter
 from commod.charts.pareto import KINDS, plot_pareto
@@ -32,7 +31,6 @@ __all__ = [
     "plot_changes",
     "plot_contributions",
     "plot_f1_by_depth",
-    "plot_hundred",
     "plot_methods",
     "plot_overlap",
     "plot_pareto",

@@ -15,7 +15,7 @@ __all__ = ["KINDS", "plot_pareto"]
 # What a row of the frame may be, in drawing order, with its colour, shape and size in square pixels.
 KINDS = {
     "Frontier of a sweep": (palette.FRONTIER, "circle", 20),
-    "Path from f to g": (palette.PATH, "circle", 30),
+    "Every λ_fair": (palette.PATH, "circle", 30),
     "Tried before": (palette.TRAIL, "square", 100),
     "g, this setting": (palette.G, "circle", 240),
     "f, as deployed": (palette.F, "diamond", 130),

@@ -9,7 +9,7 @@ import pandas as pd
 
 from commod.datasets.task import Split, Task
 
-__all__ = ["explain_hundred"]
+__all__ = ["count_hundred", "explain_hundred"]
 
 
 def explain_hundred(task: Task, rows: Split, before: Any, after: Any) -> pd.DataFrame:
@@ -24,6 +24,14 @@ def explain_hundred(task: Task, rows: Split, before: Any, after: Any) -> pd.Data
         and so on. The first two are rounded; the other two are the nearest that lead from the one to the other, each
         less than 1 away from its share.
     """
+    people = count_hundred(task, rows, before, after)
+    names = {code: {"group": task.groups[code]} for code in people}
+    found = pd.DataFrame.from_dict({code: names[code] | row for code, row in people.items()}, orient="index")
+    return found.rename_axis("code")
+
+
+def count_hundred(task: Task, rows: Split, before: Any, after: Any) -> dict[int, dict[str, Any]]:
+    """The rows of `explain_hundred` by code, without names: a frame takes ten times as long."""
     weight = None if rows.weight is None else rows.weight.to_numpy()
     n = len(task.groups)
     sensitive = rows.sensitive.to_numpy()
@@ -39,9 +47,6 @@ def explain_hundred(task: Task, rows: Split, before: Any, after: Any) -> pd.Data
     fell = np.floor(50 * (raised + lowered) - (then - first) / 2 + 0.5).astype(int)
     fell = np.clip(fell, np.maximum(0, first - then), most)
     whole = {"before": first, "now": then, "raised": fell + then - first, "lowered": fell}
-    return pd.DataFrame(
-        {"group": [task.groups[code] for code in here], "count": sizes[here]}
-        | found
-        | {f"of_100_{name}": people for name, people in whole.items()},
-        index=pd.Index(here, name="code"),
-    )
+    columns = {"count": sizes[here]} | found | {f"of_100_{name}": people for name, people in whole.items()}
+    lists = {name: column.tolist() for name, column in columns.items()}
+    return {code: {name: column[i] for name, column in lists.items()} for i, code in enumerate(here.tolist())}

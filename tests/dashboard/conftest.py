@@ -1,4 +1,4 @@
-"""What all tests of pages go without: SHAP, COMMOD's long sweep, and a hundred refits."""
+"""What all tests of pages go without: SHAP, COMMOD's long sweep, a hundred refits, and what is trained ahead."""
 
 import functools
 from dataclasses import replace
@@ -33,6 +33,13 @@ def without_shap(request, monkeypatch):
         monkeypatch.setattr(accounts, "draw_shap", lambda person: None)
         monkeypatch.setattr(explore, "begin_shap", lambda result: None)
         monkeypatch.setattr(lesson, "draw_shap", lambda result: None)
+
+
+@pytest.fixture(autouse=True)
+def nothing_ahead(request, monkeypatch):
+    """Of the settings beside the one on the screen none is trained, except for tests marked ``with_ahead``."""
+    if "with_ahead" not in request.keywords:
+        monkeypatch.setattr(explore, "begin_ahead", lambda settings: [])
 
 
 def _swept(values, ratios):

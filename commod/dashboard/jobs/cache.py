@@ -34,12 +34,13 @@ class ResultCache:
                 self._kept.move_to_end(key)
             return self._kept.get(key)
 
-    def put(self, key: Hashable, result: Any) -> None:
-        """Keep a result, in place of an older one of the same key."""
+    def put(self, key: Hashable, result: Any, *, first_to_go: bool = False) -> None:
+        """Keep a result, in place of an older one of the same key; one that is `first_to_go` drives out no other."""
         with self._lock:
             if key in self._kept:
                 self._drop(key)
             self._kept[key] = result
+            self._kept.move_to_end(key, last=not first_to_go)
             self._bytes += weight_of(result)
             while len(self._kept) > self.max_results or (self._bytes > self.max_bytes and len(self._kept) > 1):
                 self._drop(next(iter(self._kept)))

@@ -12,7 +12,7 @@ from typing import Any
 from joblib import cpu_count
 
 from commod.dashboard.jobs.cache import ResultCache, weight_of
-from commod.dashboard.jobs.scheduling import REST, Priority, uses
+from commod.dashboard.jobs.scheduling import MOST_AHEAD, REST, Priority, uses
 
 # Called by a job with the share done, as often as it can; raises `Abandoned` once nobody waits for the job.
 Report = Callable[[float], None]
@@ -77,7 +77,7 @@ class _Job:
 
     @property
     def is_over(self) -> bool:
-        return self.error is not None or len(self.results) == len(self.stages)
+        return self.error is not None or len(self.results) >= len(self.stages)
 
     @property
     def at_hand(self) -> _Job:
@@ -228,6 +228,12 @@ class WorkQueue:
         """
         with self._changed:
             job = self._jobs.get(key)
+            if job is not None and self._is_more_urgent(stages, job):
+                if job in self._waiting:
+                    job.stages, self._places = stages, None
+                    self._changed.notify_all()
+                else:  # at work in the background: it may take its time there
+                    job = None
             if job is None:
                 job = _Job(key, stages, self.cache.get(key) or ())
                 if not job.is_over:
@@ -240,6 +246,17 @@ class WorkQueue:
                     self._changed.notify_all()
             job.waiting += 1
             return Ticket(self, job)
+
+    @staticmethod
+    def _is_more_urgent(stages: Sequence[Stage], job: _Job) -> bool:
+        """Whether what was to be done ahead of anybody's asking is asked for now."""
+        return job.stages[0].priority.is_ahead and not stages[0].priority.is_ahead
+
+    @property
+    def is_crowded(self) -> bool:
+        """Whether so much is to be done ahead of anybody's asking that no more should be."""
+        with self._changed:
+            return sum(job.stage.priority.is_ahead for job in self._waiting) >= MOST_AHEAD
 
     def forget(self, concerns: Callable[[Hashable], bool]) -> None:
         """Drop kept results whose key `concerns` what must go; jobs at work on it drop theirs when they end."""
@@ -354,7 +371,7 @@ class WorkQueue:
             self.finished += 1
             job.results = (*job.results, result)
             if not job.forgotten:
-                self.cache.put(job.key, _Results(job.results))
+                self.cache.put(job.key, _Results(job.results), first_to_go=job.stages[0].priority.is_ahead)
             if job.is_over:
                 self._close(job)
             elif job.waiting:

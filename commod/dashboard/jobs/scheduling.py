@@ -18,6 +18,7 @@ PIECES = {
     "moment": "A training that takes a moment is waited for before anything is drawn, so that nothing flickers.",
     "priorities": "Trainings come before what is said about models, and that before what runs in the background.",
     "one_by_one": "As many small trainings run at a time as there are processes for them; more would share the server.",
+    "ahead": "While nobody waits, the settings next to those on a screen are trained.",
     "rest": "A job in the background that is computed in the server rests while somebody waits for a training.",
     "idle_class": "The background's process gets only time that nobody else wants.",
     "no_delay": "Small messages are sent at once; the system would hold one back until the last is acknowledged.",
@@ -40,18 +41,27 @@ class Priority(IntEnum):
     EXPLAIN = 1  # what stands below the first picture
     SEARCH = 2  # somebody has pressed a button and watches a progress bar
     BACKGROUND = 3  # nobody has asked for it: SHAP, the sweep behind the trade-off
-    LAST = 4  # nobody has asked for it, and it takes seconds: refits
+    LINE = 4  # nobody may ever ask for it: every λ_fair beside a setting that somebody looks at
+    LAST = 5  # nobody has asked for it, and it takes seconds: refits
+    AHEAD = 6  # nobody may ever ask for it: the next step of every other slider
 
     @property
     def in_background(self) -> bool:
         """Whether it makes way for those who have a slider in hand."""
         return self >= Priority.SEARCH
 
+    @property
+    def is_ahead(self) -> bool:
+        """Whether it is a training that nobody has asked for yet."""
+        return self in (Priority.LINE, Priority.AHEAD)
+
 
 # ---- the queue ----
 
 # Seconds for which a job in the background rests, each time it reports, while others are at work.
 REST = 0.3
+# Jobs that may stand in line ahead of anybody's asking: with so many, others are at work enough.
+MOST_AHEAD = 100
 # With more rows a training is mostly numpy's work, which leaves the interpreter to others: it is not counted as small.
 HEAVY_ROWS = 20_000
 

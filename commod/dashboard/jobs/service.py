@@ -100,6 +100,11 @@ def go_on(*wanted: Task) -> None:
             kept[key] = submit(task)
 
 
+def can_work_ahead() -> bool:
+    """Whether there is a process for what nobody has asked for, and not too much of it in line."""
+    return bool(process_pool().workers) and not queue().is_crowded
+
+
 def forget(data: str) -> None:
     """Drop everything that was computed on a data set, and nothing else."""
     queue().forget(lambda key: isinstance(key, tuple) and key[1].data == data)

@@ -144,6 +144,13 @@ def fit(settings: Settings) -> Task:
     return Task("fit", settings.scene(), (model,), (train, explain))
 
 
+def ahead(settings: Settings, priority: Priority = Priority.AHEAD) -> Task:
+    """The same model before anybody has asked for it."""
+    model = settings.model()
+    train = Step(results.fit_result, (model,), priority, _is_large(settings.task_name))
+    return Task("fit", settings.scene(), (model,), (train,))
+
+
 def _of(kind: str, result: FitResult, function: Callable[..., Any], *arguments: Hashable, **how: Any) -> Task:
     """Something about a model."""
     settings = result.settings

@@ -16,15 +16,16 @@ from commod.dashboard.streamlit_internals import ON_EVERY_PAGE, SAY_ALOUD, TO_HI
 def headers() -> dict[str, str]:
     """Name to value of the security headers.
 
-    Vega compiles its expressions (unsafe-eval), and Streamlit and our own tables bring styles in the page
-    (unsafe-inline); scripts come from this server alone, but for those that stand in Streamlit's own page and four
-    of ours.
+    Vega compiles its expressions (unsafe-eval). Streamlit hands the script of a component to the browser as one that
+    the page itself has made (blob:), which only somebody can do whose scripts run already. Streamlit and our own
+    tables bring styles in the page (unsafe-inline). Scripts come from this server alone, but for those that stand in
+    Streamlit's own page and four of ours.
     """
     allowed = [*inline_scripts(), TO_TOP, TO_HINT, SAY_ALOUD, ON_EVERY_PAGE]
     hashes = " ".join(f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'" for text in allowed)
     policy = {
         "default-src": "'self'",
-        "script-src": f"'self' 'unsafe-eval' {hashes}".strip(),
+        "script-src": f"'self' 'unsafe-eval' blob: {hashes}".strip(),
         "style-src": "'self' 'unsafe-inline'",
         "img-src": "'self' data: blob:",
         "font-src": "'self' data:",

@@ -1,26 +1,36 @@
-"""The people of a model: who is decided about, and a hundred of each group as dots."""
+"""The people of a model: who is decided about, and a hundred of each group as dots that follow the hand."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import pandas as pd
-import pyarrow as pa
 import streamlit as st
 
-from commod.charts.dots import plot_hundred
+from commod.charts.pareto import PATH, SWEEP, TRIED
 from commod.dashboard.jobs.results import FitResult
 from commod.dashboard.state import session
+from commod.dashboard.state.settings import GRIDS
 from commod.dashboard.text.escape import escape_markdown
-from commod.dashboard.text.language import declared, phrase
-from commod.dashboard.text.stories import called, label_of, rows_of
-from commod.dashboard.views.chart import draw
+from commod.dashboard.text.stories import called
+from commod.dashboard.views.glance import FEW, frontier_of, glance, line_of, names_of, ordered
+from commod.dashboard.views.methods import on_explore
 from commod.dashboard.views.table import Table, fold
 from commod.dashboard.views.words import say, say_declared
+from commod.experiments import Sweep
 from commod.metrics.figures import CRITERIA
 
-# With more groups the dots are smaller.
-FEW = 3
+_BROWSER = Path(__file__).parent / "browser"
+_HTML = '<div class="hand"><dl class="figures"></dl><div class="groups"></div><div class="ghost" hidden></div></div>'
+_hand = st.components.v2.component(
+    "commod_hand",
+    html=_HTML,
+    css=(_BROWSER / "hand.css").read_text(),
+    js=(_BROWSER / "hand.js").read_text(),
+)
 
 
 def draw_story(result: FitResult) -> None:
@@ -29,18 +39,32 @@ def draw_story(result: FitResult) -> None:
     st.markdown(f"**{title}.** {escape_markdown(result.story(session.language()))} {say('explore.models')}")
 
 
-def draw_dots(result: FitResult) -> Callable[[], None]:
+def draw_dots(result: FitResult, sweep: Sweep | None) -> Callable[[], None]:
     """A hundred people of each group, by what g decides about them; returns what draws caption and table below."""
-    language, spec = session.language(), result.task.spec
-    yes = say_declared(spec.outcomes[1])
-    rows, title = result.keep(f"dots_{language}", lambda: _dots(result, language)), say("dots.table")
-    draw(
-        plot_hundred,
-        rows,
-        alt=say("dots.alt"),
-        table=title,
-        good=spec.favourable == 1,
-        few=len(result.hundred) <= FEW,
+    language, spec, settings = session.language(), result.task.spec, result.settings
+    here, names = glance(result, language), names_of(settings.fairness, language)
+    yes, no = say_declared(spec.outcomes[1]), say_declared(spec.outcomes[0])
+    said = (("stays", yes), ("now", yes), ("now", no), ("stays", no))
+    line = line_of(settings, language)
+    _hand(
+        key="hand",
+        data={
+            "here": here,
+            "line": line,
+            "frontier": [] if sweep is None else frontier_of(result, sweep, language),
+            "names": names,
+            "groups": len(here["groups"]),
+            "many": len(here["groups"]) > FEW,
+            "layout": "|".join([*names, str(len(here["groups"])), yes]),  # when it differs all is built anew
+            "states": [say(f"dots.{state}", outcome=outcome) for state, outcome in said],
+            "alt": say("dots.alt"),
+            "good": spec.favourable == 1,
+            "slider": session.widget_key("lambda_fair"),
+            "fixed": not session.access().allows("lambda_fair"),
+            "drawn": {"line": len(line), "frontier": 0 if sweep is None else len(sweep.models)},
+            "marks": {"line": PATH, "frontier": SWEEP, "tried": TRIED},
+        },
+        on_go_change=lambda: _go(st.session_state["hand"].go, sweep),
     )
     columns = {
         "called": (say("dots.group_column"), ""),
@@ -53,36 +77,26 @@ def draw_dots(result: FitResult) -> Callable[[], None]:
 
     def draw_table() -> None:
         told = say("dots.caption", people=say_declared(spec.people), yes=escape_markdown(yes))
-        st.caption(told if not CRITERIA[result.settings.fairness].by_label else f"{told} {say('dots.errors')}")
-        fold(Table(title, "dots_table", columns), lambda: _table(result, language))
+        st.caption(told if not CRITERIA[settings.fairness].by_label else f"{told} {say('dots.errors')}")
+        fold(Table(say("dots.table"), "dots_table", columns), lambda: _table(result, language))
 
     return draw_table
 
 
-def _ordered(result: FitResult) -> pd.DataFrame:
-    """Two groups in their order, more by how often f says yes, which stays while a slider moves."""
-    found = result.hundred
-    return found.sort_values("before", ascending=False, kind="stable") if len(found) > 2 else found
-
-
-def _dots(result: FitResult, language: str) -> pa.Table:
-    """Rows of the chart, one for each group."""
-    found = _ordered(result)
-    lines = 3 if len(found) <= FEW else 2
-    rows = rows_of(found).items()
-    labels = [label_of(language, result.task.spec, code, row, lines=lines) for code, row in rows]
-    people = {name: found[f"of_100_{name}"].tolist() for name in ("now", "raised", "lowered")}
-    no, yes = (declared(language, outcome) for outcome in result.task.spec.outcomes)
-    said = (("stays", yes), ("now", yes), ("now", no), ("stays", no))
-    states = {
-        f"state_{kind}": [phrase(language, f"dots.{state}", outcome=outcome)] * len(found)
-        for kind, (state, outcome) in enumerate(said)
-    }
-    return pa.table({"label": labels, "rank": list(range(len(found))), **people, **states})
+def _go(message: Any, sweep: Sweep | None) -> None:
+    """Callback: a point of the curve or of the frontier was clicked."""
+    kind, _, place = str(message).partition(" ")
+    here, cells = session.current(), [] if sweep is None else [model.cell for model in sweep.models]
+    number = int(place) if place.isdecimal() else -1
+    if kind == "line" and 0 <= number < len(GRIDS["lambda_fair"]):
+        session.go_to(replace(here, lambda_fair=GRIDS["lambda_fair"][number]))
+    elif kind == "frontier" and 0 <= number < len(cells):
+        session.go_to(on_explore(here, cells[number]).looked_at_as(here))
 
 
 def _table(result: FitResult, language: str) -> pd.DataFrame:
-    found, spec = _ordered(result), result.task.spec
+    found, spec = result.hundred, result.task.spec
+    found = found.loc[ordered(found.to_dict("index"))]
     better, worse = ("raised", "lowered") if spec.favourable == 1 else ("lowered", "raised")
     names = [called(language, spec, code) for code in found.index]
     return found.assign(called=names, better=found[better], worse=found[worse])

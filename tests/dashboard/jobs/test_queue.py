@@ -7,7 +7,7 @@ import pytest
 
 from commod.dashboard.jobs.cache import ResultCache
 from commod.dashboard.jobs.queue import Stage, WorkQueue
-from commod.dashboard.jobs.scheduling import Priority
+from commod.dashboard.jobs.scheduling import MOST_AHEAD, Priority
 from tests.waiting import wait_until
 
 
@@ -334,3 +334,52 @@ def test_small_work_waits_neither_for_heavy_work_nor_for_the_background(gate):
     assert take(queue.submit("fit", Stage(lambda report: "fit"))) == "fit"
     gate.open.set()
     assert [take(ticket) for ticket in (*heavy, search)] == ["done"] * 3
+
+
+def ahead(work, priority=Priority.AHEAD):
+    return Stage(work, priority)
+
+
+def test_what_is_asked_for_passes_all_that_is_done_ahead(gate):
+    queue, order = WorkQueue(workers=2, background=1), []
+    running = queue.submit("runs", ahead(gate.work()))
+    gate.started.wait()
+    waiting = [queue.submit(name, ahead(lambda report, name=name: order.append(name))) for name in "abc"]
+    asked = queue.submit("c", Stage(lambda report: "asked for"), Stage(lambda first, report: f"{first}, explained"))
+    assert take(asked) == "asked for, explained"  # at once, and with both of its stages
+    assert not order
+    gate.open.set()
+    assert take(running) == "done"
+    assert [take(ticket) for ticket in waiting] == [None, None, "asked for, explained"]
+    assert order == ["a", "b"]
+
+
+def test_nobody_waits_for_what_is_at_work_ahead_of_asking(gate):
+    queue = WorkQueue(workers=2, background=1)
+    slow = queue.submit("k", ahead(gate.work("slow")))
+    gate.started.wait()
+    assert take(queue.submit("k", Stage(lambda report: "quick"))) == "quick"
+    gate.open.set()
+    assert take(slow) == "slow"
+
+
+def test_only_so_much_is_done_ahead(gate):
+    queue = WorkQueue(workers=2, background=1)
+    tickets = [queue.submit(0, ahead(gate.work()))]
+    gate.started.wait()
+    while not queue.is_crowded:
+        tickets.append(queue.submit(len(tickets), ahead(gate.work())))
+        assert len(tickets) <= MOST_AHEAD + 1
+    assert len(tickets) == MOST_AHEAD + 1
+    for ticket in tickets:
+        ticket.leave()
+
+
+def test_what_nobody_asked_for_is_the_first_to_go():
+    cache = ResultCache(max_results=2)
+    cache.put("used", 1)
+    cache.put("ahead", 2, first_to_go=True)
+    cache.put("new", 3)
+    assert list(cache) == ["used", "new"]
+    cache.put("more", 4, first_to_go=True)
+    assert list(cache) == ["used", "new"]

@@ -8,9 +8,10 @@ from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.service import submit
 from commod.dashboard.jobs.wait import draw_pending, wait_a_moment
 from commod.dashboard.pages.explore import target, tour
+from commod.dashboard.pages.explore.ahead import begin_ahead
 from commod.dashboard.pages.explore.cost import begin_cost
 from commod.dashboard.pages.explore.groups import draw_groups
-from commod.dashboard.pages.explore.pareto import begin_sweep, draw_pareto
+from commod.dashboard.pages.explore.pareto import begin_sweep, draw_pareto, known_sweep
 from commod.dashboard.pages.explore.share import share
 from commod.dashboard.pages.explore.trouble import begin_trouble
 from commod.dashboard.server.paint_order import deferred_paint, first_paint, let_browser_draw
@@ -20,7 +21,8 @@ from commod.dashboard.views import controls, frame, room
 from commod.dashboard.views.changes import draw_changes
 from commod.dashboard.views.checks import begin_checks
 from commod.dashboard.views.concepts import draw_concepts
-from commod.dashboard.views.dots import FEW, draw_dots, draw_story
+from commod.dashboard.views.dots import draw_dots, draw_story
+from commod.dashboard.views.glance import FEW
 from commod.dashboard.views.model import explain, train
 from commod.dashboard.views.shap import begin_shap
 from commod.dashboard.views.tiles import draw_figures
@@ -59,14 +61,15 @@ def show() -> None:
         if result is None:
             st.stop()
         with first_paint(), right:
-            draw_table = draw_pareto(result)
+            sweep = known_sweep(settings)
+            draw_table = draw_pareto(result, sweep)
         let_browser_draw()
         with first_paint():
             with head:
                 draw_story(result)
             with dots:
                 tour.hint("dots")
-                draw_table_of_dots = draw_dots(result)
+                draw_table_of_dots = draw_dots(result, sweep)
         explain(training)
     if quick:
         with deferred_paint():
@@ -100,4 +103,4 @@ def show() -> None:
     cost = begin_cost(settings, result, limited)
     better = begin_trouble(settings, result, trouble)
     waiting = cost, *better, begin_shap(result), begin_sweep(result.settings), target.pending(searching), *checks()
-    draw_pending(*waiting)
+    draw_pending(*waiting, *begin_ahead(settings))

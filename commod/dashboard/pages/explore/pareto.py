@@ -20,9 +20,12 @@ from commod.dashboard.state import session
 from commod.dashboard.state.settings import Settings, in_words
 from commod.dashboard.text.language import FIRST
 from commod.dashboard.views.chart import draw
+from commod.dashboard.views.glance import known_line
+from commod.dashboard.views.methods import on_explore
 from commod.dashboard.views.points import point_columns
 from commod.dashboard.views.table import Table, fold
 from commod.dashboard.views.words import say, say_declared
+from commod.experiments import Sweep
 from commod.metrics.figures import CRITERIA
 
 POINTS = "All points as a table"
@@ -66,7 +69,7 @@ def _points(result: FitResult, sweep: pd.DataFrame | None) -> tuple[pa.Table, li
     for i, s in enumerate(known):
         shown = session.state().tried[s]
         rows.append((TRIED, shown["fairness"], shown["accuracy"], shown["change_rate"], in_words(s), i, 0, ""))
-    return pa.concat_tables([behind, _rows(rows), above]).combine_chunks(), known
+    return pa.concat_tables([behind, _line(here), _rows(rows), above]).combine_chunks(), known
 
 
 def _fixed_points(result: FitResult, sweep: pd.DataFrame | None) -> tuple[pa.Table, pa.Table]:
@@ -76,14 +79,21 @@ def _fixed_points(result: FitResult, sweep: pd.DataFrame | None) -> tuple[pa.Tab
     if sweep is not None:
         for *shown, best in _values(sweep, CRITERIA[here.fairness].figure_name, *_MEASURES, "settings", "best"):
             behind.append((SWEEP, *shown, -1, shown[0], "frontier" if best else ""))
-    path = list(_values(result.path, "fairness", *_MEASURES, "lambda_fair"))
-    for *shown, value in path:
-        behind.append((PATH, *shown, in_words(replace(here, lambda_fair=value)), -1, value, "path"))
-    above = [(CURRENT, *path[-1][:3], in_words(here), -1, 0, ""), (DEPLOYED, *path[0][:3], "unchanged", -1, 0, "")]
+    path = list(_values(result.path, "fairness", *_MEASURES))
+    above = [(CURRENT, *path[-1], in_words(here), -1, 0, ""), (DEPLOYED, *path[0], "unchanged", -1, 0, "")]
     return _rows(behind), _rows(above)
 
 
-def draw_pareto(result: FitResult) -> Callable[[], None]:
+def _line(here: Settings) -> pa.Table:
+    """The models of every λ_fair beside this one that are known."""
+    rows = []
+    for value, result in known_line(here).items():
+        (shown,) = _values(result.path.iloc[-1:], "fairness", *_MEASURES)
+        rows.append((PATH, *shown, in_words(result.settings), -1, value, "path"))
+    return _rows(rows)
+
+
+def draw_pareto(result: FitResult, sweep: Sweep | None) -> Callable[[], None]:
     """Fairness and accuracy of everything tried; returns what draws the table of it, once there is time."""
     st.header(say("explore.trade_off"))
     views = session.options("view")
@@ -97,10 +107,7 @@ def draw_pareto(result: FitResult) -> Callable[[], None]:
         label_visibility="collapsed",
     )
     settings = result.settings
-
-    found = get(tasks.sweep("commod", settings))
-    sweep = None if found is None else found.points
-    frame, known = _points(result, sweep)
+    frame, known = _points(result, None if sweep is None else sweep.points)
 
     def clicked() -> None:
         picked = st.session_state["pareto"]["selection"].get("pick") or []
@@ -119,23 +126,25 @@ def draw_pareto(result: FitResult) -> Callable[[], None]:
         fairness_title=say_declared(CRITERIA[settings.fairness].figure.axis_title),
         called=tuple((word, say_declared(word)) for word in WORDS) if session.language() != FIRST else (),
     )
-    squares = (
-        " Click a square to go back to that setting, or choose it with the table."
-        if len(session.state().tried) > 1
-        else ""
-    )
+    click = " Point at the curve to look at its models, click to open one; the table does it by keyboard."
     only = " of the update that only multiplies" if result.g.has_shift else ""
     free = ", without limits on the update" if settings.free() != settings else ""
     grey = f"Grey: a sweep over λ_fair and λ_ratio{only}{free}, its frontier as a line."
-    st.caption((grey if sweep is not None else "A sweep over λ_fair and λ_ratio is being computed …") + squares)
+    st.caption((grey if sweep is not None else "A sweep over λ_fair and λ_ratio is being computed …") + click)
     table = st.container()  # keeps the last run's fold, and the focus in it; st.empty would drop both at once
 
     def draw_table() -> None:
         columns = point_columns(settings.fairness, kind="Model", settings="Setting")
         points = Table(POINTS, "points_table", columns, lambda: frame.to_pandas().iloc[::-1])
-        fold(points, result.path, place=table, above=lambda: _choose_tried(known))
+        fold(points, result.path, place=table, above=lambda: _choose(known, result.settings, sweep))
 
     return draw_table
+
+
+def known_sweep(settings: Settings) -> Sweep | None:
+    """COMMOD's sweep behind the trade-off, if it is there."""
+    found: Sweep | None = get(tasks.sweep("commod", settings))
+    return found
 
 
 def begin_sweep(settings: Settings) -> Pending | None:
@@ -148,22 +157,30 @@ def _go_back(there: Settings) -> None:
     session.go_to(there.looked_at_as(session.current()))
 
 
-def _choose_tried(known: list[Settings]) -> None:
-    """What a click on a square does, for the keyboard."""
+def _choose(known: list[Settings], here: Settings, sweep: Sweep | None) -> None:
+    """What a click on a square, or on a point of the frontier, does, for the keyboard."""
+    _choose_one("Go back to a setting tried before", "tried_before", known[::-1])
+    if sweep is not None:
+        best = [
+            model.cell for model, of_frontier in zip(sweep.models, sweep.points["best"], strict=True) if of_frontier
+        ]
+        _choose_one("Open a point of the frontier", "of_frontier", [on_explore(here, cell) for cell in best])
 
+
+def _choose_one(label: str, key: str, settings: list[Settings]) -> None:
     def take() -> None:
-        there = st.session_state["tried_before"]
-        st.session_state["tried_before"] = None
+        there = st.session_state[key]
+        st.session_state[key] = None
         if there is not None:
             _go_back(there)
 
-    if known:
+    if settings:
         st.selectbox(
-            "Go back to a setting tried before",
-            known[::-1],
+            label,
+            settings,
             index=None,
             format_func=in_words,
-            key="tried_before",
+            key=key,
             on_change=take,
             placeholder="Choose one",
         )
