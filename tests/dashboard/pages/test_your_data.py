@@ -71,6 +71,7 @@ def test_every_page_works_on_own_data(app, page):
         "pages/data.py",
         "pages/glossary.py",
         "pages/lesson.py",
+        "pages/room.py",
     ):  # which have no sidebar of their own
         assert app.selectbox(key="set_data").value == name_of(app)
         assert app.selectbox(key="set_f").value == "scores"  # of a model that we never see
