@@ -16,9 +16,12 @@ from commod.metrics.intervals import wilson_interval
 from commod.models import Commod
 from commod.models.base_models import GIVEN_SCORES
 from commod.monitoring import batch_of, difference_of, headline, read_model, stability_index, watch
+from commod.monitoring.changes import compare_changes, compare_right
+from commod.monitoring.differences import compared as compared_row
+from commod.monitoring.differences import framed
 from commod.monitoring.drift import DRIFTED
+from commod.monitoring.figures import compare_figures
 from commod.monitoring.reference import Cells, gaps_of
-from commod.monitoring.watch import _figures, _framed, _right, _row, _who
 from commod.monitoring.words import left_out_in_words, moved_in_words
 from tests.fitting import Case, fit
 from tests.monitoring.conftest import changed, text_of, tree_of, watching
@@ -281,9 +284,13 @@ def compared(*drawn):
     """Everything that is compared, for two arrays of counts (groups, label, f, g); scores are 0.3 and 0.7, by g."""
     old, new = (Cells(counts, counts, counts) for counts in drawn)
     names = {"groups": ["a", "b"], "outcomes": ["no", "yes"]}
-    rows = _figures(names, old, new, labelled=True, grouped=True)
-    rows += [{**row, "figure": f"who {i}", "model": ""} for i, row in enumerate(_who(["a", "b"], old, new, 1))]
-    rows += [{**row, "figure": f"right {i}", "model": ""} for i, row in enumerate(_right(["a", "b"], old, new, 1))]
+    rows = compare_figures(names, old, new, labelled=True, grouped=True)
+    rows += [
+        {**row, "figure": f"who {i}", "model": ""} for i, row in enumerate(compare_changes(["a", "b"], old, new, 1))
+    ]
+    rows += [
+        {**row, "figure": f"right {i}", "model": ""} for i, row in enumerate(compare_right(["a", "b"], old, new, 1))
+    ]
     gaps = []
     for counts in drawn:
         people = counts.sum(axis=(0, 2)).ravel()  # by label and g
@@ -291,8 +298,8 @@ def compared(*drawn):
         mean, error = gaps_of(*given, np.zeros(4), 1, people)[0]
         error *= np.sqrt((people.sum() ** 2 / (people**2).sum() - 1) / (people.sum() - 1))  # people, not weights
         gaps.append((mean, mean - 1.96 * error, mean + 1.96 * error))
-    rows.append(_row({"figure": "calibration_gap", "model": "g"}, *gaps))
-    return _framed(rows).set_index(["figure", "model"])
+    rows.append(compared_row({"figure": "calibration_gap", "model": "g"}, *gaps))
+    return framed(rows).set_index(["figure", "model"])
 
 
 def draw(rng, *populations):
