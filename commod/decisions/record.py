@@ -51,7 +51,7 @@ FORMAT = "commod-decision/1"
 # The method of a decision to leave f as it is.
 KEEP_F = "f"
 # Bytes of a file, letters of a text in it, rejected alternatives, and refits that may be asked for again.
-MAX_BYTES, MAX_TEXT, MAX_REJECTED, MAX_REFITS = 200_000, 4_000, 30, 200
+MAX_BYTES, MAX_TEXT, MAX_REJECTED, MAX_REFITS = 2**20, 4_000, 30, 200
 PACKAGES = ("commod", "numpy", "scipy", "scikit-learn", "pandas")
 
 

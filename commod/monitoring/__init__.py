@@ -3,6 +3,7 @@
 from commod.monitoring.differences import difference_of
 from commod.monitoring.drift import stability_index
 from commod.monitoring.files import about_model, read_requirements, watch_files
+from commod.monitoring.outcome import Outcome, outcome_of
 from commod.monitoring.reference import batch_of, read_model, reference_of
 from commod.monitoring.requirements import check_then_and_now
 from commod.monitoring.signed import check_signature
@@ -10,6 +11,7 @@ from commod.monitoring.watch import Watched, watch
 from commod.monitoring.words import headline
 
 __all__ = [
+    "Outcome",
     "Watched",
     "about_model",
     "batch_of",
@@ -17,6 +19,7 @@ __all__ = [
     "check_then_and_now",
     "difference_of",
     "headline",
+    "outcome_of",
     "read_model",
     "read_requirements",
     "reference_of",

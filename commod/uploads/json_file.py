@@ -41,7 +41,7 @@ def read_json(content: bytes | str, what: str, most: int) -> dict[str, Any]:
     size = len(content)
     if size > most:
         raise JsonError(
-            f"The file has {size / 1e6:,.1f} MB, and {what} has at most {most / 1e6:g}: choose another file."
+            f"The file has {size / 2**20:,.1f} MB, and {what} has at most {most / 2**20:.2g}: choose another file."
         )
     if not content.strip():
         raise JsonError(f"The file is empty: choose one that holds {what}.")
