@@ -441,7 +441,7 @@ def _watch(arguments: argparse.Namespace) -> int:
         watch_files,
     )
     from commod.monitoring.signed import due_in_words, signature_in_words
-    from commod.monitoring.words import left_out_in_words, moved_in_words
+    from commod.monitoring.words import drift_in_words, left_out_in_words, moved_in_words
 
     model = _content_of(arguments.model, "a model.json")
     required, record = None, None
@@ -456,7 +456,8 @@ def _watch(arguments: argparse.Namespace) -> int:
         lines = check_signature(record, found)
         other_model = "" if lines["agrees"].all() else signature_in_words(lines)
     outcome = outcome_of(found, checked, other_model=other_model)
-    out = [f"{outcome.title}: {outcome.why}", headline(found), moved_in_words(found), left_out_in_words(found)]
+    out = [f"{outcome.title}: {outcome.why}", headline(found)]
+    out += [moved_in_words(found) if len(checked) else drift_in_words(found), left_out_in_words(found)]
     out += found.notices
     for row in found.figures.itertuples():
         shown = f"{row.old:.3f} then, {row.new:.3f} now, difference {row.difference:+.3f}"

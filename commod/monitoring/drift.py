@@ -139,8 +139,7 @@ def _sentence(name: str, kind: str, index: float, chance: float, drift: str) -> 
         few = f", as a batch of so few people reaches {chance:.2f} by chance" if chance > LOOK else ""
         return f"{who} is distributed as before (stability index {index:.3f}{few})."
     much = "somewhat differently than" if drift == "look" else "quite differently than"
-    bounds = f"{LOOK:g} asks for a look, {DRIFTED:g} is a shift"
-    return f"{who} is distributed {much} before (stability index {index:.2f}; {bounds})."
+    return f"{who} is distributed {much} before (stability index {index:.2f})."
 
 
 def is_sound(column: Any) -> bool:

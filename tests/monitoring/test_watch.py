@@ -22,7 +22,7 @@ from commod.monitoring.differences import framed
 from commod.monitoring.drift import DRIFTED
 from commod.monitoring.figures import compare_figures
 from commod.monitoring.reference import Cells, gaps_of
-from commod.monitoring.words import left_out_in_words, moved_in_words
+from commod.monitoring.words import drift_in_words, left_out_in_words, moved_in_words
 from tests.fitting import Case, fit
 from tests.monitoring.conftest import changed, text_of, tree_of, watching
 
@@ -158,9 +158,11 @@ def test_a_level_that_nobody_had_is_named(law):
     batch = law.batch
     batch["tier"] = batch["tier"].astype(object)
     batch.loc[batch.index[:30], "tier"] = "cluster 77"
-    found = watch(law.model, batch).drift.set_index("column").loc["tier"]
+    whole = watch(law.model, batch)
+    assert "In “tier” 30 people have values that nobody had when the model was tested." in drift_in_words(whole)
+    found = whole.drift.set_index("column").loc["tier"]
     assert found["unseen"] == 30
-    assert "30 people have values that nobody had: “cluster 77”." in found["sentence"]
+    assert "30 people have values that nobody had before: “cluster 77”." in found["sentence"]
 
 
 def test_columns_in_any_order_and_others_beside_them(law):

@@ -17,7 +17,7 @@ from commod.decisions import VERDICTS
 from commod.metrics.figures import CRITERIA, key_figures
 from commod.monitoring import Watched, check_signature, headline, outcome_of
 from commod.monitoring.signed import due_in_words, signature_in_words
-from commod.monitoring.words import left_out_in_words, moved_in_words
+from commod.monitoring.words import drift_in_words, left_out_in_words, moved_in_words
 
 
 def draw_outcome(found: Watched, checked: pd.DataFrame, record: Mapping[str, Any] | None) -> None:
@@ -34,7 +34,8 @@ def draw_outcome(found: Watched, checked: pd.DataFrame, record: Mapping[str, Any
     box(f"**{outcome.title}.** {escape_markdown(outcome.why)}", icon=icon)
     with st.container(border=True):
         st.markdown(f"**{escape_markdown(headline(found))}**")
-        for sentence in (moved_in_words(found), left_out_in_words(found)):
+        moved = moved_in_words(found) if len(checked) else drift_in_words(found)  # else the line above has said it
+        for sentence in (moved, left_out_in_words(found)):
             if sentence:
                 st.caption(escape_markdown(sentence))
     for notice in found.notices:
