@@ -52,7 +52,7 @@ def draw_columns(found: Watched) -> None:
             shown.assign(name=shown["column"], rank=range(len(shown)))[["name", "rank", "index", "by_chance", "told"]],
             alt="Population stability index of the columns that moved most.",
             table=Table(DRIFT.title, DRIFT.key, DRIFT.columns, lambda: frame),
-            caption=f"{tip('stability_index')} The short grey line is what chance reaches here, the coloured ones are the bounds 0.1 and 0.25.",
+            caption=f"{tip('stability_index')} Short lines: grey, what chance reaches here; coloured, the two bounds.",
             look=drift.LOOK,
             shifted=drift.DRIFTED,
         )
