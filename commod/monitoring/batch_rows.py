@@ -115,12 +115,12 @@ class BatchRows:
         columns = " × ".join(f"“{short(attribute['column'])}”" for attribute in reference["attributes"])
         if codes is None:
             self.notices.append(
-                f"The batch does not say who belongs to which group ({columns}): nothing is told of it."
+                f"The batch does not say who belongs to which group ({columns}): nothing is said of fairness."
             )
         elif not (codes >= 0).any():
             known = ", ".join(f"“{short(name)}”" for name in reference["groups"][:6])
             self.notices.append(
-                f"No row of {columns} names a group that the model knows ({known}): nothing is told of it."
+                f"No row of {columns} names a group that the model knows ({known}): nothing is said of fairness."
             )
             return None
         return codes
@@ -128,10 +128,13 @@ class BatchRows:
     def _labels(self, reference: Reference, batch: pd.DataFrame) -> np.ndarray | None:
         labels, name = labels_in(reference, batch), short(reference["label"]["column"])
         if labels is None:
-            self.notices.append(f"The batch has no label (“{name}”): what rests on what happened is not told.")
+            self.notices.append(
+                f"The batch has no label (“{name}”): nothing is said of what rests on it, such as accuracy."
+            )
         elif not (labels >= 0).any():
             self.notices.append(
-                f"No row has a label that the model knows (“{name}”): nothing that rests on it is told."
+                f"No row has a label that the model knows (“{name}”): nothing is said of what rests on it, "
+                "such as accuracy."
             )
             return None
         return labels
