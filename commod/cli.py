@@ -471,7 +471,7 @@ def _watch(arguments: argparse.Namespace) -> int:
     signs = {"stable": " ", "look": "!", "shifted": "!"}
     out += [f"{signs[row.drift]} {row.sentence}" for row in found.drift.itertuples()]
     for row in checked.itertuples():
-        out.append(f"{VERDICTS[row.verdict]} {row.verdict:12}{row.wanted} ({row.became}): {row.sentence}")
+        out.append(f"{VERDICTS[row.verdict]} {row.verdict:15}{row.wanted} ({row.became}): {row.sentence}")
     broken = len(checked) > 0 and bool((checked["verdict"] == "fail").any())
     if record is not None and lines is not None:
         out += [due_in_words(record, date.today()), signature_in_words(lines)]
