@@ -432,9 +432,16 @@ def _watch(arguments: argparse.Namespace) -> int:
     from datetime import date
 
     from commod.decisions import VERDICTS
-    from commod.monitoring import check_signature, headline, read_requirements, watch_files
+    from commod.monitoring import (
+        check_signature,
+        check_then_and_now,
+        headline,
+        outcome_of,
+        read_requirements,
+        watch_files,
+    )
     from commod.monitoring.signed import due_in_words, signature_in_words
-    from commod.monitoring.words import left_out_in_words, moved_in_words
+    from commod.monitoring.words import drift_in_words, left_out_in_words, moved_in_words
 
     model = _content_of(arguments.model, "a model.json")
     required, record = None, None
@@ -442,7 +449,16 @@ def _watch(arguments: argparse.Namespace) -> int:
         required, record = read_requirements(_content_of(arguments.requirements, "a decision"))
     batch = _content_of(arguments.batch, "a CSV or Parquet file")
     found = watch_files(model, batch, arguments.batch.name, required, scores=arguments.scores)
-    out = [headline(found), moved_in_words(found), left_out_in_words(found), *found.notices]
+    checked, lines, other_model = found.requirements, None, ""
+    if required and record is not None:
+        checked = check_then_and_now(required, found.old_facts, found.facts, record)
+    if record is not None:
+        lines = check_signature(record, found)
+        other_model = "" if lines["agrees"].all() else signature_in_words(lines)
+    outcome = outcome_of(found, checked, other_model=other_model)
+    out = [f"{outcome.title}: {outcome.why}", headline(found)]
+    out += [moved_in_words(found) if len(checked) else drift_in_words(found), left_out_in_words(found)]
+    out += found.notices
     for row in found.figures.itertuples():
         shown = f"{row.old:.3f} then, {row.new:.3f} now, difference {row.difference:+.3f}"
         of = "" if row.model == "change" else f" ({row.model})"
@@ -454,13 +470,12 @@ def _watch(arguments: argparse.Namespace) -> int:
             out.append(f"{'!' if row.moved else ' '} {row.group}, {way}: {counts}")
     signs = {"stable": " ", "look": "!", "shifted": "!"}
     out += [f"{signs[row.drift]} {row.sentence}" for row in found.drift.itertuples()]
-    checked = found.requirements
-    out += [f"{VERDICTS[row.verdict]} {row.verdict:15}{row.wanted}: {row.sentence}" for row in checked.itertuples()]
+    for row in checked.itertuples():
+        out.append(f"{VERDICTS[row.verdict]} {row.verdict:15}{row.wanted} ({row.became}): {row.sentence}")
     broken = len(checked) > 0 and bool((checked["verdict"] == "fail").any())
-    if record is not None:
-        lines = check_signature(record, found)
+    if record is not None and lines is not None:
         out += [due_in_words(record, date.today()), signature_in_words(lines)]
-        broken |= not lines["agrees"].all()
+        broken |= bool(other_model)
     print(_plain("\n".join(_printable(line) for line in out if line)))
     return 1 if broken else 0
 

@@ -20,13 +20,15 @@ STABLE, LOOK, SHIFTED = "as it was", "asks for a look", "a shift"
 def plot_differences(frame: pd.DataFrame) -> alt.LayerChart:
     """How far each figure moved, with its interval; beyond 0 it is more than chance explains.
 
+    What marks 0 ends below the names, which it would otherwise strike out.
+
     Parameters
     ----------
     frame : DataFrame
         Columns ``name`` (of the figure), ``rank, difference, low, high``, ``told`` (`MOVED` or `CHANCE`), ``then, now``
         (as they are written).
     """
-    y = names_above(-10)
+    y = names_above(-13)
     color = alt.Color(
         "told:N",
         scale=alt.Scale(domain=[MOVED, CHANCE], range=[palette.G, palette.FRONTIER]),
@@ -46,18 +48,22 @@ def plot_differences(frame: pd.DataFrame) -> alt.LayerChart:
         scale=alt.Scale(zero=True, nice=True),
         axis=alt.Axis(format="+.2~f", tickCount=5, labelFlush=False),
     )
-    zero = alt.Chart().mark_rule(strokeDash=[4, 4], color=palette.FRONTIER, aria=False).encode(x=alt.datum(0))
+    zero = (
+        alt.Chart()
+        .mark_tick(thickness=1.5, size=24, yOffset=8, color=palette.FRONTIER, aria=False)
+        .encode(x=alt.datum(0), y=y)
+    )
     ranges = (
         alt.Chart()
-        .mark_rule(strokeWidth=2.5, yOffset=7, y2Offset=7, opacity=0.7)
+        .mark_rule(strokeWidth=2.5, yOffset=8, y2Offset=8, opacity=0.7)
         .encode(x=alt.X("low:Q"), x2="high:Q", y=y, color=color, tooltip=tooltip)
     )
     points = (
         alt.Chart()
-        .mark_point(size=90, filled=True, opacity=1, yOffset=7)
+        .mark_point(size=90, filled=True, opacity=1, yOffset=8)
         .encode(x=x, y=y, color=color, tooltip=tooltip, description="name:N")
     )
-    return alt.layer(zero, ranges, points, data=frame).properties(height=alt.Step(38))
+    return alt.layer(zero, ranges, points, data=frame).properties(height=alt.Step(44))
 
 
 def plot_then_and_now(frame: pd.DataFrame, *, title: str) -> alt.LayerChart:
@@ -83,7 +89,7 @@ def plot_then_and_now(frame: pd.DataFrame, *, title: str) -> alt.LayerChart:
     color = _by_time()
     for time, offset in ((THEN, 2), (NOW, 14)):
         only = alt.Chart().transform_filter(f"datum.time == '{time}'")
-        y = names_above(-14)
+        y = names_above(-18)
         layers.append(
             only.mark_rule(strokeWidth=2.5, yOffset=offset, y2Offset=offset, opacity=0.7).encode(
                 x=alt.X("low:Q"), x2="high:Q", y=y, color=color, tooltip=tooltip
@@ -100,7 +106,7 @@ def plot_then_and_now(frame: pd.DataFrame, *, title: str) -> alt.LayerChart:
                 x=x, y=y, color=color, shape=_shape(), tooltip=tooltip
             )
         )
-    return alt.layer(*layers, data=frame).properties(height=alt.Step(50))
+    return alt.layer(*layers, data=frame).properties(height=alt.Step(58))
 
 
 def plot_drift(frame: pd.DataFrame, *, look: float, shifted: float) -> alt.LayerChart:
@@ -139,12 +145,14 @@ def plot_drift(frame: pd.DataFrame, *, look: float, shifted: float) -> alt.Layer
         )
     )
     bounds = [
-        alt.Chart().mark_rule(strokeDash=[4, 4], color=colour, aria=False).encode(x=alt.datum(bound))
+        alt.Chart()
+        .mark_tick(thickness=1.5, size=20, yOffset=8, color=colour, aria=False)
+        .encode(x=alt.datum(bound), y=y)
         for bound, colour in ((look, palette.TRAIL), (shifted, palette.G))
     ]
     chance = (
         alt.Chart()
-        .mark_tick(thickness=2, size=16, yOffset=8, color="#555555")
+        .mark_tick(thickness=2, size=16, yOffset=8, color="#888888")
         .encode(x=alt.X("by_chance:Q"), y=y, tooltip=tooltip)
     )
     return alt.layer(bars, *bounds, chance, data=frame).properties(height=alt.Step(34))

@@ -1,19 +1,25 @@
 """Does a model still hold? A later batch of people beside those it was tested on."""
 
+from commod.monitoring.differences import difference_of
 from commod.monitoring.drift import stability_index
 from commod.monitoring.files import about_model, read_requirements, watch_files
+from commod.monitoring.outcome import Outcome, outcome_of
 from commod.monitoring.reference import batch_of, read_model, reference_of
+from commod.monitoring.requirements import check_then_and_now
 from commod.monitoring.signed import check_signature
-from commod.monitoring.watch import Watched, difference_of, watch
+from commod.monitoring.watch import Watched, watch
 from commod.monitoring.words import headline
 
 __all__ = [
+    "Outcome",
     "Watched",
     "about_model",
     "batch_of",
     "check_signature",
+    "check_then_and_now",
     "difference_of",
     "headline",
+    "outcome_of",
     "read_model",
     "read_requirements",
     "reference_of",

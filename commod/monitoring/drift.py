@@ -1,4 +1,4 @@
-"""Whether the values of a column are spread as they were: the population stability index, and what changed most."""
+"""Whether a column is distributed as it was: the population stability index, and what changed most."""
 
 from __future__ import annotations
 
@@ -103,13 +103,13 @@ def compare_spread(
         moved = int(np.argmax(np.abs(shares[1] - shares[0])))
         said = _sentence(name, kind, index, chance, drift)
         if drift != "stable":
-            said += f" {shares[1][moved]:.0%} are {named[moved]}, and {shares[0][moved]:.0%} were."
+            said += f" {shares[1][moved]:.0%} are {named[moved]}; {shares[0][moved]:.0%} were before."
         unseen = _never_seen(new[name], before)
         if len(unseen):
             some = ", ".join(f"“{short(level)}”" for level in unseen.index[:NAMED])
             more = " and others" if len(unseen) > NAMED else ""
             have = "has a value" if unseen.sum() == 1 else "have values"
-            said += f" {count_of(int(unseen.sum()), 'person', 'people')} {have} that nobody had: {some}{more}."
+            said += f" {count_of(int(unseen.sum()), 'person', 'people')} {have} that nobody had before: {some}{more}."
         drifts.append((name, kind, index, chance, drift, int(unseen.sum()), said))
     found = pd.DataFrame(drifts, columns=COLUMNS).sort_values("index", ascending=False, ignore_index=True)
     return found, pd.DataFrame(classes, columns=["column", "kind", "class", "place", "old", "new"])
@@ -137,10 +137,9 @@ def _sentence(name: str, kind: str, index: float, chance: float, drift: str) -> 
     who = f"“{short(name)}”" if kind == "column" else name
     if drift == "stable":
         few = f", as a batch of so few people reaches {chance:.2f} by chance" if chance > LOOK else ""
-        return f"{who} is spread as it was (stability index {index:.3f}{few})."
-    much = "somewhat otherwise than" if drift == "look" else "quite otherwise than"
-    bounds = f"{LOOK:g} asks for a look, {DRIFTED:g} is a shift"
-    return f"{who} is spread {much} it was (stability index {index:.2f}; {bounds})."
+        return f"{who} is distributed as before (stability index {index:.3f}{few})."
+    much = "somewhat differently than" if drift == "look" else "quite differently than"
+    return f"{who} is distributed {much} before (stability index {index:.2f})."
 
 
 def is_sound(column: Any) -> bool:

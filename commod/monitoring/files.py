@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from commod.decisions import Requirements, read_record, requirements_in
+from commod.decisions.record import MAX_BYTES
 from commod.monitoring.reference import cells_in, read_model, reference_in
 from commod.monitoring.watch import Watched, watch
 from commod.uploads.json_file import read_json
@@ -14,9 +15,6 @@ from commod.uploads.limits import short
 from commod.uploads.reading import read_table
 
 __all__ = ["about_model", "read_requirements", "watch_files"]
-
-# Of a file of requirements, or of a decision.
-MAX_REQUIREMENTS = 200_000
 
 
 def about_model(content: bytes) -> dict[str, Any]:
@@ -96,7 +94,7 @@ def read_requirements(content: bytes) -> tuple[Requirements, dict[str, Any] | No
     ValueError
         In one sentence, if it is neither, or the decision was changed since it was signed.
     """
-    found = read_json(content, "a decision, or requirements", MAX_REQUIREMENTS)
+    found = read_json(content, "a decision, or requirements", MAX_BYTES)
     if "format" not in found:
         return Requirements.from_plain(found), None
     record = read_record(content)

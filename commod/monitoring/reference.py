@@ -15,6 +15,7 @@ from commod.datasets.choice_options import options_in
 from commod.datasets.grouping import UNKNOWN, bands_of
 from commod.datasets.own_groups import as_numbers, classes_of
 from commod.decisions.facts import counts_of_changes
+from commod.decisions.record import FORMAT as DECISION
 from commod.explain.tree import ChangeTree
 from commod.metrics.counts import Counts, counts_of_codes, effective_size
 from commod.monitoring.change_tree import TreeNodes, check_tree, counted_tree, tree_as_data
@@ -205,6 +206,11 @@ def read_model(content: bytes) -> Portable:
         In one sentence, if it is none, or what it says of its people is damaged.
     """
     found = read_json(content, "a model", MAX_BYTES)
+    if found.get("format") == DECISION:
+        raise JsonError(
+            "This is the file of a decision, not of a model. Bring the model.json from Take home; the decision goes "
+            "into “What is required” (on the command line: --requirements)."
+        )
     try:
         with np.errstate(all="ignore"):
             model = Portable(found)

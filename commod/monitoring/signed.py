@@ -55,7 +55,7 @@ def _agree(recorded: Any, found: Any) -> bool:
 def _shown(value: Any) -> str:
     if value is None or value != value:
         return "–"
-    return f"{value:.10g}" if isinstance(value, int | float) else str(value)
+    return f"{value:.10g}".replace("-", "−") if isinstance(value, int | float) else str(value)
 
 
 def signature_in_words(lines: pd.DataFrame) -> str:

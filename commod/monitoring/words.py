@@ -4,36 +4,41 @@ from __future__ import annotations
 
 from typing import Any
 
-import pandas as pd
-
 from commod.metrics.figures import CRITERIA, FIGURES, Figure
 from commod.monitoring.watch import Watched
-from commod.uploads.limits import count_of
+from commod.uploads.limits import count_of, short
 
-__all__ = ["headline", "left_out_in_words", "moved_in_words"]
+__all__ = ["drift_in_words", "figure_in_words", "headline", "left_out_in_words", "main_figure", "moved_in_words"]
+
+
+def main_figure(found: Watched) -> tuple[Figure, Any]:
+    """The figure that the model was trained for, and its row; where the batch does not tell it, the share changed."""
+    criterion = CRITERIA.get(found.about["fairness"], next(iter(CRITERIA.values())))
+    rows = found.figures.set_index(["figure", "model"])
+    if (criterion.figure_name, "g") in rows.index:
+        return criterion.figure, rows.loc[(criterion.figure_name, "g")]
+    figure = next(figure for figure in FIGURES.values() if figure.of_change and figure.key)
+    return figure, rows.loc[(figure.name, "change")]
+
+
+def figure_in_words(figure: Figure) -> str:
+    """Its name as the subject of a sentence."""
+    if figure.of_change:
+        return "the share of changed decisions"
+    is_name = figure.in_sentence[1:2].isupper() or "-" in figure.in_sentence
+    return f"the {figure.in_sentence}" if is_name else figure.in_sentence  # disparate mistreatment
 
 
 def headline(found: Watched) -> str:
-    """Whether it still holds, by the figure that the model was trained for.
+    """What became of the figure that the model was trained for.
 
-    Where the batch does not tell that one, by the share of decisions changed.
+    Where the batch does not tell that one, of the share of decisions changed.
     """
-    criterion = CRITERIA.get(found.about["fairness"], next(iter(CRITERIA.values())))
-    rows = found.figures.set_index(["figure", "model"])
-    key = (criterion.figure_name, "g")
-    figure, row = (criterion.figure, rows.loc[key]) if key in rows.index else _changes(rows)
-    told = "the share of changed decisions" if figure.of_change else f"the {figure.in_sentence}"
-    if not figure.of_change and not figure.in_sentence[1:2].isupper() and "-" not in figure.in_sentence:
-        told = figure.in_sentence  # disparate mistreatment
+    figure, row = main_figure(found)
     now, then = figure.show(row["new"]), figure.show(row["old"])
-    interval = f"{figure.show(row['new_low'])}–{figure.show(row['new_high'])}".replace("%", "", 1)
-    people = count_of(found.people, "new person", "new people")
+    interval = f"{figure.show(row['new_low'])} to {figure.show(row['new_high'])}".replace("%", "", 1)
+    people, told = count_of(found.people, "new person", "new people"), figure_in_words(figure)
     return f"On {people} {told} is {now} ({interval}); it was {then}: {difference_in_words(figure, row)}"
-
-
-def _changes(rows: pd.DataFrame) -> tuple[Figure, Any]:
-    figure = next(figure for figure in FIGURES.values() if figure.of_change and figure.key)
-    return figure, rows.loc[(figure.name, "change")]
 
 
 def difference_in_words(figure: Figure, row: Any) -> str:
@@ -46,14 +51,27 @@ def difference_in_words(figure: Figure, row: Any) -> str:
 
 
 def moved_in_words(found: Watched) -> str:
-    """How many figures moved, beside how many would by chance, and how many columns drifted."""
+    """How many figures moved, beside how many would by chance, and which columns are not as they were."""
     moved, total = int(found.figures["moved"].sum()), len(found.figures)
-    drifted = int((found.drift["drift"] != "stable").sum())
     return (
-        f"{moved} of {total} figures moved more than chance explains; of so many that stay, about {0.05 * total:.0f} "
-        f"would. {drifted or 'None'} of {len(found.drift)} columns and scores {'is' if drifted == 1 else 'are'} spread "
-        "otherwise than they were."
+        f"{moved} of {count_of(total, 'figure')} moved more than chance explains; 1 in 20 (about {0.05 * total:.0f}) "
+        f"would by chance alone. {drift_in_words(found)}"
     )
+
+
+def drift_in_words(found: Watched) -> str:
+    """How many columns are distributed otherwise than they were, and what values nobody had."""
+    drifted, total = int((found.drift["drift"] != "stable").sum()), len(found.drift)
+    verb = "is" if drifted == 1 else "are"
+    told = f"{drifted or 'None'} of the {total} columns and scores {verb} distributed differently than before."
+    unseen = found.drift[found.drift["unseen"] > 0]
+    if unseen.empty:
+        return told
+    names = ", ".join(f"“{short(name)}”" for name in unseen["column"].head(3)) + (" …" if len(unseen) > 3 else "")
+    most = int(unseen["unseen"].max())
+    people = count_of(most, "person has a value", "people have values")
+    some = people if len(unseen) == 1 else f"up to {people}"
+    return f"{told} In {names} {some} that nobody had when the model was tested."
 
 
 def left_out_in_words(found: Watched) -> str:

@@ -134,3 +134,9 @@ def test_methods_that_meet_in_one_picture_can_be_told_apart():
         blind = [style.colour for style in styles if not style.hollow]
         assert len(set(blind)) == len(blind)
     assert set(palette.METHODS.values()) >= {palette.COMMOD}
+
+
+def test_no_line_strikes_out_the_names_of_then_and_now():
+    """Names stand above their marks: what marks a bound belongs to a row, and does not go through all of them."""
+    for chart in (plot_differences(pd.DataFrame()), plot_drift(pd.DataFrame(), look=0.1, shifted=0.25)):
+        assert all("y" in layer["encoding"] for layer in chart.to_dict()["layer"])

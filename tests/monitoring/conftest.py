@@ -1,6 +1,7 @@
 """A model that tells of half of its test people, and the other half as a later batch."""
 
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -50,11 +51,16 @@ class Watching:
 
     @property
     def model(self) -> Portable:
-        return read_model(self.content)
+        return _read(self.content)
 
     @property
     def batch(self) -> pd.DataFrame:
         return batch_of(self.scene.task, self.new)
+
+
+@cache
+def _read(content: bytes) -> Portable:
+    return read_model(content)
 
 
 def watching(name: str, **settings) -> Watching:

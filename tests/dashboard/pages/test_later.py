@@ -1,27 +1,32 @@
 """Later people on the page: held-out ones, files for the model of the sliders, and a model that is only a file."""
 
 import json
+import re
 from datetime import date
 from functools import cache
 
 import pytest
 
+from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.later import model_json, watch_held_out
-from commod.dashboard.jobs.processes import TOO_LONG
+from commod.dashboard.jobs.processes import TOO_LONG, WorkerProcess
 from commod.dashboard.jobs.results import fit_result, tree_of_changes
+from commod.dashboard.jobs.scheduling import Kind
 from commod.dashboard.pages.later import files as later_files
 from commod.dashboard.state import own_data
 from commod.dashboard.state.settings import defaults
 from commod.datasets.example import example_table
-from commod.decisions import Requirements, Signature, facts_of, make_record, record_json
+from commod.decisions import RULES, Requirements, Signature, facts_of, make_record, record_json
 from commod.metrics.figures import FIGURES
 from commod.models import Commod
 from commod.monitoring import batch_of, headline, watch_files
 from commod.monitoring.change_tree import DEPTH
 from tests.dashboard.driving import captions, figure, fine, run, tables, words
 from tests.dashboard.hostile import MARKUP, PICTURE, let_through
+from tests.dashboard.jobs.test_processes import pool_with
 from tests.fuzzing import readable
 from tests.uploads.test_reading import WRONG
+from tests.waiting import wait_until
 
 PAGE = "pages/later.py"
 TABS = ("All figures", "Who changes", "Right or wrong", "Calibration", "The tree", "Columns")
@@ -95,10 +100,11 @@ def test_held_out_people():
 def test_a_shift_on_purpose_is_said_and_seen():
     app = fine(run(PAGE))
     app.session_state["later_parts"] = "Columns"
-    app = fine(choose(app, people="shifted"))
+    app = choose(app, people="shifted")
     assert "left out on purpose" in captions(app)
-    assert "The score of f is spread quite otherwise than it was" in words(app)
-    assert "of 10 columns and scores are spread otherwise" in captions(app)
+    assert "The score of f is distributed quite differently than before" in words(app)
+    assert "of the 10 columns and scores are distributed differently" in captions(app)
+    assert app.error[0].value.startswith("**Not any more.** Of 36 figures compared")
 
 
 def test_a_batch_for_the_model_of_the_sliders():
@@ -147,10 +153,10 @@ def test_every_part_with_the_table_behind_it(app, tab):
 
 
 def test_what_is_required_and_who_signed_it(app):
-    found = tables(fine(app.run()))["What is required, on these people"]
-    assert [row[1] for row in found] == ["✓ pass", "✓ pass"]
+    found = tables(fine(app.run()))["What is required, then and now"]
+    assert [row[1:3] for row in found] == [["✓ pass", "✓ pass"]] * 2
     said = [box.value for box in app.success]
-    assert any("Still true: what is required holds on these people (2 requirements)." in text for text in said)
+    assert any("**Still true.** On these people 2 of 2 requirements hold." in text for text in said)
     assert any("This is the model that was signed" in text for text in said)
     assert not let_through(app)
 
@@ -158,8 +164,11 @@ def test_what_is_required_and_who_signed_it(app):
 def test_what_is_broken_is_said():
     asked = b'{"p_rule": 0.99, "again": 0.5}'
     app = bring(fine(run(PAGE)), "decision", asked, "asked.json")
-    assert errors(app) == ["Broken on these people\\: a P-Rule of 0.99 or more."]
-    assert [row[1] for row in tables(app)["What is required, on these people"]] == ["✗ fail", "? cannot tell"]
+    assert errors(app) == [
+        "**Not true, as before.** a P-Rule of 0.99 or more\\: failed already on the people tested on, fails now."
+    ]
+    verdicts = [row[1:3] for row in tables(app)["What is required, then and now"]]
+    assert verdicts == [["✗ fail", "✗ fail"], ["? cannot tell", "? cannot tell"]]
 
 
 def test_the_session_requires_what_it_requires(monkeypatch):
@@ -167,9 +176,7 @@ def test_the_session_requires_what_it_requires(monkeypatch):
 
     monkeypatch.setattr(session, "requirements", lambda: Requirements(changed=0.5), raising=False)
     app = fine(run(PAGE))
-    assert [row[0] for row in tables(app)["What is required, on these people"]] == [
-        "at most 50% of the decisions changed"
-    ]
+    assert [row[0] for row in tables(app)["What is required, then and now"]] == [RULES["changed"].wanted(0.5)]
 
 
 def test_without_groups_and_labels():
@@ -187,6 +194,7 @@ def test_a_bad_file_takes_nothing_away(app):
     before = words(fine(app.run()))
     for what, content, said in (
         ("model", b'{"format": "commod-portable/99"}', "no model that can be used"),
+        ("model", decision(), "This is the file of a decision, not of a model. Bring the model.json from Take home"),
         ("batch", b"lsat,ugpa,race\n1,2,3\n", "The batch has no columns"),
         ("batch", b"", "empty"),
         ("decision", decision().replace(b'"p_rule": 0.3', b'"p_rule": 0.1'), "changed since it was signed"),
@@ -199,6 +207,23 @@ def test_a_bad_file_takes_nothing_away(app):
         assert words(app) == before
         assert not let_through(app)
         later_files_of(app).problems.clear()
+
+
+def test_what_was_wrong_with_a_batch_goes_with_the_model_that_it_did_not_fit():
+    app = fine(choose(run(PAGE), people="file"))
+    content = json.loads(model().replace(b'"lsat"', b'"moon"'))
+    bring(app, "batch", batch().replace(b"lsat", b"moon", 1), "moon.csv")
+    assert "no column “lsat”" in errors(app)[0]
+    fine(bring(choose(app, source="file"), "model", json.dumps(content).encode(), "moon.json"))
+
+
+def test_a_decision_has_one_limit_of_size():
+    """What the place for the file says, and what the sentence says that refuses one."""
+    app = fine(run(PAGE))
+    place = next(each for each in app.file_uploader if each.key.startswith("later_decision"))
+    assert place.proto.max_upload_size_mb == 1
+    bring(app, "decision", b" " * (2**20 + 1), "large.json")
+    assert "has at most 1\\:" in errors(app)[0]
 
 
 def later_files_of(app):
@@ -253,6 +278,24 @@ def test_files_that_take_too_much_are_said_to(monkeypatch):
     assert errors(app) == [
         "model.json\\: These files take more time or memory than there is for them\\: bring a sample of the rows."
     ]
+
+
+@pytest.mark.slow
+def test_the_process_that_reads_a_batch_is_ended_after_its_time(tmp_path, monkeypatch):
+    """For real, with a bound of a second and a batch that takes longer to read."""
+    (tmp_path / "sitecustomize.py").write_text(
+        "import commod.dashboard.jobs.scheduling as rules\nrules.MAX_SECONDS = 1\n"
+    )
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    bounded = WorkerProcess(Kind.APART)
+    wait_until(lambda: bounded.ready)
+    heading, rows = batch().split(b"\n", 1)
+    content = heading + b"\n" + rows * 300  # 240,000 people
+    step = tasks.watch("token", ("a", "b"), model(), content, "large.csv").steps[0]
+    function, *given = step.arguments
+    with pytest.raises(ValueError, match=re.escape(TOO_LONG)):
+        pool_with(bounded).call(function, *given, report=lambda _: None)
+    bounded.close()
 
 
 def hostile_model():

@@ -60,6 +60,7 @@ class LaterFiles:
     required: Requirements = field(default_factory=Requirements)  # in it
     record: Mapping[str, Any] | None = None  # if it is signed
     problems: dict[str, str] = field(default_factory=dict)  # by what was brought
+    refused: str = ""  # digest of the batch that the problem is about
     uploads: int = 0  # a new number is a new, empty uploader
     token: str = field(default_factory=lambda: secrets.token_hex(16))  # by which nobody else can ask for it
     looks: dict[tuple[str, str, str], Watched] = field(default_factory=dict)  # by data set, model and batch
@@ -91,12 +92,14 @@ class LaterFiles:
         `data` is the name of the data set that the model was trained on here, if it was: what is found goes with it.
         """
         found = None
+        if self.batch is not None and self.refused == self.batch.digest:  # it may fit another model than the last
+            self.problems.pop("batch", None)
         while self.batch is not None and found is None:
             try:
                 found = self._look(model, self.batch, place, data)
                 self.batch_is_sound = True
             except ValueError as error:
-                self.problems["batch"] = f"{self.batch.name}: {error}"
+                self.problems["batch"], self.refused = f"{self.batch.name}: {error}", self.batch.digest
                 if self.earlier_batch is None:
                     break
                 self.batch.forget()

@@ -26,8 +26,8 @@ from commod.dashboard.views import frame
 from commod.dashboard.views.model import current_model
 from commod.dashboard.views.model_file import model_file
 from commod.decisions import Requirements
+from commod.decisions.record import MAX_BYTES as MAX_DECISION
 from commod.monitoring import Watched
-from commod.monitoring.files import MAX_REQUIREMENTS
 from commod.uploads.limits import FILE_TYPES, MAX_BYTES, MAX_COLUMNS, MAX_ROWS
 
 SOURCES = {"sliders": "The model of the sliders", "file": "A model.json"}
@@ -180,8 +180,8 @@ def _decide_by() -> None:
     """A decision, or what is required, from a file."""
     here = files()
     with st.expander("What is required: from a decision.json", expanded="decision" in here.problems):
-        most = max(1, MAX_REQUIREMENTS // 2**20)
-        uploader("decision", "A signed decision, or requirements as JSON", ["json"], take_decision, most)
+        label = "A signed decision, or requirements as JSON"
+        uploader("decision", label, ["json"], take_decision, MAX_DECISION // 2**20)
         _problem("decision")
         if here.decision:
             words = "; ".join(here.required.in_words) or "nothing"

@@ -1,0 +1,113 @@
+"""The bottom line of a later look: still true, not any more, or cannot tell, and why in a sentence."""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+import numpy as np
+import pandas as pd
+from scipy.special import ndtri
+
+from commod.decisions.facts import CONFIDENCE
+from commod.monitoring.watch import Watched
+from commod.monitoring.words import figure_in_words, main_figure
+from commod.uploads.limits import count_of
+
+__all__ = ["Outcome", "far_beyond_chance", "outcome_of"]
+
+# Where nothing is required: a difference of the main figure that must not go unseen for "still true", 10 points.
+SEEN = 0.1
+
+
+class Outcome(NamedTuple):
+    """Whether what was found of a model is still true.
+
+    Attributes
+    ----------
+    kind : {"holds", "broken", "unknown"}
+    title : str
+        "Still true", "Not any more" or "Cannot tell"; where something failed already before: "Not true, as before".
+    why : str
+        In a sentence.
+    """
+
+    kind: Literal["holds", "broken", "unknown"]
+    title: str
+    why: str
+
+
+def outcome_of(found: Watched, checked: pd.DataFrame, *, other_model: str = "") -> Outcome:
+    """The bottom line.
+
+    Parameters
+    ----------
+    found : Watched
+    checked : DataFrame
+        From `check_then_and_now`; where nothing is required, an empty one: then it is told by what moved.
+    other_model : str
+        Why the model is not the one that was signed, if it is not: nothing can then be said of the signed one.
+    """
+    if other_model:
+        return Outcome("unknown", "Cannot tell", other_model)
+    return _by_requirements(checked) if len(checked) else _by_what_moved(found)
+
+
+def _by_requirements(checked: pd.DataFrame) -> Outcome:
+    failing = checked[checked["verdict"] == "fail"]
+    if len(broke := failing[failing["broke"]]):
+        rest = len(failing) - len(broke)
+        before = f" {count_of(rest, 'other')} failed already before." if rest else ""
+        return Outcome("broken", "Not any more", f"{_named(broke)}.{before}")
+    if len(failing):
+        return Outcome("broken", "Not true, as before", f"{_named(failing)}.")
+    count, unknown = count_of(len(checked), "requirement"), checked[checked["verdict"] == "cannot tell"]
+    if len(unknown):
+        told = f"None of {count} fails on these people" if len(checked) > 1 else "It does not fail on these people"
+        return Outcome("unknown", "Cannot tell", f"{told}, but {len(unknown)} cannot be told: {_named(unknown)}.")
+    held = int((checked["verdict"] == "pass").sum())
+    if not held:
+        return Outcome("unknown", "Cannot tell", "Nothing that is required applies to these people.")
+    beside = "" if held == len(checked) else "; the rest does not apply"
+    of = "the requirement holds" if len(checked) == 1 else f"{held} of {count} hold"
+    return Outcome("holds", "Still true", f"On these people {of}{beside}.")
+
+
+def _named(rows: pd.DataFrame) -> str:
+    return "; ".join(f"{row.wanted}: {row.became}" for row in rows.itertuples())
+
+
+def _by_what_moved(found: Watched) -> Outcome:
+    figure, row = main_figure(found)
+    name, figures = figure_in_words(figure), found.figures
+    moved, far = int(figures["moved"].sum()), int(far_beyond_chance(figures).sum())
+    counted = (
+        f"Of {count_of(len(figures), 'figure')} compared, {moved} moved more than chance explains; 1 in 20 (about "
+        f"{0.05 * len(figures):.0f}) would by chance alone"
+    )
+    if row["moved"]:
+        return Outcome("broken", "Not any more", f"{_first_up(name)} moved more than chance explains. {counted}.")
+    if far:
+        return Outcome("broken", "Not any more", f"{counted}, and {far} moved so far that chance does not explain it.")
+    stayed = f"{_first_up(name)} did not move more than chance explains"
+    if max(-row["low"], row["high"]) > SEEN:
+        ends = [figure.show_difference(row[end]).lstrip("+−") for end in ("low", "high")]
+        few = f"{count_of(found.people, 'new person is', 'new people are')} too few to know"
+        stayed += f", but it may be lower by {ends[0]} or higher by {ends[1]}: {few}"
+        return Outcome("unknown", "Cannot tell", f"{stayed}. {counted}.")
+    return Outcome("holds", "Still true", f"{stayed}. {counted}.")
+
+
+def _first_up(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def far_beyond_chance(figures: pd.DataFrame) -> pd.Series:
+    """Which figures moved so far that chance does not explain it among so many (Bonferroni).
+
+    The reach of an interval towards 0 is stretched from 1.96 standard errors to as many as their number asks for.
+    """
+    z = float(ndtri(0.5 + CONFIDENCE / 2))
+    most = float(-ndtri((1 - CONFIDENCE) / 2 / max(len(figures), 1)))
+    difference = figures["difference"]
+    reach = np.where(difference > 0, difference - figures["low"], figures["high"] - difference)
+    return figures["moved"] & (difference.abs() > reach * most / z)

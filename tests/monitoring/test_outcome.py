@@ -1,0 +1,103 @@
+"""The bottom line of a later look: still true, not any more, or cannot tell."""
+
+from dataclasses import replace
+
+import pandas as pd
+import pytest
+
+from commod.decisions import Requirements, check_requirements
+from commod.monitoring import batch_of, check_then_and_now, outcome_of, watch
+from commod.monitoring.outcome import far_beyond_chance
+
+NOTHING = pd.DataFrame()
+
+
+@pytest.fixture(scope="module")
+def found(law):
+    return watch(law.model, law.batch)
+
+
+def record(**verdicts):
+    return {"verdicts": [{"requirement": name, "verdict": verdict} for name, verdict in verdicts.items()]}
+
+
+def checked(found, required, signed=None):
+    return check_then_and_now(required, found.old_facts, found.facts, signed)
+
+
+def test_old_facts_are_those_of_the_people_tested_on(law, found):
+    on_themselves = watch(law.model, batch_of(law.scene.task, law.old))
+    pd.testing.assert_frame_equal(
+        check_requirements(Requirements(p_rule=0.7, changed=0.1, right=0.5, sure=0.3), found.old_facts),
+        check_requirements(Requirements(p_rule=0.7, changed=0.1, right=0.5, sure=0.3), on_themselves.facts),
+    )
+
+
+@pytest.mark.parametrize(
+    ("then", "title", "became"),
+    [
+        ("pass", "Not any more", "held when it was signed, fails now"),
+        ("cannot tell", "Not any more", "could not be told when it was signed, fails now"),
+        ("fail", "Not true, as before", "failed already when it was signed, fails now"),
+        ("does not apply", "Not any more", "did not apply when it was signed, fails now"),
+    ],
+)
+def test_what_fails_now_is_told_by_what_it_was(found, then, title, became):
+    rows = checked(found, Requirements(p_rule=0.99), record(p_rule=then))
+    assert rows["became"].tolist() == [became]
+    assert rows["broke"].tolist() == [then != "fail"]
+    outcome = outcome_of(found, rows)
+    assert (outcome.kind, outcome.title) == ("broken", title)
+    assert became in outcome.why
+
+
+def test_the_other_outcomes_of_requirements(found):
+    holds = outcome_of(found, checked(found, Requirements(p_rule=0.1, changed=0.9)))
+    assert holds == ("holds", "Still true", "On these people 2 of 2 requirements hold.")
+    unknown = outcome_of(found, checked(found, Requirements(p_rule=0.1, again=0.5)))
+    assert (unknown.kind, unknown.title) == ("unknown", "Cannot tell")
+    assert "None of 2 requirements fails on these people, but 1 cannot be told" in unknown.why
+    both = checked(found, Requirements(p_rule=0.99, changed=0.0001), record(p_rule="pass", changed="fail"))
+    assert outcome_of(found, both).why.endswith("1 other failed already before.")
+    other = outcome_of(found, both, other_model="This is not the model that was signed.")
+    assert other == ("unknown", "Cannot tell", "This is not the model that was signed.")
+
+
+def test_a_verdict_that_counts_neither_way(found):
+    rows = checked(found, Requirements(p_rule=0.1, changed=0.9))
+    rows.loc[1, "verdict"] = "does not apply"
+    assert outcome_of(found, rows).why == "On these people 1 of 2 requirements hold; the rest does not apply."
+    rows["verdict"] = "does not apply"
+    assert outcome_of(found, rows).kind == "unknown"
+
+
+def moved_by(found, difference, reach):
+    """As if every figure had moved by as much, with an interval that reaches as far."""
+    figures = found.figures.assign(difference=difference, low=difference - reach, high=difference + reach)
+    return replace(found, figures=figures.assign(moved=abs(difference) > reach))
+
+
+def test_without_requirements_what_moved_decides(law, found):
+    few = outcome_of(watch(law.model, law.batch.head(40)), NOTHING)
+    assert (few.kind, few.title) == ("unknown", "Cannot tell")
+    assert "40 new people are too few to know. Of " in few.why
+    assert "1 in 20 (about 2) would by chance alone." in few.why
+    assert outcome_of(moved_by(found, 0.01, 0.05), NOTHING).title == "Still true"
+    assert outcome_of(moved_by(found, 0.01, 0.2), NOTHING).title == "Cannot tell"
+    shifted = outcome_of(watch(law.model, law.batch.assign(lsat=law.batch["lsat"] - 8)), NOTHING)
+    assert (shifted.kind, shifted.title) == ("broken", "Not any more")
+    assert "The P-Rule moved more than chance explains." in shifted.why
+
+
+def test_far_beyond_chance_asks_for_more_the_more_is_compared(found):
+    """With 36 figures, |z| must exceed 3.2 and not 1.96: 0.05 / 36 / 2 is the tail of a normal distribution there."""
+    assert len(found.figures) == 36
+    assert not far_beyond_chance(moved_by(found, 3.1, 1.96).figures).any()
+    assert far_beyond_chance(moved_by(found, 3.3, 1.96).figures).all()
+    assert far_beyond_chance(moved_by(found, -3.3, 1.96).figures).all()
+    main = moved_by(found, 0.0, 0.05).figures.reset_index(drop=True)
+    far = main.index[main["figure"] == "accuracy"]
+    main.loc[far, ["difference", "low", "high", "moved"]] = [-0.2, -0.24, -0.16, True]
+    outcome = outcome_of(replace(found, figures=main), NOTHING)
+    assert outcome.title == "Not any more"
+    assert outcome.why.endswith("moved so far that chance does not explain it.")
