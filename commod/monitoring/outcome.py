@@ -9,6 +9,7 @@ import pandas as pd
 from scipy.special import ndtri
 
 from commod.decisions.facts import CONFIDENCE
+from commod.metrics.small_groups import SCARCE
 from commod.monitoring.watch import Watched
 from commod.monitoring.words import figure_in_words, main_figure
 from commod.uploads.limits import count_of
@@ -84,6 +85,10 @@ def _by_what_moved(found: Watched) -> Outcome:
         f"Of {count_of(len(figures), 'figure')} compared, {moved} moved more than chance explains; 1 in 20 (about "
         f"{0.05 * len(figures):.0f}) would by chance alone"
     )
+    if len(small := _too_small(found)):
+        few = ", ".join(f"{group} ({count_of(people, 'person', 'people')})" for group, people in small.items())
+        least = f"a group is compared from {SCARCE} people on"
+        return Outcome("unknown", "Cannot tell", f"There are too few new people of {few}: {least}. {counted}.")
     if row["moved"]:
         return Outcome("broken", "Not any more", f"{_first_up(name)} moved more than chance explains. {counted}.")
     if far:
@@ -95,6 +100,14 @@ def _by_what_moved(found: Watched) -> Outcome:
         stayed += f", but it may be lower by {ends[0]} or higher by {ends[1]}: {few}"
         return Outcome("unknown", "Cannot tell", f"{stayed}. {counted}.")
     return Outcome("holds", "Still true", f"{stayed}. {counted}.")
+
+
+def _too_small(found: Watched) -> dict[str, int]:
+    """New people of each group that has too few of them to be compared."""
+    if found.who.empty:
+        return {}
+    sizes = found.who.groupby("group", sort=False)["new_people"].max()
+    return {str(group): int(people) for group, people in sizes.items() if people < SCARCE}
 
 
 def _first_up(text: str) -> str:

@@ -78,9 +78,9 @@ def moved_by(found, difference, reach):
 
 
 def test_without_requirements_what_moved_decides(law, found):
-    few = outcome_of(watch(law.model, law.batch.head(40)), NOTHING)
+    few = outcome_of(watch(law.model, law.batch.head(200)), NOTHING)
     assert (few.kind, few.title) == ("unknown", "Cannot tell")
-    assert "40 new people are too few to know. Of " in few.why
+    assert "200 new people are too few to know. Of " in few.why
     assert "1 in 20 (about 2) would by chance alone." in few.why
     assert outcome_of(moved_by(found, 0.01, 0.05), NOTHING).title == "Still true"
     assert outcome_of(moved_by(found, 0.01, 0.2), NOTHING).title == "Cannot tell"
@@ -101,3 +101,10 @@ def test_far_beyond_chance_asks_for_more_the_more_is_compared(found):
     outcome = outcome_of(replace(found, figures=main), NOTHING)
     assert outcome.title == "Not any more"
     assert outcome.why.endswith("moved so far that chance does not explain it.")
+
+
+def test_a_group_of_a_few_people_settles_nothing(law):
+    few = watch(law.model, law.batch.groupby("race", group_keys=False).head(20))
+    outcome = outcome_of(few, NOTHING)
+    assert (outcome.kind, outcome.title) == ("unknown", "Cannot tell")
+    assert "too few new people of" in outcome.why
