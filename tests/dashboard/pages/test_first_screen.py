@@ -1,11 +1,17 @@
 """Explore's first screen: story, dots, slider and verdict, in two languages; the tour."""
 
+import json
+from unittest.mock import patch
+
 import pytest
 
 from commod.dashboard.jobs.results import fit_result
+from commod.dashboard.pages.explore.pareto import known_sweep
 from commod.dashboard.pages.explore.tour import HINTS
+from commod.dashboard.state import session
 from commod.dashboard.state.settings import defaults
 from commod.dashboard.text.language import phrase
+from commod.dashboard.views.dots import _go
 from tests.dashboard.driving import figure, fine, run, slider, tables, words
 
 TOUR = {"Next", "Done", "Leave the tour", "90-second tour"}
@@ -40,6 +46,35 @@ def test_dots_follow_the_slider_and_their_table_says_the_same():
     after = tables(app)["Of 100 people as a table"]
     assert [row[2] for row in after] == [row[2] for row in before]  # f is as it was
     assert [row[3] for row in after] != [row[3] for row in before]
+
+
+def hand(app):
+    """What the browser is told, to follow the hand."""
+    return json.loads(app.get("bidi_component")[0].proto.json)
+
+
+def test_the_browser_knows_every_model_that_is_trained_and_the_frontier():
+    app = run()
+    slider(app, "lambda_fair").set_value(1.5).run()
+    data = hand(app)
+    assert data["here"]["at"] == "1.5"
+    assert {"1.5", "3"} <= {model["at"] for model in data["line"]}  # and what other tests have trained
+    assert [model["mark"] for model in data["line"]] == list(range(data["drawn"]["line"]))
+    assert data["here"]["figures"][:2] == [figure(app, "P-Rule"), figure(app, "Accuracy")]
+    assert 0 < len(data["frontier"]) <= data["drawn"]["frontier"]
+    assert all(sum(group[:1]) <= 100 for model in data["line"] for group in model["groups"])
+    assert not data["fixed"]
+    assert hand(fine(run(controls="k")))["fixed"]  # a teacher's link has frozen λ_fair
+
+
+@pytest.mark.parametrize("message", ["line 6", "line 99", "line -1", "frontier 1", "frontier 999", "other 1", None, 7])
+def test_a_click_on_the_curve_is_taken_only_where_there_is_a_model(message):
+    app = run()
+    sweep = known_sweep(defaults("law_school"))
+    with patch.object(session, "go_to") as went, patch.object(session, "current", lambda: defaults("law_school")):
+        _go(message, sweep)
+    fine(app)
+    assert went.called == (message in ("line 6", "frontier 1"))
 
 
 def test_a_teachers_link_that_hides_the_rest_still_names_data_and_story():
