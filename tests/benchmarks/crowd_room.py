@@ -373,8 +373,12 @@ def measure(sessions):
 
     async def killed(file):
         environment = {**usual, "COMMOD_ROOMS_FILE": str(file)}
-        with serve(environment=environment) as address:
+        log = file.with_suffix(".log")
+        with serve(environment=environment, log=log) as address:
             hour, members, leader = await with_room(address, sessions, file)
+        _, _, fault = log.read_text().partition("Traceback")
+        if fault:
+            print(f"The first fault of the server:{fault[:4000]}")
         with serve(environment=environment) as address:
             return hour, await after_the_kill(address, file, hour, members, leader)
 

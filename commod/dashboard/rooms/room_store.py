@@ -228,7 +228,8 @@ class RoomStore(RoomDatabase):
         """Somebody is still there, with a step open (`step_address`) or none: now and then it is written of all."""
         self._seen[seat.key] = checked_word(at)
         if self._presence.take(_EVERYBODY):
-            seen, self._seen = self._seen, {}
+            taken, self._seen = self._seen, {}
+            seen = taken.copy()  # another thread may still have it in hand, to add somebody
             with self._writing() as connection:
                 for place in set(seen.values()):
                     keys = [key for key, there in seen.items() if there == place]
