@@ -29,4 +29,5 @@ METHODS = {
     "fair_projection": "#17A2A2",
     "bayes": "#7F7F7F",
     "oracle": "#7F7F7F",
+    "leaf_relabelling": "#B8860B",
 }
