@@ -30,4 +30,5 @@ METHODS = {
     "bayes": "#7F7F7F",
     "oracle": "#7F7F7F",
     "leaf_relabelling": "#B8860B",
+    "mnb": "#009E73",
 }

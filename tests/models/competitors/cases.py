@@ -32,6 +32,7 @@ FAIR = {
     "fair_projection": (0.05, {}),
     "bayes": (0.2, {}),
     "oracle": (0.15, {}),
+    "mnb": (0.05, {}),
     "leaf_relabelling": (0.05, {"min_leaf": 0.05}),
 }
 
