@@ -89,11 +89,11 @@ class ModifiedNaiveBayes(GroupAwareScored):
             counts = 1.0 + np.array([np.bincount(code, weight * (y == c), n_levels) for c in (0, 1)])
             self.tables_.append(np.log(counts / counts.sum(axis=1, keepdims=True)))  # log P(a | c), (2, levels)
         evidence = self._evidence(rows.X)
-        counts = np.bincount(2 * rows.groups + y.astype(int), weight, 4).reshape(2, 2)
-        own = evidence + _prior(counts)[rows.groups]
+        cells = np.bincount(2 * rows.groups + y.astype(int), weight, 4).astype(float).reshape(2, 2)
+        own = evidence + _prior(cells)[rows.groups]
         self.own_line_ = logit_of_threshold(self.threshold, self.base_model_, own, y, rows.weight)
         before = float(weight @ (y == 1 if self.own_line_ == 0 else own > self.own_line_))
-        self.counts_, self.n_iter_ = _moved(evidence - self.own_line_, rows.groups, weight, counts, before, epsilon)
+        self.counts_, self.n_iter_ = _moved(evidence - self.own_line_, rows.groups, weight, cells, before, epsilon)
 
     def _learn_nothing(self) -> None:
         self.n_iter_ = 1  # one look, at nothing to be done
@@ -102,7 +102,7 @@ class ModifiedNaiveBayes(GroupAwareScored):
         return self._evidence(rows.X) + _prior(self.counts_)[rows.groups] - self.own_line_
 
     def _evidence(self, X: Array) -> Array:
-        """log Π P(A_i | +)/P(A_i | −), shape (n,)."""
+        """The logarithm of Π P(A_i | +)/P(A_i | −), shape (n,)."""
         total = np.zeros(len(X))
         for code, table in zip(self._codes(X), self.tables_, strict=True):
             total += (table[1] - table[0])[code]
@@ -139,7 +139,7 @@ def _edges(values: Array, weight: Array, bins: int) -> Array:
 
 
 def _prior(counts: Array) -> Array:
-    """log P(+ | s)/P(− | s), (2,); a cell without people counts as half a person."""
+    """The logarithm of P(+ | s)/P(− | s), (2,); a cell without people counts as half a person."""
     ratio: Array = np.log(np.maximum(counts[:, 1], 0.5) / np.maximum(counts[:, 0], 0.5))
     return ratio
 
