@@ -31,4 +31,5 @@ METHODS = {
     "oracle": "#7F7F7F",
     "leaf_relabelling": "#B8860B",
     "mnb": "#009E73",
+    "multiaccuracy_boost": "#56B4E9",
 }

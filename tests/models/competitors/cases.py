@@ -33,6 +33,7 @@ FAIR = {
     "bayes": (0.2, {}),
     "oracle": (0.15, {}),
     "mnb": (0.05, {}),
+    "multiaccuracy_boost": (0.0001, {}),
     "leaf_relabelling": (0.05, {"min_leaf": 0.05}),
 }
 

@@ -68,7 +68,7 @@ def given_joint(name, groups):
 # ---- Any number of groups ----
 
 
-@pytest.mark.parametrize(("name", "fairness"), MANY)
+@pytest.mark.parametrize(("name", "fairness"), [case for case in MANY if not METHODS[case[0]].aims_at])
 def test_four_groups_are_treated_more_alike(name, fairness):
     X, y, s, f = several()
     stronger = {

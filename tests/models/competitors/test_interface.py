@@ -260,7 +260,8 @@ def test_another_seed_moves_decisions_where_it_is_declared_and_nowhere_else(name
     moved = other.predict(X, **knowing(name, s)) != models[name, fairness].predict(X, **knowing(name, s))
     if name == "frappe":  # the seed moves what its concepts are
         assert not np.allclose(other.concepts_, models[name, fairness].concepts_, atol=0.01)
-    elif name not in ("lpp", "oracle_lpp", "wass1"):  # which draw lots among ties only
+    # The first three draw lots among ties only, the last finds nothing to mend in this f (it has its own test).
+    elif name not in ("lpp", "oracle_lpp", "wass1", "multiaccuracy_boost"):
         assert moved.any() == METHODS[name].randomised
 
 
@@ -525,7 +526,7 @@ PAPER = {
     "hardt": (True, "DP, EO", False, True),  # EO in the paper; fairlearn's solver also does DP
     "pleiss": (True, "EO", False, True),
     "igd": (True, "DP", False, True),
-    "multiaccuracy_boost": (True, "other", False, True),
+    "multiaccuracy_boost": (False, "other", False, True),  # the paper says it needs S; it does not
     "cfbc": (True, "EO", False, True),
     "wass1": (True, "DP", True, True),
     "wass1_penalised": (False, "DP", True, False),
@@ -537,7 +538,7 @@ PAPER = {
     "lpp": (False, "DP, EO", False, True),
     "oracle_lpp": (True, "DP, EO", False, True),
 }
-NOT_YET = {"igd", "multiaccuracy_boost", "wass1_penalised", "rnf", "fcgp"}
+NOT_YET = {"igd", "wass1_penalised", "rnf", "fcgp"}
 
 
 @pytest.mark.parametrize("name", PAPER)
@@ -555,7 +556,7 @@ def test_overview_holds_nothing_else_but_what_the_experiments_add():
     found = overview()
     assert set(found.index) - set(PAPER) == {"adv_debias", "frappe_mlp", "bayes", "oracle"}
     assert {name for name, method in METHODS.items() if method.in_paper} == set(PAPER)
-    assert overview_in_words() == "13 of the 18 methods of the paper's overview run here, and 4 that it does not have."
+    assert overview_in_words() == "14 of the 18 methods of the paper's overview run here, and 4 that it does not have."
     assert found.index[0] == "commod"
     assert found.loc["adv_debias", "model_agnostic"] == "trains its own"
     assert list(found.columns) == (
