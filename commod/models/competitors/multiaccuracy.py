@@ -1,4 +1,4 @@
-"""MultiaccuracyBoost (Kim, Ghorbani & Zou 2019): f's errors are searched for patterns, and those that hold are mended."""
+"""MultiaccuracyBoost (Kim, Ghorbani & Zou 2019): errors of f that have a pattern are mended."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ class MultiaccuracyBoost(Scored):
     with the largest value is mended, if that is above α: f ∝ exp(−η·h)·f there, which is logit f − η·h (the
     publication's Algorithm 1). It ends where no part is above α.
 
-    It aims neither at demographic parity nor at equalized odds, but at scores that are right on average in every part of
-    the population that the auditor can tell apart: decisions may become less alike. The paper's overview says that it
-    needs S at predict; it does not.
+    It aims neither at demographic parity nor at equalized odds, but at scores that are right on average in every part
+    of the population that the auditor can tell apart: decisions may become less alike. The paper's overview says that
+    it needs S at predict; it does not.
 
     The publication's experiments let the auditor learn a smoothed derivative of the cross-entropy and take the first
     part above α; here, as in its Algorithm 1, the auditor learns the residual, and the largest value is taken. The
@@ -127,7 +127,7 @@ def audit(
     w = weight[here]
     centre, level = np.average(X[here], axis=0, weights=w), float(np.average(residual[here], weights=w))
     Z = X[here] - centre
-    slope = np.linalg.solve((Z.T * w) @ Z + RIDGE * np.eye(X.shape[1]), (Z.T * w) @ (residual[here] - level))
+    slope: Array = np.linalg.solve((Z.T * w) @ Z + RIDGE * np.eye(X.shape[1]), (Z.T * w) @ (residual[here] - level))
     intercept = level - float(centre @ slope)
     judged = held_out & part
     value = float(weight[judged] @ ((X[judged] @ slope + intercept) * residual[judged]))

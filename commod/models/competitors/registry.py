@@ -358,7 +358,7 @@ METHODS: dict[str, Method] = {
         estimator=_competitor("multiaccuracy", "MultiaccuracyBoost"),
         knob=Knob("alpha", "α", (1.0, 0.02, 0.01, 0.005, 0.002, 0.001, 0.0005, 0.0002, 0.0001), 0.0, 1.0, 1.0),
         seeds=3,
-        note="Mends f's errors wherever they have a pattern; made for neither criterion. The paper lists it as needing S.",
+        note="Mends errors of f that have a pattern; made for neither criterion. The paper lists it as needing S.",
     ),
     # ---- Not yet ----
     "igd": Method("IGD post-processing", "Lohia et al. 2019", True, (DP,), False),
