@@ -127,8 +127,8 @@ def audit(
     w = weight[here]
     centre, level = np.average(X[here], axis=0, weights=w), float(np.average(residual[here], weights=w))
     Z = X[here] - centre
-    slope: Array = np.linalg.solve((Z.T * w) @ Z + RIDGE * np.eye(X.shape[1]), (Z.T * w) @ (residual[here] - level))
+    slope = np.linalg.solve((Z.T * w) @ Z + RIDGE * np.eye(X.shape[1]), (Z.T * w) @ (residual[here] - level))
     intercept = level - float(centre @ slope)
     judged = held_out & part
     value = float(weight[judged] @ ((X[judged] @ slope + intercept) * residual[judged]))
-    return slope, intercept, value / max(float(weight[held_out].sum()), 1e-12)
+    return np.asarray(slope, dtype=float), intercept, value / max(float(weight[held_out].sum()), 1e-12)

@@ -360,11 +360,20 @@ METHODS: dict[str, Method] = {
         seeds=3,
         note="Mends errors of f that have a pattern; made for neither criterion. The paper lists it as needing S.",
     ),
+    "wass1_penalised": Method(
+        "Wass-1 penalised LR",
+        "Jiang et al. 2020",
+        needs_sensitive=False,
+        criteria=(DP,),
+        minimises_changes=True,
+        model_agnostic="logistic regression only",
+        estimator=_competitor("wasserstein_penalty", "Wass1LogisticRegression"),
+        knob=Knob("beta", "β", (0.0, 0.1, 0.2, 0.4, 0.7, 1.0, 1.5, 2.0, 3.0, 5.0, 10.0, 30.0), 0.0, 1000.0, None),
+        note="A logistic regression of its own, which has f's line only.",
+        cost=5.0,
+    ),
     # ---- Not yet ----
     "igd": Method("IGD post-processing", "Lohia et al. 2019", True, (DP,), False),
-    "wass1_penalised": Method(
-        "Wass-1 penalised LR", "Jiang et al. 2020", False, (DP,), True, "logistic regression only"
-    ),
     "rnf": Method("RNF", "Du et al. 2021", False, (DP, EO), False, "neural networks only"),
     "fcgp": Method("FCGP", "Nguyen et al. 2021", True, (DP,), True),
 }

@@ -34,6 +34,7 @@ FAIR = {
     "oracle": (0.15, {}),
     "mnb": (0.05, {}),
     "multiaccuracy_boost": (0.0001, {}),
+    "wass1_penalised": (3.0, {}),
     "leaf_relabelling": (0.05, {"min_leaf": 0.05}),
 }
 
