@@ -31,6 +31,7 @@ METHODS = {
     "oracle": "#7F7F7F",
     "leaf_relabelling": "#B8860B",
     "mnb": "#009E73",
+    "rnf": "#E377C2",
     "wass1_penalised": "#9467BD",
     "multiaccuracy_boost": "#56B4E9",
 }

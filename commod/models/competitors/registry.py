@@ -372,10 +372,38 @@ METHODS: dict[str, Method] = {
         note="A logistic regression of its own, which has f's line only.",
         cost=5.0,
     ),
+    "rnf": Method(
+        "RNF",
+        "Du et al. 2021",
+        needs_sensitive=False,
+        criteria=(DP, EO),
+        minimises_changes=False,
+        model_agnostic="neural networks only",
+        randomised=True,
+        estimator=_competitor("neutralised", "RNF"),
+        weights=False,
+        knob=Knob("alpha", "α", (0.0, 0.01, 0.02, 0.05, 0.1, 0.2), 0.0, 100.0, None),
+        seeds=3,
+        note="A network of its own, which has f's line only. A large α gives everybody the same decision.",
+        cost=25.0,
+    ),
     # ---- Not yet ----
-    "igd": Method("IGD post-processing", "Lohia et al. 2019", True, (DP,), False),
-    "rnf": Method("RNF", "Du et al. 2021", False, (DP, EO), False, "neural networks only"),
-    "fcgp": Method("FCGP", "Nguyen et al. 2021", True, (DP,), True),
+    "igd": Method(
+        "IGD post-processing",
+        "Lohia et al. 2019",
+        needs_sensitive=True,
+        criteria=(DP,),
+        minimises_changes=False,
+        note="Needs an f that is told the group; of another it changes nothing.",
+    ),
+    "fcgp": Method(
+        "FCGP",
+        "Nguyen et al. 2021",
+        needs_sensitive=True,
+        criteria=(DP,),
+        minimises_changes=True,
+        note="No description was found by which its equations could be confirmed.",
+    ),
 }
 
 
