@@ -394,7 +394,7 @@ METHODS: dict[str, Method] = {
         needs_sensitive=True,
         criteria=(DP,),
         minimises_changes=False,
-        note="Needs an f that is told the group; of another it changes nothing.",
+        note="Needs an f that is told the group: an f that is not, it leaves as it is.",
     ),
     "fcgp": Method(
         "FCGP",
@@ -402,7 +402,7 @@ METHODS: dict[str, Method] = {
         needs_sensitive=True,
         criteria=(DP,),
         minimises_changes=True,
-        note="No description was found by which its equations could be confirmed.",
+        note="Descriptions of it contradict one another, and the publication was not at hand.",
     ),
 }
 
