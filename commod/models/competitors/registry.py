@@ -394,6 +394,7 @@ METHODS: dict[str, Method] = {
         needs_sensitive=True,
         criteria=(DP,),
         minimises_changes=False,
+        groups=2,
         note="Needs an f that is told the group: an f that is not, it leaves as it is.",
     ),
     "fcgp": Method(

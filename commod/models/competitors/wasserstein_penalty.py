@@ -41,7 +41,7 @@ class Wass1LogisticRegression(Scored):
         A budget is one of the regression's own decisions.
     beta : float, default 10.0
         Weight of the penalty.
-    max_iter : int, default 200
+    max_iter : int, default 100
         Steps of L-BFGS at each value of β passed.
     fairness : {"demographic_parity"}
     random_state : int
@@ -67,7 +67,7 @@ class Wass1LogisticRegression(Scored):
         *,
         threshold: float | str | None = None,
         beta: float = 10.0,
-        max_iter: int = 200,
+        max_iter: int = 100,
         fairness: str = "demographic_parity",
         random_state: int = 0,
     ) -> None:
