@@ -29,4 +29,9 @@ METHODS = {
     "fair_projection": "#17A2A2",
     "bayes": "#7F7F7F",
     "oracle": "#7F7F7F",
+    "leaf_relabelling": "#B8860B",
+    "mnb": "#009E73",
+    "rnf": "#E377C2",
+    "wass1_penalised": "#9467BD",
+    "multiaccuracy_boost": "#56B4E9",
 }

@@ -106,7 +106,7 @@ def test_what_cannot_be_compared_is_told():
     with pytest.raises(ValueError, match="no method 'oracle_roc' for equalized odds"):
         compare("law_school", methods=["oracle_roc"], fairness=EO)
     with pytest.raises(ValueError, match="not written yet"):
-        lines_of("mnb")
+        lines_of("igd")
 
 
 @pytest.mark.parametrize("name", TABLE1_ROWS)
@@ -134,7 +134,8 @@ def test_every_method_moves_towards_fairness_along_its_knob(scene, fairness):
     train, given = scene.train, {"sensitive_features": scene.train.sensitive}
     for name in available_methods(fairness):
         method = METHODS[name]
-        if method.cost > 20 or name == "pleiss":  # which makes costs of scores equal, not decisions
+        # Pleiss makes costs of scores equal, not decisions.
+        if method.cost > 20 or name == "pleiss" or method.aims_at:
             continue
         gains = []
         # A multiplier that is too large favours the other group: the fairest Bayes rule is on the way.

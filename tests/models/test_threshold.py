@@ -100,7 +100,10 @@ def test_fairness_is_bought_at_another_line():
 
 # Methods that decide as f does at the first value of their knob, or at the one named; AdvDebias is a model of its own,
 # and the Bayes rule has an estimate of its own.
-AT_F = {name: METHODS[name].knob.sweep[0] for name in "commod frappe oracle_roc hardt pleiss wass1 cfbc".split()}
+AT_F = {
+    name: METHODS[name].knob.sweep[0]
+    for name in "commod frappe oracle_roc hardt pleiss wass1 cfbc leaf_relabelling multiaccuracy_boost".split()
+}
 AT_F |= {"lpp": 1.0, "oracle_lpp": 1.0, "fst": 2.0, "fair_projection": 2.0}
 
 

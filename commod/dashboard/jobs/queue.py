@@ -370,8 +370,9 @@ class WorkQueue:
         else:
             self.finished += 1
             job.results = (*job.results, result)
-            if not job.forgotten:
-                self.cache.put(job.key, _Results(job.results), first_to_go=job.stages[0].priority.is_ahead)
+            ahead = job.stages[0].priority.is_ahead
+            if not job.forgotten and not (ahead and self.cache.get(job.key)):  # somebody asked, and has more by now
+                self.cache.put(job.key, _Results(job.results), first_to_go=ahead)
             if job.is_over:
                 self._close(job)
             elif job.waiting:

@@ -361,6 +361,7 @@ def test_nobody_waits_for_what_is_at_work_ahead_of_asking(gate):
     assert take(queue.submit("k", Stage(lambda report: "quick"))) == "quick"
     gate.open.set()
     assert take(slow) == "slow"
+    assert queue.peek("k") == "quick"  # which may have more stages
 
 
 def test_only_so_much_is_done_ahead(gate):
