@@ -27,10 +27,10 @@ class ResultCache:
         self._bytes = 0
         self._lock = Lock()
 
-    def get(self, key: Hashable) -> Any:
-        """The result of `key`, or None."""
+    def get(self, key: Hashable, *, used: bool = True) -> Any:
+        """The result of `key`, or None; unless it is `used`, it goes no later for that."""
         with self._lock:
-            if key in self._kept:
+            if used and key in self._kept:
                 self._kept.move_to_end(key)
             return self._kept.get(key)
 

@@ -216,9 +216,9 @@ class WorkQueue:
 
     # ---- for sessions ----
 
-    def peek(self, key: Hashable, stage: int = 0) -> Any:
-        """The result of a stage of `key` if it is kept, else None."""
-        results = self.cache.get(key)
+    def peek(self, key: Hashable, stage: int = 0, *, used: bool = True) -> Any:
+        """The result of a stage of `key` if it is kept, else None; `used` as of `ResultCache.get`."""
+        results = self.cache.get(key, used=used)
         return results[stage] if results is not None and len(results) > stage else None
 
     def submit(self, key: Hashable, *stages: Stage, after: Ticket | None = None) -> Ticket:
@@ -371,7 +371,9 @@ class WorkQueue:
             self.finished += 1
             job.results = (*job.results, result)
             ahead = job.stages[0].priority.is_ahead
-            if not job.forgotten and not (ahead and self.cache.get(job.key)):  # somebody asked, and has more by now
+            if not job.forgotten and not (
+                ahead and self.cache.get(job.key, used=False)
+            ):  # somebody asked, and has more by now
                 self.cache.put(job.key, _Results(job.results), first_to_go=ahead)
             if job.is_over:
                 self._close(job)

@@ -43,9 +43,12 @@ def queue() -> WorkQueue:
     return WorkQueue(small=max(1, _foreground()), background=_background(), apart=_apart())
 
 
-def get(task: Task, stage: int = -1) -> Any:
-    """The result of a task if it is kept, else None; of one of its stages, the last by default."""
-    return queue().peek(task.key, stage % len(task.steps))
+def get(task: Task, stage: int = -1, *, used: bool = True) -> Any:
+    """The result of a task if it is kept, else None; of one of its stages, the last by default.
+
+    What is only looked at, and not `used`, goes no later for that when there is no more room.
+    """
+    return queue().peek(task.key, stage % len(task.steps), used=used)
 
 
 def submit(task: Task) -> Ticket:

@@ -55,7 +55,8 @@ def line_of(settings: Settings, language: str) -> list[dict[str, Any]]:
 
 def known_line(settings: Settings) -> dict[float, FitResult]:
     """The models beside a setting that have been trained so far, by λ_fair."""
-    found = {value: get(tasks.fit(replace(settings, lambda_fair=value)), 0) for value in GRIDS["lambda_fair"]}
+    line = {value: tasks.fit(replace(settings, lambda_fair=value)) for value in GRIDS["lambda_fair"]}
+    found = {value: get(task, 0, used=False) for value, task in line.items()}
     return {value: result for value, result in found.items() if result is not None}
 
 

@@ -384,3 +384,6 @@ def test_what_nobody_asked_for_is_the_first_to_go():
     assert list(cache) == ["used", "new"]
     cache.put("more", 4, first_to_go=True)
     assert list(cache) == ["used", "new"]
+    assert cache.get("used", used=False) == 1
+    cache.put("last", 5)
+    assert list(cache) == ["new", "last"]  # a look is no use

@@ -23,7 +23,7 @@ def begin_ahead(settings: Settings) -> list[Pending]:
     """Train them while nobody waits; once every λ_fair is known the page is drawn anew, and the picture follows it."""
     if not (uses("ahead") and can_work_ahead()):
         return []
-    missing = [task for task in all_ahead(settings, session.access().allows) if get(task) is None]
+    missing = [task for task in all_ahead(settings, session.access().allows) if get(task, used=False) is None]
     go_on(*missing)
     line = [task for task in missing if task.steps[0].priority is Priority.LINE]
     left = {task.key for task in line}
