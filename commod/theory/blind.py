@@ -11,7 +11,7 @@ To reach a P-Rule of ρ is to make (lower rate) − ρ·(higher rate) at least 0
 everybody weighs the same, so that the people with the largest gain P(low | x)/N_low − ρ·P(high | x)/N_high go first.
 Raised are the negatives who are most probably of the disfavoured group, lowered the positives who most probably are
 not; of one person a part may be changed. Where q is 0 or 1 this is the bound with the group known
-(`commod.theory.shares`). It is right as far as q is: `commod.theory.chance_of_group`.
+(`commod.theory.shares`). It is right as far as q is: `commod.theory.group_chances`.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ from commod.models.validation import check_choice
 __all__ = ["blind_curve", "fewest_blind_changes"]
 
 Values = NDArray[np.float64]
-# Points of the curve, and draws of people for its interval.
-POINTS, DRAWS = 40, 100
+# Points of the curve, draws of people for its interval, and points of each of these.
+POINTS, DRAWS, POINTS_DRAWN = 40, 100, 15
 
 
 def fewest_blind_changes(
@@ -104,21 +104,21 @@ def blind_curve(
     of_one = np.asarray(sensitive) == 1
     given = {"sensitive": sensitive, "chance": chance, "acts_on": acts_on}
 
-    def reached(weight: Values) -> tuple[Values, Values, list[Values]]:
+    def reached(weight: Values, points: int) -> tuple[Values, Values, list[Values]]:
         start = float(p_rule_of_rates(_rates(decided, of_one, weight)))
         found = [
             (ratio, changed)
-            for ratio in np.linspace(start, 1.0, POINTS)
+            for ratio in np.linspace(start, 1.0, points)
             if (changed := fewest_blind_changes(float(ratio), decided, weight=weight, **given)) is not None
         ]
         ratios, rules = np.array([ratio for ratio, _ in found]), [changed for _, changed in found]
         return ratios, np.array(rules) @ weight / weight.sum(), rules
 
-    fairness, change_rate, rules = reached(weight)
+    fairness, change_rate, rules = reached(weight, POINTS)
     counted = [float(p_rule_of_rates(_rates(np.abs(decided - changed), of_one, weight))) for changed in rules]
-    rng, drawn = np.random.default_rng(seed), []
+    rng, drawn, n = np.random.default_rng(seed), [], len(decided)
     for _ in range(DRAWS):
-        again, changes, _ = reached(weight * rng.multinomial(len(decided), np.full(len(decided), 1 / len(decided))))
+        again, changes, _ = reached(weight * rng.multinomial(n, np.full(n, 1 / n)), POINTS_DRAWN)
         drawn.append(np.interp(change_rate, changes, again))
     low, high = np.percentile(drawn, [2.5, 97.5], axis=0)
     columns = {"change_rate": change_rate, "fairness": fairness, "low": low, "high": high, "counted": counted}

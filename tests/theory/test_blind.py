@@ -7,10 +7,14 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 from commod.metrics.calibration import expected_calibration_error
-from commod.theory import p_rule_curve
-from commod.theory.blind import blind_curve, fewest_blind_changes
-from commod.theory.chance_of_group import chance_of_group
+from commod.theory import blind_curve, chance_of_group, fewest_blind_changes, p_rule_curve
 from tests.theory.brute import WHOM
+
+
+@pytest.fixture
+def few_models(monkeypatch):
+    monkeypatch.setattr("commod.theory.group_chances.FOLDS", 2)
+    monkeypatch.setattr("commod.theory.group_chances.CALIBRATION_FOLDS", 2)
 
 
 def crowd(seed, n=40):
@@ -91,17 +95,24 @@ def test_the_curve_starts_at_f_rises_and_has_its_interval():
     assert blind_curve(decided, sensitive=groups, chance=chance).equals(curve)
 
 
-def test_the_chance_of_a_group_is_learnt_without_ones_own_group():
-    """Turned groups of a few would turn their own chances if those were used, and do not."""
+def test_the_chance_of_a_group_is_learnt_and_calibrated(few_models):
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(2000, 2))
+    X = rng.normal(size=(1600, 2))
     truth = 1 / (1 + np.exp(-2 * X[:, 0]))
-    groups = (rng.random(2000) < truth).astype(int)
+    groups = (rng.random(1600) < truth).astype(int)
     asked, more = slice(0, 600), slice(600, None)
     chance = chance_of_group(X[asked], groups[asked], more=(X[more], groups[more], None))
     assert np.abs(chance - truth[asked]).mean() < 0.06
     assert expected_calibration_error(groups[asked], chance) < 0.06
-    # Noise that tells each person apart and the group not at all: own groups cannot be read off it.
-    noise = rng.normal(size=(600, 1))
-    of_noise = chance_of_group(noise, groups[asked], more=(rng.normal(size=(1400, 1)), groups[more], None))
-    assert abs(np.corrcoef(of_noise, groups[asked])[0, 1]) < 0.1
+
+
+def test_nobodys_own_group_is_used_for_their_chance(few_models):
+    rng = np.random.default_rng(1)
+    X, groups = rng.normal(size=(300, 2)), rng.integers(0, 2, 300)
+    more = (rng.normal(size=(300, 2)), rng.integers(0, 2, 300), None)
+    chance = chance_of_group(X, groups, more=more)
+    turned = groups.copy()
+    turned[7] = 1 - turned[7]
+    again = chance_of_group(X, turned, more=more)
+    assert again[7] == chance[7]
+    assert (again != chance).any()  # that of others it is used for

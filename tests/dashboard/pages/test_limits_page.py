@@ -1,5 +1,7 @@
 """The Limits page, and the target on the Explore page."""
 
+import re
+
 import pytest
 
 from commod.dashboard.pages.explore import target
@@ -32,6 +34,17 @@ def test_the_limits_are_read_out():
     assert "**Proposition 4.4** as printed" in words(app)
 
 
+def test_the_page_says_what_is_for_not_knowing_the_group():
+    app = fine(run(LIMITS, methods="commod"))
+    assert "A rule that is not told the group, and knows of it all that can be learnt from the features" in words(app)
+    told = re.search(
+        r"of the (0\.\d+) that COMMOD lacks of the limit, (0\.\d+) is for not knowing the group and (0\.\d+)",
+        words(app),
+    )
+    whole, not_told, own = map(float, told.groups())
+    assert whole == pytest.approx(not_told + own, abs=0.0015)
+
+
 def test_both_sliders_move_the_sentence_and_stay_in_the_link():
     app = run(LIMITS, methods="commod")
     fine(app.select_slider(key="limits_budget").set_value(0.1).run())
@@ -48,6 +61,7 @@ def test_limits_under_equalized_odds():
     app = fine(run(LIMITS, methods="commod,oracle_lpp", data="compas", fairness="equalized_odds"))
     assert "nobody can do better than mistreatment of **0.000**" in words(app)
     assert "**Proposition 4.5** as printed" in words(app)
+    assert any("is counted for demographic parity of two groups" in caption.value for caption in app.caption)
 
 
 def test_limits_without_a_method_still_has_the_bound():

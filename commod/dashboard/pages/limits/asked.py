@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 
@@ -85,6 +86,7 @@ class Drawn(Swept):
     """The same with the bound, what is asked, and the current model."""
 
     limits: Limits
+    blind: pd.DataFrame  # `blind_limits_of`; empty until it is there, and where it is not defined
     budget: float
     level: float
     result: FitResult
@@ -96,6 +98,15 @@ class Drawn(Swept):
     def is_fair(self, frame: pd.DataFrame) -> Any:
         """Whether rows are as fair as is asked."""
         return self.criterion.is_met(frame["fairness"], self.level)
+
+    @property
+    def has_blind(self) -> bool:
+        """Whether there is a bound for rules that are not told the group."""
+        return not self.blind.empty
+
+    def blind_at(self, column: str = "fairness") -> float:
+        """That bound at the budget, or another column of it."""
+        return float(np.interp(self.budget, self.blind["change_rate"], self.blind[column]))
 
     @cached_property
     def models(self) -> pd.DataFrame:

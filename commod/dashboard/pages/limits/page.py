@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pandas as pd
 import streamlit as st
 
 from commod.dashboard.jobs import tasks
@@ -58,15 +59,19 @@ def show() -> None:
     picture = sweeps.place(waits=waits)
     below = sweeps.place(waits=waits)
 
+    blind = pd.DataFrame()
+
     def paint(found: dict[str, Sweep], *, final: bool = False) -> Drawn:
         """Draw what there is."""
-        here = Drawn(settings, found, bound, budget, level, result)
+        here = Drawn(settings, found, bound, blind, budget, level, result)
         region(here, picture, final=final)
         return here
 
     if waits and not found:
         paint({})  # the bound is there before any method is
-    found = sweeps.collect(settings, names, found, progress, paint)
+    with submit(tasks.blind_limits(settings)):  # learnt while the methods are swept
+        found = sweeps.collect(settings, names, found, progress, paint)
+        blind = result_of(tasks.blind_limits(settings), progress, "Learning what can be known of the group")
     here = paint(found, final=True)
     with below.container():
         price(here)

@@ -10,7 +10,7 @@ import pandas as pd
 import streamlit as st
 
 from commod.charts.compare import DEPLOYED_STYLE
-from commod.charts.limits import BOUND_STYLE, CURRENT_STYLE, plot_limits
+from commod.charts.limits import BLIND_STYLE, BOUND_STYLE, CURRENT_STYLE, plot_limits
 from commod.dashboard.pages.limits.asked import Drawn, by_percent
 from commod.dashboard.text.html import html_legend, html_table
 from commod.dashboard.text.verdicts import ONE_WAY
@@ -57,6 +57,33 @@ def sentence(here: Drawn) -> str:
     return f"{words}."
 
 
+def blind_sentence(here: Drawn) -> str:
+    """How much of the distance to the limit is COMMOD's, and how much is not knowing the group."""
+    show, bound, blind = here.show, here.limits.at(here.budget), here.blind_at()
+    words = (
+        f"A rule that is not told the group, and knows of it all that can be learnt from the features, can expect "
+        f"**{show(blind)}** (95% interval {show(here.blind_at('low'))} to {show(here.blind_at('high'))}); counted on "
+        f"these test people, such a rule reached {show(here.blind_at('counted'))}."
+    )
+    if "commod" not in here.sweeps:
+        return words
+    best = best_within(here.sweeps["commod"].points, here.criterion.name, here.budget)
+    assert best is not None  # λ_fair = 0 changes nobody
+    own = float(best[here.criterion.figure_name])
+    if own > blind:
+        return (
+            f"{words} COMMOD lies beyond that by {show(own - blind)}: on few test people chance can do that, and so "
+            "can a P(group | features) that was not learnt well enough."
+        )
+    if bound - own < 0.005:
+        return f"{words} COMMOD is at the limit."
+    not_told = max(0.0, bound - blind)
+    return (
+        f"{words} So of the {show(max(bound, blind) - own)} that COMMOD lacks of the limit, {show(not_told)} is for "
+        f"not knowing the group and {show(blind - own)} is COMMOD's own."
+    )
+
+
 def region(here: Drawn, place: Any, *, final: bool = False) -> None:
     """The reachable region, and who gets how far into it; once all is there, with the table behind it."""
     limits, criterion, most = here.limits, here.criterion, here.most
@@ -71,6 +98,8 @@ def region(here: Drawn, place: Any, *, final: bool = False) -> None:
         models,
         pd.DataFrame([{"kind": "budget", "change_rate": here.budget}, {"kind": "level", "fairness": here.level}]),
     ]
+    if here.has_blind:
+        parts.append(here.blind.assign(kind="blind"))
     if "commod" in here.sweeps:  # its fairest model with at most so many changes, as steps
         steps = here.own[undominated(criterion.gain(here.own["fairness"]), -here.own["change_rate"])]
         steps = steps.sort_values("change_rate").drop_duplicates("change_rate")
@@ -78,7 +107,10 @@ def region(here: Drawn, place: Any, *, final: bool = False) -> None:
 
     def rows() -> pd.DataFrame:
         bound = by_percent(limits.curve[limits.curve["change_rate"] <= most].assign(kind="bound"))
-        return pd.concat([models, bound.assign(label=BOUND_STYLE.label)], ignore_index=True)
+        lines = [bound.assign(label=BOUND_STYLE.label)]
+        if here.has_blind:
+            lines.append(by_percent(here.blind.assign(kind="blind", label=BLIND_STYLE.label)))
+        return pd.concat([models, *lines], ignore_index=True)
 
     table = Table("Limit and models as a table", "limits_table", here.columns("fairness"), rows)
     edge = "above" if criterion.upward else "below"
@@ -86,10 +118,26 @@ def region(here: Drawn, place: Any, *, final: bool = False) -> None:
     hidden = len(here.models) - len(models)
     rest_on = rests_on(here.result.scene)
     less = f" {hidden} models that change more, or are less fair than f, are not drawn." if hidden else ""
+    dotted = (
+        " Dotted, with its 95% interval: the best to be expected of a rule that is not told the group, only P(group | "
+        "features) as gradient boosting learns it; the interval allows for chance in who is on test."
+        if here.has_blind
+        else ""
+    )
     own = " Orange line: the fairest COMMOD model with at most so many changes." if "commod" in here.sweeps else ""
     with place.container():
         st.markdown(sentence(here))
-        st.html(html_legend((BOUND_STYLE, *here.styles, CURRENT_STYLE, DEPLOYED_STYLE)))
+        if here.has_blind:
+            st.markdown(blind_sentence(here))
+        elif final:
+            st.caption(
+                "What can be reached without being told the group is counted for demographic parity of two groups."
+            )
+        st.html(
+            html_legend(
+                (BOUND_STYLE, *((BLIND_STYLE,) if here.has_blind else ()), *here.styles, CURRENT_STYLE, DEPLOYED_STYLE)
+            )
+        )
         wide, narrow = st.columns([3, 2], gap="medium")
         with wide:
             draw(
@@ -98,8 +146,8 @@ def region(here: Drawn, place: Any, *, final: bool = False) -> None:
                 alt="Fairness against decisions changed: the exact bound and models.",
                 table=table if final else table.title,
                 caption="On test. Blue line: the best that so many flips of f's decisions can do when everyone's "
-                f"{known} known, counted exactly; {edge} it nobody gets. Dashed: what you ask for.{own} Hollow (○): "
-                f"needs the group at predict.{less} {rest_on}",
+                f"{known} known, counted exactly; {edge} it nobody gets.{dotted} Dashed: what you ask for.{own} "
+                f"Hollow (○): needs the group at predict.{less} {rest_on}",
                 styles=here.styles,
                 fairness_title=here.fairness_title,
                 low=low,
@@ -115,6 +163,8 @@ def _best_table(here: Drawn) -> None:
     budget, figure = here.budget, here.criterion.figure
     st.markdown(f"**The fairest with at most {budget:.0%} changed**")
     rows = [["Nobody can do better", here.show(here.limits.at(budget)), f"{budget:.1%}", "–"]]
+    if here.has_blind:
+        rows.append(["Not told the group, at best", here.show(here.blind_at()), f"{budget:.1%}", "–"])
     for name, sweep in here.sweeps.items():
         best = best_within(sweep.points, here.criterion.name, budget)
         if best is None:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.ensemble import HistGradientBoostingClassifier
-from sklearn.model_selection import StratifiedKFold
+from sklearn.model_selection import KFold
 from threadpoolctl import threadpool_limits
 
 __all__ = ["chance_of_group"]
@@ -16,7 +16,7 @@ __all__ = ["chance_of_group"]
 Values = NDArray[np.float64]
 # Folds of the rows that are asked about, and of those that each model learns from, for its calibration.
 FOLDS, CALIBRATION_FOLDS = 3, 4
-# More rows than this hardly teach it more, and take long.
+# So many rows are enough: of `more`, those that are left over are not used.
 MAX_LEARNT = 12_000
 
 
@@ -43,18 +43,15 @@ def chance_of_group(
     (n,)
     """
     X_more, groups_more, weight_more = more
-    if len(X_more) > MAX_LEARNT:
-        kept = np.sort(np.random.default_rng(0).permutation(len(X_more))[:MAX_LEARNT])
-        X_more, groups_more = X_more[kept], groups_more[kept]
-        weight_more = None if weight_more is None else np.asarray(weight_more)[kept]
+    kept = np.random.default_rng(0).permutation(len(X_more))[: max(0, MAX_LEARNT - len(X))]
     chance = np.empty(len(X))
-    for others, own in StratifiedKFold(FOLDS, shuffle=True, random_state=0).split(X, groups):
-        weights = None if weight is None else np.r_[np.asarray(weight)[others], np.asarray(weight_more)]
+    for others, own in KFold(FOLDS, shuffle=True, random_state=0).split(X):
+        weights = None if weight is None else np.r_[np.asarray(weight)[others], np.asarray(weight_more)[kept]]
         boosting = HistGradientBoostingClassifier(
             learning_rate=0.05, max_iter=300, max_leaf_nodes=8, early_stopping=True, random_state=0
         )
         model = CalibratedClassifierCV(boosting, method="sigmoid", cv=CALIBRATION_FOLDS)
         with threadpool_limits(limits=1):  # the same to the last digit on any machine
-            model.fit(np.r_[X[others], X_more], np.r_[groups[others], groups_more], sample_weight=weights)
+            model.fit(np.r_[X[others], X_more[kept]], np.r_[groups[others], groups_more[kept]], sample_weight=weights)
             chance[own] = model.predict_proba(X[own])[:, 1]
     return chance
