@@ -2,8 +2,8 @@
 
 from commod.theory.accuracy import best_accuracy, expected_accuracy
 from commod.theory.blind import blind_curve, fewest_blind_changes
-from commod.theory.group_chances import chance_of_group
 from commod.theory.flips import best_curve, mistreatment_curve, p_rule_curve, switching_point
+from commod.theory.group_chances import chance_of_group
 from commod.theory.printed import fails_from
 from commod.theory.synthetic import World, make_world
 

@@ -81,7 +81,8 @@ def test_who_knows_nothing_of_the_group_pays_more():
     assert dull is None or dull.sum() > sharp.sum()
 
 
-def test_the_curve_starts_at_f_rises_and_has_its_interval():
+def test_the_curve_starts_at_f_rises_and_has_its_interval(monkeypatch):
+    monkeypatch.setattr("commod.theory.blind.DRAWS", 40)
     decided, groups, chance, _ = crowd(7, n=400)
     curve = blind_curve(decided, sensitive=groups, chance=chance)
     rates = [decided[groups == s].mean() for s in (0, 1)]
@@ -102,8 +103,8 @@ def test_the_chance_of_a_group_is_learnt_and_calibrated(few_models):
     groups = (rng.random(1600) < truth).astype(int)
     asked, more = slice(0, 600), slice(600, None)
     chance = chance_of_group(X[asked], groups[asked], more=(X[more], groups[more], None))
-    assert np.abs(chance - truth[asked]).mean() < 0.06
-    assert expected_calibration_error(groups[asked], chance) < 0.06
+    assert np.abs(chance - truth[asked]).mean() < 0.08
+    assert expected_calibration_error(groups[asked], chance) < 0.08
 
 
 def test_nobodys_own_group_is_used_for_their_chance(few_models):
