@@ -10,11 +10,12 @@ import pandas as pd
 from commod.charts import palette
 from commod.charts.compare import DEPLOYED_STYLE, MethodStyle, method_channels
 
-__all__ = ["BLIND_STYLE", "BOUND_STYLE", "CURRENT_STYLE", "PRICES", "plot_limits", "plot_price"]
+__all__ = ["BLIND_STYLE", "BOUND_STYLE", "CURRENT_STYLE", "FEWEST_STYLE", "PRICES", "plot_limits", "plot_price"]
 
 BOUND = "#5B6C8F"
 CURRENT_STYLE = MethodStyle("g, this setting (large)", palette.G, "circle")
 BLIND_STYLE = MethodStyle("Not told the group, at best (dotted)", BOUND, "stroke")
+FEWEST_STYLE = MethodStyle("Fewest changes, fully fair, group known (upright)", palette.BETTER, "stroke")
 BOUND_STYLE = MethodStyle("Nobody gets beyond", BOUND, "stroke")
 # What is known when flips are chosen, in words, and its line.
 PRICES = {"labels": "Best in hindsight: group and outcome known", "scores": "Best by f's scores: group known"}
@@ -67,8 +68,8 @@ def plot_limits(
     Parameters
     ----------
     frame : DataFrame
-        Columns ``kind`` ("bound", "blind", "frontier", "model", "budget", "level"), ``label, change_rate, fairness,
-        settings`` and, of the kind "blind", ``low, high``; a model's label is one of the styles, that of
+        Columns ``kind`` ("bound", "blind", "fewest", "frontier", "model", "budget", "level"), ``label, change_rate,
+        fairness, settings`` and, of the kind "blind", ``low, high``; a model's label is one of the styles, that of
         `CURRENT_STYLE` or "f, as deployed".
     styles : tuple of MethodStyle
     low, high : float
@@ -117,7 +118,13 @@ def plot_limits(
         .mark_rule(strokeDash=[5, 4], strokeWidth=1.4, color=palette.FRONTIER, aria=False)
         .encode(y=y)
     )
-    layers = (region, interval, edge, untold, _budget(x), level, frontier, _points(x, y, styles, tooltip))
+    fewest = (
+        alt.Chart()
+        .transform_filter("datum.kind == 'fewest'")
+        .mark_rule(strokeWidth=2, color=palette.BETTER)
+        .encode(x=x, tooltip=tooltip[2:3])
+    )
+    layers = (region, interval, edge, untold, fewest, _budget(x), level, frontier, _points(x, y, styles, tooltip))
     return alt.layer(*layers, data=frame).properties(
         height=430, padding={"top": 10, "left": 5, "right": 12, "bottom": 5}
     )

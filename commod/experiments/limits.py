@@ -18,10 +18,12 @@ from commod.theory import (
     chance_of_group,
     expected_accuracy,
     fails_from,
+    fewest_interventions,
+    interventions_by_demand,
     switching_point,
 )
 
-__all__ = ["Limits", "best_within", "blind_limits_of", "limits_of", "price_of"]
+__all__ = ["Limits", "best_within", "blind_limits_of", "interventions_of", "limits_of", "price_of"]
 
 # Of a curve that is drawn, and of a price that is computed.
 MAX_POINTS = 400
@@ -51,6 +53,9 @@ class Limits:
     people : int
     n_groups : int
         The paper's propositions are about two.
+    fewest : float or None
+        Share of changes of the rule that meets the criterion fully, in expectation, with the fewest: it knows the group
+        and f's score, not the outcome (`commod.theory.fewest_interventions`); changes in both directions.
     """
 
     curve: pd.DataFrame
@@ -59,6 +64,7 @@ class Limits:
     printed_fails_from: int | None
     people: int
     n_groups: int = 2
+    fewest: float | None = None
 
     def at(self, change_rate: float) -> float:
         """The best fairness with at most this share of decisions changed."""
@@ -85,7 +91,28 @@ def limits_of(scene: Scene, fairness: str, direction: str = "both", *, most: flo
         else None,
         len(test),
         n_groups,
+        _fewest(scene, fairness) if direction == "both" else None,
     )
+
+
+def _fewest(scene: Scene, fairness: str) -> float | None:
+    test = scene.test
+    rule = fewest_interventions(
+        test.y,
+        scene.decisions_test,
+        sensitive_features=test.sensitive,
+        demands=(fairness,),
+        scores=scene.scores_test,
+        sample_weight=test.weight,
+    )
+    return None if rule is None else rule.change_rate
+
+
+def interventions_of(scene: Scene) -> pd.DataFrame:
+    """The fewest changes on the test rows for each sense of fairness and for several together, the group known."""
+    test = scene.test
+    given = {"sensitive_features": test.sensitive, "scores": scene.scores_test, "sample_weight": test.weight}
+    return interventions_by_demand(test.y, scene.decisions_test, **given)
 
 
 def blind_limits_of(scene: Scene, fairness: str, direction: str = "both") -> pd.DataFrame:

@@ -5,6 +5,7 @@ import re
 import pytest
 
 from commod.dashboard.pages.explore import target
+from commod.experiments import prepare
 from commod.experiments import target as search
 from tests.dashboard.driving import fine, run, slider, words
 
@@ -43,6 +44,19 @@ def test_the_page_says_what_is_for_not_knowing_the_group():
     )
     whole, not_told, own = map(float, told.groups())
     assert whole == pytest.approx(not_told + own, abs=0.0015)
+
+
+def test_what_cannot_be_had_together_is_told_with_the_numbers():
+    app = fine(run(LIMITS, methods="commod"))
+    assert "make the groups exactly equal in expectation" in words(app)
+    told = re.search(r"By the record (\d+\.\d)% of Non-White and (\d+\.\d)% of White have", words(app))
+    test = prepare("law_school").test
+    assert [float(share) for share in told.groups()] == pytest.approx(
+        [100 * test.y[test.sensitive == s].mean() for s in (0, 1)], abs=0.06
+    )
+    tables = "".join(element.proto.body for element in app.main.get("html"))
+    for heading in ("Predictive parity", "Fewest changes", "PPV", "FNR"):
+        assert heading in tables
 
 
 def test_both_sliders_move_the_sentence_and_stay_in_the_link():

@@ -104,6 +104,11 @@ class Drawn(Swept):
         """Whether there is a bound for rules that are not told the group."""
         return not self.blind.empty
 
+    @property
+    def has_fewest(self) -> bool:
+        """Whether the fewest changes of a rule that is fully fair are in the picture."""
+        return self.limits.fewest is not None and 0 < self.limits.fewest <= self.most
+
     def blind_at(self, column: str = "fairness") -> float:
         """That bound at the budget, or another column of it."""
         return float(np.interp(self.budget, self.blind["change_rate"], self.blind[column]))

@@ -9,6 +9,7 @@ from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.service import submit
 from commod.dashboard.jobs.wait import result_of
 from commod.dashboard.pages.limits.asked import Drawn, ask, link
+from commod.dashboard.pages.limits.impossible import not_all_at_once
 from commod.dashboard.pages.limits.price import price
 from commod.dashboard.pages.limits.region import region
 from commod.dashboard.state import session
@@ -75,6 +76,7 @@ def show() -> None:
     here = paint(found, final=True)
     with below.container():
         price(here)
+        not_all_at_once(result)
         propositions(here.criterion, bound, one_way=one_way, two_groups=not result.has_many_groups)
 
 

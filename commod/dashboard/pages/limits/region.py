@@ -10,7 +10,7 @@ import pandas as pd
 import streamlit as st
 
 from commod.charts.compare import DEPLOYED_STYLE
-from commod.charts.limits import BLIND_STYLE, BOUND_STYLE, CURRENT_STYLE, plot_limits
+from commod.charts.limits import BLIND_STYLE, BOUND_STYLE, CURRENT_STYLE, FEWEST_STYLE, plot_limits
 from commod.dashboard.pages.limits.asked import Drawn, by_percent
 from commod.dashboard.text.html import html_legend, html_table
 from commod.dashboard.text.verdicts import ONE_WAY
@@ -97,6 +97,7 @@ def region(here: Drawn, place: Any, *, final: bool = False) -> None:
         limits.curve.iloc[thin].assign(kind="bound"),
         models,
         pd.DataFrame([{"kind": "budget", "change_rate": here.budget}, {"kind": "level", "fairness": here.level}]),
+        *([pd.DataFrame([{"kind": "fewest", "change_rate": limits.fewest}])] if here.has_fewest else []),
     ]
     if here.has_blind:
         parts.append(here.blind.assign(kind="blind"))
@@ -135,7 +136,14 @@ def region(here: Drawn, place: Any, *, final: bool = False) -> None:
             )
         st.html(
             html_legend(
-                (BOUND_STYLE, *((BLIND_STYLE,) if here.has_blind else ()), *here.styles, CURRENT_STYLE, DEPLOYED_STYLE)
+                (
+                    BOUND_STYLE,
+                    *((BLIND_STYLE,) if here.has_blind else ()),
+                    *((FEWEST_STYLE,) if here.has_fewest else ()),
+                    *here.styles,
+                    CURRENT_STYLE,
+                    DEPLOYED_STYLE,
+                )
             )
         )
         wide, narrow = st.columns([3, 2], gap="medium")
