@@ -146,10 +146,10 @@ def _solve(cells: _Cells, demands: Collection[str], precision: float | None) -> 
     groups, bins = shares.shape[:2]
     before = shares[:, :, 1].sum(axis=1)  # decided positively by f, (groups, label)
     signed = np.stack([shares[:, :, 0], -shares[:, :, 1]], axis=2)  # what overruling f adds to them, by cell and label
-    moves = np.zeros((groups, 2, groups, bins, 2))  # (group, label) by chance of a cell
+    moves = np.zeros((groups, 2, groups, 2 * bins))  # (group, label) by chance of a cell
     for s in range(groups):
-        moves[s, :, s] = signed[s].transpose(2, 0, 1)
-    moves = moves.reshape(groups, 2, -1)
+        moves[s, :, s] = signed[s].reshape(2 * bins, 2).T
+    moves = moves.reshape(groups, 2, 2 * groups * bins)
     sizes = shares.sum(axis=(1, 2))  # (groups, label)
     rates = 3  # unknown beside the chances: the common rate, and that under each label
     equal: list[Values] = []
