@@ -125,6 +125,12 @@ def region(here: Drawn, place: Any, *, final: bool = False) -> None:
         if here.has_blind
         else ""
     )
+    green = (
+        f" Green: the fewest changes, {limits.fewest:.1%}, with which a rule that knows group and score, not the "
+        "outcome, is fully fair in expectation."
+        if here.has_fewest
+        else ""
+    )
     own = " Orange line: the fairest COMMOD model with at most so many changes." if "commod" in here.sweeps else ""
     with place.container():
         st.markdown(sentence(here))
@@ -154,7 +160,7 @@ def region(here: Drawn, place: Any, *, final: bool = False) -> None:
                 alt="Fairness against decisions changed: the exact bound and models.",
                 table=table if final else table.title,
                 caption="On test. Blue line: the best that so many flips of f's decisions can do when everyone's "
-                f"{known} known, counted exactly; {edge} it nobody gets.{dotted} Dashed: what you ask for.{own} "
+                f"{known} known, counted exactly; {edge} it nobody gets.{dotted}{green} Dashed: what you ask for.{own} "
                 f"Hollow (○): needs the group at predict.{less} {rest_on}",
                 styles=here.styles,
                 fairness_title=here.fairness_title,
