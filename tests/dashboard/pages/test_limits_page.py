@@ -75,7 +75,7 @@ def test_limits_under_equalized_odds():
     app = fine(run(LIMITS, methods="commod,oracle_lpp", data="compas", fairness="equalized_odds"))
     assert "nobody can do better than mistreatment of **0.000**" in words(app)
     assert "**Proposition 4.5** as printed" in words(app)
-    assert any("is counted for demographic parity of two groups" in caption.value for caption in app.caption)
+    assert any("is drawn for demographic parity of two groups only" in caption.value for caption in app.caption)
 
 
 def test_limits_without_a_method_still_has_the_bound():

@@ -138,7 +138,7 @@ def region(here: Drawn, place: Any, *, final: bool = False) -> None:
             st.markdown(blind_sentence(here))
         elif final:
             st.caption(
-                "What can be reached without being told the group is counted for demographic parity of two groups."
+                "The bound for rules that are not told the group is drawn for demographic parity of two groups only."
             )
         st.html(
             html_legend(
