@@ -103,7 +103,7 @@ def _words(rates: pd.DataFrame, names: list[str]) -> str:
     base, forced = rates["base_rate"].iloc[[low, high]], rates["forced_fpr"].iloc[[low, high]]
     words = (
         f"By the record {base.iloc[0]:.1%} of {lowest} and {base.iloc[1]:.1%} of {highest} have the positive label. "
-        "Where base rates differ, a positive decision cannot mean the same in both groups (predictive parity) while "
+        "Where base rates differ, a positive decision cannot mean the same in every group (predictive parity) while "
         "both kinds of error are equally frequent (equalized odds), unless there are no errors at all."
     )
     if forced.isna().any():
