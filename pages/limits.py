@@ -1,5 +1,5 @@
 """Limits: what so many changes can do at best, and how near to it COMMOD and the others come."""
 
-from commod.dashboard.pages.limits import show
+from commod.dashboard.pages.limits.page import show
 
 show()

@@ -13,7 +13,10 @@ from commod.experiments import compare
 from commod.explain.checks import CHECKS, MARKS
 
 KEYS = ["dataset", "fairness", "settings", "f", "g", "change_rate", "fit_seconds"]
-FIGURES = "accuracy auc p_rule p_rule_of_negative dm delta_tpr delta_fpr positive_rate_0 positive_rate_1".split()
+FIGURES = (
+    "accuracy auc calibration_within_groups p_rule p_rule_of_negative dm delta_tpr delta_fpr "
+    "predictive_parity_difference positive_rate_0 positive_rate_1"
+).split()
 
 
 def test_fit_prints_exactly_the_figures_of_the_library(capsys):

@@ -10,10 +10,12 @@ import pandas as pd
 from commod.charts import palette
 from commod.charts.compare import DEPLOYED_STYLE, MethodStyle, method_channels
 
-__all__ = ["BOUND_STYLE", "CURRENT_STYLE", "PRICES", "plot_limits", "plot_price"]
+__all__ = ["BLIND_STYLE", "BOUND_STYLE", "CURRENT_STYLE", "FEWEST_STYLE", "PRICES", "plot_limits", "plot_price"]
 
 BOUND = "#5B6C8F"
 CURRENT_STYLE = MethodStyle("g, this setting (large)", palette.G, "circle")
+BLIND_STYLE = MethodStyle("Not told the group, at best (dotted)", BOUND, "stroke")
+FEWEST_STYLE = MethodStyle("Fewest changes, fully fair, group known (upright)", palette.BETTER, "stroke")
 BOUND_STYLE = MethodStyle("Nobody gets beyond", BOUND, "stroke")
 # What is known when flips are chosen, in words, and its line.
 PRICES = {"labels": "Best in hindsight: group and outcome known", "scores": "Best by f's scores: group known"}
@@ -66,8 +68,9 @@ def plot_limits(
     Parameters
     ----------
     frame : DataFrame
-        Columns ``kind`` ("bound", "frontier", "model", "budget", "level"), ``label, change_rate, fairness,
-        settings``; a model's label is one of the styles, that of `CURRENT_STYLE` or "f, as deployed".
+        Columns ``kind`` ("bound", "blind", "fewest", "frontier", "model", "budget", "level"), ``label, change_rate,
+        fairness, settings`` and, of the kind "blind", ``low, high``; a model's label is one of the styles, that of
+        `CURRENT_STYLE` or "f, as deployed".
     styles : tuple of MethodStyle
     low, high : float
         Ends of the axis of fairness.
@@ -77,12 +80,16 @@ def plot_limits(
         Whether more is fairer or less is.
     """
     x = _changes(most)
-    y = alt.Y(
-        "fairness:Q",
-        title=fairness_title,
-        scale=alt.Scale(domain=[low, high], nice=False),
-        axis=alt.Axis(format=".2f", tickCount=6),
-    )
+
+    def fair(column: str) -> Any:
+        return alt.Y(
+            f"{column}:Q",
+            title=fairness_title,
+            scale=alt.Scale(domain=[low, high], nice=False),
+            axis=alt.Axis(format=".2f", tickCount=6),
+        )
+
+    y = fair("fairness")
     tooltip = [
         alt.Tooltip("label:N", title="Model"),
         alt.Tooltip("settings:N", title="Setting"),
@@ -94,6 +101,11 @@ def plot_limits(
         x=x, y=y, y2=alt.Y2Datum(low if upward else high)
     )
     edge = bound.mark_line(color=BOUND, strokeWidth=2.4, clip=True).encode(x=x, y=y, tooltip=tooltip[2:])
+    blind = alt.Chart().transform_filter("datum.kind == 'blind'")
+    interval = blind.mark_area(color=BOUND, opacity=0.2, clip=True, aria=False).encode(x=x, y=fair("low"), y2="high:Q")
+    untold = blind.mark_line(color=BOUND, strokeWidth=2.4, strokeDash=[2, 3], clip=True).encode(
+        x=x, y=y, tooltip=tooltip[2:]
+    )
     frontier = (
         alt.Chart()
         .transform_filter("datum.kind == 'frontier'")
@@ -106,7 +118,13 @@ def plot_limits(
         .mark_rule(strokeDash=[5, 4], strokeWidth=1.4, color=palette.FRONTIER, aria=False)
         .encode(y=y)
     )
-    layers = (region, edge, _budget(x), level, frontier, _points(x, y, styles, tooltip))
+    fewest = (
+        alt.Chart()
+        .transform_filter("datum.kind == 'fewest'")
+        .mark_rule(strokeWidth=2, color=palette.BETTER)
+        .encode(x=x, tooltip=tooltip[2:3])
+    )
+    layers = (region, interval, edge, untold, fewest, _budget(x), level, frontier, _points(x, y, styles, tooltip))
     return alt.layer(*layers, data=frame).properties(
         height=430, padding={"top": 10, "left": 5, "right": 12, "bottom": 5}
     )

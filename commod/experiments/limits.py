@@ -11,15 +11,27 @@ from commod.experiments.scene import Scene
 from commod.experiments.sweep import fairness_gain
 from commod.metrics.figures import CRITERIA
 from commod.models.rescaler import acts_on_of
-from commod.theory import best_accuracy, best_curve, expected_accuracy, fails_from, switching_point
+from commod.theory import (
+    best_accuracy,
+    best_curve,
+    blind_curve,
+    chance_of_group,
+    expected_accuracy,
+    fails_from,
+    fewest_interventions,
+    interventions_by_demand,
+    switching_point,
+)
 
-__all__ = ["Limits", "best_within", "limits_of", "price_of"]
+__all__ = ["Limits", "best_within", "blind_limits_of", "interventions_of", "limits_of", "price_of"]
 
 # Of a curve that is drawn, and of a price that is computed.
 MAX_POINTS = 400
 PRICE_POINTS = 40
 # The table behind the price of equalized odds grows with the square of this.
 MAX_FLIPS_EO = 1200
+# With fewer test rows of a group nothing of it can be learnt.
+MIN_OF_GROUP = 20
 
 
 @dataclass(frozen=True)
@@ -41,6 +53,9 @@ class Limits:
     people : int
     n_groups : int
         The paper's propositions are about two.
+    fewest : float or None
+        Share of changes of the rule that meets the criterion fully, in expectation, with the fewest: it knows the group
+        and f's score, not the outcome (`commod.theory.fewest_interventions`); changes in both directions.
     """
 
     curve: pd.DataFrame
@@ -49,6 +64,7 @@ class Limits:
     printed_fails_from: int | None
     people: int
     n_groups: int = 2
+    fewest: float | None = None
 
     def at(self, change_rate: float) -> float:
         """The best fairness with at most this share of decisions changed."""
@@ -75,7 +91,52 @@ def limits_of(scene: Scene, fairness: str, direction: str = "both", *, most: flo
         else None,
         len(test),
         n_groups,
+        _fewest(scene, fairness) if direction == "both" else None,
     )
+
+
+def _fewest(scene: Scene, fairness: str) -> float | None:
+    test = scene.test
+    rule = fewest_interventions(
+        test.y,
+        scene.decisions_test,
+        sensitive_features=test.sensitive,
+        demands=(fairness,),
+        scores=scene.scores_test,
+        sample_weight=test.weight,
+    )
+    return None if rule is None else rule.change_rate
+
+
+def interventions_of(scene: Scene) -> pd.DataFrame:
+    """The fewest changes on the test rows for each sense of fairness and for several together, the group known."""
+    test = scene.test
+    given = {"sensitive_features": test.sensitive, "scores": scene.scores_test, "sample_weight": test.weight}
+    return interventions_by_demand(test.y, scene.decisions_test, **given)
+
+
+def blind_limits_of(scene: Scene, fairness: str, direction: str = "both") -> pd.DataFrame:
+    """The bound on the test rows for rules that are not told the group: `commod.theory.blind_curve`.
+
+    P(S | x) is learnt from what COMMOD sees, the features and f's logit. Empty where it is not defined: for equalized
+    odds, for more than two groups, and for groups of fewer than `MIN_OF_GROUP` test rows.
+    """
+    train, test = scene.train, scene.test
+    sizes = scene.group_sizes
+    if CRITERIA[fairness].by_label or len(sizes) != 2 or sizes.min() < MIN_OF_GROUP:
+        return pd.DataFrame({name: [] for name in ("change_rate", "fairness", "low", "high", "counted")})
+    known = train.sensitive.to_numpy() >= 0
+    seen = np.column_stack([scene.encoded_train, scene.logit_train])[known]
+    weight = None if train.weight is None else train.weight.to_numpy()[known]
+    groups = test.sensitive.to_numpy()
+    chance = chance_of_group(
+        np.column_stack([scene.encoded_test, scene.logit_test]),
+        groups,
+        more=(seen, train.sensitive.to_numpy()[known], weight),
+        weight=test.weight,
+    )
+    acts_on = acts_on_of(direction, scene.task.spec.favourable)
+    return blind_curve(scene.decisions_test, sensitive=groups, chance=chance, weight=test.weight, acts_on=acts_on)
 
 
 def _curve(scene: Scene, fairness: str, flips: int, direction: str) -> pd.DataFrame:

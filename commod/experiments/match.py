@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from commod.experiments.measure import calibration_of, concept_figures, score_move, tree_f1
+from commod.experiments.measure import calibration_of, concept_figures, predictive_figures, score_move, tree_f1
 from commod.experiments.scene import Scene
 from commod.experiments.sweep import Model, Sweep
 from commod.metrics.figures import CRITERIA, key_figures
@@ -39,11 +39,13 @@ class Match:
     ----------
     table : DataFrame
         One row per method, the chosen one first: ``method, title, needs_sensitive, settings, place`` (in its sweep),
-        the figures, ``changed`` (people), ``better_0, worse_0, better_1, …`` (changed people by group and by what it
-        did to them), ``tree_f1``, ``concept_size, concept_redundancy`` (missing without concepts), ``score_move``
-        (mean |g − f| of the probabilities of those whose decision stays; missing without probabilities), ``overlap``
-        (Jaccard index of the changed people with the chosen model's), ``comparable``, and of the criterion's figure,
-        accuracy and change rate the 95 % interval of how much more it is than the chosen model's, on the same people:
+        the figures, ``predictive_parity_difference, calibration_within_groups`` (missing without positive decisions, or
+        without probabilities), ``changed`` (people), ``better_0, worse_0, better_1, …`` (changed people by group and by
+        what it did to them), ``tree_f1``, ``concept_size, concept_redundancy`` (missing without concepts),
+        ``score_move`` (mean |g − f| of the probabilities of those whose decision stays; missing without probabilities),
+        ``overlap`` (Jaccard index of the changed people with the chosen model's), ``comparable``, and of the
+        criterion's figure, accuracy and change rate the 95 % interval of how much more it is than the chosen model's,
+        on the same people:
         ``p_rule_more_low, p_rule_more_high, …``.
     overlaps : DataFrame
         ``title, other, overlap`` for each pair.
@@ -102,6 +104,7 @@ def match_models(
                 "settings": row["settings"],
                 "place": i,
                 **{key.name: row[key.name] for key in key_figures()},
+                **predictive_figures(scene, models[name]),
                 "changed": int(changed[name].sum()),
                 **_who(scene, models[name]),
                 "tree_f1": tree_f1(scene, models[name])[depth],

@@ -13,9 +13,11 @@ from commod.experiments.sense import shares_of_decisions
 from commod.experiments.sweep import Model, learns_from
 from commod.explain import DEPTHS, explain_tree
 from commod.metrics import calibration_table
+from commod.metrics.calibration import compare_calibration
 from commod.metrics.concepts import concept_redundancy, concept_size
+from commod.metrics.figures import FIGURES
 
-__all__ = ["MEASURES", "calibration_of", "concept_figures", "row_of", "score_move", "tree_f1"]
+__all__ = ["MEASURES", "calibration_of", "concept_figures", "predictive_figures", "row_of", "score_move", "tree_f1"]
 
 MEASURES = ("tree", "concepts", "scores", "checks")
 
@@ -70,6 +72,23 @@ def calibration_of(scene: Scene, model: Model) -> pd.DataFrame | None:
     if model.scores_test is None:
         return None
     return calibration_table(scene.scores_test, np.clip(model.scores_test.astype(float), 0.0, 1.0))
+
+
+def predictive_figures(scene: Scene, model: Model) -> dict[str, float]:
+    """Whether decisions and scores mean the same in each group: predictive parity, and calibration within groups.
+
+    NaN where a group has no positive decision, or for a method without probabilities.
+    """
+    test, n_groups = scene.test, len(scene.task.groups)
+    parity = FIGURES["predictive_parity_difference"]
+    found = {parity.name: parity.of_decisions(test.sensitive, n_groups, test.y, model.decisions_test, test.weight)}
+    found["calibration_within_groups"] = float("nan")
+    if model.scores_test is not None:
+        scores = np.clip(model.scores_test.astype(float), 0.0, 1.0)
+        groups = {"sensitive_features": test.sensitive_features, "sample_weight": test.weight}
+        error = compare_calibration(test.y, scene.scores_test, scores, **groups, n_bootstrap=1)["g"]
+        found["calibration_within_groups"] = error
+    return found
 
 
 def score_move(scene: Scene, model: Model) -> float:

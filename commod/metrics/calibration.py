@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from commod.metrics.counts import as_binary, as_weight, codes_of_groups, effective_size, same_length
 from commod.metrics.intervals import wilson_interval
 
-__all__ = ["calibration_by_group", "expected_calibration_error", "reliability_table"]
+__all__ = ["calibration_by_group", "compare_calibration", "expected_calibration_error", "reliability_table"]
 
 N_BINS = 10
 N_BOOTSTRAP = 400
@@ -95,14 +95,45 @@ def calibration_by_group(
         for name, scores in (("f", scores_f), ("g", scores_g)):
             labels, own, place = _binned(np.asarray(y_true)[at], np.asarray(scores, dtype=float)[at], n_bins)
             found[name] = _errors(weights, labels - own, place, n_bins)
-        found["difference"] = found["g"] - found["f"]
-        row: dict[str, float] = {"count": len(at)}
-        for name, values in found.items():
-            value, reach = float(values[0]), 1.96 * float(values[1:].std())
-            least = -1.0 if name == "difference" else 0.0
-            row |= {name: value, f"{name}_low": max(least, value - reach), f"{name}_high": min(1.0, value + reach)}
-        rows[group] = row
+        rows[group] = {"count": len(at)} | _with_intervals(found["f"], found["g"])
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis("group")
+
+
+def compare_calibration(
+    y_true: Any,
+    scores_f: Any,
+    scores_g: Any,
+    *,
+    sensitive_features: Any,
+    n_bins: int = N_BINS,
+    sample_weight: Any = None,
+    n_bootstrap: int = N_BOOTSTRAP,
+    seed: int = 0,
+) -> dict[str, float]:
+    """Calibration error within groups, Σ over groups of their share of the people times their calibration error.
+
+    0 only if the scores are calibrated, on these bins, in every group. ``f, g, difference`` with ``_low, _high`` as of
+    `calibration_by_group`, the people drawn from all groups together.
+    """
+    codes, groups = codes_of_groups(sensitive_features)
+    weight = _weight(sample_weight, codes)
+    at = np.flatnonzero((codes >= 0) & (weight > 0))
+    drawn = np.random.default_rng(seed).multinomial(len(at), np.full(len(at), 1 / len(at)), n_bootstrap)
+    weights = np.vstack([np.ones(len(at)), drawn]) * weight[at]
+    errors = []
+    for scores in (scores_f, scores_g):
+        labels, own, place = _binned(np.asarray(y_true)[at], np.asarray(scores, dtype=float)[at], n_bins)
+        errors.append(_errors(weights, labels - own, codes[at] * n_bins + place, len(groups) * n_bins))
+    return _with_intervals(*errors)
+
+
+def _with_intervals(of_f: NDArray[np.float64], of_g: NDArray[np.float64]) -> dict[str, float]:
+    """``f, g, difference`` with ``_low, _high``, from errors (1 + draws,) of both models."""
+    row: dict[str, float] = {}
+    for name, values, least in (("f", of_f, 0.0), ("g", of_g, 0.0), ("difference", of_g - of_f, -1.0)):
+        value, reach = float(values[0]), 1.96 * float(values[1:].std())
+        row |= {name: value, f"{name}_low": max(least, value - reach), f"{name}_high": min(1.0, value + reach)}
+    return row
 
 
 def _weight(sample_weight: Any, rows: NDArray[Any]) -> NDArray[np.float64]:

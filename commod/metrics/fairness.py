@@ -53,6 +53,13 @@ def rates_given_label(counts: Counts, label: int) -> Values:
     return rows[..., 1] / rows.sum(axis=-1)
 
 
+def predictive_values(counts: Counts) -> Values:
+    """P(Y = 1 | Ŷ = 1, S = s), the positive predictive value, shape (..., groups); NaN where nobody is decided 1."""
+    decided = counts[..., 1]  # (..., groups, label)
+    with np.errstate(invalid="ignore"):  # 0 / 0
+        return decided[..., 1] / decided.sum(axis=-1)
+
+
 def p_rule_of_rates(rates: Values) -> Values:
     """Smallest over largest rate; 1 where all rates are 0, NaN where one does not exist."""
     low, high = rates.min(axis=-1), rates.max(axis=-1)
@@ -84,6 +91,7 @@ def _of_label(label: int) -> Share:
 POSITIVE = Share(positive_rates, lambda counts: counts.sum(axis=(-2, -1)))
 NEGATIVE = Share(lambda counts: 1.0 - positive_rates(counts), POSITIVE.whole)
 TPR, FPR = _of_label(1), _of_label(0)
+PPV = Share(predictive_values, lambda counts: counts[..., 1].sum(axis=-1))
 
 
 @dataclass(frozen=True)

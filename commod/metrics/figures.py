@@ -18,6 +18,7 @@ from commod.metrics.fairness import (
     NEGATIVE,
     P_RULE,
     POSITIVE,
+    PPV,
     TPR,
     Extremes,
     Share,
@@ -72,6 +73,8 @@ class Figure:
     needs_labels : bool
         Whether every group (that counts in it) must have rows of either label; where one has not, the figure is left
         out.
+    needs_positives : bool
+        Whether every group (that counts in it) must have a positive decision; likewise.
     whole : callable, optional
         Of a share of people: how many it is a share of, from counts ``(groups, label, f, g)``; by group, of each. Its
         interval is then Wilson's.
@@ -102,6 +105,7 @@ class Figure:
     unchanged: float = 0.0
     by_group: str = ""
     needs_labels: bool = False
+    needs_positives: bool = False
     whole: Callable[[Counts], Values] | None = None
     most: float = 1.0
     key: bool = False
@@ -300,6 +304,19 @@ FIGURES: dict[str, Figure] = {
             of_scores=True,
         ),
         Figure(
+            "calibration_within_groups",
+            "Calibration error within groups",
+            "Mean distance of the score and the share of label 1, over ten bins of the score in each group. 0 is "
+            "calibrated; chance alone makes it larger.",
+            _not_of_counts,
+            direction=-1,
+            short="Calibration",
+            fair="0",
+            more="Of those with a score of 0.8, eight of ten should have the label, in every group. Where base rates "
+            "differ, no model that errs has this and equal rates of both errors (Kleinberg et al. 2016).",
+            of_scores=True,
+        ),
+        Figure(
             "p_rule",
             "P-Rule",
             "The smallest of the groups' rates of positive decisions over the largest. 1 is fair.",
@@ -361,6 +378,19 @@ FIGURES: dict[str, Figure] = {
             direction=-1,
             needs_labels=True,
             fair="0",
+        ),
+        Figure(
+            "predictive_parity_difference",
+            "Difference of the positive predictive values",
+            "Of the positive decisions of a group, the share that the record proves right; the largest of the groups' "
+            "minus the smallest. 0 is fair.",
+            Extremes((PPV,)),
+            direction=-1,
+            needs_positives=True,
+            short="Predictive parity",
+            fair="0",
+            more="It measures predictive parity: a positive decision means the same in every group. Where base rates "
+            "differ, no model that errs has this and equal rates of both errors (Chouldechova 2017).",
         ),
         Figure(
             "positive_rate",
@@ -595,6 +625,8 @@ def _compute(counts: Counts, rows: Any, *, of_change: bool) -> dict[str, Values]
             continue
         own = figure.counted(counts, rows)
         if figure.needs_labels and not (own.sum(axis=(-2, -1) if of_change else -1) > 0).all():
+            continue
+        if figure.needs_positives and not (own[..., 1].sum(axis=-1) > 0).all():
             continue
         with np.errstate(invalid="ignore"):  # 0 / 0, of a group without rows
             values = figure.formula(own)

@@ -13,7 +13,8 @@ from scipy.special import ndtri
 
 from commod.datasets.grouping import CROSS
 from commod.metrics.auc import compare_auc
-from commod.metrics.counts import Counts, effective_size, same_length, sizes_of_groups, tally
+from commod.metrics.calibration import compare_calibration
+from commod.metrics.counts import Counts, effective_size, same_length, sizes_of_groups, tally, values_of_groups
 from commod.metrics.extreme_intervals import Ends, interval_of_difference, interval_of_extremes
 from commod.metrics.fairness import Extremes, Values, extreme_groups
 from commod.metrics.figures import FIGURES, Figure, figure_of, figures_of_changes, figures_of_counts, wholes_of_counts
@@ -64,6 +65,7 @@ def compare_decisions(
     sample_weight: Any = None,
     n_groups: int | None = None,
     scores: tuple[Any, Any] | None = None,
+    probabilities: tuple[Any, Any] | None = None,
     confidence: float = 0.95,
     n_bootstrap: int = N_BOOTSTRAP,
     seed: int = 0,
@@ -85,6 +87,8 @@ def compare_decisions(
         number, and its rates are NaN.
     scores : (array, array), optional
         Of f and g: with them, ``auc`` stands behind the accuracy, with DeLong's intervals.
+    probabilities : (array, array), optional
+        Of the positive class by f and g: with them, ``calibration_within_groups`` stands behind it.
 
     Returns
     -------
@@ -106,13 +110,26 @@ def compare_decisions(
         n_bootstrap=n_bootstrap,
         seed=seed,
     )
-    if scores is None:
-        return frame
-    same_length(y_true=found.kept, **{"scores of f": scores[0], "scores of g": scores[1]})
-    label, of_f, of_g = (np.asarray(values)[found.kept] for values in (y_true, *scores))
     weight = None if sample_weight is None else np.asarray(sample_weight)[found.kept]
-    frame.loc["auc"] = pd.Series(compare_auc(of_f, of_g, label, confidence, sample_weight=weight))
+    label = np.asarray(y_true)[found.kept]
+    if scores is not None:
+        of_f, of_g = _kept(scores, found.kept, "scores")
+        frame.loc["auc"] = pd.Series(compare_auc(of_f, of_g, label, confidence, sample_weight=weight))
+    if probabilities is not None:
+        of_f, of_g = _kept(probabilities, found.kept, "probabilities")
+        groups = values_of_groups(sensitive_features)[found.kept]
+        frame.loc["calibration_within_groups"] = pd.Series(
+            compare_calibration(
+                label, of_f, of_g, sensitive_features=groups, sample_weight=weight, n_bootstrap=200, seed=seed
+            )
+        )
     return frame.loc[sorted(frame.index, key=_place)]
+
+
+def _kept(pair: tuple[Any, Any], kept: Any, name: str) -> list[Any]:
+    """Of values of f and of g, those of the rows that are counted."""
+    same_length(y_true=kept, **{f"{name} of f": pair[0], f"{name} of g": pair[1]})
+    return [np.asarray(values)[kept] for values in pair]
 
 
 def _place(row: str) -> tuple[bool, int]:
@@ -145,7 +162,7 @@ def compare_counts(
     changes = figures_of_changes(both, rows)
     f |= {name: np.full(len(both), figure_of(name)[0].unchanged) for name in changes}
     g |= changes
-    names = list(g)
+    names = [name for name in g if name in f]
     before, after = np.array([f[name] for name in names]), np.array([g[name] for name in names])  # (figures, 1 + draws)
     most = np.array([figure_of(name)[0].most for name in names])
     columns: dict[str, np.ndarray] = {}

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy.special import expit
 
 from commod.datasets.task import Split, Task
 from commod.metrics.figures import figure_of
@@ -58,6 +59,7 @@ def evaluate(
     if threshold is not None or line is None:
         line = logit_of_threshold(threshold, f, logit, rows.y.to_numpy(dtype=float))
     scored = hasattr(g, "predict_proba")
+    of_g = g.predict_proba(rows.X)[:, 1] if scored else None
     sizes = np.bincount(rows.sensitive[rows.sensitive >= 0], minlength=len(task.groups))
     frame = compare_decisions(
         rows.y,
@@ -66,7 +68,8 @@ def evaluate(
         sensitive_features=rows.sensitive,
         sample_weight=rows.weight,
         n_groups=len(task.groups),
-        scores=(logit, g.predict_proba(rows.X)[:, 1]) if scored else None,
+        scores=(logit, of_g) if scored else None,
+        probabilities=(expit(logit), of_g) if scored else None,
         confidence=confidence,
         seed=seed,
     )

@@ -363,23 +363,31 @@ async def after_the_kill(address, file, hour, members, leader):
     return len(said), len(kept)
 
 
+@contextmanager
+def logged(environment):
+    """A server whose first fault is printed."""
+    with TemporaryDirectory() as folder:
+        log = Path(folder) / "log"
+        with serve(environment=environment, log=log) as address:
+            yield address
+        _, _, fault = log.read_text().partition("Traceback")
+        if fault:
+            print(f"The first fault of a server:{fault[:6000]}")
+
+
 def measure(sessions):
     """The two runs, one after the other: without a room, and with one."""
     usual = {"COMMOD_PROCESSES": "", "COMMOD_REFITS": "", "COMMOD_DATABASE_URL": ""}
 
     def alone():
-        with serve(environment=usual) as address:
+        with logged(usual) as address:
             return asyncio.run(without_room(address, sessions))
 
     async def killed(file):
         environment = {**usual, "COMMOD_ROOMS_FILE": str(file)}
-        log = file.with_suffix(".log")
-        with serve(environment=environment, log=log) as address:
+        with logged(environment) as address:
             hour, members, leader = await with_room(address, sessions, file)
-        _, _, fault = log.read_text().partition("Traceback")
-        if fault:
-            print(f"The first fault of the server:{fault[:4000]}")
-        with serve(environment=environment) as address:
+        with logged(environment) as address:
             return hour, await after_the_kill(address, file, hour, members, leader)
 
     plain = alone()

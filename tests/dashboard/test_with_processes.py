@@ -15,8 +15,14 @@ COMPUTED = {
     "pages/runs.py": ({"runs": "one*law_school*k-3~two*law_school*lambda_fair-2"}, {"fit_result", "tree_of_changes"}),
     "pages/people.py": ({}, {"fit_result", "people_changed", "segments_of_changes"}),
     "pages/what_if.py": ({}, {"fit_result", "feature_ranges_of"}),
-    "pages/limits.py": ({"methods": "lpp"}, {"fit_result", "limits", "price", "sweep"}),
-    "pages/compare.py": ({"methods": "commod,oracle_roc"}, {"sweep", "match", "retrained", "refits_of_model"}),
+    "pages/limits.py": (
+        {"methods": "lpp"},
+        {"fit_result", "limits", "blind_limits", "interventions", "price", "sweep"},
+    ),
+    "pages/compare.py": (
+        {"methods": "commod,oracle_roc"},
+        {"sweep", "limits", "match", "retrained", "refits_of_model"},
+    ),
     "pages/take_home.py": ({}, {"fit_result"}),
     "pages/decide.py": ({"methods": "commod,oracle_roc", "req": "changed:0.1"}, {"fit_result", "sweep", "best"}),
     "pages/later.py": ({}, {"fit_result", "watch_held_out"}),

@@ -91,3 +91,18 @@ def test_where_equalized_odds_takes_more_changes_than_are_counted(monkeypatch):
         near = [frame["difference"][frame["change_rate"] <= share].iloc[-1] for frame in (whole, part)]
         assert near[1] == pytest.approx(near[0], abs=0.02)
     assert price_of(scene, "equalized_odds", 0.1, 0.01).empty
+
+
+def test_who_is_not_told_the_group_lies_between_f_and_the_exact_bound():
+    scene = prepare("law_school")
+    blind = limits.blind_limits_of(scene, "demographic_parity")
+    exact = made("demographic_parity")[2]
+    for row in blind.itertuples():
+        assert row.fairness <= exact.at(row.change_rate) + 0.01  # the one is expected, the other counted
+    assert blind["fairness"].iloc[0] == pytest.approx(exact.at(0.0))
+    # In the middle, where both have something to do, it costs visibly not to know the group.
+    middle = blind[(blind["fairness"] > 0.75) & (blind["fairness"] < 0.85)].iloc[0]
+    assert middle["fairness"] < exact.at(middle["change_rate"]) - 0.03
+    # What is expected is about what its rule reaches when it is counted.
+    assert (blind["counted"] - blind["fairness"]).abs().max() < 0.05
+    assert limits.blind_limits_of(scene, "equalized_odds").empty

@@ -3,7 +3,13 @@
 import numpy as np
 import pytest
 
-from commod.metrics.calibration import calibration_by_group, expected_calibration_error, reliability_table
+from commod.metrics import compare_decisions
+from commod.metrics.calibration import (
+    calibration_by_group,
+    compare_calibration,
+    expected_calibration_error,
+    reliability_table,
+)
 
 
 def test_by_hand():
@@ -54,3 +60,17 @@ def test_the_interval_holds_what_is_true_of_scores_that_are_far_off():
         frame = calibration_by_group(y, truth, truth + 0.15, sensitive_features=s, n_bootstrap=100)
         held += int(((frame["g_low"] <= 0.15) & (frame["g_high"] >= 0.15)).sum())
     assert held / 120 >= 0.88
+
+
+def test_calibration_within_groups_weighs_the_groups_own_errors():
+    rng = np.random.default_rng(4)
+    y, s = rng.integers(0, 2, 400), rng.integers(0, 2, 400)
+    f, g = rng.random(400), rng.random(400)
+    found = compare_calibration(y, f, g, sensitive_features=s)
+    for name, scores in (("f", f), ("g", g)):
+        own = [(s == group).mean() * expected_calibration_error(y[s == group], scores[s == group]) for group in (0, 1)]
+        assert found[name] == pytest.approx(sum(own))
+        assert found[f"{name}_low"] < found[name] < found[f"{name}_high"]
+    assert found["difference"] == pytest.approx(found["g"] - found["f"])
+    frame = compare_decisions(y, f > 0.5, g > 0.5, sensitive_features=s, probabilities=(f, g))
+    assert frame.loc["calibration_within_groups", "g"] == pytest.approx(found["g"])

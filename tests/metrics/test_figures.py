@@ -5,6 +5,8 @@ import re
 
 import numpy as np
 import pytest
+from fairlearn.metrics import MetricFrame
+from sklearn.metrics import precision_score
 
 from commod.metrics import CRITERIA, FIGURES, Figure, compare_decisions
 from commod.metrics.counts import change_counts
@@ -103,3 +105,19 @@ def test_no_other_module_has_a_table_of_titles_or_asks_for_a_name(path):
     text = path.read_text()
     assert FIGURES["dm"].title not in text
     assert not COMPARED.search(text), "ask the figure or the criterion: direction, upward, by_label, …"
+
+
+def test_predictive_parity_is_fairlearns_gap_of_precisions():
+    y, f, g, s = rows(3)
+    found = compare_decisions(y, f, g, sensitive_features=s).loc["predictive_parity_difference"]
+    for name, decided in (("f", f), ("g", g)):
+        precision = MetricFrame(metrics=precision_score, y_true=y, y_pred=decided, sensitive_features=s)
+        assert found[name] == pytest.approx(precision.difference())
+        assert found[f"{name}_low"] <= found[name] <= found[f"{name}_high"]
+
+
+def test_predictive_parity_is_left_out_where_a_group_has_no_positive_decision():
+    y, f, g, s = rows(3)
+    assert "predictive_parity_difference" not in compare_decisions(y, f, g * s, sensitive_features=s).index
+    assert "predictive_parity_difference" not in compare_decisions(y, f * s, g, sensitive_features=s).index
+    assert math.isnan(FIGURES["predictive_parity_difference"].of_decisions(s, 2, y, g * s))

@@ -22,7 +22,7 @@ from commod.dashboard.text.verdicts import cost_of_limits, verdict
 from commod.datasets import Task, on_forget
 from commod.decisions import Best, Requirements, best_under, data_hash
 from commod.experiments import Model, Scene, Sweep, prepare, sweep_method
-from commod.experiments.limits import Limits, limits_of, price_of
+from commod.experiments.limits import Limits, blind_limits_of, interventions_of, limits_of, price_of
 from commod.experiments.match import Match, match_models
 from commod.experiments.refits import Refits
 from commod.experiments.scene import SceneKey
@@ -104,6 +104,7 @@ class FitResult:
             self.decisions,
             sensitive_features=test.sensitive,
             scores=(self.scene.logit_test, self.logit),
+            probabilities=(self.scene.scores_test, self.scene.probabilities(self.logit)),
             sample_weight=test.weight,
             n_groups=len(self.task.groups),
         )
@@ -431,6 +432,16 @@ def start(scene: SceneKey, fairness: str, report: Report | None = None) -> Start
 def limits(scene: SceneKey, fairness: str, direction: str, report: Report | None = None) -> Limits:
     """The exact bound."""
     return limits_of(prepare(*scene), fairness, direction)
+
+
+def blind_limits(scene: SceneKey, fairness: str, direction: str, report: Report | None = None) -> pd.DataFrame:
+    """The bound for rules that are not told the group."""
+    return blind_limits_of(prepare(*scene), fairness, direction)
+
+
+def interventions(scene: SceneKey, fairness: str, report: Report | None = None) -> pd.DataFrame:
+    """The fewest changes for each sense of fairness and for several together, whatever the criterion is."""
+    return interventions_of(prepare(*scene))
 
 
 def price(

@@ -253,6 +253,16 @@ def limits(settings: Settings) -> Task:
     return _on("limits", settings, results.limits, settings.direction)
 
 
+def blind_limits(settings: Settings) -> Task:
+    """The bound for rules that are not told the group."""
+    return _on("blind_limits", settings, results.blind_limits, settings.direction, priority=Priority.SEARCH)
+
+
+def interventions(settings: Settings) -> Task:
+    """The fewest changes for each sense of fairness and for several together."""
+    return _on("interventions", settings, results.interventions)
+
+
 def price(settings: Settings, level: float, most: float) -> Task:
     """The best accuracy at a level of fairness, by changes."""
     return _on("price", settings, results.price, level, most, settings.direction)

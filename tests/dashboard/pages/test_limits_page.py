@@ -1,8 +1,11 @@
 """The Limits page, and the target on the Explore page."""
 
+import re
+
 import pytest
 
 from commod.dashboard.pages.explore import target
+from commod.experiments import prepare
 from commod.experiments import target as search
 from tests.dashboard.driving import fine, run, slider, words
 
@@ -32,6 +35,30 @@ def test_the_limits_are_read_out():
     assert "**Proposition 4.4** as printed" in words(app)
 
 
+def test_the_page_says_what_is_for_not_knowing_the_group():
+    app = fine(run(LIMITS, methods="commod"))
+    assert "A rule that is not told the group, and knows of it all that can be learnt from the features" in words(app)
+    told = re.search(
+        r"of the (0\.\d+) that COMMOD lacks of the limit, (0\.\d+) is for not knowing the group and (0\.\d+)",
+        words(app),
+    )
+    whole, not_told, own = map(float, told.groups())
+    assert whole == pytest.approx(not_told + own, abs=0.0015)
+
+
+def test_what_cannot_be_had_together_is_told_with_the_numbers():
+    app = fine(run(LIMITS, methods="commod"))
+    assert "make the groups exactly equal in expectation" in words(app)
+    told = re.search(r"By the record (\d+\.\d)% of Non-White and (\d+\.\d)% of White have", words(app))
+    test = prepare("law_school").test
+    assert [float(share) for share in told.groups()] == pytest.approx(
+        [100 * test.y[test.sensitive == s].mean() for s in (0, 1)], abs=0.06
+    )
+    tables = "".join(element.proto.body for element in app.main.get("html"))
+    for heading in ("Predictive parity", "Fewest changes", "PPV", "FNR"):
+        assert heading in tables
+
+
 def test_both_sliders_move_the_sentence_and_stay_in_the_link():
     app = run(LIMITS, methods="commod")
     fine(app.select_slider(key="limits_budget").set_value(0.1).run())
@@ -48,6 +75,7 @@ def test_limits_under_equalized_odds():
     app = fine(run(LIMITS, methods="commod,oracle_lpp", data="compas", fairness="equalized_odds"))
     assert "nobody can do better than mistreatment of **0.000**" in words(app)
     assert "**Proposition 4.5** as printed" in words(app)
+    assert any("is drawn for demographic parity of two groups only" in caption.value for caption in app.caption)
 
 
 def test_limits_without_a_method_still_has_the_bound():

@@ -168,6 +168,7 @@ def _winners(near: pd.DataFrame, fairness: str) -> str:
 def _match_table(table: pd.DataFrame, settings: Settings) -> None:
     fair, accuracy, changed = CRITERIA[settings.fairness].figure, FIGURES["accuracy"], FIGURES["change_rate"]
     others = [each for each in CRITERIA[settings.fairness].key_figures if each not in (fair, accuracy, changed)]
+    predictive = (FIGURES["predictive_parity_difference"], FIGURES["calibration_within_groups"])
     groups = load_task(settings.task_name).groups
     parts = range(len(groups)) if len(groups) == 2 else ()  # of many groups there is a picture
     count = "{:,}".format
@@ -177,7 +178,7 @@ def _match_table(table: pd.DataFrame, settings: Settings) -> None:
         fair.name: (fair.short_title, "", fair.show),
         accuracy.name: (accuracy.short_title, "", in_percent),
         changed.name: (changed.short_title, changed.meaning, in_percent),
-        **{each.name: (each.short_title, each.meaning, each.show) for each in others},
+        **{each.name: (each.short_title, each.meaning, each.show) for each in (*others, *predictive)},
         "changed": ("People", tip("people_changed"), count),
         **{f"group_{s}": (f"{groups[s]}: better / worse", tip("to_and_from"), str) for s in parts},
         "overlap": ("Same people", tip("same_people"), "{:.0%}".format),

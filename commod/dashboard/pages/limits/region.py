@@ -1,0 +1,192 @@
+"""The reachable region of the Limits page: what nobody can pass, and who gets how far."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from commod.charts.compare import DEPLOYED_STYLE
+from commod.charts.limits import BLIND_STYLE, BOUND_STYLE, CURRENT_STYLE, FEWEST_STYLE, plot_limits
+from commod.dashboard.pages.limits.asked import Drawn, by_percent
+from commod.dashboard.text.html import html_legend, html_table
+from commod.dashboard.text.verdicts import ONE_WAY
+from commod.dashboard.views.chart import draw
+from commod.dashboard.views.methods import label_of
+from commod.dashboard.views.points import rests_on
+from commod.dashboard.views.table import Table
+from commod.experiments.limits import MAX_POINTS, best_within
+from commod.metrics.figures import FIGURES
+from commod.metrics.pareto import undominated
+
+
+def sentence(here: Drawn) -> str:
+    """The picture read out."""
+    limits, budget, criterion = here.limits, here.budget, here.criterion
+    known = "group and outcome" if criterion.by_label else "group"
+    kept = ONE_WAY[here.settings.direction]
+    count = int(budget * limits.people + 1e-9)
+    words = (
+        f"With {budget:.0%} of the decisions changed{kept} ({count:,} of {limits.people:,}), "
+        f"nobody can do better than {criterion.noun} of **{here.show(limits.at(budget))}**, even knowing everyone's "
+        f"{known}; f starts at {here.show(limits.at(0.0))}."
+    )
+    if "commod" in here.sweeps:
+        best = best_within(here.sweeps["commod"].points, criterion.name, budget)
+        assert best is not None  # λ_fair = 0 changes nobody
+        words += (
+            f" COMMOD, which is not told the group, reaches **{here.show(best[criterion.figure_name])}** "
+            f"(with {best['change_rate']:.1%} changed, accuracy {best['accuracy']:.1%})."
+        )
+    reached = limits.curve[here.is_fair(limits.curve)]
+    wish = criterion.wish(here.level)
+    wish = wish[0].upper() + wish[1:]
+    if reached.empty:
+        return f"{words} {wish} takes more than {limits.curve['change_rate'].iloc[-1]:.0%}."
+    first = reached.iloc[0]
+    if first["changes"] == 0:
+        return f"{words} {wish}: f is that fair already."
+    words += f" {wish} takes at least **{first['change_rate']:.1%}** ({first['changes']:,.0f} people)"
+    if "commod" in here.sweeps:
+        fair = here.own[here.is_fair(here.own)]
+        own = "does not get there" if fair.empty else f"needs {fair['change_rate'].min():.1%}"
+        words += f"; COMMOD {own}"
+    return f"{words}."
+
+
+def blind_sentence(here: Drawn) -> str:
+    """How much of the distance to the limit is COMMOD's, and how much is not knowing the group."""
+    show, bound, blind = here.show, here.limits.at(here.budget), here.blind_at()
+    words = (
+        f"A rule that is not told the group, and knows of it all that can be learnt from the features, can expect "
+        f"**{show(blind)}** (95% interval {show(here.blind_at('low'))} to {show(here.blind_at('high'))}); counted on "
+        f"these test people, such a rule reached {show(here.blind_at('counted'))}."
+    )
+    if "commod" not in here.sweeps:
+        return words
+    best = best_within(here.sweeps["commod"].points, here.criterion.name, here.budget)
+    assert best is not None  # λ_fair = 0 changes nobody
+    own = float(best[here.criterion.figure_name])
+    if own > blind:
+        return (
+            f"{words} COMMOD lies beyond that by {show(own - blind)}: on few test people chance can do that, and so "
+            "can a P(group | features) that was not learnt well enough."
+        )
+    if bound - own < 0.005:
+        return f"{words} COMMOD is at the limit."
+    not_told = max(0.0, bound - blind)
+    return (
+        f"{words} So of the {show(max(bound, blind) - own)} that COMMOD lacks of the limit, {show(not_told)} is for "
+        f"not knowing the group and {show(blind - own)} is COMMOD's own."
+    )
+
+
+def region(here: Drawn, place: Any, *, final: bool = False) -> None:
+    """The reachable region, and who gets how far into it; once all is there, with the table behind it."""
+    limits, criterion, most = here.limits, here.criterion, here.most
+    start = limits.at(0.0)
+    low, high = 0.0, math.ceil(start * 22) / 20
+    if criterion.upward:
+        low, high = max(0.0, math.floor((start - 0.08) * 20) / 20), 1.0
+    thin = np.unique(np.linspace(0, len(limits.curve) - 1, MAX_POINTS).round().astype(int))
+    models = here.models[here.models["fairness"].between(low, high) & (here.models["change_rate"] <= most)]
+    parts = [
+        limits.curve.iloc[thin].assign(kind="bound"),
+        models,
+        pd.DataFrame([{"kind": "budget", "change_rate": here.budget}, {"kind": "level", "fairness": here.level}]),
+        *([pd.DataFrame([{"kind": "fewest", "change_rate": limits.fewest}])] if here.has_fewest else []),
+    ]
+    if here.has_blind:
+        parts.append(here.blind.assign(kind="blind"))
+    if "commod" in here.sweeps:  # its fairest model with at most so many changes, as steps
+        steps = here.own[undominated(criterion.gain(here.own["fairness"]), -here.own["change_rate"])]
+        steps = steps.sort_values("change_rate").drop_duplicates("change_rate")
+        parts.append(steps[["change_rate", "fairness"]].assign(kind="frontier"))
+
+    def rows() -> pd.DataFrame:
+        bound = by_percent(limits.curve[limits.curve["change_rate"] <= most].assign(kind="bound"))
+        lines = [bound.assign(label=BOUND_STYLE.label)]
+        if here.has_blind:
+            lines.append(by_percent(here.blind.assign(kind="blind", label=BLIND_STYLE.label)))
+        return pd.concat([models, *lines], ignore_index=True)
+
+    table = Table("Limit and models as a table", "limits_table", here.columns("fairness"), rows)
+    edge = "above" if criterion.upward else "below"
+    known = "group and outcome are" if criterion.by_label else "group is"
+    hidden = len(here.models) - len(models)
+    rest_on = rests_on(here.result.scene)
+    less = f" {hidden} models that change more, or are less fair than f, are not drawn." if hidden else ""
+    dotted = (
+        " Dotted, with its 95% interval: the best to be expected of a rule that is not told the group, only P(group | "
+        "features) as gradient boosting learns it; the interval allows for chance in who is on test."
+        if here.has_blind
+        else ""
+    )
+    green = (
+        f" Green: the fewest changes, {limits.fewest:.1%}, with which a rule that knows group and score, not the "
+        "outcome, is fully fair in expectation."
+        if here.has_fewest
+        else ""
+    )
+    own = " Orange line: the fairest COMMOD model with at most so many changes." if "commod" in here.sweeps else ""
+    with place.container():
+        st.markdown(sentence(here))
+        if here.has_blind:
+            st.markdown(blind_sentence(here))
+        elif final:
+            st.caption(
+                "The bound for rules that are not told the group is drawn for demographic parity of two groups only."
+            )
+        st.html(
+            html_legend(
+                (
+                    BOUND_STYLE,
+                    *((BLIND_STYLE,) if here.has_blind else ()),
+                    *((FEWEST_STYLE,) if here.has_fewest else ()),
+                    *here.styles,
+                    CURRENT_STYLE,
+                    DEPLOYED_STYLE,
+                )
+            )
+        )
+        wide, narrow = st.columns([3, 2], gap="medium")
+        with wide:
+            draw(
+                plot_limits,
+                pd.concat(parts, ignore_index=True),
+                alt="Fairness against decisions changed: the exact bound and models.",
+                table=table if final else table.title,
+                caption="On test. Blue line: the best that so many flips of f's decisions can do when everyone's "
+                f"{known} known, counted exactly; {edge} it nobody gets.{dotted}{green} Dashed: what you ask for.{own} "
+                f"Hollow (○): needs the group at predict.{less} {rest_on}",
+                styles=here.styles,
+                fairness_title=here.fairness_title,
+                low=low,
+                high=high,
+                most=most,
+                upward=criterion.upward,
+            )
+        with narrow:
+            _best_table(here)
+
+
+def _best_table(here: Drawn) -> None:
+    budget, figure = here.budget, here.criterion.figure
+    st.markdown(f"**The fairest with at most {budget:.0%} changed**")
+    rows = [["Nobody can do better", here.show(here.limits.at(budget)), f"{budget:.1%}", "–"]]
+    if here.has_blind:
+        rows.append(["Not told the group, at best", here.show(here.blind_at()), f"{budget:.1%}", "–"])
+    for name, sweep in here.sweeps.items():
+        best = best_within(sweep.points, here.criterion.name, budget)
+        if best is None:
+            rows.append([label_of(name), "–", f"over {budget:.0%}", "–"])
+            continue
+        changed = f"{best['change_rate']:.1%}" if best["change_rate"] > 0 else "0, as f"
+        rows.append([label_of(name), here.show(best[figure.name]), changed, f"{best['accuracy']:.1%}"])
+    headings = {"Method": "", figure.title: figure.axis_title}
+    headings |= {other.short_title: other.meaning for other in (FIGURES["change_rate"], FIGURES["accuracy"])}
+    caption = f"The fairest models with at most {budget:.0%} of the decisions changed"
+    st.html(html_table(headings, rows, caption=caption))

@@ -1,0 +1,134 @@
+"""What K changes can do for demographic parity when the rule is not told the group: an attainable bound, two groups.
+
+A rule that sees x alone cannot tell the two groups apart better than q(x) = P(S = 1 | x) does. If it changes the
+decision of a person, each group's rate moves in expectation by that person's chance of being of the group. f's own
+rates are counted, so that the bound starts where f does, and what the changes do is expected:
+
+    rate of group s = counted rate of f + Σ_i δ_i·P(s | x_i) / N_s,    0 ≤ δ_i ≤ 1 for f's negative decisions,
+                                                                      −1 ≤ δ_i ≤ 0 for its positive ones.
+
+To reach a P-Rule of ρ is to make (lower rate) − ρ·(higher rate) at least 0, which is linear in δ: a knapsack in which
+everybody weighs the same, so that the people with the largest gain P(low | x)/N_low − ρ·P(high | x)/N_high go first.
+Raised are the negatives who are most probably of the disfavoured group, lowered the positives who most probably are
+not; of one person a part may be changed. Where q is 0 or 1 this is the bound with the group known
+(`commod.theory.shares`). It is right as far as q is: `commod.theory.group_chances`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from commod.metrics.counts import as_binary
+from commod.metrics.fairness import p_rule_of_rates
+from commod.models.rescaler import ACTS_ON
+from commod.models.validation import check_choice
+
+__all__ = ["blind_curve", "fewest_blind_changes"]
+
+Values = NDArray[np.float64]
+# Points of the curve, draws of people for its interval, and points of each of these.
+POINTS, DRAWS, POINTS_DRAWN = 40, 100, 15
+
+
+def fewest_blind_changes(
+    p_rule: float, y_pred: Any, *, sensitive: Any, chance: Any, weight: Any = None, acts_on: str = "everybody"
+) -> Values | None:
+    """The fewest changes by which a rule that sees `chance` alone reaches a P-Rule in expectation.
+
+    Parameters
+    ----------
+    p_rule : float
+        From 0 to 1.
+    y_pred : (n,)
+        f's decisions.
+    sensitive : (n,)
+        The groups, 0 or 1: f's own rates are counted by them, and nothing else is.
+    chance : (n,)
+        P(S = 1 | x).
+    weight : (n,), optional
+    acts_on : {"everybody", "negative", "positive"}
+        Which of f's decisions may be changed.
+
+    Returns
+    -------
+    (n,) or None
+        By how much each decision is changed, from 0 to 1; None if the P-Rule cannot be reached.
+    """
+    check_choice("acts_on", acts_on, ACTS_ON)
+    decided, weight = as_binary(y_pred, "y_pred"), _weights(weight, len(y_pred))
+    of_one = np.asarray(sensitive) == 1
+    sizes = np.array([weight[~of_one].sum(), weight[of_one].sum()])
+    rates = _rates(decided, of_one, weight)
+    low = int(rates[1] < rates[0])
+    of_low = np.asarray(chance, dtype=float) if low == 1 else 1.0 - np.asarray(chance, dtype=float)
+    lacking = p_rule * rates[1 - low] - rates[low]
+    changed = np.zeros(len(decided))
+    if lacking <= 0:
+        return changed
+    gain = of_low / sizes[low] - p_rule * (1.0 - of_low) / sizes[1 - low]
+    gain = np.where(decided == 1, -gain, gain)
+    allowed = {"everybody": True, "negative": decided == 0, "positive": decided == 1}[acts_on]
+    useful = np.flatnonzero((gain > 0) & (weight > 0) & allowed)
+    useful = useful[np.argsort(-gain[useful], kind="stable")]
+    gained = np.cumsum(gain[useful] * weight[useful])
+    last = int(np.searchsorted(gained, lacking))
+    if last == len(useful):
+        return None
+    before = gained[last - 1] if last else 0.0
+    changed[useful[:last]] = 1.0
+    changed[useful[last]] = (lacking - before) / (gained[last] - before)
+    return changed
+
+
+def blind_curve(
+    y_pred: Any, *, sensitive: Any, chance: Any, weight: Any = None, acts_on: str = "everybody", seed: int = 0
+) -> pd.DataFrame:
+    """The best P-Rule in expectation for so many changes by a rule that is not told the group.
+
+    Parameters
+    ----------
+    y_pred, sensitive, chance, weight, acts_on : as for `fewest_blind_changes`
+
+    Returns
+    -------
+    DataFrame
+        ``change_rate, fairness`` from f's own P-Rule on; ``low, high``, 95 %, by drawing the people `DRAWS` times with
+        replacement (`chance` stays as it was learnt); ``counted``, the P-Rule of the rule behind the point if its
+        changes are counted by the groups and not by the chances.
+    """
+    decided, weight = as_binary(y_pred, "y_pred"), _weights(weight, len(y_pred))
+    of_one = np.asarray(sensitive) == 1
+    given = {"sensitive": sensitive, "chance": chance, "acts_on": acts_on}
+
+    def reached(weight: Values, points: int) -> tuple[Values, Values, list[Values]]:
+        start = float(p_rule_of_rates(_rates(decided, of_one, weight)))
+        found = [
+            (ratio, changed)
+            for ratio in np.linspace(start, 1.0, points)
+            if (changed := fewest_blind_changes(float(ratio), decided, weight=weight, **given)) is not None
+        ]
+        ratios, rules = np.array([ratio for ratio, _ in found]), [changed for _, changed in found]
+        return ratios, np.array(rules) @ weight / weight.sum(), rules
+
+    fairness, change_rate, rules = reached(weight, POINTS)
+    counted = [float(p_rule_of_rates(_rates(np.abs(decided - changed), of_one, weight))) for changed in rules]
+    rng, drawn, n = np.random.default_rng(seed), [], len(decided)
+    for _ in range(DRAWS):
+        again, changes, _ = reached(weight * rng.multinomial(n, np.full(n, 1 / n)), POINTS_DRAWN)
+        drawn.append(np.interp(change_rate, changes, again))
+    low, high = np.percentile(drawn, [2.5, 97.5], axis=0)
+    columns = {"change_rate": change_rate, "fairness": fairness, "low": low, "high": high, "counted": counted}
+    return pd.DataFrame(columns)
+
+
+def _rates(decided: NDArray[Any], of_one: NDArray[np.bool_], weight: Values) -> Values:
+    """Rates of positive decisions, which may be parts, of the groups 0 and 1."""
+    return np.array([np.average(decided[own], weights=weight[own]) for own in (~of_one, of_one)])
+
+
+def _weights(weight: Any, n: int) -> Values:
+    return np.ones(n) if weight is None else np.asarray(weight, dtype=float)

@@ -1,0 +1,184 @@
+"""The fewest changes of f's decisions that make them fair in one or more senses, when the group is known.
+
+The rule knows a person's group, f's decision and the bin of f's score, and not the outcome. For each such cell it
+chooses the probability of overruling f. The expected positive decisions of each group and outcome are linear in these
+probabilities, so the fewest changes under demographic parity and equalized odds, exactly and together, are a linear
+program. Predictive parity is one too once the common precision π is chosen (right = π·positive in each group); π is
+searched. Where base rates differ, some demands contradict each other: then there is no such rule, or only one that
+leaves almost nobody a positive decision.
+
+It follows the idea of minimal intervention (ROCF, 2025), of which we know the abstract only: the derivation is our own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy.optimize import linprog
+
+from commod.metrics.counts import as_binary, as_weight, codes_of_groups
+from commod.metrics.small_groups import compared_groups
+from commod.models.validation import check_choice
+
+__all__ = ["DEMANDS", "Interventions", "fewest_interventions", "interventions_by_demand"]
+
+Values = NDArray[np.float64]
+# What can be asked for, by name.
+DEMANDS = {
+    "demographic_parity": "demographic parity",
+    "equalized_odds": "equalized odds",
+    "predictive_parity": "predictive parity",
+}
+N_BINS = 10
+# Precisions that are tried, and how often the search then narrows down around the best.
+PRECISIONS, ROUNDS = 60, 3
+
+
+@dataclass(frozen=True)
+class Interventions:
+    """The rule with the fewest expected changes.
+
+    Attributes
+    ----------
+    change_rate, positive_rate : float
+        Of everybody: the share changed, and the share that is decided positively afterwards.
+    chances : (groups, bins, decision)
+        Of overruling f in each cell; groups too small to be compared are left as they are.
+    """
+
+    change_rate: float
+    positive_rate: float
+    chances: Values
+
+
+def fewest_interventions(
+    y_true: Any,
+    y_pred: Any,
+    *,
+    sensitive_features: Any,
+    demands: Collection[str],
+    scores: Any = None,
+    sample_weight: Any = None,
+) -> Interventions | None:
+    """The fewest expected changes by a rule that knows the group, and meets all demands exactly in expectation.
+
+    Parameters
+    ----------
+    y_true, y_pred, sensitive_features, sample_weight : arrays (n,)
+        Labels, f's decisions, groups and weights.
+    demands : of {"demographic_parity", "equalized_odds", "predictive_parity"}
+        For predictive parity each group must be left one positive decision at least.
+    scores : array (n,), optional
+        f's probabilities: the rule may treat the bins of them differently.
+
+    Returns
+    -------
+    Interventions or None
+        None if no rule of this kind meets the demands together.
+    """
+    for demand in demands:
+        check_choice("demands", demand, tuple(DEMANDS))
+    cells = _cells(y_true, y_pred, sensitive_features, scores, sample_weight)
+    if "predictive_parity" not in demands:
+        return _solve(cells, demands, None)
+    low, high, best = 0.0, 1.0, None
+    for _ in range(ROUNDS):
+        tried = np.linspace(low, high, PRECISIONS + 1)
+        found = [_solve(cells, demands, precision) for precision in tried]
+        costs = np.array([np.inf if rule is None else rule.change_rate for rule in found])
+        if not np.isfinite(costs).any():
+            return best
+        place = int(costs.argmin())
+        if best is None or costs[place] < best.change_rate:
+            best = found[place]
+        step = tried[1] - tried[0]
+        low, high = max(0.0, tried[place] - step), min(1.0, tried[place] + step)
+    return best
+
+
+def interventions_by_demand(y_true: Any, y_pred: Any, **given: Any) -> pd.DataFrame:
+    """`fewest_interventions` for each demand, each pair and all three.
+
+    Returns
+    -------
+    DataFrame
+        ``demands`` (a tuple), ``change_rate, positive_rate``, NaN where no rule meets them together.
+    """
+    rows = []
+    for size in range(1, len(DEMANDS) + 1):
+        for demands in combinations(DEMANDS, size):
+            rule = fewest_interventions(y_true, y_pred, demands=demands, **given)
+            rows.append((demands, *((np.nan, np.nan) if rule is None else (rule.change_rate, rule.positive_rate))))
+    return pd.DataFrame(rows, columns=["demands", "change_rate", "positive_rate"])
+
+
+@dataclass(frozen=True)
+class _Cells:
+    """Shares of the people by (group, bin, decision, label), which groups are compared, and the share of one person."""
+
+    shares: Values
+    compared: NDArray[np.bool_]
+    one: float
+
+
+def _cells(y_true: Any, y_pred: Any, sensitive_features: Any, scores: Any, sample_weight: Any) -> _Cells:
+    y, decided = as_binary(y_true, "y_true"), as_binary(y_pred, "y_pred")
+    codes, groups = codes_of_groups(sensitive_features)
+    weight = np.ones(len(y)) if sample_weight is None else as_weight(sample_weight)
+    bins = np.zeros(len(y), dtype=int)
+    if scores is not None:
+        bins = np.minimum((np.asarray(scores, dtype=float) * N_BINS).astype(int), N_BINS - 1)
+    kept = (codes >= 0) & (weight > 0)
+    shares = np.zeros((len(groups), 1 if scores is None else N_BINS, 2, 2))
+    np.add.at(shares, tuple(values[kept] for values in (codes, bins, decided, y)), weight[kept] / weight[kept].sum())
+    return _Cells(shares, compared_groups(np.bincount(codes[kept], minlength=len(groups))), 1.0 / int(kept.sum()))
+
+
+def _solve(cells: _Cells, demands: Collection[str], precision: float | None) -> Interventions | None:
+    """The linear program, with the precision of all groups if it is given."""
+    shares = cells.shares[cells.compared]
+    groups, bins = shares.shape[:2]
+    before = shares[:, :, 1].sum(axis=1)  # decided positively by f, (groups, label)
+    signed = np.stack([shares[:, :, 0], -shares[:, :, 1]], axis=2)  # what overruling f adds to them, by cell and label
+    moves = np.zeros((groups, 2, groups, 2 * bins))  # (group, label) by chance of a cell
+    for s in range(groups):
+        moves[s, :, s] = signed[s].reshape(2 * bins, 2).T
+    moves = moves.reshape(groups, 2, 2 * groups * bins)
+    sizes = shares.sum(axis=(1, 2))  # (groups, label)
+    rates = 3  # unknown beside the chances: the common rate, and that under each label
+    equal: list[Values] = []
+    right: list[float] = []
+
+    def demand(move: Values, now: float, whole: float, rate: int | None) -> None:
+        """(now + move·chances) / whole is the common rate, or 0."""
+        equal.append(np.r_[move / whole, np.zeros(rates)])
+        right.append(-now / whole)
+        if rate is not None:
+            equal[-1][len(move) + rate] = -1.0
+
+    for s in range(groups):
+        if "demographic_parity" in demands:
+            demand(moves[s].sum(axis=0), before[s].sum(), sizes[s].sum(), 0)
+        if "equalized_odds" in demands:
+            for label in (0, 1):
+                if sizes[s, label] > 0:
+                    demand(moves[s, label], before[s, label], sizes[s, label], 1 + label)
+        if precision is not None:
+            sides = np.array([-precision, 1.0 - precision])
+            demand(sides @ moves[s], sides @ before[s], 1.0, None)
+    cost = np.r_[shares.sum(axis=3).ravel(), np.zeros(rates)]
+    left = None if precision is None else np.column_stack([-moves.sum(axis=1), np.zeros((groups, rates))])
+    room = None if precision is None else before.sum(axis=1) - cells.one
+    found = linprog(cost, A_ub=left, b_ub=room, A_eq=np.array(equal), b_eq=right, bounds=(0.0, 1.0))
+    if not found.success:
+        return None
+    chances = np.zeros(cells.shares.shape[:3])
+    chances[cells.compared] = found.x[:-rates].reshape(groups, bins, 2)
+    after = cells.shares[:, :, 1].sum() + float(moves.sum(axis=(0, 1)) @ found.x[:-rates])
+    return Interventions(float(found.fun), after, chances)
