@@ -13,7 +13,7 @@ import sqlite3
 import statistics
 import time
 from collections import defaultdict
-from contextlib import closing, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from math import inf
 from pathlib import Path
