@@ -104,7 +104,6 @@ class FitResult:
             self.decisions,
             sensitive_features=test.sensitive,
             scores=(self.scene.logit_test, self.logit),
-            probabilities=(self.scene.scores_test, self.scene.probabilities(self.logit)),
             sample_weight=test.weight,
             n_groups=len(self.task.groups),
         )
