@@ -64,7 +64,7 @@ def draw_dots(result: FitResult, sweep: Sweep | None) -> Callable[[], None]:
             "drawn": {"line": len(line), "frontier": 0 if sweep is None else len(sweep.models)},
             "marks": {"line": PATH, "frontier": SWEEP, "tried": TRIED},
         },
-        on_go_change=lambda: _go(st.session_state["hand"].go, sweep),
+        on_go_change=lambda: _go(st.session_state.get("hand", {}).get("go"), sweep),
     )
     columns = {
         "called": (say("dots.group_column"), ""),

@@ -6,6 +6,7 @@ from unittest.mock import patch
 import pytest
 
 from commod.dashboard.jobs.results import fit_result
+from commod.dashboard.pages.explore import target
 from commod.dashboard.pages.explore.pareto import known_sweep
 from commod.dashboard.pages.explore.tour import HINTS
 from commod.dashboard.state import session
@@ -128,3 +129,7 @@ def test_where_nothing_changes_it_is_said_plainly():
     assert "to the right" not in told, "λ_fair is frozen"
     told = words(fine(run(data="hiring", lambda_fair="0")))
     assert "f treats the groups alike, as far as 1,200 applicants can tell" in told
+
+
+def test_a_field_whose_page_was_left_meanwhile_is_let_go():
+    target._keep("target_fairness_law_school_demographic_parity")  # whose callback Streamlit calls all the same

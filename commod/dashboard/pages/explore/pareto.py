@@ -169,7 +169,7 @@ def _choose(known: list[Settings], here: Settings, sweep: Sweep | None) -> None:
 
 def _choose_one(label: str, key: str, settings: list[Settings]) -> None:
     def take() -> None:
-        there = st.session_state[key]
+        there = st.session_state.get(key)
         st.session_state[key] = None
         if there is not None:
             _go_back(there)

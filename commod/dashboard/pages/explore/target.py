@@ -44,7 +44,8 @@ def _keys(settings: Settings) -> list[str]:
 
 
 def _keep(key: str) -> None:
-    _kept()[key] = st.session_state[key]
+    if key in st.session_state:  # else the page was left meanwhile, and its fields are gone
+        _kept()[key] = st.session_state[key]
 
 
 def _find() -> None:
