@@ -90,8 +90,8 @@ def test_without_requirements_what_moved_decides(law, found):
 
 
 def test_far_beyond_chance_asks_for_more_the_more_is_compared(found):
-    """With 36 figures, |z| must exceed 3.2 and not 1.96: 0.05 / 36 / 2 is the tail of a normal distribution there."""
-    assert len(found.figures) == 36
+    """With 38 figures, |z| must exceed 3.2 and not 1.96: 0.05 / 38 / 2 is the tail of a normal distribution there."""
+    assert len(found.figures) == 38
     assert not far_beyond_chance(moved_by(found, 3.1, 1.96).figures).any()
     assert far_beyond_chance(moved_by(found, 3.3, 1.96).figures).all()
     assert far_beyond_chance(moved_by(found, -3.3, 1.96).figures).all()
