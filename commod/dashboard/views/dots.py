@@ -39,13 +39,16 @@ def draw_story(result: FitResult) -> None:
     st.markdown(f"**{title}.** {escape_markdown(result.story(session.language()))} {say('explore.models')}")
 
 
-def draw_dots(result: FitResult, sweep: Sweep | None) -> Callable[[], None]:
-    """A hundred people of each group, by what g decides about them; returns what draws caption and table below."""
+def draw_dots(result: FitResult, known: list[FitResult], sweep: Sweep | None) -> Callable[[], None]:
+    """A hundred people of each group, by what g decides about them; returns what draws caption and table below.
+
+    `known` is of `known_line`.
+    """
     language, spec, settings = session.language(), result.task.spec, result.settings
     here, names = glance(result, language), names_of(settings.fairness, language)
     yes, no = say_declared(spec.outcomes[1]), say_declared(spec.outcomes[0])
     said = (("stays", yes), ("now", yes), ("now", no), ("stays", no))
-    line = line_of(settings, language)
+    line = line_of(known, language)
     _hand(
         key="hand",
         data={

@@ -47,17 +47,16 @@ def glance(result: FitResult, language: str) -> dict[str, Any]:
     return found
 
 
-def line_of(settings: Settings, language: str) -> list[dict[str, Any]]:
-    """At every λ_fair beside a setting that has been trained so far; ``mark`` is which mark of the chart it is."""
-    known = known_line(settings).values()
+def line_of(known: list[FitResult], language: str) -> list[dict[str, Any]]:
+    """At the models of `known_line`; ``mark`` is which mark of the chart it is."""
     return [glance(result, language) | {"mark": mark} for mark, result in enumerate(known)]
 
 
-def known_line(settings: Settings) -> dict[float, FitResult]:
-    """The models beside a setting that have been trained so far, by λ_fair."""
-    line = {value: tasks.fit(replace(settings, lambda_fair=value)) for value in GRIDS["lambda_fair"]}
-    found = {value: get(task, 0, used=False) for value, task in line.items()}
-    return {value: result for value, result in found.items() if result is not None}
+def known_line(settings: Settings) -> list[FitResult]:
+    """The models at every λ_fair beside a setting that have been trained so far."""
+    line = (tasks.fit(replace(settings, lambda_fair=value)) for value in GRIDS["lambda_fair"])
+    found = (get(task, 0, used=False) for task in line)
+    return [result for result in found if result is not None]
 
 
 def frontier_of(result: FitResult, sweep: Sweep, language: str) -> list[dict[str, Any]]:

@@ -22,7 +22,7 @@ from commod.dashboard.views.changes import draw_changes
 from commod.dashboard.views.checks import begin_checks
 from commod.dashboard.views.concepts import draw_concepts
 from commod.dashboard.views.dots import draw_dots, draw_story
-from commod.dashboard.views.glance import FEW
+from commod.dashboard.views.glance import FEW, known_line
 from commod.dashboard.views.model import explain, train
 from commod.dashboard.views.shap import begin_shap
 from commod.dashboard.views.tiles import draw_figures
@@ -61,15 +61,15 @@ def show() -> None:
         if result is None:
             st.stop()
         with first_paint(), right:
-            sweep = known_sweep(settings)
-            draw_table = draw_pareto(result, sweep)
+            line, sweep = known_line(result.settings), known_sweep(settings)
+            draw_table = draw_pareto(result, line, sweep)
         let_browser_draw()
         with first_paint():
             with head:
                 draw_story(result)
             with dots:
                 tour.hint("dots")
-                draw_table_of_dots = draw_dots(result, sweep)
+                draw_table_of_dots = draw_dots(result, line, sweep)
         explain(training)
     if quick:
         with deferred_paint():

@@ -20,7 +20,6 @@ from commod.dashboard.state import session
 from commod.dashboard.state.settings import Settings, in_words
 from commod.dashboard.text.language import FIRST
 from commod.dashboard.views.chart import draw
-from commod.dashboard.views.glance import known_line
 from commod.dashboard.views.methods import on_explore
 from commod.dashboard.views.points import point_columns
 from commod.dashboard.views.table import Table, fold
@@ -58,7 +57,7 @@ def _rows(rows: list[tuple[Any, ...]]) -> pa.Table:
     return pa.Table.from_arrays(arrays, names=list(_COLUMNS))
 
 
-def _points(result: FitResult, sweep: pd.DataFrame | None) -> tuple[pa.Table, list[Settings]]:
+def _points(result: FitResult, line: list[FitResult], sweep: pd.DataFrame | None) -> tuple[pa.Table, list[Settings]]:
     """Rows of the Pareto view, and the settings behind the points tried before (their ``id`` is the place)."""
     here = result.settings
     # k is a reading of the model, not another model: one point for all of them.
@@ -69,7 +68,9 @@ def _points(result: FitResult, sweep: pd.DataFrame | None) -> tuple[pa.Table, li
     for i, s in enumerate(known):
         shown = session.state().tried[s]
         rows.append((TRIED, shown["fairness"], shown["accuracy"], shown["change_rate"], in_words(s), i, 0, ""))
-    return pa.concat_tables([behind, _line(here), _rows(rows), above]).combine_chunks(), known
+    return pa.concat_tables(
+        [behind, _rows([_of_line(model) for model in line]), _rows(rows), above]
+    ).combine_chunks(), known
 
 
 def _fixed_points(result: FitResult, sweep: pd.DataFrame | None) -> tuple[pa.Table, pa.Table]:
@@ -84,17 +85,22 @@ def _fixed_points(result: FitResult, sweep: pd.DataFrame | None) -> tuple[pa.Tab
     return _rows(behind), _rows(above)
 
 
-def _line(here: Settings) -> pa.Table:
-    """The models of every λ_fair beside this one that are known."""
-    rows = []
-    for value, result in known_line(here).items():
-        (shown,) = _values(result.path.iloc[-1:], "fairness", *_MEASURES)
-        rows.append((PATH, *shown, in_words(result.settings), -1, value, "path"))
-    return _rows(rows)
+def _of_line(result: FitResult) -> tuple[Any, ...]:
+    """The row of a model as one of its line."""
+
+    def made() -> tuple[Any, ...]:
+        shown = list(_values(result.path, "fairness", *_MEASURES))[-1]
+        return (PATH, *shown, in_words(result.settings), -1, result.settings.lambda_fair, "path")
+
+    row: tuple[Any, ...] = result.keep("row_of_line", made)
+    return row
 
 
-def draw_pareto(result: FitResult, sweep: Sweep | None) -> Callable[[], None]:
-    """Fairness and accuracy of everything tried; returns what draws the table of it, once there is time."""
+def draw_pareto(result: FitResult, line: list[FitResult], sweep: Sweep | None) -> Callable[[], None]:
+    """Fairness and accuracy of everything tried; returns what draws the table of it, once there is time.
+
+    `line` are the models at every λ_fair beside this one that are known.
+    """
     st.header(say("explore.trade_off"))
     views = session.options("view")
     view = st.segmented_control(
@@ -107,7 +113,7 @@ def draw_pareto(result: FitResult, sweep: Sweep | None) -> Callable[[], None]:
         label_visibility="collapsed",
     )
     settings = result.settings
-    frame, known = _points(result, None if sweep is None else sweep.points)
+    frame, known = _points(result, line, None if sweep is None else sweep.points)
 
     def clicked() -> None:
         picked = st.session_state["pareto"]["selection"].get("pick") or []
