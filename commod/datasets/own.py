@@ -36,6 +36,7 @@ from commod.datasets.raw import (
 from commod.datasets.task import MAX_TRAINING, Feature, Task, TaskSpec
 from commod.portable import ColumnRule
 from commod.uploads.limits import FILE_TYPES, count_of, short
+from commod.wording import with_capital
 
 __all__ = ["Done", "OwnTask", "make_task", "with_a_line"]
 
@@ -60,7 +61,7 @@ class Done(str):
         more |= {place: single if one else several for place, (single, several) in agree.items()}
         done = super().__new__(cls, template.format(rows=f"{rows:,}", column=f"“{_short(column)}”", **more))
         what = template.format(rows="", column="it", **more).strip()
-        done.column, done.rows, done.what = column, rows, what[:1].upper() + what[1:]
+        done.column, done.rows, done.what = column, rows, with_capital(what)
         return done
 
 

@@ -13,6 +13,7 @@ from commod.metrics.small_groups import SCARCE
 from commod.monitoring.watch import Watched
 from commod.monitoring.words import figure_in_words, main_figure
 from commod.uploads.limits import count_of
+from commod.wording import with_capital
 
 __all__ = ["Outcome", "far_beyond_chance", "outcome_of"]
 
@@ -90,10 +91,10 @@ def _by_what_moved(found: Watched) -> Outcome:
         least = f"a group is compared from {SCARCE} people on"
         return Outcome("unknown", "Cannot tell", f"There are too few new people of {few}: {least}. {counted}.")
     if row["moved"]:
-        return Outcome("broken", "Not any more", f"{_first_up(name)} moved more than chance explains. {counted}.")
+        return Outcome("broken", "Not any more", f"{with_capital(name)} moved more than chance explains. {counted}.")
     if far:
         return Outcome("broken", "Not any more", f"{counted}, and {far} moved so far that chance does not explain it.")
-    stayed = f"{_first_up(name)} did not move more than chance explains"
+    stayed = f"{with_capital(name)} did not move more than chance explains"
     if max(-row["low"], row["high"]) > SEEN:
         ends = [figure.show_difference(row[end]).lstrip("+−") for end in ("low", "high")]
         few = f"{count_of(found.people, 'new person is', 'new people are')} too few to know"
@@ -108,10 +109,6 @@ def _too_small(found: Watched) -> dict[str, int]:
         return {}
     sizes = found.who.groupby("group", sort=False)["new_people"].max()
     return {str(group): int(people) for group, people in sizes.items() if people < SCARCE}
-
-
-def _first_up(text: str) -> str:
-    return text[:1].upper() + text[1:]
 
 
 def far_beyond_chance(figures: pd.DataFrame) -> pd.Series:

@@ -20,6 +20,7 @@ from typing import Any, NoReturn
 from commod.dashboard.state.settings import OWN_PREFIX
 from commod.datasets import add_task, is_known, task_of_file
 from commod.datasets.choice_options import add_options, given_options
+from commod.wording import with_capital
 
 # How the names of these data begin. Like uploaded ones they do not go into files and links for other servers.
 LESSON_PREFIX = f"{OWN_PREFIX}lesson-"
@@ -29,7 +30,7 @@ _KEYS = {"file", "options", "people"}
 
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
-        raise ValueError(f"{message[:1].upper()}{message[1:]}.")
+        raise ValueError(f"{with_capital(message)}.")
 
 
 def lessons_folder() -> Path | None:

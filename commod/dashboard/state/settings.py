@@ -15,6 +15,7 @@ from commod.metrics import compared_groups
 from commod.metrics.figures import CRITERIA
 from commod.models.base_models import BASE_MODELS, GIVEN_SCORES
 from commod.models.threshold import ONE_HALF
+from commod.wording import with_capital
 
 # Rows of either outcome that each group needs for its errors to be compared: with fewer, a test part may have none.
 LEAST_OF_AN_OUTCOME = 20
@@ -232,7 +233,7 @@ def limits_in_words(settings: Settings) -> str:
         why = f" ({settings.reason})" if settings.reason else ""
         parts.append(f"the update does not use {words['without']}{why}")
     text = "; ".join(parts)
-    return text and f"{text[0].upper()}{text[1:]}."
+    return text and f"{with_capital(text)}."
 
 
 def in_words(settings: Settings) -> str:

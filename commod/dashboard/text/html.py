@@ -22,6 +22,7 @@ from commod.charts import MethodStyle, palette
 from commod.dashboard.text.escape import bold
 from commod.explain import ChangeTree
 from commod.explain.concepts import in_percent
+from commod.wording import with_capital
 
 MAX_BARS = 8
 
@@ -128,7 +129,7 @@ def nodes_of(tree: ChangeTree) -> list[tuple[Any, ...]]:
     for row in _records(tree.nodes):  # a node comes after its parent
         says = " · learnt as “changed”" if row["predicts"] else ""
         size = f"{row['changed']:,} of {row['count']:,} changed ({in_percent(row['share'], 0)}){says}"
-        rule = row["rule"][:1].upper() + row["rule"][1:]
+        rule = with_capital(row["rule"])
         below[row["parent"]].append((rule, f"{row['share']:.1%}", size, below.setdefault(row["node"], [])))
     return below[-1]
 

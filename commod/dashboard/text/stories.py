@@ -10,6 +10,7 @@ import pandas as pd
 from commod.dashboard.text.language import declared, fill, phrase
 from commod.datasets import TaskSpec
 from commod.metrics import compared_groups
+from commod.wording import with_capital
 
 
 def called(language: str, spec: TaskSpec, code: int) -> str:
@@ -83,6 +84,6 @@ def label_of(language: str, spec: TaskSpec, code: int, row: Mapping[Any, Any], *
     if lines == 2:
         marks = " ".join(f"{mark} {count}" for mark, count in changed.values())
         rates = f"{rates}  {marks}".rstrip()
-        return f"{who[0].upper()}{who[1:]}\n{rates}"
+        return f"{with_capital(who)}\n{rates}"
     told = [f"{mark} {phrase(language, f'dots.{name}', count=count)}" for name, (mark, count) in changed.items()]
-    return f"{who[0].upper()}{who[1:]}\n{rates}\n{', '.join(told) or phrase(language, 'dots.nobody')}"
+    return f"{with_capital(who)}\n{rates}\n{', '.join(told) or phrase(language, 'dots.nobody')}"

@@ -18,6 +18,7 @@ from commod.dashboard.views.lesson.script import in_markdown
 from commod.dashboard.views.pages import menu_page
 from commod.dashboard.views.room import LESSON, ROOM, Here, act, is_seated, known, present, say_aloud, tell_trouble
 from commod.dashboard.views.words import say
+from commod.wording import with_capital
 
 # Seconds between two looks at the room.
 EVERY = 3.0
@@ -114,8 +115,7 @@ def _in_one_line(script: str, here: Here) -> str:
     parts = [] if script == ROOM else [f"**{say('room.room', code=room.code)}**"]
     parts.append(say("room.you_are", name=escape_markdown(here.person.name)))
     parts += _happening(script, room) if room.closed is None else [say("room.is_closed")]
-    text = " · ".join(parts)
-    return text[0].upper() + text[1:]
+    return with_capital(" · ".join(parts))
 
 
 def _happening(script: str, room: Room) -> list[str]:

@@ -22,6 +22,7 @@ from commod.dashboard.views.verdicts import verdict_in_words
 from commod.decisions import DecisionError, Requirements, Signature, make_record, record_json
 from commod.decisions.record import MAX_TEXT
 from commod.uploads.limits import count_of
+from commod.wording import with_capital
 
 FILE_NAME = "commod-decision.json"
 # Letters of a name, of a role and of a reason for rejecting one model.
@@ -83,7 +84,7 @@ def _press() -> None:
 
 def _say_how_it_stands(decided: Candidate) -> None:
     """What is signed, before it is; a requirement that is not met is no hindrance, and stands in the record."""
-    subject = decided.subject if decided.cell is None else f"{decided.subject[0].upper()}{decided.subject[1:]}"
+    subject = decided.subject if decided.cell is None else with_capital(decided.subject)
     told = verdict_in_words(decided.checked, decided.facts.people, subject)
     if decided.collapse:
         told += f" {decided.collapse}"

@@ -22,6 +22,7 @@ from commod.dashboard.views.verdicts import lines_of_verdicts, verdict_in_words
 from commod.decisions import RULES, VERDICTS, Requirements, met_in_words
 from commod.decisions.verdicts import rounded
 from commod.explain.checks import Answer
+from commod.wording import with_capital
 
 TABLE = "The models side by side"
 # What an update is to be by which nobody can lose, or gain.
@@ -160,7 +161,7 @@ def _cell(row: Mapping[Any, Any], one: Candidate) -> tuple[str, str, str]:
 
 def _heading(wanted: str) -> str:
     """A requirement at the beginning of a line; f stays f."""
-    return wanted if wanted.startswith("f ") else f"{wanted[0].upper()}{wanted[1:]}"
+    return wanted if wanted.startswith("f ") else with_capital(wanted)
 
 
 # ---- pictures ----

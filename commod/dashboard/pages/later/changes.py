@@ -14,6 +14,7 @@ from commod.dashboard.text.html import piece, style
 from commod.dashboard.views.chart import draw as draw_chart
 from commod.dashboard.views.table import Table, fold
 from commod.monitoring import Watched
+from commod.wording import with_capital
 
 _COUNTS = {
     "old_count": ("Then (people)", ","),
@@ -123,7 +124,7 @@ def draw_tree(found: Watched) -> None:
     for row in found.tree.to_dict("records"):
         size = f"now {_part(row, 'new')}" + ("" if found.tree_learnt else f"; then {_part(row, 'old')}")
         size += f" · moved {MOVED}" if row["moved"] else ""
-        rule, share = row["rule"][:1].upper() + row["rule"][1:], row["new"] if row["new_count"] else 0.0
+        rule, share = with_capital(row["rule"]), row["new"] if row["new_count"] else 0.0
         below[row["parent"]].append((rule, f"{share:.1%}", size, below.setdefault(row["node"], [])))
     st.html(style() + piece("tree", below[-1]))
     fold(TREE, with_words(found.tree))

@@ -12,6 +12,7 @@ from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.html import html_table
 from commod.theory import error_rates
 from commod.theory.interventions import DEMANDS
+from commod.wording import with_capital
 
 # By column of `error_rates`: its heading, and what it means.
 COLUMNS = {
@@ -65,12 +66,10 @@ def _draw_interventions(table: pd.DataFrame, people: int) -> None:
     for row in table.to_dict("records"):
         name = in_words(row["demands"])
         if pd.isna(row["change_rate"]):
-            rows.append([name[0].upper() + name[1:], "cannot be met", "–", "–"])
+            rows.append([with_capital(name), "cannot be met", "–", "–"])
             continue
         changed = row["change_rate"]
-        rows.append(
-            [name[0].upper() + name[1:], f"{changed:.1%}", f"{changed * people:,.0f}", f"{row['positive_rate']:.1%}"]
-        )
+        rows.append([with_capital(name), f"{changed:.1%}", f"{changed * people:,.0f}", f"{row['positive_rate']:.1%}"])
     headings = {
         "Fair in the sense of": "",
         "Fewest changes": "Share of the test decisions.",

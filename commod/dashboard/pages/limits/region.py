@@ -21,6 +21,7 @@ from commod.dashboard.views.table import Table
 from commod.experiments.limits import MAX_POINTS, best_within
 from commod.metrics.figures import FIGURES
 from commod.metrics.pareto import undominated
+from commod.wording import with_capital
 
 
 def sentence(here: Drawn) -> str:
@@ -43,7 +44,7 @@ def sentence(here: Drawn) -> str:
         )
     reached = limits.curve[here.is_fair(limits.curve)]
     wish = criterion.wish(here.level)
-    wish = wish[0].upper() + wish[1:]
+    wish = with_capital(wish)
     if reached.empty:
         return f"{words} {wish} takes more than {limits.curve['change_rate'].iloc[-1]:.0%}."
     first = reached.iloc[0]

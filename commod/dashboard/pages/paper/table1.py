@@ -22,6 +22,7 @@ from commod.experiments.printed import BLACK_BOX, FIGURE2, METHOD_ROWS, TABLE1_C
 from commod.experiments.segments import PAPER_SEGMENTS, Segments, in_segments, mark_fewest, quartiles_of
 from commod.experiments.sweep import as_points
 from commod.metrics.figures import CRITERIA
+from commod.wording import with_capital
 
 OWN_QUARTILES = "quartiles of our own AdvDebias"
 MARKS = {"better": "▼ better", "equal": "= equal", "worse": "▲ worse", "too few splits": "too few splits"}
@@ -115,7 +116,7 @@ def _cuts_and_f(models: pd.DataFrame, data: str, criterion: str, definitions: li
         rows[-1].append(f"{mean}\n[{least}, {most}]")
     for cuts in definitions:
         fairness, accuracy = (f"{cut:.4f}" for cut in cuts.fairness), (f"{cut:.2%}" for cut in cuts.accuracy)
-        rows.append([cuts.source[0].upper() + cuts.source[1:], ", ".join(fairness), ", ".join(accuracy)])
+        rows.append([with_capital(cuts.source), ", ".join(fairness), ", ".join(accuracy)])
     st.html(html_table(("What", figure.axis_title, "Accuracy"), rows, caption="f, and where the segments are cut"))
 
 

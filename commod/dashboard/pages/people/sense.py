@@ -32,6 +32,7 @@ from commod.explain.checks import merit_in_words, often_enough, step_in_words
 from commod.explain.sense import explain_reversals
 from commod.metrics.figures import key_figures
 from commod.metrics.small_groups import compared_groups
+from commod.wording import with_capital
 
 MODELS = {"f": BEFORE, "g": AFTER}
 # A table of more rows is scrolled within the page.
@@ -136,7 +137,7 @@ def _merit(result: FitResult) -> None:
     for row in found.to_dict("records"):
         counts = (row[name] for name in ("turned_g", "turned_f", "lowered_g", "lowered_f", "people"))
         merit = merit_in_words(row)
-        rows.append([merit[0].upper() + merit[1:], *(f"{count:,}" for count in counts), step_in_words(row)])
+        rows.append([with_capital(merit), *(f"{count:,}" for count in counts), step_in_words(row)])
     st.html(html_table(headings, rows, caption="For whom one more step of merit hurts"))
     given = " f is known by its scores only and does not answer to an edit." if result.task.spec.scores else ""
     st.caption(

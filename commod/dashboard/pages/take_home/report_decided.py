@@ -14,6 +14,7 @@ from commod.decisions import VERDICTS, Best, Facts, Requirements, check_requirem
 from commod.decisions.record import KEEP_F
 from commod.metrics.figures import CRITERIA, FIGURES
 from commod.models.competitors import METHODS
+from commod.wording import with_capital
 
 NOTHING_REQUIRED = Requirements()
 
@@ -57,7 +58,7 @@ def _verdicts(result: FitResult, decided: Decided, checked: pd.DataFrame) -> dic
     """Each requirement, whether this model meets it, and whether f does."""
     of_f = check_requirements(decided.requirements, facts_of_f(result.scene))
     rows = [
-        [_capital(row.wanted), _sign(row.verdict), row.sentence, _sign(f_verdict)]
+        [with_capital(row.wanted), _sign(row.verdict), row.sentence, _sign(f_verdict)]
         for row, f_verdict in zip(checked.itertuples(), of_f["verdict"], strict=True)
     ]
     return {"rows": rows, "overall": _sign(overall(checked)), "refits": decided.facts.n_refits if decided.facts else 0}
@@ -119,7 +120,3 @@ def _met(verdicts: list[dict[str, Any]]) -> str:
     told += f", {found.count('cannot tell')} could not be told"
     beside = found.count("does not apply")
     return f"{told}, {beside} did not apply" if beside else told
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]

@@ -15,6 +15,7 @@ from commod.dashboard.text.verdicts import ONE_WAY, changes_by_direction, direct
 from commod.experiments.limits import Limits
 from commod.explain.groups import beyond_in_words, extremes_in_words, margins_in_words
 from commod.metrics.figures import CRITERIA, FIGURES, figure_of, title_of
+from commod.wording import with_capital
 
 CHART_WIDTH = 340
 
@@ -119,7 +120,7 @@ def who(result: FitResult) -> dict[str, Any]:
         rows.append([both[0]["name"], f"{row['count']:,.0f}", *cells])
     return {
         "changes": _drawing(chart, 2, alt),
-        "change_headings": ["Group", "On test", "Changed", *(word[0].upper() + word[1:] for word in (better, worse))],
+        "change_headings": ["Group", "On test", "Changed", *(with_capital(word) for word in (better, worse))],
         "change_rows": rows,
     }
 
