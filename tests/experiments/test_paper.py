@@ -190,6 +190,14 @@ def test_regressions():
     assert table["models"].eq(80).all()
 
 
+def test_a_model_that_changes_nobody_tells_the_figures_of_f():
+    models, _ = read_result(results_directory() / "sensitivity.parquet")
+    here = models[(models["dataset"] == "compas") & (models["split"] == 0)]
+    told, trained = (paper._figures_of_f(part)["compas", 0] for part in (here, here[here["change_rate"] > 0]))
+    for name in ("p_rule", "accuracy"):
+        assert told[name] == pytest.approx(trained[name], abs=0.002)
+
+
 def test_figures_of_the_committed_results():
     models, _ = read_result(results_directory() / "table1.parquet")
     frame = tree_f1_by_depth(models, "law_school")

@@ -258,7 +258,7 @@ def _calibration(frame: pd.DataFrame) -> None:
 
 @lru_cache(maxsize=8)
 def _regressions(data: tuple[str, ...]) -> pd.DataFrame:
-    """Of models of these data sets, whose files are read: f is trained anew."""
+    """Of models of these data sets, whose files are read where f has to be trained anew."""
     models = read("sensitivity")[0]
     return sensitivity_table(models[models["dataset"].isin(data)])
 
