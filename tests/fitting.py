@@ -7,6 +7,7 @@ import numpy as np
 
 from commod import Commod, load_task
 from commod.datasets import Split, Task
+from commod.experiments import Sweep, prepare, sweep_method
 from commod.models.base_models import train_base_model
 
 
@@ -30,6 +31,12 @@ def fit(case: Case, callback=None, warm_start=None, **settings) -> Commod:
     model = Commod(case.f, **settings)
     given = {"sensitive_features": case.train.sensitive, "callback": callback, "warm_start": warm_start}
     return model.fit(case.train.X, case.train.y, **given)
+
+
+@cache
+def swept(method: str, fairness: str = "demographic_parity") -> Sweep:
+    """A method's whole sweep on Law School."""
+    return sweep_method(prepare("law_school"), method, fairness)
 
 
 def test_change_rate(case: Case, g: Commod) -> float:

@@ -7,17 +7,10 @@ import random
 import pytest
 
 from tests.benchmarks import crowd, faults
-from tests.browsing import WITH_PROCESSES, serve
 
 
-@pytest.fixture(scope="module")
-def address():
-    with serve(environment=WITH_PROCESSES) as running:
-        yield running
-
-
-def test_everyone_is_answered_and_no_session_is_lost(address):
-    seen = asyncio.run(crowd.load(crowd.Ours, address, sessions=4, seconds=8, visit=False))
+def test_everyone_is_answered_and_no_session_is_lost(served):
+    seen = asyncio.run(crowd.load(crowd.Ours, served, sessions=4, seconds=8, visit=False))
     assert [person.tab.problems for person in seen.people] == [[]] * 4
     assert [person.at_the_end() for person in seen.people] == [True] * 4
     assert not any(person.lost for person in seen.people)
@@ -28,13 +21,13 @@ KINDS = ["gone in mid-training", "random bytes as a message", "broken file uploa
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_fault_of_one_session_is_its_own(address, kind):
-    assert asyncio.run(faults.KINDS[kind](address, random.Random(0))) == ""
+def test_a_fault_of_one_session_is_its_own(served, kind):
+    assert asyncio.run(faults.KINDS[kind](served, random.Random(0))) == ""
 
 
-def test_two_sliders_moved_in_one_message_both_move(address):
+def test_two_sliders_moved_in_one_message_both_move(served):
     async def move():
-        tab = await faults.Stranger(address).open()
+        tab = await faults.Stranger(served).open()
         moved = {"How much fairness do you ask for? (λ_fair)": ["2"], "Stay close to the old model (λ_ratio)": ["0.3"]}
         await tab.until(lambda: moved.keys() <= tab.widgets.keys() and "lambda_fair" in tab.link(), 60)
         before = tab.link()
@@ -48,5 +41,5 @@ def test_two_sliders_moved_in_one_message_both_move(address):
 
 
 @pytest.mark.parametrize("changes", [{"Data set": faults.HOSTILE}, {"Seed of the split": 2**40}], ids=str)
-def test_a_forged_value_is_not_taken(address, changes):
-    assert asyncio.run(faults.hostile_value(address, None, itertools.cycle([changes]))) == ""
+def test_a_forged_value_is_not_taken(served, changes):
+    assert asyncio.run(faults.hostile_value(served, None, itertools.cycle([changes]))) == ""

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.browsing import chromium, metric, serve, settled, still
+from tests.browsing import chromium, metric, settled, still
 
 pytestmark = pytest.mark.browser
 SLIDER = ".st-key-set_lambda_fair"
@@ -24,13 +24,13 @@ WATCH = """
 
 
 @pytest.fixture(scope="module")
-def page():
+def page(served):
     """Explore with every λ_fair trained."""
-    with serve(environment={"COMMOD_PROCESSES": "1"}) as address, chromium() as browser:
+    with chromium() as browser:
         page = browser.new_page(viewport={"width": 1366, "height": 768}, has_touch=True)
         page.sent = []
         page.on("websocket", lambda socket: socket.on("framesent", lambda _: page.sent.append(1)))
-        page.goto(f"{address}/?data=law_school&lambda_fair=3")
+        page.goto(f"{served}/?data=law_school&lambda_fair=3")
         page.wait_for_function(
             f"() => document.querySelectorAll(`{LINE}`).length === {KNOWN} && document.querySelector(`{FRONTIER}`)",
             timeout=120_000,

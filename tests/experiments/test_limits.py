@@ -4,15 +4,16 @@ from functools import lru_cache
 
 import pytest
 
-from commod.experiments import limits, prepare, sweep_method
+from commod.experiments import limits, prepare
 from commod.experiments.limits import best_within, limits_of, price_of
 from commod.metrics import CRITERIA
+from tests.fitting import swept
 
 
 @lru_cache
 def made(fairness):
     scene = prepare("law_school")
-    sweeps = {name: sweep_method(scene, name, fairness) for name in ("oracle_lpp", "oracle", "commod")}
+    sweeps = {name: swept(name, fairness) for name in ("oracle_lpp", "oracle", "commod")}
     return scene, fairness, limits_of(scene, fairness), sweeps
 
 

@@ -8,6 +8,7 @@ from commod.experiments import prepare, sweep_method
 from commod.experiments.match import match_models, nearest
 from commod.metrics.concepts import concept_redundancy, concept_size
 from commod.models.competitors import METHODS
+from tests.fitting import swept
 
 DP = "demographic_parity"
 
@@ -23,7 +24,11 @@ def sweeps(scene):
     short = replace(frappe, seeds=1, knob=replace(frappe.knob, sweep=(0.0, 1.0, 2.0, 3.0)))
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(METHODS, "frappe", short)
-        return {name: sweep_method(scene, name, DP) for name in ("commod", "frappe", "oracle_lpp")}
+        return {
+            "commod": swept("commod"),
+            "frappe": sweep_method(scene, "frappe", DP),
+            "oracle_lpp": swept("oracle_lpp"),
+        }
 
 
 @pytest.fixture(scope="module")
