@@ -6,13 +6,15 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 from streamlit.components.v2 import manifest_scanner
+from streamlit.testing.v1 import local_script_runner
 
 from commod.dashboard.jobs import checks as jobs_checks
 from commod.dashboard.jobs import service
 from commod.dashboard.pages.explore import page as explore
 from commod.dashboard.pages.lesson import pictures as lesson
 from commod.dashboard.pages.what_if import accounts
-from commod.experiments import checks
+from commod.dashboard.server import paint_order
+from commod.experiments import checks, start
 from commod.experiments.refits import Refits
 from commod.models.competitors import METHODS
 
@@ -23,6 +25,21 @@ def one_look_at_the_installed_packages():
     with pytest.MonkeyPatch.context() as patch:
         scan = functools.cache(manifest_scanner.scan_component_manifests)
         patch.setattr(manifest_scanner, "scan_component_manifests", scan)
+        yield
+
+
+@pytest.fixture(autouse=True, scope="session")
+def no_pauses():
+    """No browser is given time to draw, and the harness waits for a script instead of asking every millisecond."""
+    ask = local_script_runner.require_widgets_deltas
+
+    def wait(runner, timeout):
+        runner._script_thread.join(timeout)
+        ask(runner, 0.1)  # says what is wrong if the script has not ended
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(paint_order, "BROWSER_PAUSE", 0.0)
+        patch.setattr(local_script_runner, "require_widgets_deltas", wait)
         yield
 
 
@@ -66,6 +83,14 @@ def short_sweeps(request):
 
 def _forget_sweeps():
     service.queue().forget(lambda key: key[0] == "sweep")
+
+
+@pytest.fixture(autouse=True, scope="module")
+def short_starts():
+    """Where own data open is looked for among three λ_fair; ``tests/experiments/test_start.py`` looks among all."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(start, "TRIED", (1.0, 3.0, 10.0))
+        yield
 
 
 @pytest.fixture(autouse=True)

@@ -99,7 +99,7 @@ def small(tmp_path_factory):
 
 def test_a_part_does_not_overwrite_the_whole(tmp_path, monkeypatch):
     quick = paper.Experiment(
-        "few", "", lambda datasets, seeds: grid_of(datasets, ["oracle_roc"], [DP], range(seeds)), 2
+        "few", "", lambda datasets, seeds: grid_of(datasets, ["oracle_roc"], [DP], range(seeds), models=2), 2
     )
     monkeypatch.setitem(paper.EXPERIMENTS, "table1", quick)
     monkeypatch.setattr(paper, "results_directory", lambda: tmp_path)
