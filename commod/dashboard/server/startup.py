@@ -21,6 +21,7 @@ from commod.dashboard.server.files import OwnFiles
 from commod.dashboard.server.gate import Gate, raw_answer
 from commod.dashboard.server.headers import SecurityHeaders
 from commod.dashboard.server.kept_sessions import KeptSessions
+from commod.dashboard.server.loading import one_at_a_time
 from commod.dashboard.server.log_limit import LogLimit, limit_logs
 from commod.dashboard.server.settings_check import check_settings
 from commod.dashboard.server.slow_requests import HEAD_SECONDS, SlowRequests
@@ -93,7 +94,7 @@ async def _look_after(kept: KeptSessions, limit: LogLimit) -> None:
 
 
 def _load(module: str) -> None:
-    from commod.dashboard.server.ready import start
-
-    import_module(module)
+    with one_at_a_time:
+        import_module(module)
+        from commod.dashboard.server.ready import start
     start()
