@@ -87,9 +87,9 @@ def _forget_sweeps():
 
 @pytest.fixture(autouse=True, scope="module")
 def short_starts():
-    """Where own data open is looked for among three λ_fair; ``tests/experiments/test_start.py`` looks among all."""
+    """Where own data open is looked for among two λ_fair; ``tests/experiments/test_start.py`` looks among all."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(start, "TRIED", (1.0, 3.0, 10.0))
+        patch.setattr(start, "TRIED", (1.0, 3.0))
         yield
 
 
