@@ -93,13 +93,18 @@ def short_starts():
         yield
 
 
+@pytest.fixture(autouse=True, scope="module")
+def no_refits_of_others(request):
+    """The tests of a module that is marked ``with_refits`` share what is fitted again, and have no stand-ins."""
+    if request.node.get_closest_marker("with_refits"):
+        service.queue().forget(lambda key: key[0] == "refits")
+
+
 @pytest.fixture(autouse=True)
 def few_refits(request, monkeypatch):
-    """All tests but those marked ``with_refits`` go with two that are the model itself; those, with two."""
+    """All tests but those of modules marked ``with_refits`` go with two that are the model itself; those, with two."""
     monkeypatch.setenv("COMMOD_REFITS", "2")
-    if "with_refits" in request.keywords:
-        service.queue().forget(lambda key: key[0] == "refits")
-    else:
+    if "with_refits" not in request.keywords:
         monkeypatch.setattr(jobs_checks, "refits", _the_model_itself)
 
 

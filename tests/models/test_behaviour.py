@@ -16,6 +16,10 @@ COARSE = (0, 0.25, 0.5, 0.75, 1, 1.5, 2, 2.5, 3, 4, 5, 7, 10)
 FINE = np.round(np.arange(0, 5.001, 0.05), 2)
 CRITERIA = ("demographic_parity", "equalized_odds")
 MAX_CHANGES = {"law_school": 0.35, "compas": 0.30}
+# The second one in the slow tests.
+each_data_set = pytest.mark.parametrize(
+    "name", [pytest.param(n, marks=[pytest.mark.slow] * (n != "law_school")) for n in MAX_CHANGES]
+)
 
 
 @cache
@@ -26,7 +30,7 @@ def coarse_fits(name, fairness, seed):
 
 @pytest.mark.parametrize("seed", [pytest.param(s, marks=pytest.mark.slow if s else ()) for s in range(5)])
 @pytest.mark.parametrize("fairness", CRITERIA)
-@pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.slow] * (n != "law_school")) for n in MAX_CHANGES])
+@each_data_set
 class TestAlongTheSlider:
     def test_changes_grow_with_lambda_fair(self, name, fairness, seed):
         changes = [g.path_["change_rate"].iloc[-1] for g in coarse_fits(name, fairness, seed)]
@@ -68,7 +72,7 @@ def test_no_jump_in_finer_steps_on_any_split(name, fairness, seed):
     assert largest_step(name, fairness, seed, FINE) <= 0.03
 
 
-@pytest.mark.parametrize("name", MAX_CHANGES)
+@each_data_set
 class TestLimits:
     @pytest.mark.parametrize("fairness", CRITERIA)
     def test_without_fairness_or_under_an_infinite_anchor_g_is_f(self, name, fairness):
@@ -118,7 +122,7 @@ class TestLimits:
             pd.testing.assert_series_equal(g.coef_, fits[0].coef_, check_exact=True)  # k is a reading, not a model
 
 
-@pytest.mark.parametrize("name", MAX_CHANGES)
+@each_data_set
 def test_the_seed_moves_nothing(name):
     c = case(name)
     fits = [fit(c, lambda_fair=3.0, random_state=seed) for seed in range(3)]
