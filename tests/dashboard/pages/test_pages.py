@@ -264,7 +264,7 @@ def test_two_sessions_with_equal_settings_train_once(monkeypatch):
 
 
 @pytest.mark.with_shap
-@pytest.mark.parametrize("f", ["logistic_regression", "gradient_boosting"])
+@pytest.mark.parametrize("f", ["logistic_regression", pytest.param("gradient_boosting", marks=pytest.mark.slow)])
 def test_shap_beside_commod(f):
     app = fine(run(f=f))
     assert -1 <= float(figure(app, "Rank agreement of the two")) <= 1

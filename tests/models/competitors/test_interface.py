@@ -70,6 +70,12 @@ CHECKED = ["lpp", "frappe", "oracle_roc", "pleiss"]
 ALSO_CHECKED = [name for name in COMPETITORS if name not in ("adv_debias", "frappe_mlp", *CHECKED)]
 
 
+def one_of_each_base(names):
+    """For what a base class does: its other methods in the slow tests."""
+    here = ("adv_debias", *CHECKED)
+    return pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.slow] * (n not in here)) for n in names])
+
+
 @parametrize_with_checks(
     [*(class_of(name)() for name in CHECKED), class_of("adv_debias")(epochs=20)],
     expected_failed_checks=lambda estimator: (
@@ -204,7 +210,7 @@ def test_a_column_that_is_not_there_is_named(name, small):
             made(name, f, sensitive_column="group").fit(rows, y)
 
 
-@each_aware
+@one_of_each_base(AWARE)
 def test_scorers_that_hand_over_x_alone(name, small):
     X, y, s, _ = small
     f = LogisticRegression().fit(table(X), y)
@@ -225,7 +231,7 @@ def test_scorers_that_hand_over_x_alone(name, small):
         np.testing.assert_array_equal(grid.predict(rows), f.predict(table(X)))
 
 
-@pytest.mark.parametrize("name", BLIND)
+@one_of_each_base(BLIND)
 def test_blind_methods_in_a_grid_search_with_routed_s(name, small):
     X, y, s, f = small
     knob = METHODS[name].knob
@@ -339,7 +345,7 @@ def test_the_last_digit_of_a_score_does_not_move_the_lot():
 # ---- clone, pickle, labels, forms of f ----
 
 
-@each_method
+@one_of_each_base(COMPETITORS)
 def test_clone_keeps_the_settings_and_the_fitted_f(name, small):
     X, y, s, f = small
     for given in (f, FrozenEstimator(f)):
@@ -464,7 +470,7 @@ def test_gaps_are_for_f_to_take_or_to_refuse(name, small):
     assert np.isfinite(g.decision_function(gaps, **knowing(name, s))).all()
 
 
-@each_method
+@one_of_each_base(COMPETITORS)
 def test_frames_of_polars_keep_their_names(name, small):
     X, y, s, _ = small
     frame = table(X, s) if name in AWARE else table(X)
