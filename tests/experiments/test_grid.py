@@ -121,13 +121,11 @@ def test_without_dask_the_backend_says_what_to_install(monkeypatch):
 # In a worker: a line for every model that it has trained.
 TELL = """
 import json
-from commod.experiments import grid
-
-made = grid.fit_cell
+from commod.experiments import grid, sweep
 
 
 def fit_cell(scene, cell, fairness, shared):
-    model = made(scene, cell, fairness, shared)
+    model = sweep.fit_cell(scene, cell, fairness, shared)
     with open({log!r}, "a") as file:
         file.write(json.dumps([fairness, cell.method, cell.value]) + "\\n")
     return model
