@@ -61,6 +61,14 @@ def imported():
     import commod.experiments  # noqa: F401
 
 
+def busy():
+    """Seconds of cores that were used so far by all but this process and its workers."""
+    here = psutil.Process()
+    own = sum(sum(each.cpu_times()[:2]) for each in (here, *here.children(recursive=True)))
+    times = psutil.cpu_times()
+    return sum(times) - times.idle - getattr(times, "iowait", 0.0) - own
+
+
 def memory():
     return psutil.Process().memory_info().rss
 
@@ -86,9 +94,10 @@ class Cluster:
     def run(self, jobs, store):
         """The table, and where the time of the workers went (seconds)."""
         self.client.get_task_stream()  # from now on it is written down
-        started, cpu = time.perf_counter(), time.process_time()
+        started, cpu, others = time.perf_counter(), time.process_time(), busy()
         table = run_grid(jobs, store=store, backend="dask", scheduler=self.cluster.scheduler_address)
         parts = {"all": time.perf_counter() - started, "scheduler and client": time.process_time() - cpu}
+        parts["others"] = busy() - others
         parts |= dict.fromkeys(("training", "preparing scenes", "transfer"), 0.0)
         for task in self.client.get_task_stream():
             for part in task["startstops"]:
@@ -128,6 +137,9 @@ def compare():
     one, two = alone[1], alone[2]
     with_start = (one["all"] + one["start"]) / (two["all"] + two["start"])
     print(f"two workers are {one['all'] / two['all']:.2f}× as fast as one ({with_start:.2f}× with their start)")
+    for name, parts in (("one", one), ("two", two)):
+        beside = parts["others"] / (psutil.cpu_count() * parts["all"])
+        print(f"beside {name}, others used {beside:.0%} of the machine{': no fair measure' if beside > 0.1 else ''}")
     slower = two["training"] / one["training"] - 1
     print(
         f"a model takes {slower:+.0%} longer beside another; two workers wait {two['waiting'] / (2 * two['all']):.0%}"
