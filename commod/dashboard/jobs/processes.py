@@ -25,7 +25,7 @@ import psutil
 
 from commod.dashboard.jobs import helper
 from commod.dashboard.jobs.messages import Wire, pack, receive_parcel, send_parcel, unpack
-from commod.dashboard.jobs.queue import Report, say
+from commod.dashboard.jobs.queue import Report, say, tell
 from commod.dashboard.jobs.scheduling import (
     LOOK,
     MAX_MEMORY,
@@ -36,6 +36,7 @@ from commod.dashboard.jobs.scheduling import (
     STOPPED,
     WATCH,
     Kind,
+    uses,
 )
 from commod.datasets import load_task
 from commod.experiments import prepare
@@ -65,6 +66,7 @@ class WorkerProcess:
 
     def __init__(self, kind: Kind = Kind.FOREGROUND) -> None:
         self.kind = kind
+        self.is_new = True  # whether it has never been ready
         self._lock = Lock()  # of whoever has work for it
         self._number = 0
         self._lost = float("-inf")
@@ -91,6 +93,9 @@ class WorkerProcess:
         self._wire: Wire[Any, Any] = Wire(ours.detach())
         self._ready = False
         self._pulse = _Pulse(self._process.pid)
+        if self.kind is Kind.BACKGROUND and uses("idle_class"):
+            with suppress(AttributeError, OSError):  # where the system has such a thing, only time that nobody wants
+                os.sched_setscheduler(self._process.pid, os.SCHED_IDLE, os.sched_param(0))
 
     @property
     def ready(self) -> bool:
@@ -98,12 +103,13 @@ class WorkerProcess:
         try:
             if not self._ready and self._wire.poll():
                 self._ready = self._wire.recv() == ("ready", None)
+                self.is_new = self.is_new and not self._ready
         except (EOFError, OSError):
             self._lose()
         return self._ready
 
     def _lose(self) -> None:
-        self._ready = False
+        self._ready = self.is_new = False
         if time.monotonic() - self._lost < RESTART_PAUSE:
             return
         self._lost = time.monotonic()
@@ -118,6 +124,11 @@ class WorkerProcess:
         self._wire.close()
         self._process.kill()
         self._process.wait()
+
+    @property
+    def will_be_free(self) -> bool:
+        """Whether it is at work, or starting for the first time: in a while it can be taken."""
+        return self.is_new or self._lock.locked()
 
     def take(self) -> bool:
         """Take it for oneself; false if somebody has, or it is not ready."""
@@ -183,7 +194,8 @@ class WorkerProcess:
                 if answer is not None and answer[0] == "lacks" and scene is not None:
                     self._send_scene(scene)
             if answer is not None and answer[0] == "progress":
-                share = answer[1]
+                share, found = answer[1]
+                tell(report, found)
             elif answer is not None and answer[0] != "lacks":
                 return answer
             try:
@@ -314,7 +326,8 @@ class ProcessPool:
     foreground : int
         How many for what people wait for with a slider in hand; with none, all is computed here.
     background : int
-        How many for the background.
+        How many for the background. The first is started with the others, each of the rest when those before it are
+        ready: a start takes seconds of a core, which the first picture wants.
     apart : int
         How many in which an f is trained on data that somebody has brought, and all is computed if those are large.
     """
@@ -322,7 +335,8 @@ class ProcessPool:
     def __init__(self, foreground: int, background: int = 1, apart: int = 0) -> None:
         if os.name != "posix" or foreground == 0:
             foreground = background = apart = 0
-        numbers = {Kind.FOREGROUND: foreground, Kind.BACKGROUND: background, Kind.APART: apart}
+        numbers = {Kind.FOREGROUND: foreground, Kind.BACKGROUND: min(1, background), Kind.APART: apart}
+        self._to_start = max(0, background - 1)
         self.workers = [WorkerProcess(kind) for kind, number in numbers.items() for _ in range(number)]
         if self.workers:
             Thread(target=self._look_after, name="look-after", daemon=True).start()
@@ -330,7 +344,10 @@ class ProcessPool:
     def _look_after(self) -> None:
         while True:
             time.sleep(WATCH)
-            for worker in self.workers:
+            if self._to_start and not any(worker.is_new for worker in self.workers):
+                self.workers.append(WorkerProcess(Kind.BACKGROUND))
+                self._to_start -= 1
+            for worker in tuple(self.workers):
                 try:
                     worker.look()
                 except Exception:  # no process can be started, say; the next look may find otherwise
@@ -350,17 +367,20 @@ class ProcessPool:
     ) -> Any:
         """``function(*arguments, report)`` in a process that is free, else here.
 
-        What is `large` waits for one of those in which others do not have their sliders in hand.
+        What is `large` waits for one of those in which others do not have their sliders in hand, and what is in the
+        `background` for one that is at work or starting: here it would hold up the pages of everybody.
         """
         kind = Kind.APART if large else Kind.BACKGROUND if background else Kind.FOREGROUND
-        workers, until = self._of(kind), time.monotonic() + MAX_WAIT
+        until = time.monotonic() + MAX_WAIT
         while True:
+            workers = self._of(kind)
             for worker in workers:
                 if worker.take():
                     with suppress(ConnectionError):
                         return worker.compute(scene, function, arguments, report)
                     say(report, AGAIN)
-            if not (large and workers) or time.monotonic() > until:
+            can_wait = bool(workers) if large else background and any(worker.will_be_free for worker in workers)
+            if not can_wait or time.monotonic() > until:
                 return function(*arguments, report)
             report(0.0)
             time.sleep(LOOK)
