@@ -17,12 +17,12 @@ from commod.dashboard.jobs import checks, results
 from commod.dashboard.jobs.queue import Stage, WorkQueue
 from commod.dashboard.jobs.scheduling import Priority
 from commod.dashboard.jobs.tasks import PART
-from commod.dashboard.state.settings import GRIDS, defaults
+from commod.dashboard.state.settings import GRIDS, defaults, in_words
 from tests.benchmarks.crowd import Crowd, Ours, Person, at_rest, warm_up
 from tests.benchmarks.faults import server_of
 from tests.browsing import serve
 
-PATIENCE = 120.0
+PATIENCE = 40.0
 PAUSE = 1.0  # of one person alone, once all parts are there
 PARTS = ("tree", "SHAP", "sweep", "refits, first answer", "refits, all")
 USUAL = {"COMMOD_PROCESSES": "", "COMMOD_REFITS": "", "COMMOD_BACKGROUND": "", "COMMOD_WARM_UP": "1"}
@@ -66,6 +66,8 @@ class Watcher(Person):
         self._choose = lambda seen: setting
         await self.move(seen=False)
         await self.tab.until(self.is_complete, PATIENCE)
+        times = {name: f"{seconds:.2f}" for name, seconds in self.seen.get(len(self.moves), {}).items()}
+        print(in_words(setting), times, flush=True)
         await asyncio.sleep(PAUSE)
 
 
