@@ -11,20 +11,18 @@ from __future__ import annotations
 import logging
 import os
 import signal
-import socket
-import subprocess
-import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from pathlib import Path
 from threading import Lock, Thread
 from typing import Any
 
 import psutil
 
 from commod.dashboard.jobs import helper
-from commod.dashboard.jobs.messages import Wire, pack, receive_parcel, send_parcel, unpack
+from commod.dashboard.jobs.forking import fork
+from commod.dashboard.jobs.messages import pack, receive_parcel, send_parcel, unpack
 from commod.dashboard.jobs.queue import Report, say, tell
 from commod.dashboard.jobs.scheduling import (
     LOOK,
@@ -36,7 +34,6 @@ from commod.dashboard.jobs.scheduling import (
     STOPPED,
     WATCH,
     Kind,
-    uses,
 )
 from commod.datasets import load_task
 from commod.experiments import prepare
@@ -74,28 +71,16 @@ class WorkerProcess:
         self._start()
 
     def _start(self) -> None:
-        ours, theirs = socket.socketpair()
-        with theirs:
-            paths = [str(Path(__file__).parents[3]), os.environ.get("PYTHONPATH", "")]
-            environment = os.environ | {
-                "PYTHONPATH": os.pathsep.join(path for path in paths if path),
-                "OMP_NUM_THREADS": "1",
-                "OPENBLAS_NUM_THREADS": "1",
-            }
-            command = [sys.executable, "-P", "-m", helper.__name__, str(theirs.fileno()), self.kind.value]
-            self._process = subprocess.Popen(
-                command,
-                pass_fds=[theirs.fileno()],
-                env=environment,
-                stdin=subprocess.DEVNULL,
-                start_new_session=True,  # Ctrl-C ends the server, and the server's end ends it
-            )
-        self._wire: Wire[Any, Any] = Wire(ours.detach())
+        self._process, self._wire = fork(
+            helper.serve,
+            self.kind,
+            seconds=MAX_SECONDS,
+            memory=MAX_MEMORY,
+            is_warmed_up=os.environ.get("COMMOD_WARM_UP") != "0",
+        )
         self._ready = False
+        assert self._process.pid is not None  # it has been started
         self._pulse = _Pulse(self._process.pid)
-        if self.kind is Kind.BACKGROUND and uses("idle_class"):
-            with suppress(AttributeError, OSError):  # where the system has such a thing, only time that nobody wants
-                os.sched_setscheduler(self._process.pid, os.SCHED_IDLE, os.sched_param(0))
 
     @property
     def ready(self) -> bool:
@@ -123,7 +108,7 @@ class WorkerProcess:
         """End the process."""
         self._wire.close()
         self._process.kill()
-        self._process.wait()
+        self._process.join()
 
     @property
     def will_be_free(self) -> bool:
@@ -152,7 +137,7 @@ class WorkerProcess:
             if pulse.is_hung(expected=not (idle and self.ready)):
                 _log.warning("A process of kind %s hangs and is ended.", self.kind.value)
                 process.kill()
-            elif idle and process.poll() is not None:
+            elif idle and process.exitcode is not None:
                 self._lose()
         finally:
             if idle:
@@ -266,9 +251,9 @@ class WorkerProcess:
                 result = receive_parcel(self._wire)
             ended_well = not heavy
         except ConnectionError:
-            with suppress(subprocess.TimeoutExpired):
-                if self._process.wait(1) == -signal.SIGXCPU:
-                    raise ValueError(TOO_LONG) from None
+            self._process.join(1)
+            if self._process.exitcode == -signal.SIGXCPU:
+                raise ValueError(TOO_LONG) from None
             raise
         finally:
             if not ended_well:
@@ -330,28 +315,37 @@ class ProcessPool:
         ready: a start takes seconds of a core, which the first picture wants.
     apart : int
         How many in which an f is trained on data that somebody has brought, and all is computed if those are large.
+    after : float
+        Seconds until they are started.
     """
 
-    def __init__(self, foreground: int, background: int = 1, apart: int = 0) -> None:
+    def __init__(self, foreground: int, background: int = 1, apart: int = 0, after: float = 0.0) -> None:
         if os.name != "posix" or foreground == 0:
             foreground = background = apart = 0
-        numbers = {Kind.FOREGROUND: foreground, Kind.BACKGROUND: min(1, background), Kind.APART: apart}
-        self._to_start = max(0, background - 1)
-        self.workers = [WorkerProcess(kind) for kind, number in numbers.items() for _ in range(number)]
-        if self.workers:
-            Thread(target=self._look_after, name="look-after", daemon=True).start()
+        self._numbers = Counter({Kind.FOREGROUND: foreground, Kind.BACKGROUND: background, Kind.APART: apart})
+        self.workers: list[WorkerProcess] = []
+        if foreground:
+            Thread(target=self._look_after, args=(after,), name="look-after", daemon=True).start()
 
-    def _look_after(self) -> None:
+    def _look_after(self, after: float) -> None:
+        time.sleep(after)
+        for kind, number in self._numbers.items():
+            at_once = min(1, number) if kind is Kind.BACKGROUND else number
+            self.workers += [WorkerProcess(kind) for _ in range(at_once)]
         while True:
             time.sleep(WATCH)
-            if self._to_start and not any(worker.is_new for worker in self.workers):
-                self.workers.append(WorkerProcess(Kind.BACKGROUND))
-                self._to_start -= 1
+            if self._is_starting(Kind.BACKGROUND) and not any(worker.is_new for worker in self.workers):
+                with suppress(OSError):  # no process can be started: the next look may find otherwise
+                    self.workers.append(WorkerProcess(Kind.BACKGROUND))
             for worker in tuple(self.workers):
                 try:
                     worker.look()
                 except Exception:  # no process can be started, say; the next look may find otherwise
                     _log.exception("A process could not be looked after.")
+
+    def _is_starting(self, kind: Kind) -> bool:
+        """Whether some of the processes are still to be started."""
+        return len(self._of(kind)) < self._numbers[kind]
 
     def _of(self, kind: Kind) -> list[WorkerProcess]:
         return [worker for worker in self.workers if worker.kind is kind]
@@ -379,7 +373,9 @@ class ProcessPool:
                     with suppress(ConnectionError):
                         return worker.compute(scene, function, arguments, report)
                     say(report, AGAIN)
-            can_wait = bool(workers) if large else background and any(worker.will_be_free for worker in workers)
+            can_wait = background and (self._is_starting(kind) or any(worker.will_be_free for worker in workers))
+            if large:
+                can_wait = self._numbers[kind] > 0
             if not can_wait or time.monotonic() > until:
                 return function(*arguments, report)
             report(0.0)
@@ -389,14 +385,14 @@ class ProcessPool:
         """Train the f of data that somebody has brought, in a process of its own, and keep its scene here."""
         task = load_task(key.data)
         say(report, f"Training f on 70 % of {len(task.y):,} rows; the bar shows the time used of at most {BOUND}")
-        if self._of(Kind.APART):
+        if self._numbers[Kind.APART]:
             keep_trained(key, self.call(helper.trained_parts, key, task, report=report, heavy=heavy))
         else:
             prepare(*key)
 
     def call(self, function: Callable[..., Any], *arguments: Any, report: Report, heavy: bool = False) -> Any:
         """``function(*arguments)`` in a process to itself, where there are processes."""
-        if not self._of(Kind.APART):
+        if not self._numbers[Kind.APART]:
             return function(*arguments)
         for _ in range(2):
             with suppress(ConnectionError):
