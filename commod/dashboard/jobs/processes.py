@@ -329,19 +329,22 @@ class ProcessPool:
 
     def _look_after(self, after: float) -> None:
         time.sleep(after)
-        for kind, number in self._numbers.items():
-            at_once = min(1, number) if kind is Kind.BACKGROUND else number
-            self.workers += [WorkerProcess(kind) for _ in range(at_once)]
         while True:
-            time.sleep(WATCH)
-            if self._is_starting(Kind.BACKGROUND) and not any(worker.is_new for worker in self.workers):
-                with suppress(OSError):  # no process can be started: the next look may find otherwise
-                    self.workers.append(WorkerProcess(Kind.BACKGROUND))
-            for worker in tuple(self.workers):
-                try:
+            try:
+                self._start_missing()
+                for worker in self.workers:
                     worker.look()
-                except Exception:  # no process can be started, say; the next look may find otherwise
-                    _log.exception("A process could not be looked after.")
+            except Exception:  # no process can be started, say; the next look may find otherwise
+                _log.exception("A process could not be looked after.")
+            time.sleep(WATCH)
+
+    def _start_missing(self) -> None:
+        """Those of the background one after the other, since each compiles SHAP before it is ready."""
+        for kind in self._numbers:
+            while self._is_starting(kind):
+                if kind is Kind.BACKGROUND and any(worker.is_new for worker in self._of(kind)):
+                    break
+                self.workers.append(WorkerProcess(kind))
 
     def _is_starting(self, kind: Kind) -> bool:
         """Whether some of the processes are still to be started."""
