@@ -210,8 +210,8 @@ def test_the_installed_app_is_the_app(app, folder):
         config, theme, pages = told(wire)
         assert theme.light.primary_color == "#0060A0"
         assert len(pages) == 1 + len(own_files("pages"))
-        # For settings, behind them, two that train an f of somebody's, one that looks at it.
-        wait_until(lambda: len(helpers_of(server.pid)) == 5)
+        # For settings, three behind them, two that train an f of somebody's, one that looks at it.
+        wait_until(lambda: len(helpers_of(server.pid)) == 7)
         assert all(helper.status() != psutil.STATUS_ZOMBIE for helper in helpers_of(server.pid))
         wire.close()
         for page, words in [("data", "LSAC"), ("glossary", "P-Rule"), ("paper", "Table 1")]:

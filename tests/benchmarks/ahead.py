@@ -11,11 +11,8 @@ import time
 from collections import Counter
 from dataclasses import replace
 from threading import Thread
-from unittest.mock import patch
 
 from commod.dashboard.jobs import service, tasks
-from commod.dashboard.jobs.processes import ProcessPool
-from commod.dashboard.jobs.queue import WorkQueue
 from commod.dashboard.pages.explore.ahead import all_ahead
 from commod.dashboard.state.settings import GRIDS, defaults
 from commod.experiments import prepare
@@ -62,15 +59,16 @@ def main():
     parser.add_argument("--people", type=int, default=1)
     parser.add_argument("--minutes", type=float, default=5.0)
     arguments = parser.parse_args()
-    pool, queue = ProcessPool(1, 1), WorkQueue(workers=2, small=1, background=1)
+    pool = service.process_pool()  # as a server has it, and its queue
     for data in set(DATA):
         prepare(*defaults(data).scene())
-    with patch.object(service, "queue", lambda: queue), patch.object(service, "process_pool", lambda: pool):
-        people = [Person(number, time.monotonic() + 60 * arguments.minutes) for number in range(arguments.people)]
-        for person in people:
-            person.start()
-        for person in people:
-            person.join()
+    while not pool.workers or not all(worker.ready for worker in pool.workers):
+        time.sleep(0.1)
+    people = [Person(number, time.monotonic() + 60 * arguments.minutes) for number in range(arguments.people)]
+    for person in people:
+        person.start()
+    for person in people:
+        person.join()
     moves = [move for person in people for move in person.moves]
     total, seen = Counter(name for name, _ in moves), Counter(name for name, known in moves if known)
     print(
