@@ -197,7 +197,8 @@ def test_it_is_the_model_of_a_table_that_has_only_these():
     scores = c.f.predict_proba(c.train.X)[:, 1]
     few = Commod(**SETTINGS).fit(c.train.X[kept], c.train.y, sensitive_features=c.train.sensitive, base_scores=scores)
     g = fit(c, features=kept, **SETTINGS)
-    np.testing.assert_array_equal(g.coef_[kept], few.coef_[kept])
+    # Not to the last digit: on some processors BLAS adds up a copy that lies otherwise in memory in another order.
+    np.testing.assert_allclose(g.coef_[kept], few.coef_[kept], rtol=1e-9)
     assert g.intercept_ == few.intercept_
 
 
