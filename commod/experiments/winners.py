@@ -143,8 +143,8 @@ def winners_of(cells: pd.DataFrame, apart: Apart | None = None) -> Winners:
     apart : callable, optional
         Tells of two methods and a cell whether they differ by more than chance.
     """
-    blind = cells[[not METHODS[name].needs_sensitive for name in cells["method"]]]
-    sound = blind["sound"] if "sound" in blind else pd.Series(True, index=blind.index)
+    blind = cells[~cells["method"].map(lambda name: METHODS[name].needs_sensitive).astype(bool)]
+    sound = blind["sound"].astype(bool) if "sound" in blind else pd.Series(True, index=blind.index)
     order = {name: i for i, name in enumerate(METHODS)}
     claims, alone, nonsense = [], [], []
     for row in blind[~sound].to_dict("records"):

@@ -30,7 +30,8 @@ def random_cells(seed, *, with_commod=True):
             for accurate in range(1, 5):
                 if rng.random() < chance:
                     rows.append((name, fair, accurate, rng.integers(1, 8) / 40, rng.random() < 0.85))
-    return pd.DataFrame(rows, columns=["method", "fairness_q", "accuracy_q", "change_rate", "sound"])
+    frame = pd.DataFrame(rows, columns=["method", "fairness_q", "accuracy_q", "change_rate", "sound"])
+    return frame.astype({"sound": bool, "change_rate": float})  # of no rows, too
 
 
 def contested(cells):
@@ -132,7 +133,7 @@ def test_no_sentence_contradicts_the_cells(seed, criterion, with_commod):
         assert rates[TITLES[said[3]]] == min(rates.values())
         assert said[5] == (", by more than chance" if beyond[place][1] else ", which may be chance")
 
-    blind = cells[[not METHODS[name].needs_sensitive for name in cells["method"]]]
+    blind = cells[~cells["method"].map(lambda name: METHODS[name].needs_sensitive).astype(bool)]
     sound, unsound = blind[blind["sound"]], blind[~blind["sound"]]
     own = sound[sound["method"] == "commod"]
     there = {*zip(own["fairness_q"], own["accuracy_q"], strict=True)}

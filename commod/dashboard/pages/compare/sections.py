@@ -156,7 +156,8 @@ class Compared(Swept):
         means = cell_table(self.in_segments, count_unchanged=False).round({"change_rate": 3})  # as they are written
         place = ["method", "fairness_q", "accuracy_q"]
         some = self.in_segments[self.sound & (self.in_segments["change_rate"] > 0)][place].drop_duplicates()
-        means = means.merge(some.assign(sound=True), on=place, how="left").fillna({"sound": False})
+        means = means.merge(some.assign(sound=True), on=place, how="left")
+        means["sound"] = means["sound"].eq(True)
         marked = mark_fewest(means[means["sound"]])
         return pd.concat([marked, means[~means["sound"]].assign(blind=False, contested=False, fewest=False)])
 
