@@ -244,7 +244,7 @@ class _Focus:
             return {"opacity": alt.condition("datum.best || datum.chosen", alt.value(0.95), alt.value(0.35))}
         shown = alt.when(self.on_points | self.on_names).then(alt.value(1.0)).when("datum.chosen").then(alt.value(1.0))
         shown = shown.when(f"datum.best && {self.strong}").then(alt.value(1.0))
-        return {"opacity": shown.when("datum.best").then(alt.value(0.5)).otherwise(alt.value(0.14))}
+        return {"opacity": shown.when("datum.best").then(alt.value(0.65)).otherwise(alt.value(0.16))}
 
     def of_leaders(self) -> dict[str, Any]:
         return {"opacity": self.by(1.0, 0.7, 0.3), "strokeWidth": self.by(1.8, 1.2, 0.7)}

@@ -1,3 +1,5 @@
+from itertools import pairwise
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -152,7 +154,7 @@ def test_names_beside_a_picture_never_overlap_and_stay_in_it(seed):
     places = spread_labels(wanted, room, gap)
     fits = min(gap, room / max(1, count - 1))
     ordered = sorted(places)
-    assert all(above - below >= fits - 1e-9 for below, above in zip(ordered, ordered[1:], strict=False))
+    assert all(above - below >= fits - 1e-9 for below, above in pairwise(ordered))
     assert min(places) >= -1e-9
     assert max(places) <= room + 1e-9
     assert np.argsort(wanted, kind="stable").tolist() == np.argsort(places, kind="stable").tolist()

@@ -15,6 +15,7 @@ import streamlit as st
 from commod.charts import MethodStyle, export_chart, palette, plot_methods, plot_segments
 from commod.charts.compare import AROUND, BEYOND, DEPLOYED, LINE, REFERENCE, with_labels
 from commod.dashboard.jobs import tasks
+from commod.dashboard.jobs.made_once import made_once
 from commod.dashboard.jobs.results import figures_of_base
 from commod.dashboard.jobs.wait import result_of
 from commod.dashboard.state.settings import Settings, data_in_words, described
@@ -77,7 +78,7 @@ class Compared(Swept):
         rows["chosen"] = (rows["id"] >= 0) & (rows["id"] == (-1 if self.chosen is None else self.chosen))
         return rows
 
-    @cached_property
+    @made_once
     def sound(self) -> pd.Series:
         """Of all models, whether they still are ones."""
         why = [result_of(tasks.collapsed(self.settings, sweep)) for sweep in self.in_order]
@@ -122,14 +123,14 @@ class Compared(Swept):
         """Points with their segment."""
         return in_segments(self.rows, self.cuts, self.criterion.name)
 
-    @cached_property
+    @made_once
     def fewest(self) -> tuple[float | None, ...]:
         """The fewest changes, the group known, with which the least fair end of each segment is reached."""
         levels = (self.of_f[self.criterion.figure_name], *self.cuts.fairness)
         found: tuple[float | None, ...] = result_of(tasks.fewest_at(self.settings, levels))
         return found
 
-    @cached_property
+    @made_once
     def segments(self) -> tuple[pd.DataFrame, dict[str, Any]]:
         """Points that lie within the axes that all segments share, with the reference of each, and the look."""
         frame = self.in_segments
@@ -150,7 +151,7 @@ class Compared(Swept):
         look = self.look | {"most_changes": most, "accuracy_range": ends, "height": height}
         return pd.concat(parts, ignore_index=True), look
 
-    @cached_property
+    @made_once
     def cells(self) -> pd.DataFrame:
         """Mean change rates by cell, with who changes fewest of those that have sound models there."""
         means = cell_table(self.in_segments, count_unchanged=False).round({"change_rate": 3})  # as they are written
@@ -161,7 +162,7 @@ class Compared(Swept):
         marked = mark_fewest(means[means["sound"]])
         return pd.concat([marked, means[~means["sound"]].assign(blind=False, contested=False, fewest=False)])
 
-    @cached_property
+    @made_once
     def winners(self) -> Winners:
         """Who changes fewest where."""
         scene = prepare(*self.settings.scene())

@@ -89,9 +89,9 @@ class _Section:
         st.html(html_meanings(meanings))
         self.told, self.offer = st.empty(), place(waits=waits)
         st.caption(
-            "Click a heading to sort, a family to fold it. Shaded: near COMMOD's fairness and accuracy. Below a figure "
-            "how it compares with COMMOD's; “perhaps”: that may be chance. Shares of the checks are of the people whom "
-            "a method changes. Accuracy that is lost is the surplus of wrong changes over right ones: of two methods "
+            "Click a heading to sort, a family to fold it. Shaded: near COMMOD's fairness and accuracy. Under a "
+            "figure: against COMMOD's; “perhaps”: that may be chance. Shares of the checks are of the people whom a "
+            "method changes. Accuracy that is lost is the surplus of wrong changes over right ones: of two methods "
             "that lose the same, the one that changes fewer has the smaller share of right ones. So look at how many "
             "are wrong, too."
         )
