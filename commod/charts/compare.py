@@ -116,6 +116,7 @@ def plot_methods(
     height: int | None = None,
     strong: str = "",
     upward: bool = True,
+    live: bool = True,
 ) -> alt.LayerChart:
     """Models of several methods as points, the frontier of each as a line, what is dominated faded.
 
@@ -143,6 +144,8 @@ def plot_methods(
         stand beside the ends of the frontiers.
     upward : bool
         Whether more is fairer: the fairer lies to the right where there is a `strong` one.
+    live : bool
+        Whether it answers the pointer; False for one of several in a picture to take away.
     """
     padding = BEYOND if strong else 14
     scale = alt.Scale(zero=False, padding=padding, nice=False)
@@ -182,7 +185,7 @@ def plot_methods(
         f"datum.label + ', {fairness_title}: ' + format(datum.fairness, '.3f') + ', accuracy: ' + "
         "format(datum.accuracy, '.3f') + ', changed: ' + format(datum.change_rate, '.3f') + ', ' + datum.settings"
     )
-    focus = _Focus(strong)
+    focus = _Focus(strong, live=live)
     frontiers = (
         alt.Chart()
         .transform_filter(f"datum.best && datum.label != '{DEPLOYED}'")
@@ -206,11 +209,11 @@ def plot_methods(
             description="words:N",
         )
     )
-    if view == "fairness":
+    if view == "fairness" and live:
         points = points.add_params(alt.selection_point(name="pick", fields=["id"], on="click", empty=False))
     layers = [frontiers, points] if lines else [points]
     if strong:
-        layers[-1] = points.add_params(focus.on_points)
+        layers[-1] = focus.listen(points, focus.on_points)
         layers += [*_names(x, y, channels, focus), *(_reference(y) if view == "changes" else ())]
     # The legend takes its rows from the height.
     rows = (len(styles) + 2) // 2 if legend else 0
@@ -222,7 +225,8 @@ def plot_methods(
 class _Focus:
     """What is drawn strongly: all that is on a frontier, or the `strong` method and that under the pointer."""
 
-    def __init__(self, strong: str) -> None:
+    def __init__(self, strong: str, *, live: bool = True) -> None:
+        self.live = live
         self.strong = f"datum.label == '{strong}'" if strong else ""
         self.on_points, self.on_names = (
             alt.selection_point(name=name, fields=["label"], on="pointerover", clear="pointerout", empty=False)
@@ -231,8 +235,14 @@ class _Focus:
 
     def by(self, pointed: float, strong: float, faint: float) -> Any:
         """A number that depends on it."""
+        if not self.live:
+            return alt.when(self.strong).then(alt.value(strong)).otherwise(alt.value(faint))
         now = alt.when(self.on_points | self.on_names).then(alt.value(pointed))
         return now.when(self.strong).then(alt.value(strong)).otherwise(alt.value(faint))
+
+    def listen(self, chart: alt.Chart, pointer: alt.Parameter) -> alt.Chart:
+        """The chart, told where the pointer is."""
+        return chart.add_params(pointer) if self.live else chart
 
     def of_lines(self) -> dict[str, Any]:
         if not self.strong:
@@ -242,7 +252,9 @@ class _Focus:
     def of_points(self) -> dict[str, Any]:
         if not self.strong:
             return {"opacity": alt.condition("datum.best || datum.chosen", alt.value(0.95), alt.value(0.35))}
-        shown = alt.when(self.on_points | self.on_names).then(alt.value(1.0)).when("datum.chosen").then(alt.value(1.0))
+        shown = alt.when("datum.chosen").then(alt.value(1.0))
+        if self.live:
+            shown = shown.when(self.on_points | self.on_names).then(alt.value(1.0))
         shown = shown.when(f"datum.best && {self.strong}").then(alt.value(1.0))
         return {"opacity": shown.when("datum.best").then(alt.value(0.65)).otherwise(alt.value(0.16))}
 
@@ -265,19 +277,11 @@ def _names(x: Any, y: Any, channels: dict[str, Any], focus: _Focus) -> list[alt.
     marks = named.mark_point(size=42, strokeWidth=1.5, xOffset=8, opacity=1.0, aria=False, tooltip=False).encode(
         x=right, y=beside, **channels
     )
-    names = (
-        named.mark_text(align="left", dx=16, fontWeight=500)
-        .encode(
-            x=right,
-            y=beside,
-            text="name:N",
-            color=colour,
-            tooltip=alt.Tooltip("label:N", title="Method"),
-            **focus.of_names(),
-        )
-        .add_params(focus.on_names)
+    whole = alt.Tooltip("label:N", title="Method")
+    names = named.mark_text(align="left", dx=16, fontWeight=500).encode(
+        x=right, y=beside, text="name:N", color=colour, tooltip=whole, **focus.of_names()
     )
-    return [leaders, marks, names]
+    return [leaders, marks, focus.listen(names, focus.on_names)]
 
 
 def _reference(y: Any) -> list[alt.Chart]:
@@ -323,6 +327,7 @@ def plot_segments(
             accuracy_range=accuracy_range,
             legend=not strong,
             strong=strong,
+            live=False,
             height=height,
         ).properties(title=title, width=420)
         for q, title in enumerate(titles, start=1)
@@ -405,7 +410,7 @@ def plot_calibration(
     )
     points = alt.Chart().mark_point(size=45, strokeWidth=1.5).encode(x=x, y=y, **channels, tooltip=tooltip)
     if strong:
-        points = points.encode(opacity=focus.by(1.0, 1.0, 0.5)).add_params(focus.on_points)
+        points = focus.listen(points.encode(opacity=focus.by(1.0, 1.0, 0.5)), focus.on_points)
     diagonal = (
         alt.Chart()
         .mark_rule(strokeDash=[4, 4], color="#777777", aria=False)

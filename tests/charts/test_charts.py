@@ -180,6 +180,11 @@ def test_a_name_stands_where_the_frontier_ends(upward):
     strong = plot_methods(pd.DataFrame(), styles=STYLES, strong=STYLES[0].label, legend=False, upward=upward).to_dict()
     assert {param["name"] for param in strong["params"]} == {"pick", "near", "named"}
     assert strong["layer"][0]["encoding"]["x"]["scale"]["reverse"] != upward
+    segments = {"titles": ("one", "other"), "most_changes": 0.3, "accuracy_range": (0.5, 0.8)}
+    rows = named.assign(name="", settings="", id=-1, chosen=False, change_rate=0.1, fairness_q=[1, 1, 2, 2])
+    taken = plot_segments(rows, styles=STYLES, strong=STYLES[0].label, **segments)
+    assert "'param'" not in str(taken.to_dict())  # of several pictures none answers the pointer
+    assert export_chart(taken, "svg", width=None).startswith(b"<svg")
 
 
 def test_no_line_strikes_out_the_names_of_then_and_now():
