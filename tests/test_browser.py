@@ -267,7 +267,7 @@ def test_compare_sorts_by_a_heading_folds_a_family_and_no_names_overlap(open_pag
     page.keyboard.press("Enter")
     assert shown() == by_family
     boxes = page.locator('[data-testid="stVegaLiteChart"]').first.evaluate(
-        """chart => [...chart.querySelectorAll('.mark-text text')].map(text => {
+        """chart => [...chart.querySelectorAll('.mark-text.role-mark text')].map(text => {
           const box = text.getBoundingClientRect(), room = chart.getBoundingClientRect();
           return [text.textContent, box.top, box.bottom, room.right - box.right];
         })"""

@@ -271,7 +271,7 @@ def _names(x: Any, y: Any, channels: dict[str, Any], focus: _Focus) -> list[alt.
     beside = alt.Y("label_at:Q", scale=y["scale"], axis=y["axis"], title=y["title"])
     right = alt.value("width")
     colour = alt.Color("label:N", scale=channels["stroke"]["scale"], legend=None)
-    leaders = named.mark_rule(aria=False, tooltip=False).encode(
+    leaders = named.mark_rule(strokeDash=[2, 3], aria=False, tooltip=False).encode(
         x=x, y=y, x2=right, y2="label_at:Q", color=colour, **focus.of_leaders()
     )
     marks = named.mark_point(size=42, strokeWidth=1.5, xOffset=8, opacity=1.0, aria=False, tooltip=False).encode(

@@ -129,7 +129,8 @@ class Winners:
         never = sorted({q for q, _ in missing} - there)
         if not never:
             return f"{text}."
-        return f"{text}; it has none at all at {_listed(_fair(cuts, criterion, q) for q in never)}."
+        ranges = _listed(cuts.fairness_range(q, criterion) for q in never)
+        return f"{text}; it has none at all at {CRITERIA[criterion].figure.short_title} {ranges}."
 
 
 def winners_of(cells: pd.DataFrame, apart: Apart | None = None) -> Winners:

@@ -4,12 +4,15 @@ import os
 import shlex
 import subprocess
 import sys
+from dataclasses import replace
 
 import pandas as pd
 import pytest
 
+from commod.charts.compare import REFERENCE
 from commod.dashboard.jobs import results, service, tasks
 from commod.dashboard.pages.compare.match import match_in_words
+from commod.dashboard.pages.compare.sections import Compared
 from commod.dashboard.pages.compare.sense import MATCHED, figures_of
 from commod.dashboard.pages.your_data import page as your_data
 from commod.dashboard.state.settings import Settings, defaults
@@ -18,7 +21,7 @@ from commod.datasets.example import example_table
 from commod.experiments.printed import METHOD_ROWS
 from commod.models.competitors import FAMILIES, METHODS, available_methods
 from tests.browsing import ROOT
-from tests.dashboard.driving import fine, run, run_compare, table, tables, words
+from tests.dashboard.driving import fine, run, run_compare, small_sweep, table, tables, words
 
 pytestmark = pytest.mark.longer_sweeps
 
@@ -168,6 +171,24 @@ def test_every_method_has_a_family_and_an_old_link_still_chooses_from_all():
     assert METHODS["commod"].family == "blind"
     assert METHODS["hardt"].family == "told"
     assert METHODS["mnb"].family == METHODS["rnf"].family == "own"  # whatever it must be told
+
+
+def test_where_nobody_is_changed_there_is_nothing_to_draw_in_segments_and_nobody_wins():
+    _, sweep = small_sweep()
+    unchanged = replace(sweep, models=sweep.models[:1], points=sweep.points[:1])
+    here = Compared(defaults("law_school"), {"commod": unchanged}, "quartiles of all models drawn")
+    here.__dict__.update({"sound": pd.Series([True]), "fewest": (0.0, 0.1, 0.2, 0.3)})  # what takes a queue
+    assert here.segments[0].empty
+    assert here.cells.empty
+    assert here.winners.in_words(here.cuts, "demographic_parity").startswith("No two methods")
+    whole = Compared(defaults("law_school"), {"commod": sweep}, "quartiles of all models drawn")
+    whole.__dict__.update({"sound": pd.Series([True] * 5 + [False]), "fewest": (0.0, 0.0, 0.2, 0.3)})
+    drawn = whole.segments[0]
+    assert set(drawn.loc[drawn["label"] == REFERENCE, "fairness_q"]) <= {3, 4}  # below that f is fair enough
+    assert len(drawn[drawn["label"] != REFERENCE]) == int((sweep.points["change_rate"][:5] > 0).sum())  # the rest are f
+    last = whole.cells[~whole.cells["sound"]]
+    assert not last["fewest"].any()
+    assert len(whole.winners.nonsense) == len(last)
 
 
 # As people call their columns, and as a shell does not like them.

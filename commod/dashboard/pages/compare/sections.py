@@ -132,23 +132,29 @@ class Compared(Swept):
 
     @made_once
     def segments(self) -> tuple[pd.DataFrame, dict[str, Any]]:
-        """Points that lie within the axes that all segments share, with the reference of each, and the look."""
-        frame = self.in_segments
-        low, high = frame["accuracy"].quantile([0.02, 1.0])
-        last = max(frame["change_rate"].max(), 0.05, *(each or 0.0 for each in self.fewest))
+        """Points within the axes that all segments share, with the reference of each, and the look.
+
+        On the axes are all frontiers of sound models; who changes nobody is f, and not drawn.
+        """
+        frame = mark_frontiers(self.in_segments[self.in_segments["change_rate"] > 0])
+        kept = frame[frame["best"] & self.sound[frame.index]]
+        kept = kept if len(kept) else self.in_segments
+        last = max(kept["change_rate"].max(), 0.05, *(each or 0.0 for each in self.fewest))
         most = float(np.ceil(last * 20) / 20)
+        low, high = kept["accuracy"].min(), kept["accuracy"].max()
         ends = (float(np.floor(low * 50) / 50), float(np.ceil(high * 50) / 50))
-        shown = frame[(frame["accuracy"] >= ends[0]) & (frame["change_rate"] > 0)]  # who changes nobody is f
-        shown = mark_frontiers(shown)
-        names = shown.groupby("fairness_q")["label"].nunique().max()
+        shown = frame[frame["accuracy"].between(*ends) & (frame["change_rate"] <= most)]
+        names = max(shown.groupby("fairness_q")["label"].nunique(), default=0)
         height = max(260, int(AROUND + 2 * BEYOND + LINE * names))
+        look = self.look | {"most_changes": most, "accuracy_range": ends, "height": height}
+        if shown.empty:
+            return shown, look
         parts = []
         for q, part in shown.groupby("fairness_q"):
             parts.append(with_labels(part, x="accuracy", y="change_rate", ends=(0.0, most), height=height))
             if self.fewest[int(q) - 1]:  # 0: f is that fair
                 row = {"label": REFERENCE, "fairness_q": q, "change_rate": self.fewest[int(q) - 1]}
                 parts.append(pd.DataFrame([row | {"settings": "in expectation", "best": False, "chosen": False}]))
-        look = self.look | {"most_changes": most, "accuracy_range": ends, "height": height}
         return pd.concat(parts, ignore_index=True), look
 
     @made_once
