@@ -288,7 +288,9 @@ def _reference(y: Any) -> list[alt.Chart]:
     """A level line with its name on it."""
     row = alt.Chart().transform_filter(f"datum.label == '{REFERENCE}'")
     tooltip = [alt.Tooltip("change_rate:Q", title=REFERENCE, format=".1%")]
-    rule = row.mark_rule(color=palette.BETTER, strokeWidth=2, strokeDash=[6, 3]).encode(y=y, tooltip=tooltip)
+    rule = row.mark_rule(color=palette.BETTER, strokeWidth=2, strokeDash=[6, 3], aria=False).encode(
+        y=y, tooltip=tooltip
+    )
     name = row.mark_text(align="left", dx=4, dy=-7, fontSize=11, color=palette.BETTER, text=REFERENCE, aria=False)
     return [rule, name.encode(x=alt.value(0), y=y)]
 
