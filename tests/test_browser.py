@@ -5,7 +5,7 @@ import re
 import subprocess
 import sys
 import time
-from itertools import product
+from itertools import pairwise, product
 from urllib.parse import unquote
 
 import pandas as pd
@@ -209,7 +209,8 @@ def test_compare_takes_a_clicked_model_to_the_match_and_on_to_explore(open_page)
     page.wait_for_url("**model=8*")  # written when the match is drawn
     settled(page)
     assert page.get_by_text("COMMOD changes").last.inner_text() != before
-    matched = page.locator(".cx-wide").nth(1).locator("tbody tr").first.inner_text().split("\t")
+    own = page.get_by_role("region", name="Models matched").get_by_role("row", name="COMMOD")
+    matched = [own.locator("td").nth(i).inner_text().split("\n")[0].strip() for i in (0, 1)]
     for name, kind in (
         ("Trade-off as SVG", b"<svg"),
         ("Segments as PNG", b"\x89PNG"),
@@ -222,13 +223,63 @@ def test_compare_takes_a_clicked_model_to_the_match_and_on_to_explore(open_page)
     page.wait_for_url("**lambda_fair=8&lambda_ratio=0.05*")
     page.get_by_role("heading", name="Whose decisions change").wait_for()
     settled(page)
-    assert [metric(page, "P-Rule"), metric(page, "Accuracy")] == matched[1:3]
+    assert [metric(page, "P-Rule"), metric(page, "Accuracy")] == matched
+    assert not page.problems
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("size", SIZES)
+def test_compare_sorts_by_a_heading_folds_a_family_and_no_names_overlap(open_page, size):
+    page = open_page("compare?methods=commod,fst,oracle_lpp,oracle_roc", size=size)
+    table = page.get_by_role("region", name="Models matched")
+    table.get_by_text("…").first.wait_for(state="detached", timeout=120_000)
+    settled(page)
+
+    def shown():
+        """Method and changes of the rows in sight, as a number."""
+        rows = table.locator("tbody tr:not([hidden]):not([data-head])").all()
+        return [
+            (row.locator("th").inner_text(), float(row.locator("td").nth(2).inner_text().split("%")[0])) for row in rows
+        ]
+
+    by_family = shown()
+    assert by_family[0][0] == "COMMOD"
+    heading = table.get_by_role("button", name="Changed")
+    heading.click()
+    assert [value for _, value in shown()] == sorted(value for _, value in by_family)
+    assert table.get_by_role("columnheader", name="Changed").get_attribute("aria-sort") == "ascending"
+    heading.focus()
+    page.keyboard.press("Enter")
+    assert [value for _, value in shown()] == sorted((value for _, value in by_family), reverse=True)
+    page.keyboard.press("Enter")
+    assert shown() == by_family
+    family = table.get_by_role("button", name="Correct f, told the group (2)")
+    family.focus()
+    page.keyboard.press("Enter")
+    assert family.get_attribute("aria-expanded") == "false"
+    assert shown() == by_family[:-2]
+    page.keyboard.press("Enter")
+    assert shown() == by_family
+    boxes = page.locator('[data-testid="stVegaLiteChart"]').first.evaluate(
+        """chart => [...chart.querySelectorAll('.mark-text.role-mark text')].map(text => {
+          const box = text.getBoundingClientRect(), room = chart.getBoundingClientRect();
+          return [text.textContent, box.top, box.bottom, room.right - box.right];
+        })"""
+    )
+    assert {name for name, *_ in boxes} == {"COMMOD", "FST", "Oracle LPP ○", "Oracle ROC ○", "f"}
+    boxes.sort(key=lambda box: box[1])
+    middles = [(top + bottom) / 2 for _, top, bottom, _ in boxes]
+    assert all(
+        below - above >= 12 for above, below in pairwise(middles)
+    )  # letters are 12 pixels high, with all strokes
+    assert min(right for *_, right in boxes) >= 0  # nor is one cut off
     assert not page.problems
 
 
 @pytest.mark.slow
 def test_compare_can_be_stopped_and_taken_up_again(open_page):
     page = open_page("compare?methods=fst")
+    page.locator("summary", has_text="Train a model of their own").click()
     page.get_by_role("button", name="AdvDebias").click()
     page.get_by_role("button", name="Stop").wait_for()
     page.get_by_text("AdvDebias: ").wait_for()

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import altair as alt
+import numpy as np
 import pandas as pd
 
 from commod.charts import palette
@@ -19,9 +21,16 @@ __all__ = [
     "plot_segments",
     "plot_share_by_group",
     "plot_who_changed",
+    "spread_labels",
+    "with_labels",
 ]
 
 DEPLOYED = "f, as deployed"
+REFERENCE = "Fewest changes, group known"
+# Pixels between the lines of two names, and those of a chart's height that its axis and the room around it take.
+LINE, AROUND = 14.0, 66.0
+# Pixels by which the scales of a picture go on beyond their ends.
+BEYOND = 8.0
 # Shapes of methods that do not know the group; those that do are drawn hollow.
 SHAPES = ("circle", "square", "triangle-up", "triangle-down", "triangle-right", "triangle-left", "cross", "wedge")
 
@@ -53,6 +62,47 @@ def method_channels(styles: tuple[MethodStyle, ...], *, legend: bool, columns: i
     }
 
 
+def spread_labels(wanted: Sequence[float], room: float, gap: float) -> list[float]:
+    """Places of labels in a column, as near to those wanted as a distance of `gap` between any two allows.
+
+    The order is that of `wanted`, ties in the order given. Labels that would touch form a block around the mean of what
+    they want, within 0 and `room`; where they do not all fit, the distance is smaller.
+    """
+    count = len(wanted)
+    gap = min(gap, room / max(1, count - 1))
+    order = sorted(range(count), key=lambda i: wanted[i])
+    # Less the room of those before it, what a label wants has only to rise: blocks that fall are pooled.
+    blocks: list[tuple[float, int]] = []
+    for rank, i in enumerate(order):
+        mean, size = wanted[i] - rank * gap, 1
+        while blocks and blocks[-1][0] >= mean:
+            before, many = blocks.pop()
+            mean, size = (before * many + mean * size) / (many + size), many + size
+        blocks.append((mean, size))
+    levels = [min(max(mean, 0.0), room - (count - 1) * gap) for mean, size in blocks for _ in range(size)]
+    places = [0.0] * count
+    for rank, i in enumerate(order):
+        places[i] = levels[rank] + rank * gap
+    return places
+
+
+def with_labels(
+    frame: pd.DataFrame, *, x: str, y: str, ends: tuple[float, float], height: int, upward: bool = True
+) -> pd.DataFrame:
+    """Rows of `plot_methods` with ``label_at``: where each frontier ends, the value of y at which its name stands.
+
+    `ends` are those of the axis of y; ``upward`` says whether the larger x lies to the right.
+    """
+    room, span = height - AROUND - 2 * BEYOND, ends[1] - ends[0]
+    best = frame[frame["best"]].sort_values([x, y], ascending=[upward, True], kind="stable")
+    last = best.drop_duplicates("label", keep="last").sort_index()
+    wanted = (last[y].clip(*ends) - ends[0]) * (room / span)
+    places = spread_labels(wanted.tolist(), room, LINE)
+    at = pd.Series(np.nan, index=frame.index)
+    at[last.index] = [ends[0] + place * span / room for place in places]
+    return frame.assign(label_at=at)
+
+
 def plot_methods(
     frame: pd.DataFrame,
     *,
@@ -64,6 +114,9 @@ def plot_methods(
     legend: bool = True,
     lines: bool = True,
     height: int | None = None,
+    strong: str = "",
+    upward: bool = True,
+    live: bool = True,
 ) -> alt.LayerChart:
     """Models of several methods as points, the frontier of each as a line, what is dominated faded.
 
@@ -71,7 +124,9 @@ def plot_methods(
     ----------
     frame : DataFrame
         Columns ``label`` (of a style, or "f, as deployed"), ``fairness, accuracy, change_rate, settings``, ``id`` (what
-        a click on a COMMOD point returns, −1 for others), ``best`` (on its method's frontier) and ``chosen``.
+        a click on a COMMOD point returns, −1 for others), ``best`` (on its method's frontier) and ``chosen``; if there
+        is a `strong` one, also ``name`` and ``label_at`` (see `with_labels`). A row with the label `REFERENCE` is a
+        level line at its ``change_rate``.
     styles : tuple of MethodStyle
         In the order of the legend.
     view : {"fairness", "changes"}
@@ -84,9 +139,17 @@ def plot_methods(
         Whether the points of a method's frontier are joined.
     height : int, optional
         In pixels, the legend included; default, what a chart of this many methods needs.
+    strong : str
+        Label of the method to be seen first. The others are then faint until the pointer is on one of them, and names
+        stand beside the ends of the frontiers.
+    upward : bool
+        Whether more is fairer: the fairer lies to the right where there is a `strong` one.
+    live : bool
+        Whether it answers the pointer; False for one of several in a picture to take away.
     """
-    scale = alt.Scale(zero=False, padding=14, nice=False)
-    fixed = None if accuracy_range is None else alt.Scale(domain=list(accuracy_range), nice=False, padding=8)
+    padding = BEYOND if strong else 14
+    scale = alt.Scale(zero=False, padding=padding, nice=False)
+    fixed = None if accuracy_range is None else alt.Scale(domain=list(accuracy_range), nice=False, padding=BEYOND)
     accuracy: dict[str, Any] = {
         "shorthand": "accuracy:Q",
         "title": "Accuracy on test (%)",
@@ -94,14 +157,15 @@ def plot_methods(
         "axis": alt.Axis(format=".1%", tickCount=4, labelFlush=False),
     }
     if view == "fairness":
+        right = alt.Scale(zero=False, padding=14, nice=False, reverse=not upward) if strong else scale
         x = alt.X(
-            "fairness:Q", title=fairness_title, scale=scale, axis=alt.Axis(format=".2f", tickCount=5, labelFlush=False)
+            "fairness:Q", title=fairness_title, scale=right, axis=alt.Axis(format=".2f", tickCount=5, labelFlush=False)
         )
         y = alt.Y(**accuracy)
         order = "fairness:Q"
     else:
         x = alt.X(**accuracy)
-        changes = scale if most_changes is None else alt.Scale(domain=[0, most_changes], nice=False, padding=8)
+        changes = scale if most_changes is None else alt.Scale(domain=[0, most_changes], nice=False, padding=BEYOND)
         y = alt.Y(
             "change_rate:Q",
             title="Decisions changed (%)",
@@ -121,14 +185,16 @@ def plot_methods(
         f"datum.label + ', {fairness_title}: ' + format(datum.fairness, '.3f') + ', accuracy: ' + "
         "format(datum.accuracy, '.3f') + ', changed: ' + format(datum.change_rate, '.3f') + ', ' + datum.settings"
     )
+    focus = _Focus(strong, live=live)
     frontiers = (
         alt.Chart()
         .transform_filter(f"datum.best && datum.label != '{DEPLOYED}'")
         .mark_line(strokeWidth=1.6, opacity=0.75)
-        .encode(x=x, y=y, stroke=channels["stroke"], order=order)
+        .encode(x=x, y=y, stroke=channels["stroke"], order=order, **focus.of_lines())
     )
     points = (
         alt.Chart()
+        .transform_filter(f"datum.label != '{REFERENCE}'")
         .transform_calculate(
             size=f"datum.chosen ? 260 : (datum.label == '{DEPLOYED}' ? 150 : (datum.id >= 0 ? 70 : 50))", words=words
         )
@@ -138,19 +204,95 @@ def plot_methods(
             y=y,
             **channels,
             size=alt.Size("size:Q", scale=None),
-            opacity=alt.condition("datum.best || datum.chosen", alt.value(0.95), alt.value(0.35)),
+            **focus.of_points(),
             tooltip=tooltip,
             description="words:N",
         )
     )
-    if view == "fairness":
+    if view == "fairness" and live:
         points = points.add_params(alt.selection_point(name="pick", fields=["id"], on="click", empty=False))
+    layers = [frontiers, points] if lines else [points]
+    if strong:
+        layers[-1] = focus.listen(points, focus.on_points)
+        layers += [*_names(x, y, channels, focus), *(_reference(y) if view == "changes" else ())]
     # The legend takes its rows from the height.
     rows = (len(styles) + 2) // 2 if legend else 0
     # Room above, or the topmost label of the axis is cut in half.
     room = {"top": 10, "left": 5, "right": 5, "bottom": 5}
-    layers = (frontiers, points) if lines else (points,)
     return alt.layer(*layers, data=frame).properties(height=height or 360 + 26 * rows, padding=room)
+
+
+class _Focus:
+    """What is drawn strongly: all that is on a frontier, or the `strong` method and that under the pointer."""
+
+    def __init__(self, strong: str, *, live: bool = True) -> None:
+        self.live = live
+        self.strong = f"datum.label == '{strong}'" if strong else ""
+        self.on_points, self.on_names = (
+            alt.selection_point(name=name, fields=["label"], on="pointerover", clear="pointerout", empty=False)
+            for name in ("near", "named")
+        )
+
+    def by(self, pointed: float, strong: float, faint: float) -> Any:
+        """A number that depends on it."""
+        if not self.live:
+            return alt.when(self.strong).then(alt.value(strong)).otherwise(alt.value(faint))
+        now = alt.when(self.on_points | self.on_names).then(alt.value(pointed))
+        return now.when(self.strong).then(alt.value(strong)).otherwise(alt.value(faint))
+
+    def listen(self, chart: alt.Chart, pointer: alt.Parameter) -> alt.Chart:
+        """The chart, told where the pointer is."""
+        return chart.add_params(pointer) if self.live else chart
+
+    def of_lines(self) -> dict[str, Any]:
+        if not self.strong:
+            return {}
+        return {"opacity": self.by(1.0, 1.0, 0.45), "strokeWidth": self.by(3.2, 3.0, 1.3)}
+
+    def of_points(self) -> dict[str, Any]:
+        if not self.strong:
+            return {"opacity": alt.condition("datum.best || datum.chosen", alt.value(0.95), alt.value(0.35))}
+        shown = alt.when("datum.chosen").then(alt.value(1.0))
+        if self.live:
+            shown = shown.when(self.on_points | self.on_names).then(alt.value(1.0))
+        shown = shown.when(f"datum.best && {self.strong}").then(alt.value(1.0))
+        return {"opacity": shown.when("datum.best").then(alt.value(0.65)).otherwise(alt.value(0.16))}
+
+    def of_leaders(self) -> dict[str, Any]:
+        return {"opacity": self.by(1.0, 0.7, 0.3), "strokeWidth": self.by(1.8, 1.2, 0.7)}
+
+    def of_names(self) -> dict[str, Any]:
+        return {"size": alt.condition(self.strong, alt.value(13), alt.value(12))}
+
+
+def _names(x: Any, y: Any, channels: dict[str, Any], focus: _Focus) -> list[alt.Chart]:
+    """Beside the picture the mark and the name of each method, and a thin line to the end of its frontier."""
+    named = alt.Chart().transform_filter("isValid(datum.label_at)")
+    beside = alt.Y("label_at:Q", scale=y["scale"], axis=y["axis"], title=y["title"])
+    right = alt.value("width")
+    colour = alt.Color("label:N", scale=channels["stroke"]["scale"], legend=None)
+    leaders = named.mark_rule(strokeDash=[2, 3], aria=False, tooltip=False).encode(
+        x=x, y=y, x2=right, y2="label_at:Q", color=colour, **focus.of_leaders()
+    )
+    marks = named.mark_point(size=42, strokeWidth=1.5, xOffset=8, opacity=1.0, aria=False, tooltip=False).encode(
+        x=right, y=beside, **channels
+    )
+    whole = alt.Tooltip("label:N", title="Method")
+    names = named.mark_text(align="left", dx=16, fontWeight=500).encode(
+        x=right, y=beside, text="name:N", color=colour, tooltip=whole, **focus.of_names()
+    )
+    return [leaders, marks, focus.listen(names, focus.on_names)]
+
+
+def _reference(y: Any) -> list[alt.Chart]:
+    """A level line with its name on it."""
+    row = alt.Chart().transform_filter(f"datum.label == '{REFERENCE}'")
+    tooltip = [alt.Tooltip("change_rate:Q", title=REFERENCE, format=".1%")]
+    rule = row.mark_rule(color=palette.BETTER, strokeWidth=2, strokeDash=[6, 3], aria=False).encode(
+        y=y, tooltip=tooltip
+    )
+    name = row.mark_text(align="left", dx=4, dy=-7, fontSize=11, color=palette.BETTER, text=REFERENCE, aria=False)
+    return [rule, name.encode(x=alt.value(0), y=y)]
 
 
 def plot_segments(
@@ -161,6 +303,8 @@ def plot_segments(
     most_changes: float,
     accuracy_range: tuple[float, float],
     fairness_title: str = "Fairness",
+    strong: str = "",
+    height: int = 260,
 ) -> alt.ConcatChart:
     """Changes against accuracy in each segment of fairness, as one picture to take away.
 
@@ -170,6 +314,10 @@ def plot_segments(
         As for `plot_methods`, with ``fairness_q`` from 1.
     titles : tuple of str
         Of the segments.
+    strong : str
+        As for `plot_methods`.
+    height : int
+        Of each.
     """
     parts = [
         plot_methods(
@@ -179,7 +327,10 @@ def plot_segments(
             fairness_title=fairness_title,
             most_changes=most_changes,
             accuracy_range=accuracy_range,
-            height=260,
+            legend=not strong,
+            strong=strong,
+            live=False,
+            height=height,
         ).properties(title=title, width=420)
         for q, title in enumerate(titles, start=1)
     ]
@@ -229,16 +380,22 @@ def plot_who_changed(frame: pd.DataFrame, *, groups: tuple[str, ...]) -> alt.Lay
     return alt.layer(bars, zero, data=frame).properties(height=alt.Step(24))
 
 
-def plot_calibration(frame: pd.DataFrame, *, styles: tuple[MethodStyle, ...]) -> alt.LayerChart:
+def plot_calibration(
+    frame: pd.DataFrame, *, styles: tuple[MethodStyle, ...], strong: str = "", height: int = 380
+) -> alt.LayerChart:
     """Mean score of g where f's score falls into each bin; on the diagonal g leaves f's confidence as it was.
 
     Parameters
     ----------
     frame : DataFrame
-        Columns ``label, mean_f, mean_g, sd_g, count``.
+        Columns ``label, mean_f, mean_g, sd_g, count``; if there is a `strong` one, also ``name`` and ``label_at``.
+    strong : str
+        As for `plot_methods`.
+    height : int
+        In pixels.
     """
-    channels = method_channels(styles, legend=True)
-    unit = alt.Scale(domain=[0, 1])
+    channels, focus = method_channels(styles, legend=not strong), _Focus(strong)
+    unit = alt.Scale(domain=[0, 1], padding=BEYOND) if strong else alt.Scale(domain=[0, 1])
     x = alt.X("mean_f:Q", title="Score of f", scale=unit, axis=alt.Axis(tickCount=5, labelFlush=False))
     y = alt.Y("mean_g:Q", title="Mean score of g", scale=unit, axis=alt.Axis(tickCount=5))
     tooltip = [
@@ -251,24 +408,29 @@ def plot_calibration(frame: pd.DataFrame, *, styles: tuple[MethodStyle, ...]) ->
     lines = (
         alt.Chart()
         .mark_line(strokeWidth=1.6, opacity=0.8)
-        .encode(x=x, y=y, stroke=channels["stroke"], order="mean_f:Q")
+        .encode(x=x, y=y, stroke=channels["stroke"], order="mean_f:Q", **focus.of_lines())
     )
     points = alt.Chart().mark_point(size=45, strokeWidth=1.5).encode(x=x, y=y, **channels, tooltip=tooltip)
+    if strong:
+        points = focus.listen(points.encode(opacity=focus.by(1.0, 1.0, 0.5)), focus.on_points)
     diagonal = (
         alt.Chart()
         .mark_rule(strokeDash=[4, 4], color="#777777", aria=False)
         .encode(x=alt.datum(0), y=alt.datum(0), x2=alt.datum(1), y2=alt.datum(1))
     )
-    return alt.layer(diagonal, lines, points, data=frame).properties(height=380)
+    names = _names(x, y, channels, focus) if strong else []
+    return alt.layer(diagonal, lines, points, *names, data=frame).properties(height=height)
 
 
-def plot_overlap(frame: pd.DataFrame) -> alt.LayerChart:
+def plot_overlap(frame: pd.DataFrame, *, many: bool = False) -> alt.LayerChart:
     """Jaccard index of the people changed by each pair of methods.
 
     Parameters
     ----------
     frame : DataFrame
         Columns ``label, other, rank, other_rank, overlap``.
+    many : bool
+        Whether there are so many that the squares have no room for numbers.
     """
     tooltip = [
         alt.Tooltip("label:N", title="One"),
@@ -276,7 +438,9 @@ def plot_overlap(frame: pd.DataFrame) -> alt.LayerChart:
         alt.Tooltip("overlap:Q", title="People changed by both, of those by either", format=".0%"),
     ]
     places = alt.EncodingSortField("other_rank", op="min"), alt.EncodingSortField("rank", op="min")
-    return _squares(frame, ("other", "label", "overlap"), places, tooltip, most=1.0, white_from=0.5, room=130)
+    return _squares(
+        frame, ("other", "label", "overlap"), places, tooltip, most=1.0, white_from=0.5, room=130, numbers=not many
+    )
 
 
 def plot_share_by_group(frame: pd.DataFrame, *, most: float) -> alt.LayerChart:
@@ -310,19 +474,27 @@ def _squares(
     most: float,
     white_from: float,
     room: int,
+    numbers: bool = True,
 ) -> alt.LayerChart:
     """Shares as numbers on squares, the darker the larger; `columns` are those of x, y and the share.
 
-    `white_from` is the share from which a number is white, `room` that for the names of y, in pixels.
+    `white_from` is the share from which a number is white, `room` that for the names of y, in pixels. Without `numbers`
+    the squares are small, and names stand upright.
     """
     across, down, value = columns
     x = alt.X(
         f"{across}:N",
         title=None,
         sort=places[0],
-        axis=alt.Axis(labelAngle=-40, labelLimit=130, labelOverlap=False),
+        axis=alt.Axis(
+            labelAngle=-40 if numbers else -90,
+            labelLimit=130,
+            labelOverlap=False,
+            **({} if numbers else {"labelFontSize": 10}),
+        ),
     )
-    y = alt.Y(f"{down}:N", title=None, sort=places[1], axis=alt.Axis(labelLimit=room))
+    small = {} if numbers else {"labelFontSize": 11, "labelOverlap": False}
+    y = alt.Y(f"{down}:N", title=None, sort=places[1], axis=alt.Axis(labelLimit=room, **small))
     squares = (
         alt.Chart()
         .mark_rect(stroke="#88888855")
@@ -333,7 +505,9 @@ def _squares(
             tooltip=tooltip,
         )
     )
-    numbers = (
+    if not numbers:
+        return alt.layer(squares, data=frame).properties(height=alt.Step(17))
+    shown = (
         alt.Chart()
         .transform_calculate(shown=f"isValid(datum.{value}) ? format(datum.{value}, '.0%') : '–'")
         .mark_text(fontSize=12)
@@ -345,4 +519,4 @@ def _squares(
             tooltip=tooltip,
         )
     )
-    return alt.layer(squares, numbers, data=frame).properties(height=alt.Step(34))
+    return alt.layer(squares, shown, data=frame).properties(height=alt.Step(34))

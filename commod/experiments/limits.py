@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,11 +20,20 @@ from commod.theory import (
     expected_accuracy,
     fails_from,
     fewest_interventions,
+    fewest_to_reach,
     interventions_by_demand,
     switching_point,
 )
 
-__all__ = ["Limits", "best_within", "blind_limits_of", "interventions_of", "limits_of", "price_of"]
+__all__ = [
+    "Limits",
+    "best_within",
+    "blind_limits_of",
+    "fewest_at_levels",
+    "interventions_of",
+    "limits_of",
+    "price_of",
+]
 
 # Of a curve that is drawn, and of a price that is computed.
 MAX_POINTS = 400
@@ -106,6 +116,15 @@ def _fewest(scene: Scene, fairness: str) -> float | None:
         sample_weight=test.weight,
     )
     return None if rule is None else rule.change_rate
+
+
+def fewest_at_levels(scene: Scene, fairness: str, levels: Sequence[float]) -> tuple[float | None, ...]:
+    """The fewest changes on the test rows that reach each level of fairness in expectation, group and score known."""
+    test = scene.test
+    given = {"sensitive_features": test.sensitive, "scores": scene.scores_test, "sample_weight": test.weight}
+    return tuple(
+        fewest_to_reach(test.y, scene.decisions_test, fairness=fairness, level=each, **given) for each in levels
+    )
 
 
 def interventions_of(scene: Scene) -> pd.DataFrame:

@@ -5,7 +5,7 @@ from commod.theory.blind import blind_curve, fewest_blind_changes
 from commod.theory.flips import best_curve, mistreatment_curve, p_rule_curve, switching_point
 from commod.theory.group_chances import chance_of_group
 from commod.theory.impossible import error_rates
-from commod.theory.interventions import fewest_interventions, interventions_by_demand
+from commod.theory.interventions import fewest_interventions, fewest_to_reach, interventions_by_demand
 from commod.theory.printed import fails_from
 from commod.theory.synthetic import World, make_world
 
@@ -20,6 +20,7 @@ __all__ = [
     "fails_from",
     "fewest_blind_changes",
     "fewest_interventions",
+    "fewest_to_reach",
     "interventions_by_demand",
     "make_world",
     "mistreatment_curve",

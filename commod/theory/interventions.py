@@ -26,7 +26,7 @@ from commod.metrics.counts import as_binary, as_weight, codes_of_groups
 from commod.metrics.small_groups import compared_groups
 from commod.models.validation import check_choice
 
-__all__ = ["DEMANDS", "Interventions", "fewest_interventions", "interventions_by_demand"]
+__all__ = ["DEMANDS", "Interventions", "fewest_interventions", "fewest_to_reach", "interventions_by_demand"]
 
 Values = NDArray[np.float64]
 # What can be asked for, by name.
@@ -102,6 +102,54 @@ def fewest_interventions(
     return best
 
 
+def fewest_to_reach(
+    y_true: Any,
+    y_pred: Any,
+    *,
+    sensitive_features: Any,
+    fairness: str,
+    level: float,
+    scores: Any = None,
+    sample_weight: Any = None,
+) -> float | None:
+    """The fewest expected changes, as a share, by a rule that knows the group and need not be fully fair.
+
+    Parameters
+    ----------
+    fairness : {"demographic_parity", "equalized_odds"}
+    level : float
+        A P-Rule of at least so much (``lowest rate ≥ level · highest``), or a disparate mistreatment of at most so much
+        (largest minus smallest true positive rate, plus the same of the false positive rates): both are linear.
+
+    Returns
+    -------
+    float or None
+        None if no rule of this kind gets there.
+    """
+    check_choice("fairness", fairness, ("demographic_parity", "equalized_odds"))
+    shares, groups, before, moves = _linear(_cells(y_true, y_pred, sensitive_features, scores, sample_weight))
+    sizes = shares.sum(axis=(1, 2))  # (groups, label)
+    rates = [(moves[:, label], before[:, label], sizes[:, label]) for label in (0, 1)]
+    if fairness == "demographic_parity":
+        rates = [(moves.sum(axis=1), before.sum(axis=1), sizes.sum(axis=1))]
+    # Unknown beside the chances: the lowest and the highest of each rate.
+    left, right = [], []
+    for place, (move, now, whole) in enumerate(rates):
+        for s in range(groups):
+            for side, sign in ((0, -1.0), (1, 1.0)):  # lowest ≤ (now + move·chances) / whole ≤ highest
+                ends = np.zeros(2 * len(rates))
+                ends[2 * place + side] = -sign
+                left.append(np.r_[sign * move[s] / whole[s], ends])
+                right.append(-sign * now[s] / whole[s])
+    parity = fairness == "demographic_parity"
+    gap = [-1.0, level] if parity else [-1.0, 1.0] * len(rates)
+    left.append(np.r_[np.zeros(moves.shape[-1]), gap])
+    right.append(0.0 if parity else level)
+    cost = np.r_[shares.sum(axis=3).ravel(), np.zeros(2 * len(rates))]
+    found = linprog(cost, A_ub=np.array(left), b_ub=right, bounds=(0.0, 1.0))
+    return float(found.fun) if found.success else None
+
+
 def interventions_by_demand(y_true: Any, y_pred: Any, **given: Any) -> pd.DataFrame:
     """`fewest_interventions` for each demand, each pair and all three.
 
@@ -140,16 +188,25 @@ def _cells(y_true: Any, y_pred: Any, sensitive_features: Any, scores: Any, sampl
     return _Cells(shares, compared_groups(np.bincount(codes[kept], minlength=len(groups))), 1.0 / int(kept.sum()))
 
 
-def _solve(cells: _Cells, demands: Collection[str], precision: float | None) -> Interventions | None:
-    """The linear program, with the precision of all groups if it is given."""
+def _linear(cells: _Cells) -> tuple[Values, int, Values, Values]:
+    """Shares of the groups compared, how many those are, what f decides positively, and what chances add to it.
+
+    The third is by (group, label), the last by that and by the chance of a cell.
+    """
     shares = cells.shares[cells.compared]
     groups, bins = shares.shape[:2]
-    before = shares[:, :, 1].sum(axis=1)  # decided positively by f, (groups, label)
+    before = shares[:, :, 1].sum(axis=1)
     signed = np.stack([shares[:, :, 0], -shares[:, :, 1]], axis=2)  # what overruling f adds to them, by cell and label
-    moves = np.zeros((groups, 2, groups, 2 * bins))  # (group, label) by chance of a cell
+    moves = np.zeros((groups, 2, groups, 2 * bins))
     for s in range(groups):
         moves[s, :, s] = signed[s].reshape(2 * bins, 2).T
-    moves = moves.reshape(groups, 2, 2 * groups * bins)
+    return shares, groups, before, moves.reshape(groups, 2, 2 * groups * bins)
+
+
+def _solve(cells: _Cells, demands: Collection[str], precision: float | None) -> Interventions | None:
+    """The linear program, with the precision of all groups if it is given."""
+    shares, groups, before, moves = _linear(cells)
+    bins = shares.shape[1]
     sizes = shares.sum(axis=(1, 2))  # (groups, label)
     rates = 3  # unknown beside the chances: the common rate, and that under each label
     equal: list[Values] = []

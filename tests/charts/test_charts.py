@@ -1,3 +1,6 @@
+from itertools import pairwise
+
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -16,6 +19,7 @@ from commod.charts import (
     plot_segments,
     plot_who_changed,
 )
+from commod.charts.compare import spread_labels, with_labels
 from commod.charts.later import plot_differences, plot_drift, plot_spread, plot_then_and_now
 from commod.charts.lesson import plot_curve, plot_paying
 
@@ -28,8 +32,11 @@ CHARTS = [
     (plot_f1_by_depth, {}),
     (plot_methods, {"styles": STYLES}),
     (plot_methods, {"styles": STYLES, "view": "changes", "most_changes": 0.3, "legend": False, "height": 250}),
+    (plot_methods, {"styles": STYLES, "strong": "COMMOD", "legend": False, "height": 400}),
+    (plot_methods, {"styles": STYLES, "strong": "COMMOD", "view": "changes", "most_changes": 0.3, "legend": False}),
     (plot_who_changed, {"groups": ("A", "B")}),
     (plot_calibration, {"styles": STYLES}),
+    (plot_calibration, {"styles": STYLES, "strong": "COMMOD"}),
     (plot_curve, {"x_title": "P", "y_title": "A", "deployed": "f", "here": "g", "asked": "path", "setting": "λ_fair"}),
     (plot_paying, {"better": "better", "worse": "worse", "title": "People"}),
     (plot_differences, {}),
@@ -126,14 +133,58 @@ def test_a_click_chooses_in_the_trade_off_only():
 
 def test_methods_that_meet_in_one_picture_can_be_told_apart():
     from commod.dashboard.views.methods import styles_of
-    from commod.models.competitors import available_methods
+    from commod.models.competitors import METHODS, available_methods
 
     for criterion in ("demographic_parity", "equalized_odds"):
-        styles = styles_of(available_methods(criterion))
-        assert len({(style.colour, style.shape, style.hollow) for style in styles}) == len(styles)
-        blind = [style.colour for style in styles if not style.hollow]
-        assert len(set(blind)) == len(blind)
-    assert set(palette.METHODS.values()) >= {palette.COMMOD}
+        names = available_methods(criterion)
+        styles = dict(zip(names, styles_of(names), strict=True))
+        assert len({(style.colour, style.shape, style.hollow) for style in styles.values()}) == len(styles)
+        for name, style in styles.items():
+            shades = (palette.COMMOD,) if name == "commod" else palette.FAMILIES[METHODS[name].family]
+            assert style.colour in shades
+    colours = [colour for shades in palette.FAMILIES.values() for colour in shades]
+    assert len({palette.COMMOD, *colours}) == len(colours) + 1
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_names_beside_a_picture_never_overlap_and_stay_in_it(seed):
+    rng = np.random.default_rng(seed)
+    count, room, gap = int(rng.integers(1, 26)), 300.0, 14.0
+    wanted = (rng.random(count) * room * rng.choice([0.05, 0.5, 1.0])).tolist()
+    places = spread_labels(wanted, room, gap)
+    fits = min(gap, room / max(1, count - 1))
+    ordered = sorted(places)
+    assert all(above - below >= fits - 1e-9 for below, above in pairwise(ordered))
+    assert min(places) >= -1e-9
+    assert max(places) <= room + 1e-9
+    assert np.argsort(wanted, kind="stable").tolist() == np.argsort(places, kind="stable").tolist()
+    assert spread_labels(wanted, room, gap) == places
+    if count == 1:
+        assert places == wanted
+    far = [20.0 * i for i in range(10)]
+    assert spread_labels(far, room, gap) == pytest.approx(far)  # who has room stays where it wants to be
+
+
+@pytest.mark.parametrize("upward", [True, False])
+def test_a_name_stands_where_the_frontier_ends(upward):
+    frame = pd.DataFrame(
+        [("A", 0.2, 0.8, True), ("A", 0.9, 0.7, True), ("A", 0.95, 0.5, False), ("B", 0.4, 0.6, True)],
+        columns=["label", "fairness", "accuracy", "best"],
+    )
+    named = with_labels(frame, x="fairness", y="accuracy", ends=(0.5, 0.8), height=400, upward=upward)
+    end = 1 if upward else 0  # the fairest model that no other of the method beats
+    assert named.index[named["label_at"].notna()].tolist() == [end, 3]
+    assert named["label_at"][end] == pytest.approx(frame["accuracy"][end])
+    chart = plot_methods(named.assign(name="", settings="", id=-1, chosen=False, change_rate=0.1), styles=STYLES)
+    assert "label_at" not in str(chart.to_dict()["layer"])  # without a strong one there are no names
+    strong = plot_methods(pd.DataFrame(), styles=STYLES, strong=STYLES[0].label, legend=False, upward=upward).to_dict()
+    assert {param["name"] for param in strong["params"]} == {"pick", "near", "named"}
+    assert strong["layer"][0]["encoding"]["x"]["scale"]["reverse"] != upward
+    segments = {"titles": ("one", "other"), "most_changes": 0.3, "accuracy_range": (0.5, 0.8)}
+    rows = named.assign(name="", settings="", id=-1, chosen=False, change_rate=0.1, fairness_q=[1, 1, 2, 2])
+    taken = plot_segments(rows, styles=STYLES, strong=STYLES[0].label, **segments)
+    assert "'param'" not in str(taken.to_dict())  # of several pictures none answers the pointer
+    assert export_chart(taken, "svg", width=None).startswith(b"<svg")
 
 
 def test_no_line_strikes_out_the_names_of_then_and_now():

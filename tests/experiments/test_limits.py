@@ -4,8 +4,8 @@ from functools import lru_cache
 
 import pytest
 
-from commod.experiments import limits, prepare
-from commod.experiments.limits import best_within, limits_of, price_of
+from commod.experiments import limits, prepare, sweep_method
+from commod.experiments.limits import best_within, fewest_at_levels, limits_of, price_of
 from commod.metrics import CRITERIA
 from tests.fitting import swept
 
@@ -107,3 +107,13 @@ def test_who_is_not_told_the_group_lies_between_f_and_the_exact_bound():
     # What is expected is about what its rule reaches when it is counted.
     assert (blind["counted"] - blind["fairness"]).abs().max() < 0.05
     assert limits.blind_limits_of(scene, "equalized_odds").empty
+
+
+def test_no_model_is_as_fair_with_fewer_changes_than_the_reference():
+    """Under demographic parity, which depends on whom a rule decides positively in each group and on nothing else."""
+    scene, criterion = prepare("law_school"), "demographic_parity"
+    points = sweep_method(scene, "oracle_roc", criterion).points
+    fewest = fewest_at_levels(scene, criterion, points["p_rule"].tolist())
+    assert all(least <= changed + 1e-9 for least, changed in zip(fewest, points["change_rate"], strict=True))
+    f = scene.figures(scene.decisions_test)["p_rule"]
+    assert fewest_at_levels(scene, criterion, [f, 1.0]) == pytest.approx((0.0, limits_of(scene, criterion).fewest))

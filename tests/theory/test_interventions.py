@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from commod.theory import fewest_interventions, interventions_by_demand
+from commod.theory import fewest_interventions, fewest_to_reach, interventions_by_demand
 from tests.theory.brute import crowd
 
 PARITY, ODDS, PRECISION = "demographic_parity", "equalized_odds", "predictive_parity"
@@ -96,3 +96,36 @@ def test_equal_base_rates_allow_all_three():
 def test_an_unknown_demand_is_refused():
     with pytest.raises(ValueError, match="demands"):
         fewest_interventions(Y, D, sensitive_features=S, demands=("merit",))
+
+
+# ---- at a level, not fully fair ----
+
+
+def reach(fairness, level, **more):
+    return fewest_to_reach(Y, D, sensitive_features=S, fairness=fairness, level=level, **more)
+
+
+def test_the_fairest_level_takes_what_the_exact_demand_takes():
+    assert reach(PARITY, 1.0) == pytest.approx(found(PARITY).change_rate)
+    assert reach(ODDS, 0.0) == pytest.approx(found(ODDS).change_rate)
+
+
+@pytest.mark.parametrize("level", [0.55, 0.7, 0.8, 0.95])
+def test_a_p_rule_takes_what_the_best_pair_of_rates_takes(level):
+    """Over a grid of both groups' rates: the distance from f's rates, weighted by the groups' sizes."""
+    sizes, rates = COUNTS.sum(axis=(1, 2)), COUNTS[:, :, 1].sum(axis=1) / COUNTS.sum(axis=(1, 2))
+    one, other = np.meshgrid(np.r_[FINE, rates], np.r_[FINE, rates])
+    fair = np.minimum(one, other) >= level * np.maximum(one, other)
+    cost = (sizes[0] * abs(one - rates[0]) + sizes[1] * abs(other - rates[1])) / sizes.sum()
+    best = cost[fair].min()
+    assert best - 0.003 < reach(PARITY, level) <= best + 1e-9
+
+
+def test_a_level_that_f_has_takes_nothing_and_a_fairer_one_more():
+    rates = COUNTS[:, :, 1].sum(axis=1) / COUNTS.sum(axis=(1, 2))
+    assert reach(PARITY, rates.min() / rates.max()) == pytest.approx(0.0, abs=1e-9)
+    own = np.abs(np.diff(COUNTS[:, :, 1] / COUNTS.sum(axis=2), axis=0)).sum()
+    costs = [reach(ODDS, level) for level in (own, 0.2, 0.1, 0.05, 0.0)]
+    assert costs[0] == pytest.approx(0.0, abs=1e-9)
+    assert costs == sorted(costs)
+    assert costs[1] > 0

@@ -20,9 +20,16 @@ from commod.dashboard.text.language import FIRST
 from commod.dashboard.text.stories import story
 from commod.dashboard.text.verdicts import cost_of_limits, verdict
 from commod.datasets import Task, on_forget
-from commod.decisions import Best, Requirements, best_under, data_hash
+from commod.decisions import Best, Requirements, best_under, collapse_of, data_hash
 from commod.experiments import Model, Scene, Sweep, prepare, sweep_method
-from commod.experiments.limits import Limits, blind_limits_of, interventions_of, limits_of, price_of
+from commod.experiments.limits import (
+    Limits,
+    blind_limits_of,
+    fewest_at_levels,
+    interventions_of,
+    limits_of,
+    price_of,
+)
 from commod.experiments.match import Match, match_models
 from commod.experiments.refits import Refits
 from commod.experiments.scene import SceneKey
@@ -377,6 +384,19 @@ def sweep(
 ) -> Sweep:
     """All models of a method; `form` is what limits COMMOD's update."""
     return sweep_method(prepare(*scene), method, fairness, report, form=form)
+
+
+def collapsed(scene: SceneKey, fairness: str, sweep: Sweep, report: Report | None = None) -> tuple[str, ...]:
+    """Why each model of a sweep is hardly one any more; empty for a sound one."""
+    prepared = prepare(*scene)
+    return tuple(collapse_of(prepared, model.decisions_test, model.scores_test) for model in sweep.models)
+
+
+def fewest_at(
+    scene: SceneKey, fairness: str, levels: tuple[float, ...], report: Report | None = None
+) -> tuple[float | None, ...]:
+    """The fewest changes that reach each level of fairness, the group known."""
+    return fewest_at_levels(prepare(*scene), fairness, levels)
 
 
 def best(

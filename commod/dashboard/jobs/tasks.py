@@ -249,6 +249,18 @@ def sweep(method: str, settings: Settings, form: tuple[tuple[str, Any], ...] = (
     return _on("sweep", settings, results.sweep, method, form, priority=Priority.BACKGROUND)
 
 
+def collapsed(settings: Settings, sweep: Sweep) -> Task:
+    """Which models of a sweep are hardly models any more."""
+    scene, fairness = settings.scene(), settings.fairness
+    step = Step(results.collapsed, (scene, fairness, sweep))
+    return Task("collapsed", scene, (fairness, sweep.method), (step,))
+
+
+def fewest_at(settings: Settings, levels: tuple[float, ...]) -> Task:
+    """The fewest changes that reach each level of fairness, the group known."""
+    return _on("fewest_at", settings, results.fewest_at, levels)
+
+
 def best(settings: Settings, sweep: Sweep, requirements: Requirements) -> Task:
     """The best model of a sweep under requirements."""
     scene, fairness = settings.scene(), settings.fairness

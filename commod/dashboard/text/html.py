@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from base64 import b64encode
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from html import escape
 from typing import Any
@@ -202,6 +203,39 @@ def html_table(
     table = style() + piece("table", headings, rows, caption, marked, text, tall, dense)
     told = {name: says for name, says in headings.items() if says} if isinstance(headings, Mapping) else {}
     return table + piece("meanings", told.items()) if told else table
+
+
+@dataclass(frozen=True)
+class SortColumn:
+    """A column of a table that can be sorted: `best` is 1 where more is better, −1 where less is, 0 where none is."""
+
+    heading: str
+    best: int = 0
+    is_text: bool = False
+
+
+# What a cell shows, and the number by which it is sorted.
+SortCell = tuple[str, float | None]
+# Whether a row is shaded, and its cells; the first is its heading.
+SortRow = tuple[bool, Sequence[SortCell]]
+
+
+def html_sortable(
+    columns: Sequence[SortColumn], families: Sequence[tuple[str, str, Sequence[SortRow]]], *, caption: str
+) -> Markup:
+    """A table in families (name, title, rows) that the browser sorts and folds, see ``views/browser/sort.js``.
+
+    Without that it is a table like any other.
+    """
+
+    def plain(key: float | None) -> str:
+        return "" if key is None or key != key else f"{key:.12g}"  # NaN, too
+
+    told = [
+        (name, title, [(marked, [(shown, plain(key)) for shown, key in cells]) for marked, cells in rows])
+        for name, title, rows in families
+    ]
+    return style() + piece("sortable", columns, told, caption)
 
 
 def html_meanings(meanings: Mapping[str, str]) -> Markup:

@@ -31,6 +31,7 @@ def draw(
     caption: str = "",
     key: str | None = None,
     on_select: Any = "ignore",
+    selection_mode: str | None = None,
     **options: Any,
 ) -> Any:
     """Draw ``plot(frame, **options)``, and the table of its values behind it.
@@ -46,13 +47,17 @@ def draw(
     table : Table or str
         The table with the chart's values: it is folded up below. Or the title of a table that is drawn elsewhere on the
         page, in sight or by `commod.dashboard.views.table.fold`.
+    selection_mode : str, optional
+        Name of the one selection of the chart that the server is told of; others, as of what is under the pointer, stay
+        in the browser.
     caption : str
         Text between chart and table.
     """
     spec = _specification(plot, tuple(sorted(options.items())))
     title = table if isinstance(table, str) else table.title
     whole = f"{alt} Values in the table “{title}”."
-    chart = st.vega_lite_chart(frame, spec, key=key, on_select=on_select, alt=whole, width="stretch")
+    how: dict[str, Any] = {"key": key, "on_select": on_select, "selection_mode": selection_mode}
+    chart = st.vega_lite_chart(frame, spec, **how, alt=whole, width="stretch")
     if caption:
         st.caption(caption)
     if isinstance(table, Table):

@@ -28,7 +28,7 @@ from commod.datasets import load_task
 from commod.experiments import Sweep
 from commod.experiments.scene import SceneKey
 from commod.experiments.sweep import Cell, lines_of
-from commod.models.competitors import METHODS, available_methods
+from commod.models.competitors import FAMILIES, METHODS, available_methods
 from commod.models.competitors.registry import two_groups_in_words
 
 # What limits COMMOD's update, as `commod.experiments.sweep.lines_of` takes it.
@@ -136,22 +136,23 @@ def choose_methods(settings: Settings, usual: Sequence[str] = USUAL) -> list[str
     defined = available_methods(settings.fairness, len(load_task(settings.task_name).groups))
     asked = list(usual) if page.methods is None else page.methods
     wanted = [name for name in asked if name in defined]
-    key = f"methods_{settings.fairness}_{len(usual)}_{len(defined)}"
-    if key not in st.session_state:
-        st.session_state[key] = wanted
+    keys = {}  # of a family's choice, by family
+    for family in FAMILIES:
+        keys[family] = key = f"methods_{family}_{settings.fairness}_{len(usual)}_{len(defined)}"
+        if key not in st.session_state:
+            st.session_state[key] = [name for name in wanted if METHODS[name].family == family]
 
     def take() -> None:
-        page.methods, page.stopped, page.unknown = list(st.session_state[key]), False, []
+        chosen = {name for key in keys.values() for name in st.session_state[key]}
+        page.methods, page.stopped, page.unknown = [name for name in defined if name in chosen], False, []
 
-    picked = st.pills(
-        "Methods",
-        defined,
-        selection_mode="multi",
-        format_func=label_of,
-        key=key,
-        on_change=take,
-        help=tip("needs_group"),
-    )
+    picked: list[str] = []
+    st.markdown("**Methods**", help=tip("needs_group"))
+    members = {family: [name for name in defined if METHODS[name].family == family] for family in FAMILIES}
+    offered = [family for family in FAMILIES if members[family]]
+    for column, family in zip(st.columns(len(offered), gap="small"), offered, strict=True):
+        with column:
+            picked += _choose_of_family(FAMILIES[family], members[family], keys[family], take)
     if page.unknown:
         unknown = escape_markdown(", ".join(name[:20] for name in page.unknown[:5]))
         st.warning(f"The link asks for methods that are not known: {unknown}.", icon=":material/link_off:")
@@ -161,6 +162,37 @@ def choose_methods(settings: Settings, usual: Sequence[str] = USUAL) -> list[str
     if for_two := two_groups_in_words([name for name in of_criterion if name not in defined]):
         st.caption(f":gray[{for_two}]")
     return [name for name in defined if name in picked]
+
+
+def _choose_of_family(title: str, members: list[str], key: str, take: Callable[[], None]) -> list[str]:
+    """The methods chosen of a family, in a fold that says how many they are; all or none of them with one click."""
+
+    def choose(names: list[str]) -> None:
+        st.session_state[key] = names
+        take()
+
+    count = len(st.session_state[key])
+    with st.expander(f"{title}: **{count} of {len(members)}**", key=f"{key}_fold"):
+        picked = st.pills(
+            title,
+            members,
+            selection_mode="multi",
+            format_func=label_of,
+            key=key,
+            on_change=take,
+            label_visibility="collapsed",
+        )
+        with st.container(horizontal=True, gap="small"):
+            for word, names in (("All", members), ("None", [])):
+                st.button(
+                    f"{word} of these",
+                    key=f"{key}_{word}",
+                    type="tertiary",
+                    disabled=count == len(names),
+                    on_click=choose,
+                    args=(names,),
+                )
+    return list(picked)
 
 
 def cost_of(name: str) -> float:
@@ -173,6 +205,11 @@ def label_of(name: str) -> str:
     return METHODS[name].title + (" ○" if METHODS[name].needs_sensitive else "")
 
 
+def name_of(name: str) -> str:
+    """The same where there is little room."""
+    return METHODS[name].short_title + (" ○" if METHODS[name].needs_sensitive else "")
+
+
 def styles_of(names: Any) -> tuple[MethodStyle, ...]:
     """How methods are drawn, in the registry's order."""
     return tuple(_style(name) for name in METHODS if name in names)
@@ -181,9 +218,13 @@ def styles_of(names: Any) -> tuple[MethodStyle, ...]:
 def _style(name: str) -> MethodStyle:
     """How a method is drawn, whatever else is."""
     method = METHODS[name]
-    peers = [key for key, other in METHODS.items() if other.needs_sensitive == method.needs_sensitive]
-    shape = SHAPES[peers.index(name) % len(SHAPES)]
-    return MethodStyle(label_of(name), palette.METHODS[name], shape, method.needs_sensitive)
+    peers = [key for key, other in METHODS.items() if other.family == method.family and key != "commod"]
+    if name == "commod":
+        return MethodStyle(label_of(name), palette.COMMOD, "circle")
+    place, shades = peers.index(name), palette.FAMILIES[method.family]
+    # After a round of the shapes, another shade: no two of a family look alike.
+    shade = shades[(place + place // len(SHAPES)) % len(shades)]
+    return MethodStyle(label_of(name), shade, SHAPES[place % len(SHAPES)], method.needs_sensitive)
 
 
 # ---- sweeping ----

@@ -15,12 +15,11 @@ from commod.dashboard.state.settings import Settings
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.html import html_table
 from commod.dashboard.views.chart import draw
-from commod.dashboard.views.methods import label_of, styles_of
+from commod.dashboard.views.methods import label_of, name_of, styles_of
 from commod.dashboard.views.table import Table
 from commod.experiments import Scene, Sweep, points_of
 from commod.experiments.sweep import rows_in_words
 from commod.metrics.figures import CRITERIA, FIGURES, Criterion
-from commod.models.competitors import METHODS
 
 # Of the table behind `plot_calibration`.
 SCORE_COLUMNS = {
@@ -46,8 +45,9 @@ def point_columns(fairness: str, **words: str) -> dict[str, tuple[str, str]]:
 def as_rows(points: pd.DataFrame, fairness: str, *more: str) -> pd.DataFrame:
     """Points of sweeps as rows of a chart: what is drawn and told of them, the criterion's figure as ``fairness``."""
     own = CRITERIA[fairness].figure_name
-    columns = ["label", "method", *more, "settings", "fairness", own, "accuracy", "change_rate", "best"]
-    return points.assign(label=points["method"].map(label_of), fairness=points[own])[columns]
+    columns = ["label", "name", "method", *more, "settings", "fairness", own, "accuracy", "change_rate", "best"]
+    named = {"label": points["method"].map(label_of), "name": points["method"].map(name_of)}
+    return points.assign(**named, fairness=points[own])[columns]
 
 
 def rests_on(scene: Scene) -> str:
@@ -85,6 +85,8 @@ def draw_segments(
     titles: Sequence[str],
     fairness: str,
     table: Callable[[int], Table | str],
+    *,
+    height: int = 250,
     **options: Any,
 ) -> None:
     """Changes against accuracy, a picture for each segment of fairness (1 to 4), two in a row.
@@ -104,11 +106,9 @@ def draw_segments(
                 part,
                 alt=f"Decisions changed against accuracy in fairness segment {q}.",
                 table=table(q),
-                view="changes",
-                fairness_title=CRITERIA[fairness].figure.axis_title,
                 legend=False,
-                height=250,
-                **options,
+                height=height,
+                **{"view": "changes", "fairness_title": CRITERIA[fairness].figure.axis_title, **options},
             )
 
 
@@ -134,44 +134,4 @@ def draw_cells(
         rows.append([label(method), *("–" if cell is None else words(cell) for cell in found)])
         marked |= {(i, j) for j, cell in enumerate(found, start=1) if cell is not None and cell["fewest"]}
     headings = {"Method": "", **{heading.format(*place): "" for place in places}}
-    st.html(html_table(headings, rows, caption=caption, marked=marked))
-
-
-def lead_in_words(cells: pd.DataFrame) -> str:
-    """In how many cells COMMOD changes fewest and in which it does not; who reaches the fairest quarter if it does not.
-
-    `cells` come from `mark_fewest`; if they are means over splits (``splits``), it is said of how many.
-    """
-    blind = cells[cells["blind"]]
-    own = blind[blind["method"] == "commod"]
-    shared = own[own["contested"]]
-    absent = blind.groupby(["fairness_q", "accuracy_q"]).ngroups - len(own)
-    text = (
-        f"Among the methods that need no group, COMMOD changes fewest in **{int(shared['fewest'].sum())} of "
-        f"{len(shared)}** cells that it shares with another"
-    )
-    if absent:
-        text += f"; in {absent} {'cell' if absent == 1 else 'cells'} only others have a model"
-    lost = [_lost(cell, blind) for cell in shared[~shared["fewest"]].to_dict("records")]
-    return text + "." + (f" It does not in {'; '.join(lost)}." if lost else "") + _fairest(blind)
-
-
-def _lost(own: Mapping[Any, Any], blind: pd.DataFrame) -> str:
-    """A cell in which another method changes fewer, and by how much."""
-    there = (blind["fairness_q"] == own["fairness_q"]) & (blind["accuracy_q"] == own["accuracy_q"])
-    best = blind[there & blind["fewest"]].iloc[0]
-    on = f", on {best['splits']} and {own['splits']} splits" if "splits" in own else ""
-    return (
-        f"Q{own['fairness_q']} fairness, Q{own['accuracy_q']} accuracy ({METHODS[best['method']].title} "
-        f"{best['change_rate']:.1%} against {own['change_rate']:.1%}{on})"
-    )
-
-
-def _fairest(blind: pd.DataFrame) -> str:
-    """If no COMMOD model is in the fairest quarter: that, and of which methods there are models."""
-    there = blind[blind["fairness_q"] == 4].groupby("method", sort=False)["models"].sum()
-    if "commod" in there:
-        return ""
-    others = ", ".join(f"{METHODS[name].title} ({models} models)" for name, models in there.items())
-    also = f"Others do: {others}." if others else "Nor does another."
-    return f" **No COMMOD model reaches the fairest quarter (Q4).** {also}"
+    st.html(html_table(headings, rows, caption=caption, marked=marked, dense=len(headings) > 9))

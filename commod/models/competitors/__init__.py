@@ -8,6 +8,7 @@ from typing import Any
 
 from commod.installation import needs_extra
 from commod.models.competitors.registry import (
+    FAMILIES,
     METHODS,
     Knob,
     Method,
@@ -20,6 +21,7 @@ from commod.models.competitors.registry import (
 )
 
 __all__ = [  # and each class below
+    "FAMILIES",
     "METHODS",
     "Knob",
     "Method",

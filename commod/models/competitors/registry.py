@@ -15,6 +15,7 @@ from commod.models.base_scores import BaseModel
 from commod.models.validation import check_choice
 
 __all__ = [
+    "FAMILIES",
     "METHODS",
     "Knob",
     "Method",
@@ -27,6 +28,12 @@ __all__ = [
 ]
 
 DP, EO = "demographic_parity", "equalized_odds"
+# Every family of methods by name, as it is called: by what a method does to f, and what it must be told to decide.
+FAMILIES = {
+    "blind": "Correct f, not told the group",
+    "told": "Correct f, told the group",
+    "own": "Train a model of their own",
+}
 
 
 @dataclass(frozen=True)
@@ -73,6 +80,20 @@ class Method:
     groups: int | None = None
     weights: bool = True
     aims_at: str = ""
+    own_model: bool = False  # whether it trains a model of its own, whatever it is given
+    short: str = ""  # title where there is little room, if it is another
+
+    @property
+    def family(self) -> str:
+        """Which of `FAMILIES` it belongs to."""
+        if self.own_model:
+            return "own"
+        return "told" if self.needs_sensitive else "blind"
+
+    @property
+    def short_title(self) -> str:
+        """The title where there is little room."""
+        return self.short or self.title
 
     @property
     def is_written(self) -> bool:
@@ -131,6 +152,7 @@ METHODS: dict[str, Method] = {
         cost=50.0,
         in_paper=False,
         note="Trains a model of its own instead of editing f.",
+        own_model=True,
     ),
     "frappe": Method(
         "FRAPPE",
@@ -215,6 +237,7 @@ METHODS: dict[str, Method] = {
         seeds=3,
         note="EO post-processing in the paper; fairlearn's solver also does demographic parity.",
         cost=4.0,
+        short="Hardt",
     ),
     "pleiss": Method(
         "Information withholding",
@@ -228,6 +251,7 @@ METHODS: dict[str, Method] = {
         knob=Knob("strength", "strength", _STRENGTHS, 0.0, 1.0, 0.0),
         seeds=3,
         note="Makes the cost of scores equal and keeps them calibrated; decisions may differ more than before.",
+        short="Pleiss",
     ),
     "wass1": Method(
         "Wass-1 post-processing",
@@ -241,6 +265,7 @@ METHODS: dict[str, Method] = {
         knob=Knob("strength", "strength", _STRENGTHS, 0.0, 1.0, 0.0),
         note="By lot only among people with equal scores.",
         cost=5.0,
+        short="Wass-1",
     ),
     "fst": Method(
         "FST",
@@ -321,6 +346,7 @@ METHODS: dict[str, Method] = {
         others={"lambda_ratio": _BONUSES},
         in_paper=False,
         note="The same rule told the group: the paper's fairness-aware setting.",
+        short="Oracle Bayes",
     ),
     # ---- Of the overview again: for one kind of model, or made for something else ----
     "leaf_relabelling": Method(
@@ -334,6 +360,7 @@ METHODS: dict[str, Method] = {
         groups=2,
         knob=Knob("epsilon", "ε", _GAPS, 0.0, 1.0, 1.0),
         note="The paper lists it as needing S. Where f is no tree, the leaves are those of a tree that imitates it.",
+        short="Leaves",
     ),
     "mnb": Method(
         "MNB",
@@ -346,6 +373,7 @@ METHODS: dict[str, Method] = {
         groups=2,
         knob=Knob("epsilon", "ε", _GAPS, 0.0, 1.0, None),
         note="Modified naive Bayes: a model of its own, which has f's line only.",
+        own_model=True,
     ),
     "multiaccuracy_boost": Method(
         "MultiaccuracyBoost",
@@ -359,6 +387,7 @@ METHODS: dict[str, Method] = {
         knob=Knob("alpha", "α", (1.0, 0.02, 0.01, 0.005, 0.002, 0.001, 0.0005, 0.0002, 0.0001), 0.0, 1.0, 1.0),
         seeds=3,
         note="Mends errors of f that have a pattern; made for neither criterion. The paper lists it as needing S.",
+        short="Multiaccuracy",
     ),
     "wass1_penalised": Method(
         "Wass-1 penalised LR",
@@ -371,6 +400,8 @@ METHODS: dict[str, Method] = {
         knob=Knob("beta", "β", (0.0, 0.1, 0.2, 0.4, 0.7, 1.0, 1.5, 2.0, 3.0, 5.0, 10.0, 30.0), 0.0, 1000.0, None),
         note="A logistic regression of its own, which has f's line only.",
         cost=5.0,
+        own_model=True,
+        short="Wass-1 LR",
     ),
     "rnf": Method(
         "RNF",
@@ -386,6 +417,7 @@ METHODS: dict[str, Method] = {
         seeds=3,
         note="A network of its own, which has f's line only. A large α gives everybody the same decision.",
         cost=25.0,
+        own_model=True,
     ),
     # ---- Not yet ----
     "igd": Method(

@@ -4,22 +4,40 @@ import os
 import shlex
 import subprocess
 import sys
+from dataclasses import replace
 
 import pandas as pd
 import pytest
 
+from commod.charts.compare import REFERENCE
 from commod.dashboard.jobs import results, service, tasks
 from commod.dashboard.pages.compare.match import match_in_words
+from commod.dashboard.pages.compare.sections import Compared
+from commod.dashboard.pages.compare.sense import MATCHED, figures_of
 from commod.dashboard.pages.your_data import page as your_data
-from commod.dashboard.state.settings import Settings
+from commod.dashboard.state.settings import Settings, defaults
 from commod.dashboard.views.methods import USUAL
 from commod.datasets.example import example_table
 from commod.experiments.printed import METHOD_ROWS
-from commod.models.competitors import available_methods
+from commod.models.competitors import FAMILIES, METHODS, available_methods
 from tests.browsing import ROOT
-from tests.dashboard.driving import fine, run, run_compare, table, words
+from tests.dashboard.driving import fine, run, run_compare, small_sweep, table, tables, words
 
 pytestmark = pytest.mark.longer_sweeps
+
+
+def pills_of(app, family):
+    """The choice of a family's methods."""
+    return next(pills for pills in app.pills if pills.key.startswith(f"methods_{family}_"))
+
+
+def chosen(app):
+    return [name for pills in app.pills for name in pills.value]
+
+
+def setting_of_commod(app):
+    """The last of the columns that are asked for."""
+    return tables(app)[MATCHED][1][-1]
 
 
 @pytest.fixture(scope="module")
@@ -37,12 +55,11 @@ def test_compare_draws_and_matches(compared):
     app = compared
     assert app.title[0].value == "Who gets there with the fewest changes?"
     assert "**With a P-Rule of 0.80 or more, whatever the accuracy**: fewest changes are" in words(app)
-    assert words(app).count("COMMOD changes fewest in") == 1  # one answer
+    assert words(app).count("**Who wins where**") == 1  # one answer
     assert "COMMOD changes **125** decisions here, with a P-Rule of" in words(app)
     assert "Oracle ROC ○" in table(app, 0)
-    assert "λ_fair 3, λ_ratio 0.05" in table(app, 1)
     assert "f was sure" in words(app)
-    assert "not yet" in table(app, 2)
+    assert set(tables(app)) == {"Mean change rates", MATCHED}  # no more than these
     assert app.query_params["methods"] == "commod,fst,oracle_roc"
 
 
@@ -52,42 +69,48 @@ def test_the_match_tells_in_what_a_rival_is_better_and_in_what_worse():
     clear |= {"change_rate_more_high": 0.06, "accuracy_more_low": -0.01, "accuracy_more_high": 0.02}
     lpp = own | clear | {"method": "lpp", "p_rule": 0.82, "accuracy": 0.715, "change_rate": 0.14, "changed": 140}
     alike = own | dict.fromkeys(clear, 0.0) | {"method": "frappe"}
+    columns = figures_of(defaults("law_school"))[1:]
+    assert [column.cell(lpp)[0] for column in columns] == ["0.820\nfairer", "71.5%\nperhaps more", "14.0%\nmore"]
+    assert [column.cell(alike)[0] for column in columns] == ["0.800\nas fair", "71.0%\nthe same", "10.0%\nas many"]
     told = match_in_words(pd.DataFrame([own, lpp, alike]), "demographic_parity", 0.5)
     assert told.startswith("COMMOD changes **100** decisions here, with a P-Rule of 0.800 and an accuracy of 71.0%. ")
-    assert "- LPP: fairer (0.820), perhaps more accurate (71.5%), more changes (140, 1.4 times as many)\n" in told
-    assert "- FRAPPE: as fair, as accurate, as many changes\n" in told
+    assert "Within 0.05 and 2 points of that (shaded): LPP and FRAPPE. " in told
     assert "Fewest changes: **COMMOD** and **FRAPPE**. Fairest: **LPP**. Most accurate: **LPP**." in told
     far = match_in_words(pd.DataFrame([own, lpp | {"comparable": False}]), "demographic_parity", 0.9)
     assert "less fair than f (0.900)" in far
-    assert far.endswith("LPP has no model that near: see the table.")
+    assert "No other method has a model within 0.05 and 2 points of that" in far
 
 
 def test_compare_of_another_model(compared):
     box = next(box for box in compared.selectbox if box.label.startswith("COMMOD model"))
     app = fine(box.select_index(len(box.options) - 1).run())
-    assert "λ_fair 10, λ_ratio 0" in table(app, 1)
+    app = fine(app.toggle(key="match_more").set_value(True).run())
+    assert setting_of_commod(app) == "λ_fair 10, λ_ratio 0"
     assert app.query_params["model"]
     again = run_compare(**dict(app.query_params))
-    assert table(again, 1) == table(app, 1)
+    again = fine(again.toggle(key="match_more").set_value(True).run())
+    assert tables(again)[MATCHED] == tables(app)[MATCHED]
+    app = fine(app.toggle(key="match_more").set_value(False).run())
 
 
 def test_compare_without_methods_or_rivals():
     app = run_compare(methods="fst")
     assert any("Choose COMMOD and at least one other" in info.value for info in fine(app).info)
-    app = fine(app.pills[0].set_value([]).run())
+    app = fine(app.button(key=f"{pills_of(app, 'blind').key}_None").click().run())
+    assert chosen(app) == []
     assert any("Choose at least one method." in info.value for info in app.info)
 
 
 def test_compare_with_a_hostile_link():
     app = fine(run_compare(methods="lpp,<script>,igd,,", model="9" * 40))
     assert any(r"\<script\>, igd" in warning.value for warning in app.warning)
-    assert app.pills[0].value == ["lpp"]
+    assert chosen(app) == ["lpp"]
 
 
 @pytest.mark.slow
 def test_compare_under_equalized_odds_offers_what_is_defined_for_it():
     app = run_compare(fairness="equalized_odds", methods="commod,oracle_roc,oracle_lpp,fst")
-    assert app.pills[0].value == ["commod", "oracle_lpp", "fst"]
+    assert chosen(app) == ["commod", "fst", "oracle_lpp"]
     assert any("Not defined for this criterion: Oracle ROC." in caption.value for caption in app.caption)
     assert "(half of f's) or less" in words(fine(app))
 
@@ -112,7 +135,8 @@ def test_compare_keeps_segments_and_model_in_the_link():
     box = next(box for box in fine(app).selectbox if box.label == "Segments of fairness")
     assert "LPP" in box.value
     assert "Table 1" not in words(app)
-    assert "λ_fair 6, λ_ratio 0.05" in table(app, 1)
+    app = fine(app.toggle(key="match_more").set_value(True).run())
+    assert setting_of_commod(app) == "λ_fair 6, λ_ratio 0.05"
     assert app.query_params["segments"] == "1"
     assert app.query_params["model"] == "6,0.05"
 
@@ -121,13 +145,50 @@ def test_compare_keeps_segments_and_model_in_the_link():
 def test_compare_on_another_scene_forgets_the_model_and_follows_the_sliders():
     app = run_compare(methods="commod,fst", model="6,0.05")
     app = fine(app.number_input(key="set_seed").set_value(3).run())
-    assert "λ_fair 3, λ_ratio 0.05" in table(app, 1)
+    app = fine(app.toggle(key="match_more").set_value(True).run())
+    assert setting_of_commod(app) == "λ_fair 3, λ_ratio 0.05"
     assert app.query_params["model"] == "3,0.05"
 
 
 def test_compare_of_no_method_stays_so():
     app = run_compare(methods="")
-    assert app.pills[0].value == []
+    assert chosen(app) == []
+
+
+def test_a_family_is_chosen_as_a_whole_and_says_how_many_of_it_are():
+    app = fine(run_compare(methods="oracle_roc"))
+    family = [name for name in available_methods("demographic_parity") if METHODS[name].family == "told"]
+    assert any(fold.label.endswith(f"told the group: **1 of {len(family)}**") for fold in app.expander)
+    fine(app.button(key=f"{pills_of(app, 'told').key}_All").click().run())
+    assert chosen(app) == family
+    assert app.query_params["methods"] == ",".join(family)
+    pills_of(app, "told").set_value(["oracle_roc"]).run()
+    assert app.query_params["methods"] == "oracle_roc"
+
+
+def test_every_method_has_a_family_and_an_old_link_still_chooses_from_all():
+    assert {method.family for method in METHODS.values()} == set(FAMILIES)
+    assert METHODS["commod"].family == "blind"
+    assert METHODS["hardt"].family == "told"
+    assert METHODS["mnb"].family == METHODS["rnf"].family == "own"  # whatever it must be told
+
+
+def test_where_nobody_is_changed_there_is_nothing_to_draw_in_segments_and_nobody_wins():
+    _, sweep = small_sweep()
+    unchanged = replace(sweep, models=sweep.models[:1], points=sweep.points[:1])
+    here = Compared(defaults("law_school"), {"commod": unchanged}, "quartiles of all models drawn")
+    here.__dict__.update({"sound": pd.Series([True]), "fewest": (0.0, 0.1, 0.2, 0.3)})  # what takes a queue
+    assert here.segments[0].empty
+    assert here.cells.empty
+    assert here.winners.in_words(here.cuts, "demographic_parity").startswith("No two methods")
+    whole = Compared(defaults("law_school"), {"commod": sweep}, "quartiles of all models drawn")
+    whole.__dict__.update({"sound": pd.Series([True] * 5 + [False]), "fewest": (0.0, 0.0, 0.2, 0.3)})
+    drawn = whole.segments[0]
+    assert set(drawn.loc[drawn["label"] == REFERENCE, "fairness_q"]) <= {3, 4}  # below that f is fair enough
+    assert len(drawn[drawn["label"] != REFERENCE]) == int((sweep.points["change_rate"][:5] > 0).sum())  # the rest are f
+    last = whole.cells[~whole.cells["sound"]]
+    assert not last["fewest"].any()
+    assert len(whole.winners.nonsense) == len(last)
 
 
 # As people call their columns, and as a shell does not like them.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -11,28 +11,30 @@ import pandas as pd
 import streamlit as st
 
 from commod.charts import plot_calibration, plot_overlap, plot_share_by_group, plot_who_changed
+from commod.charts.compare import with_labels
 from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.results import figures_of_base
 from commod.dashboard.jobs.wait import result_of
-from commod.dashboard.pages.compare.sense import begin_sense, names_in_words
+from commod.dashboard.pages.compare.sense import MATCHED, begin_table
 from commod.dashboard.state import session
 from commod.dashboard.state.settings import Settings, limits_in_words
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.glossary import tip
-from commod.dashboard.text.html import html_table
 from commod.dashboard.views.chart import draw
-from commod.dashboard.views.methods import choose_model, label_of, on_explore, state, styles_of
+from commod.dashboard.views.methods import choose_model, label_of, name_of, on_explore, state, styles_of
 from commod.dashboard.views.points import SCORE_COLUMNS
 from commod.dashboard.views.table import Table
 from commod.datasets import load_task
 from commod.experiments import Sweep, prepare
 from commod.experiments.match import NEAR_ACCURACY, Match, near_fairness
 from commod.experiments.sweep import fairness_gain
-from commod.explain.concepts import in_percent
+from commod.experiments.winners import names_in_words
 from commod.metrics.figures import CRITERIA, FIGURES
 from commod.models.competitors import METHODS
 
-MATCHED = "Models matched"
+# Of the picture of scores, in pixels; and with more methods than so many, those of the same people are small.
+SCORES_HEIGHT = 400
+MANY = 10
 
 
 @dataclass(frozen=True)
@@ -57,9 +59,8 @@ def match(settings: Settings, sweeps: dict[str, Sweep], chosen: int | None) -> D
     _choose(settings, sweeps["commod"], chosen)
     found: Match = result_of(tasks.match(settings, sweeps, chosen))
     of_f = figures_of_base(settings.scene())[CRITERIA[settings.fairness].figure_name]
-    st.markdown(match_in_words(found.table, settings.fairness, of_f))
-    _match_table(found.table, settings)
-    finish = begin_sense(settings, sweeps, found)
+    told = match_in_words(found.table, settings.fairness, of_f)
+    finish = begin_table(settings, sweeps, found, told + _reference(settings, found))
     charts = _charts(found, settings, sweeps)
     _open_in_explore(settings, sweeps["commod"], chosen)
     return Drawn(charts, finish)
@@ -101,7 +102,7 @@ def _choose(settings: Settings, sweep: Sweep, chosen: int) -> None:
 
 
 def match_in_words(table: pd.DataFrame, fairness: str, of_f: float) -> str:
-    """The chosen model and, of every rival that is near, in what it is better and in what worse.
+    """The chosen model, which rivals have one near it, and who of these changes fewest, is fairest, most accurate.
 
     `table` is that of a `Match`; `of_f` is f's value of the criterion's figure.
     """
@@ -113,42 +114,22 @@ def match_in_words(table: pd.DataFrame, fairness: str, of_f: float) -> str:
     if figure.is_better(of_f, own[figure.name]):
         text += f"This model is less fair than f ({figure.show(of_f)}) on test. "
     near, far = (table.iloc[1:][table["comparable"].iloc[1:] == is_near] for is_near in (True, False))
-    if len(near):
-        told = [f"- {METHODS[row['method']].title}: {_against(row, own, fairness)}" for row in near.to_dict("records")]
-        text += (
-            f"Of other methods the model nearest to it in both, and no further away than "
-            f"{near_fairness(fairness, of_f):.2g} and {100 * NEAR_ACCURACY:.0f} points:\n\n"
-            + "\n".join(told)
-            + f"\n\n{_winners(table[table['comparable']], fairness)} “Perhaps”: the difference may be chance. "
-        )
-    if len(far):
-        text += (
-            f"{names_in_words(far['method'])} {'has' if len(far) == 1 else 'have'} no model that near: see the table."
-        )
-    return text
+    within = f"{near_fairness(fairness, of_f):.2g} and {100 * NEAR_ACCURACY:.0f} points"
+    if near.empty:
+        return f"{text}No other method has a model within {within} of that, so what differs may be due to either. "
+    text += f"Within {within} of that (shaded): {names_in_words(near['method'])}"
+    text += f"; {len(far)} of the others {'has' if len(far) == 1 else 'have'} none. " if len(far) else ". "
+    return f"{text}{_winners(table[table['comparable']], fairness)} "
 
 
-def _against(row: Mapping[Any, Any], own: pd.Series, fairness: str) -> str:
-    """How a rival's fairness, accuracy and changes compare with COMMOD's: "fairer (0.823), perhaps less accurate …"."""
-    fair, accuracy, changed = CRITERIA[fairness].figure, FIGURES["accuracy"], FIGURES["change_rate"]
-    words = {  # more of it, less of it, the same as it is written
-        fair: ("fairer", "less fair", "as fair") if fair.direction > 0 else ("less fair", "fairer", "as fair"),
-        accuracy: ("more accurate", "less accurate", "as accurate"),
-        changed: ("more changes", "fewer changes", "as many changes"),
-    }
-    parts = []
-    for figure, (more, less, same) in words.items():
-        value = f"{row['changed']:,}" if figure is changed else figure.show(row[figure.name])
-        shown = f"{own['changed']:,}" if figure is changed else figure.show(own[figure.name])
-        if value == shown:
-            parts.append(same)
-            continue
-        low, high = (row[f"{figure.name}_more_{end}"] for end in ("low", "high"))
-        perhaps = "perhaps " if low <= 0 <= high else ""
-        if figure is changed and own["changed"]:
-            value += f", {row['changed'] / own['changed']:.1f} times as many"
-        parts.append(f"{perhaps}{more if row[figure.name] > own[figure.name] else less} ({value})")
-    return f"{parts[0]}, {parts[1]}, {parts[2]}"
+def _reference(settings: Settings, found: Match) -> str:
+    """The fewest changes with which anybody gets as fair as the chosen model, the group known."""
+    own, figure = found.table.iloc[0], CRITERIA[settings.fairness].figure
+    (fewest,) = result_of(tasks.fewest_at(settings, (float(own[figure.name]),)))
+    if not fewest:
+        return ""
+    people = fewest * len(prepare(*settings.scene()).test)
+    return f"Told everyone's group, a rule gets as fair with {people:,.0f} changes ({fewest:.1%}) in expectation. "
 
 
 def _winners(near: pd.DataFrame, fairness: str) -> str:
@@ -165,54 +146,18 @@ def _winners(near: pd.DataFrame, fairness: str) -> str:
     return " ".join(parts)
 
 
-def _match_table(table: pd.DataFrame, settings: Settings) -> None:
-    fair, accuracy, changed = CRITERIA[settings.fairness].figure, FIGURES["accuracy"], FIGURES["change_rate"]
-    others = [each for each in CRITERIA[settings.fairness].key_figures if each not in (fair, accuracy, changed)]
-    predictive = (FIGURES["predictive_parity_difference"], FIGURES["calibration_within_groups"])
-    groups = load_task(settings.task_name).groups
-    parts = range(len(groups)) if len(groups) == 2 else ()  # of many groups there is a picture
-    count = "{:,}".format
-    # Column: heading, what it means, and how it is written.
-    columns: dict[str, tuple[str, str, Callable[[Any], str]]] = {
-        "method": ("Method", "", label_of),
-        fair.name: (fair.short_title, "", fair.show),
-        accuracy.name: (accuracy.short_title, "", in_percent),
-        changed.name: (changed.short_title, changed.meaning, in_percent),
-        **{each.name: (each.short_title, each.meaning, each.show) for each in (*others, *predictive)},
-        "changed": ("People", tip("people_changed"), count),
-        **{f"group_{s}": (f"{groups[s]}: better / worse", tip("to_and_from"), str) for s in parts},
-        "overlap": ("Same people", tip("same_people"), "{:.0%}".format),
-        "tree_f1": (f"Tree F1 (depth {settings.depth})", tip("f1"), "{:.2f}".format),
-        "score_move": ("Score move", tip("score_move"), "{:.3f}".format),
-        "concept_size": ("Concept weights", tip("concept_weights"), "{:.0f}".format),
-        "concept_redundancy": ("Redundancy", tip("concept_weights"), "{:.2f}".format),
-        "settings": ("Setting", "", str),
-    }
-    for s in parts:
-        table = table.assign(**{f"group_{s}": table[f"better_{s}"].map(count) + " / " + table[f"worse_{s}"].map(count)})
-    rows = [
-        ["–" if pd.isna(row[name]) else write(row[name]) for name, (_, _, write) in columns.items()]
-        for row in table.to_dict("records")
-    ]
-    headings = {heading: meaning for heading, meaning, _ in columns.values()}
-    marked = {(i, 0) for i, near in enumerate(table["comparable"]) if near}
-    st.html(html_table(headings, rows, caption=MATCHED, marked=marked, text={len(columns) - 1}, dense=True))
-    st.caption(
-        "Shaded: near COMMOD's fairness and accuracy. *Same people*: of those changed by COMMOD or this method, "
-        "changed by both. *Tree F1*: how well a tree of so many questions, one after the other, tells who changed (1: "
-        "perfectly). *Score move*: mean |g − f| of the scores of those whose decision stays. *Redundancy*: features "
-        "that two concepts share with the same sign. A dash: the method has no probabilities, or no concepts."
-    )
-
-
 def _charts(found: Match, settings: Settings, sweeps: dict[str, Sweep]) -> dict[str, Callable[[], Any]]:
     """Who changed, whether they are the same people, and what becomes of the scores; returns what makes the charts."""
     labels = {METHODS[name].title: label_of(name) for name in found.table["method"]}
     ranks = {label: i for i, label in enumerate(labels.values())}
     pairs = found.overlaps.assign(label=found.overlaps["title"].map(labels), other=found.overlaps["other"].map(labels))
     pairs = pairs.assign(rank=pairs["label"].map(ranks), other_rank=pairs["other"].map(ranks))
-    calibration = found.calibration.assign(label=found.calibration["title"].map(labels))
+    names = {METHODS[name].title: name_of(name) for name in found.table["method"]}
+    titles = found.calibration["title"]
+    calibration = found.calibration.assign(label=titles.map(labels), name=titles.map(names), best=True)
+    calibration = with_labels(calibration, x="mean_f", y="mean_g", ends=(0.0, 1.0), height=SCORES_HEIGHT)
     scored = styles_of([name for name in sweeps if label_of(name) in set(calibration["label"])])
+    look: dict[str, Any] = {"styles": scored, "strong": label_of("commod"), "height": SCORES_HEIGHT}
     left, right = st.columns(2, gap="large")
     with left:
         st.subheader("Who changed")
@@ -226,7 +171,9 @@ def _charts(found: Match, settings: Settings, sweeps: dict[str, Sweep]) -> dict[
             pairs,
             alt="Share of changed people that two methods have in common.",
             table=Table("Same people as a table", "match_people_table", columns),
-            caption="Of the people changed by either of two methods, how many are changed by both.",
+            caption="Of the people changed by either of two methods, how many are changed by both; the darker, the "
+            "more.",
+            many=len(labels) > MANY,
         )
     st.subheader("What becomes of the scores")
     draw(
@@ -236,12 +183,12 @@ def _charts(found: Match, settings: Settings, sweeps: dict[str, Sweep]) -> dict[
         table=Table("Scores as a table", "match_scores_table", SCORE_COLUMNS),
         caption="On the dashed line g is as sure as f was. A method that only moves the decisions it changes stays "
         "near it; methods without probabilities are not drawn.",
-        styles=scored,
+        **look,
     )
     return {
         "Who changed": plot_who,
         "Same people": partial(plot_overlap, pairs),
-        "Scores": partial(plot_calibration, calibration, styles=scored),
+        "Scores": partial(plot_calibration, calibration, **look),
     }
 
 

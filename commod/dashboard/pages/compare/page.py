@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import streamlit as st
 
-from commod.dashboard.jobs import tasks
-from commod.dashboard.jobs.wait import result_of
 from commod.dashboard.pages.compare import match as matching
 from commod.dashboard.pages.compare import sections as compare
 from commod.dashboard.state import session
-from commod.dashboard.state.settings import Settings
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.views import controls, frame
 from commod.dashboard.views import methods as sweeps
 from commod.experiments import Sweep
-from commod.metrics.figures import CRITERIA
 
 
 def show() -> None:
@@ -58,7 +54,6 @@ def show() -> None:
         chosen = sweeps.chosen_model(settings, found["commod"]) if "commod" in found else None
         here = paint(found, chosen, final=True)
         with below.container():
-            _reference(settings)
             matched = matching.match(settings, found, chosen)
             st.header("Take it away")
             compare.downloads(here, matched.charts)
@@ -66,14 +61,3 @@ def show() -> None:
     compare.methods_table()
     if found:
         matched.finish()  # what may take a while comes last: the page above is complete without it
-
-
-def _reference(settings: Settings) -> None:
-    """The fewest changes with which the criterion is met fully, to hold the methods against."""
-    fewest = result_of(tasks.limits(settings)).fewest
-    if fewest is not None:
-        st.markdown(
-            f"For reference: the fewest changes when the group is known, with full "
-            f"{CRITERIA[settings.fairness].title.lower()} in expectation, are **{fewest:.1%}** of the decisions. "
-            "Limits shows it beside what each number of changes can reach."
-        )

@@ -12,28 +12,30 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from commod.charts import export_chart, plot_methods, plot_segments
-from commod.charts.compare import DEPLOYED, DEPLOYED_STYLE
+from commod.charts import MethodStyle, export_chart, palette, plot_methods, plot_segments
+from commod.charts.compare import AROUND, BEYOND, DEPLOYED, LINE, REFERENCE, with_labels
+from commod.dashboard.jobs import tasks
+from commod.dashboard.jobs.made_once import made_once
 from commod.dashboard.jobs.results import figures_of_base
+from commod.dashboard.jobs.wait import result_of
 from commod.dashboard.state.settings import Settings, data_in_words, described
 from commod.dashboard.text.escape import safe_csv
 from commod.dashboard.text.glossary import tip
 from commod.dashboard.text.html import html_legend, html_table
 from commod.dashboard.views.chart import draw
 from commod.dashboard.views.download import offer
-from commod.dashboard.views.methods import choose_model, state
+from commod.dashboard.views.methods import choose_model, label_of, state
 from commod.dashboard.views.points import (
     Swept,
     as_rows,
     draw_cells,
     draw_segments,
-    lead_in_words,
     point_columns,
     rests_on,
 )
 from commod.dashboard.views.table import Table
 from commod.datasets import load_task
-from commod.experiments import prepare
+from commod.experiments import Sweep, prepare
 from commod.experiments.segments import (
     PAPER_MAIN,
     Segments,
@@ -44,10 +46,16 @@ from commod.experiments.segments import (
     segment_sources,
     segments_by,
 )
+from commod.experiments.winners import Winners, apart_by_chance, reached_at, winners_of
 from commod.explain.concepts import in_percent
 from commod.metrics.figures import CRITERIA
-from commod.models.competitors import METHODS, overview, overview_in_words
+from commod.models.competitors import FAMILIES, METHODS, overview, overview_in_words
 from commod.models.threshold import ONE_HALF
+
+# Of the trade-off, in pixels.
+HEIGHT = 470
+# Behind the change rate of a method that has no sound model in a cell.
+NO_MODEL = " ✗"
 
 
 @dataclass(frozen=True)
@@ -70,15 +78,41 @@ class Compared(Swept):
         rows["chosen"] = (rows["id"] >= 0) & (rows["id"] == (-1 if self.chosen is None else self.chosen))
         return rows
 
+    @made_once
+    def sound(self) -> pd.Series:
+        """Of all models, whether they still are ones."""
+        why = [result_of(tasks.collapsed(self.settings, sweep)) for sweep in self.in_order]
+        return pd.Series([not reason for of_method in why for reason in of_method], index=self.points.index)
+
+    @property
+    def in_order(self) -> list[Sweep]:
+        """The sweeps in the order of their points."""
+        return [self.sweeps[name] for name in METHODS if name in self.sweeps]
+
     @cached_property
-    def tradeoff(self) -> tuple[pd.DataFrame, int]:
-        """Points with f, and how many are left out: those that f beats, and by far in fairness."""
+    def tradeoff(self) -> tuple[pd.DataFrame, int, dict[str, Any]]:
+        """Points with f and where names stand; how many are left out, which others beat by far; and the look."""
         fairness = self.of_f[self.criterion.figure_name]
         lost = self.criterion.gain(fairness - self.rows["fairness"])
         hopeless = (lost > 0.1) & (self.rows["accuracy"] < self.of_f["accuracy"])
+        # Nor what lies below all frontiers: most of the picture would be empty.
+        hopeless |= self.rows["accuracy"] < self.rows.loc[self.rows["best"] & ~hopeless, "accuracy"].min()
         f = {name: self.of_f[name] for name in ("accuracy", "change_rate")} | {"label": DEPLOYED, "fairness": fairness}
-        f |= {"settings": "unchanged", "best": True, "chosen": False, "id": -1}
-        return pd.concat([self.rows[~hopeless], pd.DataFrame([f])], ignore_index=True), int(hopeless.sum())
+        f |= {"name": "f", "settings": "unchanged", "best": True, "chosen": False, "id": -1}
+        frame = pd.concat([self.rows[~hopeless], pd.DataFrame([f])], ignore_index=True)
+        ends = (float(frame["accuracy"].min()), float(frame["accuracy"].max()))
+        look = self.look | {"accuracy_range": ends, "upward": self.criterion.upward, "height": HEIGHT}
+        named = with_labels(frame, x="fairness", y="accuracy", ends=ends, height=HEIGHT, upward=self.criterion.upward)
+        return named, int(hopeless.sum()), look
+
+    @property
+    def look(self) -> dict[str, Any]:
+        """How all pictures of the methods are drawn."""
+        return {
+            "styles": self.styles,
+            "fairness_title": self.fairness_title,
+            "strong": label_of("commod") if "commod" in self.sweeps else self.styles[0].label,
+        }
 
     @cached_property
     def cuts(self) -> Segments:
@@ -86,25 +120,59 @@ class Compared(Swept):
 
     @cached_property
     def in_segments(self) -> pd.DataFrame:
-        """Points with their segment and their method's frontier in it."""
-        return mark_frontiers(in_segments(self.rows, self.cuts, self.criterion.name))
+        """Points with their segment."""
+        return in_segments(self.rows, self.cuts, self.criterion.name)
 
-    @cached_property
+    @made_once
+    def fewest(self) -> tuple[float | None, ...]:
+        """The fewest changes, the group known, with which the least fair end of each segment is reached."""
+        levels = (self.of_f[self.criterion.figure_name], *self.cuts.fairness)
+        found: tuple[float | None, ...] = result_of(tasks.fewest_at(self.settings, levels))
+        return found
+
+    @made_once
     def segments(self) -> tuple[pd.DataFrame, dict[str, Any]]:
-        """Points that lie within the axes that all segments share, and these axes."""
-        frame = self.in_segments
-        low, high = frame["accuracy"].quantile([0.02, 1.0])
-        axes: dict[str, Any] = {
-            "most_changes": float(np.ceil(max(frame["change_rate"].max(), 0.05) * 20) / 20),
-            "accuracy_range": (float(np.floor(low * 50) / 50), float(np.ceil(high * 50) / 50)),
-        }
-        return frame[frame["accuracy"] >= axes["accuracy_range"][0]], axes
+        """Points within the axes that all segments share, with the reference of each, and the look.
 
-    @cached_property
+        On the axes are all frontiers of sound models; who changes nobody is f, and not drawn.
+        """
+        frame = mark_frontiers(self.in_segments[self.in_segments["change_rate"] > 0])
+        kept = frame[frame["best"] & self.sound[frame.index]]
+        kept = kept if len(kept) else self.in_segments
+        last = max(kept["change_rate"].max(), 0.05, *(each or 0.0 for each in self.fewest))
+        most = float(np.ceil(last * 20) / 20)
+        low, high = kept["accuracy"].min(), kept["accuracy"].max()
+        ends = (float(np.floor(low * 50) / 50), float(np.ceil(high * 50) / 50))
+        shown = frame[frame["accuracy"].between(*ends) & (frame["change_rate"] <= most)]
+        names = max(shown.groupby("fairness_q")["label"].nunique(), default=0)
+        height = max(260, int(AROUND + 2 * BEYOND + LINE * names))
+        look = self.look | {"most_changes": most, "accuracy_range": ends, "height": height}
+        if shown.empty:
+            return shown, look
+        parts = []
+        for q, part in shown.groupby("fairness_q"):
+            parts.append(with_labels(part, x="accuracy", y="change_rate", ends=(0.0, most), height=height))
+            if self.fewest[int(q) - 1]:  # 0: f is that fair
+                row = {"label": REFERENCE, "fairness_q": q, "change_rate": self.fewest[int(q) - 1]}
+                parts.append(pd.DataFrame([row | {"settings": "in expectation", "best": False, "chosen": False}]))
+        return pd.concat(parts, ignore_index=True), look
+
+    @made_once
     def cells(self) -> pd.DataFrame:
-        """Mean change rates by cell, with who changes fewest."""
-        means = cell_table(self.in_segments, count_unchanged=False)
-        return mark_fewest(means.round({"change_rate": 3}))  # equal as they are written
+        """Mean change rates by cell, with who changes fewest of those that have sound models there."""
+        means = cell_table(self.in_segments, count_unchanged=False).round({"change_rate": 3})  # as they are written
+        place = ["method", "fairness_q", "accuracy_q"]
+        some = self.in_segments[self.sound & (self.in_segments["change_rate"] > 0)][place].drop_duplicates()
+        means = means.merge(some.assign(sound=True), on=place, how="left")
+        means["sound"] = means["sound"].eq(True)
+        marked = mark_fewest(means[means["sound"]])
+        return pd.concat([marked, means[~means["sound"]].assign(blind=False, contested=False, fewest=False)])
+
+    @made_once
+    def winners(self) -> Winners:
+        """Who changes fewest where."""
+        scene = prepare(*self.settings.scene())
+        return winners_of(self.cells, apart_by_chance(scene, self.sweeps, self.in_segments))
 
     @property
     def titles(self) -> tuple[str, ...]:
@@ -134,67 +202,56 @@ def tradeoff(here: Compared, place: Any, *, final: bool = False) -> None:
         if picked and int(picked[0]["id"]) >= 0:
             choose_model(here.sweeps["commod"], int(picked[0]["id"]))
 
-    selection: dict[str, Any] = {"key": "methods_chart", "on_select": choose} if final else {}
-    frame, left_out = here.tradeoff
+    selection: dict[str, Any] = {"key": "methods_chart", "on_select": choose, "selection_mode": "pick"} if final else {}
+    frame, left_out, look = here.tradeoff
     rest_on = rests_on(prepare(*here.settings.scene()))
-    less = f" {left_out} models that are far less fair than f, and less accurate, are not drawn." if left_out else ""
+    less = f" {left_out} models that others beat by far are not drawn." if left_out else ""
     with place.container():
-        told = answer_in_words(here)
-        st.markdown(told if final else f"**So far, of {len(here.sweeps)} methods.** {told}")
-        st.html(html_legend((*here.styles, DEPLOYED_STYLE)))
+        if not final:
+            st.markdown(f"**So far, of {len(here.sweeps)} methods.**")
+        st.markdown(answer_in_words(here))
+        _key(here)
         draw(
             plot_methods,
             frame,
             alt="Accuracy against fairness of every model of every method.",
             table=here.table("All points as a table", "compare_points", final=final),
-            caption="A point is a model. Faint: another model of the same method is at least as fair and as accurate. "
-            "Hollow (○): needs the group at predict. A click on a COMMOD point takes it to "
-            f"[the match](#match) below, where it is the large one here; it can be chosen there, too.{less} {rest_on}",
-            styles=here.styles,
-            fairness_title=here.fairness_title,
+            caption="A point is a model; the line joins those that no other of the method beats, up to its name. Point "
+            "at a name or a model to see its method. Hollow (○): needs the group at predict. A click on a COMMOD model "
+            f"takes it to [the match](#match) below; it is the large one here.{less} {rest_on}",
             legend=False,
-            height=440,
+            **look,
             **selection,
         )
 
 
-def answer_in_words(here: Compared) -> str:
-    """Who changes fewest: where fairness and accuracy are equal, and at one level of fairness whatever the accuracy.
+def _key(here: Compared) -> None:
+    """What the hues stand for."""
+    families = {METHODS[name].family: None for name in here.sweeps if name != "commod"}
+    styles = [MethodStyle("COMMOD", palette.COMMOD, "stroke")] if "commod" in here.sweeps else []
+    styles += [
+        MethodStyle(FAMILIES[name], palette.FAMILIES[name][0], "stroke") for name in FAMILIES if name in families
+    ]
+    st.html(html_legend(styles))
 
-    The two need not agree: who gives up accuracy, or is fairer than others can be, may change fewer, or more. So they
-    are told together, and COMMOD's own models in either.
-    """
-    figure = here.criterion.figure
-    points = here.points[~here.points["needs_sensitive"]]
+
+def answer_in_words(here: Compared) -> str:
+    """Who wins where: at equal fairness and accuracy, as in the cells, and at one level of fairness."""
+    points = here.points[~here.points["needs_sensitive"].astype(bool)]
     if points["method"].nunique() < 2:
         return "Two methods that need no group can be compared in words."
-    text = "It depends on how fair and how accurate the decisions are to be. "
-    if "commod" in here.sweeps:
-        text += f"**At equal fairness and accuracy**, in [the cells](#cells) below: {lead_in_words(here.cells)} "
-    start = here.of_f[figure.name]
+    start, figure = here.of_f[here.criterion.figure_name], here.criterion.figure
     if here.criterion.upward:
         level = 0.8 if start < 0.75 else 0.5 * (1.0 + start)
-        words = f"{here.criterion.noun} of {level:.2f} or more"
+        wish = f"{here.criterion.noun} of {level:.2f} or more"
     else:
         level = 0.5 * start
-        words = f"{figure.short_in_sentence} of {figure.show(level)} (half of f's) or less"
-    fair = points[here.criterion.is_met(points[figure.name], level)]
-    if fair.empty:
-        return f"{text}No method drawn that needs no group reaches {words} on test."
-    accurate, gentle = fair.loc[fair["accuracy"].idxmax()], fair.loc[fair["change_rate"].idxmin()]
-
-    def told(point: pd.Series) -> str:
-        return f"{point['change_rate']:.1%} changed at an accuracy of {point['accuracy']:.1%}"
-
-    text += f"**With {words}, whatever the accuracy**: fewest changes are {gentle['title']}'s ({told(gentle)}), "
-    same = gentle.name == accurate.name
-    text += "which is also the most accurate" if same else f"most accurate is {accurate['title']} ({told(accurate)})"
-    if "commod" not in here.sweeps or "commod" in (gentle["method"], accurate["method"]):
-        return f"{text}."
-    own = fair[fair["method"] == "commod"]
-    if own.empty:
-        return f"{text}; no COMMOD model is that fair."
-    return f"{text}; COMMOD needs at least {told(own.loc[own['change_rate'].idxmin()])}."
+        wish = f"{figure.short_in_sentence} of {figure.show(level)} (half of f's) or less"
+    reached = reached_at(here.points[here.sound], here.criterion.name, level)
+    (fewest,) = result_of(tasks.fewest_at(here.settings, (level,)))
+    known = f" Told everyone's group, a rule would do with {fewest:.1%} in expectation." if fewest else ""
+    where = here.winners.in_words(here.cuts, here.criterion.name)
+    return f"**Who wins where** ([the cells](#cells)): {where}\n\n{reached.in_words(wish)}{known}"
 
 
 # ---- changes within segments of equal fairness ----
@@ -218,17 +275,17 @@ def choose_segments(settings: Settings, names: list[str]) -> str:
 
 def segments(here: Compared, place: Any, *, final: bool = False) -> None:
     """Changes against accuracy, one picture for each segment of fairness, and their means as a table."""
-    shown, axes = here.segments
+    shown, look = here.segments
 
     def table(q: int) -> Table | str:
         return here.table(f"Q{q} as a table", f"compare_q{q}", final=final)
 
     with place.container():
-        st.html(html_legend(here.styles))
-        draw_segments(shown, here.titles, here.criterion.name, table, styles=here.styles, **axes)
+        draw_segments(shown, here.titles, here.criterion.name, table, **look)
         st.caption(
             "Best is low and to the right: few changes, high accuracy. Faint: another model of the same method in the "
-            "segment changes no more and is at least as accurate."
+            "segment changes no more and is at least as accurate. Green, dashed: the fewest changes with which a rule "
+            "that is told everyone's group and f's score, not the outcome, gets into the segment in expectation."
         )
         _cells(here)
 
@@ -243,14 +300,15 @@ def _cells(here: Compared) -> None:
         cells,
         [name for name in METHODS if name in here.sweeps],
         sorted({*zip(cells["fairness_q"], cells["accuracy_q"], strict=True)}),
-        lambda cell: in_percent(cell["change_rate"]),
+        lambda cell: in_percent(cell["change_rate"]) + ("" if cell["sound"] else NO_MODEL),
         heading="Q{} fair, Q{} acc.",
         caption="Mean change rates",
     )
     accuracy = ", ".join(f"{cut:.1%}" for cut in here.cuts.accuracy)
     st.caption(
         f"Shaded: fewest changes, where two or more methods that need no group meet. Models that change nobody do not "
-        f"count. Accuracy is cut at {accuracy}. A dash: no model there."
+        f"count. {NO_MODEL.strip()}: hardly models any more, and not compared (they decide all alike, change more "
+        f"than that would, or tell people apart no more). Accuracy is cut at {accuracy}. A dash: no model there."
     )
 
 
@@ -261,7 +319,6 @@ def downloads(here: Compared, more: Mapping[str, Callable[[], Any]]) -> None:
     """All points as CSV, the charts (those of the match are in `more`) as pictures."""
     settings = here.settings
     name = f"{settings.task_name}_{settings.fairness}_split{settings.seed}"
-    look: dict[str, Any] = {"styles": here.styles, "fairness_title": here.fairness_title}
 
     def picture(what: str, kind: Any) -> bytes:
         scene = scene_in_words(settings)
@@ -269,8 +326,8 @@ def downloads(here: Compared, more: Mapping[str, Callable[[], Any]]) -> None:
         return export_chart(charts[what]().properties(title=title), kind, width=None if what == "Segments" else 900)
 
     charts: dict[str, Callable[[], Any]] = {
-        "Trade-off": lambda: plot_methods(here.tradeoff[0], **look),
-        "Segments": lambda: plot_segments(here.segments[0], titles=here.titles, **look, **here.segments[1]),
+        "Trade-off": lambda: plot_methods(here.tradeoff[0], legend=False, **here.tradeoff[2]),
+        "Segments": lambda: plot_segments(here.segments[0], titles=here.titles, **here.segments[1]),
         **more,
     }
     with st.container(horizontal=True, gap="small"):
@@ -298,17 +355,19 @@ def _command(settings: Settings, data: Sequence[str], methods: Iterable[str]) ->
 
 def methods_table() -> None:
     """The paper's overview of methods, with what runs here."""
-    st.header("The methods")
-    st.markdown(
-        f"{overview_in_words()} One that *needs the group* must be told S for everyone it decides on; the others use "
-        "it in training only."
-    )
-    table = overview()
-    for name in ("needs_sensitive", "weights", "minimises_changes", "randomised"):
-        table[name] = table[name].map({True: "yes", False: "–"})
-    rows = table.assign(knob=table["knob"].replace("", "–")).to_numpy().tolist()
-    names = (
-        "Method, Reference, Runs here, Any model, Needs the group, Criterion, Groups, Weights, Minimises changes, "
-        "Randomised, Knob, Note"
-    )
-    st.html(html_table(dict.fromkeys(names.split(", "), ""), rows, caption="Methods", text={1, 3, 11}))
+    with st.expander("The methods, and what each needs", key="methods_overview", on_change="rerun") as opened:
+        if not opened.open:
+            return
+        st.markdown(
+            f"{overview_in_words()} One that *needs the group* must be told S for everyone it decides on; the others "
+            "use it in training only."
+        )
+        table = overview()
+        for name in ("needs_sensitive", "weights", "minimises_changes", "randomised"):
+            table[name] = table[name].map({True: "yes", False: "–"})
+        rows = table.assign(knob=table["knob"].replace("", "–")).to_numpy().tolist()
+        names = (
+            "Method, Reference, Runs here, Any model, Needs the group, Criterion, Groups, Weights, Minimises changes, "
+            "Randomised, Knob, Note"
+        )
+        st.html(html_table(dict.fromkeys(names.split(", "), ""), rows, caption="Methods", text={1, 3, 11}))

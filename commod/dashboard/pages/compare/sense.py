@@ -1,11 +1,12 @@
-"""Do their changes make sense? The checks of the matched models, method by method."""
+"""The matched models in one table: their figures, and the checks of their changes as they come in."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 from markupsafe import Markup
@@ -18,20 +19,25 @@ from commod.dashboard.jobs.tasks import Task
 from commod.dashboard.jobs.wait import Pending, draw_pending
 from commod.dashboard.server.paint_order import deferred_paint
 from commod.dashboard.state.settings import Settings
-from commod.dashboard.text.html import html_meanings, html_table
-from commod.dashboard.views.checks import changing_table, in_a_cell
+from commod.dashboard.text.glossary import tip
+from commod.dashboard.text.html import SortCell, SortColumn, html_meanings, html_sortable
+from commod.dashboard.views.checks import changing_table
 from commod.dashboard.views.methods import label_of, place, state
+from commod.dashboard.views.sortable import let_tables_sort
+from commod.datasets import load_task
 from commod.experiments import Model, Sweep, prepare
 from commod.experiments import checks as library
 from commod.experiments.match import Match
 from commod.experiments.refits import Refits
 from commod.experiments.sense import answers_of_decisions
-from commod.explain.checks import CHECKS, Answer, Check, check_again
+from commod.experiments.winners import names_in_words
+from commod.explain.checks import CHECKS, MARKS, Answer, Check, check_again
 from commod.explain.sense import SURE
+from commod.metrics.figures import CRITERIA, FIGURES, Figure
 from commod.metrics.intervals import wilson_interval
-from commod.models.competitors import METHODS
+from commod.models.competitors import FAMILIES, METHODS
 
-TITLE = "Do their changes make sense?"
+MATCHED = "Models matched"
 # Refits of a method that would take more seconds are made only if somebody asks for them.
 PATIENCE = 30.0
 # What stands in a cell without an answer.
@@ -40,14 +46,13 @@ COMES, ON_REQUEST, FAILED = "…", "on request", "– could not be computed"
 Answers = dict[str, dict[str, Answer]]
 
 
-def begin_sense(settings: Settings, sweeps: dict[str, Sweep], found: Match) -> Callable[[], None]:
-    """The table with what is known at once; what it gives finds out the rest, to be called last on the page."""
-    st.subheader(TITLE)
+def begin_table(settings: Settings, sweeps: dict[str, Sweep], found: Match, told: str) -> Callable[[], None]:
+    """What is `told` of the match, and the table with what is known at once; returns what finds out the rest."""
     scene, models = prepare(*settings.scene()), library.matched_models(found, sweeps)
     answers = {name: answers_of_decisions(scene, model.decisions_test) for name, model in models.items()}
     section = _Section(settings, found.table, models, answers)
     section.recall()
-    section.lay_out()
+    section.lay_out(told)
     return section.finish
 
 
@@ -62,26 +67,34 @@ class _Section:
     shares: dict[str, str] = field(default_factory=dict)  # how far what is at work has come
     count: int = field(default_factory=lambda: library.COMPARED_REFITS)
 
-    def lay_out(self) -> None:
+    def lay_out(self, told: str) -> None:
         """All places, with what is known by now; if nothing is to come, it stays when the script runs again."""
         waits = any((name, check) not in self.notes for name in self.models for check in self._missing(name))
-        st.markdown(sense_in_words(self.table, self.answers))
+        st.markdown(f"{told}{sense_in_words(self.table, self.answers)}")
+        more = st.toggle("More columns", key="match_more")
+        self.columns, self.more = figures_of(self.settings), more_figures_of(self.settings) if more else []
+        let_tables_sort()
         self.rows = changing_table(st, self.html())
-        st.html(html_meanings({check.short: f"{check.meaning} {check.bounds}" for check in CHECKS.values()}))
+        meanings = {check.short: f"{check.meaning} {check.bounds}" for check in CHECKS.values()}
+        meanings[CHECKS["merit"].short] += (
+            " Of all whom one more step can reach, and of that merit which hurts most people under this method (named "
+            "where it hurts anybody; rows may differ in it)."
+        )
+        meanings[CHECKS["again"].short] += (
+            f" Each method is refitted {self.count} times on resampled training rows; the share of another number of "
+            "refits, as on another page, may be another. A method that decides by lot draws a new one for an edited "
+            "person and in a refit."
+        )
+        meanings |= {each.heading: each.meaning for each in (*self.columns, *self.more) if each.meaning}
+        st.html(html_meanings(meanings))
         self.told, self.offer = st.empty(), place(waits=waits)
         st.caption(
-            "Shaded: near COMMOD's fairness and accuracy. Shares are of the people whom a method changes; *"
-            f"{CHECKS['merit'].short}* is of all whom one more step can reach, and of that merit which hurts most "
-            "people under this method (named where it hurts anybody; rows may differ in it). "
-            f"*{CHECKS['again'].short}*: each method is refitted {self.count} times on resampled training rows; the "
-            "share of another number of refits, as on another page, may be another. A method that decides by lot draws "
-            "a new one for an edited person and in a refit."
+            "Click a heading to sort, a family to fold it. Shaded: near COMMOD's fairness and accuracy. Under a "
+            "figure: against COMMOD's; “perhaps”: that may be chance. Shares of the checks are of the people whom a "
+            "method changes. Accuracy that is lost is the surplus of wrong changes over right ones: of two methods "
+            "that lose the same, the one that changes fewer has the smaller share of right ones. So look at how many "
+            "are wrong, too."
         )
-        st.caption(
-            "Accuracy that is lost is the surplus of wrong changes over right ones: of two methods that lose the same, "
-            "the one that changes fewer has the smaller share of right ones. So look at how many are wrong, too."
-        )
-        self.tell_marks()
         if not waits:
             self._offer()
 
@@ -132,7 +145,7 @@ class _Section:
             self.paint()
             self._offer()
         draw_pending(*(self._pending(name, "again", self._again(name), self._take_again) for name in missing("again")))
-        self.tell_marks()
+        self.told.empty()
 
     def _take_again(self, name: str, found: Refits) -> None:
         changed = self.models[name].decisions_test != prepare(*self.settings.scene()).decisions_test
@@ -189,76 +202,149 @@ class _Section:
 
     def html(self) -> Markup:
         """The table, as far as it is known."""
-        rows = [
-            [label_of(name), f"{changed:,}", *(self._cell(name, check) for check in CHECKS)]
-            for name, changed in zip(self.table["method"], self.table["changed"], strict=True)
-        ]
-        headings = ["Method", "People", *(check.short for check in CHECKS.values())]
-        marked = {(i, 0) for i, near in enumerate(self.table["comparable"]) if near}
-        text = set(range(2, len(headings)))
-        return html_table(headings, rows, caption=TITLE, marked=marked, text=text)
+        records = {row["method"]: row for row in self.table.to_dict("records")}
+        checks = [SortColumn(self._heading(check), check.direction, is_text=True) for check in CHECKS.values()]
+        families = []
+        for family, title in FAMILIES.items():
+            rows = []
+            for name in (name for name in records if METHODS[name].family == family):
+                before, after = ([each.cell(records[name]) for each in some] for some in (self.columns, self.more))
+                cells = [*before, *(self._cell(name, check) for check in CHECKS), self._bad(name), *after]
+                rows.append((bool(records[name]["comparable"]), cells))
+            if rows:
+                families.append((family, title, rows))
+        checks.append(SortColumn("Marked bad", -1))
+        heads = [*(each.head for each in self.columns), *checks, *(each.head for each in self.more)]
+        return html_sortable(heads, families, caption=MATCHED)
 
-    def tell_marks(self) -> None:
-        """In the place of the progress, so that nothing below moves when it ends."""
-        words = marks_in_words(self.answers)
-        if words:
-            self.told.caption(words)
-        else:
-            self.told.empty()
+    def _heading(self, check: Check) -> str:
+        return f"{check.short} ({self.count} refits)" if check.name == "again" else check.short
 
-    def _cell(self, name: str, check: str) -> str:
+    def _cell(self, name: str, check: str) -> SortCell:
         answer = self.answers[name].get(check)
-        return self.notes.get((name, check), COMES) if answer is None else in_a_cell(answer)
+        if answer is None:
+            return self.notes.get((name, check), COMES), None
+        word, sign = MARKS[answer.mark]
+        if answer.mark == "open":
+            return f"{sign} {word}\n{'no merit is declared' if check == 'merit' else 'nobody changes'}", None
+        basis = f"\n{answer.basis}" if answer.basis and check == "merit" else ""
+        return f"{sign} {word} {answer.share}\n{answer.part:,} of {answer.whole:,}{basis}", answer.value
+
+    def _bad(self, name: str) -> SortCell:
+        """How many checks are marked bad, once all are answered; of a method that changes nobody there is none."""
+        if not self.answers[name]["right"].whole:
+            return "–", None
+        if self._missing(name):
+            return COMES if any((name, check) not in self.notes for check in self._missing(name)) else "–", None
+        count = sum(answer.mark == "bad" for answer in self.answers[name].values())
+        return str(count), count
+
+
+# ---- columns of figures ----
+
+
+@dataclass(frozen=True)
+class _Column:
+    """A column of the match: how its values, or rows, are written, and whether more of it is better, or less."""
+
+    name: str
+    heading: str
+    write: Callable[[Any], str]
+    best: int = 0
+    meaning: str = ""
+    is_text: bool = False
+    of_row: bool = False
+
+    def cell(self, row: Mapping[Any, Any]) -> SortCell:
+        value = row.get(self.name)
+        if self.name and pd.isna(value):
+            return "–", None
+        return self.write(row if self.of_row else value), float(row[self.name]) if self.best else None
+
+    @property
+    def head(self) -> SortColumn:
+        return SortColumn(self.heading, self.best, self.is_text)
+
+
+def figures_of(settings: Settings) -> list[_Column]:
+    """The method and the three figures, each with how it compares with COMMOD's."""
+    fair, accuracy, changed = CRITERIA[settings.fairness].figure, FIGURES["accuracy"], FIGURES["change_rate"]
+    fairer, less_fair = ("fairer", "less fair") if fair.direction > 0 else ("less fair", "fairer")
+    return [
+        _Column("method", "Method", label_of),
+        _compared(fair, fair.direction, fairer, less_fair, "as fair"),
+        _compared(accuracy, 1, "more", "less", "the same"),
+        _compared(changed, -1, "more", "fewer", "as many"),
+    ]
+
+
+def _compared(figure: Figure, best: int, *words: str) -> _Column:
+    def write(row: Any) -> str:
+        return f"{figure.show(row[figure.name])}\n{against_in_words(row, figure.name, *words)}"
+
+    return _Column(figure.name, figure.short_title, write, best, figure.meaning, of_row=True)
+
+
+def _of_figure(figure: Figure) -> _Column:
+    return _Column(figure.name, figure.short_title, figure.show, figure.direction, figure.meaning)
+
+
+def more_figures_of(settings: Settings) -> list[_Column]:
+    """What else is known of a matched model."""
+    shown = [CRITERIA[settings.fairness].figure, FIGURES["accuracy"], FIGURES["change_rate"]]
+    others = [each for each in CRITERIA[settings.fairness].key_figures if each not in shown]
+    predictive = (FIGURES["predictive_parity_difference"], FIGURES["calibration_within_groups"])
+    groups = load_task(settings.task_name).groups
+    parts = range(len(groups)) if len(groups) == 2 else ()  # of many groups there is a picture
+
+    def both(s: int) -> Callable[[Any], str]:
+        return lambda row: f"{row[f'better_{s}']:,} / {row[f'worse_{s}']:,}"
+
+    return [
+        *(_of_figure(each) for each in (*others, *predictive)),
+        _Column("changed", "People", "{:,}".format, -1, tip("people_changed")),
+        *(_Column("", f"{groups[s]}: better / worse", both(s), 0, tip("to_and_from"), of_row=True) for s in parts),
+        _Column(
+            "overlap",
+            "Same people",
+            "{:.0%}".format,
+            1,
+            "Of those changed by COMMOD or this method, changed by both. " + tip("same_people"),
+        ),
+        _Column("tree_f1", f"Tree F1 (depth {settings.depth})", "{:.2f}".format, 1, tip("f1")),
+        _Column("score_move", "Score move", "{:.3f}".format, -1, tip("score_move")),
+        _Column("concept_size", "Concept weights", "{:.0f}".format, -1, tip("concept_weights")),
+        _Column("concept_redundancy", "Redundancy", "{:.2f}".format, -1, tip("concept_weights")),
+        _Column("settings", "Setting", str, is_text=True),
+    ]
+
+
+def against_in_words(row: Mapping[Any, Any], figure: str, more: str, less: str, same: str) -> str:
+    """How a rival's figure compares with COMMOD's, "perhaps" where the difference may be chance; empty for COMMOD."""
+    low, high = row.get(f"{figure}_more_low", np.nan), row.get(f"{figure}_more_high", np.nan)
+    if pd.isna(low) or pd.isna(high):
+        return ""
+    if low == high == 0:
+        return same
+    return ("perhaps " if low <= 0 <= high else "") + (more if low + high > 0 else less)
+
+
+# ---- in words ----
 
 
 def sense_in_words(table: pd.DataFrame, answers: Mapping[str, Mapping[str, Answer]]) -> str:
-    """Of the models that are comparable: who changes fewest, and whose changes make most sense and least."""
+    """Of the models that are comparable: whose changes make most sense and least, and if the fewest make least."""
     near = table[table["comparable"]]
-    if len(near) < 2:
-        return (
-            "No other method has a model as fair and as accurate as this one, so what differs here may be due to that."
-        )
-    names = list(near["method"])
-    far = [name for name in table["method"] if name not in names]
-    left_out = f" ({names_in_words(far)} {'is' if len(far) == 1 else 'are'} left out: not near)" if far else ""
-    least = near["changed"].min()
-    fewest = list(near.loc[near["changed"] == least, "method"])
-    text = (
-        f"At about the same fairness and accuracy are {names_in_words(names)}{left_out}. Of these, "
-        f"{names_in_words(fewest, bold=True)} {'changes' if len(fewest) == 1 else 'change'} fewest ({least:,} people). "
-    )
-    moved = [name for name in names if answers[name]["right"].whole]
-    if len(moved) < 2:
-        return text + "No two of them change anybody, so there is nothing to compare."
-    if len(moved) < len(names):
-        still = [name for name in names if name not in moved]
-        does = "changes" if len(still) == 1 else "change"
-        text += f"{names_in_words(still)} {does} nobody; the rest is of the others. "
+    moved = [name for name in near["method"] if answers[name]["right"].whole]
+    if len(near) < 2 or len(moved) < 2:
+        return "No two of them change anybody, so there are no changes to compare." if len(near) > 1 else ""
+    fewest = list(near.loc[near["changed"] == near["changed"].min(), "method"])
     right = _extremes("right", {name: answers[name]["right"] for name in moved})
     sure = _extremes("sure", {name: answers[name]["sure"] for name in moved})
-    text += f"By the record, changes are right most often with {_told(right, answers)}. "
+    text = f"By the record, changes are right most often with {_told(right, answers)}. "
     if set(fewest) <= set(right.worst) != set(right.best):
         text += "**The fewest changes are here the least often right.** "
-    wrong = {name: answers[name]["right"].whole - answers[name]["right"].part for name in moved}
-    text += f"Wrong changes: {', '.join(f'{METHODS[name].title} {count:,}' for name, count in wrong.items())}. "
-    text += f"f was more than {SURE:.0%} sure of those changed least often with {_told(sure, answers)}."
-    return text
-
-
-def marks_in_words(answers: Mapping[str, Mapping[str, Answer]]) -> str:
-    """How many checks of each method are marked bad, of those methods of which all are answered."""
-    whole = [name for name, found in answers.items() if len(found) == len(CHECKS)]
-    if not whole:
-        return ""
-    bad = {name: sum(answer.mark == "bad" for answer in answers[name].values()) for name in whole}
-    text = (
-        f"Marks “bad”, of {len(CHECKS)}: {', '.join(f'{METHODS[name].title} {count}' for name, count in bad.items())}."
-    )
-    left = [name for name in answers if name not in whole]
-    if not left:
-        return text
-    words = ("is", "its") if len(left) == 1 else ("are", "their")
-    return f"{text} {names_in_words(left)} {words[0]} left out: not all of {words[1]} checks are answered."
+    return text + f"f was more than {SURE:.0%} sure of those changed least often with {_told(sure, answers)}."
 
 
 @dataclass(frozen=True)
@@ -294,10 +380,3 @@ def _told(ends: _Extremes, answers: Mapping[str, Mapping[str, Answer]]) -> str:
     text += f" ({share(ends.worst[0])}{'' if ends.apart else '; the difference may be chance'})"
     between = "commod" in answers and "commod" not in (*ends.best, *ends.worst) and answers["commod"]["right"].whole
     return f"{text}; COMMOD {share('commod')}" if between else text
-
-
-def names_in_words(methods: Iterable[str], *, bold: bool = False) -> str:
-    """Methods in a row: "COMMOD, LPP and FRAPPE"."""
-    titles = (METHODS[name].title for name in methods)
-    *first, last = (f"**{title}**" if bold else title for title in titles)
-    return f"{', '.join(first)} and {last}" if first else last

@@ -74,7 +74,7 @@ def _slider(place: Any, title: str, name: str, grid: tuple[float, ...], form: st
 
 def ask(criterion: Criterion, limits: Limits) -> tuple[float, float]:
     """The two sliders: how many decisions may change, and how fair it is to be."""
-    left, right = st.columns(2, gap="large")
+    left, right = st.columns(2, gap="medium")
     usual = 0.8 if criterion.upward else 0.5 * limits.at(0.0)
     title = f"{criterion.figure.short_title} asked for, {criterion.side}"
     budget = _slider(left, "Decisions that may change, at most", "budget", BUDGETS, ".0%")

@@ -21,7 +21,7 @@ COLUMNS = {
     "fnr": ("FNR", "False negative rate: of those with the positive label, the share decided negatively."),
     "fpr": ("FPR", "False positive rate: of those with the negative label, the share decided positively."),
     "forced_fpr": (
-        "FPR if PPV and FNR were equal",
+        "Forced FPR",
         "The false positive rate that counting forces on the group if its PPV and FNR are those of everybody.",
     ),
 }
@@ -45,7 +45,7 @@ def not_all_at_once(result: FitResult) -> None:
         for model, frame in frames.items()
     ]
     headings = {"Group": ""} | dict(COLUMNS.values())
-    st.html(html_table(headings, rows, caption="Base rates and errors of f and g by group"))
+    st.html(html_table(headings, rows, caption="Base rates and errors of f and g by group", dense=True))
     st.caption(
         "On test. In each group FPR = p / (1 − p) · (1 − PPV) / PPV · (1 − FNR), p the base rate, by counting alone "
         "(Chouldechova 2017). Scores that are calibrated in each group meet the same wall (Kleinberg et al. 2016)."

@@ -121,18 +121,17 @@ def region(here: Drawn, place: Any, *, final: bool = False) -> None:
     rest_on = rests_on(here.result.scene)
     less = f" {hidden} models that change more, or are less fair than f, are not drawn." if hidden else ""
     dotted = (
-        " Dotted, with its 95% interval: the best to be expected of a rule that is not told the group, only P(group | "
-        "features) as gradient boosting learns it; the interval allows for chance in who is on test."
+        " Dotted, with its 95% interval (chance in who is on test): the best to be expected of a rule that has only "
+        "P(group | features), as gradient boosting learns it."
         if here.has_blind
         else ""
     )
     green = (
-        f" Green: the fewest changes, {limits.fewest:.1%}, with which a rule that knows group and score, not the "
-        "outcome, is fully fair in expectation."
+        f" Green, {limits.fewest:.1%}: by a rule that knows group and score, not the outcome, in expectation."
         if here.has_fewest
         else ""
     )
-    own = " Orange line: the fairest COMMOD model with at most so many changes." if "commod" in here.sweeps else ""
+    own = " Orange steps: the fairest COMMOD model with so many changes." if "commod" in here.sweeps else ""
     with place.container():
         st.markdown(sentence(here))
         if here.has_blind:
@@ -160,9 +159,9 @@ def region(here: Drawn, place: Any, *, final: bool = False) -> None:
                 pd.concat(parts, ignore_index=True),
                 alt="Fairness against decisions changed: the exact bound and models.",
                 table=table if final else table.title,
-                caption="On test. Blue line: the best that so many flips of f's decisions can do when everyone's "
-                f"{known} known, counted exactly; {edge} it nobody gets.{dotted}{green} Dashed: what you ask for.{own} "
-                f"Hollow (○): needs the group at predict.{less} {rest_on}",
+                caption=f"On test. Solid: the best that so many flips can do when everyone's {known} known, counted "
+                f"exactly; {edge} it nobody gets.{dotted}{green} Dashed: what you ask for.{own} ○: needs the group at "
+                f"predict.{less} {rest_on}",
                 styles=here.styles,
                 fairness_title=here.fairness_title,
                 low=low,

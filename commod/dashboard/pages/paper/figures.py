@@ -214,8 +214,8 @@ def _trees(models: pd.DataFrame, *, data: str) -> None:
 
 def _posthoc(frame: pd.DataFrame) -> None:
     styles = (
-        MethodStyle("COMMOD", palette.METHODS["commod"], "circle"),
-        MethodStyle("FRAPPE, its correction by a tree", palette.METHODS["frappe"], "triangle-up"),
+        MethodStyle("COMMOD", palette.COMMOD, "circle"),
+        MethodStyle("FRAPPE, its correction by a tree", styles_of(["frappe"])[0].colour, "triangle-up"),
     )
     own, trees = (frame[frame["model"] == name] for name in ("COMMOD", "FRAPPE + tree"))
     depths = trees[["depth"]].drop_duplicates()

@@ -15,12 +15,13 @@ from commod.dashboard.pages.paper.results import read
 from commod.dashboard.text.html import html_legend, html_table
 from commod.dashboard.views.chart import draw
 from commod.dashboard.views.methods import label_of, styles_of
-from commod.dashboard.views.points import as_rows, draw_cells, draw_segments, lead_in_words, point_columns
+from commod.dashboard.views.points import as_rows, draw_cells, draw_segments, point_columns
 from commod.dashboard.views.table import Table
 from commod.experiments.paper import LEAST_SPLITS, TABLE1_ROWS, table1
 from commod.experiments.printed import BLACK_BOX, FIGURE2, METHOD_ROWS, TABLE1_CELLS
 from commod.experiments.segments import PAPER_SEGMENTS, Segments, in_segments, mark_fewest, quartiles_of
 from commod.experiments.sweep import as_points
+from commod.experiments.winners import winners_of
 from commod.metrics.figures import CRITERIA
 from commod.wording import with_capital
 
@@ -47,7 +48,7 @@ def draw_table1(models: pd.DataFrame, data: str, criterion: str) -> None:
     rows = [name for name in TABLE1_ROWS if name in set(cells["method"])]
     # The paper prints its main definition, and demographic parity only.
     printed = source == next(iter(definitions)) and bool(cells["printed"].notna().any())
-    st.markdown(_verdict(cells, printed=printed))
+    st.markdown(_verdict(cells, winners_of(cells).in_words(cuts, criterion), printed=printed))
 
     def words(cell: Mapping[Any, Any]) -> str:
         text = f"{cell['change_rate']:.3f}\n[{cell['low']:.2f}, {cell['high']:.2f}] of {cell['splits']}"
@@ -85,8 +86,7 @@ def _effort(models: pd.DataFrame) -> str:
     return f"Models a split, which are not equally many: {listed}."
 
 
-def _verdict(cells: pd.DataFrame, *, printed: bool) -> str:
-    text = lead_in_words(cells)
+def _verdict(cells: pd.DataFrame, text: str, *, printed: bool) -> str:
     if not printed:
         return text
     known = cells[(cells["method"] == "commod") & cells["printed"].notna()]

@@ -1,0 +1,198 @@
+"""What is said of who wins where is what is in the cells: claims held against tables made at random."""
+
+import re
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from commod.experiments.segments import Segments, mark_fewest
+from commod.experiments.winners import apart_by_chance, reached_at, winners_of
+from commod.models.competitors import METHODS
+
+DP, EO = "demographic_parity", "equalized_odds"
+CUTS = {
+    DP: Segments((0.56, 0.72, 0.87), (0.671, 0.729, 0.755), "made up"),
+    EO: Segments((0.34, 0.24, 0.15), (0.671, 0.729, 0.755), "made up"),
+}
+NAMES = ("commod", "adv_debias", "lpp", "bayes", "fst", "oracle_lpp", "hardt", "rnf")
+TITLES = {METHODS[name].title: name for name in NAMES}
+FIGURES = {DP: "P-Rule", EO: "Mistreatment"}
+
+
+def random_cells(seed, *, with_commod=True):
+    """Cells with ties (rates on a coarse grid), methods that know the group, and models that are none any more."""
+    rng = np.random.default_rng(seed)
+    chance, rows = rng.random(), []
+    for name in NAMES[0 if with_commod else 1 :]:
+        for fair in range(1, 5):
+            for accurate in range(1, 5):
+                if rng.random() < chance:
+                    rows.append((name, fair, accurate, rng.integers(1, 8) / 40, rng.random() < 0.85))
+    frame = pd.DataFrame(rows, columns=["method", "fairness_q", "accuracy_q", "change_rate", "sound"])
+    return frame.astype({"sound": bool, "change_rate": float})  # of no rows, too
+
+
+def contested(cells):
+    """By place, the rates of the sound methods that need no group, where two or more of them meet."""
+    found = {}
+    for row in cells.itertuples():
+        if row.sound and not METHODS[row.method].needs_sensitive:
+            found.setdefault((row.fairness_q, row.accuracy_q), {})[row.method] = row.change_rate
+    return {place: rates for place, rates in found.items() if len(rates) > 1}
+
+
+def wins(places):
+    """How often each method is among those who change fewest, and how often with another."""
+    alone, shared = {}, {}
+    for rates in places.values():
+        first = [name for name in rates if rates[name] == min(rates.values())]
+        for name in first:
+            alone[name] = alone.get(name, 0) + 1
+            shared[name] = shared.get(name, 0) + (len(first) > 1)
+    if any("commod" in rates for rates in places.values()):
+        alone.setdefault("commod", 0)
+    return {name: (count, shared.get(name, 0)) for name, count in alone.items()}
+
+
+def told_wins(text):
+    """The same as it is told: "COMMOD in 2 (1 shared), LPP in 1"."""
+    found = re.findall(r"\*{0,2}([A-Za-z -]+?)\*{0,2} in (\d+|none)(?: \((\d+) shared\))?(?:, |$)", text)
+    return {TITLES[title]: (0 if n == "none" else int(n), int(shared or 0)) for title, n, shared in found}
+
+
+@pytest.mark.parametrize("with_commod", [True, False])
+@pytest.mark.parametrize("criterion", [DP, EO])
+@pytest.mark.parametrize("seed", range(40))
+def test_no_sentence_contradicts_the_cells(seed, criterion, with_commod):
+    cells, cuts = random_cells(seed, with_commod=with_commod), CUTS[criterion]
+    beyond = {}
+
+    def apart(one, other, place):
+        assert one == "commod"
+        beyond[place] = other, (len(other) + sum(place)) % 2 == 0
+        return beyond[place][1]
+
+    winners = winners_of(cells, apart)
+    places = contested(cells)
+
+    # The claims, one by one.
+    assert [claim.place for claim in winners.claims] == sorted(places)
+    for claim in winners.claims:
+        rates = places[claim.place]
+        assert set(claim.fewest) == {name for name in rates if rates[name] == min(rates.values())}
+        assert claim.rate == min(rates.values())
+        assert claim.own == rates.get("commod")
+        if claim.own is None:
+            assert claim.beyond_chance is None
+            continue
+        others = {name: rate for name, rate in rates.items() if name != "commod"}
+        assert rates[claim.against] == min(others.values())
+        assert (claim.against, claim.beyond_chance) == beyond[claim.place]
+
+    # They are the cells that the page shades.
+    shaded = mark_fewest(cells[cells["sound"]])
+    shaded = shaded[shaded["fewest"]]
+    claimed = {(name, *claim.place) for claim in winners.claims for name in claim.fewest}
+    assert claimed == set(zip(shaded["method"], shaded["fairness_q"], shaded["accuracy_q"], strict=True))
+
+    text = winners.in_words(cuts, criterion)
+    if not places:
+        assert text.startswith("No two methods")
+        return
+    assert f"meet in **{len(places)}** cell" in text
+    assert told_wins(re.search(r"Fewest changes: (.*?)\.(?: |$)", text)[1]) == wins(places)
+    for q in range(1, 5):
+        here = {place: rates for place, rates in places.items() if place[0] == q}
+        title = f"{FIGURES[criterion]} {cuts.fairness_range(q, criterion)}"
+        said = re.search(rf"\*{re.escape(title)}\*: (.*?)\.(?: |$)", text)
+        assert (said is not None) == bool(here)
+        if said:
+            assert told_wins(said[1]) == wins(here)
+
+    def where(place):
+        return (
+            f"{FIGURES[criterion]} {cuts.fairness_range(place[0], criterion)} with accuracy "
+            f"{cuts.accuracy_range(place[1])}"
+        )
+
+    shared = {place: rates for place, rates in places.items() if "commod" in rates}
+    for won, word in ((True, "wins"), (False, "losses")):
+        some = [place for place, rates in shared.items() if (rates["commod"] == min(rates.values())) == won]
+        counted = f"{sum(beyond[place][1] for place in some)} of COMMOD's {len(some)} {word}"
+        assert (counted in text) == bool(some)
+    lost = {place: rates["commod"] - min(rates.values()) for place, rates in shared.items()}
+    said = re.search(r"COMMOD loses most at (.*?): it changes ([\d.]+)%, (.*?) ([\d.]+)%(.*?)\.(?: |$)", text)
+    assert (said is not None) == any(more > 0 for more in lost.values())
+    if said:
+        (place,) = [place for place in places if where(place) == said[1]]
+        assert lost[place] == max(lost.values())
+        rates = places[place]
+        assert (said[2], said[4]) == (f"{100 * rates['commod']:.1f}", f"{100 * min(rates.values()):.1f}")
+        assert rates[TITLES[said[3]]] == min(rates.values())
+        assert said[5] == (", by more than chance" if beyond[place][1] else ", which may be chance")
+
+    blind = cells[~cells["method"].map(lambda name: METHODS[name].needs_sensitive).astype(bool)]
+    sound, unsound = blind[blind["sound"]], blind[~blind["sound"]]
+    own = sound[sound["method"] == "commod"]
+    there = {*zip(own["fairness_q"], own["accuracy_q"], strict=True)}
+    missing = {*zip(sound["fairness_q"], sound["accuracy_q"], strict=True)} - there
+    said = re.search(
+        r"In (\d+) cells? such methods have a model and COMMOD has none(?:; it has none at all at (.*?))?\.(?: |$)",
+        text,
+    )
+    assert (said is not None) == bool(missing and "commod" in set(cells["method"]))
+    if said:
+        assert int(said[1]) == len(missing)
+        never = {q for q, _ in missing} - {q for q, _ in there}
+        assert {q for q in range(1, 5) if cuts.fairness_range(q, criterion) in (said[2] or "")} == never
+    assert ("Hardly models any more" in text) == bool(len(unsound))
+    for row in unsound.itertuples():
+        assert where((row.fairness_q, row.accuracy_q)) in text.split("Hardly models any more")[1]
+
+
+def test_a_difference_is_beyond_chance_when_its_interval_says_so():
+    rng = np.random.default_rng(0)
+    people, before = 2000, np.zeros(2000, dtype=int)
+    scene = SimpleNamespace(decisions_test=before, test=SimpleNamespace(weight=None))
+    few = (rng.random(people) < 0.05).astype(int)
+    sweeps, rows = {}, []
+    for name, decided in {
+        "commod": [few, before],  # the second is f, and does not count
+        "lpp": [np.maximum(few, (rng.random(people) < 0.05).astype(int))],
+        "fst": [np.where(np.arange(people) < 4, 1 - few, few)],
+    }.items():
+        sweeps[name] = SimpleNamespace(models=[SimpleNamespace(decisions_test=each) for each in decided])
+        rows += [(name, 2, 3, float((each != before).mean())) for each in decided]
+    points = pd.DataFrame(rows, columns=["method", "fairness_q", "accuracy_q", "change_rate"])
+    apart = apart_by_chance(scene, sweeps, points)
+    assert apart("commod", "lpp", (2, 3)) is True
+    assert apart("commod", "fst", (2, 3)) is False
+    resampled = rng.integers(0, people, (500, people))
+    differences = (few - sweeps["lpp"].models[0].decisions_test)[resampled].mean(axis=1)
+    assert np.quantile(differences, 0.975) < 0
+
+
+def test_what_is_reached_at_a_level_is_of_models_that_are_that_fair():
+    rng = np.random.default_rng(3)
+    rows = [
+        (name, METHODS[name].title, METHODS[name].needs_sensitive, *rng.random(3).round(3))
+        for name in NAMES
+        for _ in range(12)
+    ]
+    points = pd.DataFrame(rows, columns=["method", "title", "needs_sensitive", "p_rule", "accuracy", "change_rate"])
+    for level in (0.2, 0.5, 0.8, 0.97, 1.1):
+        found = reached_at(points, DP, level)
+        fair = points[~points["needs_sensitive"] & (points["p_rule"] >= level)]
+        text = found.in_words("this")
+        if fair.empty:
+            assert text == "No method drawn that needs no group reaches this on test."
+            continue
+        assert found.fewest["change_rate"] == fair["change_rate"].min()
+        assert found.accurate["accuracy"] == fair["accuracy"].max()
+        assert f"{fair['change_rate'].min():.1%} changed" in text
+        own = fair[fair["method"] == "commod"]
+        assert ("no COMMOD model is that fair" in text) == own.empty
+        if len(own) and "commod" not in (found.fewest["method"], found.accurate["method"]):
+            assert f"COMMOD needs at least {own['change_rate'].min():.1%} changed" in text
