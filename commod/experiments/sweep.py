@@ -19,6 +19,7 @@ from commod.metrics.pareto import undominated
 from commod.models import WarmStart
 from commod.models.collapse import judged_elsewhere
 from commod.models.competitors import METHODS, available_methods, make_method, weights_in_words
+from commod.models.competitors.base import Memory
 
 __all__ = [
     "EFFORT",
@@ -226,6 +227,7 @@ class Shared:
 
     def __init__(self) -> None:
         self.warm_start = WarmStart()
+        self.memory = Memory()
 
 
 @dataclass(frozen=True)
@@ -272,12 +274,11 @@ def train_cell(scene: Scene, cell: Cell, fairness: str, shared: Shared) -> Train
     arguments = taught.train.fit_arguments
     if method.edits:
         arguments["base_scores"] = taught.scores_train
+        arguments |= {"warm_start": shared.warm_start} if cell.method == "commod" else {"memory": shared.memory}
     else:  # a model of its own does not see f's scores
         arguments["X"] = scene.task.features(arguments["X"])
     if not method.weights:
         del arguments["sample_weight"]
-    if cell.method == "commod":
-        arguments["warm_start"] = shared.warm_start
     with judged_elsewhere():  # a point that may be improved on is a point all the same
         model.fit(**arguments)
     return Trained(model, scene, cell)
