@@ -172,8 +172,14 @@ def next_place(scale: Sequence[float], known: Mapping[float, np.ndarray]) -> flo
     for first in (0.0, float(length), length / 2):
         if first not in known:
             return first
-    ends = [(low, high) for low, high in pairwise(sorted(known)) if high - low > FINEST * length]
-    low, high = max(ends, key=lambda gap: (np.abs(known[gap[0]] - known[gap[1]]).mean(), gap[1] - gap[0], -gap[0]))
+    gaps = [(low, high) for low, high in pairwise(sorted(known)) if high - low > FINEST * length]
+
+    def width(ends: tuple[float, float]) -> tuple[float, float, float]:
+        low, high = ends
+        # Rounded: which of two equal gaps comes first may not hang on the last digit of a machine.
+        return round(float(np.abs(known[low] - known[high]).mean()), 9), high - low, -low
+
+    low, high = max(gaps, key=width)
     return (low + high) / 2
 
 
