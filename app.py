@@ -5,11 +5,14 @@ Streamlit imports this file once, for the server, and then runs it whenever some
 
 import streamlit as st
 
-from commod.dashboard.pages.explore.page import show
-from commod.dashboard.server.startup import server_options
-from commod.dashboard.views.frame import open_page
+from commod.dashboard.server.loading import one_at_a_time
 
 if __name__ == "__main__":
+    with one_at_a_time:
+        from commod.dashboard.pages.explore.page import show
+        from commod.dashboard.views.frame import open_page
     open_page(show)
 else:
-    server = st.App(__file__, **server_options())
+    from commod.dashboard.server.startup import server_options
+
+    server = st.App(__file__, **server_options(load="commod.dashboard.pages.explore.page"))

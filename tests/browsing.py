@@ -10,6 +10,7 @@ import urllib.request
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+import psutil
 from playwright.sync_api import sync_playwright
 
 from tests.waiting import wait_until
@@ -95,6 +96,11 @@ def running(command, folder, environment, log=None):
         except subprocess.TimeoutExpired:  # it compiles SHAP and does not listen
             server.kill()
             server.wait()
+
+
+def helpers_of(server):
+    """The processes that compute for a server, by its id: they alone lead sessions of their own."""
+    return [child for child in psutil.Process(server).children(recursive=True) if os.getsid(child.pid) == child.pid]
 
 
 @contextmanager

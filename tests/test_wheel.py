@@ -25,7 +25,8 @@ from packaging.requirements import Requirement
 
 from commod.cli import main
 from commod.dashboard.server.headers import headers
-from tests.browsing import ROOT, running, serve
+from tests.browsing import ROOT, helpers_of, running, serve
+from tests.waiting import wait_until
 from tests.wire import Wire
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
@@ -209,9 +210,9 @@ def test_the_installed_app_is_the_app(app, folder):
         config, theme, pages = told(wire)
         assert theme.light.primary_color == "#0060A0"
         assert len(pages) == 1 + len(own_files("pages"))
-        workers = psutil.Process(server.pid).children()
-        assert len(workers) == 5  # for settings, behind them, two that train an f of somebody's, one that looks at it
-        assert all(worker.status() != psutil.STATUS_ZOMBIE for worker in workers)
+        # For settings, behind them, two that train an f of somebody's, one that looks at it.
+        wait_until(lambda: len(helpers_of(server.pid)) == 5)
+        assert all(helper.status() != psutil.STATUS_ZOMBIE for helper in helpers_of(server.pid))
         wire.close()
         for page, words in [("data", "LSAC"), ("glossary", "P-Rule"), ("paper", "Table 1")]:
             wire_of_page = Wire(address, page=page)

@@ -265,9 +265,9 @@ async def bring_large(address, crowd, content):
 
 
 def resident(process):
-    """Bytes that a process and its children hold in memory, and its threads."""
+    """Bytes that a process and its children hold in memory, shared ones once, and its threads."""
     family = [process, *process.children(recursive=True)]
-    return sum(p.memory_info().rss for p in family), process.num_threads()
+    return sum(p.memory_full_info().pss for p in family), process.num_threads()
 
 
 async def watch(crowd, process):
@@ -279,6 +279,7 @@ async def watch(crowd, process):
 
 async def at_rest(process, patience=60):
     """Wait until a server and its processes have started and do nothing."""
+    await asyncio.sleep(10)  # until it has loaded its modules and begun to start them
     family = [process, *process.children(recursive=True)]
     for member in family:
         member.cpu_percent()

@@ -12,9 +12,9 @@ from streamlit.proto.WidgetStates_pb2 import WidgetState
 from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
 
-from commod.dashboard.jobs.scheduling import Kind
 from commod.dashboard.state.link import to_link
 from commod.dashboard.state.settings import GRIDS, Settings
+from tests.browsing import helpers_of
 from tests.wire import Tab, put
 
 PAUSE = 2.5
@@ -261,8 +261,7 @@ async def half_sent_requests(address, rng):
 
 async def stopped_helper(address, rng):
     """A helper process that is stopped (SIGSTOP), as one that hangs: it should be ended and replaced."""
-    kinds = (Kind.FOREGROUND.value, Kind.BACKGROUND.value)
-    helpers = [child for child in server_of(address).children(recursive=True) if child.cmdline()[-1:][0] in kinds]
+    helpers = helpers_of(server_of(address).pid)
     if not helpers:
         return "no helper process was found"
     one = rng.choice(helpers)

@@ -19,7 +19,7 @@ REST = 20.0  # seconds after the first picture
 
 
 def first_picture(browser, script, mark, environment):
-    """Seconds to the first picture, and bytes of the server and its processes a while later."""
+    """Seconds to the first picture, and bytes of the server and its processes a while later, shared ones once."""
     started = time.monotonic()
     with serve(script, environment) as address:
         healthy = time.monotonic() - started
@@ -35,7 +35,7 @@ def first_picture(browser, script, mark, environment):
             for process in psutil.process_iter(["cmdline"])
             if "streamlit" in (line := " ".join(process.info["cmdline"] or [])) and f"--server.port {port}" in line
         )
-        held = sum(process.memory_info().rss for process in (server, *server.children(recursive=True)))
+        held = sum(process.memory_full_info().pss for process in (server, *server.children(recursive=True)))
     return healthy, drawn, held
 
 

@@ -18,9 +18,8 @@ import psutil
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 
 from commod.charts.pareto import CURRENT
-from commod.dashboard.jobs.scheduling import Kind
 from commod.dashboard.state.settings import GRIDS
-from tests.browsing import serve
+from tests.browsing import helpers_of, serve
 from tests.wire import Tab, data_of
 
 PATIENCE = 300.0
@@ -128,10 +127,10 @@ class Stranger:
 def training_apart(pid):
     """Processes below this one that train an f of own data, that is, use a core."""
     found = []
-    for child in psutil.Process(pid).children(recursive=True):
-        with suppress(psutil.Error, IndexError):
-            if child.cmdline()[-1] == Kind.APART.value and child.cpu_percent(0.05) > 20:
-                found.append(child)
+    for helper in helpers_of(pid):
+        with suppress(psutil.Error):
+            if helper.nice() == 19 and helper.cpu_percent(0.05) > 20:
+                found.append(helper)
     return found
 
 
@@ -189,7 +188,7 @@ def main():
         pid = next(
             process.pid
             for process in psutil.Process().children(recursive=True)
-            if "streamlit" in " ".join(process.cmdline()) and "helper" not in " ".join(process.cmdline())
+            if "streamlit" in " ".join(process.cmdline())
         )
         asyncio.run(run(address, pid, asked.rows, asked.seconds))
 

@@ -43,7 +43,7 @@ def pool(environment):
     service.process_pool.clear()
     service.queue.clear()
     made = service.process_pool()
-    wait_until(lambda: all(worker.ready for worker in made.workers))
+    wait_until(lambda: len(made.workers) == made._numbers.total() and all(worker.ready for worker in made.workers))
     yield made
     for worker in made.workers:
         worker.close()

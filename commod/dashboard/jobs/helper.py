@@ -1,11 +1,11 @@
-"""A process that computes for the server, seen from inside: ``python -m commod.dashboard.jobs.helper``."""
+"""A process that computes for the server, seen from inside."""
 
 from __future__ import annotations
 
 import os
-import sys
 import time
 from contextlib import suppress
+from multiprocessing import parent_process
 from threading import Thread
 from typing import Any
 
@@ -13,7 +13,7 @@ import psutil
 
 from commod.dashboard.jobs import results  # noqa: F401 - loaded before it is ready, and it forgets data that must go
 from commod.dashboard.jobs.messages import Wire, pack, receive_parcel, send_parcel, unpack
-from commod.dashboard.jobs.scheduling import MAX_MEMORY, MAX_SECONDS, TELL, Kind, uses
+from commod.dashboard.jobs.scheduling import TELL, Kind, uses
 from commod.datasets import Task, add_task, forget_task, is_shipped
 from commod.experiments import Scene, prepare
 from commod.experiments.scene import SceneKey, has_trained, keep_trained, parts_of
@@ -25,12 +25,12 @@ class _Stopped(Exception):  # noqa: N818 - not an error: nobody wants the result
     """Ends work in a process."""
 
 
-def _serve(wire: Wire[Any, Any], *, apart: bool) -> None:
-    """Do what comes in, until the server is gone."""
+def _serve(wire: Wire[Any, Any], seconds: float | None) -> None:
+    """Do what comes in, each in at most so many `seconds` of a core, until the server is gone."""
     while True:
         kind, *rest = wire.recv()
-        if apart:
-            bound_time(MAX_SECONDS)
+        if seconds is not None:
+            bound_time(seconds)
         if kind == "work":
             wire.send(_work(wire, *rest))
         elif kind == "call":
@@ -107,29 +107,27 @@ def _packed_error(error: Exception, scene: Scene) -> bytes:
     return content
 
 
-def _end_with(server: int) -> None:
+def _end_with(server: Any) -> None:
     """End this process when the server is gone, also in the midst of work that hears nothing."""
-    while os.getppid() == server:
-        time.sleep(1)
+    server.join()
     os._exit(0)
 
 
-def _main() -> None:
-    wire: Wire[Any, Any] = Wire(int(sys.argv[1]))
-    kind = Kind(sys.argv[2])
-    Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
+def serve(wire: Wire[Any, Any], kind: Kind, *, seconds: float, memory: int, is_warmed_up: bool) -> None:
+    """Compute for the server at the other end of `wire` until it is gone.
+
+    A process apart takes at most so many `seconds` of a core for each thing, and `memory` beyond that of the modules.
+    """
+    os.setsid()  # Ctrl-C ends the server, and the server's end ends this
+    Thread(target=_end_with, args=(parent_process(),), daemon=True).start()
     if kind is Kind.BACKGROUND and uses("idle_class"):
         with suppress(AttributeError, OSError):  # where the system has such a thing, only time that nobody wants
             os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
-    if kind is Kind.BACKGROUND and os.environ.get("COMMOD_WARM_UP") != "0":
+    if kind is Kind.BACKGROUND and is_warmed_up:
         warm_up()
     if kind is Kind.APART:
         os.nice(19)
-        bound_memory(psutil.Process().memory_info().vms + MAX_MEMORY)
+        bound_memory(psutil.Process().memory_info().vms + memory)
     with suppress(EOFError, OSError):
         wire.send(("ready", None))
-        _serve(wire, apart=kind is Kind.APART)
-
-
-if __name__ == "__main__":
-    _main()
+        _serve(wire, seconds if kind is Kind.APART else None)

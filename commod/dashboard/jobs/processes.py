@@ -11,20 +11,18 @@ from __future__ import annotations
 import logging
 import os
 import signal
-import socket
-import subprocess
-import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from pathlib import Path
 from threading import Lock, Thread
 from typing import Any
 
 import psutil
 
 from commod.dashboard.jobs import helper
-from commod.dashboard.jobs.messages import Wire, pack, receive_parcel, send_parcel, unpack
+from commod.dashboard.jobs.forking import fork
+from commod.dashboard.jobs.messages import pack, receive_parcel, send_parcel, unpack
 from commod.dashboard.jobs.queue import Report, say
 from commod.dashboard.jobs.scheduling import (
     LOOK,
@@ -72,24 +70,15 @@ class WorkerProcess:
         self._start()
 
     def _start(self) -> None:
-        ours, theirs = socket.socketpair()
-        with theirs:
-            paths = [str(Path(__file__).parents[3]), os.environ.get("PYTHONPATH", "")]
-            environment = os.environ | {
-                "PYTHONPATH": os.pathsep.join(path for path in paths if path),
-                "OMP_NUM_THREADS": "1",
-                "OPENBLAS_NUM_THREADS": "1",
-            }
-            command = [sys.executable, "-P", "-m", helper.__name__, str(theirs.fileno()), self.kind.value]
-            self._process = subprocess.Popen(
-                command,
-                pass_fds=[theirs.fileno()],
-                env=environment,
-                stdin=subprocess.DEVNULL,
-                start_new_session=True,  # Ctrl-C ends the server, and the server's end ends it
-            )
-        self._wire: Wire[Any, Any] = Wire(ours.detach())
+        self._process, self._wire = fork(
+            helper.serve,
+            self.kind,
+            seconds=MAX_SECONDS,
+            memory=MAX_MEMORY,
+            is_warmed_up=os.environ.get("COMMOD_WARM_UP") != "0",
+        )
         self._ready = False
+        assert self._process.pid is not None  # it has been started
         self._pulse = _Pulse(self._process.pid)
 
     @property
@@ -117,7 +106,7 @@ class WorkerProcess:
         """End the process."""
         self._wire.close()
         self._process.kill()
-        self._process.wait()
+        self._process.join()
 
     def take(self) -> bool:
         """Take it for oneself; false if somebody has, or it is not ready."""
@@ -141,7 +130,7 @@ class WorkerProcess:
             if pulse.is_hung(expected=not (idle and self.ready)):
                 _log.warning("A process of kind %s hangs and is ended.", self.kind.value)
                 process.kill()
-            elif idle and process.poll() is not None:
+            elif idle and process.exitcode is not None:
                 self._lose()
         finally:
             if idle:
@@ -254,9 +243,9 @@ class WorkerProcess:
                 result = receive_parcel(self._wire)
             ended_well = not heavy
         except ConnectionError:
-            with suppress(subprocess.TimeoutExpired):
-                if self._process.wait(1) == -signal.SIGXCPU:
-                    raise ValueError(TOO_LONG) from None
+            self._process.join(1)
+            if self._process.exitcode == -signal.SIGXCPU:
+                raise ValueError(TOO_LONG) from None
             raise
         finally:
             if not ended_well:
@@ -317,17 +306,22 @@ class ProcessPool:
         How many for the background.
     apart : int
         How many in which an f is trained on data that somebody has brought, and all is computed if those are large.
+    after : float
+        Seconds until they are started.
     """
 
-    def __init__(self, foreground: int, background: int = 1, apart: int = 0) -> None:
+    def __init__(self, foreground: int, background: int = 1, apart: int = 0, after: float = 0.0) -> None:
         if os.name != "posix" or foreground == 0:
             foreground = background = apart = 0
-        numbers = {Kind.FOREGROUND: foreground, Kind.BACKGROUND: background, Kind.APART: apart}
-        self.workers = [WorkerProcess(kind) for kind, number in numbers.items() for _ in range(number)]
-        if self.workers:
-            Thread(target=self._look_after, name="look-after", daemon=True).start()
+        self._numbers = Counter({Kind.FOREGROUND: foreground, Kind.BACKGROUND: background, Kind.APART: apart})
+        self.workers: list[WorkerProcess] = []
+        if foreground:
+            Thread(target=self._look_after, args=(after,), name="look-after", daemon=True).start()
 
-    def _look_after(self) -> None:
+    def _look_after(self, after: float) -> None:
+        time.sleep(after)
+        for kind, number in self._numbers.items():
+            self.workers += [WorkerProcess(kind) for _ in range(number)]
         while True:
             time.sleep(WATCH)
             for worker in self.workers:
@@ -353,14 +347,14 @@ class ProcessPool:
         What is `large` waits for one of those in which others do not have their sliders in hand.
         """
         kind = Kind.APART if large else Kind.BACKGROUND if background else Kind.FOREGROUND
-        workers, until = self._of(kind), time.monotonic() + MAX_WAIT
+        until = time.monotonic() + MAX_WAIT
         while True:
-            for worker in workers:
+            for worker in self._of(kind):
                 if worker.take():
                     with suppress(ConnectionError):
                         return worker.compute(scene, function, arguments, report)
                     say(report, AGAIN)
-            if not (large and workers) or time.monotonic() > until:
+            if not (large and self._numbers[kind]) or time.monotonic() > until:
                 return function(*arguments, report)
             report(0.0)
             time.sleep(LOOK)
@@ -369,14 +363,14 @@ class ProcessPool:
         """Train the f of data that somebody has brought, in a process of its own, and keep its scene here."""
         task = load_task(key.data)
         say(report, f"Training f on 70 % of {len(task.y):,} rows; the bar shows the time used of at most {BOUND}")
-        if self._of(Kind.APART):
+        if self._numbers[Kind.APART]:
             keep_trained(key, self.call(helper.trained_parts, key, task, report=report, heavy=heavy))
         else:
             prepare(*key)
 
     def call(self, function: Callable[..., Any], *arguments: Any, report: Report, heavy: bool = False) -> Any:
         """``function(*arguments)`` in a process to itself, where there are processes."""
-        if not self._of(Kind.APART):
+        if not self._numbers[Kind.APART]:
             return function(*arguments)
         for _ in range(2):
             with suppress(ConnectionError):

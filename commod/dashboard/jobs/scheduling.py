@@ -76,6 +76,8 @@ class Kind(Enum):
     APART = "apart"  # what may take minutes or gigabytes: an f of data that somebody has brought, and large such data
 
 
+# Seconds before the processes of a server are started: the first visitor's first picture needs the cores meanwhile.
+START_PAUSE = 3.0
 # Seconds between two looks at a process at work, and between two messages about its progress.
 LOOK, TELL = 0.05, 0.15
 # Seconds between two looks at whether processes go on; after so many that a process was stopped by a signal, or did

@@ -11,6 +11,7 @@ from joblib import cpu_count
 
 from commod.dashboard.jobs.processes import ProcessPool
 from commod.dashboard.jobs.queue import Ticket, WorkQueue
+from commod.dashboard.jobs.scheduling import START_PAUSE
 from commod.dashboard.jobs.tasks import Task, base, is_prepared
 from commod.datasets import on_forget
 
@@ -34,7 +35,8 @@ def _apart() -> int:
 @st.cache_resource(show_spinner=False)
 def process_pool() -> ProcessPool:
     """The processes that compute for this server."""
-    return ProcessPool(_foreground(), _background(), _apart() + _background())  # and for other work on large data
+    # Those apart are for other work on large data, too. The first picture needs the cores more than they do.
+    return ProcessPool(_foreground(), _background(), _apart() + _background(), after=START_PAUSE)
 
 
 @st.cache_resource(show_spinner=False)

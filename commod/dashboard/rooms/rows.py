@@ -13,7 +13,6 @@ from sqlalchemy import Connection, Row, func, select
 
 from commod.dashboard.rooms.contents import Figures, Model, Person, Question, RoomError, Vote
 from commod.dashboard.rooms.schema import guesses
-from commod.datasets import TASKS
 
 # Who was seen so many seconds ago is still there.
 HERE_SECONDS = 30.0
@@ -69,6 +68,8 @@ def checked_word(text: str) -> str:
 
 def checked_link(link: str) -> str:
     """A setting as a link: on data that everybody has, and nobody's seat in it."""
+    from commod.datasets import TASKS  # which takes seconds: the server answers before
+
     if len(link) > LINK_LENGTH or not link.isascii() or not link.isprintable():
         raise RoomError("too_long")
     parameters = parse_qs(link)

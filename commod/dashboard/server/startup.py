@@ -1,24 +1,19 @@
-"""Once per server: what `streamlit.App` is told, what is loaded and frozen, and which data files cannot be used."""
+"""Once per server: what `streamlit.App` is told. Loads little, so that the server answers at once."""
 
 from __future__ import annotations
 
 import asyncio
-import gc
-import logging
-import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from functools import lru_cache
+from importlib import import_module
 from itertools import count
 from threading import Thread
 from typing import Any
 
 import streamlit as st
 from starlette.middleware import Middleware
-from threadpoolctl import threadpool_limits
 
 from commod.dashboard.jobs.scheduling import uses
-from commod.dashboard.jobs.service import process_pool
 from commod.dashboard.rooms import bounds, sweep
 from commod.dashboard.server import capacity
 from commod.dashboard.server.browser import BrowserCookie
@@ -26,6 +21,7 @@ from commod.dashboard.server.files import OwnFiles
 from commod.dashboard.server.gate import Gate, raw_answer
 from commod.dashboard.server.headers import SecurityHeaders
 from commod.dashboard.server.kept_sessions import KeptSessions
+from commod.dashboard.server.loading import one_at_a_time
 from commod.dashboard.server.log_limit import LogLimit, limit_logs
 from commod.dashboard.server.settings_check import check_settings
 from commod.dashboard.server.slow_requests import HEAD_SECONDS, SlowRequests
@@ -40,8 +36,6 @@ from commod.dashboard.streamlit_internals import (
     tell_values_until_known,
     wake_loop_once,
 )
-from commod.datasets import damaged_files
-from commod.explain.shap_comparison import warm_up
 
 # Between two looks at sessions whose time is over and at what was left out of the log.
 LOOK_SECONDS = 5.0
@@ -49,11 +43,13 @@ LOOK_SECONDS = 5.0
 LOOKS_TO_SWEEP = 12
 
 
-def server_options() -> dict[str, Any]:
-    """Keyword arguments of `streamlit.App`; a server that cannot be what it promises ends here, with a sentence."""
+def server_options(load: str) -> dict[str, Any]:
+    """Keyword arguments of `streamlit.App`; a server that cannot be what it promises ends here, with a sentence.
+
+    The module `load`, of the first page, is imported while browsers fetch what they need themselves.
+    """
     check_settings()
     bounds()
-    name_damaged_files()
     ignore_pages_folder()
     let_runs_end()
     tell_values_until_known()
@@ -70,6 +66,7 @@ def server_options() -> dict[str, Any]:
         accept_few_at_once(capacity.ACCEPTED_AT_ONCE)
         if uses("one_wake"):
             wake_loop_once(asyncio.get_running_loop())
+        Thread(target=_load, args=(load,), name="load", daemon=True).start()
         looking = asyncio.create_task(_look_after(kept, limit_logs()))
         async with send_at_once(app):
             yield
@@ -96,36 +93,8 @@ async def _look_after(kept: KeptSessions, limit: LogLimit) -> None:
             await asyncio.to_thread(sweep)
 
 
-@lru_cache(maxsize=1)
-def name_damaged_files() -> None:
-    """Say once in the server's log which data files cannot be used; the pages work on the others."""
-    for sentence in damaged_files().values():
-        logging.getLogger(__name__).error(sentence)
-
-
-@st.cache_resource(show_spinner=False)
-def start() -> None:
-    """After the imports: freeze what is loaded, start the processes, let SHAP compile.
-
-    Walking all of pandas and scikit-learn for garbage takes longer than a run of a page; frozen objects are not walked
-    (and Streamlit's own walk after every run is off, see .streamlit/config.toml). With COMMOD_WARM_UP=0 in the
-    environment SHAP compiles when it is needed.
-    """
-    name_damaged_files()
-    # One thread for each product of matrices, as in the processes: its last digit would else depend on who is at work.
-    threadpool_limits(limits=1, user_api="blas")
-    process_pool()
-    _freeze()
-    if os.environ.get("COMMOD_WARM_UP") != "0":
-        Thread(target=_compile_shap, name="warm-up", daemon=True).start()
-
-
-def _compile_shap() -> None:
-    warm_up()
-    _freeze()
-
-
-def _freeze() -> None:
-    if uses("gc_freeze"):
-        gc.collect()
-        gc.freeze()
+def _load(module: str) -> None:
+    with one_at_a_time:
+        import_module(module)
+        from commod.dashboard.server.ready import start
+    start()

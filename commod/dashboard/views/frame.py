@@ -13,7 +13,7 @@ import streamlit as st
 from PIL import Image
 
 from commod.dashboard.jobs.turns import in_turn
-from commod.dashboard.server.startup import start
+from commod.dashboard.server.ready import start
 from commod.dashboard.state import session
 from commod.dashboard.state.page_state import mirrored
 from commod.dashboard.state.settings import sound_data

@@ -6,8 +6,10 @@ import signal
 import subprocess
 import sys
 import time
+from collections import Counter
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from threading import Event, Thread, Timer
 from types import SimpleNamespace
 
@@ -30,6 +32,7 @@ from commod.experiments import prepare
 from commod.experiments import scene as scene_module
 from commod.experiments.scene import SceneKey, has_trained
 from tests.browsing import ROOT
+from tests.dashboard.jobs.odd_helper import serve_oddly
 from tests.waiting import wait_until
 
 SETTINGS = replace(defaults("law_school"), lambda_fair=2.0)
@@ -97,6 +100,7 @@ def test_progress_is_reported(process):
 def pool_with(*members):
     pool = processes.ProcessPool(0)
     pool.workers.extend(members)
+    pool._numbers = Counter(member.kind for member in members)
     return pool
 
 
@@ -247,8 +251,7 @@ ODD = ("bytes", "half a message", "an unknown word", "not a pair", "content that
 
 @pytest.mark.parametrize("odd", [*ODD, "deaf"])
 def test_a_process_that_answers_nonsense_or_nothing_is_given_up_and_the_work_done_here(impatient, monkeypatch, odd):
-    monkeypatch.setenv("ODD", odd)
-    monkeypatch.setattr(processes, "helper", SimpleNamespace(__name__="tests.dashboard.jobs.odd_helper"))
+    monkeypatch.setattr(processes, "helper", SimpleNamespace(serve=partial(serve_oddly, odd)))
     worker = processes.WorkerProcess()
     wait_until(lambda: worker.ready)
     first = worker._process.pid
@@ -332,12 +335,8 @@ def test_an_f_that_nobody_wants_any_more_is_ended_at_once(own, apart):
     ("name", "most", "sentence"),
     [("MAX_SECONDS", 1, processes.TOO_LONG), ("MAX_MEMORY", 30 * 2**20, processes.TOO_LARGE)],
 )
-def test_an_f_has_bounds_on_time_and_memory(own, tmp_path, monkeypatch, name, most, sentence):
-    # The process reads its bounds from the module: a copy of it with smaller ones is put before it.
-    (tmp_path / "sitecustomize.py").write_text(
-        f"import commod.dashboard.jobs.scheduling as rules\nrules.{name} = {most}\n"
-    )
-    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+def test_an_f_has_bounds_on_time_and_memory(own, monkeypatch, name, most, sentence):
+    monkeypatch.setattr(processes, name, most)
     bounded = processes.WorkerProcess(Kind.APART)
     wait_until(lambda: bounded.ready)
     with pytest.raises(ValueError, match=re.escape(sentence)):

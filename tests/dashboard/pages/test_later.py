@@ -7,7 +7,7 @@ from functools import cache
 
 import pytest
 
-from commod.dashboard.jobs import tasks
+from commod.dashboard.jobs import processes, tasks
 from commod.dashboard.jobs.later import model_json, watch_held_out
 from commod.dashboard.jobs.processes import TOO_LONG, WorkerProcess
 from commod.dashboard.jobs.results import fit_result, tree_of_changes
@@ -281,12 +281,9 @@ def test_files_that_take_too_much_are_said_to(monkeypatch):
 
 
 @pytest.mark.slow
-def test_the_process_that_reads_a_batch_is_ended_after_its_time(tmp_path, monkeypatch):
+def test_the_process_that_reads_a_batch_is_ended_after_its_time(monkeypatch):
     """For real, with a bound of a second and a batch that takes longer to read."""
-    (tmp_path / "sitecustomize.py").write_text(
-        "import commod.dashboard.jobs.scheduling as rules\nrules.MAX_SECONDS = 1\n"
-    )
-    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.setattr(processes, "MAX_SECONDS", 1)
     bounded = WorkerProcess(Kind.APART)
     wait_until(lambda: bounded.ready)
     heading, rows = batch().split(b"\n", 1)
