@@ -137,8 +137,8 @@ def lines_of(
     if method.knob is None:
         raise ValueError(f"{method.title} is not written yet and cannot be swept.")
     choices = [tuple(zip(method.others, chosen, strict=True)) for chosen in product(*method.others.values())]
-    seeds = method.seeds if models is None else 1
-    if models is None and task is not None and is_large(task):
+    is_usual, seeds = models is None, method.seeds if models is None else 1
+    if is_usual and task is not None and is_large(task):
         choices, seeds = [choices[(len(choices) - 1) // 2]], 1
         models = EFFORT_LARGE
     models = EFFORT if models is None else models
@@ -147,6 +147,8 @@ def lines_of(
         raise ValueError(f"{models} models of {method.title} cannot be shared among its {len(choices) * seeds} lines.")
     scale = method.knob.sweep
     values = [_value_at(scale, place) for place in np.linspace(0, len(scale) - 1, count)]
+    if is_usual and not method.knob.placed:
+        values = list(scale)
     return [
         [Cell(name, value, (*others, *form), seed) for value in values] for seed in range(seeds) for others in choices
     ]

@@ -39,7 +39,7 @@ class Knob:
     low: float
     high: float
     unchanged: float | None  # the value at which g = f, if there is one
-    placed: bool = True  # whether a sweep chooses its values by what comes out; else they are spread over the scale
+    placed: bool = True  # whether a sweep chooses its values by what comes out; else they are those declared
 
 
 @dataclass(frozen=True)
