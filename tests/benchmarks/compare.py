@@ -1,7 +1,7 @@
 """What every method gets and takes on one split: ``python -m tests.benchmarks.compare``.
 
 Of each method its models, the values of its knob, how many of the models differ, the widest gap in fairness between
-neighbours on test, and its seconds alone on one core. Then the time of all methods on all cores, against ``--limit``
+neighbours on test, and the seconds that a core works on it. Then the time of all methods on all cores, against ``--limit``
 seconds. It fails if a method gets more or fewer models than the others, or if the whole takes longer.
 
 ``--save FILE`` keeps the points. ``--against FILE`` tells what became of every method's frontier since: the area under
@@ -33,9 +33,9 @@ def alone(scene, names, fairness, share):
     print(f"{'':26}{'models':>7}{'values':>7}{'differ':>7}{'gap':>7}{'s':>7}   share {share:.0f} s")
     found, equal = [], True
     for name in names:
-        started = time.perf_counter()
+        started = time.process_time()  # what a core works, whoever else is on it
         sweep = sweep_method(scene, name, fairness)
-        took = time.perf_counter() - started
+        took = time.process_time() - started
         points = sweep.points
         found.append(points)
         equal &= len(points) == EFFORT
