@@ -21,7 +21,7 @@ from commod.metrics.figures import CRITERIA, figure_of, key_figures, title_of
 from commod.models import Commod, evaluate, figures_of
 from commod.models.base_models import BASE_MODELS, GIVEN_SCORES
 from commod.models.collapse import collapse_in_words, judged_elsewhere
-from commod.models.competitors import overview, overview_in_words
+from commod.models.competitors import available_methods, overview, overview_in_words
 from commod.models.threshold import check_threshold, logit_of_threshold
 from commod.uploads.limits import FILE_TYPES
 
@@ -80,15 +80,22 @@ def _parser() -> argparse.ArgumentParser:
     compare.add_argument("--jobs", type=int, default=-1, help="processes (default: one per core)")
     compare.set_defaults(run=_compare)
 
+    sweep = commands.add_parser("sweep", help="sweep methods over data sets and splits, here or on a Dask cluster")
+    sweep.add_argument("--out", type=Path, required=True, help="CSV file; FILE.jsonl beside it keeps what is finished")
+    sweep.add_argument("--dataset", action="append", help="name; may be repeated (default: the five that ship)")
+    sweep.add_argument("--methods", help="names, parted by commas (default: all)")
+    sweep.add_argument("--fairness", help=f"{' or '.join(CRITERIA)} (default: both)")
+    sweep.add_argument("--splits", type=int, default=10, help="train/test splits, seeds 0, 1, … (default 10)")
+    _add_backend(sweep)
+    sweep.set_defaults(run=_sweep)
+
     paper = commands.add_parser("paper", help="run the experiments of the paper and write their results")
     paper.add_argument(
         "experiment", nargs="?", help="table1, sensitivity, figure2, figure8, figure9 or figure10 (default: all)"
     )
     paper.add_argument("--dataset", action="append", help="law_school or compas (default: both)")
     paper.add_argument("--seeds", type=int, help="splits (default: 5; sensitivity 20; figure8 3)")
-    paper.add_argument("--backend", default="processes", help="serial, processes (default) or dask")
-    paper.add_argument("--scheduler", help="address of a Dask scheduler, tcp://… (default: a cluster on this machine)")
-    paper.add_argument("--jobs", type=int, default=-1, help="processes (default: one per core)")
+    _add_backend(paper)
     paper.add_argument("--out", type=Path, help="folder of the results (default: data/results)")
     paper.set_defaults(run=_paper)
 
@@ -213,6 +220,21 @@ def _add_model(parser: argparse.ArgumentParser) -> None:
     _add_update(parser)
     _add_scene(parser)
     parser.add_argument("--json", action="store_true", help="print one JSON object")
+
+
+def _add_backend(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--backend", help="serial, processes (default) or dask (default with --scheduler)")
+    parser.add_argument("--scheduler", help="address of a Dask scheduler, tcp://… (default: a cluster on this machine)")
+    parser.add_argument("--jobs", type=int, default=-1, help="processes (default: one per core)")
+
+
+def _where(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Where a grid is to be computed, and whom to tell how far it is."""
+    backend = arguments.backend or ("dask" if arguments.scheduler else "processes")
+    if arguments.scheduler and backend != "dask":
+        raise ValueError(f"--scheduler goes with --backend dask, not with {backend}.")
+    told = _progress if sys.stderr.isatty() else None
+    return {"backend": backend, "scheduler": arguments.scheduler, "n_jobs": arguments.jobs, "progress": told}
 
 
 def _add_update(parser: argparse.ArgumentParser) -> None:
@@ -410,6 +432,32 @@ def _compare(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def _sweep(arguments: argparse.Namespace) -> int:
+    from commod.experiments import grid_of, run_grid
+    from commod.experiments.grid import SWEPT
+
+    out: Path = arguments.out
+    if not out.absolute().parent.is_dir():
+        raise ValueError(f"The folder of --out {out} does not exist: make it first, or choose another.")
+    if arguments.splits < 1:
+        raise ValueError("--splits must be 1 or more.")
+    criteria = list(CRITERIA) if arguments.fairness is None else [arguments.fairness]
+    defined = dict.fromkeys(name for criterion in criteria for name in available_methods(criterion))
+    methods = list(defined) if arguments.methods is None else [name for name in arguments.methods.split(",") if name]
+    if unknown := [name for name in methods if name not in defined]:
+        raise ValueError(f"There is no method {unknown[0]!r} here: choose from {', '.join(defined)}.")
+    jobs = grid_of(arguments.dataset or SWEPT, methods, criteria, range(arguments.splits))
+    store, started = Path(f"{out}.jsonl"), time.perf_counter()
+    table = run_grid(jobs, store=store, measures=["checks"], **_where(arguments))
+    if sys.stderr.isatty():
+        print(file=sys.stderr)
+    table.to_csv(out, index=False)
+    failed = int((table["error"] != "").sum())
+    told = f"; {failed} of them failed, see the column error" if failed else ""
+    print(f"{len(table)} models in {out} after {time.perf_counter() - started:.0f} s{told}. {store} keeps them.")
+    return 0
+
+
 def _verify(arguments: argparse.Namespace) -> int:
     from commod.decisions import other_versions, read_record, verify_record
 
@@ -515,10 +563,7 @@ def _paper(arguments: argparse.Namespace) -> int:
             datasets=arguments.dataset or DATASETS,
             seeds=arguments.seeds,
             folder=arguments.out,
-            backend=arguments.backend,
-            scheduler=arguments.scheduler,
-            n_jobs=arguments.jobs,
-            progress=_progress if sys.stderr.isatty() else None,
+            **_where(arguments),
         )
         if sys.stderr.isatty():
             print(file=sys.stderr)

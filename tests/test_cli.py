@@ -9,7 +9,7 @@ from sklearn.linear_model import LogisticRegression
 from commod import Commod, evaluate, load_task
 from commod.cli import main
 from commod.datasets.example import example_table
-from commod.experiments import compare
+from commod.experiments import compare, grid
 from commod.explain.checks import CHECKS, MARKS
 
 KEYS = ["dataset", "fairness", "settings", "f", "g", "change_rate", "fit_seconds"]
@@ -82,6 +82,15 @@ def test_an_update_that_may_shift(capsys):
         (["compare", "german", "--methods", "roc"], "There is no method 'roc' for demographic parity"),
         (["compare", "german", "--out", "/nowhere/points.csv"], "The folder of --out"),
         (["compare", "german", "--fairness", "none"], "fairness must be one of"),
+        (["sweep", "--out", "/nowhere/all.csv"], "The folder of --out"),
+        (["sweep", "--out", "all.csv", "--splits", "0"], "--splits must be 1 or more"),
+        (["sweep", "--out", "all.csv", "--methods", "lpp,roc"], "There is no method 'roc' here"),
+        (["sweep", "--out", "all.csv", "--fairness", "none"], "fairness must be one of"),
+        (["sweep", "--out", "all.csv", "--dataset", "moon"], "There is no task 'moon'"),
+        (
+            ["sweep", "--out", "all.csv", "--backend", "serial", "--scheduler", "tcp://127.0.0.1:9"],
+            "--scheduler goes with --backend dask, not with serial",
+        ),
     ],
 )
 def test_bad_input_is_one_sentence_and_exit_code_2(arguments, message, capsys):
@@ -103,6 +112,23 @@ def test_compare_writes_all_points(capsys, tmp_path):
     assert points["method"].unique().tolist() == ["lpp", "oracle_roc"]
     assert "26 models in" in capsys.readouterr().out
     pd.testing.assert_frame_equal(points, compare("german", methods=["lpp", "oracle_roc"], n_jobs=1))
+
+
+def test_a_sweep_goes_on_where_it_was(capsys, tmp_path, monkeypatch):
+    out = tmp_path / "all.csv"
+    command = ["sweep", "--out", str(out), "--dataset", "german", "--methods", "oracle_roc,fst", "--backend", "serial"]
+    command += ["--fairness", "demographic_parity", "--splits"]
+    assert main([*command, "1"]) == 0
+    assert f"26 models in {out} after" in capsys.readouterr().out
+    first = pd.read_csv(out)
+    trained, made = [], grid.fit_cell
+    monkeypatch.setattr(grid, "fit_cell", lambda scene, *given: trained.append(scene.seed) or made(scene, *given))
+    assert main([*command, "2"]) == 0
+    assert trained == [1] * 26
+    both = pd.read_csv(out)
+    assert {"accuracy", "p_rule", "change_rate", "right", "sure", "error"} <= set(both)
+    pd.testing.assert_frame_equal(both[both["split"] == 0].reset_index(drop=True), first, check_exact=True)
+    assert len((tmp_path / "all.csv.jsonl").read_text().splitlines()) == len(both) == 52
 
 
 def test_a_place_that_cannot_be_written_to_is_one_sentence(capsys, tmp_path):

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Generator, Sequence
+from concurrent.futures import CancelledError
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
-from itertools import product
+from functools import lru_cache
+from itertools import groupby, product
 from pathlib import Path
+from threading import get_ident
 from typing import Any
 
 import pandas as pd
@@ -16,26 +19,32 @@ from joblib import Parallel, delayed
 
 from commod.datasets import Task, add_task, is_known, is_shipped, load_task
 from commod.experiments.measure import MEASURES, row_of
-from commod.experiments.scene import prepare
+from commod.experiments.scene import Scene, SceneKey, prepare
 from commod.experiments.sweep import Cell, Shared, about_cell, fit_cell, lines_of
 from commod.installation import MissingExtraError, needs_extra
 from commod.models.competitors import METHODS
 from commod.models.threshold import ONE_HALF
 from commod.models.validation import check_choice
 
-__all__ = ["BACKENDS", "Job", "grid_of", "run_grid"]
+__all__ = ["BACKENDS", "SWEPT", "Job", "grid_of", "run_grid"]
 
 BACKENDS = ("serial", "processes", "dask")
+# What is swept if nothing else is asked for: what ships, but law_school_full, of whose people law_school is a part.
+SWEPT = ("law_school", "compas", "adult", "german", "hiring")
 # Seconds to wait for the scheduler.
 DASK_TIMEOUT = 10
+# Lines of which a process keeps what their models share.
+LINES = 4
 
 # (cells done, cells in all, seconds left as far as can be told)
 Progress = Callable[[int, int, float | None], None]
+# (job of one model, its row, seconds of a core that it took)
+Finished = tuple["Job", dict[str, Any], float]
 
 
 @dataclass(frozen=True)
 class Job:
-    """Models that one process trains one after the other: a line of a method's sweep on one scene."""
+    """Models of a line of a method's sweep on one scene."""
 
     dataset: str
     base_model: str
@@ -51,9 +60,14 @@ class Job:
         return json.dumps([*parts, cell.method, cell.value, dict(cell.others), cell.seed], sort_keys=True)
 
     @property
+    def scene(self) -> SceneKey:
+        """What its models are trained on."""
+        return SceneKey(self.dataset, self.base_model, self.split, self.threshold)
+
+    @property
     def cost(self) -> float:
-        """In models of a quick method."""
-        return len(self.cells) * METHODS[self.cells[0].method].cost
+        """About how long it takes, in models of a quick method on one row: four times the rows take twice as long."""
+        return len(self.cells) * METHODS[self.cells[0].method].cost * len(load_task(self.dataset).y) ** 0.5
 
 
 def grid_of(
@@ -124,79 +138,147 @@ def run_grid(
         check_choice("measures", measure, MEASURES)
     finished = _read(store)
     wanted = [job.key(cell) for job in jobs for cell in job.cells]
-    left = [_without(job, finished) for job in jobs]
-    left = [job for job in left if job.cells]
-    # The slow ones first, so that no core waits for one at the end.
-    left.sort(key=lambda job: -job.cost)
-    clock = _Clock(sum(job.cost for job in left), len(wanted), sum(key in finished for key in wanted), progress)
-    with _parallel(backend, n_jobs, scheduler) as run:
-        own = {job.dataset: load_task(job.dataset) for job in left if not is_shipped(job.dataset)}
-        for job, rows in run(delayed(_run_job)(job, tuple(measures), own.get(job.dataset)) for job in left):
-            _append(store, rows)
-            finished |= rows
-            clock.tick(job)
+    kept = len(finished.keys() & set(wanted))
+    each = {job.key(cell): replace(job, cells=(cell,)) for job in jobs for cell in job.cells}
+    # The slow ones first, so that no core waits for one at the end; the models of a line stay side by side.
+    left = sorted((job for key, job in each.items() if key not in finished), key=lambda job: -job.cost)
+    clock = _Clock(sum(job.cost for job in left), len(each), kept, progress)
+    run = _on_dask(left, measures, n_jobs, scheduler) if backend == "dask" else _here(left, measures, backend, n_jobs)
+    try:
+        with closing(run):
+            for job, row, seconds in run:
+                key = job.key(job.cells[0])
+                _append(store, key, row, seconds)
+                finished[key] = row
+                clock.tick(job)
+    except _SchedulerLostError:
+        where = f"kept in {store}" if store else "lost, because no file was given to keep them in"
+        raise ValueError(
+            f"The Dask scheduler{f' at {scheduler}' if scheduler else ''} was lost. {clock.done:,} of {clock.total:,} "
+            f"models are finished and {where}. Start a scheduler and workers, then the same command again: it trains "
+            f"{'the others only' if store else 'all of them'}."
+        ) from None
     return pd.DataFrame([finished[key] for key in wanted])
 
 
-def _without(job: Job, finished: dict[str, Any]) -> Job:
-    left = tuple(cell for cell in job.cells if job.key(cell) not in finished)
-    return replace(job, cells=left)
+def _scene_of(key: SceneKey, own: Task | None, *, ready: bool = False) -> Scene:
+    """A scene, where this runs.
 
-
-def _run_job(job: Job, measures: tuple[str, ...], own: Task | None) -> tuple[Job, dict[str, dict[str, Any]]]:
-    """Train the models of a job where this runs; a model that fails is a row with its reason.
-
-    `own` is the data set if it does not ship with the project: another process does not know it.
+    `own` is the data set if it does not ship with the project: another process does not know it. `ready`: with what
+    its models would else compute once in every process that gets it.
     """
     if own is not None and not is_known(own.name):
         add_task(own)
-    rows: dict[str, dict[str, Any]] = {}
-    scene, shared = prepare(job.dataset, job.base_model, job.split, job.threshold), Shared()
-    for cell in job.cells:
-        about = about_cell(scene, cell, job.fairness) | {"error": ""}
-        try:
-            row = about | row_of(scene, fit_cell(scene, cell, job.fairness, shared), measures)
-        except MissingExtraError:  # the same for every model of the method, and soon put right
-            raise
-        except Exception as error:  # recorded, so that the rest of the grid goes on
-            row = about | {"error": f"{type(error).__name__}: {error}"}
-        rows[job.key(cell)] = row
-    return job, rows
+    scene = prepare(*key)
+    if ready:
+        _ = scene.sampled.membership
+    return scene
+
+
+@lru_cache(maxsize=LINES)
+def _shared_of(line: tuple[Any, ...], thread: int) -> Shared:
+    """What the models of a line share that one thread trains."""
+    return Shared()
+
+
+def _train(scene: Scene, job: Job, measures: Sequence[str]) -> Finished:
+    """Train the one model of a job; if that fails, its row has the reason."""
+    (cell,) = job.cells
+    shared = _shared_of((replace(job, cells=()), cell.method, cell.others, cell.seed), get_ident())
+    about, started = about_cell(scene, cell, job.fairness) | {"error": ""}, time.thread_time()
+    try:
+        row = about | row_of(scene, fit_cell(scene, cell, job.fairness, shared), measures)
+    except MissingExtraError:  # the same for every model of the method, and soon put right
+        raise
+    except Exception as error:  # recorded, so that the rest of the grid goes on
+        row = about | {"error": f"{type(error).__name__}: {error}"}
+    return job, row, time.thread_time() - started
 
 
 # ---- where it runs ----
 
 
-@contextmanager
-def _parallel(backend: str, n_jobs: int, scheduler: str | None) -> Iterator[Callable[[Iterable[Any]], Iterable[Any]]]:
-    """Something that runs jobs and yields their results as they come in."""
-    if backend != "dask":
-        yield Parallel(n_jobs=1 if backend == "serial" else n_jobs, return_as="generator_unordered")
-        return
+def _here(jobs: Sequence[Job], measures: Sequence[str], backend: str, n_jobs: int) -> Generator[Finished]:
+    """In this process or in others of this machine; each prepares the scenes that it needs."""
+    own = _own_tasks(jobs)
+    parallel = Parallel(n_jobs=1 if backend == "serial" else n_jobs, return_as="generator_unordered")
+    yield from parallel(delayed(_prepare_and_train)(job, own.get(job.dataset), measures) for job in jobs)
+
+
+def _prepare_and_train(job: Job, own: Task | None, measures: Sequence[str]) -> Finished:
+    return _train(_scene_of(job.scene, own), job, measures)
+
+
+def _own_tasks(jobs: Sequence[Job]) -> dict[str, Task]:
+    return {job.dataset: load_task(job.dataset) for job in jobs if not is_shipped(job.dataset)}
+
+
+class _SchedulerLostError(Exception):
+    """The scheduler does not answer any more: what was under way is gone, what was handed over is not."""
+
+
+def _on_dask(jobs: Sequence[Job], measures: Sequence[str], n_jobs: int, scheduler: str | None) -> Generator[Finished]:
+    """On a Dask cluster. A scene is prepared by one worker, which Dask prefers for its models; others fetch it."""
     with needs_extra("The backend dask", "dask"):
         from dask.distributed import Client, LocalCluster, as_completed
-    cluster: Any = scheduler
-    if scheduler is None:
-        workers = None if n_jobs < 1 else n_jobs
-        cluster = LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=None)
+    with ExitStack() as stack:
+        cluster: Any = scheduler
+        if scheduler is None:
+            workers = None if n_jobs < 1 else n_jobs
+            cluster = LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=None)
+            stack.enter_context(cluster)
+        try:
+            client: Any = stack.enter_context(Client(cluster, timeout=DASK_TIMEOUT))
+        except OSError:
+            raise ValueError(
+                f"There is no Dask scheduler at {scheduler}: start one with 'dask scheduler' and workers with 'dask "
+                "worker ADDRESS', or leave --scheduler out."
+            ) from None
+        lost = False
+        # All are awaited even if the scheduler is lost: some may have come in that were not looked at yet.
+        for batch in as_completed(_submit(client, jobs, measures)).batches():
+            for future in batch:
+                if future.status == "error":
+                    _raise_error_of(future)
+            here = [future for future in batch if future.status == "finished"]
+            lost |= len(here) < len(batch)
+            try:
+                rows = client.gather(here)
+            except (CancelledError, OSError):
+                lost = True
+            else:
+                yield from rows
+        if lost:
+            raise _SchedulerLostError
+
+
+def _raise_error_of(future: Any) -> None:
+    from dask.distributed import KilledWorker
+
     try:
-        client: Any = Client(cluster, timeout=DASK_TIMEOUT)
-    except OSError:
+        future.result()
+    except KilledWorker as error:
         raise ValueError(
-            f"There is no Dask scheduler at {scheduler}: start one with 'dask scheduler' and workers with 'dask worker "
-            "ADDRESS', or leave --scheduler out."
+            f"{error.task} ended every worker that tried it, probably for want of memory: give workers more (dask "
+            "worker --memory-limit), then the same command again."
         ) from None
 
-    def run(calls: Iterable[Any]) -> Iterator[Any]:
-        # Not through joblib: on a cluster of one thread it would compute here, and wait for what it sends away below.
-        submitted = [client.submit(function, *some, pure=False, **named) for function, some, named in calls]
-        for done in as_completed(submitted):
-            yield done.result()
 
-    with client:
-        yield run
-    if scheduler is None:
-        cluster.close()
+def _submit(client: Any, jobs: Sequence[Job], measures: Sequence[str]) -> list[Any]:
+    """Futures of all models; those of a method on a data set have one name, by which Dask learns how long they take."""
+    own = _own_tasks(jobs)
+    asking = {job.scene for job in jobs if METHODS[job.cells[0].method].uses_membership}
+    scenes = {
+        key: client.submit(_scene_of, key, own.get(key.data), ready=key in asking, pure=False, priority=1)
+        for key in dict.fromkeys(job.scene for job in jobs)
+    }
+    futures = []
+    for rank, ((dataset, method), group) in enumerate(groupby(jobs, lambda job: (job.dataset, job.cells[0].method))):
+        some = list(group)
+        needed = [scenes[job.scene] for job in some]
+        name = f"{dataset}.{method}"
+        futures += client.map(_train, needed, some, measures=tuple(measures), key=name, pure=False, priority=-rank)
+    return futures
 
 
 # ---- what is finished ----
@@ -216,11 +298,11 @@ def _read(store: Path | None) -> dict[str, dict[str, Any]]:
     return rows
 
 
-def _append(store: Path | None, rows: dict[str, dict[str, Any]]) -> None:
+def _append(store: Path | None, key: str, row: dict[str, Any], seconds: float) -> None:
     if store is None:
         return
     store.parent.mkdir(parents=True, exist_ok=True)
-    text = "".join(json.dumps({"key": key, "row": row}) + "\n" for key, row in rows.items())
+    text = json.dumps({"key": key, "row": row, "seconds": round(seconds, 4)}) + "\n"
     with store.open("a+") as file:
         # After a kill in the middle of a line, what follows must not be glued to it.
         file.seek(0, 2)

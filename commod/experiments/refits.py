@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -11,7 +13,10 @@ from commod.experiments.scene import Scene
 from commod.experiments.sense import shares_of_decisions
 from commod.experiments.sweep import Cell, Report, Shared, train_cell
 
-__all__ = ["MIN_REFITS", "Refits", "n_refits", "refit", "resampled"]
+__all__ = ["MIN_REFITS", "Ladders", "Refits", "n_refits", "refit", "resampled"]
+
+# Of each refit of a model, by its number: the way up to its λ_fair, by which one at another λ_fair is quicker.
+Ladders = dict[int, Mapping[float, Any]]
 
 # As many refits as take some five seconds on one core, in tens, and at least 30. How many is counted from the size of
 # the encoded table, not timed: a model gets the same refits on every machine. A refit of the default solver takes about
@@ -42,6 +47,13 @@ class Refits:
 
     def __len__(self) -> int:
         return len(self.figures)
+
+    @classmethod
+    def joined(cls, parts: Sequence[Refits]) -> Refits:
+        """The refits of several parts together."""
+        frames = ([getattr(part, name) for part in parts] for name in ("figures", "shares"))
+        changes = np.stack([part.changes for part in parts]).sum(axis=0, dtype=np.int32)
+        return cls(changes, *(pd.concat(each, ignore_index=True) for each in frames))
 
     @property
     def nbytes(self) -> int:
@@ -77,7 +89,16 @@ def resampled(scene: Scene, seed: int) -> Scene:
     return scene.learning_from(rows)
 
 
-def refit(scene: Scene, cell: Cell, fairness: str, *, count: int | None = None, report: Report | None = None) -> Refits:
+def refit(
+    scene: Scene,
+    cell: Cell,
+    fairness: str,
+    *,
+    count: int | None = None,
+    first: int = 0,
+    ladders: Ladders | None = None,
+    report: Report | None = None,
+) -> Refits:
     """Fit a model of any method again on bootstrap samples of the training rows.
 
     Parameters
@@ -86,6 +107,11 @@ def refit(scene: Scene, cell: Cell, fairness: str, *, count: int | None = None, 
         Method and settings.
     count : int, optional
         How many times; default, see `n_refits`.
+    first : int
+        Number of the first: each number has its own sample.
+    ladders : dict, optional
+        Filled with what refits of COMMOD pass on their way up, by their number. Given again at another λ_fair, all
+        else being equal, it makes them quicker, not others.
     report : callable, optional
         Called with the share done after every refit; what it raises ends the work.
     """
@@ -94,12 +120,15 @@ def refit(scene: Scene, cell: Cell, fairness: str, *, count: int | None = None, 
     had = before == scene.task.spec.favourable
     changes = np.zeros(len(before), dtype=np.int32)
     figures, shares = [], []
-    for i in range(count):
-        after = (train_cell(resampled(scene, i), cell, fairness, Shared()).margin(scene.test) > 0).astype(int)
+    for done, i in enumerate(range(first, first + count), start=1):
+        shared = Shared(None if ladders is None else ladders.get(i))
+        after = (train_cell(resampled(scene, i), cell, fairness, shared).margin(scene.test) > 0).astype(int)
+        if ladders is not None:
+            ladders[i] = shared.warm_start.rungs
         changes += after != before
         figures.append(scene.figures(after))
         worse_off = float(np.average(had & (after != before), weights=scene.test.weight))
         shares.append(shares_of_decisions(scene, after) | {"worse_off": worse_off})
         if report is not None:
-            report((i + 1) / count)
+            report(done / count)
     return Refits(changes, pd.DataFrame(figures), pd.DataFrame(shares))

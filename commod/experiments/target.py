@@ -25,13 +25,33 @@ from commod.models.base_models import train_base_model
 from commod.models.base_scores import BaseModel
 from commod.models.validation import check_choice
 
-__all__ = ["LAMBDA_GRIDS", "Target", "find_settings"]
+__all__ = ["LAMBDA_GRIDS", "SoFar", "Target", "find_settings"]
 
 COARSE_FAIR = (0.0, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0, 5.0, 6.0, 8.0, 10.0)
 COARSE_RATIO = (0.0, 0.05, 0.2, 0.5)
 # λ_ratio and λ_concepts that are tried beside these: few features, far from f, can reach what nothing else does.
 FAR_LINE = (0.0, 1.0)
 FINE_STEPS = 2
+
+
+@dataclass(frozen=True)
+class SoFar:
+    """What a search has found before it is done: how many settings it has tried of about how many, and the best."""
+
+    tried: int
+    about: int
+    criterion: str
+    settings: dict[str, Any]
+    validation: dict[str, float]
+
+    @property
+    def best(self) -> str:
+        """The best setting so far in words."""
+        shown = self.validation
+        return (
+            f"{_value_words(self.criterion, shown['fairness'])}, {shown['change_rate']:.1%} changed, on held-out "
+            f"people; on new people all limits are kept with a probability of {shown['chance']:.0%}"
+        )
 
 
 @dataclass(frozen=True)
@@ -143,6 +163,7 @@ def find_settings(
     direction: str = "both",
     features: Sequence[str] | None = None,
     report: Callable[[float], None] | None = None,
+    tell: Callable[[SoFar], None] | None = None,
 ) -> Target:
     """The most accurate COMMOD model that is fair enough and changes few enough decisions, or why there is none.
 
@@ -176,6 +197,8 @@ def find_settings(
         Form of the models that are tried, as `Commod` has them; which outcome is favourable, the task says.
     report : callable, optional
         Called with the share done; what it raises ends the search.
+    tell : callable, optional
+        Called with what was found so far, before each report.
     """
     check_choice("criterion", criterion, tuple(CRITERIA))
     _check_share("min_fairness", min_fairness)
@@ -207,6 +230,10 @@ def find_settings(
     total = len(lines) * len(COARSE_FAIR) + 16  # and about as many as the refinement takes
 
     def told() -> None:
+        if tell is not None:
+            best = search.leader()
+            settings = arguments_of(best, k) | search.form
+            tell(SoFar(len(search.tried), total, criterion, settings, search.tried[best]))
         if report is not None:
             report(min(0.98, len(search.tried) / total))
 

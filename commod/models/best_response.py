@@ -13,7 +13,7 @@ found: the same for every target that passes the rung, so that neighbouring sett
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -167,9 +167,16 @@ class WarmStart:
     fits that differ in λ_fair only (or in the number of concepts, which plays no part here); each then gives exactly
     what it would give alone. An object that does not match the data or the setting is filled anew. What depends on the
     rows alone (their encoding) is kept as long as the same object is passed as X, which must not be changed meanwhile.
+
+    Parameters
+    ----------
+    rungs : dict, optional
+        ``rungs`` of another such object that was passed to fits on equal data at an equal setting. They are small,
+        where the object itself holds the rows; that data and setting are equal is not checked.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, rungs: Mapping[float, _Point] | None = None) -> None:
+        self.rungs: dict[float, _Point] = dict(rungs or {})
         self._made_for: tuple[TrainingData, LossWeights, Any] | None = None
         self._derived: dict[str, tuple[tuple[Any, ...], Any]] = {}
 
@@ -188,6 +195,7 @@ class WarmStart:
             same_setting = replace(at, fair=0.0) == replace(weights, fair=0.0) and np.array_equal(norm, ratio_norm)
             if same_setting and known.equals(data):
                 return
+            self.rungs = {}
         form = ratio_form(ratio_norm, data, weights.acts_on)
         unit = shift_unit(data, weights.acts_on) if weights.affine else 0.0
         self.problem = LinearProblem(data.sorted_for(weights.by_label), weights, form, unit)
@@ -203,7 +211,6 @@ class WarmStart:
         self.slope = self.problem
         if few is not data:
             self.slope = LinearProblem(few.sorted_for(weights.by_label), weights, form, unit)
-        self.rungs: dict[float, _Point] = {}
         self._made_for = (data, weights, ratio_norm)
 
     def widened(self, point: _Point) -> _Point:

@@ -281,6 +281,10 @@ class Commod(EditedModel):
         data = TrainingData(encoded, logit, labels, sensitive, line, n_groups, given.weight)
         ratio_norm = self.ratio_norm if isinstance(self.ratio_norm, str) else given.those(np.asarray(self.ratio_norm))
         with single_threaded():
+            # Before the solver, whose matrices are as large as that of this.
+            distances = warm_start.derive(
+                "distances", (encoded,), lambda: feature_distances(encoded, origins, given.weight)
+            )
             if self.features is None:
                 solution = self._solve(data, weights, ratio_norm, callback, warm_start)
             else:
@@ -288,9 +292,6 @@ class Commod(EditedModel):
                 few = warm_start.derive(f"columns {columns.tolist()}", (encoded,), lambda: encoded[:, columns])
                 solution = self._solve(replace(data, X=few), weights, ratio_norm, callback, warm_start)
                 solution = solution.spread(columns, len(origins))
-            distances = warm_start.derive(
-                "distances", (encoded,), lambda: feature_distances(encoded, origins, given.weight)
-            )
             reading = read_concepts(solution, distances, self._names(encoder), self.n_concepts)
 
         # Nothing above touches a fitted attribute: a fit that fails or is interrupted leaves the old model whole.

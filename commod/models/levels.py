@@ -50,14 +50,19 @@ class Levels:
 
     def __init__(self, X: Array, logit: Array, objective: ScoreObjective, sensitive: Array) -> None:
         self.objective = objective
-        features = np.ascontiguousarray(X.T)
-        low, high = features.min(axis=1), features.max(axis=1)
-        inside = features == high[:, None]
-        self.columns = np.flatnonzero((high > low) & (inside | (features == low[:, None])).all(axis=1))
+        low, high = X.min(axis=0), X.max(axis=0)
+        # One column after the other: all at once would be as large as the features.
+        inside = {
+            j: column == high[j]
+            for j, column in enumerate(X.T)
+            if high[j] > low[j] and ((column == high[j]) | (column == low[j])).all()
+        }
+        self.columns = np.array([*inside], dtype=int)
         self.low, self.gap = low[self.columns], (high - low)[self.columns]
         # The members of all levels under one another, level by level.
-        of_level, self.members = np.nonzero(inside[self.columns])
-        self.of_level = of_level
+        members = [np.flatnonzero(of_column) for of_column in inside.values()]
+        self.members = np.concatenate([np.array([], dtype=int), *members])
+        self.of_level = np.repeat(np.arange(len(members)), [len(rows) for rows in members])
         self.logit = logit[self.members]
         self.weight = None if objective.weight is None else objective.weight[self.members]
         self.sizes = self._per_level(np.ones(len(self.members)))

@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections import Counter
 
 import pandas as pd
 import pytest
@@ -85,7 +86,8 @@ def test_a_model_that_fails_is_recorded_and_the_rest_goes_on(tmp_path):
     assert "cannot be more than 0.5" in table["error"].iloc[1]
     assert table["accuracy"].isna().tolist()[:2] == [False, True]
     assert len(table) == 2 + len(small()[0].cells)
-    assert len(store.read_text().splitlines()) == len(table)
+    assert len(store.read_text().splitlines()) == len(table) - 1  # margin 0.1 is in both, and trained once
+    pd.testing.assert_series_equal(table.iloc[0], table.iloc[2 + 5], check_names=False, check_exact=True)
 
 
 @pytest.mark.slow
@@ -103,7 +105,7 @@ def test_progress_tells_how_long_it_will_take():
     seen = []
     run_grid(small()[:3], backend="serial", progress=lambda *told: seen.append(told))
     assert seen[0] == (0, 39, None)
-    assert [told[0] for told in seen] == [0, 13, 26, 39]
+    assert [told[0] for told in seen] == list(range(40))  # after every model
     assert seen[-1][2] == 0.0
     assert seen[1][2] > 0
 
@@ -116,63 +118,125 @@ def test_without_dask_the_backend_says_what_to_install(monkeypatch):
         run_grid(small()[:1], backend="cloud")
 
 
-@pytest.fixture
-def cluster(tmp_path):
-    """A Dask scheduler and two worker processes on loopback."""
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT": "30s"}
-    python = [sys.executable, "-m"]
-    log = tmp_path / "scheduler.log"
-    quiet = {"cwd": tmp_path, "env": environment}
-    with log.open("w") as out:
-        scheduler = subprocess.Popen(
-            [*python, "distributed.cli.dask_scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard"],
-            stdout=out,
-            stderr=out,
-            **quiet,
-        )
-    workers = []
-    try:
+# In a worker: a line for every model that it has trained.
+TELL = """
+import json
+from commod.experiments import grid, sweep
+
+
+def fit_cell(scene, cell, fairness, shared):
+    model = sweep.fit_cell(scene, cell, fairness, shared)
+    with open({log!r}, "a") as file:
+        file.write(json.dumps([fairness, cell.method, cell.value]) + "\\n")
+    return model
+
+
+grid.fit_cell = fit_cell
+"""
+
+
+class Cluster:
+    """A Dask scheduler and two workers on loopback, all processes of their own that can be killed."""
+
+    def __init__(self, folder):
+        self.log = folder / "trained.jsonl"
+        self.log.touch()
+        preload = folder / "tell.py"
+        preload.write_text(TELL.format(log=str(self.log)))
+        environment = {**os.environ, "PYTHONPATH": str(ROOT), "DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT": "30s"}
+        self.folder, self.preload, self.processes = folder, preload, []
+        self.how = {"cwd": folder, "env": environment, "stderr": subprocess.STDOUT}
+
+    def start(self):
+        """Its address; what ran before is gone."""
+        self.end()
+        out = self.folder / "scheduler.txt"
+        self.scheduler = self._run(out, "dask_scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard")
         deadline = time.monotonic() + 60
-        while not (found := re.search(r"tcp://127\.0\.0\.1:\d+", log.read_text())):
-            assert time.monotonic() < deadline, log.read_text()
+        while not (found := re.search(r"tcp://127\.0\.0\.1:\d+", out.read_text())):
+            assert time.monotonic() < deadline, out.read_text()
             time.sleep(0.2)
-        address = found[0]
-        for _ in range(2):
-            command = [
-                *python,
-                "distributed.cli.dask_worker",
-                address,
-                "--nthreads",
-                "1",
-                "--no-nanny",
-                "--no-dashboard",
-            ]
-            workers.append(subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, **quiet))
-        yield address, workers
-    finally:
-        for process in [*workers, scheduler]:
+        options = ["--nthreads", "1", "--no-nanny", "--no-dashboard", "--preload", str(self.preload)]
+        self.workers = [self._run(self.folder / f"worker{i}.txt", "dask_worker", found[0], *options) for i in range(2)]
+        return found[0]
+
+    def _run(self, out, module, *options):
+        with out.open("w") as file:
+            command = [sys.executable, "-m", f"distributed.cli.{module}", *options]
+            self.processes.append(subprocess.Popen(command, stdout=file, **self.how))
+        return self.processes[-1]
+
+    def end(self):
+        for process in self.processes:
             process.kill()
             process.wait()
+
+    def trained(self):
+        """How often each model was trained, by any worker."""
+        return Counter(map(tuple, map(json.loads, self.log.read_text().splitlines())))
+
+
+@pytest.fixture
+def cluster(tmp_path):
+    made = Cluster(tmp_path)
+    try:
+        yield made
+    finally:
+        made.end()
+
+
+def kept_in(store):
+    rows = [json.loads(line)["row"] for line in store.read_text().splitlines()]
+    models = [(row["fairness"], row["method"], row["value"]) for row in rows]
+    assert len(set(models)) == len(models)
+    return set(models)
 
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")  # of Dask about itself
-def test_a_dask_cluster_that_loses_a_worker_gives_the_same_table(cluster, serial, tmp_path):
-    address, workers = cluster
-    killed = []
+def test_a_dask_cluster_that_loses_a_worker_loses_no_finished_model(cluster, serial, tmp_path):
+    address, store, kept = cluster.start(), tmp_path / "store.jsonl", []
 
     def kill_one(done, total, left):
-        if done and not killed and all(worker.poll() is None for worker in workers):
-            os.kill(workers[0].pid, signal.SIGKILL)
-            killed.append(done)
+        if done >= 10 and not kept:
+            cluster.workers[0].kill()
+            kept.append(kept_in(store))
 
-    store = tmp_path / "store.jsonl"
     table = run_grid(small(), backend="dask", scheduler=address, store=store, progress=kill_one)
-    assert killed
-    assert killed[0] < len(table)
-    assert workers[1].poll() is None
+    assert 10 <= len(kept[0]) < len(table) == 65
+    assert cluster.workers[0].poll() == -signal.SIGKILL
+    assert cluster.workers[1].poll() is None
     pd.testing.assert_frame_equal(table, serial, check_exact=True)
-    assert {json.loads(line)["row"]["method"] for line in store.read_text().splitlines()} == set(serial["method"])
+    trained = cluster.trained()
+    assert len(trained) == len(kept_in(store)) == 65
+    assert {model for model in kept[0] if trained[model] != 1} == set()
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+def test_a_dask_cluster_that_loses_its_scheduler_loses_no_finished_model(cluster, serial, tmp_path):
+    address, store = cluster.start(), tmp_path / "store.jsonl"
+
+    def kill(done, total, left):
+        if done >= 10:
+            cluster.scheduler.kill()
+
+    with pytest.raises(ValueError, match="The Dask scheduler at .* was lost") as lost:
+        run_grid(small(), backend="dask", scheduler=address, store=store, progress=kill)
+    kept = kept_in(store)
+    assert 10 <= len(kept) < 65
+    assert f"{len(kept)} of 65 models are finished and kept in {store}." in str(lost.value)
+    assert str(lost.value).endswith("then the same command again: it trains the others only.")
+
+    told = []
+    table = run_grid(
+        small(), backend="dask", scheduler=cluster.start(), store=store, progress=lambda *now: told.append(now[0])
+    )
+    assert told[0] == len(kept)
+    pd.testing.assert_frame_equal(table, serial, check_exact=True)
+    trained = cluster.trained()
+    assert len(trained) == len(kept_in(store)) == 65
+    assert {model for model in kept if trained[model] != 1} == set()
 
 
 @pytest.mark.filterwarnings("ignore")

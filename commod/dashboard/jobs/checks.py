@@ -16,7 +16,7 @@ from commod.datasets import Task, add_task, forget_task, is_known
 from commod.decisions import verify_record
 from commod.experiments import prepare
 from commod.experiments.checks import answer_of_merit
-from commod.experiments.refits import Refits, n_refits, refit
+from commod.experiments.refits import Ladders, Refits, n_refits, refit
 from commod.experiments.scene import SceneKey
 from commod.experiments.sweep import Cell, Shared, train_cell
 from commod.explain.checks import Answer
@@ -70,12 +70,24 @@ def merit(result: FitResult, report: Report | None = None) -> pd.DataFrame:
     return explain_merit(result.task, scene.test.X, scene.margin_of_f, g.decision_function)
 
 
-def refits(result: FitResult, report: Report | None = None) -> Refits:
-    """The model fitted again on resampled training rows, at most as often as COMMOD_REFITS in the environment says."""
+def wanted_refits(result: FitResult) -> int:
+    """How often a model is fitted again: at most as often as COMMOD_REFITS in the environment says."""
     count, most = n_refits(result.scene), os.environ.get("COMMOD_REFITS", "")
-    if most.isdecimal() and int(most) > 0:
-        count = min(count, int(most))
-    return refit(result.scene, result.cell, result.settings.fairness, count=count, report=report)
+    return min(count, int(most)) if most.isdecimal() and int(most) > 0 else count
+
+
+def refits(result: FitResult) -> Refits:
+    """All of them, one after the other; the app has parts of them computed side by side."""
+    return some_refits(result, 0, wanted_refits(result), None)[0]
+
+
+def some_refits(
+    result: FitResult, first: int, count: int, ladders: Ladders | None, report: Report | None = None
+) -> tuple[Refits, Ladders]:
+    """The model fitted again on resampled training rows, so many times from number `first` on; and their ladders."""
+    ladders = {} if ladders is None else ladders
+    how: dict[str, Any] = {"first": first, "count": count, "ladders": ladders, "report": report}
+    return refit(result.scene, result.cell, result.settings.fairness, **how), ladders
 
 
 # ---- of a model of a sweep ----

@@ -41,26 +41,35 @@ def _serve(wire: Wire[Any, Any], seconds: float | None) -> None:
 
 
 def _work(wire: Wire[Any, Any], number: int, key: SceneKey, content: bytes) -> tuple[str, Any]:
-    last = time.monotonic()
-
-    def report(share: float) -> None:
-        nonlocal last
-        if wire.poll() and wire.recv() == ("stop", number):
-            raise _Stopped
-        if time.monotonic() - last > TELL:
-            last = time.monotonic()
-            wire.send(("progress", share))
-
     if not is_shipped(key.data) and not has_trained(key) and not _fetch_scene(wire):
         return "done", None
     scene = prepare(*key)
     try:
         function, arguments = unpack(content, scene)
-        return "done", pack(function(*arguments, report), scene)
+        return "done", pack(function(*arguments, _Report(wire, number)), scene)
     except _Stopped:
         return "done", None
     except Exception as error:
         return "failed", _packed_error(error, scene)
+
+
+class _Report:
+    """The `Report` of work in this process: sends on what it is told now and then, and hears whether to stop."""
+
+    def __init__(self, wire: Wire[Any, Any], number: int) -> None:
+        self._wire, self._number = wire, number
+        self._found: Any = None
+        self._last = time.monotonic()
+
+    def __call__(self, share: float) -> None:
+        if self._wire.poll() and self._wire.recv() == ("stop", self._number):
+            raise _Stopped
+        if time.monotonic() - self._last > TELL:
+            self._last = time.monotonic()
+            self._wire.send(("progress", (share, self._found)))
+
+    def tell(self, found: Any) -> None:
+        self._found = found
 
 
 def _fetch_scene(wire: Wire[Any, Any]) -> bool:

@@ -1,9 +1,9 @@
 """What the server and its processes send each other.
 
 From the server: ``("work", number, scene, content)``, ``("stop", number)``, ``("scene", key)`` and ``("call",)`` with a
-parcel each, ``("forget", data)``. From a process: ``("ready", None)``, ``("progress", share)``, ``("lacks", None)`` if
-it has not got the scene, ``("done", content)``, ``("failed", content)``; of a call, ``("returned", None)`` with a
-parcel, ``("refused", sentence)`` or ``("too large", None)``.
+parcel each, ``("forget", data)``. From a process: ``("ready", None)``, ``("progress", (share, found))``, ``("lacks",
+None)`` if it has not got the scene, ``("done", content)``, ``("failed", content)``; of a call, ``("returned", None)``
+with a parcel, ``("refused", sentence)`` or ``("too large", None)``.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ import psutil
 from commod.dashboard.jobs import helper
 from commod.dashboard.jobs.forking import fork
 from commod.dashboard.jobs.messages import pack, receive_parcel, send_parcel, unpack
-from commod.dashboard.jobs.queue import Report, say
+from commod.dashboard.jobs.queue import Report, say, tell
 from commod.dashboard.jobs.scheduling import (
     LOOK,
     MAX_MEMORY,
@@ -63,6 +63,7 @@ class WorkerProcess:
 
     def __init__(self, kind: Kind = Kind.FOREGROUND) -> None:
         self.kind = kind
+        self.is_new = True  # whether it has never been ready
         self._lock = Lock()  # of whoever has work for it
         self._number = 0
         self._lost = float("-inf")
@@ -87,12 +88,13 @@ class WorkerProcess:
         try:
             if not self._ready and self._wire.poll():
                 self._ready = self._wire.recv() == ("ready", None)
+                self.is_new = self.is_new and not self._ready
         except (EOFError, OSError):
             self._lose()
         return self._ready
 
     def _lose(self) -> None:
-        self._ready = False
+        self._ready = self.is_new = False
         if time.monotonic() - self._lost < RESTART_PAUSE:
             return
         self._lost = time.monotonic()
@@ -107,6 +109,11 @@ class WorkerProcess:
         self._wire.close()
         self._process.kill()
         self._process.join()
+
+    @property
+    def will_be_free(self) -> bool:
+        """Whether it is at work, or starting for the first time: in a while it can be taken."""
+        return self.is_new or self._lock.locked()
 
     def take(self) -> bool:
         """Take it for oneself; false if somebody has, or it is not ready."""
@@ -172,7 +179,8 @@ class WorkerProcess:
                 if answer is not None and answer[0] == "lacks" and scene is not None:
                     self._send_scene(scene)
             if answer is not None and answer[0] == "progress":
-                share = answer[1]
+                share, found = answer[1]
+                tell(report, found)
             elif answer is not None and answer[0] != "lacks":
                 return answer
             try:
@@ -303,7 +311,8 @@ class ProcessPool:
     foreground : int
         How many for what people wait for with a slider in hand; with none, all is computed here.
     background : int
-        How many for the background.
+        How many for the background. The first is started with the others, each of the rest when those before it are
+        ready: a start takes seconds of a core, which the first picture wants.
     apart : int
         How many in which an f is trained on data that somebody has brought, and all is computed if those are large.
     after : float
@@ -321,14 +330,22 @@ class ProcessPool:
     def _look_after(self, after: float) -> None:
         time.sleep(after)
         for kind, number in self._numbers.items():
-            self.workers += [WorkerProcess(kind) for _ in range(number)]
+            at_once = min(1, number) if kind is Kind.BACKGROUND else number
+            self.workers += [WorkerProcess(kind) for _ in range(at_once)]
         while True:
             time.sleep(WATCH)
-            for worker in self.workers:
+            if self._is_starting(Kind.BACKGROUND) and not any(worker.is_new for worker in self.workers):
+                with suppress(OSError):  # no process can be started: the next look may find otherwise
+                    self.workers.append(WorkerProcess(Kind.BACKGROUND))
+            for worker in tuple(self.workers):
                 try:
                     worker.look()
                 except Exception:  # no process can be started, say; the next look may find otherwise
                     _log.exception("A process could not be looked after.")
+
+    def _is_starting(self, kind: Kind) -> bool:
+        """Whether some of the processes are still to be started."""
+        return len(self._of(kind)) < self._numbers[kind]
 
     def _of(self, kind: Kind) -> list[WorkerProcess]:
         return [worker for worker in self.workers if worker.kind is kind]
@@ -344,17 +361,22 @@ class ProcessPool:
     ) -> Any:
         """``function(*arguments, report)`` in a process that is free, else here.
 
-        What is `large` waits for one of those in which others do not have their sliders in hand.
+        What is `large` waits for one of those in which others do not have their sliders in hand, and what is in the
+        `background` for one that is at work or starting: here it would hold up the pages of everybody.
         """
         kind = Kind.APART if large else Kind.BACKGROUND if background else Kind.FOREGROUND
         until = time.monotonic() + MAX_WAIT
         while True:
-            for worker in self._of(kind):
+            workers = self._of(kind)
+            for worker in workers:
                 if worker.take():
                     with suppress(ConnectionError):
                         return worker.compute(scene, function, arguments, report)
                     say(report, AGAIN)
-            if not (large and self._numbers[kind]) or time.monotonic() > until:
+            can_wait = background and (self._is_starting(kind) or any(worker.will_be_free for worker in workers))
+            if large:
+                can_wait = self._numbers[kind] > 0
+            if not can_wait or time.monotonic() > until:
                 return function(*arguments, report)
             report(0.0)
             time.sleep(LOOK)

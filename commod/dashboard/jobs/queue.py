@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from queue import SimpleQueue
 from threading import Condition, Event, Lock, Thread
 from types import TracebackType
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 from joblib import cpu_count
 
@@ -22,6 +22,20 @@ def say(report: Report, note: str) -> None:
     """Tell those who wait for a job what is being done, in place of what they asked for."""
     if isinstance(report, _Reporter):
         report.job.note = note
+
+
+def tell(report: Report | None, found: Any) -> None:
+    """Let those who wait for a job see what it has found so far."""
+    if isinstance(report, Telling):
+        report.tell(found)
+
+
+@runtime_checkable
+class Telling(Protocol):
+    """A `Report` that takes what was found so far, too."""
+
+    def tell(self, found: Any) -> None:
+        """Keep it for whoever looks."""
 
 
 class Abandoned(Exception):  # noqa: N818 - not an error: nobody wants the result any more
@@ -66,9 +80,10 @@ class _Job:
         self.bells: set[Event] = set()  # of those who wait
         self.progress = 0.0
         self.note = ""  # what is being done, if that is not what was asked for
+        self.found: Any = None  # what it has told so far
         self.error: BaseException | None = None
         self.forgotten = not all(stage.kept for stage in stages)  # whether its results may not be kept
-        self.after: _Job | None = None  # what has to be done first
+        self.after: tuple[_Job, ...] = ()  # what has to be done first
 
     @property
     def stage(self) -> Stage:
@@ -82,7 +97,14 @@ class _Job:
     @property
     def at_hand(self) -> _Job:
         """The job that is waited for just now: this, or what has to be done first."""
-        return self if self.after is None or self.after.is_over else self.after.at_hand
+        return next((first.at_hand for first in self.after if not first.is_over), self)
+
+    @property
+    def share(self) -> float:
+        """Share done, of this or of all that has to be done first."""
+        if self.at_hand is self:
+            return self.progress
+        return sum(1.0 if first.is_over else first.share for first in self.after) / len(self.after)
 
     def ring(self) -> None:
         """Tell those who wait that there is something new."""
@@ -122,6 +144,11 @@ class Ticket:
             self._held = False
             self._queue._forgotten.put((self._job, self._bell))
 
+    @property
+    def is_held(self) -> bool:
+        """Whether the place was not given up."""
+        return self._held
+
     def has(self, stage: int = -1) -> bool:
         """Whether a stage is done, the last one by default, or the job has failed."""
         return self._job.error is not None or len(self._job.results) > stage % len(self._job.stages)
@@ -146,12 +173,22 @@ class Ticket:
     @property
     def progress(self) -> float:
         """Share done of the stage at work, 0 to 1."""
-        return self._job.at_hand.progress
+        return self._job.share
 
     @property
     def note(self) -> str:
         """What is being done, if that is not what was asked for."""
         return self._job.at_hand.note
+
+    @property
+    def found(self) -> Any:
+        """What the job says it has found so far, None if nothing; it stays when the job is stopped."""
+        return self._job.found
+
+    @property
+    def parts(self) -> list[Any]:
+        """Results of what had to be done first, as far as they are there."""
+        return [first.results[-1] for first in self._job.after if first.is_over and first.error is None]
 
     def result(self, stage: int = -1) -> Any:
         """What a stage returned; its exception is raised here, but none that would end who waits for it."""
@@ -176,13 +213,15 @@ class WorkQueue:
     Parameters
     ----------
     workers : int, optional
-        Jobs at a time that are small or in the background, and one more than there may be heavy ones; default, the
-        cores that this process may use.
+        Jobs at a time that are small or in the background; default, the cores that this process may use.
     small : int, optional
         Jobs at a time that are neither heavy nor in the background; default, all. They spend their time in Python,
         where two take as long side by side as one after the other, and keep the pages from being drawn.
     background : int, optional
-        Jobs in the background at a time; default, all but one.
+        Jobs in the background at a time; default, all but one. Of more than one, a place is left for what is short:
+        those that somebody has pressed a button for can take long, and get all but one.
+    heavy : int, optional
+        Heavy jobs at a time; default, one less than `workers`.
     apart : int
         Jobs at a time that have a process to themselves, beside all others; heavy ones leave one place free.
     cache : ResultCache, optional
@@ -194,13 +233,14 @@ class WorkQueue:
         *,
         small: int | None = None,
         background: int | None = None,
+        heavy: int | None = None,
         apart: int = 2,
         cache: ResultCache | None = None,
     ) -> None:
         self.workers = workers or cpu_count()
         self.small = (small if uses("one_by_one") else None) or self.workers
         self.background = min(background or self.workers, max(1, self.workers - 1))
-        self.heavy = max(1, self.workers - 1)
+        self.heavy = heavy or max(1, self.workers - 1)
         self.apart = apart
         self.cache = cache or ResultCache()
         self.finished = 0  # stages worked to their end, for tests and reports
@@ -221,10 +261,10 @@ class WorkQueue:
         results = self.cache.get(key, used=used)
         return results[stage] if results is not None and len(results) > stage else None
 
-    def submit(self, key: Hashable, *stages: Stage, after: Ticket | None = None) -> Ticket:
+    def submit(self, key: Hashable, *stages: Stage, after: Sequence[Ticket] = ()) -> Ticket:
         """Take a place for the results of `key`; work in hand is shared, and what is kept is not done again.
 
-        It is not begun before the job of `after` has ended, and fails if that does.
+        It is not begun before the jobs of `after` have ended, and fails if one of them does.
         """
         with self._changed:
             job = self._jobs.get(key)
@@ -240,9 +280,9 @@ class WorkQueue:
                     self._jobs[key] = job
                     self._waiting.append(job)
                     self._places = None
-                    if after is not None:
-                        job.after = after._job
-                        job.after.waiting += 1
+                    job.after = tuple(ticket._job for ticket in after)
+                    for first in job.after:
+                        first.waiting += 1
                     self._changed.notify_all()
             job.waiting += 1
             return Ticket(self, job)
@@ -302,9 +342,9 @@ class WorkQueue:
         """Nobody may join a job that has ended or is about to; another of the same key may have come meanwhile."""
         if self._jobs.get(job.key) is job:
             del self._jobs[job.key]
-        if job.after is not None:
-            after, job.after = job.after, None
-            self._give_up(after)
+        after, job.after = job.after, ()
+        for first in after:
+            self._give_up(first)
 
     def _hear_of_forgotten(self) -> None:
         """Give up the places that were dropped without a word. Called under the lock."""
@@ -323,6 +363,7 @@ class WorkQueue:
         heavy = sum(stage.heavy for stage in beside)
         background = sum(stage.priority.in_background and not stage.heavy for stage in beside)
         small = len(beside) - background - heavy
+        long = sum(stage.priority is Priority.SEARCH and not stage.heavy for stage in beside)
 
         def is_free(stage: Stage) -> bool:
             if stage.apart:
@@ -331,7 +372,10 @@ class WorkQueue:
                 return heavy < self.heavy
             if small + background >= self.workers:
                 return False
-            return background < self.background if stage.priority.in_background else small < self.small
+            if not stage.priority.in_background:
+                return small < self.small
+            is_long = stage.priority is Priority.SEARCH
+            return background < self.background and not (is_long and long >= max(1, self.background - 1))
 
         free = [job for job in self._waiting if job.at_hand is job and is_free(job.stage)]
         return min(free, key=lambda job: job.stage.rank, default=None)  # the first of the smallest rank
@@ -348,8 +392,9 @@ class WorkQueue:
                 self._places = None
             result, error = None, None
             try:
-                if job.after is not None and job.after.error is not None:
-                    raise job.after.error
+                for first in job.after:
+                    if first.error is not None:
+                        raise first.error
                 result = job.stage.work(*job.results, _Reporter(self, job))
             except BaseException as caught:  # handed to whoever waits
                 error = caught
@@ -414,6 +459,9 @@ class _Reporter:
     def __call__(self, share: float) -> None:
         self.job.progress = min(1.0, max(0.0, share))
         self.queue._heed(self.job)
+
+    def tell(self, found: Any) -> None:
+        self.job.found = found
 
 
 class _Results(tuple[Any, ...]):

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from commod.dashboard.jobs.queue import Report
+from commod.dashboard.jobs.queue import Report, tell
 from commod.dashboard.state.settings import GRIDS, Settings
 from commod.dashboard.text.html import concept_cards
 from commod.dashboard.text.language import FIRST
@@ -419,6 +419,7 @@ def target(
         threshold=scene.threshold,
         lambda_concepts=lambda_concepts,
         report=report,
+        tell=lambda so_far: tell(report, so_far),
         **dict(form),
     )
 

@@ -43,7 +43,7 @@ class Priority(IntEnum):
     BACKGROUND = 3  # nobody has asked for it: SHAP, the sweep behind the trade-off
     AHEAD = 4  # nobody may ever ask for it: the next step of every other slider
     LINE = 5  # nobody may ever ask for it: every λ_fair beside a setting that somebody looks at
-    LAST = 6  # nobody has asked for it, and it takes seconds: refits
+    REFITS = 6  # nobody has asked for it, and it takes seconds: all refits but the first ones
 
     @property
     def in_background(self) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Hashable
+from contextlib import ExitStack
 from typing import Any
 
 import streamlit as st
@@ -23,26 +24,37 @@ def _foreground() -> int:
 
 
 def _background() -> int:
-    """Processes for the background, each of which takes some 300 MB."""
+    """Processes for the background: as many as COMMOD_BACKGROUND says, else one for each core, and three at least.
+
+    They get only time that nobody else wants, so that they take no core from those who have a slider in hand. Of three,
+    two are for the searches of two people, and one is left for what is short (`WorkQueue`).
+    """
+    asked = os.environ.get("COMMOD_BACKGROUND", "")
+    return max(1, int(asked)) if asked.isdecimal() else max(3, cpu_count())
+
+
+def _large() -> int:
+    """How many computations on somebody's own large data run at a time."""
     return max(1, cpu_count() // 4)
 
 
 def _apart() -> int:
     """How many f of somebody's own data are trained at a time; large data leave one place for small data."""
-    return 1 + _background()
+    return 1 + _large()
 
 
 @st.cache_resource(show_spinner=False)
 def process_pool() -> ProcessPool:
     """The processes that compute for this server."""
     # Those apart are for other work on large data, too. The first picture needs the cores more than they do.
-    return ProcessPool(_foreground(), _background(), _apart() + _background(), after=START_PAUSE)
+    return ProcessPool(_foreground(), _background(), _apart() + _large(), after=START_PAUSE)
 
 
 @st.cache_resource(show_spinner=False)
 def queue() -> WorkQueue:
     """The one queue of this server: as many jobs at a time as there are processes for them."""
-    return WorkQueue(small=max(1, _foreground()), background=_background(), apart=_apart())
+    small, background, heavy = max(1, _foreground()), _background(), max(1, cpu_count() - 1)
+    return WorkQueue(small + background, small=small, background=background, heavy=heavy, apart=_apart())
 
 
 def get(task: Task, stage: int = -1, *, used: bool = True) -> Any:
@@ -55,7 +67,11 @@ def get(task: Task, stage: int = -1, *, used: bool = True) -> Any:
 
 def submit(task: Task) -> Ticket:
     """A place in the queue for this session; if the result is kept, it is there at once."""
-    first = None if task.steps[0].apart or is_prepared(task.scene) else _begin_f(base(task.scene))
+    if task.parts:
+        with ExitStack() as places:
+            parts = [places.enter_context(submit(part)) for part in task.parts]
+            return queue().submit(task.key, task.joined(parts), after=parts)
+    first = () if task.steps[0].apart or is_prepared(task.scene) else (_begin_f(base(task.scene)),)
     return queue().submit(task.key, *task.stages(process_pool), after=first)
 
 
@@ -86,6 +102,13 @@ def held() -> list[Ticket]:
     Streamlit keeps the state of a closed session for minutes, in case its browser comes back.
     """
     return []
+
+
+def begin(task: Task) -> Ticket:
+    """A place that this session keeps until it gives it up, or is closed: for what a button has begun."""
+    ticket, kept = submit(task), held()
+    kept[:] = [*(one for one in kept if one.is_held), ticket]
+    return ticket
 
 
 @st.cache_resource(scope="session", show_spinner=False, on_release=lambda kept: _leave([*kept.values()]))

@@ -6,30 +6,34 @@ A task is computed in another process of this machine. Its function is one of a 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pandas as pd
 
 from commod import monitoring
 from commod.dashboard.jobs import checks, later, results
+from commod.dashboard.jobs.cache import ResultCache
 from commod.dashboard.jobs.processes import ProcessPool
-from commod.dashboard.jobs.queue import Stage
+from commod.dashboard.jobs.queue import Stage, Ticket
 from commod.dashboard.jobs.results import FitResult
 from commod.dashboard.jobs.scheduling import HEAVY_ROWS, LIGHT_CELLS, Priority
 from commod.dashboard.state.settings import Settings
-from commod.datasets import Choice, is_known, is_shipped, load_task
+from commod.datasets import Choice, is_known, is_shipped, load_task, on_forget
 from commod.datasets import Task as DataTask
 from commod.decisions import Requirements
 from commod.experiments import Sweep
 from commod.experiments.look import look_at
+from commod.experiments.refits import Ladders, Refits
 from commod.experiments.scene import SceneKey, has_trained
 from commod.experiments.sweep import Cell
 from commod.models.threshold import ONE_HALF
 
 # Bytes of files after which the memory of the process that has read them is given back.
 LARGE_FILES = 5 * 2**20
+# Refits of a part: a second or less of a core, and enough for a first answer.
+PART = 10
 # Arguments of `Commod` that a search for a setting leaves as they are.
 FORM = ("update", "direction", "features")
 
@@ -54,6 +58,7 @@ class Task:
     scene: SceneKey
     about: tuple[Hashable, ...]
     steps: tuple[Step, ...] = field(compare=False)
+    parts: tuple[Task, ...] = field(default=(), compare=False)  # computed side by side, then joined by the only step
 
     @property
     def key(self) -> tuple[Hashable, ...]:
@@ -67,6 +72,11 @@ class Task:
             Stage(self._work(step, pool), step.priority, step.heavy or large, step.apart, kept=not step.apart)
             for step in self.steps
         ]
+
+    def joined(self, parts: Sequence[Ticket]) -> Stage:
+        """For the queue, once the parts are done: what they give together, made in the server."""
+        (step,) = self.steps
+        return Stage(lambda report: step.function([part.result() for part in parts]), step.priority)
 
     def _work(self, step: Step, pool: Callable[[], ProcessPool]) -> Callable[..., Any]:
         def work(*parts: Any) -> Any:
@@ -178,8 +188,30 @@ def merit(result: FitResult) -> Task:
 
 
 def refits(result: FitResult) -> Task:
-    """Whether the changes would happen again."""
-    return _of("refits", result, checks.refits, priority=Priority.LAST)
+    """Whether the changes would happen again: in parts, so that all processes share them and the first tells early."""
+    count, settings = checks.wanted_refits(result), result.settings
+    parts = tuple(_some_refits(result, at, min(PART, count - at)) for at in range(0, count, PART))
+    return Task("refits", settings.scene(), (settings,), (Step(Refits.joined),), parts)
+
+
+def _some_refits(result: FitResult, first: int, count: int) -> Task:
+    """A part of them; what they pass on their way up serves those at every other λ_fair."""
+    settings = result.settings
+    line = (settings.scene(), replace(settings, lambda_fair=0.0, k=1), first, count)
+
+    def keep(found: tuple[Refits, Ladders]) -> Refits:
+        if is_known(settings.task_name):  # else they were forgotten meanwhile
+            _ladders.put(line, found[1])
+        return found[0]
+
+    priority = Priority.REFITS if first else Priority.BACKGROUND
+    step = Step(checks.some_refits, (result, first, count, _ladders.get(line)), priority, then=keep)
+    return Task("some_refits", settings.scene(), (settings, first, count), (step,))
+
+
+# Ladders of a part are some 60 kB.
+_ladders = ResultCache(max_results=500)
+on_forget(lambda data: _ladders.forget(lambda line: isinstance(line, tuple) and line[0].data == data))
 
 
 def held_out(result: FitResult, shifted: bool) -> Task:

@@ -17,6 +17,7 @@ from commod.dashboard.jobs.tasks import Task
 from commod.dashboard.jobs.wait import Pending
 from commod.dashboard.server.paint_order import deferred_paint
 from commod.dashboard.text.escape import escape_markdown
+from commod.experiments.refits import Refits
 from commod.explain.checks import CHECKS, MARKS, Answer, Mark
 
 # Word and sign tell a mark; the colour only underlines it.
@@ -39,7 +40,7 @@ def begin_checks(result: FitResult) -> Callable[[], list[Pending]]:
         st.info("Nobody's decision changes at this setting, so there is nothing to check.", icon=":material/info:")
         return list
     # All lines in one element: each one more is one more message for every move of everybody.
-    place, answers, told = st.empty(), result.answers(), dict.fromkeys(CHECKS, "…")
+    place, answers, told = st.empty(), result.answers(), dict.fromkeys(CHECKS, "")
     _paint(place, answers, told)
 
     def waiting(name: str, task: Task, take: Callable[[Any], dict[str, Answer]]) -> Pending:
@@ -48,9 +49,12 @@ def begin_checks(result: FitResult) -> Callable[[], list[Pending]]:
             text = ticket.note or (f"{10 * int(10 * ticket.progress)} % computed" if ticket.progress else "…")
             if text != told[name]:
                 told[name] = text
+                if task.parts and ticket.parts:  # a first answer, which says by how many refits
+                    answers.update(take(Refits.joined(ticket.parts)))
                 _paint(place, answers, told)
 
         def paint(ticket: Ticket) -> None:
+            told[name] = ""
             answers.update(take(ticket.result()))
             with deferred_paint():
                 _paint(place, answers, told)
@@ -65,12 +69,17 @@ def begin_checks(result: FitResult) -> Callable[[], list[Pending]]:
 
 def _paint(place: Any, answers: dict[str, Answer], told: dict[str, str]) -> None:
     """All lines; one that is not answered yet says how far it has come."""
-    lines = [_in_words(answers[name]) if name in answers else _waits(name, told) for name in CHECKS]
+    lines = [
+        f"{_in_words(answers[name])}{f' :gray[({told[name]})]' if told[name] else ''}"
+        if name in answers
+        else _waits(name, told)
+        for name in CHECKS
+    ]
     place.markdown("\n\n".join([*lines, ":gray[Each of them in detail on the page Who changed.]"]))
 
 
 def _waits(name: str, told: dict[str, str]) -> str:
-    return f":gray[:material/hourglass_empty:] **{CHECKS[name].title}** {told[name]}"
+    return f":gray[:material/hourglass_empty:] **{CHECKS[name].title}** {told[name] or '…'}"
 
 
 def _in_words(answer: Answer) -> str:

@@ -281,7 +281,7 @@ def test_what_has_to_be_done_first_is_done_first_and_shown_to_who_waits(gate):
     queue = WorkQueue(workers=1)
     order = []
     first = queue.submit("first", Stage(gate.work(), Priority.SEARCH, apart=True))
-    with queue.submit("then", Stage(lambda report: order.append("then") or "then"), after=first) as then:
+    with queue.submit("then", Stage(lambda report: order.append("then") or "then"), after=(first,)) as then:
         first.leave()  # who waits for the second waits for it
         wait_until(lambda: then.progress == 0.5)
         assert take(queue.submit("other", Stage(lambda report: order.append("other")))) is None
@@ -293,7 +293,7 @@ def test_what_has_to_be_done_first_is_done_first_and_shown_to_who_waits(gate):
 def test_what_has_to_be_done_first_ends_when_nobody_wants_what_comes_after(gate):
     queue = WorkQueue(workers=1)
     first = queue.submit("first", Stage(gate.work(), apart=True))
-    then = queue.submit("then", Stage(lambda report: pytest.fail("begun")), after=first)
+    then = queue.submit("then", Stage(lambda report: pytest.fail("begun")), after=(first,))
     assert gate.started.wait(10)
     first.leave()
     then.leave()
@@ -310,7 +310,7 @@ def test_what_fails_first_fails_what_comes_after():
         raise ValueError("f takes too long")
 
     first = queue.submit("first", Stage(fail, apart=True))
-    then = queue.submit("then", Stage(lambda report: pytest.fail("begun")), after=first)
+    then = queue.submit("then", Stage(lambda report: pytest.fail("begun")), after=(first,))
     with pytest.raises(ValueError, match="too long"):
         take(then)
 

@@ -1,14 +1,17 @@
 """The lesson: what it says is so, a guess comes before the slider, and nothing that was answered is lost."""
 
 import re
+import time
 from dataclasses import replace
 from functools import cache
+from threading import Event
 
 import pytest
 
 from commod.dashboard.jobs import service
+from commod.dashboard.jobs.queue import tell
 from commod.dashboard.jobs.results import fit_result, shap_comparison
-from commod.dashboard.pages.lesson import notes
+from commod.dashboard.pages.lesson import notes, page
 from commod.dashboard.pages.lesson.notes import notes_html, rival_of
 from commod.dashboard.pages.lesson.progress import from_link
 from commod.dashboard.state.link import FREEZABLE
@@ -37,6 +40,7 @@ from commod.metrics.figures import FIGURES
 from commod.models.competitors import make_method
 from tests.dashboard.driving import figure as tile
 from tests.dashboard.driving import fine, run, slider, tables
+from tests.waiting import wait_until
 
 LESSON = "pages/lesson.py"
 BAR_EXAM = scenario("bar_exam", "en")
@@ -394,6 +398,33 @@ def test_the_notes_are_written_when_asked_for_with_their_progress_told(monkeypat
     fine(run(LESSON))
     assert len(shares) == 2  # once for everybody
     service.queue().forget(lambda key: key[0] == "notes")
+
+
+def test_the_notes_say_their_step_and_can_be_stopped(monkeypatch):
+    ended = Event()
+
+    def written(taught, report):
+        tell(report, 2)
+        try:
+            while True:
+                report(0.25)
+                time.sleep(0.01)
+        finally:
+            ended.set()
+
+    monkeypatch.setattr(notes, "notes_html", written)
+    monkeypatch.setattr(page, "draw_pending", lambda *parts: None)  # as if the script were still waiting
+    app = fine(run(LESSON))
+    fine(next(b for b in app.button if b.label.startswith("Write the teacher's notes")).click().run())
+    ticket = app.session_state["held_notes"].ticket
+    wait_until(lambda: ticket.progress == 0.25)
+    fine(app.run())
+    assert app.get("progress")[-1].proto.text == f"Writing the notes: step 3 of {len(BAR_EXAM.steps)} …"
+    assert not ended.is_set()
+    fine(next(b for b in app.button if b.label == "Stop writing").click().run())
+    assert ended.wait(10)
+    assert any(text.value.startswith("Stopped.") for text in app.caption)
+    assert any(b.label.startswith("Write the teacher's notes") for b in app.button)
 
 
 @pytest.mark.with_shap

@@ -1,13 +1,16 @@
 """The Limits page, and the target on the Explore page."""
 
 import re
+import time
 
 import pytest
 
+from commod.dashboard.jobs import service
 from commod.dashboard.pages.explore import target
 from commod.experiments import prepare
 from commod.experiments import target as search
 from tests.dashboard.driving import fine, run, slider, words
+from tests.waiting import wait_until
 
 LIMITS = "pages/limits.py"
 
@@ -150,10 +153,40 @@ def test_a_search_that_fails_says_so_and_nothing_is_lost(monkeypatch, error, say
     assert slider(app, "lambda_fair").value == 3.0
 
 
-def test_a_search_can_be_stopped(monkeypatch):
+@pytest.fixture
+def slow_search(monkeypatch):
+    quick = search.Search._try
+
+    def slow(self, lambdas):
+        quick(self, lambdas)
+        time.sleep(1)
+
+    monkeypatch.setattr(search.Search, "_try", slow)
+
+
+def test_a_search_can_be_stopped(monkeypatch, slow_search):
     app = run()
     monkeypatch.setattr(target, "pending", lambda place: None)  # as if the script were still waiting
     ask(app, 0.41, 9.0)
     stop = next(b for b in app.button if b.label == "Stop the search")
+    abandoned = service.queue().abandoned
     fine(stop.click().run())
     assert any(b.label == "Find the setting" for b in app.button)
+    wait_until(lambda: service.queue().abandoned > abandoned)  # the work ends
+
+
+def test_what_a_stopped_search_has_found_can_be_opened(monkeypatch, slow_search):
+    app = run()
+    monkeypatch.setattr(target, "pending", lambda place: None)  # as if the script were still waiting
+    ask(app, 0.42, 9.0)
+    ticket = app.session_state["held_target"].ticket
+    wait_until(lambda: ticket.found is not None and ticket.found.tried > 1)
+    fine(app.run())
+    assert re.match(r"\d+ of about 22 settings tried. Best so far: a P-Rule of", app.get("progress")[0].proto.text)
+    fine(next(b for b in app.button if b.label == "Stop the search").click().run())
+    found = app.session_state["held_target"].stopped
+    assert f"Stopped after {found.tried} of about 22 settings" in app.info[0].value
+    fine(next(b for b in app.button if b.label == "Open the best so far").click().run())
+    assert slider(app, "lambda_fair").value == found.settings["lambda_fair"]
+    fine(next(b for b in app.button if b.label == "Close").click().run())
+    assert not app.info

@@ -9,7 +9,7 @@ import streamlit as st
 
 from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.queue import Abandoned, Ticket
-from commod.dashboard.jobs.service import held, submit
+from commod.dashboard.jobs.service import begin
 from commod.dashboard.jobs.wait import Pending, in_line
 from commod.dashboard.state.decision import Brought, bring, brought, data_of_record, put_away
 from commod.dashboard.text.escape import escape_markdown
@@ -77,8 +77,7 @@ def _offer_to_put_away() -> None:
 def _begin(here: Brought, task: Task) -> None:
     """Callback of the button."""
     assert here.record is not None
-    here.ticket, here.fault = submit(tasks.verify(here.record, task)), ""
-    held().append(here.ticket)  # given up when the session is closed
+    here.ticket, here.fault = begin(tasks.verify(here.record, task)), ""
 
 
 def _take(here: Brought, ticket: Ticket) -> None:

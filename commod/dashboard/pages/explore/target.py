@@ -10,14 +10,14 @@ import streamlit as st
 from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.queue import Abandoned, Ticket
 from commod.dashboard.jobs.results import FitResult
-from commod.dashboard.jobs.service import held, submit
+from commod.dashboard.jobs.service import begin
 from commod.dashboard.jobs.wait import Pending, in_line
 from commod.dashboard.state import session
 from commod.dashboard.state.page_state import PageState
 from commod.dashboard.state.settings import Settings
 from commod.dashboard.text.glossary import tip
 from commod.experiments.sense import shares_of_decisions
-from commod.experiments.target import LAMBDA_GRIDS, Target
+from commod.experiments.target import LAMBDA_GRIDS, SoFar, Target
 from commod.explain.sense import SURE
 from commod.metrics.figures import CRITERIA
 
@@ -32,6 +32,7 @@ class _State:
     jump: Settings | None = None  # where the sliders go at the start of the next run
     told_at: Settings | None = None  # the answer stands while this is the setting (or, if none was found, its scene)
     failure: str = ""
+    stopped: SoFar | None = None  # what was found when the search was stopped
 
 
 _state = PageState("target", _State)
@@ -57,8 +58,15 @@ def _find() -> None:
     _drop()
     state = _state()
     state.asked_at = settings
-    state.ticket = submit(tasks.target(settings, round(float(least), 4), round(float(change) / 100, 4), most_sure))
-    held()[:] = [state.ticket]
+    state.ticket = begin(tasks.target(settings, round(float(least), 4), round(float(change) / 100, 4), most_sure))
+
+
+def _stop() -> None:
+    """Callback of the button: end the search, and keep what it has found so far."""
+    ticket, asked_at = _state().ticket, _state().asked_at
+    _drop()
+    if ticket is not None and asked_at is not None and ticket.found is not None:
+        _state.set(_State(asked_at=asked_at, stopped=ticket.found))
 
 
 def _drop() -> None:
@@ -117,12 +125,13 @@ def form(settings: Settings, result: FitResult) -> Any:
         searching = state.ticket is not None
         button = st.empty()  # one place for both: the old one is gone at once
         if searching:
-            button.button("Stop the search", icon=":material/stop_circle:", on_click=_drop)
+            button.button("Stop the search", icon=":material/stop_circle:", on_click=_stop)
         else:
             button.button("Find the setting", icon=":material/search:", on_click=_find, help=tip("target"))
         place = st.empty()
         if searching:
-            place.progress(0.0, text="Searching …")
+            assert state.ticket is not None
+            place.progress(state.ticket.progress, text=_progress_in_words(state.ticket))
         else:
             _answer(settings, result)
         return place
@@ -135,9 +144,16 @@ def pending(place: Any) -> Pending | None:
         return None
 
     def look(ticket: Ticket) -> None:
-        place.progress(ticket.progress, text=in_line("Searching", ticket))
+        place.progress(ticket.progress, text=_progress_in_words(ticket))
 
     return Pending(ticket, _take, look, held=True)
+
+
+def _progress_in_words(ticket: Ticket) -> str:
+    found: SoFar | None = ticket.found
+    if found is None or ticket.before or ticket.note:
+        return in_line("Searching", ticket)
+    return f"{found.tried} of about {found.about} settings tried. Best so far: {found.best}."
 
 
 def _take(ticket: Ticket) -> None:
@@ -172,6 +188,9 @@ def _answer(settings: Settings, result: FitResult) -> None:
     if state.failure:
         st.error(f"The search failed: {state.failure}.", icon=":material/error:")
         return
+    if state.stopped is not None:
+        _offer_so_far(settings, state.stopped)
+        return
     found = state.found
     if found is None or state.told_at is None:
         return
@@ -192,6 +211,16 @@ def _answer(settings: Settings, result: FitResult) -> None:
             if near is not None and near[1]["lambda_fair"] > 0:  # at 0 it is f
                 there = _as_settings(settings, near[1])
                 st.button(label, on_click=session.go_to, args=(there,), disabled=there == settings)
+        st.button("Close", on_click=_drop, icon=":material/close:")
+
+
+def _offer_so_far(settings: Settings, stopped: SoFar) -> None:
+    """What a search had found when it was stopped."""
+    tried = f"Stopped after {stopped.tried} of about {stopped.about} settings."
+    st.info(f"{tried} The best of these: {stopped.best}.", icon=":material/flag:")
+    there = _as_settings(settings, stopped.settings)
+    with st.container(horizontal=True, gap="small"):
+        st.button("Open the best so far", on_click=session.go_to, args=(there,), disabled=there == settings)
         st.button("Close", on_click=_drop, icon=":material/close:")
 
 

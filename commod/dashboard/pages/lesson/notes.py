@@ -9,7 +9,7 @@ from functools import cache
 from typing import Any
 
 from commod import __version__
-from commod.dashboard.jobs.queue import Report
+from commod.dashboard.jobs.queue import Report, tell
 from commod.dashboard.jobs.results import fit_result, rival, shap_comparison
 from commod.dashboard.jobs.scheduling import Priority
 from commod.dashboard.jobs.tasks import Step, Task
@@ -36,12 +36,17 @@ def rival_of(settings: Settings, method: str, value: float) -> Model:
 
 def notes_html(taught: Scenario, report: Report | None = None) -> str:
     """The notes as one HTML file."""
-    fit = cache(fit_result)
-    steps, stages = taught.steps, []
-    for done, step in enumerate(steps):
+    steps, stages = taught.steps, list[dict[str, Any]]()
+
+    def listen(_: float = 0.0) -> None:  # also in the midst of a step, which may take seconds
         if report is not None:
-            report(done / len(steps))
-        stages.append(_stage(Stage(step, fit, shap_comparison, rival_of)))
+            report(len(stages) / len(steps))
+
+    fit = cache(lambda settings: fit_result(settings, listen))
+    for step in steps:
+        tell(report, len(stages))
+        listen()
+        stages.append(_stage(Stage(step, fit, lambda result: shap_comparison(result, listen), rival_of)))
     return document(
         "notes.html",
         kicker=f"Teacher's notes · COMMOD Explorer · commod {__version__}",

@@ -8,6 +8,7 @@ from typing import Any
 
 import streamlit as st
 
+from commod.dashboard.jobs.wait import draw_pending
 from commod.dashboard.pages.lesson.pictures import (
     draw_beside_slider,
     draw_figures_on_the_way,
@@ -62,9 +63,9 @@ def show() -> None:
     else:
         _show_step(here, step)
     _turn_pages(here)
-    if not room.is_led():
-        draw_teachers_corner()
+    notes = None if room.is_led() else draw_teachers_corner()
     session.keep_link()
+    draw_pending(notes)
 
 
 def _lost(step: Step) -> str:

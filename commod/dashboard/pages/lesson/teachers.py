@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import logging
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 from urllib.parse import urlencode
 
 import streamlit as st
 
-from commod.dashboard.jobs.service import get
-from commod.dashboard.jobs.wait import result_of
+from commod.dashboard.jobs.queue import Ticket
+from commod.dashboard.jobs.service import begin, get
+from commod.dashboard.jobs.tasks import Task
+from commod.dashboard.jobs.wait import Pending, in_line
 from commod.dashboard.pages.lesson.notes import notes
 from commod.dashboard.pages.lesson.progress import lesson, progress
 from commod.dashboard.state import session
 from commod.dashboard.state.link import FREEZABLE, Access, to_link
+from commod.dashboard.state.page_state import PageState
 from commod.dashboard.state.settings import CONTROLS
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.language import FIRST as ENGLISH
@@ -23,8 +29,8 @@ from commod.dashboard.views.words import say
 from commod.datasets import damaged_files
 
 
-def draw_teachers_corner() -> None:
-    """Links and notes, folded up."""
+def draw_teachers_corner() -> Pending | None:
+    """Links and notes, folded up; the notes, if they are being written."""
     taught = lesson(progress())
     steps = taught.steps
     with st.expander(say("lesson.for_teachers"), icon=":material/school:"):
@@ -56,23 +62,83 @@ def draw_teachers_corner() -> None:
             for title, (page, parameters) in links.items():
                 st.markdown(title)
                 st.code(f"{address}/{page}?{urlencode(parameters, safe=',')}", language=None, wrap_lines=True)
-        _offer_notes(st.empty(), taught)
+        writing = _offer_notes(st.empty(), taught)
         st.caption(say("lesson.notes_caption"))
         st.caption(say("lesson.own_scenario"))
         for problem in all_scenarios()[1]:
             st.warning(escape_markdown(problem), icon=":material/warning:")
+    return writing
 
 
-def _offer_notes(place: Any, taught: Scenario) -> None:
-    """A button that has the notes written, with their progress in its place, and then one that downloads them."""
+@dataclass
+class _Writing:
+    """The notes that are being written for this session, whatever step it turns to meanwhile."""
+
+    task: Task | None = None
+    ticket: Ticket | None = None
+    told: str = ""  # why they are not there
+
+
+_writing = PageState("notes", _Writing)
+
+
+def _write(task: Task) -> None:
+    """Callback of the button."""
+    _stop()
+    _writing.set(_Writing(task, begin(task)))
+
+
+def _stop(told: str = "") -> None:
+    """Callback of the other: end the work."""
+    ticket = _writing().ticket
+    if ticket is not None:
+        ticket.leave()
+    _writing.set(_Writing(told=told))
+
+
+def _offer_notes(place: Any, taught: Scenario) -> Pending | None:
+    """A button that has the notes written, their progress with one that stops it, and then one that downloads them."""
     data = {step.start.data for step in taught.steps}
     if lost := {sentence for name, sentence in damaged_files().items() if name in data}:
         told = escape_markdown(" ".join(sorted(lost)))
         place.warning(f"{say('lesson.no_notes')} {told}", icon=":material/warning:")
-        return
-    task = notes(taught)
-    written = get(task)
-    if written is None and place.button(say("lesson.write_notes"), icon=":material/edit_note:"):
-        written = result_of(task, place, say("lesson.writing_notes"))
+        return None
+    task, here = notes(taught), _writing()
+    written: str | None = get(task)
     if written is not None:
-        offer(say("lesson.notes"), written.encode(), "commod_teachers_notes.html", place=place)
+        _hand_out(place, written)
+        return None
+    if here.ticket is None or here.task != task:
+        with place.container():
+            st.button(say("lesson.write_notes"), icon=":material/edit_note:", on_click=_write, args=(task,))
+            if here.told:
+                st.caption(here.told)
+        return None
+    with place.container():
+        bar = st.empty()
+        stopped = say("lesson.notes_stopped")
+        st.button(say("lesson.stop_notes"), icon=":material/stop_circle:", on_click=_stop, args=(stopped,))
+
+    def look(ticket: Ticket) -> None:
+        step, of = (ticket.found or 0) + 1, len(taught.steps)
+        waits = ticket.before or ticket.note
+        what = say("lesson.writing_notes") if waits else say("lesson.writing_step", step=step, of=of)
+        bar.progress(ticket.progress, text=in_line(what, ticket))
+
+    look(here.ticket)
+    return Pending(here.ticket, partial(_take, place), look, held=True)
+
+
+def _take(place: Any, ticket: Ticket) -> None:
+    """The notes are there, or cannot be written."""
+    try:
+        _hand_out(place, ticket.result())
+        _stop()
+    except Exception:  # also Abandoned: the browser was gone for a while, and nobody waited
+        logging.getLogger(__name__).exception("The teacher's notes could not be written.")
+        _stop(say("lesson.no_notes"))
+        st.rerun()
+
+
+def _hand_out(place: Any, written: str) -> None:
+    offer(say("lesson.notes"), written.encode(), "commod_teachers_notes.html", place=place)

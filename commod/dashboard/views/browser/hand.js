@@ -134,11 +134,17 @@ class Hand {
   look() {
     if (!this.watching || performance.now() > this.watching) {
       this.ghost.hidden = true;
+      this.followed = null;
       return;
     }
     const thumb = document.querySelector(`.st-key-${this.data.slider} input[type="range"]`);
     const model = thumb && this.data.line.find(({ at }) => at === thumb.getAttribute("aria-valuetext"));
-    if (model) this.follow(model, this.marks("line")[model.mark]);
+    const mark = model && this.marks("line")[model.mark];
+    // Where a mark is, is asked only when it is another: to know it, the browser lays out the page.
+    if (model && (model !== this.followed?.model || mark !== this.followed.mark)) {
+      this.followed = { model, mark };
+      this.follow(model, mark);
+    }
     requestAnimationFrame(() => this.look());
   }
 

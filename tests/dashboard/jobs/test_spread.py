@@ -1,0 +1,200 @@
+"""Work in the background spreads over all processes, what is urgent goes first, and searches run side by side."""
+
+import threading
+import time
+from contextlib import ExitStack
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from commod.dashboard.jobs import checks, processes, service, tasks
+from commod.dashboard.jobs.queue import Stage, WorkQueue, tell
+from commod.dashboard.jobs.results import fit_result
+from commod.dashboard.jobs.scheduling import Priority
+from commod.dashboard.state.settings import defaults
+from tests.waiting import wait_until
+
+SETTINGS = replace(defaults("law_school"), lambda_fair=2.0)
+
+
+class Machine:
+    """A queue for `n` processes in the background, whose work is sleep; notes how many were at work at a time."""
+
+    def __init__(self, n):
+        self.queue = WorkQueue(1 + n, small=1, background=n)
+        self.lock, self.running, self.most, self.order = threading.Lock(), 0, 0, []
+
+    def submit(self, name, seconds, priority):
+        def work(report):
+            with self.lock:
+                self.running += 1
+                self.most = max(self.most, self.running)
+                self.order.append(name)
+            time.sleep(seconds)
+            with self.lock:
+                self.running -= 1
+
+        return self.queue.submit(name, Stage(work, priority))
+
+
+def wait_for(tickets):
+    for ticket in tickets:
+        while not ticket.wait(0.2):
+            pass
+
+
+@pytest.mark.parametrize("n", [1, 3, 7, 15])
+def test_work_in_the_background_spreads_over_all_processes(n):
+    machine, started = Machine(n), time.monotonic()
+    wait_for([machine.submit(i, 0.05, Priority.REFITS) for i in range(4 * n)])
+    assert machine.most == n
+    assert time.monotonic() - started < 4 * 0.05 * 3  # four rounds, whatever n is
+
+
+@pytest.mark.parametrize("n", [1, 3, 7])
+def test_what_is_urgent_goes_first_however_much_waits(n):
+    machine = Machine(n)
+    at_work = [machine.submit(("first", i), 0.2, Priority.LINE) for i in range(n)]
+    wait_until(lambda: machine.running == n)
+    line = [machine.submit(("line", i), 0.01, Priority.LINE) for i in range(3)]
+    refits = [machine.submit(("refits", i), 0.01, Priority.REFITS) for i in range(3)]
+    shap = machine.submit("shap", 0.01, Priority.BACKGROUND)
+    started = time.monotonic()
+    slider = machine.submit("slider", 0.01, Priority.TRAIN)
+    wait_for([slider])
+    assert time.monotonic() - started < 0.15  # while all processes of the background were at work
+    wait_for([*at_work, *line, *refits, shap])
+    later = machine.order[n:]
+    assert later[:2] == ["slider", "shap"]
+    assert {name[0] for name in later[2:5]} == {"refits"}
+
+
+def test_two_searches_run_at_once_and_leave_a_process_for_what_is_short():
+    machine = Machine(3)
+    searches = [machine.submit(("search", i), 0.6, Priority.SEARCH) for i in range(3)]
+    wait_until(lambda: machine.running == 2)
+    started = time.monotonic()
+    wait_for([machine.submit("shap", 0.01, Priority.BACKGROUND)])
+    assert time.monotonic() - started < 0.4
+    assert [ticket.before for ticket in searches] == [0, 0, 0]
+    wait_for(searches)
+    assert machine.order == [("search", 0), ("search", 1), "shap", ("search", 2)]
+
+
+def test_parts_are_done_side_by_side_and_what_is_there_of_them_can_be_seen():
+    queue, gates = WorkQueue(4, small=1, background=3), [threading.Event() for _ in range(3)]
+
+    def work(i):
+        def run(report):
+            gates[i].wait(30)
+            return i
+
+        return run
+
+    parts = [queue.submit(i, Stage(work(i), Priority.REFITS)) for i in range(3)]
+    whole = queue.submit("whole", Stage(lambda report: [part.result() for part in parts]), after=parts)
+    for part in parts:
+        part.leave()  # who waits for the whole waits for them
+    assert whole.parts == []
+    gates[1].set()
+    wait_until(lambda: whole.parts == [1])
+    assert whole.progress == pytest.approx(1 / 3)
+    gates[0].set()
+    gates[2].set()
+    wait_for([whole])
+    assert whole.result() == [0, 1, 2]
+
+
+def test_parts_end_when_nobody_wants_the_whole():
+    queue, reports = WorkQueue(3, small=1, background=2), []
+
+    def work(report):
+        while True:
+            report(0.5)
+            reports.append(1)
+            time.sleep(0.005)
+
+    parts = [queue.submit(i, Stage(work, Priority.REFITS)) for i in range(3)]
+    whole = queue.submit("whole", Stage(lambda report: pytest.fail("begun")), after=parts)
+    for part in parts:
+        part.leave()
+    wait_until(lambda: reports)
+    whole.leave()
+    wait_until(lambda: queue.abandoned == 4)
+
+
+def test_what_a_job_has_found_stays_when_it_is_stopped():
+    queue = WorkQueue(1)
+
+    def work(report):
+        tell(report, "the best so far")
+        while True:
+            report(0.5)
+            time.sleep(0.005)
+
+    ticket = queue.submit("search", Stage(work, Priority.SEARCH))
+    wait_until(lambda: ticket.found is not None)
+    ticket.leave()
+    wait_until(lambda: queue.abandoned == 1)
+    assert ticket.found == "the best so far"
+
+
+@pytest.mark.parametrize(("cores", "asked", "expected"), [(1, "", 3), (2, "", 3), (8, "", 8), (8, "5", 5), (8, "0", 1)])
+def test_how_many_processes_the_background_has(monkeypatch, cores, asked, expected):
+    monkeypatch.setattr(service, "cpu_count", lambda: cores)
+    monkeypatch.setenv("COMMOD_BACKGROUND", asked)
+    assert service._background() == expected
+
+
+# ---- refits in parts ----
+
+
+def test_refits_in_parts_and_by_ladders_are_the_same_to_the_last_digit():
+    result = fit_result(SETTINGS)
+    once = checks.some_refits(result, 0, 4, None)[0]
+    first, ladders = checks.some_refits(result, 0, 2, None)
+    parts = [first, checks.some_refits(result, 2, 2, None)[0]]
+    same(checks.Refits.joined(parts), once)
+    further = fit_result(replace(SETTINGS, lambda_fair=3.5))
+    assert {0, 1} == set(ladders)
+    assert all(ladders.values())
+    same(checks.some_refits(further, 0, 2, ladders)[0], checks.some_refits(further, 0, 2, None)[0])
+
+
+def same(one, other):
+    assert np.array_equal(one.changes, other.changes)
+    pd.testing.assert_frame_equal(one.figures, other.figures, check_exact=True)
+    pd.testing.assert_frame_equal(one.shares, other.shares, check_exact=True)
+
+
+# ---- real processes ----
+
+
+@pytest.fixture(scope="module")
+def pool():
+    made = processes.ProcessPool(1, 3)
+    wait_until(lambda: len(made.workers) == 4 and not any(worker.is_new for worker in made.workers), 180)
+    yield made
+    for worker in made.workers:
+        worker.close()
+
+
+@pytest.mark.slow
+def test_two_searches_both_go_on_and_one_that_is_stopped_frees_its_process(pool):
+    queue = WorkQueue(4, small=1, background=3)
+    wanted = [tasks.target(SETTINGS, least, 0.1, None) for least in (0.8, 0.85, 0.9)]
+    with ExitStack() as places:
+        first, second, third = (
+            places.enter_context(queue.submit(task.key, *task.stages(lambda: pool))) for task in wanted
+        )
+        wait_until(lambda: first.progress > 0 and second.progress > 0, 60)
+        assert first.found.tried
+        assert third.progress == 0  # one process is left for what is short
+        before = second.progress
+        started = time.monotonic()
+        first.leave()
+        wait_until(lambda: queue.abandoned == 1)
+        assert time.monotonic() - started < 5  # its process has left off
+        wait_until(lambda: third.progress > 0 and second.progress > before, 60)
