@@ -1,8 +1,8 @@
 """What every method gets and takes on one split: ``python -m tests.benchmarks.compare``.
 
 Of each method its models, the values of its knob, how many of the models differ, the widest gap in fairness between
-neighbours on test, and the seconds that a core works on it. Then the time of all methods on all cores, against ``--limit``
-seconds. It fails if a method gets more or fewer models than the others, or if the whole takes longer.
+neighbours on test, and the seconds that a core works on it. Then the time of all methods on all cores, against
+``--limit`` seconds. It fails if a method gets more or fewer models than the others, or if the whole takes longer.
 
 ``--save FILE`` keeps the points. ``--against FILE`` tells what became of every method's frontier since: the area under
 it (fairness × accuracy, above the worst of either run), the fewest changes at twenty levels of fairness, the fairest
