@@ -15,7 +15,7 @@ from commod.experiments import grid_of, run_grid
 
 def main() -> None:
     """Sweep two methods, a part of them here and the rest on a cluster."""
-    # Three lines of 12 COMMOD models (one for each λ_ratio) and one of 13 LPP models; each model is a task of its own.
+    # Three lines of 12 COMMOD models (one for each λ_ratio) and one of 36 LPP models; each model is a task of its own.
     jobs = grid_of(["law_school"], ["commod", "lpp"], ["demographic_parity"], splits=[0])
     print(f"{sum(len(job.cells) for job in jobs)} models in {len(jobs)} jobs")
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from itertools import product
+from dataclasses import dataclass, field, replace
+from itertools import pairwise, product
 from typing import Any
 
 import numpy as np
@@ -13,13 +13,17 @@ import pandas as pd
 from commod.datasets import Split, Task
 from commod.experiments.scene import Scene, is_large
 from commod.experiments.sense import AT_HAND, shares_of_decisions
+from commod.metrics.counts import counts_of_codes
 from commod.metrics.figures import CRITERIA, key_figures
 from commod.metrics.pareto import undominated
 from commod.models import WarmStart
 from commod.models.collapse import judged_elsewhere
 from commod.models.competitors import METHODS, available_methods, make_method, weights_in_words
+from commod.models.competitors.base import Memory
 
 __all__ = [
+    "EFFORT",
+    "EFFORT_LARGE",
     "Cell",
     "Model",
     "Shared",
@@ -32,11 +36,19 @@ __all__ = [
     "fit_cell",
     "learns_from",
     "lines_of",
+    "next_place",
     "points_of",
     "rows_in_words",
     "sweep_method",
     "train_cell",
 ]
+
+# Models of every method's sweep, whoever it is: all values of its knob, further settings and seeds together.
+EFFORT = 36
+# The same on a large table, with one seed and one further setting.
+EFFORT_LARGE = 12
+# No two values of a knob are nearer to one another than this share of its scale: a jump is not chased without end.
+FINEST = 1 / 64
 
 Report = Callable[[float], None]
 Settings = tuple[tuple[str, Any], ...]
@@ -106,15 +118,18 @@ def lines_of(
 ) -> list[list[Cell]]:
     """The cells of a method's sweep, grouped by what can be shared: all that differs in a line is the knob.
 
+    There are as many of every method. The values of the knob lie evenly between those declared; `sweep_method`, which
+    sees what comes out, puts as many where they tell most.
+
     Parameters
     ----------
     name : str
         A key of `METHODS`.
     models : int, optional
-        How many cells in all, with one seed, so that methods are compared at equal effort; the values of the knob then
-        lie evenly between those declared. Default: the sweep as declared.
+        How many cells in all, with one seed. Default: `EFFORT`, the declared seeds among them; of a large task
+        `EFFORT_LARGE`, with one seed and one further setting.
     task : Task, optional
-        What it is swept on: a large one with one seed.
+        What it is swept on.
     form : tuple of (str, value)
         Further arguments of all its models: what limits COMMOD's update.
     """
@@ -122,20 +137,72 @@ def lines_of(
     if method.knob is None:
         raise ValueError(f"{method.title} is not written yet and cannot be swept.")
     choices = [tuple(zip(method.others, chosen, strict=True)) for chosen in product(*method.others.values())]
-    values, seeds = method.knob.sweep, 1 if task is not None and is_large(task) else method.seeds
-    if models is not None:
-        if models % len(choices):
-            raise ValueError(f"{models} models of {method.title} cannot be shared among its {len(choices)} lines.")
-        values, seeds = _between(values, models // len(choices)), 1
+    is_usual, seeds = models is None, method.seeds if models is None else 1
+    if is_usual and task is not None and is_large(task):
+        choices, seeds = [choices[(len(choices) - 1) // 2]], 1
+        models = EFFORT_LARGE
+    models = EFFORT if models is None else models
+    count, rest = divmod(models, len(choices) * seeds)
+    if rest:
+        raise ValueError(f"{models} models of {method.title} cannot be shared among its {len(choices) * seeds} lines.")
+    scale = method.knob.sweep
+    values = [_value_at(scale, place) for place in np.linspace(0, len(scale) - 1, count)]
+    if is_usual and not method.knob.placed:
+        values = list(scale)
     return [
         [Cell(name, value, (*others, *form), seed) for value in values] for seed in range(seeds) for others in choices
     ]
 
 
-def _between(declared: Sequence[float], count: int) -> tuple[float, ...]:
-    """So many values from the first declared to the last, evenly by place, with the digits that `Cell.words` writes."""
-    places = np.linspace(0, len(declared) - 1, count)
-    return tuple(float(f"{value:.4g}") for value in np.interp(places, range(len(declared)), declared))
+def _value_at(scale: Sequence[float], place: float) -> float:
+    """The value at a place between the first declared (0) and the last, with the digits that `Cell.words` writes."""
+    return float(f"{np.interp(place, range(len(scale)), scale):.4g}")
+
+
+def next_place(scale: Sequence[float], known: Mapping[float, np.ndarray]) -> float:
+    """Where on a knob's scale the next models of a sweep go: its ends, its middle, then into the widest gap.
+
+    Parameters
+    ----------
+    scale : sequence of float
+        The values declared; places count along it from 0.
+    known : mapping of place to (lines,) array
+        How unfair the models there are, one of each line; see `_unfairness`. A gap is the mean over the lines of how
+        far apart neighbours are. Of equal gaps, the one that is longer on the scale, then the one nearer to f.
+    """
+    length = len(scale) - 1
+    for first in (0.0, float(length), length / 2):
+        if first not in known:
+            return first
+    gaps = [(low, high) for low, high in pairwise(sorted(known)) if high - low > FINEST * length]
+
+    def width(ends: tuple[float, float]) -> tuple[float, float, float]:
+        low, high = ends
+        # Rounded: which of two equal gaps comes first may not hang on the last digit of a machine.
+        return round(float(np.abs(known[low] - known[high]).mean()), 9), high - low, -low
+
+    low, high = max(gaps, key=width)
+    return (low + high) / 2
+
+
+def _unfairness(scene: Scene, model: Model, fairness: str) -> float:
+    """How far a model is from the fairest figure there is, on the rows that it has learnt from: the test rows stay out.
+
+    Of two groups under demographic parity, negative where the other group than under f has the larger share of positive
+    decisions: between a model that favours one and a model that favours the other lies a fair one.
+    """
+    taught, criterion, n_groups = learns_from(scene, model.cell.method), CRITERIA[fairness], len(scene.task.groups)
+    rows = taught.train
+    counts = counts_of_codes(
+        rows.sensitive, n_groups, rows.y, taught.decisions_train, model.decisions_train, rows.weight
+    )
+    with np.errstate(invalid="ignore"):  # 0 / 0: nobody is given 1, which is the same for all
+        figure = float(criterion.figure.of_counts(counts.sum(axis=-2), scene.group_sizes))
+    unfair = float(np.nan_to_num(abs(figure - (1.0 if criterion.upward else 0.0))))
+    if n_groups > 2 or criterion.by_label:
+        return unfair
+    of_f, of_g = (counts.sum(axis=axes)[:, 1] / counts.sum(axis=(1, 2, 3)) for axes in ((1, 3), (1, 2)))
+    return -unfair if of_f.argmax() != of_g.argmax() else unfair
 
 
 def learns_from(scene: Scene, method: str) -> Scene:
@@ -168,6 +235,7 @@ class Shared:
 
     def __init__(self, rungs: Mapping[float, Any] | None = None) -> None:
         self.warm_start = WarmStart(rungs)
+        self.memory = Memory()
 
 
 @dataclass(frozen=True)
@@ -214,12 +282,11 @@ def train_cell(scene: Scene, cell: Cell, fairness: str, shared: Shared) -> Train
     arguments = taught.train.fit_arguments
     if method.edits:
         arguments["base_scores"] = taught.scores_train
+        arguments |= {"warm_start": shared.warm_start} if cell.method == "commod" else {"memory": shared.memory}
     else:  # a model of its own does not see f's scores
         arguments["X"] = scene.task.features(arguments["X"])
     if not method.weights:
         del arguments["sample_weight"]
-    if cell.method == "commod":
-        arguments["warm_start"] = shared.warm_start
     with judged_elsewhere():  # a point that may be improved on is a point all the same
         model.fit(**arguments)
     return Trained(model, scene, cell)
@@ -238,16 +305,6 @@ def fit_cell(scene: Scene, cell: Cell, fairness: str, shared: Shared) -> Model:
         scores,
         getattr(trained.model, "concepts_", None),
     )
-
-
-def _fit_line(scene: Scene, line: Sequence[Cell], fairness: str, report: Report | None = None) -> list[Model]:
-    shared = Shared()
-    models = []
-    for i, cell in enumerate(line):
-        models.append(fit_cell(scene, cell, fairness, shared))
-        if report is not None:
-            report((i + 1) / len(line))
-    return models
 
 
 def as_points(rows: pd.DataFrame) -> pd.DataFrame:
@@ -286,6 +343,9 @@ def sweep_method(
 ) -> Sweep:
     """Train every model of a method's sweep on a scene.
 
+    The values of the knob are put one after the other where neighbours are furthest apart in fairness on the training
+    rows (`next_place`), the same for all further settings and seeds; those of COMMOD are as declared.
+
     Parameters
     ----------
     scene : Scene
@@ -298,14 +358,21 @@ def sweep_method(
         See `lines_of`.
     """
     lines = lines_of(method, task=scene.task, form=form)
-    models: list[Model] = []
-    for i, line in enumerate(lines):
-
-        def share_of_all(share: float, i: int = i) -> None:
+    knob, count = METHODS[method].knob, len(lines[0])
+    assert knob is not None
+    shared = [Shared() for _ in lines]
+    tried: dict[float, list[Model]] = {}  # by place, a model of each line
+    known: dict[float, np.ndarray] = {}
+    while len(tried) < count:
+        place = next_place(knob.sweep, known) if knob.placed else float(len(tried))
+        value = _value_at(knob.sweep, place) if knob.placed else lines[0][len(tried)].value
+        here = tried[place] = []
+        for line, of_line in zip(lines, shared, strict=True):
+            here.append(fit_cell(scene, replace(line[0], value=value), fairness, of_line))
             if report is not None:
-                report((i + share) / len(lines))
-
-        models += _fit_line(scene, line, fairness, share_of_all)
+                report(((len(tried) - 1) * len(lines) + len(here)) / (count * len(lines)))
+        known[place] = np.array([_unfairness(scene, model, fairness) for model in here])
+    models = [tried[place][i] for i in range(len(lines)) for place in sorted(tried)]
     rows = [
         about_cell(scene, model.cell, fairness)
         | scene.figures(model.decisions_test)

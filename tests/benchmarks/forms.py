@@ -1,8 +1,8 @@
 """Forms of COMMOD's update beside other methods, as in docs/methods.md: ``python -m tests.benchmarks.forms``.
 
-All forms get the same settings, those of COMMOD's declared sweep (36: λ_fair × λ_ratio, λ_concepts as the data
-set has it); the others get their own declared sweeps. All figures are of the test part. Two tables: of the models that
-are fair enough, the most accurate; and how many models of the one are beaten by a model of the other.
+All forms get the same settings, those of COMMOD's sweep (36: λ_fair × λ_ratio, λ_concepts as the data set has it); the
+others get as many models, in sweeps of their own. All figures are of the test part. Two tables: of the models that are
+fair enough, the most accurate; and how many models of the one are beaten by a model of the other.
 """
 
 import argparse

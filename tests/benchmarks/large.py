@@ -4,7 +4,7 @@ Release of the λ_fair slider to the new point, in one run with law_school, in C
 
 ``--pages`` opens Limits and Compare instead, on a table in the likeness of bank marketing (45,211 rows unless
 ``--rows`` says otherwise), and prints when the first picture and when the last section is there. ``--methods``
-sweeps these methods without a browser, on all rows and seeds and as a large table is swept, in one process.
+trains models of these methods without a browser, on all rows and as a large table is swept, in one process.
 """
 
 import argparse
@@ -18,7 +18,8 @@ import numpy as np
 import pandas as pd
 
 from commod.datasets import Choice, add_task, guess_columns, make_task
-from commod.experiments import prepare, scene, sweep_method
+from commod.experiments import prepare, scene
+from commod.experiments.sweep import EFFORT_LARGE, Shared, fit_cell, lines_of
 from tests.benchmarks.latency import OURS, measure, moves
 from tests.browsing import chromium, follow, serve
 
@@ -107,8 +108,15 @@ def pages(browser, address, folder, rows):
         page.close()
 
 
+def figures(whole, name):
+    """Of the models of a large table's effort, at the same settings whatever comes out."""
+    shared, cells = Shared(), [cell for line in lines_of(name, EFFORT_LARGE) for cell in line]
+    models = [fit_cell(whole, cell, "demographic_parity", shared) for cell in cells]
+    return pd.DataFrame([whole.figures(model.decisions_test) for model in models])
+
+
 def methods(names, rows):
-    """Seconds that sweeps take on all rows and with all seeds, and as a large table is swept, and how far they part."""
+    """Seconds that the same models take on all rows, and as a large table is swept, and how far they part."""
     frame = bank(rows)
     kinds = guess_columns(frame.drop(columns=["y", "marital"]))["kind"].to_dict()
     task = make_task(frame, Choice("y", "yes", "marital", ("married", "single"), kinds), name="bank").task
@@ -120,9 +128,9 @@ def methods(names, rows):
         for bound in (rows, large):
             scene.LARGE = bound  # up to so many rows, a table is not large
             started = time.perf_counter()
-            swept[bound] = sweep_method(replace(whole), name, "demographic_parity").points
+            swept[bound] = figures(replace(whole), name)
             seconds[bound] = time.perf_counter() - started
-        one, other = (points[points["seed"] == 0].reset_index() for points in swept.values())
+        one, other = swept.values()
         apart = {figure: (one[figure] - other[figure]).abs().mean() for figure in ("p_rule", "accuracy", "change_rate")}
         shown = ", ".join(f"{figure} {value:.4f}" for figure, value in apart.items())
         print(

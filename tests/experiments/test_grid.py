@@ -19,7 +19,7 @@ DP, EO = "demographic_parity", "equalized_odds"
 
 
 def small():
-    return grid_of(["german"], ["oracle_roc", "lpp", "fst"], [DP, EO], [0])
+    return grid_of(["german"], ["oracle_roc", "lpp", "fst"], [DP, EO], [0], models=13)
 
 
 @pytest.fixture(scope="module")

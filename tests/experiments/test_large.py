@@ -8,7 +8,7 @@ from commod.datasets.example import example_table
 from commod.datasets.from_file import task_of_file
 from commod.experiments import compare, points_of, prepare, scene, sweep_method
 from commod.experiments.measure import tree_f1
-from commod.experiments.sweep import Cell, Shared, lines_of, rows_in_words, train_cell
+from commod.experiments.sweep import EFFORT_LARGE, Cell, Shared, lines_of, rows_in_words, train_cell
 from commod.models.competitors import make_method
 
 
@@ -49,7 +49,10 @@ def test_commod_learns_from_all_rows_and_the_others_from_the_sample(large):
 
 
 def test_one_seed_and_a_sentence(large):
-    assert [cell.seed for line in lines_of("hardt", task=large.task) for cell in line] == [0] * 11
+    for name in ("commod", "hardt", "lpp", "bayes"):
+        (line,) = lines_of(name, task=large.task)
+        assert [cell.seed for cell in line] == [0] * EFFORT_LARGE
+        assert {cell.others for cell in line} <= {(), (("lambda_ratio", 0.05),)}
     assert {cell.seed for line in lines_of("hardt") for cell in line} == {0, 1, 2}
     assert rows_in_words(large) == (
         f"COMMOD learns from {len(large.train):,} training rows, the other methods from {len(large.sampled.train)} of "

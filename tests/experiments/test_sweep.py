@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -5,9 +7,10 @@ import pytest
 from commod import Commod
 from commod.experiments import compare, points_of, prepare, sweep_method
 from commod.experiments.paper import TABLE1_ROWS
-from commod.experiments.sweep import lines_of
+from commod.experiments.sweep import EFFORT, FINEST, Cell, Shared, fit_cell, lines_of, next_place, train_cell
 from commod.metrics import accuracy, change_rate, disparate_mistreatment, p_rule
 from commod.models.competitors import METHODS, available_methods, make_method
+from commod.models.competitors.base import Memory
 
 DP, EO = "demographic_parity", "equalized_odds"
 
@@ -15,6 +18,12 @@ DP, EO = "demographic_parity", "equalized_odds"
 @pytest.fixture(scope="module")
 def scene():
     return prepare("law_school")
+
+
+@pytest.fixture
+def few(monkeypatch):
+    """Sweeps of a third of the models."""
+    monkeypatch.setattr("commod.experiments.sweep.EFFORT", EFFORT // 3)
 
 
 @pytest.fixture(scope="module")
@@ -58,7 +67,7 @@ def test_a_cell_of_the_sweep_is_the_model_one_fits_alone(scene, commod_sweep):
 
 
 @pytest.mark.parametrize("name", ["lpp", "fst", "fair_projection"])
-def test_a_shared_membership_changes_nothing(scene, name):
+def test_a_shared_membership_changes_nothing(scene, few, name):
     swept = sweep_method(scene, name, EO).models[-3]
     alone = make_method(name, scene.f, swept.cell.value, fairness=EO)
     alone.fit(scene.train.X, scene.train.y, sensitive_features=scene.train.sensitive)
@@ -82,7 +91,7 @@ def test_progress_is_told_and_what_it_raises_ends_the_sweep(scene):
     sweep_method(scene, "oracle_roc", DP, shares.append)
     assert shares == sorted(shares)
     assert shares[-1] == 1.0
-    assert len(shares) == len(METHODS["oracle_roc"].knob.sweep)
+    assert len(shares) == EFFORT
 
     def stop(share):
         raise InterruptedError
@@ -119,6 +128,94 @@ def test_at_equal_effort_the_knob_lies_between_what_is_declared(name):
     for cell in cells:
         assert min(declared) <= cell.value <= max(declared)
         assert float(f"{cell.value:g}") == cell.value  # its words name it exactly
+
+
+WRITTEN = [name for name, method in METHODS.items() if method.is_written]
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+def test_every_method_gets_as_many_models_as_commod(name):
+    lines = lines_of(name)
+    assert sum(map(len, lines)) == sum(map(len, lines_of("commod"))) == EFFORT
+    assert len({len(line) for line in lines}) == 1
+    assert len({cell for line in lines for cell in line}) == EFFORT
+    assert METHODS[name].knob.placed == (name != "commod")  # COMMOD's are those of its slider, whatever comes out
+
+
+def test_values_go_to_the_ends_the_middle_and_into_the_widest_gap():
+    scale, known = (0.0, 1.0, 2.0, 4.0, 8.0), {}
+
+    def unfair(place):  # of two lines: all that happens, happens between 2 and 3
+        return np.array([1.0, 0.8]) * np.interp(place, [2.0, 3.0], [1.0, 0.0])
+
+    for _ in range(8):
+        place = next_place(scale, known)
+        known[place] = unfair(place)
+    assert list(known) == [0.0, 4.0, 2.0, 3.0, 2.5, 2.25, 2.75, 2.125]  # of equal gaps the longer, then the nearer to f
+    known = {}
+    for _ in range(40):  # a jump is not chased without end
+        place = next_place(scale, known)
+        known[place] = np.array([float(place > 1.3)])
+    assert len(known) == 40
+    assert np.diff(sorted(known)).min() == FINEST * 4
+
+
+def test_a_fair_model_is_looked_for_between_two_that_favour_different_groups(scene):
+    """Equally unfair neighbours are no gap if they favour the same group, and the widest if they do not."""
+    models = sweep_method(scene, "oracle_roc", DP).models
+    given = {"sensitive_features": scene.train.sensitive}
+    fairness = np.array([p_rule(scene.train.y, model.decisions_train, **given) for model in models])
+    group = scene.train.sensitive.to_numpy() == 1
+    apart = [model.decisions_train[group].mean() - model.decisions_train[~group].mean() for model in models]
+    assert min(apart) < 0 < max(apart)
+    assert fairness.max() > 0.97
+
+
+@pytest.mark.parametrize(("name", "fairness"), [("lpp", DP), ("fst", EO)])
+def test_placed_values_leave_smaller_gaps_than_even_ones(scene, few, name, fairness):
+    """On the training rows, which is all that placing looks at."""
+    given = {"sensitive_features": scene.train.sensitive}
+    figure = p_rule if fairness == DP else disparate_mistreatment
+
+    def widest(models):
+        return np.diff(np.sort([figure(scene.train.y, model.decisions_train, **given) for model in models])).max()
+
+    placed, shared = sweep_method(scene, name, fairness).models, Shared()
+    even = [fit_cell(scene, cell, fairness, shared) for line in lines_of(name) for cell in line]
+    assert len(placed) == len(even)
+    assert widest(placed) < 0.8 * widest(even)
+
+
+def test_the_test_rows_play_no_part_in_placing(scene, few):
+    y = scene.test.y
+    other = replace(scene, test=replace(scene.test, y=y.where(np.arange(len(y)) % 3 > 0, 1 - y)))
+    one, two = (sweep_method(each, "fst", EO) for each in (scene, other))
+    assert [model.cell for model in one.models] == [model.cell for model in two.models]
+    assert not one.points["dm"].equals(two.points["dm"])
+
+
+SHORT = {"rnf": (("steps", 30),), "frappe": (("max_iter", 15),), "wass1_penalised": (("max_iter", 15),)}
+
+
+@pytest.mark.parametrize("name", SHORT)
+def test_what_models_of_a_line_share_changes_nothing(scene, name):
+    scale, shared = METHODS[name].knob.sweep, Shared()
+    for value in (scale[-1], scale[3], scale[-2]):
+        cell = Cell(name, value, SHORT[name])
+        beside, alone = (train_cell(scene, cell, DP, each).model for each in (shared, Shared()))
+        np.testing.assert_array_equal(beside.predict_proba(scene.test.X), alone.predict_proba(scene.test.X))
+        assert getattr(beside, "n_iter_", 0) == getattr(alone, "n_iter_", 0)
+    again = train_cell(scene, Cell(name, scale[3], SHORT[name], seed=1), DP, shared).model  # filled anew
+    alone = train_cell(scene, Cell(name, scale[3], SHORT[name], seed=1), DP, Shared()).model
+    np.testing.assert_array_equal(again.predict_proba(scene.test.X), alone.predict_proba(scene.test.X))
+
+
+def test_a_memory_of_other_rows_is_empty():
+    memory, rows = Memory(), np.arange(6.0)
+    memory.of("a", rows, None)["found"] = 1
+    assert memory.of("a", rows.copy(), None) == {"found": 1}
+    assert memory.of("a", rows + 1, None) == {}
+    assert memory.of("a", rows, None) == {}
 
 
 def test_equal_effort_is_that_of_commod():

@@ -134,13 +134,13 @@ class AdvDebias(TabularClassifier):
         ]
         optimizer = torch.optim.Adam(sides, lr=rate, fused=True)
         pretrain = check_weight("pretrain_epochs", self.pretrain_epochs)
-        left = check_count("max_steps", self.max_steps)
+        left, scale = check_count("max_steps", self.max_steps), np.float32(256 / (256 - lost))
         for epoch in range(epochs):
             together = groups is not None and epoch >= pretrain
             for batch in np.array_split(dice.permutation(len(x)), range(batch_size, len(x), batch_size)):
                 rows, label = x[batch], labels[batch]
-                kept = torch.from_numpy(dice.integers(0, 256, (len(batch), self.width), dtype=np.uint8) >= lost)
-                step = network.forward(rows, kept, 256 / (256 - lost))
+                kept = dice.integers(0, 256, (len(batch), self.width), dtype=np.uint8) >= lost
+                step = network.forward(rows, torch.from_numpy(kept * scale), float(scale))
                 error = torch.sigmoid(step.logit) - label
                 gradients = step.gradients((error if counts is None else error * counts[batch]) / len(batch))
                 if groups is not None:
@@ -214,9 +214,10 @@ class Network:
         return [self.weight, self.bias, self.output, self.output_bias]
 
     def forward(self, rows: Tensor, kept: Tensor, scale: float) -> Step:
-        """Pass rows through, with the hidden units that are kept scaled up."""
-        hidden = torch.relu(torch.addmm(self.bias, rows, self.weight.T)) * kept * scale
-        return Step(rows, hidden, (hidden > 0) * (self.output * scale), hidden @ self.output + self.output_bias)
+        """Pass rows through; `kept` has `scale` for the hidden units that are kept, else 0."""
+        hidden = torch.addmm(self.bias, rows, self.weight.T).relu_().mul_(kept)
+        lever = hidden.sign().mul_(self.output * scale)  # a sign takes a fifth of the time of a comparison
+        return Step(rows, hidden, lever, hidden @ self.output + self.output_bias)
 
 
 @dataclass(frozen=True)

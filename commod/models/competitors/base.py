@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -23,6 +23,7 @@ __all__ = [
     "Competitor",
     "GroupAware",
     "GroupAwareScored",
+    "Memory",
     "Rows",
     "Scored",
     "chance_of_rows",
@@ -30,6 +31,25 @@ __all__ = [
     "check_weights",
     "lacks_a_label",
 ]
+
+
+class Memory:
+    """What fits on the same rows that differ in the knob only have in common, so that each need not find it again.
+
+    Pass one (empty) object to several fits; each then gives exactly what it would give alone. An object that does not
+    match the rows or the settings is filled anew.
+    """
+
+    def __init__(self) -> None:
+        self._made_for: tuple[Any, ...] = ()
+        self._found: dict[Any, Any] = {}
+
+    def of(self, *made_for: Any) -> dict[Any, Any]:
+        """What was found with these arrays and settings, to be added to."""
+        known = self._made_for
+        if len(known) != len(made_for) or not all(map(np.array_equal, known, made_for)):
+            self._made_for, self._found = made_for, {}
+        return self._found
 
 
 @dataclass(frozen=True)
@@ -40,6 +60,7 @@ class Rows:
     logit: Array  # (n,) of f, less that of its threshold: f decides positively above 0
     sensitive: NDArray[np.int64] | None  # (n,) place in `groups_`; at predict only for methods that need it
     weight: Array | None = None  # (n,) how much each row counts in a fit; None: all alike
+    memory: Memory = field(default_factory=Memory, repr=False)  # of other fits on these rows
 
     @property
     def score(self) -> Array:
@@ -110,6 +131,7 @@ class Competitor(EditedModel):
         sensitive_features: Any = None,
         base_scores: Any = None,
         sample_weight: Any = None,
+        memory: Memory | None = None,
     ) -> Competitor:
         """Learn from training rows.
 
@@ -125,6 +147,8 @@ class Competitor(EditedModel):
             f's probabilities for these rows, instead of asking `base_model`.
         sample_weight : array (n,), optional
             How much each row counts, for methods that can (`weights`).
+        memory : Memory, optional
+            Of other fits on the same rows: saves time, and changes nothing.
         """
         check_choice("fairness", self.fairness, self.criteria)
         check_seed(self.random_state)
@@ -149,6 +173,7 @@ class Competitor(EditedModel):
         try:
             with single_threaded():
                 rows, labels = _known(given, encoded, logit)
+                rows = replace(rows, memory=memory or rows.memory)
                 if CRITERIA[self.fairness].by_label and lacks_a_label(rows.groups, labels):
                     raise ValueError(
                         f"{CRITERIA[self.fairness].title} compares the groups under each label, and one group has no "

@@ -117,14 +117,16 @@ class Frappe(Scored):
             return float(total), torch.nn.utils.parameters_to_vector(gradient).numpy()
 
         values = torch.nn.utils.parameters_to_vector(parameters).detach().numpy().copy()
+        settings = (self.fairness, self.architecture, self.n_concepts, self.width, max_iter, self.random_state)
+        known = rows.memory.of("FRAPPE", rows.X, rows.logit, y, rows.groups, rows.weight, settings)
         self.n_iter_ = 0
         for rung in [*(rung for rung in LADDER if rung < weight and linear), weight]:
-            options = {"maxiter": max_iter}
-            found = minimize(loss, values, args=(rung,), jac=True, method="L-BFGS-B", options=options)
-            values = found.x
-            self.n_iter_ += int(found.nit)
-        torch.nn.utils.vector_to_parameters(torch.from_numpy(values), parameters)
-        self.loss_ = float(found.fun)
+            if rung not in known:  # every λ_mmd passes the same rungs
+                options = {"maxiter": max_iter}
+                found = minimize(loss, values, args=(rung,), jac=True, method="L-BFGS-B", options=options)
+                known[rung] = found.x, self.n_iter_ + int(found.nit), float(found.fun)
+            values, self.n_iter_, self.loss_ = known[rung]
+        torch.nn.utils.vector_to_parameters(torch.from_numpy(values.copy()), parameters)
         self.correction_ = network.rescaler()
         for name in ("concepts_", "concept_weights_"):
             self.__dict__.pop(name, None)

@@ -98,14 +98,14 @@ class RNF(Scored):
         size = check_count("batch_size", self.batch_size)
         # All that is random comes from a generator of our own: others may train beside us.
         dice = np.random.default_rng(int(self.random_state))
-        X, labels = _tensor(rows.X), _tensor(y)
-        encoder = [*_layer(rows.X.shape[1], width, dice)]
-        top = [*_layer(width, width, dice), *_layer(width, 1, dice)]
-        optimizer = torch.optim.Adam([*encoder, *top], lr=rate, fused=True)
-        for batch in _batches(len(y), size, steps, dice):
-            kept = [_tensor(dice.random((len(batch), width)) >= DROPOUT) / (1 - DROPOUT) for _ in range(2)]
-            logit = head(top, _encoded(encoder, X[batch]) * kept[0], kept[1])
-            _step(optimizer, torch.nn.functional.binary_cross_entropy_with_logits(logit, labels[batch]))
+        X = _tensor(rows.X)
+        settings = (width, steps, size, rate, self.random_state)
+        known = rows.memory.of("RNF", rows.X, y, settings)
+        if not known:  # all but the head's second training is the same for every α
+            encoder, top = self._first_training(X, _tensor(y), width, steps, size, rate, dice)
+            known |= {"encoder": encoder, "top": top, "dice": dice.bit_generator.state}
+        dice.bit_generator.state = known["dice"]
+        encoder, top = known["encoder"], [tensor.detach().clone().requires_grad_() for tensor in known["top"]]
         with torch.no_grad():
             z = _encoded(encoder, X)
             softened = torch.sigmoid(head(top, z) / self.temperature)
@@ -120,6 +120,19 @@ class RNF(Scored):
         self.own_line_ = 0.0
         own = self._margin(rows)
         self.own_line_ = logit_of_threshold(self.threshold, self.base_model_, own, y)
+
+    def _first_training(
+        self, X: Tensor, labels: Tensor, width: int, steps: int, size: int, rate: float, dice: np.random.Generator
+    ) -> tuple[list[Tensor], list[Tensor]]:
+        """Encoder and head that have learnt the labels."""
+        encoder = [*_layer(X.shape[1], width, dice)]
+        top = [*_layer(width, width, dice), *_layer(width, 1, dice)]
+        optimizer = torch.optim.Adam([*encoder, *top], lr=rate, fused=True)
+        for batch in _batches(len(labels), size, steps, dice):
+            kept = [_tensor(dice.random((len(batch), width)) >= DROPOUT) / (1 - DROPOUT) for _ in range(2)]
+            logit = head(top, _encoded(encoder, X[batch]) * kept[0], kept[1])
+            _step(optimizer, torch.nn.functional.binary_cross_entropy_with_logits(logit, labels[batch]))
+        return encoder, top
 
     def _margin(self, rows: Rows) -> Array:
         weight, bias = self.encoder_weights_

@@ -42,10 +42,11 @@ class Knob:
 
     name: str  # of the constructor
     label: str
-    sweep: tuple[float, ...]  # values from "as f" to fairest
+    sweep: tuple[float, ...]  # values from "as f" to fairest: the scale on which a sweep puts its own
     low: float
     high: float
     unchanged: float | None  # the value at which g = f, if there is one
+    placed: bool = True  # whether a sweep chooses its values by what comes out; else they are those declared
 
 
 @dataclass(frozen=True)
@@ -133,6 +134,7 @@ METHODS: dict[str, Method] = {
             0.0,
             10.0,
             0.0,
+            placed=False,  # all are on the app's slider, and links name them
         ),
         others={"lambda_ratio": (0.0, 0.05, 0.2)},
         settings={"lambda_concepts": 0.05, "n_concepts": 2},

@@ -92,12 +92,14 @@ class Wass1LogisticRegression(Scored):
             return float(value + beta * apart + 0.5 * (ridge * theta) @ theta), gradient
 
         theta = np.zeros(X.shape[1])
+        known = rows.memory.of("Wass-1", X, y, rows.groups, weight, max_iter)
         self.n_iter_ = 0
         for rung in [0.0, *(rung for rung in LADDER if rung < beta), beta]:
-            options = {"maxiter": max_iter, "ftol": 1e-12, "gtol": 1e-8}
-            found = minimize(loss, theta, args=(rung,), jac=True, method="L-BFGS-B", options=options)
-            theta = found.x
-            self.n_iter_ += int(found.nit)
+            if rung not in known:  # every β passes the same rungs
+                options = {"maxiter": max_iter, "ftol": 1e-12, "gtol": 1e-8}
+                found = minimize(loss, theta, args=(rung,), jac=True, method="L-BFGS-B", options=options)
+                known[rung] = found.x, self.n_iter_ + int(found.nit)
+            theta, self.n_iter_ = known[rung]
         self.coef_, self.intercept_ = theta[:-1], float(theta[-1])
         own = X @ theta
         self.penalty_ = distance_to_barycentre(sigmoid(own), rows.groups, weight)[0]
