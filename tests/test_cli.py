@@ -113,7 +113,7 @@ def test_compare_writes_all_points(capsys, tmp_path):
     assert main(["compare", "german", "--methods", "oracle_roc,lpp", "--jobs", "1", "--out", str(out)]) == 0
     points = pd.read_csv(out)
     assert points["method"].unique().tolist() == ["lpp", "oracle_roc"]
-    assert "26 models in" in capsys.readouterr().out
+    assert "72 models in" in capsys.readouterr().out
     pd.testing.assert_frame_equal(points, compare("german", methods=["lpp", "oracle_roc"], n_jobs=1))
 
 
@@ -122,16 +122,16 @@ def test_a_sweep_goes_on_where_it_was(capsys, tmp_path, monkeypatch):
     command = ["sweep", "--out", str(out), "--dataset", "german", "--methods", "oracle_roc,fst", "--backend", "serial"]
     command += ["--fairness", "demographic_parity", "--splits"]
     assert main([*command, "1"]) == 0
-    assert f"26 models in {out} after" in capsys.readouterr().out
+    assert f"72 models in {out} after" in capsys.readouterr().out
     first = pd.read_csv(out)
     trained, made = [], grid.fit_cell
     monkeypatch.setattr(grid, "fit_cell", lambda scene, *given: trained.append(scene.seed) or made(scene, *given))
     assert main([*command, "2"]) == 0
-    assert trained == [1] * 26
+    assert trained == [1] * 72
     both = pd.read_csv(out)
     assert {"accuracy", "p_rule", "change_rate", "right", "sure", "error"} <= set(both)
     pd.testing.assert_frame_equal(both[both["split"] == 0].reset_index(drop=True), first, check_exact=True)
-    assert len((tmp_path / "all.csv.jsonl").read_text().splitlines()) == len(both) == 52
+    assert len((tmp_path / "all.csv.jsonl").read_text().splitlines()) == len(both) == 144
 
 
 def test_a_place_that_cannot_be_written_to_is_one_sentence(capsys, tmp_path):
@@ -221,7 +221,7 @@ def test_compare_of_a_file_as_json(capsys, path):
     told = capsys.readouterr()
     points = pd.DataFrame(json.loads(told.out))
     assert points["dataset"].unique().tolist() == ["applicants.csv"]
-    assert len(points) == 13
+    assert len(points) == 36
     assert "Left out: applicant" in told.err
 
 

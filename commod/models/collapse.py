@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,14 @@ from sklearn.exceptions import ConvergenceWarning
 
 from commod.metrics.auc import auc_of
 
-__all__ = ["CollapseWarning", "collapse_in_words", "judged_elsewhere", "overturned_in_words", "ranks_no_more"]
+__all__ = [
+    "CollapseWarning",
+    "collapse_in_words",
+    "judged_elsewhere",
+    "overturned_in_words",
+    "ranks_no_more",
+    "warn_of_result",
+]
 
 # Of what f's AUC is above one half, g keeps less than this share: it hardly tells people apart any more.
 KEPT_EDGE = 0.5
@@ -62,10 +70,23 @@ def overturned_in_words(before: Any, after: Any, subject: str = "g") -> list[str
     ]
 
 
+# Of the thread that fits: filters of warnings are shared by all threads, and those of a server fit side by side.
+_is_judged_elsewhere: ContextVar[bool] = ContextVar("is_judged_elsewhere", default=False)
+
+
 @contextmanager
 def judged_elsewhere() -> Iterator[None]:
     """Fit without warnings about the result, for those who look at it themselves."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        warnings.simplefilter("ignore", CollapseWarning)
-        yield
+    before = _is_judged_elsewhere.set(True)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)  # scikit-learn's, too
+            yield
+    finally:
+        _is_judged_elsewhere.reset(before)
+
+
+def warn_of_result(sentence: str, kind: type[UserWarning]) -> None:
+    """Warn of a model that was fitted, unless whoever called `fit` looks at it."""
+    if not _is_judged_elsewhere.get():
+        warnings.warn(sentence, kind, stacklevel=3)

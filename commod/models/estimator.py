@@ -21,7 +21,7 @@ from commod.models.adversary import Array
 from commod.models.base_scores import BaseModel
 from commod.models.best_response import WarmStart, solve_linear
 from commod.models.classifier import EditedModel, Given
-from commod.models.collapse import CollapseWarning, collapse_in_words
+from commod.models.collapse import CollapseWarning, collapse_in_words, warn_of_result
 from commod.models.concepts import feature_distances
 from commod.models.reading import Reading, read_concepts
 from commod.models.rescaler import DIRECTIONS, LinearRescaler, acted_on, acts_on_of
@@ -302,17 +302,15 @@ class Commod(EditedModel):
         self.encoder_ = encoder
         self._keep(solution, data, reading)
         if not self.converged_ and not self.stopped_:
-            warnings.warn(
+            warn_of_result(
                 "COMMOD did not converge: the last point of path_ may be improved on. Raise lambda_ratio or lower "
                 "lambda_fair.",
                 ConvergenceWarning,
-                stacklevel=2,
             )
         for sentence in collapse_in_words(labels, logit, solution.rescaler.score(data.X, data.logit)):
-            warnings.warn(
+            warn_of_result(
                 f"On the training rows {sentence} Lower lambda_fair, or try update='affine' or direction='improve'.",
                 CollapseWarning,
-                stacklevel=2,
             )
         return self
 

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from scipy.optimize import linprog
 
 from commod.metrics.counts import as_binary, as_weight, codes_of_groups
+from commod.metrics.figures import CRITERIA
 from commod.metrics.small_groups import compared_groups
 from commod.models.validation import check_choice
 
@@ -130,7 +131,8 @@ def fewest_to_reach(
     shares, groups, before, moves = _linear(_cells(y_true, y_pred, sensitive_features, scores, sample_weight))
     sizes = shares.sum(axis=(1, 2))  # (groups, label)
     rates = [(moves[:, label], before[:, label], sizes[:, label]) for label in (0, 1)]
-    if fairness == "demographic_parity":
+    criterion = CRITERIA[fairness]
+    if not criterion.by_label:
         rates = [(moves.sum(axis=1), before.sum(axis=1), sizes.sum(axis=1))]
     # Unknown beside the chances: the lowest and the highest of each rate.
     left, right = [], []
@@ -141,7 +143,7 @@ def fewest_to_reach(
                 ends[2 * place + side] = -sign
                 left.append(np.r_[sign * move[s] / whole[s], ends])
                 right.append(-sign * now[s] / whole[s])
-    parity = fairness == "demographic_parity"
+    parity = criterion.upward  # the P-Rule is a ratio, disparate mistreatment a difference
     gap = [-1.0, level] if parity else [-1.0, 1.0] * len(rates)
     left.append(np.r_[np.zeros(moves.shape[-1]), gap])
     right.append(0.0 if parity else level)

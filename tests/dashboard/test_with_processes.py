@@ -94,7 +94,7 @@ def test_what_is_shown_does_not_depend_on_where_it_was_computed(elsewhere, monke
     assert "fit_result" in elsewhere
     elsewhere.clear()
     service.queue().forget(lambda key: True)
-    monkeypatch.setattr(service.process_pool(), "workers", [])
+    monkeypatch.setattr(service, "process_pool", lambda: processes.ProcessPool(0))
     here = fine(run(seed="77"))
     assert not elsewhere
     assert [figure(here, label) for label in labels] == [figure(there, label) for label in labels]

@@ -125,10 +125,10 @@ def test_refits_tell_how_far_they_are_and_can_be_ended(scene, sweeps):
 
 def test_points_carry_what_decisions_tell(scene, sweeps):
     points = sweeps["lpp"].points
-    decided = sweeps["lpp"].models[1].decisions_test
+    decided = sweeps["lpp"].models[-1].decisions_test
     changed = decided != scene.decisions_test
-    assert points["right"][1] == (decided == scene.test.y.to_numpy())[changed].mean()
-    assert points["sure"][1] == (np.abs(scene.logit_test[changed]) > np.log(9)).mean()
+    assert points["right"].iloc[-1] == (decided == scene.test.y.to_numpy())[changed].mean()
+    assert points["sure"].iloc[-1] == (np.abs(scene.logit_test[changed]) > np.log(9)).mean()
     assert points.loc[0, ["right", "sure"]].isna().all()  # changes nobody
     assert points.columns[-3:].tolist() == ["right", "sure", "best"]
 

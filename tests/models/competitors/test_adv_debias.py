@@ -49,7 +49,7 @@ def test_the_predictors_derivatives_are_autograds(seed, dropout):
     kept, scale = torch.ones(9, 5, dtype=torch.bool), 1.0
     if dropout:
         kept, scale = torch.rand((9, 5), generator=torch.Generator().manual_seed(seed + 50)) > 0.4, 1 / 0.6
-    step = Network(*tensors).forward(rows, kept, scale)
+    step = Network(*tensors).forward(rows, kept * scale, scale)
     written = step.gradients((torch.sigmoid(step.logit) - label) / 9)
 
     free = [tensor.clone().requires_grad_() for tensor in tensors]
@@ -77,7 +77,7 @@ def test_the_adversarys_derivatives_are_autograds(fairness, dropout, sharpness, 
     kept = torch.ones(9, 5, dtype=torch.bool)
     if dropout:
         kept = torch.rand((9, 5), generator=torch.Generator().manual_seed(3)) > 0.4
-    step = Network(*tensors).forward(rows, kept, 1.25)
+    step = Network(*tensors).forward(rows, kept * 1.25, 1.25)
     own, pull = Adversary(*rival).gradients(step.logit, group, y, weight)
 
     free = [tensor.clone().requires_grad_() for tensor in tensors]
