@@ -15,7 +15,7 @@ from commod.charts.compare import with_labels
 from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.results import figures_of_base
 from commod.dashboard.jobs.wait import result_of
-from commod.dashboard.pages.compare.sense import MATCHED, begin_table
+from commod.dashboard.pages.compare.sense import begin_table
 from commod.dashboard.state import session
 from commod.dashboard.state.settings import Settings, limits_in_words
 from commod.dashboard.text.escape import escape_markdown
@@ -35,6 +35,7 @@ from commod.models.competitors import METHODS
 # Of the picture of scores, in pixels; and with more methods than so many, those of the same people are small.
 SCORES_HEIGHT = 400
 MANY = 10
+WHO = "Who changed as a table"
 
 
 @dataclass(frozen=True)
@@ -207,8 +208,11 @@ def _who(found: Match, settings: Settings) -> tuple[Callable[[], Any], Callable[
         )
         caption = "People of the test part. Right: to the decision that favours them; left: to the other one."
         alt = "People changed by method, group and direction."
+        names = {"label": "Method", "group": "Group", "direction": "Direction", "people": "People"}
+        columns = {name: (heading, "+,.0f" if name == "people" else "") for name, heading in names.items()}
+        table = Table(WHO, "match_who_table", columns)
         return (
-            partial(draw, plot_who_changed, who, alt=alt, table=MATCHED, caption=caption, groups=groups),
+            partial(draw, plot_who_changed, who, alt=alt, table=table, caption=caption, groups=groups),
             partial(plot_who_changed, who, groups=groups),
         )
     sizes = prepare(*settings.scene()).test.sensitive.value_counts()
@@ -227,7 +231,7 @@ def _who(found: Match, settings: Settings) -> tuple[Callable[[], Any], Callable[
     words = {"better": "Better off", "worse": "Worse off", "count": "People"}
     columns = {"label": ("Method", ""), "group": ("Group", ""), "share": ("Changed, of the group", ".1%")}
     columns |= {name: (heading, ",") for name, heading in words.items()}
-    table = Table("Who changed as a table", "match_who_table", columns)
+    table = Table(WHO, "match_who_table", columns)
     caption = "Share of each group of the test part whose decision changed; that of which COMMOD changes most first."
     alt = "Share of each group whose decision changed, by method."
     return (
