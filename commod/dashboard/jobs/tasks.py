@@ -253,7 +253,7 @@ def collapsed(settings: Settings, sweep: Sweep) -> Task:
     """Which models of a sweep are hardly models any more."""
     scene, fairness = settings.scene(), settings.fairness
     step = Step(results.collapsed, (scene, fairness, sweep))
-    return Task("collapsed", scene, (fairness, sweep.method), (step,))
+    return Task("collapsed", scene, (fairness, *(model.cell for model in sweep.models)), (step,))
 
 
 def fewest_at(settings: Settings, levels: tuple[float, ...]) -> Task:
