@@ -61,6 +61,12 @@ def reliability_table(y_true: Any, scores: Any, *, n_bins: int = N_BINS, sample_
     )
 
 
+def _resampled(weight: np.ndarray, rng: np.random.Generator, n_bootstrap: int) -> np.ndarray:
+    """Weights of the people as they are, and under them those of each resample."""
+    n = len(weight)
+    return np.asarray(np.vstack([np.ones(n), rng.multinomial(n, np.full(n, 1 / n), n_bootstrap)]) * weight)
+
+
 def calibration_by_group(
     y_true: Any,
     scores_f: Any,
@@ -90,8 +96,7 @@ def calibration_by_group(
         if not len(at):
             continue
         found = {}
-        drawn = rng.multinomial(len(at), np.full(len(at), 1 / len(at)), n_bootstrap)
-        weights = np.vstack([np.ones(len(at)), drawn]) * weight[at]
+        weights = _resampled(weight[at], rng, n_bootstrap)
         for name, scores in (("f", scores_f), ("g", scores_g)):
             labels, own, place = _binned(np.asarray(y_true)[at], np.asarray(scores, dtype=float)[at], n_bins)
             found[name] = _errors(weights, labels - own, place, n_bins)
@@ -118,8 +123,7 @@ def compare_calibration(
     codes, groups = codes_of_groups(sensitive_features)
     weight = _weight(sample_weight, codes)
     at = np.flatnonzero((codes >= 0) & (weight > 0))
-    drawn = np.random.default_rng(seed).multinomial(len(at), np.full(len(at), 1 / len(at)), n_bootstrap)
-    weights = np.vstack([np.ones(len(at)), drawn]) * weight[at]
+    weights = _resampled(weight[at], np.random.default_rng(seed), n_bootstrap)
     errors = []
     for scores in (scores_f, scores_g):
         labels, own, place = _binned(np.asarray(y_true)[at], np.asarray(scores, dtype=float)[at], n_bins)

@@ -249,11 +249,16 @@ def sweep(method: str, settings: Settings, form: tuple[tuple[str, Any], ...] = (
     return _on("sweep", settings, results.sweep, method, form, priority=Priority.BACKGROUND)
 
 
+def _cells(sweep: Sweep) -> tuple[Cell, ...]:
+    """The models of a sweep, for the key of what is computed from them: another sweep of the method has others."""
+    return tuple(model.cell for model in sweep.models)
+
+
 def collapsed(settings: Settings, sweep: Sweep) -> Task:
     """Which models of a sweep are hardly models any more."""
     scene, fairness = settings.scene(), settings.fairness
     step = Step(results.collapsed, (scene, fairness, sweep))
-    return Task("collapsed", scene, (fairness, *(model.cell for model in sweep.models)), (step,))
+    return Task("collapsed", scene, (fairness, _cells(sweep)), (step,))
 
 
 def fewest_at(settings: Settings, levels: tuple[float, ...]) -> Task:
@@ -264,9 +269,8 @@ def fewest_at(settings: Settings, levels: tuple[float, ...]) -> Task:
 def best(settings: Settings, sweep: Sweep, requirements: Requirements) -> Task:
     """The best model of a sweep under requirements."""
     scene, fairness = settings.scene(), settings.fairness
-    form = sweep.models[0].cell.others
     step = Step(results.best, (scene, fairness, sweep, requirements))
-    return Task("best", scene, (fairness, sweep.method, form, requirements), (step,))
+    return Task("best", scene, (fairness, _cells(sweep), requirements), (step,))
 
 
 def hash_of_data(settings: Settings) -> Task:
@@ -316,7 +320,7 @@ def match(settings: Settings, sweeps: dict[str, Sweep], chosen: int) -> Task:
     """A COMMOD model beside its rivals'."""
     scene, fairness, depth = settings.scene(), settings.fairness, settings.depth
     step = Step(results.match, (scene, fairness, sweeps, chosen, depth))
-    return Task("match", scene, (fairness, tuple(sweeps), chosen, depth), (step,))
+    return Task("match", scene, (fairness, *map(_cells, sweeps.values()), chosen, depth), (step,))
 
 
 def retrained(settings: Settings, cell: Cell) -> Task:
