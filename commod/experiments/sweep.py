@@ -111,6 +111,7 @@ class Sweep:
     method: str
     models: tuple[Model, ...]
     points: pd.DataFrame = field(repr=False)
+    kept: dict[str, Any] = field(default_factory=dict, init=False, compare=False, repr=False)  # what is made of it once
 
 
 def lines_of(

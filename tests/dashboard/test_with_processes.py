@@ -10,22 +10,25 @@ from tests.waiting import wait_until
 # Of each page that computes: a link by which it is quick, and what is computed for it. The other pages compute nothing
 # of their own; teacher's notes, searches and SHAP are pressed for, or left out here.
 COMPUTED = {
-    "app.py": ({}, {"fit_result", "explained", "tree_of_changes", "sweep"}),
-    "pages/lesson.py": ({"step": "cheap", "answers": ",,,4"}, {"fit_result", "explained"}),
-    "pages/runs.py": ({"runs": "one*law_school*k-3~two*law_school*lambda_fair-2"}, {"fit_result", "tree_of_changes"}),
-    "pages/people.py": ({}, {"fit_result", "people_changed", "segments_of_changes"}),
-    "pages/what_if.py": ({}, {"fit_result", "feature_ranges_of"}),
+    "app.py": ({}, {"fit_on_ladder", "explained", "tree_of_changes", "sweep"}),
+    "pages/lesson.py": ({"step": "cheap", "answers": ",,,4"}, {"fit_on_ladder", "explained"}),
+    "pages/runs.py": (
+        {"runs": "one*law_school*k-3~two*law_school*lambda_fair-2"},
+        {"fit_on_ladder", "tree_of_changes"},
+    ),
+    "pages/people.py": ({}, {"fit_on_ladder", "people_changed", "segments_of_changes"}),
+    "pages/what_if.py": ({}, {"fit_on_ladder", "feature_ranges_of"}),
     "pages/limits.py": (
         {"methods": "lpp"},
-        {"fit_result", "limits", "blind_limits", "interventions", "price", "sweep"},
+        {"fit_on_ladder", "limits", "blind_limits", "interventions", "price", "sweep"},
     ),
     "pages/compare.py": (
         {"methods": "commod,oracle_roc"},
         {"sweep", "limits", "match", "retrained", "refits_of_model"},
     ),
-    "pages/take_home.py": ({}, {"fit_result"}),
-    "pages/decide.py": ({"methods": "commod,oracle_roc", "req": "changed:0.1"}, {"fit_result", "sweep", "best"}),
-    "pages/later.py": ({}, {"fit_result", "watch_held_out"}),
+    "pages/take_home.py": ({}, {"fit_on_ladder"}),
+    "pages/decide.py": ({"methods": "commod,oracle_roc", "req": "changed:0.1"}, {"fit_on_ladder", "sweep", "best"}),
+    "pages/later.py": ({}, {"fit_on_ladder", "watch_held_out"}),
 }
 
 
@@ -91,7 +94,7 @@ def test_a_page_is_computed_in_processes(elsewhere, script):
 def test_what_is_shown_does_not_depend_on_where_it_was_computed(elsewhere, monkeypatch):
     labels = ("Accuracy", "P-Rule", "Decisions changed")
     there = fine(run(seed="77"))
-    assert "fit_result" in elsewhere
+    assert "fit_on_ladder" in elsewhere
     elsewhere.clear()
     service.queue().forget(lambda key: True)
     monkeypatch.setattr(service, "process_pool", lambda: processes.ProcessPool(0))

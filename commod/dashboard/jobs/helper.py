@@ -127,7 +127,9 @@ def serve(wire: Wire[Any, Any], kind: Kind, *, seconds: float, memory: int, is_w
 
     A process apart takes at most so many `seconds` of a core for each thing, and `memory` beyond that of the modules.
     """
-    os.setsid()  # Ctrl-C ends the server, and the server's end ends this
+    # Ctrl-C ends the server, and the server's end ends this. In a session of its own it would share the cores as an
+    # equal (Linux makes a group of every session), and the idle class below would count for nothing.
+    os.setpgid(0, 0)
     Thread(target=_end_with, args=(parent_process(),), daemon=True).start()
     if kind is Kind.BACKGROUND and uses("idle_class"):
         with suppress(AttributeError, OSError):  # where the system has such a thing, only time that nobody wants

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from threading import Lock
@@ -352,6 +352,15 @@ def fit_result(settings: Settings, report: Report | None = None) -> FitResult:
         changed_train=(g.rescaler_.score(scene.encoded_train, scene.logit_train) > 0) != scene.decisions_train,
         changed_test=(ratio * scene.logit_test + shift > 0) != (scene.logit_test > 0),
     )
+
+
+def fit_on_ladder(
+    settings: Settings, rungs: Mapping[float, Any] | None, report: Report | None = None
+) -> tuple[FitResult, Mapping[float, Any]]:
+    """The same, with what is known of the way there from models at other λ_fair, and with what is known of it then."""
+    line = _warm_start(prepare(*settings.scene()), settings)
+    line.rungs.update(rungs or {})
+    return fit_result(settings, report), dict(line.rungs)
 
 
 def _path(g: Commod, scene: Scene, fairness: str) -> pd.DataFrame:

@@ -19,6 +19,7 @@ PIECES = {
     "priorities": "Trainings come before what is said about models, and that before what runs in the background.",
     "one_by_one": "As many small trainings run at a time as there are processes for them; more would share the server.",
     "ahead": "While nobody waits, the settings next to those on a screen are trained.",
+    "ladders": "While nobody waits, what every model of a data set passes on its way is solved: a new one is quick.",
     "rest": "A job in the background that is computed in the server rests while somebody waits for a training.",
     "idle_class": "The background's process gets only time that nobody else wants.",
     "no_delay": "Small messages are sent at once; the system would hold one back until the last is acknowledged.",
@@ -44,6 +45,7 @@ class Priority(IntEnum):
     AHEAD = 4  # nobody may ever ask for it: the next step of every other slider
     LINE = 5  # nobody may ever ask for it: every λ_fair beside a setting that somebody looks at
     REFITS = 6  # nobody has asked for it, and it takes seconds: all refits but the first ones
+    LADDERS = 7  # nobody may ever ask for it: what makes a model quick that somebody may ask for
 
     @property
     def in_background(self) -> bool:
@@ -53,7 +55,7 @@ class Priority(IntEnum):
     @property
     def is_ahead(self) -> bool:
         """Whether it is a training that nobody has asked for yet."""
-        return self in (Priority.LINE, Priority.AHEAD)
+        return self in (Priority.LINE, Priority.AHEAD, Priority.LADDERS)
 
 
 # ---- the queue ----
@@ -62,6 +64,8 @@ class Priority(IntEnum):
 REST = 0.3
 # Jobs that may stand in line ahead of anybody's asking: with so many, others are at work enough.
 MOST_AHEAD = 100
+# Sets of data of which all ladders are climbed, and seconds for which they are once nobody looks at them.
+MOST_CLIMBED, WANTED = 4, 300.0
 # With more rows a training is mostly numpy's work, which leaves the interpreter to others: it is not counted as small.
 HEAVY_ROWS = 20_000
 

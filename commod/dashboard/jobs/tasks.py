@@ -25,7 +25,7 @@ from commod.datasets import Task as DataTask
 from commod.decisions import Requirements
 from commod.experiments import Sweep
 from commod.experiments.look import look_at
-from commod.experiments.refits import Ladders, Refits
+from commod.experiments.refits import Refits
 from commod.experiments.scene import SceneKey, has_trained
 from commod.experiments.sweep import Cell
 from commod.models.threshold import ONE_HALF
@@ -48,6 +48,8 @@ class Step:
     heavy: bool = False
     apart: bool = False  # a method of the pool: in a process to itself; its result is not kept
     then: Callable[..., Any] | None = None  # what the server makes of the earlier results and of what came back
+    # Whose ladder it climbs: its last argument is what is known of that, and it returns what is known then, too.
+    line: Hashable | None = None
 
 
 @dataclass(frozen=True)
@@ -81,7 +83,8 @@ class Task:
     def _work(self, step: Step, pool: Callable[[], ProcessPool]) -> Callable[..., Any]:
         def work(*parts: Any) -> Any:
             earlier, report = parts[:-1], parts[-1]
-            arguments = (*earlier, *step.arguments)
+            known = () if step.line is None else (_ladders.get(step.line),)
+            arguments = (*earlier, *step.arguments, *known)
             if step.apart:
                 return step.function(pool(), *arguments, report=report, heavy=step.heavy)
             how = {
@@ -89,19 +92,23 @@ class Task:
                 "large": _is_own_and_large(self.scene.data),
             }
             found = pool().compute(self.scene, step.function, *arguments, report=report, **how)
+            if step.line is not None:
+                found, ladder = found
+                if is_known(self.scene.data):  # else they were forgotten meanwhile
+                    _ladders.put(step.line, {**(_ladders.get(step.line) or {}), **ladder})
             return found if step.then is None else step.then(*earlier, found)
 
         return work
 
 
-def _is_large(data: str) -> bool:
+def is_large(data: str) -> bool:
     """Whether work on a data set is mostly numpy's, and takes seconds."""
     return len(load_task(data).y) > HEAVY_ROWS
 
 
 def _is_own_and_large(data: str) -> bool:
     """The same of data that somebody has brought; not of a draft, or of data that are forgotten by now."""
-    return not is_shipped(data) and is_known(data) and _is_large(data)
+    return not is_shipped(data) and is_known(data) and is_large(data)
 
 
 # ---- an f ----
@@ -148,17 +155,30 @@ def _of_files(kind: str, token: str, about: tuple[str, ...], function: Callable[
 def fit(settings: Settings) -> Task:
     """A model, and what is said about it: one job with two results, both the same `FitResult`."""
     model = settings.model()
-    heavy = _is_large(settings.task_name)
-    train = Step(results.fit_result, (model,), Priority.TRAIN, heavy)
+    heavy = is_large(settings.task_name)
+    train = _train(settings, Priority.TRAIN)
     explain = Step(results.explained, (), Priority.EXPLAIN, heavy, then=FitResult.fill)
     return Task("fit", settings.scene(), (model,), (train, explain))
 
 
 def ahead(settings: Settings, priority: Priority = Priority.AHEAD) -> Task:
     """The same model before anybody has asked for it."""
-    model = settings.model()
-    train = Step(results.fit_result, (model,), priority, _is_large(settings.task_name))
-    return Task("fit", settings.scene(), (model,), (train,))
+    return Task("fit", settings.scene(), (settings.model(),), (_train(settings, priority),))
+
+
+def _train(settings: Settings, priority: Priority) -> Step:
+    heavy, line = is_large(settings.task_name), _line(settings)
+    return Step(results.fit_on_ladder, (settings.model(),), priority, heavy, line=line)
+
+
+def _line(settings: Settings) -> tuple[Hashable, ...]:
+    """All models that differ in λ_fair and k only: they climb the same ladder."""
+    return settings.scene(), replace(settings.model(), lambda_fair=0.0, k=1)
+
+
+# What is known of a line: some 10 kB, or of a part of its refits some 60.
+_ladders = ResultCache(max_results=1000)
+on_forget(lambda data: _ladders.forget(lambda line: isinstance(line, tuple) and line[0].data == data))
 
 
 def _of(kind: str, result: FitResult, function: Callable[..., Any], *arguments: Hashable, **how: Any) -> Task:
@@ -197,21 +217,10 @@ def refits(result: FitResult) -> Task:
 def _some_refits(result: FitResult, first: int, count: int) -> Task:
     """A part of them; what they pass on their way up serves those at every other λ_fair."""
     settings = result.settings
-    line = (settings.scene(), replace(settings, lambda_fair=0.0, k=1), first, count)
-
-    def keep(found: tuple[Refits, Ladders]) -> Refits:
-        if is_known(settings.task_name):  # else they were forgotten meanwhile
-            _ladders.put(line, found[1])
-        return found[0]
-
+    line = (*_line(settings), first, count)
     priority = Priority.REFITS if first else Priority.BACKGROUND
-    step = Step(checks.some_refits, (result, first, count, _ladders.get(line)), priority, then=keep)
+    step = Step(checks.some_refits, (result, first, count), priority, line=line)
     return Task("some_refits", settings.scene(), (settings, first, count), (step,))
-
-
-# Ladders of a part are some 60 kB.
-_ladders = ResultCache(max_results=500)
-on_forget(lambda data: _ladders.forget(lambda line: isinstance(line, tuple) and line[0].data == data))
 
 
 def held_out(result: FitResult, shifted: bool) -> Task:

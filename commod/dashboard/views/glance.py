@@ -72,7 +72,9 @@ def frontier_of(result: FitResult, sweep: Sweep, language: str) -> list[dict[str
             if row["best"]
         ]
 
-    found: list[dict[str, Any]] = result.keep(f"frontier_{language}", made)
+    if language not in sweep.kept:
+        sweep.kept[language] = made()
+    found: list[dict[str, Any]] = sweep.kept[language]
     return found
 
 

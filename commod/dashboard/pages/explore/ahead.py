@@ -10,6 +10,7 @@ from typing import Any
 import streamlit as st
 
 from commod.dashboard.jobs import tasks
+from commod.dashboard.jobs.climbing import want_ladders
 from commod.dashboard.jobs.queue import Ticket
 from commod.dashboard.jobs.scheduling import Priority, uses
 from commod.dashboard.jobs.service import can_work_ahead, get, go_on, submit
@@ -23,6 +24,7 @@ def begin_ahead(settings: Settings) -> list[Pending]:
     """Train them while nobody waits; once every λ_fair is known the page is drawn anew, and the picture follows it."""
     if not (uses("ahead") and can_work_ahead()):
         return []
+    want_ladders(settings)
     missing = [task for task in all_ahead(settings, session.access().allows) if get(task, used=False) is None]
     go_on(*missing)
     line = [task for task in missing if task.steps[0].priority is Priority.LINE]

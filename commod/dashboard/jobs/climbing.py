@@ -1,0 +1,86 @@
+"""Ladders of the data on people's screens, climbed while nobody waits: a new setting then takes a third of its time.
+
+Models that differ in λ_fair climb the same ladder (`tasks.Step.line`). There is one for each λ_ratio and λ_concepts, so
+that all of a small data set are climbed in a minute or two of a core, the nearest to where somebody is first.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections import OrderedDict
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import product
+from threading import Condition, Thread
+from typing import Any
+
+import streamlit as st
+
+from commod.dashboard.jobs import service, tasks
+from commod.dashboard.jobs.scheduling import MOST_CLIMBED, WANTED, Priority, uses
+from commod.dashboard.state.settings import GRIDS, Settings
+
+_log = logging.getLogger(__name__)
+
+
+class Climber:
+    """A thread that has one ladder climbed after the other, of what was on a screen in the last minutes."""
+
+    def __init__(self) -> None:
+        self._changed = Condition()
+        self._wanted: OrderedDict[Settings, tuple[Iterator[Settings], float]] = OrderedDict()
+        Thread(target=self._climb, name="climber", daemon=True).start()
+
+    def want(self, settings: Settings) -> None:
+        """Somebody looks at a model: the ladders of all others on its data may be needed next."""
+        about = replace(settings.model(), lambda_fair=0.0, lambda_ratio=0.0, lambda_concepts=0.0, k=1)
+        with self._changed:
+            left = self._wanted[about][0] if about in self._wanted else lines_from(settings.model())
+            self._wanted[about] = left, time.monotonic()
+            self._wanted.move_to_end(about)
+            while len(self._wanted) > MOST_CLIMBED:
+                self._wanted.popitem(last=False)
+            self._changed.notify()
+
+    def _next(self) -> Settings:
+        """The next of what was wanted last; waits until there is one."""
+        with self._changed:
+            while True:
+                for left, at in reversed(self._wanted.values()):
+                    found = next(left, None) if time.monotonic() - at < WANTED else None
+                    if found is not None:
+                        return found
+                self._changed.wait()
+
+    def _climb(self) -> None:
+        while True:
+            top = self._next()
+            try:
+                with service.submit(tasks.ahead(top, Priority.LADDERS)) as ticket:
+                    while not ticket.wait(1.0):
+                        pass
+                    ticket.result()
+            except Exception:  # the data were forgotten meanwhile, say; whoever asks for the model will be told
+                _log.info("A ladder was not climbed.", exc_info=True)
+
+
+def lines_from(settings: Settings) -> Iterator[Settings]:
+    """The top of every ladder of these data, the nearest first."""
+    names = ("lambda_ratio", "lambda_concepts")
+    here = [GRIDS[name].index(getattr(settings, name)) for name in names]
+    places = product(*(range(len(GRIDS[name])) for name in names))
+    for place in sorted(places, key=lambda there: sum(abs(a - b) for a, b in zip(here, there, strict=True))):
+        values: dict[str, Any] = {name: GRIDS[name][at] for name, at in zip(names, place, strict=True)}
+        yield replace(settings, lambda_fair=GRIDS["lambda_fair"][-1], k=1, **values)
+
+
+@st.cache_resource(show_spinner=False)
+def _climber() -> Climber:
+    return Climber()
+
+
+def want_ladders(settings: Settings) -> None:
+    """Have the ladders of what is on this screen climbed, unless each of them takes long."""
+    if uses("ladders") and not tasks.is_large(settings.task_name):
+        _climber().want(settings)

@@ -1,0 +1,128 @@
+"""Ladders that are climbed while nobody waits, and what is known of them in every process."""
+
+import os
+import time
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from commod.dashboard.jobs import climbing, service, tasks
+from commod.dashboard.jobs.processes import WorkerProcess
+from commod.dashboard.jobs.queue import WorkQueue
+from commod.dashboard.jobs.results import fit_on_ladder, fit_result
+from commod.dashboard.jobs.scheduling import Kind, Priority
+from commod.dashboard.state.settings import GRIDS, defaults
+
+SETTINGS = defaults("german")
+
+
+@pytest.fixture
+def alone(monkeypatch):
+    """A queue of this test's own, that computes here."""
+    queue = WorkQueue(2, background=1)
+    monkeypatch.setattr(service, "queue", lambda: queue)
+    return queue
+
+
+def test_a_model_on_a_known_ladder_is_the_same_to_the_last_digit():
+    settings = replace(SETTINGS, seed=3)
+    top = replace(settings, lambda_fair=GRIDS["lambda_fair"][-1])
+    _, rungs = fit_on_ladder(top, None)
+    lower = replace(settings, lambda_fair=3.5)
+    by_ladder, known = fit_on_ladder(lower, {value: point for value, point in rungs.items() if value < 2})
+    alone = fit_result(lower)
+    assert np.array_equal(by_ladder.g.coef_, alone.g.coef_)
+    assert by_ladder.path.equals(alone.path)
+    assert set(rungs) <= set(known)
+
+
+def test_the_second_model_of_a_line_is_handed_what_the_first_has_passed(alone, monkeypatch):
+    handed = []
+    made = tasks.results.fit_on_ladder
+
+    def noted(settings, rungs, report):
+        handed.append(sorted(rungs or ()))
+        return made(settings, rungs, report)
+
+    monkeypatch.setattr(tasks.results, "fit_on_ladder", noted)
+    line = replace(SETTINGS, seed=4, lambda_fair=2.5)
+    for settings in (line, replace(line, lambda_fair=5.0), replace(line, lambda_ratio=0.5, lambda_fair=5.0)):
+        with service.submit(tasks.fit(settings)) as ticket:
+            assert ticket.wait(60, 0)
+            ticket.result(0)
+    first, second, other_line = handed
+    assert (first, other_line) == ([], [])
+    assert second
+    assert max(second) < 2.5
+
+
+def test_every_ladder_is_climbed_once_the_nearest_first():
+    here = replace(SETTINGS, lambda_ratio=GRIDS["lambda_ratio"][3], lambda_concepts=GRIDS["lambda_concepts"][5])
+    tops = list(climbing.lines_from(here))
+    assert len(tops) == len(set(tops)) == len(GRIDS["lambda_ratio"]) * len(GRIDS["lambda_concepts"])
+    assert (tops[0].lambda_ratio, tops[0].lambda_concepts) == (here.lambda_ratio, here.lambda_concepts)
+    assert {top.lambda_fair for top in tops} == {GRIDS["lambda_fair"][-1]}
+
+    def steps(top):
+        names = ("lambda_ratio", "lambda_concepts")
+        return sum(
+            abs(GRIDS[name].index(getattr(top, name)) - GRIDS[name].index(getattr(here, name))) for name in names
+        )
+
+    distances = [steps(top) for top in tops]
+    assert distances == sorted(distances)
+
+
+def test_the_climber_goes_on_after_a_failure_and_takes_what_was_wanted_last(alone, monkeypatch):
+    tried = []
+
+    def failing(settings, rungs, report):
+        tried.append(settings)
+        if len(tried) == 1:
+            raise ValueError("no such data")
+        return fit_result(replace(SETTINGS, lambda_fair=0.0)), {}
+
+    monkeypatch.setattr(tasks.results, "fit_on_ladder", failing)
+    monkeypatch.setattr(climbing, "lines_from", lambda settings: iter([replace(settings, lambda_fair=10.0)] * 2))
+    climber = climbing.Climber()
+    climber.want(SETTINGS)
+    until = time.monotonic() + 30
+    while len(tried) < 2 and time.monotonic() < until:
+        time.sleep(0.01)
+    climber.want(replace(SETTINGS, seed=7))
+    while not any(settings.seed == 7 for settings in tried) and time.monotonic() < until:
+        time.sleep(0.01)
+    assert [settings.seed for settings in tried[:3]] == [0, 0, 7]
+
+
+def test_nothing_is_climbed_that_nobody_has_looked_at_for_minutes(alone, monkeypatch):
+    tried = []
+    monkeypatch.setattr(tasks.results, "fit_on_ladder", lambda settings, rungs, report: (tried.append(settings), {}))
+    monkeypatch.setattr(climbing, "WANTED", -1.0)
+    climbing.Climber().want(SETTINGS)
+    time.sleep(0.2)
+    assert not tried
+
+
+def test_what_somebody_asks_for_comes_before_every_ladder():
+    assert max(Priority) is Priority.LADDERS
+    assert Priority.LADDERS.in_background
+    assert Priority.LADDERS.is_ahead
+
+
+@pytest.mark.parametrize("kind", [Kind.FOREGROUND, Kind.BACKGROUND])
+def test_processes_share_the_session_of_the_server_so_that_the_idle_class_counts(kind, monkeypatch):
+    """Linux shares the cores among sessions first: in one of its own a process of the idle class is anybody's equal."""
+    monkeypatch.setenv("COMMOD_WARM_UP", "0")
+    worker = WorkerProcess(kind)
+    try:
+        until = time.monotonic() + 60
+        while not worker.ready and time.monotonic() < until:
+            time.sleep(0.05)
+        pid = worker._process.pid
+        assert os.getsid(pid) == os.getsid(0)
+        assert os.getpgid(pid) == pid  # Ctrl-C at the server's terminal does not reach it
+        assert (os.sched_getscheduler(pid) == os.SCHED_IDLE) is (kind is Kind.BACKGROUND)
+    finally:
+        worker.close()
