@@ -173,12 +173,14 @@ class WarmStart:
     rungs : dict, optional
         ``rungs`` of another such object that was passed to fits on equal data at an equal setting. They are small,
         where the object itself holds the rows; that data and setting are equal is not checked.
+    beside : WarmStart, optional
+        Another one: what depends on the rows alone is shared with it.
     """
 
-    def __init__(self, rungs: Mapping[float, _Point] | None = None) -> None:
+    def __init__(self, rungs: Mapping[float, _Point] | None = None, *, beside: WarmStart | None = None) -> None:
         self.rungs: dict[float, _Point] = dict(rungs or {})
         self._made_for: tuple[TrainingData, LossWeights, Any] | None = None
-        self._derived: dict[str, tuple[tuple[Any, ...], Any]] = {}
+        self._derived: dict[str, tuple[tuple[Any, ...], Any]] = {} if beside is None else beside._derived
 
     def derive(self, name: str, sources: tuple[Any, ...], make: Callable[[], Any]) -> Any:
         """What `make` gives for `sources`, remembered while they are the same objects."""

@@ -304,7 +304,8 @@ def _warm_start(scene: Scene, settings: Settings) -> WarmStart:
     line = (settings.problem(), replace(settings.model(), lambda_fair=0.0, k=1))
     with _warm_lock:
         if line not in _warm_starts:
-            _warm_starts[line] = (WarmStart(), 4 * scene.encoded_train.nbytes)
+            beside = next((one for (problem, _), (one, _) in _warm_starts.items() if problem[0] == line[0][0]), None)
+            _warm_starts[line] = (WarmStart(beside=beside), 4 * scene.encoded_train.nbytes)
         _warm_starts.move_to_end(line)
         while len(_warm_starts) > 1 and sum(held for _, held in _warm_starts.values()) > MAX_WARM_START_BYTES:
             _warm_starts.popitem(last=False)

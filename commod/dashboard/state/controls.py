@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Literal
 from urllib.parse import unquote
 
@@ -40,7 +41,11 @@ class Control:
 
     def options(self, task: str) -> Mapping[Any, str]:
         """All that it can be set to while a task is shown, and how that is read."""
-        return self.titles(task) if self.titles else {value: f"{value:g}" for value in self.grid}
+        return self.titles(task) if self.titles else self._of_grid
+
+    @cached_property
+    def _of_grid(self) -> Mapping[Any, str]:
+        return {value: f"{value:g}" for value in self.grid}
 
     def in_words(self, value: Any, task: str) -> str:
         """A value as it is read."""
