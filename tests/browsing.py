@@ -99,8 +99,8 @@ def running(command, folder, environment, log=None):
 
 
 def helpers_of(server):
-    """The processes that compute for a server, by its id: they alone lead sessions of their own."""
-    return [child for child in psutil.Process(server).children(recursive=True) if os.getsid(child.pid) == child.pid]
+    """The processes that compute for a server, by its id: they alone lead groups of their own."""
+    return [child for child in psutil.Process(server).children(recursive=True) if os.getpgid(child.pid) == child.pid]
 
 
 @contextmanager

@@ -16,9 +16,11 @@ import sys
 import time
 import urllib.error
 import urllib.request
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from math import inf
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from websockets.exceptions import InvalidStatus
 
@@ -29,6 +31,7 @@ from tests.benchmarks import upload
 from tests.benchmarks.crowd_report import as_text, judge, write
 from tests.benchmarks.faults import misbehave, server_of
 from tests.browsing import serve
+from tests.test_balanced import balance
 from tests.wire import Tab, data_of
 
 LABELS = {
@@ -41,6 +44,7 @@ USUAL = 30
 DATA = ("law_school", "law_school", "compas")
 PAUSE = (2.0, 4.0)
 EVERY = 5.0  # seconds between two looks at the memory
+BY_ITSELF = {"COMMOD_PROCESSES": "", "COMMOD_REFITS": ""}  # as many as the server takes
 
 
 class Ours:
@@ -298,11 +302,11 @@ async def warm_up(address, process):
     await at_rest(process)
 
 
-async def load(app, address, sessions, seconds, *, trouble=False, visit=True, patience=60.0, uploaders=0):
+async def load(app, address, sessions, seconds, *, trouble=False, visit=True, patience=60.0, uploaders=0, process=None):
     """A crowd for some seconds; what was observed."""
     crowd = Crowd(app, slowness=max(1.0, sessions / USUAL))
     patience *= crowd.slowness
-    process = server_of(address)
+    process = process or server_of(address)
     if visit:
         await warm_up(address, process)
     crowd.people = [Person(crowd, address, number) for number in range(sessions)]
@@ -354,8 +358,20 @@ async def aftermath(crowd, address, process):
 
 
 def run(app, sessions, seconds, **options):
-    with serve(app.script, environment={"COMMOD_PROCESSES": "", "COMMOD_REFITS": ""}) as address:  # as it is by itself
+    with serve(app.script, environment=BY_ITSELF) as address:
         return asyncio.run(load(app, address, sessions, seconds, **options))
+
+
+def run_behind_nginx(sessions, seconds):
+    """The crowd at two app processes, nginx in front of them; the memory is that of the first."""
+    with ExitStack() as stack:
+        addresses = [stack.enter_context(serve(Ours.script, environment=BY_ITSELF)) for _ in range(2)]
+        processes = [server_of(address) for address in addresses]
+        for address, process in zip(addresses, processes, strict=True):
+            asyncio.run(warm_up(address, process))
+        folder = Path(stack.enter_context(TemporaryDirectory()))
+        front, _ = stack.enter_context(balance(folder, *addresses))
+        return asyncio.run(load(Ours, front, sessions, seconds, visit=False, process=processes[0]))
 
 
 def main():
@@ -370,6 +386,7 @@ def main():
     parser.add_argument("--report", type=Path, help="write the figures into this file (Markdown)")
     parser.add_argument("--inputs", type=int, help="uploads to fuzz afterwards (with --report: 10000)")
     parser.add_argument("--no-faults", action="store_true", help="nobody misbehaves")
+    parser.add_argument("--behind-nginx", action="store_true", help="two app processes, and nobody misbehaves")
     parser.add_argument("--room", action="store_true", help="a class in a room, its board open")
     arguments = parser.parse_args()
     if arguments.room:
@@ -386,7 +403,10 @@ def main():
     floor = [run(Floor, sessions, half)]
     uploaders = arguments.uploaders if arguments.uploaders is not None else 3 * (sessions > USUAL)
     whole = max(arguments.seconds, memory_seconds)
-    ours = run(Ours, sessions, whole, trouble=not arguments.no_faults, uploaders=uploaders)
+    if arguments.behind_nginx:
+        ours = run_behind_nginx(sessions, whole)
+    else:
+        ours = run(Ours, sessions, whole, trouble=not arguments.no_faults, uploaders=uploaders)
     floor.append(run(Floor, sessions, half))
     verdict = judge(floor, ours, arguments.seconds, inputs)
     print(as_text(verdict))
