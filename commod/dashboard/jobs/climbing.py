@@ -43,26 +43,28 @@ class Climber:
                 self._wanted.popitem(last=False)
             self._changed.notify()
 
-    def _next(self) -> Settings:
-        """The next of what was wanted last; waits until there is one."""
+    def _next(self) -> tuple[Settings, Settings]:
+        """The next ladder's top of what was wanted last, and what that is about; waits until there is one."""
         with self._changed:
             while True:
-                for left, at in reversed(self._wanted.values()):
-                    found = next(left, None) if time.monotonic() - at < WANTED else None
-                    if found is not None:
-                        return found
+                for about, (left, at) in reversed(self._wanted.items()):
+                    top = next(left, None) if time.monotonic() - at < WANTED else None
+                    if top is not None:
+                        return about, top
                 self._changed.wait()
 
     def _climb(self) -> None:
         while True:
-            top = self._next()
+            about, top = self._next()
             try:
                 with service.submit(tasks.ahead(top, Priority.LADDERS)) as ticket:
                     while not ticket.wait(1.0):
                         pass
                     ticket.result()
-            except Exception:  # the data were forgotten meanwhile, say; whoever asks for the model will be told
+            except Exception:  # the data were forgotten meanwhile, say; whoever looks at them again is told
                 _log.info("A ladder was not climbed.", exc_info=True)
+                with self._changed:
+                    self._wanted.pop(about, None)
 
 
 def lines_from(settings: Settings) -> Iterator[Settings]:
@@ -82,5 +84,6 @@ def _climber() -> Climber:
 
 def want_ladders(settings: Settings) -> None:
     """Have the ladders of what is on this screen climbed, unless each of them takes long."""
-    if uses("ladders") and not tasks.is_large(settings.task_name):
+    is_ready = tasks.is_prepared(settings.scene()) and not tasks.is_large(settings.task_name)
+    if uses("ladders") and is_ready:
         _climber().want(settings)
