@@ -138,7 +138,7 @@ def measured(data="law_school"):
         "SHAP": (Priority.BACKGROUND, seconds(results.shap_comparison, result), 1),
         "merit": (Priority.BACKGROUND, seconds(checks.merit, result), 1),
         "sweep": (Priority.BACKGROUND, seconds(results.sweep, settings.scene(), settings.fairness, "commod"), 1),
-        "refits, first": (Priority.BACKGROUND, refit, 1),
+        "refits, first": (Priority.FIRST_REFITS, refit, 1),
         "refits, rest": (Priority.REFITS, refit, parts - 1),
         "ahead": (Priority.LINE, seconds(results.fit_result, other), 30),
     }

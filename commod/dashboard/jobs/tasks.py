@@ -218,7 +218,7 @@ def _some_refits(result: FitResult, first: int, count: int) -> Task:
     """A part of them; what they pass on their way up serves those at every other λ_fair."""
     settings = result.settings
     line = (*_line(settings), first, count)
-    priority = Priority.REFITS if first else Priority.BACKGROUND
+    priority = Priority.REFITS if first else Priority.FIRST_REFITS
     step = Step(checks.some_refits, (result, first, count), priority, line=line)
     return Task("some_refits", settings.scene(), (settings, first, count), (step,))
 
