@@ -6,6 +6,7 @@ import argparse
 import json
 import sys
 import time
+import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -394,6 +395,7 @@ def _target(arguments: argparse.Namespace) -> int:
 
 def _compare(arguments: argparse.Namespace) -> int:
     from commod.experiments import compare
+    from commod.experiments.compare import SweepWarning
     from commod.experiments.sweep import rows_in_words
 
     out: Path | None = arguments.out
@@ -403,23 +405,28 @@ def _compare(arguments: argparse.Namespace) -> int:
     if told := rows_in_words(scene):
         print(told, file=sys.stderr)
     started = time.perf_counter()
-    points = compare(
-        scene.task.name,
-        methods=None if arguments.methods is None else [name for name in arguments.methods.split(",") if name],
-        fairness=arguments.fairness,
-        base_model=scene.base_model,
-        seed=arguments.seed,
-        threshold=scene.threshold,
-        n_jobs=arguments.jobs,
-        progress=_progress if sys.stderr.isatty() else None,
-    )
+    with warnings.catch_warnings(record=True) as failed:
+        warnings.simplefilter("always", SweepWarning)
+        points = compare(
+            scene.task.name,
+            methods=None if arguments.methods is None else [name for name in arguments.methods.split(",") if name],
+            fairness=arguments.fairness,
+            base_model=scene.base_model,
+            seed=arguments.seed,
+            threshold=scene.threshold,
+            n_jobs=arguments.jobs,
+            progress=_progress if sys.stderr.isatty() else None,
+        )
     if sys.stderr.isatty():
         print(file=sys.stderr)
+    for warning in failed:
+        print(_plain(str(warning.message)), file=sys.stderr)
+    status = int(any(issubclass(warning.category, SweepWarning) for warning in failed))
     if out is not None:
         points.to_csv(out, index=False)
     if arguments.json:
         print(points.to_json(orient="records", force_ascii=False, double_precision=15))
-        return 0
+        return status
     figures = CRITERIA[arguments.fairness].key_figures
     headings = "".join(f"{figure.short_title:>18}" for figure in figures)
     print(f"{'method':26}{'models':>8}{headings}   (least to most, on test)")
@@ -429,7 +436,7 @@ def _compare(arguments: argparse.Namespace) -> int:
         print(_plain(f"{title:26}{len(rows):>8}" + "".join(f"{span:>18}" for span in spans)))
     written = "" if out is None else f"; all points in {out}"
     print(f"{len(points)} models in {time.perf_counter() - started:.0f} s{written}")
-    return 0
+    return status
 
 
 def _sweep(arguments: argparse.Namespace) -> int:

@@ -216,6 +216,24 @@ def test_a_target_of_a_file(capsys, path):
     assert "P-Rule of at least 0.6" in capsys.readouterr().out
 
 
+def test_a_method_that_fails_costs_no_other_its_points(capsys, monkeypatch, tmp_path):
+    def failing(scene, method, fairness):
+        if method == "lpp":
+            raise RuntimeError("no minimum")
+        return swept(scene, method, fairness)
+
+    module = sys.modules["commod.experiments.compare"]  # whose function has its name
+    swept = module.sweep_method
+    monkeypatch.setattr(module, "sweep_method", failing)
+    out = tmp_path / "points.csv"
+    assert main(["compare", "german", "--methods", "oracle_roc,lpp", "--jobs", "1", "--out", str(out)]) == 1
+    told = capsys.readouterr()
+    assert told.err.strip() == "LPP could not be swept: RuntimeError: no minimum"
+    assert set(pd.read_csv(out)["method"]) == {"oracle_roc"}
+    with pytest.raises(ValueError, match="LPP could not be swept"):
+        compare("german", methods=["lpp"], n_jobs=1)
+
+
 def test_compare_of_a_file_as_json(capsys, path):
     assert main(["compare", path, "--methods", "oracle_roc", "--jobs", "2", "--json"]) == 0
     told = capsys.readouterr()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Sequence
 
 import pandas as pd
@@ -16,7 +17,11 @@ from commod.installation import MissingExtraError
 from commod.models.competitors import METHODS, available_methods
 from commod.models.threshold import ONE_HALF
 
-__all__ = ["compare"]
+__all__ = ["SweepWarning", "compare"]
+
+
+class SweepWarning(UserWarning):
+    """A method could not be swept; the others are there."""
 
 
 def compare(
@@ -51,6 +56,16 @@ def compare(
     -------
     DataFrame
         One row per model, see `commod.experiments.sweep.as_points`.
+
+    Warns
+    -----
+    SweepWarning
+        For each method that fails, once the others are done.
+
+    Raises
+    ------
+    ValueError
+        If all fail.
     """
     n_groups = len(load_task(data).groups)  # a name that is none is told before anything starts
     defined = available_methods(fairness, n_groups)
@@ -66,22 +81,31 @@ def compare(
     slow_first = sorted(wanted, key=lambda name: -METHODS[name].cost)  # so that no core waits for one at the end
     calls = (delayed(_points)((data, base_model, seed, threshold), name, fairness, own) for name in slow_first)
     total = sum(len(line) for name in wanted for line in lines_of(name, task=load_task(data)))
-    cost, spent, found, started = sum(METHODS[name].cost for name in wanted), 0.0, {}, time.monotonic()
+    cost, spent, started = sum(METHODS[name].cost for name in wanted), 0.0, time.monotonic()
+    found: dict[str, pd.DataFrame] = {}
+    failed: list[str] = []
     if progress is not None:
         progress(0, total, None)
     for name, points in Parallel(n_jobs=n_jobs, return_as="generator_unordered")(calls):
-        found[name] = points
+        if isinstance(points, str):
+            failed.append(points)
+        else:
+            found[name] = points
         spent += METHODS[name].cost
         if progress is not None:
             left = (time.monotonic() - started) * (cost - spent) / spent
             progress(sum(map(len, found.values())), total, left)
+    if not found:
+        raise ValueError("\n".join(failed))
+    for sentence in failed:
+        warnings.warn(sentence, SweepWarning, stacklevel=2)
     return pd.concat([found[name] for name in METHODS if name in found], ignore_index=True)
 
 
 def _points(
     scene: tuple[str, str, int, float], method: str, fairness: str, own: Task | None
-) -> tuple[str, pd.DataFrame]:
-    """The points of a method's sweep, where this runs."""
+) -> tuple[str, pd.DataFrame | str]:
+    """The points of a method's sweep, where this runs, or why there are none."""
     if own is not None and not is_known(own.name):
         add_task(own)
     try:
@@ -89,4 +113,4 @@ def _points(
     except MissingExtraError:
         raise
     except Exception as error:
-        raise ValueError(f"{METHODS[method].title} could not be swept: {type(error).__name__}: {error}") from error
+        return method, f"{METHODS[method].title} could not be swept: {type(error).__name__}: {error}"
