@@ -10,8 +10,8 @@ import weakref
 
 import pytest
 
+from commod.dashboard.jobs.fitted import FitResult
 from commod.dashboard.jobs.queue import WorkQueue
-from commod.dashboard.jobs.results import FitResult
 from commod.dashboard.state.link import from_link
 from commod.dashboard.state.runs_file import write_runs
 from commod.dashboard.text.menu import PAGES

@@ -10,8 +10,8 @@ from typing import Any
 
 import pandas as pd
 
+from commod.dashboard.jobs.fitted import FitResult
 from commod.dashboard.jobs.queue import Report
-from commod.dashboard.jobs.results import FitResult
 from commod.datasets import Task, add_task, forget_task, is_known
 from commod.decisions import verify_record
 from commod.experiments import prepare

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from commod import __version__
+from commod.dashboard.jobs.fitted import FitResult
 from commod.dashboard.jobs.queue import Report
-from commod.dashboard.jobs.results import FitResult, tree_of_changes
+from commod.dashboard.jobs.results import tree_of_changes
 from commod.dashboard.state.settings import data_in_words, in_words
 from commod.explain import ChangeTree
 from commod.models.base_models import BASE_MODELS

@@ -1,25 +1,20 @@
-"""What the Explore page shows of one fit, computed without Streamlit."""
+"""What the pages ask for of models and scenes, computed without Streamlit."""
 
 from __future__ import annotations
 
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields, replace
-from functools import cached_property
+from collections.abc import Mapping
+from dataclasses import replace
 from threading import Lock
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
+from commod.dashboard.jobs.fitted import EXPLAINED, FitResult
 from commod.dashboard.jobs.queue import Report, tell
-from commod.dashboard.state.settings import GRIDS, Settings
-from commod.dashboard.text.html import concept_cards
-from commod.dashboard.text.language import FIRST
-from commod.dashboard.text.stories import story
-from commod.dashboard.text.verdicts import cost_of_limits, verdict
-from commod.datasets import Task, on_forget
+from commod.dashboard.state.settings import Settings
+from commod.datasets import on_forget
 from commod.decisions import Best, Requirements, best_under, collapse_of, data_hash
 from commod.experiments import Model, Scene, Sweep, prepare, sweep_method
 from commod.experiments.limits import (
@@ -31,265 +26,20 @@ from commod.experiments.limits import (
     price_of,
 )
 from commod.experiments.match import Match, match_models
-from commod.experiments.refits import Refits
 from commod.experiments.scene import SceneKey
-from commod.experiments.sense import answers_of_decisions
 from commod.experiments.start import Start, suited_start
 from commod.experiments.sweep import Cell, Shared, fit_cell
 from commod.experiments.target import Target, find_settings
-from commod.explain import (
-    ChangeTree,
-    ShapComparison,
-    explain_concepts,
-    explain_loadings,
-    explain_tree,
-    explain_with_shap,
-)
-from commod.explain.checks import Answer, check_again, check_merit
-from commod.explain.doubts import are_treated_alike, doubts_about
-from commod.explain.groups import Groups, explain_groups
-from commod.explain.hundred import explain_hundred
+from commod.explain import ChangeTree, ShapComparison, explain_tree, explain_with_shap
 from commod.explain.people import Segments, explain_people, explain_segments, leaf_words
-from commod.explain.proxies import proxies_of
-from commod.explain.sense import explain_record
 from commod.explain.shap_comparison import explain_person_with_shap
-from commod.explain.trouble import trouble_of
 from commod.explain.what_if import FeatureRange, edit_row, feature_ranges
-from commod.metrics import CRITERIA, change_table, compare_decisions
+from commod.metrics import CRITERIA
 from commod.models import Commod, WarmStart
 from commod.models.collapse import judged_elsewhere
-from commod.models.threshold import ONE_HALF
 
-# Bytes of a fit's frames and of its estimator, whatever the number of rows.
-FRAMES = 96 * 2**10
-# Parts of a fit that take a while to make.
-EXPLAINED = ("figures", "changes", "groups", "record", "at_hand", "loadings", "concepts", "cards", "trouble")
 # Bytes that all lines of the λ_fair slider may hold together.
 MAX_WARM_START_BYTES = 96 * 2**20
-
-
-@dataclass(frozen=True)
-class FitResult:
-    """One fit and every frame drawn from it."""
-
-    settings: Settings
-    scene: Scene
-    g: Commod
-    seconds: float
-    path: pd.DataFrame  # λ_fair, fairness and the key figures on test, from f to g
-    ratio_test: np.ndarray
-    shift_test: np.ndarray  # 0 without a shift
-    changed_train: np.ndarray
-    changed_test: np.ndarray
-
-    kept: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)  # see `keep`
-
-    # The rest is made when it is first drawn, behind the point in the Pareto view, and then kept.
-
-    def keep(self, name: str, make: Callable[[], Any]) -> Any:
-        """What `make` gives, made once: a page of a model is drawn by many."""
-        if name not in self.kept:
-            self.kept[name] = make()
-        return self.kept[name]
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Without what can be made again."""
-        return {entry.name: getattr(self, entry.name) for entry in fields(self)} | {"kept": {}}
-
-    @cached_property
-    def decisions(self) -> np.ndarray:
-        """Of g on test."""
-        return (self.logit > 0).astype(int)
-
-    @cached_property
-    def figures(self) -> pd.DataFrame:
-        """Figures of f and g on test, with intervals."""
-        test = self.scene.test
-        return compare_decisions(
-            test.y,
-            self.scene.decisions_test,
-            self.decisions,
-            sensitive_features=test.sensitive,
-            scores=(self.scene.logit_test, self.logit),
-            sample_weight=test.weight,
-            n_groups=len(self.task.groups),
-        )
-
-    @cached_property
-    def changes(self) -> pd.DataFrame:
-        """Changes by group and direction, on test."""
-        test = self.scene.test
-        groups, weight = test.sensitive, test.weight
-        return change_table(self.scene.decisions_test, self.decisions, sensitive_features=groups, sample_weight=weight)
-
-    @cached_property
-    def groups(self) -> Groups | None:
-        """Each of many groups against everyone, on test; of two, the figures say all."""
-        scene = self.scene
-        if not self.has_many_groups:
-            return None
-        return explain_groups(self.task, scene.test, self.settings.fairness, scene.decisions_test, self.decisions)
-
-    @cached_property
-    def record(self) -> pd.DataFrame:
-        """Changes by group and direction that agree with the record, on test."""
-        test = self.scene.test
-        return explain_record(self.task, test.y, test.sensitive, self.scene.decisions_test, self.decisions)
-
-    @cached_property
-    def at_hand(self) -> dict[str, Answer]:
-        """Answers to the checks that need no more than decisions."""
-        return answers_of_decisions(self.scene, self.decisions, self.record)
-
-    @cached_property
-    def loadings(self) -> pd.DataFrame:
-        return explain_loadings(self.g, self.task)
-
-    @cached_property
-    def concepts(self) -> pd.DataFrame:
-        """What each concept does, and how well it alone tells the group (``auc, low, high, told``), on test."""
-        values = self.activations(self.scene.encoded_test)
-        frame = explain_concepts(self.g, self.task, values, self.scene.decisions_test, self.decisions)
-        groups = self.scene.train.sensitive.to_numpy(), self.scene.test.sensitive.to_numpy()
-        tells = proxies_of(self.activations(self.scene.encoded_train), values, *groups)
-        found = tells.set_index("name")[["auc", "low", "high", "group"]].reindex(frame.index)
-        # Of two groups it is clear which is told from which.
-        told = "" if len(self.task.groups) == 2 else found["group"].map(dict(enumerate(self.task.groups)))
-        return frame.assign(told=told, **found[["auc", "low", "high"]])
-
-    def activations(self, encoded: np.ndarray) -> pd.DataFrame:
-        """The values of the concepts for encoded rows."""
-        directions = self.g.concept_directions()
-        return pd.DataFrame(encoded @ directions.to_numpy(), columns=directions.columns)
-
-    @cached_property
-    def cards(self) -> str:
-        """A card for each concept, as HTML."""
-        return concept_cards(self.loadings, self.concepts, self.task.spec.people)
-
-    @property
-    def verdict(self) -> str:
-        """The picture in one sentence, in the first language."""
-        return self.verdict_in(FIRST)
-
-    def verdict_in(self, language: str, *, movable: bool = True) -> str:
-        """The picture in one sentence; `movable` is whether its reader can move λ_fair."""
-        test, before = self.scene.test, self.scene.decisions_test
-
-        def made() -> str:
-            return verdict(
-                self.task.spec,
-                self.settings.fairness,
-                self.figures,
-                self.changes,
-                self.record,
-                lambda_fair=self.settings.lambda_fair,
-                at_end=self.settings.lambda_fair == GRIDS["lambda_fair"][-1],
-                smallest_ratio=None if self.g.has_shift else float(self.ratio_test.min()),
-                alike=are_treated_alike(test.sensitive, before) and not CRITERIA[self.settings.fairness].by_label,
-                language=language,
-                movable=movable,
-            )
-
-        told: str = self.keep(f"verdict_{language}_{movable}", made)
-        return told
-
-    @cached_property
-    def hundred(self) -> pd.DataFrame:
-        """Every group as a hundred people, on test."""
-        return explain_hundred(self.task, self.scene.test, self.scene.decisions_test, self.decisions)
-
-    def story(self, language: str) -> str:
-        """Who decides what about whom, and of how many in a hundred f says so."""
-        told: str = self.keep(f"story_{language}", lambda: story(language, self.task.spec, self.hundred))
-        return told
-
-    @cached_property
-    def trouble(self) -> list[str]:
-        """What is wrong with it, or with f, that fairness and accuracy do not tell, on test."""
-        scene, test = self.scene, self.scene.test
-        doubts = doubts_about(self.task, test.y, test.sensitive, scene.scores_test, scene.threshold)
-        alike = len(np.unique(scene.decisions_test)) == 1
-        grave = [doubt for doubt in doubts if doubt.is_question or (alike and doubt.kind == "one-sided")]
-        return [doubt.text for doubt in grave] + trouble_of(
-            self.task,
-            self.settings.fairness,
-            test.y,
-            test.sensitive,
-            scene.logit_test,
-            self.logit,
-            self.figures,
-            self.path,
-        )
-
-    @property
-    def line_in_words(self) -> str:
-        """Where the decision turns; logits are counted from there."""
-        line = self.scene.threshold
-        return "one half" if line == ONE_HALF else f"f's cut-off, {line:.1%}"
-
-    @property
-    def acts_only(self) -> str:
-        """Whom g acts on, in words; empty if on everybody."""
-        decided = {"negative": 0, "positive": 1}.get(self.g.rescaler_.acts_on)
-        if decided is None:
-            return ""
-        return f"g acts only where f says “{self.task.spec.outcomes[decided]}”; everywhere else it is f."
-
-    def beside(self, free: FitResult) -> str:
-        """What `free`, the same without the limits on the update, does otherwise."""
-        parts = [(one.figures, one.changes) for one in (self, free)]
-        return cost_of_limits(self.task.spec, self.settings.fairness, *parts)
-
-    def answers(self, merit: pd.DataFrame | None = None, refits: Refits | None = None) -> dict[str, Answer]:
-        """Whether the changes make sense: the answers that can be given with what is at hand, by their check."""
-        found = dict(self.at_hand)
-        if merit is not None:
-            found["merit"] = check_merit(self.task, merit)
-        if refits is not None:
-            found["again"] = check_again(self.changed_test, refits.share, len(refits))
-        return found
-
-    def fill(self, made: dict[str, Any]) -> FitResult:
-        """Take over what `explained` has made elsewhere."""
-        self.__dict__.update(made)
-        return self
-
-    @property
-    def logit(self) -> np.ndarray:
-        """Of g's score on test, less that of the threshold."""
-        return self.ratio_test * self.scene.logit_test + self.shift_test
-
-    @property
-    def scores(self) -> np.ndarray:
-        """Of g on test."""
-        return self.scene.probabilities(self.logit)
-
-    @property
-    def cell(self) -> Cell:
-        """The model as one of a sweep."""
-        arguments = self.settings.commod_arguments()
-        value, _ = arguments.pop("lambda_fair"), arguments.pop("fairness")
-        return Cell("commod", value, tuple(arguments.items()))
-
-    @property
-    def nbytes(self) -> int:
-        """About what it holds beside the scene, for whoever keeps many."""
-        return 2 * self.ratio_test.nbytes + self.changed_train.nbytes + self.changed_test.nbytes + FRAMES
-
-    @property
-    def task(self) -> Task:
-        return self.scene.task
-
-    @property
-    def has_many_groups(self) -> bool:
-        """Whether there are more groups than two, so that they are sorted, and spoken of by their extremes."""
-        return len(self.task.groups) > 2
-
-    @property
-    def converged(self) -> bool:
-        return bool(self.g.converged_)
-
 
 _warm_starts: OrderedDict[tuple[Any, ...], tuple[WarmStart, int]] = OrderedDict()
 _warm_lock = Lock()

@@ -15,9 +15,9 @@ import pandas as pd
 from commod import monitoring
 from commod.dashboard.jobs import checks, later, results
 from commod.dashboard.jobs.cache import ResultCache
+from commod.dashboard.jobs.fitted import FitResult
 from commod.dashboard.jobs.processes import ProcessPool
 from commod.dashboard.jobs.queue import Stage, Ticket
-from commod.dashboard.jobs.results import FitResult
 from commod.dashboard.jobs.scheduling import HEAVY_ROWS, LIGHT_CELLS, Priority
 from commod.dashboard.state.settings import Settings
 from commod.datasets import Choice, is_known, is_shipped, load_task, on_forget

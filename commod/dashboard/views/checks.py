@@ -10,8 +10,8 @@ import streamlit as st
 from markupsafe import Markup
 
 from commod.dashboard.jobs import tasks
+from commod.dashboard.jobs.fitted import FitResult
 from commod.dashboard.jobs.queue import Ticket
-from commod.dashboard.jobs.results import FitResult
 from commod.dashboard.jobs.service import submit
 from commod.dashboard.jobs.tasks import Task
 from commod.dashboard.jobs.wait import Pending

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from commod.dashboard.jobs.results import FitResult
+from commod.dashboard.jobs.fitted import FitResult
 from commod.dashboard.text.escape import escape_markdown
 
 

@@ -11,7 +11,7 @@ import pandas as pd
 import streamlit as st
 
 from commod.charts.pareto import PATH, SWEEP, TRIED
-from commod.dashboard.jobs.results import FitResult
+from commod.dashboard.jobs.fitted import FitResult
 from commod.dashboard.state import session
 from commod.dashboard.state.settings import GRIDS
 from commod.dashboard.text.escape import escape_markdown

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from commod.dashboard.jobs import tasks
-from commod.dashboard.jobs.results import FitResult
+from commod.dashboard.jobs.fitted import FitResult
 from commod.dashboard.jobs.service import get
 from commod.dashboard.state import session
 from commod.dashboard.state.settings import GRIDS, Settings

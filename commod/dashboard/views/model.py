@@ -5,8 +5,8 @@ from __future__ import annotations
 import streamlit as st
 
 from commod.dashboard.jobs import tasks
+from commod.dashboard.jobs.fitted import FitResult
 from commod.dashboard.jobs.queue import Ticket
-from commod.dashboard.jobs.results import FitResult
 from commod.dashboard.jobs.service import submit
 from commod.dashboard.jobs.wait import wait, wait_a_moment
 from commod.dashboard.state import session

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from commod.dashboard.jobs import tasks
+from commod.dashboard.jobs.fitted import FitResult
 from commod.dashboard.jobs.later import model_json
-from commod.dashboard.jobs.results import FitResult
 from commod.dashboard.jobs.wait import result_of
 from commod.monitoring.change_tree import DEPTH
 

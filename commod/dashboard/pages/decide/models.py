@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from commod.dashboard.jobs import tasks
-from commod.dashboard.jobs.results import FitResult
+from commod.dashboard.jobs.fitted import FitResult
 from commod.dashboard.jobs.service import get
 from commod.dashboard.jobs.wait import result_of
 from commod.dashboard.state.controls import join, split

@@ -10,8 +10,8 @@ from typing import Any
 import streamlit as st
 
 from commod.dashboard.jobs import tasks
+from commod.dashboard.jobs.fitted import FitResult
 from commod.dashboard.jobs.queue import Ticket
-from commod.dashboard.jobs.results import FitResult
 from commod.dashboard.jobs.service import get, go_on, submit
 from commod.dashboard.jobs.tasks import Task
 from commod.dashboard.jobs.wait import Pending, draw_pending

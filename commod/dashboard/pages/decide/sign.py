@@ -9,7 +9,7 @@ from typing import Any
 import streamlit as st
 
 from commod.dashboard.jobs import tasks
-from commod.dashboard.jobs.results import FitResult
+from commod.dashboard.jobs.fitted import FitResult
 from commod.dashboard.jobs.wait import result_of
 from commod.dashboard.pages.decide.models import Candidate
 from commod.dashboard.state.controls import clean_line

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from commod.dashboard.jobs import tasks
+from commod.dashboard.jobs.fitted import FitResult
 from commod.dashboard.jobs.queue import Ticket
-from commod.dashboard.jobs.results import FitResult
 from commod.dashboard.jobs.service import submit
 from commod.dashboard.jobs.wait import Pending
 from commod.dashboard.server.paint_order import deferred_paint

@@ -13,7 +13,7 @@ import streamlit as st
 from commod.charts import plot_pareto
 from commod.charts.pareto import CURRENT, DEPLOYED, PATH, SWEEP, TRIED, WORDS
 from commod.dashboard.jobs import tasks
-from commod.dashboard.jobs.results import FitResult
+from commod.dashboard.jobs.fitted import FitResult
 from commod.dashboard.jobs.service import get, submit
 from commod.dashboard.jobs.wait import Pending
 from commod.dashboard.state import session

@@ -8,8 +8,8 @@ from typing import Any
 import streamlit as st
 
 from commod.dashboard.jobs import tasks
+from commod.dashboard.jobs.fitted import FitResult
 from commod.dashboard.jobs.queue import Abandoned, Ticket
-from commod.dashboard.jobs.results import FitResult
 from commod.dashboard.jobs.service import begin
 from commod.dashboard.jobs.wait import Pending, in_line
 from commod.dashboard.state import session

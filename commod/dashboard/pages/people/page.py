@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from commod.dashboard.jobs import tasks
-from commod.dashboard.jobs.results import FitResult
+from commod.dashboard.jobs.fitted import FitResult
 from commod.dashboard.jobs.service import get, submit
 from commod.dashboard.jobs.wait import Pending, draw_pending
 from commod.dashboard.pages.people.outcomes import draw_outcomes

@@ -9,7 +9,7 @@ import streamlit as st
 
 from commod.charts.people import plot_segment_shares
 from commod.dashboard.jobs import tasks
-from commod.dashboard.jobs.results import FitResult
+from commod.dashboard.jobs.fitted import FitResult
 from commod.dashboard.jobs.wait import result_of
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.views.chart import draw

@@ -16,8 +16,8 @@ from commod.charts.sense import (
 )
 from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.checks import Evidence
+from commod.dashboard.jobs.fitted import FitResult
 from commod.dashboard.jobs.queue import Ticket
-from commod.dashboard.jobs.results import FitResult
 from commod.dashboard.jobs.wait import in_line, result_of
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.glossary import tip

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from commod.dashboard.jobs import tasks
-from commod.dashboard.jobs.results import FitResult
+from commod.dashboard.jobs.fitted import FitResult
 from commod.dashboard.jobs.wait import result_of
 from commod.dashboard.rooms import Question
 from commod.dashboard.state import session

@@ -10,7 +10,7 @@ from typing import Any
 import streamlit as st
 
 from commod.dashboard.jobs import tasks
-from commod.dashboard.jobs.results import FitResult
+from commod.dashboard.jobs.fitted import FitResult
 from commod.dashboard.jobs.service import submit
 from commod.dashboard.jobs.wait import result_of, wait
 from commod.dashboard.state.runs_file import Run, differing_figures, figures_of_run

@@ -14,7 +14,7 @@ import streamlit as st
 
 from commod import portable
 from commod.dashboard.jobs import tasks
-from commod.dashboard.jobs.results import FitResult
+from commod.dashboard.jobs.fitted import FitResult
 from commod.dashboard.jobs.service import get, submit
 from commod.dashboard.jobs.wait import Pending, draw_pending, result_of
 from commod.dashboard.pages.take_home.files import file_name, predictions_csv

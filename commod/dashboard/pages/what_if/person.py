@@ -11,7 +11,7 @@ import pandas as pd
 import streamlit as st
 
 from commod.dashboard.jobs import tasks
-from commod.dashboard.jobs.results import FitResult
+from commod.dashboard.jobs.fitted import FitResult
 from commod.dashboard.jobs.wait import result_of
 from commod.dashboard.state.page_state import PageState, mirrored
 from commod.datasets import Task

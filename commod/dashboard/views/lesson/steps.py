@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from commod.dashboard.jobs.fitted import FitResult
 from commod.dashboard.jobs.made_once import made_once
-from commod.dashboard.jobs.results import FitResult
 from commod.dashboard.state.settings import GRIDS, Settings, controls_of
 from commod.experiments import Model
 from commod.explain import ShapComparison
