@@ -6,6 +6,7 @@ import multiprocessing
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from multiprocessing import spawn
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 from threading import Lock
@@ -27,10 +28,29 @@ def fork(function: Callable[..., None], *arguments: Any, **more: Any) -> tuple[B
     """
     ours, theirs = _context.Pipe()
     process = _context.Process(target=function, args=(theirs, *arguments), kwargs=more, daemon=True)
-    with theirs, _starting, _environment():
+    with theirs, _starting, _environment(), _without_main():
         _context.set_forkserver_preload([function.__module__])
         process.start()
     return process, ours
+
+
+@contextmanager
+def _without_main() -> Iterator[None]:
+    """Have no process run the server's main module.
+
+    While Streamlit draws, that is the script of a page: app.py would be run in each process, and fail where the app is
+    installed.
+    """
+    usual = spawn.get_preparation_data
+
+    def told(name: str) -> dict[str, Any]:
+        return {key: value for key, value in usual(name).items() if not key.startswith("init_main_from")}
+
+    spawn.get_preparation_data = told
+    try:
+        yield
+    finally:
+        spawn.get_preparation_data = usual
 
 
 @contextmanager

@@ -390,11 +390,11 @@ class WorkQueue:
                 self._waiting.remove(job)
                 self._running.append(job)
                 self._places = None
-            result, error = None, None
+            result, error, failed = None, None, []
             try:
-                for first in job.after:
-                    if first.error is not None:
-                        raise first.error
+                failed = [first.error for first in job.after if first.error is not None]
+                if failed:
+                    raise failed[0]
                 result = job.stage.work(*job.results, _Reporter(self, job))
             except BaseException as caught:  # handed to whoever waits
                 error = caught
@@ -403,7 +403,7 @@ class WorkQueue:
                 self._hear_of_forgotten()
                 self._end_stage(job, result, error)
                 self._changed.notify_all()
-            del job, result, error  # an idle thread holds nobody's data
+            del job, result, error, failed  # an idle thread holds nobody's data
 
     def _end_stage(self, job: _Job, result: Any, error: BaseException | None) -> None:
         self._places = None

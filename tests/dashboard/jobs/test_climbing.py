@@ -1,7 +1,9 @@
 """Ladders that are climbed while nobody waits, and what is known of them in every process."""
 
 import os
+import sys
 import time
+import types
 from dataclasses import replace
 
 import numpy as np
@@ -125,5 +127,24 @@ def test_processes_share_the_session_of_the_server_so_that_the_idle_class_counts
         assert os.getsid(pid) == os.getsid(0)
         assert os.getpgid(pid) == pid  # Ctrl-C at the server's terminal does not reach it
         assert (os.sched_getscheduler(pid) == os.SCHED_IDLE) is (kind is Kind.BACKGROUND)
+    finally:
+        worker.close()
+
+
+def test_a_process_does_not_run_the_main_module_of_the_server(tmp_path, monkeypatch):
+    """Which is a page's script while Streamlit draws."""
+    script = tmp_path / "page.py"
+    script.write_text("raise SystemExit('a page outside of the server')")
+    main = types.ModuleType("__main__")
+    main.__file__ = str(script)
+    monkeypatch.setitem(sys.modules, "__main__", main)
+    monkeypatch.setenv("COMMOD_WARM_UP", "0")
+    worker = WorkerProcess(Kind.FOREGROUND)
+    try:
+        until = time.monotonic() + 60
+        while not worker.ready and time.monotonic() < until:
+            time.sleep(0.05)
+        assert worker.ready
+        assert worker._process.exitcode is None
     finally:
         worker.close()

@@ -1,7 +1,9 @@
 """The queue that all sessions share, without Streamlit."""
 
+import gc
 import threading
 import time
+import weakref
 
 import pytest
 
@@ -387,3 +389,17 @@ def test_what_nobody_asked_for_is_the_first_to_go():
     assert cache.get("used", used=False) == 1
     cache.put("last", 5)
     assert list(cache) == ["new", "last"]  # a look is no use
+
+
+def test_an_idle_thread_holds_nothing_of_what_came_before_its_job():
+    class Data:
+        pass
+
+    queue, data = WorkQueue(1), Data()
+    gone = weakref.ref(data)
+    part = queue.submit("part", Stage(lambda report, data=data: 1))
+    with part, queue.submit("whole", Stage(lambda report: 2), after=[part]) as whole:
+        wait_until(whole.has)
+    del data, part, whole
+    gc.collect()
+    assert gone() is None

@@ -84,6 +84,7 @@ def test_k_changes_the_reading_and_not_the_model():
     assert figure(app, "P-Rule") == before
 
 
+@pytest.mark.slow
 def test_the_other_controls():
     app = run()
     fine(app.selectbox(key="set_fairness").set_value("equalized_odds").run())
