@@ -390,12 +390,11 @@ class WorkQueue:
                 self._waiting.remove(job)
                 self._running.append(job)
                 self._places = None
-            result, error, failed = None, None, []
+            result, error = None, None
             try:
-                failed = [first.error for first in job.after if first.error is not None]
-                if failed:
-                    raise failed[0]
-                result = job.stage.work(*job.results, _Reporter(self, job))
+                error = next((first.error for first in job.after if first.error is not None), None)
+                if error is None:
+                    result = job.stage.work(*job.results, _Reporter(self, job))
             except BaseException as caught:  # handed to whoever waits
                 error = caught
             with self._changed:
@@ -403,7 +402,7 @@ class WorkQueue:
                 self._hear_of_forgotten()
                 self._end_stage(job, result, error)
                 self._changed.notify_all()
-            del job, result, error, failed  # an idle thread holds nobody's data
+            del job, result, error  # an idle thread holds nobody's data
 
     def _end_stage(self, job: _Job, result: Any, error: BaseException | None) -> None:
         self._places = None

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections import OrderedDict
 from collections.abc import Mapping
-from dataclasses import replace
 from threading import Lock
 from typing import Any
 
@@ -51,10 +50,10 @@ def _warm_start(scene: Scene, settings: Settings) -> WarmStart:
     For as many lines as fit into memory, those of the small data sets above all, since each holds its rows four times
     over; the one not used for longest goes first.
     """
-    line = (settings.problem(), replace(settings.model(), lambda_fair=0.0, k=1))
+    line = settings.line()
     with _warm_lock:
         if line not in _warm_starts:
-            beside = next((one for (problem, _), (one, _) in _warm_starts.items() if problem[0] == line[0][0]), None)
+            beside = next((one for (key, _), (one, _) in _warm_starts.items() if key == line[0]), None)
             _warm_starts[line] = (WarmStart(beside=beside), 4 * scene.encoded_train.nbytes)
         _warm_starts.move_to_end(line)
         while len(_warm_starts) > 1 and sum(held for _, held in _warm_starts.values()) > MAX_WARM_START_BYTES:
@@ -65,7 +64,7 @@ def _warm_start(scene: Scene, settings: Settings) -> WarmStart:
 def forget_warm_starts(data: str) -> None:
     """Drop all that has been solved on a data set: it holds the data."""
     with _warm_lock:
-        for line in [line for line in _warm_starts if line[0][0].data == data]:
+        for line in [line for line in _warm_starts if line[0].data == data]:
             del _warm_starts[line]
 
 

@@ -7,7 +7,7 @@ A task is computed in another process of this machine. Its function is one of a 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import pandas as pd
@@ -167,13 +167,8 @@ def ahead(settings: Settings, priority: Priority = Priority.AHEAD) -> Task:
 
 
 def _train(settings: Settings, priority: Priority) -> Step:
-    heavy, line = is_large(settings.task_name), _line(settings)
-    return Step(results.fit_on_ladder, (settings.model(),), priority, heavy, line=line)
-
-
-def _line(settings: Settings) -> tuple[Hashable, ...]:
-    """All models that differ in λ_fair and k only: they climb the same ladder."""
-    return settings.scene(), replace(settings.model(), lambda_fair=0.0, k=1)
+    heavy = is_large(settings.task_name)
+    return Step(results.fit_on_ladder, (settings.model(),), priority, heavy, line=settings.line())
 
 
 # What is known of a line: some 10 kB, or of a part of its refits some 60.
@@ -217,7 +212,7 @@ def refits(result: FitResult) -> Task:
 def _some_refits(result: FitResult, first: int, count: int) -> Task:
     """A part of them; what they pass on their way up serves those at every other λ_fair."""
     settings = result.settings
-    line = (*_line(settings), first, count)
+    line = (*settings.line(), first, count)
     priority = Priority.REFITS if first else Priority.FIRST_REFITS
     step = Step(checks.some_refits, (result, first, count), priority, line=line)
     return Task("some_refits", settings.scene(), (settings, first, count), (step,))

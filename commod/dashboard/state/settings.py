@@ -167,6 +167,10 @@ class Settings:
         """Scene and criterion: models can be compared in one picture only where these are equal."""
         return self.scene(), self.fairness
 
+    def line(self) -> tuple[SceneKey, Settings]:
+        """The same for all models that differ in λ_fair and k only: they climb one ladder."""
+        return self.scene(), replace(self.model(), lambda_fair=0.0, k=1)
+
     def commod_arguments(self) -> dict[str, Any]:
         """Keyword arguments of `Commod`; those of a limit only where there is one."""
         declared = controls_of("model") | controls_of("scene")

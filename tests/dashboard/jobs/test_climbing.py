@@ -12,9 +12,10 @@ import pytest
 from commod.dashboard.jobs import climbing, service, tasks
 from commod.dashboard.jobs.processes import WorkerProcess
 from commod.dashboard.jobs.queue import WorkQueue
-from commod.dashboard.jobs.results import fit_on_ladder, fit_result
+from commod.dashboard.jobs.results import fit_on_ladder, fit_result, forget_warm_starts
 from commod.dashboard.jobs.scheduling import Kind, Priority
 from commod.dashboard.state.settings import GRIDS, defaults
+from tests.waiting import wait_until
 
 SETTINGS = defaults("german")
 
@@ -31,12 +32,14 @@ def test_a_model_on_a_known_ladder_is_the_same_to_the_last_digit():
     settings = replace(SETTINGS, seed=3)
     top = replace(settings, lambda_fair=GRIDS["lambda_fair"][-1])
     _, rungs = fit_on_ladder(top, None)
+    forget_warm_starts("german")  # as in another process, which is handed the ladder
     lower = replace(settings, lambda_fair=3.5)
     by_ladder, known = fit_on_ladder(lower, {value: point for value, point in rungs.items() if value < 2})
+    forget_warm_starts("german")
     alone = fit_result(lower)
     assert np.array_equal(by_ladder.g.coef_, alone.g.coef_)
     assert by_ladder.path.equals(alone.path)
-    assert set(rungs) <= set(known)
+    assert {value for value in rungs if value < 3.5} == set(known)
 
 
 def test_the_second_model_of_a_line_is_handed_what_the_first_has_passed(alone, monkeypatch):
@@ -89,13 +92,10 @@ def test_the_climber_goes_on_after_a_failure_and_takes_what_was_wanted_last(alon
     monkeypatch.setattr(climbing, "lines_from", lambda settings: iter([replace(settings, lambda_fair=10.0)] * 2))
     climber = climbing.Climber()
     climber.want(SETTINGS)
-    until = time.monotonic() + 30
-    while len(tried) < 1 and time.monotonic() < until:
-        time.sleep(0.01)
+    wait_until(lambda: tried)
     time.sleep(0.1)
     climber.want(replace(SETTINGS, seed=7))
-    while len(tried) < 2 and time.monotonic() < until:
-        time.sleep(0.01)
+    wait_until(lambda: len(tried) > 1)
     assert [settings.seed for settings in tried[:2]] == [0, 7]  # nothing more of what has failed
 
 
@@ -120,9 +120,7 @@ def test_processes_share_the_session_of_the_server_so_that_the_idle_class_counts
     monkeypatch.setenv("COMMOD_WARM_UP", "0")
     worker = WorkerProcess(kind)
     try:
-        until = time.monotonic() + 60
-        while not worker.ready and time.monotonic() < until:
-            time.sleep(0.05)
+        wait_until(lambda: worker.ready)
         pid = worker._process.pid
         assert os.getsid(pid) == os.getsid(0)
         assert os.getpgid(pid) == pid  # Ctrl-C at the server's terminal does not reach it
@@ -141,10 +139,7 @@ def test_a_process_does_not_run_the_main_module_of_the_server(tmp_path, monkeypa
     monkeypatch.setenv("COMMOD_WARM_UP", "0")
     worker = WorkerProcess(Kind.FOREGROUND)
     try:
-        until = time.monotonic() + 60
-        while not worker.ready and time.monotonic() < until:
-            time.sleep(0.05)
-        assert worker.ready
+        wait_until(lambda: worker.ready)
         assert worker._process.exitcode is None
     finally:
         worker.close()
