@@ -97,7 +97,7 @@ def short_starts():
 def no_refits_of_others(request):
     """The tests of a module that is marked ``with_refits`` share what is fitted again, and have no stand-ins."""
     if request.node.get_closest_marker("with_refits"):
-        service.queue().forget(lambda key: key[0] == "refits")
+        service.queue().forget(lambda key: key[0] in ("refits", "some_refits"))
 
 
 @pytest.fixture(autouse=True)
@@ -105,12 +105,12 @@ def few_refits(request, monkeypatch):
     """All tests but those of modules marked ``with_refits`` go with two that are the model itself; those, with two."""
     monkeypatch.setenv("COMMOD_REFITS", "2")
     if "with_refits" not in request.keywords:
-        monkeypatch.setattr(jobs_checks, "refits", _the_model_itself)
+        monkeypatch.setattr(jobs_checks, "some_refits", _the_model_itself)
 
 
-def _the_model_itself(result, report=None):
+def _the_model_itself(result, first, count, ladders, report=None):
     figures = result.scene.figures(result.decisions)
-    return Refits(2 * result.changed_test.astype(int), pd.DataFrame([figures, figures]))
+    return Refits(count * result.changed_test.astype(int), pd.DataFrame([figures] * count)), {}
 
 
 @pytest.fixture(autouse=True, scope="module")

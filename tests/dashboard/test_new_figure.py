@@ -7,7 +7,7 @@ import pytest
 
 from commod.cli import main
 from commod.dashboard.jobs import service
-from commod.dashboard.jobs.checks import evidence, merit, refits
+from commod.dashboard.jobs.checks import evidence, merit
 from commod.dashboard.jobs.results import fit_result, tree_of_changes
 from commod.dashboard.pages.lesson import notes
 from commod.dashboard.pages.take_home.report import report_html
@@ -19,6 +19,7 @@ from commod.experiments import prepare, sweep_method
 from commod.experiments.limits import limits_of
 from commod.metrics import FIGURES, Figure, compare_decisions
 from tests.dashboard.driving import fine, run, tables
+from tests.dashboard.refitting import refits
 
 NAME, TITLE = "balanced_accuracy", "Balanced accuracy"
 MEANING = "Mean of the shares of right decisions among people of either label."

@@ -76,11 +76,6 @@ def wanted_refits(result: FitResult) -> int:
     return min(count, int(most)) if most.isdecimal() and int(most) > 0 else count
 
 
-def refits(result: FitResult) -> Refits:
-    """All of them, one after the other; the app has parts of them computed side by side."""
-    return some_refits(result, 0, wanted_refits(result), None)[0]
-
-
 def some_refits(
     result: FitResult, first: int, count: int, ladders: Ladders | None, report: Report | None = None
 ) -> tuple[Refits, Ladders]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 import pandas as pd
@@ -152,6 +153,7 @@ def _of_files(kind: str, token: str, about: tuple[str, ...], function: Callable[
 # ---- one model ----
 
 
+@lru_cache(maxsize=4096)  # a page looks at all of a line
 def fit(settings: Settings) -> Task:
     """A model, and what is said about it: one job with two results, both the same `FitResult`."""
     model = settings.model()

@@ -23,9 +23,10 @@ class PageState(Generic[State]):
         self._make = make
 
     def __call__(self) -> State:
-        if self.key not in st.session_state:
-            st.session_state[self.key] = self._make()
-        found: State = st.session_state[self.key]
+        try:  # once: this is asked for some hundred times a page
+            found: State = st.session_state[self.key]
+        except KeyError:
+            found = st.session_state[self.key] = self._make()
         return found
 
     def set(self, value: State) -> None:

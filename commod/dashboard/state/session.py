@@ -208,7 +208,9 @@ def change(name: str) -> None:
     # back the others before their callbacks are called. Something that no widget offers is a forged message.
     shown = {other: st.session_state.get(f"set_{other}") for other in CONTROLS}
     moved: dict[str, Any] = {
-        other: CONTROLS[other].from_widget(value, here.task_name) for other, value in shown.items()
+        other: CONTROLS[other].from_widget(value, here.task_name)
+        for other, value in shown.items()
+        if other == name or value != CONTROLS[other].to_widget(getattr(here, other))
     }
     moved = {other: value for other, value in moved.items() if _is_offered(other, value)}
     if name not in moved:  # a segmented control clicked twice, too: keep what was

@@ -11,6 +11,7 @@ from commod.dashboard.state import session
 from commod.dashboard.state.settings import CONTROLS, controls_of
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.glossary import tip
+from commod.dashboard.text.language import declared as in_language
 from commod.dashboard.views import frame
 from commod.dashboard.views.words import say, say_declared
 from commod.datasets import damaged_files
@@ -92,7 +93,8 @@ def control(name: str) -> None:
         shape: dict[str, Any] = {"step": 1} if whole else {"step": 0.01, "format": "%.3f"}
         st.number_input(label, declared.grid[0], declared.grid[-1], **shape, **about)
         return
-    read = {option: say_declared(title) for option, title in titles.items()}
+    language = session.language()
+    read = {option: in_language(language, title) for option, title in titles.items()}
     about["format_func"] = read.__getitem__
     if declared.several:
         most = len(titles) - 1  # one must be left

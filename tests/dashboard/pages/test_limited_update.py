@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from commod.dashboard.jobs.checks import evidence, merit, refits
+from commod.dashboard.jobs.checks import evidence, merit
 from commod.dashboard.jobs.results import fit_result, tree_of_changes
 from commod.dashboard.pages.take_home.report import report_html
 from commod.dashboard.state.controls import join, split
@@ -16,6 +16,7 @@ from commod.dashboard.state.settings import CONTROLS, defaults, in_words, limits
 from commod.datasets import load_task
 from commod.experiments.limits import limits_of
 from tests.dashboard.driving import captions, fine, run, tables, words
+from tests.dashboard.refitting import refits
 
 REASON = "50 % of *them* ~ cannot, <b>change</b> it"
 LIMITED = replace(defaults("law_school"), direction="improve", without="lsat,sex", reason=REASON)

@@ -7,12 +7,13 @@ from dataclasses import replace
 import pytest
 from scipy.special import expit
 
-from commod.dashboard.jobs.checks import evidence, merit, refits
+from commod.dashboard.jobs.checks import evidence, merit
 from commod.dashboard.jobs.results import fit_result
 from commod.dashboard.state.settings import defaults
 from commod.dashboard.views.checks import in_a_cell
 from commod.explain.checks import CHECKS
 from tests.dashboard.driving import figure, fine, run, slider, tables, words
+from tests.dashboard.refitting import refits
 
 PEOPLE, WHAT_IF, RUNS = "pages/people.py", "pages/what_if.py", "pages/runs.py"
 pytestmark = pytest.mark.with_refits

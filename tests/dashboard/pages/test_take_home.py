@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from commod.dashboard.jobs.checks import evidence, merit, refits
+from commod.dashboard.jobs.checks import evidence, merit
 from commod.dashboard.jobs.results import fit_result, tree_of_changes
 from commod.dashboard.pages.take_home import page as take_home
 from commod.dashboard.pages.take_home.files import file_name, predictions_csv
@@ -39,6 +39,7 @@ from commod.explain.sense import certainty
 from commod.metrics.figures import FIGURES, Figure, figure_of
 from tests.browsing import chromium
 from tests.dashboard.driving import fine, run, slider, small_sweep, words
+from tests.dashboard.refitting import refits
 
 PAGE = "pages/take_home.py"
 HOSTILE = "<script>alert(1)</script>&\"'</style><img src=x onerror=alert(1)>"

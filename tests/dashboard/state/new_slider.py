@@ -6,7 +6,7 @@ from dataclasses import asdict, replace
 import numpy as np
 import pytest
 
-from commod.dashboard.jobs.checks import evidence, merit, refits
+from commod.dashboard.jobs.checks import evidence, merit
 from commod.dashboard.jobs.results import fit_result, tree_of_changes
 from commod.dashboard.pages.take_home.report import report_html
 from commod.dashboard.state.recipe import to_python
@@ -14,6 +14,7 @@ from commod.dashboard.state.runs_file import Run, default_name, read_link, read_
 from commod.dashboard.state.settings import defaults, in_words
 from commod.experiments.limits import limits_of
 from tests.dashboard.driving import fine, run, slider, tables, words
+from tests.dashboard.refitting import refits
 
 LABEL, NAME = "Weight of sparsity", "weight of sparsity"
 

@@ -1,0 +1,8 @@
+"""Refits of a model for tests of what is said about them."""
+
+from commod.dashboard.jobs.checks import some_refits, wanted_refits
+
+
+def refits(result):
+    """All of them, one after the other; the app has parts of them computed side by side."""
+    return some_refits(result, 0, wanted_refits(result), None)[0]
