@@ -16,7 +16,7 @@ from commod.experiments.sweep import Cell, Report, Shared, train_cell
 __all__ = ["MIN_REFITS", "Ladders", "Refits", "n_refits", "refit", "resampled"]
 
 # Of each refit of a model, by its number: the way up to its λ_fair, by which one at another λ_fair is quicker.
-Ladders = dict[int, Mapping[float, Any]]
+Ladders = dict[int, Mapping[Any, Any]]
 
 # As many refits as take some five seconds on one core, in tens, and at least 30. How many is counted from the size of
 # the encoded table, not timed: a model gets the same refits on every machine. A refit of the default solver takes about

@@ -234,7 +234,7 @@ def _sample_in_words(scene: Scene) -> str:
 class Shared:
     """What the models of a line have in common; `rungs` are what is known of it, see `WarmStart`."""
 
-    def __init__(self, rungs: Mapping[float, Any] | None = None) -> None:
+    def __init__(self, rungs: Mapping[Any, Any] | None = None) -> None:
         self.warm_start = WarmStart(rungs)
         self.memory = Memory()
 

@@ -160,13 +160,18 @@ class _Point:
     stopped: bool = False
 
 
+# λ_fair, the tolerance, and whether on all rows.
+Rung = tuple[float, float, bool]
+
+
 class WarmStart:
     """The way up the ladder on one data set at one setting of everything but λ_fair, remembered rung by rung.
 
-    Every fit passes the same rungs, so a second λ_fair need not solve them again. Pass one (empty) object to several
-    fits that differ in λ_fair only (or in the number of concepts, which plays no part here); each then gives exactly
-    what it would give alone. An object that does not match the data or the setting is filled anew. What depends on the
-    rows alone (their encoding) is kept as long as the same object is passed as X, which must not be changed meanwhile.
+    Every fit passes the same rungs, so a second λ_fair need not solve them again, nor another number of concepts at
+    the same λ_fair anything: it plays no part here. Pass one (empty) object to several fits that differ in these two
+    only; each then gives exactly what it would give alone. An object that does not match the data or the setting is
+    filled anew. What depends on the rows alone (their encoding) is kept as long as the same object is passed as X,
+    which must not be changed meanwhile.
 
     Parameters
     ----------
@@ -177,8 +182,8 @@ class WarmStart:
         Another one: what depends on the rows alone is shared with it.
     """
 
-    def __init__(self, rungs: Mapping[float, _Point] | None = None, *, beside: WarmStart | None = None) -> None:
-        self.rungs: dict[float, _Point] = dict(rungs or {})
+    def __init__(self, rungs: Mapping[Rung, _Point] | None = None, *, beside: WarmStart | None = None) -> None:
+        self.rungs: dict[Rung, _Point] = dict(rungs or {})
         self._made_for: tuple[TrainingData, LossWeights, Any] | None = None
         self._derived: dict[str, tuple[tuple[Any, ...], Any]] = {} if beside is None else beside._derived
 
@@ -264,9 +269,9 @@ def solve_linear(
         stages.append((problem, weights.fair, tol))
     first_far = next((rung for rung in rungs if rung >= FAR), None)
     for step, (stage, rung, stage_tol) in enumerate(stages, start=1):
-        on_ladder = rung < weights.fair
-        if on_ladder and rung in known:
-            point = known[rung]
+        key = (rung, stage_tol, stage is problem)
+        if key in known:
+            point = known[key]
         else:
 
             def report(terms: Terms, step: int = step) -> bool:
@@ -276,8 +281,8 @@ def solve_linear(
             point = _better_than_f(stage, _newton(stage, point, rung, stage_tol, report), rung)
             if stage is slope:
                 point = _lowest(stage, point, rung, stage_tol, report, far=rung == first_far)
-            if on_ladder and not point.stopped:
-                known[rung] = point
+            if not point.stopped:
+                known[key] = point
         solution.history.extend({"step": step, **terms} for terms in point.steps)
         if len(solution.path) > 1 and solution.path[-1].terms["lambda_fair"] == rung:
             solution.path.pop()  # the target, solved on the sample before

@@ -1,7 +1,8 @@
 """Ladders of the data on people's screens, climbed while nobody waits: a new setting then takes a third of its time.
 
 Models that differ in λ_fair climb the same ladder (`tasks.Step.line`). There is one for each λ_ratio and λ_concepts, so
-that all of a small data set are climbed in a minute or two of a core, the nearest to where somebody is first.
+that all of a small data set are climbed in a minute or two of a core, the nearest to where somebody is first. Then
+every λ_fair of each is solved, which takes three to six: a new setting then takes a fifth of its time.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ from typing import Any
 import streamlit as st
 
 from commod.dashboard.jobs import service, tasks
-from commod.dashboard.jobs.scheduling import MOST_CLIMBED, WANTED, Priority, uses
+from commod.dashboard.jobs.scheduling import MOST_CLIMBED, WANTED, uses
+from commod.dashboard.jobs.tasks import Task
 from commod.dashboard.state.settings import GRIDS, Settings
 
 _log = logging.getLogger(__name__)
@@ -29,35 +31,35 @@ class Climber:
 
     def __init__(self) -> None:
         self._changed = Condition()
-        self._wanted: OrderedDict[Settings, tuple[Iterator[Settings], float]] = OrderedDict()
+        self._wanted: OrderedDict[Settings, tuple[Iterator[Task], float]] = OrderedDict()
         Thread(target=self._climb, name="climber", daemon=True).start()
 
     def want(self, settings: Settings) -> None:
         """Somebody looks at a model: the ladders of all others on its data may be needed next."""
         about = replace(settings.model(), lambda_fair=0.0, lambda_ratio=0.0, lambda_concepts=0.0, k=1)
         with self._changed:
-            left = self._wanted[about][0] if about in self._wanted else lines_from(settings.model())
+            left = self._wanted[about][0] if about in self._wanted else climbs_from(settings.model())
             self._wanted[about] = left, time.monotonic()
             self._wanted.move_to_end(about)
             while len(self._wanted) > MOST_CLIMBED:
                 self._wanted.popitem(last=False)
             self._changed.notify()
 
-    def _next(self) -> tuple[Settings, Settings]:
-        """The next ladder's top of what was wanted last, and what that is about; waits until there is one."""
+    def _next(self) -> tuple[Settings, Task]:
+        """The next climb of what was wanted last, and what that is about; waits until there is one."""
         with self._changed:
             while True:
                 for about, (left, at) in reversed(self._wanted.items()):
-                    top = next(left, None) if time.monotonic() - at < WANTED else None
-                    if top is not None:
-                        return about, top
+                    climb = next(left, None) if time.monotonic() - at < WANTED else None
+                    if climb is not None:
+                        return about, climb
                 self._changed.wait()
 
     def _climb(self) -> None:
         while True:
-            about, top = self._next()
+            about, climb = self._next()
             try:
-                with service.submit(tasks.ahead(top, Priority.LADDERS)) as ticket:
+                with service.submit(climb) as ticket:
                     while not ticket.wait(1.0):
                         pass
                     ticket.result()
@@ -67,14 +69,21 @@ class Climber:
                     self._wanted.pop(about, None)
 
 
+def climbs_from(settings: Settings) -> Iterator[Task]:
+    """Every ladder of these data, the nearest first, and then each of them wholly."""
+    for wholly in (False, True):
+        for line in lines_from(settings):
+            yield tasks.climb(line, wholly=wholly)
+
+
 def lines_from(settings: Settings) -> Iterator[Settings]:
-    """The top of every ladder of these data, the nearest first."""
+    """A setting of every line of these data, the nearest first."""
     names = ("lambda_ratio", "lambda_concepts")
     here = [GRIDS[name].index(getattr(settings, name)) for name in names]
     places = product(*(range(len(GRIDS[name])) for name in names))
     for place in sorted(places, key=lambda there: sum(abs(a - b) for a, b in zip(here, there, strict=True))):
         values: dict[str, Any] = {name: GRIDS[name][at] for name, at in zip(names, place, strict=True)}
-        yield replace(settings, lambda_fair=GRIDS["lambda_fair"][-1], k=1, **values)
+        yield replace(settings, **values)
 
 
 @st.cache_resource(show_spinner=False)

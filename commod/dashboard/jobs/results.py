@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from threading import Lock
 from typing import Any
 
@@ -37,6 +38,8 @@ from commod.metrics import CRITERIA
 from commod.models import Commod, WarmStart
 from commod.models.collapse import judged_elsewhere
 
+# What `WarmStart` has of a line.
+Rungs = Mapping[Any, Any]
 # Bytes that all lines of the λ_fair slider may hold together.
 MAX_WARM_START_BYTES = 96 * 2**20
 
@@ -104,13 +107,25 @@ def fit_result(settings: Settings, report: Report | None = None) -> FitResult:
     )
 
 
-def fit_on_ladder(
-    settings: Settings, rungs: Mapping[float, Any] | None, report: Report | None = None
-) -> tuple[FitResult, Mapping[float, Any]]:
+def fit_on_ladder(settings: Settings, rungs: Rungs | None, report: Report | None = None) -> tuple[FitResult, Rungs]:
     """The same, with what is known of the way there from models at other λ_fair, and with what is known of it then."""
     line = _warm_start(prepare(*settings.scene()), settings)
     line.rungs.update(rungs or {})
     return fit_result(settings, report), dict(line.rungs)
+
+
+def climb(
+    settings: Settings, lambda_fair: Sequence[float], rungs: Rungs | None, report: Report | None = None
+) -> tuple[None, Rungs]:
+    """What is known of the way once the models at these λ_fair have been trained; they themselves are not kept."""
+    scene = prepare(*settings.scene())
+    line = _warm_start(scene, settings)
+    line.rungs.update(rungs or {})
+    for done, value in enumerate(lambda_fair, start=1):
+        _train(scene, replace(settings, lambda_fair=value), None, line)
+        if report is not None:
+            report(done / len(lambda_fair))
+    return None, dict(line.rungs)
 
 
 def _path(g: Commod, scene: Scene, fairness: str) -> pd.DataFrame:

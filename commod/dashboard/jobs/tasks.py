@@ -7,7 +7,7 @@ A task is computed in another process of this machine. Its function is one of a 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
@@ -20,7 +20,7 @@ from commod.dashboard.jobs.fitted import FitResult
 from commod.dashboard.jobs.processes import ProcessPool
 from commod.dashboard.jobs.queue import Stage, Ticket
 from commod.dashboard.jobs.scheduling import HEAVY_ROWS, LIGHT_CELLS, Priority
-from commod.dashboard.state.settings import Settings
+from commod.dashboard.state.settings import GRIDS, Settings
 from commod.datasets import Choice, is_known, is_shipped, load_task, on_forget
 from commod.datasets import Task as DataTask
 from commod.decisions import Requirements
@@ -173,7 +173,14 @@ def _train(settings: Settings, priority: Priority) -> Step:
     return Step(results.fit_on_ladder, (settings.model(),), priority, heavy, line=settings.line())
 
 
-# What is known of a line: some 10 kB, or of a part of its refits some 60.
+def climb(settings: Settings, *, wholly: bool) -> Task:
+    """The ladder of a line up to its top, or wholly: every λ_fair of the slider, from which its models are read."""
+    values, line = GRIDS["lambda_fair"], settings.line()
+    step = Step(results.climb, (settings.model(), values if wholly else values[-1:]), Priority.LADDERS, line=line)
+    return Task("climb", settings.scene(), (*line, wholly), (step,))
+
+
+# What is known of a line: some 10 kB, of one that is wholly climbed 40, and of a part of its refits some 60.
 _ladders = ResultCache(max_results=1000)
 on_forget(lambda data: _ladders.forget(lambda line: isinstance(line, tuple) and line[0].data == data))
 
@@ -208,7 +215,7 @@ def refits(result: FitResult) -> Task:
     """Whether the changes would happen again: in parts, so that all processes share them and the first tells early."""
     count, settings = checks.wanted_refits(result), result.settings
     parts = tuple(_some_refits(result, at, min(PART, count - at)) for at in range(0, count, PART))
-    return Task("refits", settings.scene(), (settings,), (Step(Refits.joined),), parts)
+    return Task("refits", settings.scene(), (_whatever_k(settings),), (Step(Refits.joined),), parts)
 
 
 def _some_refits(result: FitResult, first: int, count: int) -> Task:
@@ -217,7 +224,12 @@ def _some_refits(result: FitResult, first: int, count: int) -> Task:
     line = (*settings.line(), first, count)
     priority = Priority.REFITS if first else Priority.FIRST_REFITS
     step = Step(checks.some_refits, (result, first, count), priority, line=line)
-    return Task("some_refits", settings.scene(), (settings, first, count), (step,))
+    return Task("some_refits", settings.scene(), (_whatever_k(settings), first, count), (step,))
+
+
+def _whatever_k(settings: Settings) -> Settings:
+    """What is the same for all k, since k does not decide about anybody."""
+    return replace(settings, k=1)
 
 
 def held_out(result: FitResult, shifted: bool) -> Task:

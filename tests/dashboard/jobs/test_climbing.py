@@ -9,12 +9,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from commod.dashboard.jobs import climbing, service, tasks
+from commod.dashboard.jobs import checks, climbing, service, tasks
 from commod.dashboard.jobs.processes import WorkerProcess
 from commod.dashboard.jobs.queue import WorkQueue
-from commod.dashboard.jobs.results import fit_on_ladder, fit_result, forget_warm_starts
+from commod.dashboard.jobs.results import climb, fit_on_ladder, fit_result, forget_warm_starts
 from commod.dashboard.jobs.scheduling import Kind, Priority
 from commod.dashboard.state.settings import GRIDS, defaults
+from commod.models import best_response
 from tests.waiting import wait_until
 
 SETTINGS = defaults("german")
@@ -34,12 +35,35 @@ def test_a_model_on_a_known_ladder_is_the_same_to_the_last_digit():
     _, rungs = fit_on_ladder(top, None)
     forget_warm_starts("german")  # as in another process, which is handed the ladder
     lower = replace(settings, lambda_fair=3.5)
-    by_ladder, known = fit_on_ladder(lower, {value: point for value, point in rungs.items() if value < 2})
+    by_ladder, known = fit_on_ladder(lower, {key: point for key, point in rungs.items() if key[0] < 2})
     forget_warm_starts("german")
     alone = fit_result(lower)
     assert np.array_equal(by_ladder.g.coef_, alone.g.coef_)
     assert by_ladder.path.equals(alone.path)
-    assert {value for value in rungs if value < 3.5} == set(known)
+    assert {key for key in rungs if key[0] < 3.5} == {key for key in known if key[0] < 3.5}
+
+
+def test_a_line_that_is_wholly_climbed_gives_every_model_of_it_without_solving_anything(monkeypatch):
+    settings = replace(SETTINGS, seed=5)
+    _, rungs = climb(settings, GRIDS["lambda_fair"], None)
+    wanted = replace(settings, lambda_fair=2.5, k=4)
+    forget_warm_starts("german")
+    alone = fit_result(wanted)
+    forget_warm_starts("german")
+    monkeypatch.setattr(best_response, "_newton", None)
+    read, _ = fit_on_ladder(wanted, rungs)
+    assert np.array_equal(read.g.coef_, alone.g.coef_)
+    assert read.path.equals(alone.path)
+    assert read.g.concepts_.equals(alone.g.concepts_)
+
+
+@pytest.mark.with_refits
+def test_refits_are_the_same_for_every_k():
+    results = [fit_result(replace(SETTINGS, k=k)) for k in (1, 4)]
+    one, other = (tasks.refits(result) for result in results)
+    assert one == other
+    changes = [checks.some_refits(result, 0, 2, None)[0].changes for result in results]
+    assert np.array_equal(*changes)
 
 
 def test_the_second_model_of_a_line_is_handed_what_the_first_has_passed(alone, monkeypatch):
@@ -59,37 +83,39 @@ def test_the_second_model_of_a_line_is_handed_what_the_first_has_passed(alone, m
     first, second, other_line = handed
     assert (first, other_line) == ([], [])
     assert second
-    assert max(second) < 2.5
+    assert max(second)[0] == 2.5
 
 
 def test_every_ladder_is_climbed_once_the_nearest_first():
     here = replace(SETTINGS, lambda_ratio=GRIDS["lambda_ratio"][3], lambda_concepts=GRIDS["lambda_concepts"][5])
-    tops = list(climbing.lines_from(here))
-    assert len(tops) == len(set(tops)) == len(GRIDS["lambda_ratio"]) * len(GRIDS["lambda_concepts"])
-    assert (tops[0].lambda_ratio, tops[0].lambda_concepts) == (here.lambda_ratio, here.lambda_concepts)
-    assert {top.lambda_fair for top in tops} == {GRIDS["lambda_fair"][-1]}
+    lines = list(climbing.lines_from(here))
+    assert len(lines) == len(set(lines)) == len(GRIDS["lambda_ratio"]) * len(GRIDS["lambda_concepts"])
+    assert (lines[0].lambda_ratio, lines[0].lambda_concepts) == (here.lambda_ratio, here.lambda_concepts)
 
-    def steps(top):
+    def steps(line):
         names = ("lambda_ratio", "lambda_concepts")
         return sum(
-            abs(GRIDS[name].index(getattr(top, name)) - GRIDS[name].index(getattr(here, name))) for name in names
+            abs(GRIDS[name].index(getattr(line, name)) - GRIDS[name].index(getattr(here, name))) for name in names
         )
 
-    distances = [steps(top) for top in tops]
+    distances = [steps(line) for line in lines]
     assert distances == sorted(distances)
+    climbs = list(climbing.climbs_from(here))
+    assert climbs == [tasks.climb(line, wholly=wholly) for wholly in (False, True) for line in lines]
+    assert len(set(climbs)) == len(climbs)
 
 
 def test_the_climber_goes_on_after_a_failure_and_takes_what_was_wanted_last(alone, monkeypatch):
     tried = []
 
-    def failing(settings, rungs, report):
+    def failing(settings, lambda_fair, rungs, report):
         tried.append(settings)
         if len(tried) == 1:
             raise ValueError("no such data")
-        return fit_result(replace(SETTINGS, lambda_fair=0.0)), {}
+        return None, {}
 
-    monkeypatch.setattr(tasks.results, "fit_on_ladder", failing)
-    monkeypatch.setattr(climbing, "lines_from", lambda settings: iter([replace(settings, lambda_fair=10.0)] * 2))
+    monkeypatch.setattr(tasks.results, "climb", failing)
+    monkeypatch.setattr(climbing, "lines_from", lambda settings: iter([settings] * 2))
     climber = climbing.Climber()
     climber.want(SETTINGS)
     wait_until(lambda: tried)
@@ -101,7 +127,7 @@ def test_the_climber_goes_on_after_a_failure_and_takes_what_was_wanted_last(alon
 
 def test_nothing_is_climbed_that_nobody_has_looked_at_for_minutes(alone, monkeypatch):
     tried = []
-    monkeypatch.setattr(tasks.results, "fit_on_ladder", lambda settings, rungs, report: (tried.append(settings), {}))
+    monkeypatch.setattr(tasks.results, "climb", lambda *about: (tried.append(about), {}))
     monkeypatch.setattr(climbing, "WANTED", -1.0)
     climbing.Climber().want(SETTINGS)
     time.sleep(0.2)

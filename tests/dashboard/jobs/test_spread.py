@@ -151,6 +151,7 @@ def test_how_many_processes_the_background_has(monkeypatch, cores, asked, expect
 # ---- refits in parts ----
 
 
+@pytest.mark.with_refits
 def test_refits_in_parts_and_by_ladders_are_the_same_to_the_last_digit():
     result = fit_result(SETTINGS)
     once = checks.some_refits(result, 0, 4, None)[0]
