@@ -30,7 +30,7 @@ CHROMIUM_FLAGS = [
 
 # A server that computes in processes, as users have it. They do not give way to the rest of the machine, which in a run
 # of all tests is never at rest.
-WITH_PROCESSES = {"COMMOD_PROCESSES": "1", "COMMOD_WITHOUT": "idle_class"}
+WITH_PROCESSES = {"COMMOD_PROCESSES": "1", "COMMOD_WITHOUT": "idle_class,near"}
 
 
 def chromium_path():
@@ -129,16 +129,21 @@ def settled(page, timeout=120_000):
 def still(page):
     """Wait until charts are drawn and nothing moves or grows any more: ten frames in a row are alike."""
     settled(page)
-    page.evaluate("""() => new Promise(done => {
+    page.evaluate("""() => new Promise((done, fail) => {
       let last = '', alike = 0;
+      const until = performance.now() + 60_000;
       const look = () => {
         const parts = [...document.querySelectorAll('[data-testid="stMain"], [data-testid="stSidebar"], .marks')];
         const now = parts.map(e => [e.scrollHeight, ...Object.values(e.getBoundingClientRect().toJSON())]).join();
-        const moves = document.getAnimations().some(animation => animation.playState === 'running');
+        // One that follows a scroll bar always runs, and moves nothing by itself.
+        const moves = document.getAnimations().some(
+          animation => animation.playState === 'running' && animation.timeline === document.timeline);
         const waits = [...document.querySelectorAll('.vega-embed')].some(e => !e.querySelector('.marks'));
         alike = now === last && !moves && !waits ? alike + 1 : 0;
         last = now;
-        alike < 10 ? requestAnimationFrame(look) : done();
+        if (alike >= 10) done();
+        else if (performance.now() < until) requestAnimationFrame(look);
+        else fail(new Error(`After a minute it still moves (${moves}), waits (${waits}) or grows: ${now}`));
       };
       look();
     })""")

@@ -33,9 +33,10 @@ def take(browser, address, path, *, size, dark, query=""):
     page.goto(f"{address}{query}")
     still(page)
     # Streamlit scrolls inside the page: let the window be as tall as what is in it.
-    height = page.evaluate("() => document.querySelector('[data-testid=\"stMain\"]').scrollHeight")
-    page.set_viewport_size({"width": size[0], "height": max(size[1], height)})
-    still(page)
+    for _ in range(2):  # what stands far down is drawn when it is near
+        height = page.evaluate("() => document.querySelector('[data-testid=\"stMain\"]').scrollHeight")
+        page.set_viewport_size({"width": size[0], "height": max(size[1], height)})
+        still(page)
     page.screenshot(path=path)
     page.close()
 

@@ -167,7 +167,7 @@ def main():
         page.get_by_role("button", name="Use these data").click()
         page.get_by_role("heading", name="In use: large.csv").wait_for(timeout=120_000)
         page.get_by_role("link", name="Explore these data").click()
-        page.get_by_role("heading", name="Whose decisions change").wait_for(timeout=120_000)
+        page.get_by_role("heading", name="What fairness costs").wait_for(timeout=120_000)
         large, seen = moves(page, OURS, places)
         base, middle = statistics.median(small), statistics.median(large)
         print(f"uploaded, read and guessed in {read:.1f} s ({path.stat().st_size / 2**20:.0f} MB)")

@@ -44,6 +44,12 @@ def no_pauses():
 
 
 @pytest.fixture(autouse=True)
+def all_is_near(monkeypatch):
+    """There is no browser that could say so."""
+    monkeypatch.setattr(explore, "is_near", lambda name: True)
+
+
+@pytest.fixture(autouse=True)
 def without_shap(request, monkeypatch):
     """SHAP takes a second, and ten to compile: all tests but those marked ``with_shap`` go without."""
     if "with_shap" not in request.keywords:

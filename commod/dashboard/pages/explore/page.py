@@ -5,8 +5,9 @@ from __future__ import annotations
 import streamlit as st
 
 from commod.dashboard.jobs import tasks
+from commod.dashboard.jobs.fitted import FitResult
 from commod.dashboard.jobs.service import submit
-from commod.dashboard.jobs.wait import draw_pending, wait_a_moment
+from commod.dashboard.jobs.wait import Pending, draw_pending, wait_a_moment
 from commod.dashboard.pages.explore import target, tour
 from commod.dashboard.pages.explore.ahead import begin_ahead
 from commod.dashboard.pages.explore.cost import begin_cost
@@ -16,8 +17,10 @@ from commod.dashboard.pages.explore.share import share
 from commod.dashboard.pages.explore.trouble import begin_trouble
 from commod.dashboard.server.paint_order import deferred_paint, first_paint, let_browser_draw
 from commod.dashboard.state import session
+from commod.dashboard.state.settings import Settings
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.views import controls, frame, room
+from commod.dashboard.views.below import is_near
 from commod.dashboard.views.changes import draw_changes
 from commod.dashboard.views.checks import begin_checks
 from commod.dashboard.views.concepts import draw_concepts
@@ -82,6 +85,20 @@ def show() -> None:
         draw_table_of_dots()
     with deferred_paint():
         draw_figures(result)
+        draw_table()
+        near = is_near("explore.below") or target.is_searching() or tour.is_at("why")
+    rest = _begin_rest(settings, result) if near else _compute_rest(settings, result)
+    session.keep_link()
+    room.tell_setting(result)
+    # What may take a while comes last: the page above is complete without it.
+    cost = begin_cost(settings, result, limited)
+    better = begin_trouble(settings, result, trouble)
+    draw_pending(cost, *better, begin_sweep(result.settings), *rest, *begin_ahead(settings))
+
+
+def _begin_rest(settings: Settings, result: FitResult) -> list[Pending | None]:
+    """Who changes, whether that makes sense, why, and where; gives what is drawn of it when it is there."""
+    with deferred_paint():
         left, right = st.columns([4, 5], gap="medium")
     with deferred_paint(), left:
         draw_changes(result)
@@ -90,17 +107,18 @@ def show() -> None:
     with deferred_paint(), right:
         searching = target.form(settings, result)
     with deferred_paint():
-        draw_table()
         draw_groups(result)
         checks = begin_checks(result)
     with deferred_paint():
         tour.hint("why")
         draw_concepts(result)
     draw_tree(result, settings.depth)
-    session.keep_link()
-    room.tell_setting(result)
-    # What may take a while comes last: the page above is complete without it.
-    cost = begin_cost(settings, result, limited)
-    better = begin_trouble(settings, result, trouble)
-    waiting = cost, *better, begin_shap(result), begin_sweep(result.settings), target.pending(searching), *checks()
-    draw_pending(*waiting, *begin_ahead(settings))
+    return [begin_shap(result), target.pending(searching), *checks()]
+
+
+def _compute_rest(settings: Settings, result: FitResult) -> list[Pending | None]:
+    """What takes a while of it, so that it is there when somebody scrolls down."""
+    if not result.changed_test.any():
+        return []
+    of_model = tasks.tree(result, settings.depth), tasks.shap(result), tasks.merit(result), tasks.refits(result)
+    return [Pending(submit(task), lambda _: None) for task in of_model]

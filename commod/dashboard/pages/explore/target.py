@@ -87,6 +87,11 @@ def arrive() -> None:
         _drop()  # another data set or criterion: the question was of the old one
 
 
+def is_searching() -> bool:
+    """Whether a search is running, whose progress must be seen."""
+    return _state().ticket is not None
+
+
 def form(settings: Settings, result: FitResult) -> Any:
     """Three fields, a button and the answer; returns the place of the progress.
 

@@ -29,9 +29,14 @@ def invite() -> None:
         _step(say("tour.start"), HINTS[0], type="tertiary", icon=":material/explore:")
 
 
+def is_at(part: str) -> bool:
+    """Whether the tour has come to a part of the page."""
+    return _at() == part
+
+
 def hint(part: str) -> None:
     """The hint of a part of the page, if the tour is there."""
-    if _at() != part:
+    if not is_at(part):
         st.empty()
         return
     place = HINTS.index(part)
