@@ -60,6 +60,31 @@ def let_runs_end() -> None:
     app_session.AppSession.request_rerun = patient  # type: ignore[method-assign, assignment]
 
 
+# Seconds that a run must last to be told of.
+_TOLD_AFTER = 0.2
+_enqueue = app_session.AppSession._enqueue_forward_msg
+
+
+def tell_of_long_runs_only() -> None:
+    """Tell a browser that a script runs when it has run for a moment.
+
+    For this news alone a browser goes over the whole page, before it looks at the first element that the run has sent.
+    """
+
+    def late(session: Any, message: Any) -> None:
+        if not (message.HasField("session_status_changed") and message.session_status_changed.script_is_running):
+            _enqueue(session, message)
+            return
+
+        def tell() -> None:
+            if session._state is app_session.AppSessionState.APP_IS_RUNNING:
+                _enqueue(session, message)
+
+        session._event_loop.call_later(_TOLD_AFTER, tell)
+
+    app_session.AppSession._enqueue_forward_msg = late  # type: ignore[method-assign, assignment]
+
+
 def wake_loop_once(loop: Any) -> None:
     """Have threads that send something to the server's loop wake it up only where nobody else just has.
 

@@ -18,6 +18,7 @@ from starlette.formparsers import MultiPartParser
 from streamlit import config
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ClientState_pb2 import ClientState
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.proto.WidgetStates_pb2 import WidgetStates
 from streamlit.runtime import app_session, media_file_manager
 from streamlit.runtime.pages_manager import PagesManager
@@ -299,6 +300,36 @@ def test_a_part_waits_until_all_of_the_run_before_it_is_sent(monkeypatch):
     call, *arguments = later.pop()
     call(*arguments)
     assert asked == [part, page, part]
+
+
+def test_a_browser_is_told_of_a_run_that_lasts_and_at_once_of_its_end(monkeypatch):
+    """Breaks: with every move a browser would go over the whole page once more, a third of the wait (startup.py)."""
+    sent, later = [], []
+    enqueue = app_session.AppSession._enqueue_forward_msg
+    monkeypatch.setattr(app_session.AppSession, "_enqueue_forward_msg", enqueue)
+    monkeypatch.setattr(internals, "_enqueue", lambda session, message: sent.append(message))
+    internals.tell_of_long_runs_only()
+    loop = SimpleNamespace(call_later=lambda seconds, what: later.append(what))
+    session = SimpleNamespace(_event_loop=loop, _run_on_save=False, _state=None)
+
+    def tell(state):
+        session._state = state
+        message = app_session.AppSession._create_session_status_changed_message(session)
+        app_session.AppSession._enqueue_forward_msg(session, message)
+        return message
+
+    running, ended = app_session.AppSessionState.APP_IS_RUNNING, app_session.AppSessionState.APP_NOT_RUNNING
+    tell(running)
+    end = tell(ended)
+    assert sent == [end]
+    later.pop()()
+    assert sent == [end], "the run was over before anybody was told of it"
+    begun = tell(running)
+    later.pop()()
+    assert sent == [end, begun]
+    element = ForwardMsg(script_finished=ForwardMsg.FINISHED_SUCCESSFULLY)
+    app_session.AppSession._enqueue_forward_msg(session, element)
+    assert sent[-1] is element
 
 
 def test_a_widget_is_told_its_value_until_its_browser_has_it(monkeypatch):

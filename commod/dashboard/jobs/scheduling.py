@@ -16,6 +16,7 @@ PIECES = {
     "deferred_paint": "Parts below the first picture are drawn one session after the other, not all at once.",
     "browser_pause": "After the first picture the script rests, since the browser draws only when no message comes in.",
     "near": "What stands far below the screen is not drawn, and so not drawn anew with every move.",
+    "long_runs": "A browser is told of runs that take a while: for this alone it goes over the whole page.",
     "moment": "A training that takes a moment is waited for before anything is drawn, so that nothing flickers.",
     "priorities": "Trainings come before what is said about models, and that before what runs in the background.",
     "one_by_one": "As many small trainings run at a time as there are processes for them; more would share the server.",

@@ -33,6 +33,7 @@ from commod.dashboard.streamlit_internals import (
     keep_disconnected_in,
     let_runs_end,
     open_loops_on_demand,
+    tell_of_long_runs_only,
     tell_values_until_known,
     wake_loop_once,
 )
@@ -52,6 +53,8 @@ def server_options(load: str) -> dict[str, Any]:
     bounds()
     ignore_pages_folder()
     let_runs_end()
+    if uses("long_runs"):
+        tell_of_long_runs_only()
     tell_values_until_known()
     descriptors = capacity.raise_descriptor_limit()
     sessions, of_an_address = capacity.most_sessions(descriptors), capacity.most_sessions_of_an_address()

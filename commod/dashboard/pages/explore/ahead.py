@@ -22,9 +22,11 @@ from commod.dashboard.state.settings import CONTROLS, Settings
 
 def begin_ahead(settings: Settings) -> list[Pending]:
     """Train them while nobody waits; once every λ_fair is known the page is drawn anew, and the picture follows it."""
-    if not (uses("ahead") and can_work_ahead()):
+    if not can_work_ahead():
         return []
     want_ladders(settings)
+    if not uses("ahead"):
+        return []
     missing = [task for task in all_ahead(settings, session.access().allows) if get(task, used=False) is None]
     go_on(*missing)
     line = [task for task in missing if task.steps[0].priority is Priority.LINE]

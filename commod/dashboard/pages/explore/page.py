@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import streamlit as st
 
 from commod.dashboard.jobs import tasks
@@ -31,7 +33,6 @@ from commod.dashboard.views.shap import begin_shap
 from commod.dashboard.views.tiles import draw_figures
 from commod.dashboard.views.tree import draw_tree
 from commod.dashboard.views.words import say
-from commod.datasets import load_task
 
 # Controls that stand beside what they move, not in the sidebar: a phone hides that.
 IN_SIGHT = ("lambda_fair",)
@@ -41,22 +42,15 @@ def show() -> None:
     """The page: dots and the new point first, and the rest behind them, since it takes the browser a while."""
     with first_paint():
         frame.page("app.py")
-        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-            st.title(say("explore.title"), width="content")
-            tour.invite()
+        top = st.container(horizontal=True, vertical_alignment="center", gap="small")
         head = st.container()
         left, right = st.columns([4, 5], gap="medium")
         target.arrive()
         settings = session.current()
-        with left:
-            tour.hint("slider")
-            controls.control("lambda_fair")
-            # Many groups fill a screen: the verdict then stands above them.
-            above, below = st.container(), st.container()
-            dots, told = (above, below) if len(load_task(settings.task_name).groups) <= FEW else (below, above)
     with submit(tasks.fit(settings)) as training:
         quick = wait_a_moment(training) and not training.failed
         if not quick:
+            _draw_top(top, left)
             controls.sidebar(elsewhere=IN_SIGHT)
         with head:
             controls.notices()
@@ -68,6 +62,12 @@ def show() -> None:
             draw_table = draw_pareto(result, line, sweep)
         let_browser_draw()
         with first_paint():
+            if quick:
+                _draw_top(top, left)
+            with left:
+                # Many groups fill a screen: the verdict then stands above them.
+                above, below = st.container(), st.container()
+                dots, told = (above, below) if len(result.task.groups) <= FEW else (below, above)
             with head:
                 draw_story(result)
             with dots:
@@ -94,6 +94,16 @@ def show() -> None:
     cost = begin_cost(settings, result, limited)
     better = begin_trouble(settings, result, trouble)
     draw_pending(cost, *better, begin_sweep(result.settings), *rest, *begin_ahead(settings))
+
+
+def _draw_top(top: Any, left: Any) -> None:
+    """What hardly ever changes, and so comes before the new point only if that has to be waited for."""
+    with top:
+        st.title(say("explore.title"), width="content")
+        tour.invite()
+    with left:
+        tour.hint("slider")
+        controls.control("lambda_fair")
 
 
 def _begin_rest(settings: Settings, result: FitResult) -> list[Pending | None]:
