@@ -10,7 +10,7 @@ WHO, LAST = "Whose decisions change", "Post hoc or built in: SHAP beside COMMOD"
 
 @pytest.fixture(scope="module")
 def address():
-    with serve(environment={"COMMOD_PROCESSES": "1", "COMMOD_WITHOUT": "idle_class"}) as running:
+    with serve() as running:
         yield running
 
 
@@ -50,6 +50,7 @@ def test_it_is_drawn_when_it_comes_near_and_of_the_model_that_is_there_then(page
     assert query(page)["lambda_fair"] == "0"
 
 
+@pytest.mark.slow
 def test_who_does_not_scroll_has_a_button(page):
     button = page.get_by_role("button", name="Further down: whose decisions change")
     button.focus()  # which brings it into sight

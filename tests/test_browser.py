@@ -342,6 +342,7 @@ def test_back_leads_to_the_page_before(open_page):
 PHONE = "Mozilla/5.0 (Linux; Android 14) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Mobile Safari/537.36"
 
 
+@pytest.mark.slow
 def test_on_a_phone_the_menu_closes_behind_the_page_that_was_chosen(browser, served):
     context = browser.new_context(
         viewport={"width": 390, "height": 844}, user_agent=PHONE, is_mobile=True, has_touch=True
@@ -476,8 +477,8 @@ def test_the_keyboard_changes_the_view_and_goes_back_to_a_setting_tried_before(o
     assert in_focus(page) == "Go back to a setting tried before"
 
 
-# The first page on a phone at night, and the one with the widest table; all else is in the slow tests.
-DEFAULT = {("app.py", "narrow", True), ("pages/people.py", "wide", False)}
+# The first page on a phone at night; all else is in the slow tests.
+DEFAULT = {("app.py", "narrow", True)}
 LOOKS = [
     pytest.param(
         *look,

@@ -108,6 +108,7 @@ def test_data_list(capsys):
     assert "4,586 rows" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_compare_writes_all_points(capsys, tmp_path):
     out = tmp_path / "points.csv"
     assert main(["compare", "german", "--methods", "oracle_roc,lpp", "--jobs", "1", "--out", str(out)]) == 0
@@ -117,6 +118,7 @@ def test_compare_writes_all_points(capsys, tmp_path):
     pd.testing.assert_frame_equal(points, compare("german", methods=["lpp", "oracle_roc"], n_jobs=1))
 
 
+@pytest.mark.slow
 def test_a_sweep_goes_on_where_it_was(capsys, tmp_path, monkeypatch):
     out = tmp_path / "all.csv"
     command = ["sweep", "--out", str(out), "--dataset", "german", "--methods", "oracle_roc,fst", "--backend", "serial"]

@@ -49,6 +49,7 @@ async def leave(tabs):
         await tab.close()
 
 
+@pytest.mark.slow
 def test_more_people_than_fit(server):
     address, process, log = server
     at_rest = process.num_fds()

@@ -142,6 +142,7 @@ print(commod.__file__)
     assert Path(done.stdout.strip()).is_relative_to(library.parent)
 
 
+@pytest.mark.slow
 def test_the_command_gives_the_figures_of_the_checkout(library, folder, capsys):
     done = run([library / "commod", "fit", "law_school", "--json"], folder)
     assert done.returncode == 0, done.stderr

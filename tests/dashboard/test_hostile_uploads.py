@@ -17,6 +17,7 @@ def press(app, label):
     return next(button for button in app.button if button.label == label).click().run()
 
 
+@pytest.mark.slow
 def test_a_corpus_of_broken_files_on_the_page():
     app = fine(run(PAGE))
     for case, content in BROKEN.items():

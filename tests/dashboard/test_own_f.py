@@ -56,6 +56,7 @@ def test_a_page_says_why_f_could_not_be_trained_and_goes_on_with_another(uploade
     assert "random_forest" in {key.base_model for key in trained}
 
 
+@pytest.mark.slow
 def test_it_is_trained_once_for_all_that_is_asked_of_it_and_for_every_cut_off(uploaded, trained):
     app = explore(uploaded)
     assert "set_groups" not in {choice.key for choice in app.selectbox}  # data of one grouping have nothing to choose

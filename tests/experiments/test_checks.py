@@ -72,6 +72,7 @@ def test_of_nobody_there_is_no_share(scene):
     assert {answer.mark for answer in answers_of_decisions(scene, scene.decisions_test).values()} == {"open"}
 
 
+@pytest.mark.slow
 def test_the_models_of_a_match_are_those_of_its_rows(match, sweeps):
     models = matched_models(match, sweeps)
     assert list(models) == ["commod", "lpp", "oracle_roc"]

@@ -22,6 +22,7 @@ def case(request):
     return made(request.param)
 
 
+@pytest.mark.slow
 def test_no_model_gets_beyond_the_bound(case):
     _, fairness, limits, sweeps = case
     figure, sign = CRITERIA[fairness].figure_name, 1 if fairness == "demographic_parity" else -1

@@ -56,6 +56,7 @@ def test_the_rival_shown_is_the_nearest(sweeps, found):
         assert points.loc[away.idxmin(), "settings"] == row["settings"]
 
 
+@pytest.mark.slow
 def test_figures_of_a_row_are_those_of_its_model(scene, sweeps, found):
     own = found.table.iloc[0]
     model = sweeps["commod"].models[20]

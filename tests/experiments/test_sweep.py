@@ -52,6 +52,7 @@ def test_figures_of_a_scene_are_the_metrics(scene):
     )
 
 
+@pytest.mark.slow
 def test_a_cell_of_the_sweep_is_the_model_one_fits_alone(scene, commod_sweep):
     model = commod_sweep.models[20]
     g = Commod(
@@ -225,7 +226,8 @@ def test_equal_effort_is_that_of_commod():
         lines_of("commod", 35)
 
 
-@pytest.mark.parametrize("fairness", [DP, pytest.param(EO, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("fairness", [DP, EO])
 def test_every_method_moves_towards_fairness_along_its_knob(scene, fairness):
     """On the training rows, where it is meant to hold; the slow ones are in the slow tests."""
     train, given = scene.train, {"sensitive_features": scene.train.sensitive}

@@ -79,6 +79,7 @@ def test_what_is_found_is_on_the_sliders_and_is_the_model_the_page_trains(found)
     assert np.array_equal(shown.decisions, (target.model.decision_function(scene.test.X) > 0).astype(int))
 
 
+@pytest.mark.slow
 def test_a_refusal_says_which_limit_and_what_could_be_had(refused):
     _, target = refused
     assert not target.met

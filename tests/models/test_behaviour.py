@@ -59,7 +59,8 @@ def largest_step(name, fairness, seed, grid):
     return max(abs(b - a) for a, b in pairwise(changes))
 
 
-@pytest.mark.parametrize("fairness", ["demographic_parity", pytest.param("equalized_odds", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("fairness", ["demographic_parity", "equalized_odds"])
 def test_no_jump_from_one_slider_step_to_the_next(fairness):
     assert largest_step("law_school", fairness, seed=0, grid=FINE[::2]) <= 0.03
 
@@ -132,16 +133,9 @@ def test_the_seed_moves_nothing(name):
         pd.testing.assert_frame_equal(g.concepts_, fits[0].concepts_, check_exact=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lambda_concepts", [0.01, 0.2])
-@pytest.mark.parametrize(
-    ("name", "k"),
-    [
-        ("law_school", 2),
-        pytest.param("law_school", 6, marks=pytest.mark.slow),
-        pytest.param("compas", 2, marks=pytest.mark.slow),
-        pytest.param("compas", 5, marks=pytest.mark.slow),
-    ],
-)
+@pytest.mark.parametrize(("name", "k"), [("law_school", 2), ("law_school", 6), ("compas", 2), ("compas", 5)])
 def test_concepts_keep_their_identity_along_a_slider(name, k, lambda_concepts):
     c, warm_start = case(name), WarmStart()
     kept = []

@@ -70,6 +70,7 @@ def test_data_without_levels_have_nowhere_to_jump(rows):
     assert solve_linear(data, LossWeights(3.0, 0.05, 0.01, 0.0, False), "identity").converged
 
 
+@pytest.mark.slow
 def test_as_low_as_the_best_of_random_starts_nearly_everywhere():
     """The whole grid is in ``tests.benchmarks.minima``."""
     missed = []

@@ -300,6 +300,7 @@ def apart():
     made.close()
 
 
+@pytest.mark.slow
 def test_an_f_is_trained_in_a_process_that_ends_with_it_if_the_data_are_large(own, apart):
     key, pid = SceneKey(own, "random_forest", 3), apart._process.pid
     pool_with(apart).train(key, silent, heavy=True)
@@ -331,6 +332,7 @@ def test_an_f_that_nobody_wants_any_more_is_ended_at_once(own, apart):
     wait_until(lambda: apart.ready)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "most", "sentence"),
     [("MAX_SECONDS", 1, processes.TOO_LONG), ("MAX_MEMORY", 30 * 2**20, processes.TOO_LARGE)],

@@ -81,6 +81,7 @@ def test_the_match_tells_in_what_a_rival_is_better_and_in_what_worse():
     assert "No other method has a model within 0.05 and 2 points of that" in far
 
 
+@pytest.mark.slow
 def test_compare_of_another_model(compared):
     box = next(box for box in compared.selectbox if box.label.startswith("COMMOD model"))
     app = fine(box.select_index(len(box.options) - 1).run())
@@ -130,6 +131,7 @@ def test_compare_names_a_method_that_fails_and_draws_the_others(monkeypatch):
     assert "Oracle ROC" in words(app) + table(app, 0)
 
 
+@pytest.mark.slow
 def test_compare_keeps_segments_and_model_in_the_link():
     app = run_compare(methods="commod,fst", segments="1", model="6,0.05")
     box = next(box for box in fine(app).selectbox if box.label == "Segments of fairness")
@@ -155,6 +157,7 @@ def test_compare_of_no_method_stays_so():
     assert chosen(app) == []
 
 
+@pytest.mark.slow
 def test_a_family_is_chosen_as_a_whole_and_says_how_many_of_it_are():
     app = fine(run_compare(methods="oracle_roc", data="german"))
     family = [name for name in available_methods("demographic_parity") if METHODS[name].family == "told"]

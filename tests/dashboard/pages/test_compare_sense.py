@@ -67,6 +67,7 @@ def test_every_method_has_every_check():
         assert found["Oracle ROC ○" if name == "oracle_roc" else METHODS[name].title][PLACES["again"] + 1] == str(bad)
 
 
+@pytest.mark.slow
 def test_a_method_that_changes_nobody_is_open():
     app = fine(run_compare(methods="commod,lpp", model="0,0.05"))
     cells = rows(app)["COMMOD"]
@@ -118,6 +119,7 @@ def test_refits_that_nobody_waits_for_end():
     wait_until(lambda: queue.abandoned > before)
 
 
+@pytest.mark.slow
 def test_own_data_without_a_merit_leave_the_question_open():
     app = run("pages/your_data.py")
     for label in ("Open it here", "Use these data"):

@@ -157,6 +157,7 @@ def test_on_compas_the_better_decision_is_the_negative_one():
     assert changes["raised"].sum() == 0 < changes["lowered"].sum()
 
 
+@pytest.mark.slow
 def test_the_limit_page_counts_in_one_direction():
     both, one = (limits_of(fit_result(LIMITED).scene, LIMITED.fairness, way) for way in ("both", "worsen"))
     assert one.at(0.2) < both.at(0.2)
@@ -189,6 +190,7 @@ def test_what_if_says_why_g_does_not_act():
         assert ("Times r =" in captions(app)) != spared
 
 
+@pytest.mark.slow
 def test_compare_does_not_take_a_limited_model_for_one_of_its_own():
     app = fine(
         run("pages/compare.py", methods="commod,oracle_roc", lambda_fair="4", direction="improve", without="lsat")

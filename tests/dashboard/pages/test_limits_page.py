@@ -74,6 +74,7 @@ def test_both_sliders_move_the_sentence_and_stay_in_the_link():
     assert words(again) == words(app)
 
 
+@pytest.mark.slow
 def test_limits_under_equalized_odds():
     app = fine(run(LIMITS, methods="commod,oracle_lpp", data="compas", fairness="equalized_odds"))
     assert "nobody can do better than mistreatment of **0.000**" in words(app)
@@ -81,6 +82,7 @@ def test_limits_under_equalized_odds():
     assert any("is drawn for demographic parity of two groups only" in caption.value for caption in app.caption)
 
 
+@pytest.mark.slow
 def test_limits_without_a_method_still_has_the_bound():
     app = fine(run(LIMITS, methods="oracle_lpp"))
     assert "nobody can do better" in words(app)

@@ -94,6 +94,7 @@ def test_runs_of_different_groups_are_told_apart():
     assert "over all pairs" in captions(app)
 
 
+@pytest.mark.slow
 def test_methods_for_two_groups_are_named_where_there_are_more():
     app = fine(run("pages/limits.py", **CROSSED, methods="lpp,oracle_roc"))
     assert "Oracle ROC" in captions(app)
