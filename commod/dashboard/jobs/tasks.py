@@ -163,6 +163,9 @@ def fit(settings: Settings) -> Task:
     return Task("fit", settings.scene(), (model,), (train, explain))
 
 
+on_forget(lambda data: fit.cache_clear())  # settings hold names of features, which are somebody's own
+
+
 def ahead(settings: Settings, priority: Priority = Priority.AHEAD) -> Task:
     """The same model before anybody has asked for it."""
     return Task("fit", settings.scene(), (settings.model(),), (_train(settings, priority),))

@@ -15,6 +15,7 @@ from commod.dashboard.jobs.queue import WorkQueue
 from commod.dashboard.jobs.results import climb, fit_on_ladder, fit_result, forget_warm_starts
 from commod.dashboard.jobs.scheduling import Kind, Priority
 from commod.dashboard.state.settings import GRIDS, defaults
+from commod.datasets import add_task, forget_task, load_task
 from commod.models import best_response
 from tests.waiting import wait_until
 
@@ -84,6 +85,15 @@ def test_the_second_model_of_a_line_is_handed_what_the_first_has_passed(alone, m
     assert (first, other_line) == ([], [])
     assert second
     assert max(second)[0] == 2.5
+
+
+def test_with_data_that_are_forgotten_go_the_names_of_their_features():
+    shipped = load_task("german")
+    add_task(replace(shipped, spec=replace(shipped.spec, name="own-of-somebody")))
+    tasks.fit(replace(SETTINGS, data="own-of-somebody", without="age"))
+    assert tasks.fit.cache_info().currsize
+    forget_task("own-of-somebody")
+    assert tasks.fit.cache_info().currsize == 0
 
 
 def test_every_ladder_is_climbed_once_the_nearest_first():
