@@ -47,8 +47,8 @@ _warm_starts: OrderedDict[tuple[Any, ...], tuple[WarmStart, int]] = OrderedDict(
 _warm_lock = Lock()
 
 
-def _warm_start(scene: Scene, settings: Settings) -> WarmStart:
-    """What has been solved on one line of the λ_fair slider: the next fit on it costs a quarter.
+def _warm_start(scene: Scene, settings: Settings, rungs: Rungs | None = None) -> WarmStart:
+    """What has been solved on one line of the λ_fair slider, here or (`rungs`) elsewhere: the next fit costs a quarter.
 
     For as many lines as fit into memory, those of the small data sets above all, since each holds its rows four times
     over; the one not used for longest goes first.
@@ -61,6 +61,7 @@ def _warm_start(scene: Scene, settings: Settings) -> WarmStart:
         _warm_starts.move_to_end(line)
         while len(_warm_starts) > 1 and sum(held for _, held in _warm_starts.values()) > MAX_WARM_START_BYTES:
             _warm_starts.popitem(last=False)
+        _warm_starts[line][0].rungs.update(rungs or {})
         return _warm_starts[line][0]
 
 
@@ -109,8 +110,7 @@ def fit_result(settings: Settings, report: Report | None = None) -> FitResult:
 
 def fit_on_ladder(settings: Settings, rungs: Rungs | None, report: Report | None = None) -> tuple[FitResult, Rungs]:
     """The same, with what is known of the way there from models at other λ_fair, and with what is known of it then."""
-    line = _warm_start(prepare(*settings.scene()), settings)
-    line.rungs.update(rungs or {})
+    line = _warm_start(prepare(*settings.scene()), settings, rungs)
     return fit_result(settings, report), dict(line.rungs)
 
 
@@ -119,8 +119,7 @@ def climb(
 ) -> tuple[None, Rungs]:
     """What is known of the way once the models at these λ_fair have been trained; they themselves are not kept."""
     scene = prepare(*settings.scene())
-    line = _warm_start(scene, settings)
-    line.rungs.update(rungs or {})
+    line = _warm_start(scene, settings, rungs)
     for done, value in enumerate(lambda_fair, start=1):
         _train(scene, replace(settings, lambda_fair=value), None, line)
         if report is not None:
