@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -31,7 +32,7 @@ def acted_on(whom: str, logit: Array) -> NDArray[np.bool_]:
     return np.asarray(logit > 0 if whom == "positive" else logit <= 0)
 
 
-class Rescaler:
+class Rescaler(ABC):
     """From encoded rows to r(x), by a call, and to s(x), which is 0 unless a subclass has one.
 
     `acts_on` says whose scores they move (`ACTS_ON`).
@@ -39,8 +40,9 @@ class Rescaler:
 
     acts_on = "everybody"
 
+    @abstractmethod
     def __call__(self, X: Array) -> Array:
-        raise NotImplementedError
+        """r(x) of each row."""
 
     def shift(self, X: Array) -> Array:
         """s(x) of each row."""
@@ -55,9 +57,9 @@ class Rescaler:
         ratio, shift = self.ratio_and_shift(X, logit)
         return ratio * logit + shift
 
+    @abstractmethod
     def spread(self, columns: NDArray[np.intp], width: int) -> Rescaler:
         """The same on rows of `width` features, of which `columns` are those that this one is made for."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
@@ -107,7 +108,7 @@ def chance_of_rows(rows: Rows, seed: int) -> Array:
     return (hashed >> np.uint64(11)).astype(float) / 2.0**53
 
 
-class Competitor(EditedModel):
+class Competitor(EditedModel, ABC):
     """Template of the post-processing methods. A subclass says how it learns and how it scores.
 
     ``fit(X, y, *, sensitive_features)`` as in `Commod`; without the sensitive attribute there is nobody to be fair to,
@@ -193,12 +194,13 @@ class Competitor(EditedModel):
     def _groups_in(self, X: Any, sensitive_features: Any) -> Any:
         return sensitive_features
 
+    @abstractmethod
     def _learn(self, rows: Rows, y: Array) -> None:
-        raise NotImplementedError
+        """Learn from rows whose group is known."""
 
+    @abstractmethod
     def _margin(self, rows: Rows) -> Array:
         """What g decides by, shape (n,): the positive class above 0."""
-        raise NotImplementedError
 
     def _rows(self, X: Any, base_scores: Any) -> Rows:
         frame = self._checked(X, "encoder_")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -86,9 +88,9 @@ class _BayesRule(Competitor):
     lambda_ratio: float
     membership: Membership | None
 
+    @abstractmethod
     def _joint(self, rows: Rows) -> Array:
         """P(S, Y | x), shape (n, groups, 2)."""
-        raise NotImplementedError
 
     def _learn(self, rows: Rows, y: Array) -> None:
         check_weight("lambda_fair", self.lambda_fair)

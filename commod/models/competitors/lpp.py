@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import Any
 
 import numpy as np
@@ -25,9 +26,9 @@ class _LinearProgram(Competitor):
 
     alpha: float
 
+    @abstractmethod
     def _joint(self, rows: Rows) -> Array:
         """P(S, Y | x), shape (n, groups, 2)."""
-        raise NotImplementedError
 
     def _prepare(self, rows: Rows, y: Array) -> None:
         """What `_joint` needs."""

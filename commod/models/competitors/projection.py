@@ -6,6 +6,8 @@ the mean score. Convex duality leaves one number per constraint, and a formula f
 
 from __future__ import annotations
 
+from abc import abstractmethod
+
 import numpy as np
 from scipy.optimize import minimize
 
@@ -39,8 +41,9 @@ class _Projection(Scored):
         everyone = density.sum(axis=2, keepdims=True) / self.means_.sum(axis=1)[:, None]
         return density / self.means_, everyone
 
+    @abstractmethod
     def _solve(self, rows: Rows, group: Array, everyone: Array) -> Array:
-        raise NotImplementedError
+        """The multipliers, by the factors of `_tilts`."""
 
 
 class FST(_Projection):
