@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections import OrderedDict, defaultdict
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from queue import SimpleQueue
 from threading import Condition, Event, Lock, Thread
@@ -71,6 +72,10 @@ class Stage:
         return int(self.priority) if uses("priorities") else int(self.priority.in_background)
 
 
+# Jobs that wait and differ in nothing by which one is taken: the first that came stands first.
+_Lane = OrderedDict["_Job", None]
+
+
 class _Job:
     def __init__(self, key: Hashable, stages: Sequence[Stage], done: tuple[Any, ...]) -> None:
         self.key = key
@@ -84,6 +89,9 @@ class _Job:
         self.error: BaseException | None = None
         self.forgotten = not all(stage.kept for stage in stages)  # whether its results may not be kept
         self.after: tuple[_Job, ...] = ()  # what has to be done first
+        self.followers: list[_Job] = []  # for whom this has to be done first
+        self.lane: _Lane | None = None  # in which it waits
+        self.number = 0  # of all that have waited
 
     @property
     def stage(self) -> Stage:
@@ -98,6 +106,10 @@ class _Job:
     def at_hand(self) -> _Job:
         """The job that is waited for just now: this, or what has to be done first."""
         return next((first.at_hand for first in self.after if not first.is_over), self)
+
+    def turn(self) -> tuple[int, int]:
+        """The smallest is taken first."""
+        return self.stage.rank, self.number
 
     @property
     def share(self) -> float:
@@ -245,9 +257,14 @@ class WorkQueue:
         self.cache = cache or ResultCache()
         self.finished = 0  # stages worked to their end, for tests and reports
         self.abandoned = 0
-        self._changed = Condition(Lock())
+        # Hundreds of jobs may wait: a change wakes one thread, which wakes the next if it finds work, and each looks
+        # only at the first of every lane.
+        lock = Lock()
+        self._changed, self._quieter = Condition(lock), Condition(lock)
         self._jobs: dict[Hashable, _Job] = {}
-        self._waiting: list[_Job] = []
+        self._lanes: defaultdict[tuple[Priority, bool, bool], _Lane] = defaultdict(OrderedDict)
+        self._held_up: _Lane = OrderedDict()  # those for which something has to be done first
+        self._count = 0  # of jobs that have waited
         self._running: list[_Job] = []
         self._places: dict[_Job, int] | None = None  # how many come before each, until that changes
         self._forgotten: SimpleQueue[tuple[_Job, Event]] = SimpleQueue()  # places that were dropped without a word
@@ -269,21 +286,22 @@ class WorkQueue:
         with self._changed:
             job = self._jobs.get(key)
             if job is not None and self._is_more_urgent(stages, job):
-                if job in self._waiting:
-                    job.stages, self._places = stages, None
-                    self._changed.notify_all()
+                if job.lane is not None:
+                    self._let_go(job)
+                    job.stages = stages
+                    self._have_wait(job)
                 else:  # at work in the background: it may take its time there
                     job = None
             if job is None:
                 job = _Job(key, stages, self.cache.get(key) or ())
                 if not job.is_over:
                     self._jobs[key] = job
-                    self._waiting.append(job)
-                    self._places = None
                     job.after = tuple(ticket._job for ticket in after)
                     for first in job.after:
                         first.waiting += 1
-                    self._changed.notify_all()
+                        if not first.is_over:
+                            first.followers.append(job)
+                    self._have_wait(job)
             job.waiting += 1
             return Ticket(self, job)
 
@@ -296,7 +314,7 @@ class WorkQueue:
     def is_crowded(self) -> bool:
         """Whether so much is to be done ahead of anybody's asking that no more should be."""
         with self._changed:
-            return sum(job.stage.priority.is_ahead for job in self._waiting) >= MOST_AHEAD
+            return sum(len(lane) for (priority, *_), lane in self._lanes.items() if priority.is_ahead) >= MOST_AHEAD
 
     def forget(self, concerns: Callable[[Hashable], bool]) -> None:
         """Drop kept results whose key `concerns` what must go; jobs at work on it drop theirs when they end."""
@@ -316,7 +334,7 @@ class WorkQueue:
 
     def _count_places(self) -> dict[_Job, int]:
         """How many come before each job that waits, apart or not: once for all who ask until something changes."""
-        ready = sorted((job for job in self._waiting if job.at_hand is job), key=lambda job: job.stage.rank)
+        ready = sorted((job for lane in self._lanes.values() for job in lane), key=_Job.turn)
         lines = ([job for job in ready if job.stage.apart is apart] for apart in (False, True))
         return {job: place for line in lines for place, job in enumerate(line)}
 
@@ -327,15 +345,16 @@ class WorkQueue:
     def _give_up(self, job: _Job) -> None:
         """One who waited for a job does no longer. Called under the lock."""
         job.waiting -= 1
-        if job.waiting == 0 and job in self._waiting:
-            self._waiting.remove(job)
-            self._places = None
+        if job.waiting == 0 and job.lane is not None:
+            self._let_go(job)
             self._abandon(job)
+            self._quieter.notify_all()
 
     def _abandon(self, job: _Job) -> None:
         self._close(job)
         self.abandoned += 1
         job.error = Abandoned()  # whoever comes back to its ticket must not wait for ever
+        self._let_follow(job)
         job.ring()
 
     def _close(self, job: _Job) -> None:
@@ -344,6 +363,8 @@ class WorkQueue:
             del self._jobs[job.key]
         after, job.after = job.after, ()
         for first in after:
+            if job in first.followers:
+                first.followers.remove(job)
             self._give_up(first)
 
     def _hear_of_forgotten(self) -> None:
@@ -352,6 +373,33 @@ class WorkQueue:
             job, bell = self._forgotten.get()
             job.bells.discard(bell)
             self._give_up(job)
+
+    # ---- who waits; all are called under the lock ----
+
+    def _have_wait(self, job: _Job) -> None:
+        self._count += 1
+        job.number, self._places = self._count, None
+        stage = job.stage
+        job.lane = self._lanes[stage.priority, stage.heavy, stage.apart] if job.at_hand is job else self._held_up
+        job.lane[job] = None
+        self._changed.notify()
+
+    def _let_go(self, job: _Job) -> None:
+        assert job.lane is not None  # it waits
+        del job.lane[job]
+        job.lane, self._places = None, None
+
+    def _first(self) -> Iterator[_Job]:
+        """The first of each lane."""
+        return (next(iter(lane)) for lane in self._lanes.values() if lane)
+
+    def _let_follow(self, job: _Job) -> None:
+        """A job is over: those that it held up need wait for it no longer."""
+        followers, job.followers = job.followers, []
+        for follower in followers:
+            if follower.lane is self._held_up and follower.at_hand is follower:
+                self._let_go(follower)
+                self._have_wait(follower)
 
     # ---- at work ----
 
@@ -377,8 +425,7 @@ class WorkQueue:
             is_long = stage.priority is Priority.SEARCH
             return background < self.background and not (is_long and long >= max(1, self.background - 1))
 
-        free = [job for job in self._waiting if job.at_hand is job and is_free(job.stage)]
-        return min(free, key=lambda job: job.stage.rank, default=None)  # the first of the smallest rank
+        return min((job for job in self._first() if is_free(job.stage)), key=_Job.turn, default=None)
 
     def _serve(self) -> None:
         while True:
@@ -387,9 +434,9 @@ class WorkQueue:
                 while job is None:
                     self._changed.wait()
                     job = self._next()
-                self._waiting.remove(job)
+                self._let_go(job)
                 self._running.append(job)
-                self._places = None
+                self._changed.notify()  # there may be work for another
             result, error = None, None
             try:
                 error = next((first.error for first in job.after if first.error is not None), None)
@@ -401,7 +448,7 @@ class WorkQueue:
                 self._running.remove(job)
                 self._hear_of_forgotten()
                 self._end_stage(job, result, error)
-                self._changed.notify_all()
+                self._quieter.notify_all()
             del job, result, error  # an idle thread holds nobody's data
 
     def _end_stage(self, job: _Job, result: Any, error: BaseException | None) -> None:
@@ -422,9 +469,11 @@ class WorkQueue:
             if job.is_over:
                 self._close(job)
             elif job.waiting:
-                self._waiting.append(job)
+                self._have_wait(job)
             else:
                 self._abandon(job)
+        if job.is_over:
+            self._let_follow(job)
         job.ring()
 
     def _heed(self, job: _Job) -> None:
@@ -442,11 +491,11 @@ class WorkQueue:
         """Rest while there is work that somebody waits for with a slider in hand."""
 
         def is_quiet() -> bool:
-            others = (job.stage for job in (*self._waiting, *self._running))
+            others = (job.stage for job in (*self._first(), *self._running))
             return all(stage.priority.in_background or stage.heavy for stage in others)
 
-        with self._changed:
-            self._changed.wait_for(is_quiet, timeout=REST)
+        with self._quieter:
+            self._quieter.wait_for(is_quiet, timeout=REST)
 
 
 class _Reporter:

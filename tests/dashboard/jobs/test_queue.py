@@ -1,6 +1,7 @@
 """The queue that all sessions share, without Streamlit."""
 
 import gc
+import random
 import threading
 import time
 import weakref
@@ -403,3 +404,41 @@ def test_an_idle_thread_holds_nothing_of_what_came_before_its_job():
     del data, part, whole
     gc.collect()
     assert gone() is None
+
+
+def test_a_job_is_found_as_quickly_among_thousands_that_wait(gate):
+    queue = WorkQueue(workers=2)
+    at_work = queue.submit("at work", Stage(gate.work(), Priority.SEARCH))
+    assert gate.started.wait(30)
+
+    def seconds(waiting):
+        behind = [queue.submit((waiting, i), Stage(gate.work(), Priority.REFITS)) for i in range(waiting)]
+        best = float("inf")
+        for turn in range(20):
+            started = time.perf_counter()
+            take(queue.submit((waiting, "asked for", turn), Stage(lambda report: 1)))
+            best = min(best, time.perf_counter() - started)
+        for ticket in behind:
+            ticket.leave()
+        return best
+
+    assert seconds(5000) < 5 * seconds(50) + 0.001
+    at_work.leave()
+
+
+def test_every_one_of_many_jobs_ends_whatever_it_follows_and_whoever_leaves():
+    rng, queue = random.Random(0), WorkQueue(workers=3, background=2)
+    tickets, kept = [], []
+    for number in range(400):
+        after = rng.sample(tickets, k=min(len(tickets), rng.choice((0, 0, 1, 3))))
+        stage = Stage(lambda *_, number=number: number, rng.choice([*Priority]), heavy=rng.random() < 0.2)
+        ticket = queue.submit(number, *[stage] * rng.choice((1, 2)), after=after)
+        tickets.append(ticket)
+        if rng.random() < 0.3:
+            rng.choice(tickets).leave()
+    for number, ticket in enumerate(tickets):
+        wait_until(lambda ticket=ticket: ticket.has())
+        if not ticket.failed:
+            kept.append(number)
+            assert ticket.result() == number
+    assert len(kept) > 100
