@@ -10,8 +10,10 @@ from commod.dashboard.streamlit_internals import ON_EVERY_PAGE
 MARKUP = "<img src=x onerror=alert(1)>"
 PICTURE = "![p](//evil.example/p.png)"
 _OURS = f"<script>{ON_EVERY_PAGE}</script>"
-# Texts that are not read as Markdown: choices of lists, code, what belongs to the browser.
+# Texts that are not read as Markdown: choices of lists, code, what belongs to the browser, and what scripts of ours are
+# handed, which write no markup (`test_scripts_of_ours_write_no_markup`).
 PLAIN = {"options", "default", "raw_values", "raw_value", "code_text", "id", "url", "spec", "set_value", "file_name"}
+PLAIN |= {"json"}
 
 
 def elements(app):

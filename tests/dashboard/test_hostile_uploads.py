@@ -1,7 +1,11 @@
 """Broken files and hostile names through the pages themselves: no traceback, and nothing unescaped."""
 
+import re
+from pathlib import Path
+
 import pytest
 
+from commod.dashboard import views
 from commod.dashboard.text.menu import PAGES
 from commod.datasets.example import example_table
 from tests.dashboard.driving import fine, run
@@ -10,6 +14,7 @@ from tests.fuzzing import NASTY, readable
 from tests.uploads.test_reading import WRONG
 
 PAGE = "pages/your_data.py"
+SCRIPTS = Path(views.__file__).parent / "browser"
 BROKEN = {case: content for case, (content, _) in WRONG.items() if len(content) < 10_000_000}
 
 
@@ -58,6 +63,14 @@ def app(hostile_table):
     question = next(radio for radio in app.radio if radio.label == "The scores")  # the guess is turned by such names
     assert not let_through(fine(question.set_value(False).run()))
     return fine(press(app, "Use these data"))
+
+
+@pytest.mark.parametrize("script", sorted(SCRIPTS.glob("*.js")), ids=lambda script: script.stem)
+def test_scripts_of_ours_write_no_markup(script):
+    """A stranger's text that they are handed stays text."""
+    written = r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|DOMParser|eval\(|Function\(|\.(src|href)\b"
+    assert not re.findall(written, script.read_text())
+    assert "textContent" in script.read_text() or script.stem == "sort", "which orders what is there"
 
 
 QUICK = ("app.py", "pages/your_data.py")

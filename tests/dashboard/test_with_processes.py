@@ -24,7 +24,7 @@ COMPUTED = {
     ),
     "pages/compare.py": (
         {"methods": "commod,oracle_roc"},
-        {"sweep", "limits", "match", "retrained", "refits_of_model"},
+        {"sweep", "fewest_at", "collapsed", "match", "retrained", "refits_of_model"},
     ),
     "pages/take_home.py": ({}, {"fit_on_ladder"}),
     "pages/decide.py": ({"methods": "commod,oracle_roc", "req": "changed:0.1"}, {"fit_on_ladder", "sweep", "best"}),

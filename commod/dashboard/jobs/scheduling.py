@@ -13,7 +13,7 @@ from enum import Enum, IntEnum
 PIECES = {
     "one_wake": "A script that draws an element wakes the server's loop only where nobody else just has.",
     "turns": "A few scripts draw at a time, each to its end or until it waits: not all at once, each as slow as all.",
-    "deferred_paint": "Parts below the first picture are drawn one session after the other, not all at once.",
+    "deferred_paint": "Parts below the first pictures are drawn one session after the other, and after those.",
     "browser_pause": "After the first picture the script rests, since the browser draws only when no message comes in.",
     "near": "What stands far below the screen is not drawn, and so not drawn anew with every move.",
     "long_runs": "A browser is told of runs that take a while: for this alone it goes over the whole page.",
@@ -120,4 +120,4 @@ LONGEST_LINE = 10.0
 # Long enough for the browser to draw what it has been sent, short enough not to be felt.
 BROWSER_PAUSE = 0.06
 # Seconds after which a page in line looks whether it is still wanted.
-LINE_POLL = 0.02
+LINE_POLL = 0.1

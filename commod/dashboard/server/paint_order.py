@@ -8,15 +8,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
-from threading import Lock
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 
-from commod.dashboard.jobs.scheduling import BROWSER_PAUSE, LINE_POLL, uses
-from commod.dashboard.jobs.turns import give_turn, take_turn
+from commod.dashboard.jobs.scheduling import BROWSER_PAUSE, uses
+from commod.dashboard.jobs.turns import give_turn, in_turn_for_the_rest, take_turn
 from commod.dashboard.jobs.wait import no_waiting
-from commod.dashboard.streamlit_internals import stop_if_stale
-
-_rest_of_a_page = Lock()
 
 
 def let_browser_draw() -> None:
@@ -38,14 +34,5 @@ def deferred_paint() -> Iterator[None]:
 
     A part should take a few milliseconds; a wait in here raises.
     """
-    in_line = uses("deferred_paint")
-    if in_line:
-        give_turn()  # for the rest of the page, which has this line of its own
-        while not _rest_of_a_page.acquire(timeout=LINE_POLL):
-            stop_if_stale()
-    try:
-        with no_waiting():
-            yield
-    finally:
-        if in_line:
-            _rest_of_a_page.release()
+    with in_turn_for_the_rest() if uses("deferred_paint") else nullcontext(), no_waiting():
+        yield

@@ -63,6 +63,72 @@ def test_who_waits_lets_others_draw_and_needs_a_turn_again():
     assert drawn == ["drawn"] + ["waited"] * len(waiting)
 
 
+def test_first_pictures_come_before_the_rest_of_other_pages_and_each_in_the_order_of_its_run():
+    go, drawn, threads = threading.Event(), [], []
+
+    def first(name):
+        with turns.in_turn():
+            go.wait(10)
+            drawn.append(name)
+
+    def rest(name):
+        with turns.in_turn_for_the_rest():
+            go.wait(10)
+            drawn.append(name)
+
+    def start(draw, name):
+        threads.append(threading.Thread(target=draw, args=(name,)))
+        threads[-1].start()
+        time.sleep(0.05)
+
+    for _ in range(DRAWING):
+        start(first, "at work")
+    start(rest, "rest at work")
+    for number in range(3):
+        start(rest, f"rest {number}")
+    for number in range(3):
+        start(first, f"first {number}")
+    go.set()
+    for thread in threads:
+        thread.join(10)
+    waited = [name for name in drawn if name[-1].isdigit()]
+    assert [name for name in waited if name.startswith("rest")] == ["rest 0", "rest 1", "rest 2"]
+    assert waited.index("rest 0") >= 2, "those in line for a first picture were before it"
+
+
+def test_a_run_that_nobody_wants_any_more_leaves_the_line(monkeypatch):
+    go, stale, drawn = threading.Event(), threading.Event(), []
+
+    def stop_if_stale():
+        if stale.is_set() and threading.current_thread().name == "stale":
+            raise RuntimeError
+
+    monkeypatch.setattr(turns, "stop_if_stale", stop_if_stale)
+
+    def draws():
+        with turns.in_turn():
+            go.wait(10)
+            drawn.append(threading.current_thread().name)
+
+    def stands_in_line():
+        with pytest.raises(RuntimeError), turns.in_turn():
+            drawn.append("stale")
+
+    at_work = [threading.Thread(target=draws, name="at work") for _ in range(DRAWING)]
+    waits = [threading.Thread(target=stands_in_line, name="stale"), threading.Thread(target=draws, name="wanted")]
+    for thread in (*at_work, *waits):
+        thread.start()
+        time.sleep(0.05)
+    stale.set()
+    waits[0].join(10)
+    assert not waits[0].is_alive(), "it left though nobody had given a turn"
+    go.set()
+    for thread in (*at_work, waits[1]):
+        thread.join(10)
+    assert drawn == ["at work"] * DRAWING + ["wanted"]
+    at_once(2 * DRAWING, draws)
+
+
 def test_a_script_that_ends_early_gives_its_turn_back():
     for _ in range(DRAWING + 1):
         with pytest.raises(RuntimeError), turns.in_turn():
