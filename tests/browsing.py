@@ -30,7 +30,7 @@ CHROMIUM_FLAGS = [
 
 # A server that computes in processes, as users have it. They do not give way to the rest of the machine, which in a run
 # of all tests is never at rest.
-WITH_PROCESSES = {"COMMOD_PROCESSES": "1", "COMMOD_WITHOUT": "idle_class,near"}
+WITH_PROCESSES = {"COMMOD_PROCESSES": "1", "COMMOD_WITHOUT": "idle_class,near,long_runs"}
 
 
 def chromium_path():
@@ -66,12 +66,14 @@ def wait_until_healthy(address, server, log=None):
 
 @contextmanager
 def serve(script="app.py", environment=None, root=ROOT, log=None):
-    """Start Streamlit on a free port of loopback; yields its address. SHAP is not compiled ahead, unless asked for.
+    """Start Streamlit on a free port of loopback; yields its address.
 
-    What it writes goes to the file `log`, if there is one.
+    Unless the `environment` says otherwise, SHAP is not compiled ahead, and browsers are told of short runs, too, so
+    that `settled` and `rerun` hear of them. What it writes goes to the file `log`, if there is one.
     """
     command = [sys.executable, "-m", "streamlit", "run", str(root / script)]
     quick = {"OMP_NUM_THREADS": "1", "COMMOD_WARM_UP": "0", "COMMOD_PROCESSES": "0", "COMMOD_REFITS": "2"}
+    quick["COMMOD_WITHOUT"] = "long_runs"
     paths = os.pathsep.join([str((root / script).parent), str(root)])
     env = {**os.environ, "PYTHONPATH": paths, **quick, **(environment or {})}
     with running(command, root, env, log) as (address, _):
@@ -154,12 +156,15 @@ def rerun(page):
     page.evaluate("""() => {
       const app = document.querySelector('[data-testid="stApp"]');
       let began = false;
-      window.ran = new Promise(done => new MutationObserver((_, observer) => {
-        began ||= app.dataset.testScriptState !== 'notRunning';
-        if (!began || app.dataset.testScriptState !== 'notRunning') return;
-        observer.disconnect();
-        done();
-      }).observe(app, {attributes: true, attributeFilter: ['data-test-script-state']}));
+      window.ran = new Promise((done, fail) => {
+        setTimeout(fail, 60_000, 'the script did not run');
+        new MutationObserver((_, observer) => {
+          began ||= app.dataset.testScriptState !== 'notRunning';
+          if (!began || app.dataset.testScriptState !== 'notRunning') return;
+          observer.disconnect();
+          done();
+        }).observe(app, {attributes: true, attributeFilter: ['data-test-script-state']});
+      });
       document.activeElement.blur();
     }""")
     page.keyboard.press("r")

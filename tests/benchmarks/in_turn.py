@@ -10,7 +10,7 @@ from tests.benchmarks.crowd_report import middle
 from tests.browsing import chromium, serve
 
 # As many processes and refits as the server takes by itself, under the names of today and of versions up to 0.1.
-AS_STARTED = {"COMMOD_PROCESSES": "", "COMMOD_HANDS": "", "COMMOD_REFITS": ""}
+AS_STARTED = {"COMMOD_PROCESSES": "", "COMMOD_REFITS": "", "COMMOD_WITHOUT": ""}
 CROWD = {
     "seen": "crowd: seen before (ms)",
     "new": "crowd: new (ms)",

@@ -24,7 +24,7 @@ WATCH = """
   }).observe(document.body, {subtree: true, childList: true, attributes: true, attributeFilter: ['aria-label']});
 }
 """
-USUAL = {"COMMOD_WARM_UP": "1", "COMMOD_PROCESSES": "", "COMMOD_REFITS": ""}
+USUAL = {"COMMOD_WARM_UP": "1", "COMMOD_PROCESSES": "", "COMMOD_REFITS": "", "COMMOD_WITHOUT": ""}
 
 
 def move(page, share):

@@ -62,7 +62,8 @@ def draw_teachers_corner() -> Pending | None:
             for title, (page, parameters) in links.items():
                 st.markdown(title)
                 st.code(f"{address}/{page}?{urlencode(parameters, safe=',')}", language=None, wrap_lines=True)
-        writing = _offer_notes(st.empty(), taught)
+        with st.container():
+            writing = _offer_notes(taught)
         st.caption(say("lesson.notes_caption"))
         st.caption(say("lesson.own_scenario"))
         for problem in all_scenarios()[1]:
@@ -96,24 +97,24 @@ def _stop(told: str = "") -> None:
     _writing.set(_Writing(told=told))
 
 
-def _offer_notes(place: Any, taught: Scenario) -> Pending | None:
+def _offer_notes(taught: Scenario) -> Pending | None:
     """A button that has the notes written, their progress with one that stops it, and then one that downloads them."""
     data = {step.start.data for step in taught.steps}
     if lost := {sentence for name, sentence in damaged_files().items() if name in data}:
         told = escape_markdown(" ".join(sorted(lost)))
-        place.warning(f"{say('lesson.no_notes')} {told}", icon=":material/warning:")
+        st.warning(f"{say('lesson.no_notes')} {told}", icon=":material/warning:")
         return None
     task, here = notes(taught), _writing()
     written: str | None = get(task)
     if written is not None:
-        _hand_out(place, written)
+        _hand_out(written)
         return None
     if here.ticket is None or here.task != task:
-        with place.container():
-            st.button(say("lesson.write_notes"), icon=":material/edit_note:", on_click=_write, args=(task,))
-            if here.told:
-                st.caption(here.told)
+        st.button(say("lesson.write_notes"), icon=":material/edit_note:", on_click=_write, args=(task,))
+        if here.told:
+            st.caption(here.told)
         return None
+    place = st.empty()  # for the notes themselves; what need not make way stays, and with it the focus
     with place.container():
         bar = st.empty()
         stopped = say("lesson.notes_stopped")
@@ -132,7 +133,8 @@ def _offer_notes(place: Any, taught: Scenario) -> Pending | None:
 def _take(place: Any, ticket: Ticket) -> None:
     """The notes are there, or cannot be written."""
     try:
-        _hand_out(place, ticket.result())
+        with place:
+            _hand_out(ticket.result())
         _stop()
     except Exception:  # also Abandoned: the browser was gone for a while, and nobody waited
         logging.getLogger(__name__).exception("The teacher's notes could not be written.")
@@ -140,5 +142,5 @@ def _take(place: Any, ticket: Ticket) -> None:
         st.rerun()
 
 
-def _hand_out(place: Any, written: str) -> None:
-    offer(say("lesson.notes"), written.encode(), "commod_teachers_notes.html", place=place)
+def _hand_out(written: str) -> None:
+    offer(say("lesson.notes"), written.encode(), "commod_teachers_notes.html")
