@@ -11,6 +11,7 @@ import os
 import re
 import selectors
 import sys
+from collections import deque
 from collections.abc import Callable
 from dataclasses import replace
 from functools import lru_cache
@@ -25,6 +26,7 @@ from streamlit import config, runtime
 from streamlit.runtime import app_session, get_instance
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.runtime.scriptrunner import get_script_run_ctx
+from streamlit.runtime.scriptrunner.script_runner import ScriptRunnerEvent
 from streamlit.runtime.scriptrunner_utils.script_requests import ScriptRequestType
 from streamlit.runtime.state.session_state import SessionState
 from streamlit.runtime.uploaded_file_manager import DeletedFile, UploadedFile
@@ -83,6 +85,51 @@ def tell_of_long_runs_only() -> None:
         session._event_loop.call_later(_TOLD_AFTER, tell)
 
     app_session.AppSession._enqueue_forward_msg = late  # type: ignore[method-assign, assignment]
+
+
+def hand_over_together() -> None:
+    """Have the server's loop take all at once that a script has drawn since it last came to that.
+
+    By itself Streamlit hands it every element singly, which takes as long as drawing it does.
+    """
+    element = ScriptRunnerEvent.ENQUEUE_FORWARD_MSG
+
+    def hand_over(session: Any, sender: Any, event: Any, forward_msg: Any = None, **more: Any) -> None:
+        handed = vars(session).setdefault("handed", deque())
+        handed.append((sender, event, forward_msg, more))
+        if not vars(session).get("is_told"):
+            session.is_told = True
+            session._call_soon_on_event_loop(lambda: take(session))
+
+    def take(session: Any) -> None:
+        session.is_told = False  # before it: what comes from now on is told anew
+        try:
+            while session.handed:
+                sender, event, message, more = session.handed.popleft()
+                if event is not element:
+                    session._handle_scriptrunner_event_on_event_loop(sender, event, message, **more)
+                elif sender is session._scriptrunner:  # else the session has another by now
+                    session._enqueue_forward_msg(message)
+        finally:
+            if session.handed:  # one of them has raised
+                session._event_loop.call_soon(take, session)
+
+    app_session.AppSession._on_scriptrunner_event = hand_over  # type: ignore[method-assign, assignment]
+
+
+def make_theme_once() -> None:
+    """Have the theme, which every run is told, made from all settings once for each of its sections."""
+    made: dict[str, Any] = {}
+    make = app_session._populate_theme_msg
+
+    def copy(message: Any, section: str = "theme") -> None:
+        if section not in made:
+            theme = type(message)()
+            make(theme, section)
+            made[section] = theme
+        message.MergeFrom(made[section])
+
+    app_session._populate_theme_msg = copy  # type: ignore[assignment]
 
 
 def wake_loop_once(loop: Any) -> None:

@@ -12,6 +12,7 @@ from enum import Enum, IntEnum
 
 PIECES = {
     "one_wake": "A script that draws an element wakes the server's loop only where nobody else just has.",
+    "together": "What a script has drawn is handed to the server's loop in one piece, not element by element.",
     "turns": "A few scripts draw at a time, each to its end or until it waits: not all at once, each as slow as all.",
     "deferred_paint": "Parts below the first pictures are drawn one session after the other, and after those.",
     "browser_pause": "After the first picture the script rests, since the browser draws only when no message comes in.",

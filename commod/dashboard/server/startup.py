@@ -29,9 +29,11 @@ from commod.dashboard.server.sockets import send_at_once
 from commod.dashboard.streamlit_internals import (
     accept_few_at_once,
     bound_connections,
+    hand_over_together,
     ignore_pages_folder,
     keep_disconnected_in,
     let_runs_end,
+    make_theme_once,
     open_loops_on_demand,
     tell_of_long_runs_only,
     tell_values_until_known,
@@ -56,6 +58,9 @@ def server_options(load: str) -> dict[str, Any]:
     if uses("long_runs"):
         tell_of_long_runs_only()
     tell_values_until_known()
+    if uses("together"):
+        hand_over_together()
+    make_theme_once()
     descriptors = capacity.raise_descriptor_limit()
     sessions, of_an_address = capacity.most_sessions(descriptors), capacity.most_sessions_of_an_address()
     open_loops_on_demand()
