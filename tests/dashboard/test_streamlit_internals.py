@@ -19,10 +19,12 @@ from streamlit import config
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ClientState_pb2 import ClientState
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from streamlit.proto.NewSession_pb2 import CustomThemeConfig
 from streamlit.proto.WidgetStates_pb2 import WidgetStates
 from streamlit.runtime import app_session, media_file_manager
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.runtime.scriptrunner import RerunData, ScriptRunner
+from streamlit.runtime.scriptrunner.script_runner import ScriptRunnerEvent
 from streamlit.runtime.session_manager import ActiveSessionInfo
 from streamlit.runtime.state.session_state import SessionState
 from streamlit.runtime.uploaded_file_manager import UploadedFileRec
@@ -388,6 +390,68 @@ def test_a_loop_is_woken_once_and_hears_everybody():
     assert time.monotonic() - began < 10, "a sign was lost, and the loop slept on"
     assert sorted(heard) == list(range(most))
     assert 0 < len(woken) < most
+
+
+def test_what_a_script_draws_is_taken_together_in_its_order_and_nothing_of_an_old_run(monkeypatch):
+    """Breaks: with sixty people, handing over elements one by one takes as long as drawing them."""
+    monkeypatch.setattr(app_session.AppSession, "_on_scriptrunner_event", app_session.AppSession._on_scriptrunner_event)
+    internals.hand_over_together()
+    element, started = ScriptRunnerEvent.ENQUEUE_FORWARD_MSG, ScriptRunnerEvent.SCRIPT_STARTED
+    most, seen, wakes = 2000, [], []
+
+    class Session:
+        _scriptrunner = "now"
+
+        def _enqueue_forward_msg(self, message):
+            if message == "broken":
+                raise ValueError
+            seen.append(message)
+
+        def _handle_scriptrunner_event_on_event_loop(self, sender, event, message, **more):
+            seen.append((event, more["page_script_hash"]))
+
+        def _call_soon_on_event_loop(self, callback):
+            wakes.append(1)
+            self._event_loop.call_soon_threadsafe(callback)
+
+    async def listen():
+        session = Session()
+        session._event_loop = asyncio.get_running_loop()
+        session._event_loop.set_exception_handler(lambda loop, context: None)  # of what is broken
+
+        def draw():
+            tell = app_session.AppSession._on_scriptrunner_event
+            tell(session, "now", started, page_script_hash="page")
+            for number in range(most):
+                tell(session, "now", element, number)
+                if number == most // 2:
+                    tell(session, "now", element, "broken")
+                    tell(session, "before", element, "of an old run")
+
+        await asyncio.to_thread(draw)
+        while len(seen) <= most:
+            await asyncio.sleep(0.01)
+
+    asyncio.run(asyncio.wait_for(listen(), 20))
+    assert seen == [(started, "page"), *range(most)]
+    assert len(wakes) < most
+
+
+def test_the_theme_is_the_same_however_often_it_is_made(monkeypatch):
+    """Breaks: every run of a script goes over all settings of Streamlit six times."""
+    monkeypatch.setattr(app_session, "_populate_theme_msg", make := app_session._populate_theme_msg)
+    asked = []
+    get = app_session.config.get_options_for_section
+    monkeypatch.setattr(
+        app_session.config, "get_options_for_section", lambda section: asked.append(section) or get(section)
+    )
+    themes = [CustomThemeConfig() for _ in range(3)]
+    make(themes[0], "theme.light")
+    internals.make_theme_once()
+    for theme in themes[1:]:
+        app_session._populate_theme_msg(theme, "theme.light")
+    assert themes[0] == themes[1] == themes[2]
+    assert asked == ["theme.light"] * 2
 
 
 # ---- sessions that are open, and those that may come back ----
