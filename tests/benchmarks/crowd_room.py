@@ -22,7 +22,7 @@ from tempfile import TemporaryDirectory
 from commod.dashboard.rooms import RoomStore
 from commod.dashboard.state.link import from_link, link_of_model, to_link
 from commod.dashboard.text.language import FIRST, phrases
-from tests.benchmarks.crowd import LABELS, Crowd, Ours, Person, warm_up
+from tests.benchmarks.crowd import BY_ITSELF, LABELS, Crowd, Ours, Person, warm_up
 from tests.benchmarks.crowd_report import Requirement, Verdict, milliseconds, most_common, waits_of
 from tests.benchmarks.faults import server_of
 from tests.browsing import serve
@@ -377,7 +377,7 @@ def logged(environment):
 
 def measure(sessions):
     """The two runs, one after the other: without a room, and with one."""
-    usual = {"COMMOD_PROCESSES": "", "COMMOD_REFITS": "", "COMMOD_DATABASE_URL": ""}
+    usual = BY_ITSELF | {"COMMOD_DATABASE_URL": ""}
 
     def alone():
         with logged(usual) as address:

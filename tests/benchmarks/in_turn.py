@@ -5,12 +5,10 @@ import statistics
 from math import inf
 
 from tests.benchmarks import latency
-from tests.benchmarks.crowd import Ours, load
+from tests.benchmarks.crowd import BY_ITSELF, Ours, load
 from tests.benchmarks.crowd_report import middle
 from tests.browsing import chromium, serve
 
-# As many processes and refits as the server takes by itself, under the names of today and of versions up to 0.1.
-AS_STARTED = {"COMMOD_PROCESSES": "", "COMMOD_REFITS": "", "COMMOD_WITHOUT": ""}
 CROWD = {
     "seen": "crowd: seen before (ms)",
     "new": "crowd: new (ms)",
@@ -28,7 +26,7 @@ ALONE = {
 
 def crowd_figures(root, environment, sessions, seconds):
     """Median waits of a crowd at the app of a checkout, in milliseconds, and how much went wrong."""
-    with serve("app.py", environment=AS_STARTED | environment, root=root) as address:
+    with serve("app.py", environment=BY_ITSELF | environment, root=root) as address:
         crowd = asyncio.run(load(Ours, address, sessions, seconds))
     moves = crowd.moves()
     waits = {
@@ -50,7 +48,7 @@ def crowd_figures(root, environment, sessions, seconds):
 def alone_figures(root, environment, moves):
     """Median waits of one person with a mouse, in milliseconds."""
     found = {}
-    environment = AS_STARTED | {"COMMOD_WARM_UP": "1"} | environment
+    environment = BY_ITSELF | {"COMMOD_WARM_UP": "1"} | environment
     with serve("app.py", environment=environment, root=root) as address, chromium() as browser:
         for data in ("law_school", "compas"):
             query = f"?data={data}"
