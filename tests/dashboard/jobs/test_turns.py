@@ -20,6 +20,49 @@ def at_once(count, work):
     assert not any(thread.is_alive() for thread in threads)
 
 
+def hold_all_turns(go):
+    """Threads that have every turn until they are told to go."""
+    inside = threading.Semaphore(0)
+
+    def hold():
+        with turns.in_turn():
+            inside.release()
+            go.wait(10)
+
+    threads = [threading.Thread(target=hold) for _ in range(DRAWING)]
+    for thread in threads:
+        thread.start()
+    for _ in threads:
+        assert inside.acquire(timeout=10)
+    return threads
+
+
+@pytest.fixture
+def in_line(monkeypatch):
+    """Start a thread and return when it stands in line: whoever does looks now and then whether its run is wanted."""
+    standing, unwanted = set(), set()
+
+    def stop_if_stale():
+        name = threading.current_thread().name
+        standing.add(name)
+        if name in unwanted:
+            raise RuntimeError
+
+    monkeypatch.setattr(turns, "stop_if_stale", stop_if_stale)
+
+    def start(name, draw):
+        thread = threading.Thread(target=draw, args=(name,), name=name)
+        thread.start()
+        until = time.monotonic() + 10
+        while name not in standing:
+            assert time.monotonic() < until, f"{name} never stood in line"
+            time.sleep(0.01)
+        return thread
+
+    start.no_longer_wanted = unwanted.add
+    return start
+
+
 def test_a_few_draw_at_a_time_and_all_have_their_turn():
     drawing, most, lock = [], [], threading.Lock()
 
@@ -63,69 +106,54 @@ def test_who_waits_lets_others_draw_and_needs_a_turn_again():
     assert drawn == ["drawn"] + ["waited"] * len(waiting)
 
 
-def test_first_pictures_come_before_the_rest_of_other_pages_and_each_in_the_order_of_its_run():
-    go, drawn, threads = threading.Event(), [], []
+def test_first_pictures_come_before_the_rest_of_other_pages_and_each_in_the_order_of_its_run(in_line):
+    go, inside, drawn, firsts = threading.Event(), threading.Event(), [], DRAWING + 3
+    holding = hold_all_turns(go)
 
     def first(name):
         with turns.in_turn():
-            go.wait(10)
             drawn.append(name)
 
     def rest(name):
         with turns.in_turn_for_the_rest():
+            inside.set()
             go.wait(10)
             drawn.append(name)
 
-    def start(draw, name):
-        threads.append(threading.Thread(target=draw, args=(name,)))
-        threads[-1].start()
-        time.sleep(0.05)
-
-    for _ in range(DRAWING):
-        start(first, "at work")
-    start(rest, "rest at work")
-    for number in range(3):
-        start(rest, f"rest {number}")
-    for number in range(3):
-        start(first, f"first {number}")
+    at_work = threading.Thread(target=rest, args=("rest at work",))
+    at_work.start()
+    assert inside.wait(10)
+    waiting = [in_line(f"rest {number}", rest) for number in range(3)]
+    waiting += [in_line(f"first {number}", first) for number in range(firsts)]
     go.set()
-    for thread in threads:
+    for thread in (*holding, at_work, *waiting):
         thread.join(10)
-    waited = [name for name in drawn if name[-1].isdigit()]
-    assert [name for name in waited if name.startswith("rest")] == ["rest 0", "rest 1", "rest 2"]
-    assert waited.index("rest 0") >= 2, "those in line for a first picture were before it"
+    assert [name for name in drawn if name.startswith("rest ") and name[-1].isdigit()] == ["rest 0", "rest 1", "rest 2"]
+    drawn.remove("rest at work")
+    assert drawn.index("rest 0") >= firsts - DRAWING, "only first pictures that were at work could come after it"
 
 
-def test_a_run_that_nobody_wants_any_more_leaves_the_line(monkeypatch):
-    go, stale, drawn = threading.Event(), threading.Event(), []
+def test_a_run_that_nobody_wants_any_more_leaves_the_line(in_line):
+    go, drawn = threading.Event(), []
+    holding = hold_all_turns(go)
 
-    def stop_if_stale():
-        if stale.is_set() and threading.current_thread().name == "stale":
-            raise RuntimeError
-
-    monkeypatch.setattr(turns, "stop_if_stale", stop_if_stale)
-
-    def draws():
+    def draws(name="more"):
         with turns.in_turn():
-            go.wait(10)
-            drawn.append(threading.current_thread().name)
+            drawn.append(name)
 
-    def stands_in_line():
-        with pytest.raises(RuntimeError), turns.in_turn():
-            drawn.append("stale")
+    def leaves(name):
+        with pytest.raises(RuntimeError):
+            draws(name)
 
-    at_work = [threading.Thread(target=draws, name="at work") for _ in range(DRAWING)]
-    waits = [threading.Thread(target=stands_in_line, name="stale"), threading.Thread(target=draws, name="wanted")]
-    for thread in (*at_work, *waits):
-        thread.start()
-        time.sleep(0.05)
-    stale.set()
-    waits[0].join(10)
-    assert not waits[0].is_alive(), "it left though nobody had given a turn"
+    stale, wanted = in_line("stale", leaves), in_line("wanted", draws)
+    in_line.no_longer_wanted("stale")
+    stale.join(10)
+    assert not stale.is_alive(), "it left though nobody had given a turn"
+    assert not drawn
     go.set()
-    for thread in (*at_work, waits[1]):
+    for thread in (*holding, wanted):
         thread.join(10)
-    assert drawn == ["at work"] * DRAWING + ["wanted"]
+    assert drawn == ["wanted"]
     at_once(2 * DRAWING, draws)
 
 
@@ -140,18 +168,12 @@ def test_a_script_that_ends_early_gives_its_turn_back():
 def test_no_page_can_hold_up_all_others_for_good(monkeypatch):
     monkeypatch.setattr(turns, "LONGEST_LINE", 0.1)
     go, drawn = threading.Event(), []
-
-    def hangs():
-        with turns.in_turn():
-            go.wait(10)
+    hanging = hold_all_turns(go)
 
     def draws():
         with turns.in_turn():
             drawn.append(turns.has_turn())
 
-    hanging = [threading.Thread(target=hangs) for _ in range(DRAWING)]
-    for thread in hanging:
-        thread.start()
     at_once(1, draws)
     go.set()
     for thread in hanging:
