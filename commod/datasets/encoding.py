@@ -10,6 +10,7 @@ from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
+from commod.datasets.blocks import mean_of
 from commod.datasets.raw import MISSING, OTHER
 from commod.portable import days_in
 
@@ -78,7 +79,7 @@ class TabularEncoder(TransformerMixin, BaseEstimator):
 
     def fit_transform(self, X: Any, y: Any = None, *, sample_weight: Any = None, **_: Any) -> np.ndarray:
         """Fit and encode the same rows at the cost of one pass."""
-        return (self._fit_raw(X, sample_weight) - self.mean_) / self.scale_
+        return self._standardised(self._fit_raw(X, sample_weight))
 
     def _fit_raw(self, X: Any, sample_weight: Any) -> np.ndarray:
         frame = self._as_frame(X, reset=True)
@@ -104,11 +105,8 @@ class TabularEncoder(TransformerMixin, BaseEstimator):
             str(column) if level is None else f"{column}{LEVEL_SEPARATOR}{level}" for column, level in self.origin_
         ]
         raw = self._raw(frame)
-        self.mean_ = raw.mean(axis=0) if weight is None else np.average(raw, axis=0, weights=weight)
-        if weight is None:
-            scale = raw.std(axis=0)
-        else:
-            scale = np.sqrt(np.average((raw - self.mean_) ** 2, axis=0, weights=weight))
+        self.mean_ = mean_of(raw, weight)
+        scale = np.sqrt(mean_of(raw, weight, lambda part: (part - self.mean_) ** 2))
         # A constant column leaves rounding noise in std; it must not be blown up to unit variance.
         tiny = 10 * np.finfo(float).eps * np.maximum(1.0, np.abs(self.mean_))
         self.scale_ = np.where(scale > tiny, scale, 1.0)
@@ -129,12 +127,18 @@ class TabularEncoder(TransformerMixin, BaseEstimator):
     def transform(self, X: Any) -> np.ndarray:
         """Return the encoded matrix, rows × ``feature_names_out_``."""
         check_is_fitted(self)
-        return (self._raw(self._as_frame(X, reset=False)) - self.mean_) / self.scale_
+        return self._standardised(self._raw(self._as_frame(X, reset=False)))
 
     def raw(self, X: Any) -> np.ndarray:
         """Like `transform`, but in original units: numbers as they are, levels as 0 and 1."""
         check_is_fitted(self)
         return self._raw(self._as_frame(X, reset=False))
+
+    def _standardised(self, raw: np.ndarray) -> np.ndarray:
+        """Encoded rows from raw ones, in their place: they may be as large as memory allows."""
+        raw -= self.mean_
+        raw /= self.scale_
+        return raw
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Names of the encoded columns."""
@@ -146,7 +150,7 @@ class TabularEncoder(TransformerMixin, BaseEstimator):
         if not isinstance(X, pd.DataFrame):
             array = validate_data(self, X, reset=reset, dtype="numeric", ensure_all_finite="allow-nan")
             array = check_array(array, dtype=float, ensure_all_finite="allow-nan")
-            return pd.DataFrame(array, columns=[f"x{i}" for i in range(array.shape[1])])
+            return pd.DataFrame(array, columns=[f"x{i}" for i in range(array.shape[1])], copy=False)
         # skip_check_array: the array checks would turn categories into objects; names and count are still checked.
         validate_data(self, X, reset=reset, skip_check_array=True)
         if reset and X.shape[0] == 0:
@@ -155,7 +159,8 @@ class TabularEncoder(TransformerMixin, BaseEstimator):
 
     def _raw(self, frame: pd.DataFrame) -> np.ndarray:
         """Numbers as they are, levels as 0/1; shape (rows, encoded columns)."""
-        blocks: list[np.ndarray] = []
+        raw = np.empty((len(frame), len(self.origin_)))
+        filled = 0
         for column in frame.columns:
             values = frame[column]
             if column not in self.levels_:
@@ -165,7 +170,8 @@ class TabularEncoder(TransformerMixin, BaseEstimator):
                     numbers = np.where(gaps, self.medians_[column], numbers)
                 if not np.isfinite(numbers).all():
                     raise ValueError(f"Input X contains infinity in column {column!r}: clip or drop those rows.")
-                blocks.append(numbers[:, None])
+                raw[:, filled] = numbers
+                filled += 1
                 continue
             levels = self.levels_[column]
             codes = _level_codes(values, levels)
@@ -173,9 +179,10 @@ class TabularEncoder(TransformerMixin, BaseEstimator):
                 codes = np.where((codes < 0) & values.notna().to_numpy(), levels.index(OTHER), codes)
             if column in self.gaps_:
                 codes = np.where(values.isna().to_numpy(), levels.index(MISSING), codes)
-            shown = range(1, 2) if len(levels) == 2 else range(len(levels))
-            blocks.append(np.equal.outer(codes, np.asarray(shown)).astype(float))
-        return np.hstack(blocks)
+            shown = np.arange(1, 2) if len(levels) == 2 else np.arange(len(levels))
+            raw[:, filled : filled + len(shown)] = np.equal.outer(codes, shown)
+            filled += len(shown)
+        return raw
 
     def _numbers(self, values: pd.Series) -> pd.Series:
         """A column of numbers or dates as floats, NaN where there is a gap."""

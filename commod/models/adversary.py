@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+
+from commod.datasets.blocks import WHOLE, blocks
 
 __all__ = [
     "AdversaryFit",
@@ -40,6 +43,12 @@ def cross_entropy(z: Array, y: Array, parts: Array | None = None) -> tuple[float
     return float(loss.mean() if parts is None else loss @ parts), probability
 
 
+# Some of the rows, and the basis functions of their scores (K, rows).
+Basis = tuple[slice, "Array"]
+# The same of all rows: of one block it is kept, of more each is made anew whenever it is looked at.
+Bases = Iterable[Basis]
+
+
 @dataclass(frozen=True)
 class AdversaryFit:
     """The best response to one vector of scores: what it costs, and what its derivatives need.
@@ -51,7 +60,7 @@ class AdversaryFit:
     phi: Array  # (questions, K) weights of the basis
     probability: Array  # (questions, n) of the answer yes, as the adversary sees it
     squashed: Array  # (n,) t = tanh(z / scale)
-    basis: Array  # (K, n)
+    bases: Bases
     hessian: Array  # (questions, K, K) of each loss in its φ
 
 
@@ -138,25 +147,30 @@ class ScoreAdversary:
     def fit(self, z: Array, start: Array | None = None) -> AdversaryFit:
         """Solve for the best adversary against the scores `z`, warm-started from `start`."""
         t = np.tanh(z / self.scale)
-        b = self._basis((t + 1.0) / self.width)
+        bases = self._bases(t)
         (truth,), (phi,) = self.truth, self.start if start is None else start
-        loss, p = self._loss(b, truth, phi)
-        ridge = self.ridge * np.eye(len(b))
+        loss, p = self._loss(bases, truth, phi)
+        ridge = self.ridge * np.eye(len(phi))
         for _ in range(50):
-            hessian = (b * self._each(p * (1 - p))) @ b.T + ridge
-            gradient = b @ self._each(p - truth) + self.ridge * phi
+            spread, residual = self._each(p * (1 - p)), self._each(p - truth)
+            hessian, gradient = np.zeros_like(ridge), np.zeros_like(phi)
+            for rows, b in bases:
+                hessian += (b * spread[rows]) @ b.T
+                gradient += b @ residual[rows]
+            hessian += ridge
+            gradient += self.ridge * phi
             step = -np.linalg.solve(hessian, gradient)
             slope = float(gradient @ step)
             size = 1.0
             while True:
-                trial, trial_p = self._loss(b, truth, phi + size * step)
+                trial, trial_p = self._loss(bases, truth, phi + size * step)
                 if trial <= loss + 1e-4 * size * slope or -slope < self.tol or size < 1e-8:
                     break
                 size /= 2
             phi, loss, p = phi + size * step, trial, trial_p
             if -slope < self.tol:
                 break  # convergence is quadratic: this step has left the loss within tol² of its minimum
-        return AdversaryFit(loss, phi[None], p[None], t, b, hessian[None])
+        return AdversaryFit(loss, phi[None], p[None], t, bases, hessian[None])
 
     def guess(self, fit: AdversaryFit, z: Array) -> Array:
         """h(z) = φ·b(z), the logit of the answer yes to each question, of any scores."""
@@ -164,19 +178,24 @@ class ScoreAdversary:
 
     def slope(self, fit: AdversaryFit) -> Array:
         """dh/dz of the adversary's logits h(z) = φ·b(z), shape (questions, n)."""
-        by_t = (fit.phi[:, 1:] / -self.width) @ self._lever(fit)[0]
+        by_t = np.empty((len(fit.phi), len(fit.squashed)))
+        for rows, b in fit.bases:
+            by_t[:, rows] = (fit.phi[:, 1:] / -self.width) @ self._lever(fit.squashed[rows], b)[0]
         return by_t * (1 - fit.squashed**2) / self.scale
 
-    def derivatives(self, fit: AdversaryFit) -> tuple[Array, Array, Array]:
-        """Slope and curvature of h in z, shape (questions, n), and the slope of each basis function, (K, n)."""
-        t, weights = fit.squashed, fit.phi[:, 1:]
+    def derivatives(self, phi: Array, t: Array, b: Array) -> tuple[Array, Array, Array]:
+        """Slope and curvature of h in z, shape (questions, n), and the slope of each basis function, (K, n).
+
+        Of rows with the squashed scores `t` and their basis functions `b`.
+        """
+        weights = phi[:, 1:]
         dt = (1 - t * t) / self.scale
-        lever, offset = self._lever(fit)
+        lever, offset = self._lever(t, b)
         slope_t = (weights / -self.width) @ lever
-        basis_slope = np.zeros_like(fit.basis)
+        basis_slope = np.zeros_like(b)
         np.multiply(lever, dt / -self.width, out=basis_slope[1:])
         lever *= offset
-        lever -= fit.basis[1:]
+        lever -= b[1:]
         curvature_t = (weights / self.width**2) @ lever
         slope = slope_t * dt
         return slope, curvature_t * dt * dt - slope * (2.0 / self.scale) * t, basis_slope
@@ -200,11 +219,30 @@ class ScoreAdversary:
             growth *= np.exp(-1.0)
         return b
 
-    def _lever(self, fit: AdversaryFit) -> tuple[Array, Array]:
-        """Each bump times its offset from the centre (in widths), and the offsets, both (K − 1, n)."""
-        offset = (fit.squashed + 1.0) / self.width - np.arange(self.n_centers)[:, None]
-        return fit.basis[1:] * offset, offset
+    def _bases(self, t: Array) -> Bases:
+        """The basis functions of squashed scores."""
+        return _Bases(self, t) if len(t) > WHOLE else [(slice(0, len(t)), self._basis((t + 1.0) / self.width))]
 
-    def _loss(self, b: Array, truth: Array, phi: Array) -> tuple[float, Array]:
-        loss, p = cross_entropy(phi @ b, truth, self.parts)
+    def _lever(self, t: Array, b: Array) -> tuple[Array, Array]:
+        """Each bump times its offset from the centre (in widths), and the offsets, both (K − 1, n)."""
+        offset = (t + 1.0) / self.width - np.arange(self.n_centers)[:, None]
+        return b[1:] * offset, offset
+
+    def _loss(self, bases: Bases, truth: Array, phi: Array) -> tuple[float, Array]:
+        logits = np.empty_like(truth)
+        for rows, b in bases:
+            logits[rows] = phi @ b
+        loss, p = cross_entropy(logits, truth, self.parts)
         return loss + 0.5 * self.ridge * float(phi @ phi), p
+
+
+@dataclass(frozen=True)
+class _Bases:
+    """Of so many rows that they would take too much memory all at once."""
+
+    adversary: ScoreAdversary
+    t: Array
+
+    def __iter__(self) -> Iterator[Basis]:
+        for rows in blocks(len(self.t)):
+            yield rows, self.adversary._basis((self.t[rows] + 1.0) / self.adversary.width)

@@ -11,6 +11,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
+from commod.datasets.blocks import WHOLE, blocks
 from commod.models.adversary import Array
 
 __all__ = ["BaseModel", "base_logits", "check_base_model", "fit_weighted", "logits_of_probabilities"]
@@ -18,6 +19,8 @@ __all__ = ["BaseModel", "base_logits", "check_base_model", "fit_weighted", "logi
 # A fitted classifier, a function from X to probabilities, the name of a column of X, or None.
 BaseModel = Any
 
+# Rows that f is asked about at a time, of a table that has very many.
+ASKED = 2**15
 # Scores of exactly 0 or 1 have no logit: they count as this far from certain.
 CERTAINTY = 1e-6
 
@@ -97,9 +100,14 @@ def base_logits(base_model: BaseModel, X: Any, base_scores: Any = None) -> Array
 
 
 def _asked(f: Callable[[Any], Any], X: Any) -> Any:
-    """What f answers; where it fails and X has gaps, a sentence about these goes with its own."""
+    """What f answers; where it fails and X has gaps, a sentence about these goes with its own.
+
+    Of many rows it is asked for some at a time: on its way f may make far more of them than they are.
+    """
     try:
-        return f(X)
+        if len(X) <= WHOLE:
+            return f(X)
+        return np.concatenate([np.asarray(f(_rows(X, rows))) for rows in blocks(len(X), ASKED)])
     except (TypeError, ValueError) as error:
         if not pd.DataFrame(X).isna().to_numpy().any():
             raise
@@ -107,6 +115,10 @@ def _asked(f: Callable[[Any], Any], X: Any) -> Any:
             "X contains NaN, which f may not take: fill the gaps in, give f as a pipeline with an imputer, or pass its "
             f"probabilities as base_scores. f says: {error}"
         ) from error
+
+
+def _rows(X: Any, rows: slice) -> Any:
+    return X.iloc[rows] if isinstance(X, pd.DataFrame) else X[rows]
 
 
 def _is_function(base_model: Any) -> bool:

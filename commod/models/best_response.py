@@ -15,13 +15,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from commod.datasets.blocks import blocks
 from commod.models.adversary import Array
 from commod.models.lasso import WIDE, lasso_step
 from commod.models.levels import Jumps, Levels
+from commod.models.levers import Levers
 from commod.models.objective import NewtonTerms, ScoreState
 from commod.models.rescaler import LinearRescaler, acted_on
 from commod.models.solution import PathPoint, Solution, StepCallback, Terms
@@ -82,30 +85,32 @@ class LinearProblem:
         self.acts_on = weights.acts_on
         self.fixed = np.where(acted, 0.0, data.logit)  # scores of those who are not acted on
         lever = data.logit - self.fixed
-        # Columns lever·(1, x), so that z = θA + fixed; features first, so that numpy's inner loops run over the rows.
-        self.A = np.vstack([lever, data.X.T * lever])
+        self.A = Levers(data.X, [lever, np.float64(unit) * acted] if unit > 0 else [lever])
         self.unit = unit
         self.width = len(form)  # of a block
         if unit > 0:
-            self.A = np.vstack([self.A, unit * acted, data.X.T * (unit * acted)])
             none = np.zeros_like(form)
             form = np.block([[form, none], [none, form]])
         self.X = data.X
-        self.A_fast = self.A.astype(np.float32)
-        self.levels = Levels(data.X, lever, self.objective, data.sensitive)
+        self._data, self._lever = data, lever
         self.form = form
         self.quadratic = 2.0 * (weights.ratio * form + RIDGE * np.eye(len(form)))
         self.identity = np.eye(len(form))[0]
         self.start = self.objective.evaluate(self.scores(self.identity))
         self.sparse = np.arange(len(form)) % self.width > 0  # all but the constants
-        pull = self.objective.pull(self.start, self.A[1:])
+        pull = self.objective.pull(self.start, self.A)[1:]
         self.pull = pull[: self.width - 1]  # on the weights of r: concepts are the same with and without a shift
         self.sparsity_scale = float(pull[self.sparse[1:]].max(initial=0.0))
         self.penalty = np.where(self.sparse, weights.sparsity * self.sparsity_scale, 0.0)
 
+    @cached_property
+    def levels(self) -> Levels:
+        """Where else to look for a lower loss; where the ladder is climbed on a sample, only that is asked for its."""
+        return Levels(self.X, self._lever, self.objective, self._data.sensitive)
+
     def scores(self, theta: Array) -> Array:
         """z, the logit of g, of every row."""
-        return theta @ self.A + self.fixed
+        return self.A.scores(theta) + self.fixed
 
     def ratio(self, theta: Array) -> Array:
         """r(x) of every row."""
@@ -367,11 +372,11 @@ def _newton(
         return _Point(theta, phis, terms, tuple(steps), n_iter, converged, stopped)
 
     for n_iter in range(1, MAX_STEPS + 1):
-        newton = problem.objective.newton_terms(state, lambda_fair, problem.A, problem.A_fast)
+        newton = problem.objective.newton_terms(state, lambda_fair, problem.A)
         gradient = newton.gradient + problem.quadratic @ (theta - problem.identity)
         hessian = newton.hessian + problem.quadratic
         if not _is_positive(hessian):
-            hessian = _bent_up(hessian, newton, problem.A_fast)
+            hessian = _bent_up(hessian, newton, problem.A)
         goal = lasso_step(gradient, hessian, theta, problem.penalty)
         move = goal - theta
         drop = float(gradient @ move + problem.penalty @ (np.abs(goal) - np.abs(theta)))
@@ -408,13 +413,16 @@ def _is_positive(hessian: Array) -> bool:
     return True
 
 
-def _bent_up(hessian: Array, newton: NewtonTerms, A: np.ndarray) -> Array:
+def _bent_up(hessian: Array, newton: NewtonTerms, A: Levers) -> Array:
     """A positive definite matrix instead of an indefinite Hessian, so that the step descends."""
     if len(hessian) > WIDE:
         # Eigenvalues of so many weights would take too long: leave out the rows whose score bends the loss down.
-        down = newton.curvature < 0
-        rows = A[:, down]
-        return hessian - (rows * newton.curvature[down].astype(A.dtype)) @ rows.T
+        bent = hessian.copy()
+        for rows in blocks(len(newton.curvature)):
+            down = newton.curvature[rows] < 0
+            part = A.fast(rows)[:, down]
+            bent -= (part * newton.curvature[rows][down].astype(part.dtype)) @ part.T
+        return bent
     values, vectors = np.linalg.eigh(hessian)
     values = np.maximum(np.abs(values), 1e-5 * float(np.abs(values).max()))
     return (vectors * values) @ vectors.T

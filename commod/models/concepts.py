@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from commod.datasets.blocks import blocks, mean_of
 from commod.models.adversary import Array
 
 __all__ = ["feature_distances", "group_features", "orient", "unit_concepts"]
@@ -21,12 +22,19 @@ SAME_CATEGORY = 0.25
 
 def feature_distances(X: Array, origin: list[object], weight: Array | None = None) -> Array:
     """1 − |correlation| of the encoded features (d, d); `origin` names the input column behind each of them."""
-    centered = X - np.average(X, axis=0, weights=weight)
-    if weight is not None:
-        centered *= np.sqrt(weight)[:, None]
-    norm = np.sqrt((centered**2).sum(axis=0))
-    centered /= np.where(norm > 0, norm, 1.0)
-    distance = 1.0 - np.clip(np.abs(centered.T @ centered), 0.0, 1.0)
+    mean = mean_of(X, weight)
+
+    def centered(rows: slice) -> Array:
+        moved: Array = X[rows] - mean
+        return moved if weight is None else moved * np.sqrt(weight[rows, None])
+
+    norm = np.sqrt(sum((centered(rows) ** 2).sum(axis=0) for rows in blocks(len(X))))
+    norm = np.where(norm > 0, norm, 1.0)
+    products = np.zeros((X.shape[1], X.shape[1]))
+    for rows in blocks(len(X)):
+        unit = centered(rows) / norm
+        products += unit.T @ unit
+    distance = 1.0 - np.clip(np.abs(products), 0.0, 1.0)
     codes = np.array([origin.index(column) for column in origin])
     return np.where(codes[:, None] == codes, SAME_CATEGORY * distance, distance)
 

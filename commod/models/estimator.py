@@ -289,7 +289,9 @@ class Commod(EditedModel):
                 solution = self._solve(data, weights, ratio_norm, callback, warm_start)
             else:
                 columns = self._allowed(origins)
-                few = warm_start.derive(f"columns {columns.tolist()}", (encoded,), lambda: encoded[:, columns])
+                few = warm_start.derive(
+                    f"columns {columns.tolist()}", (encoded,), lambda: encoded.take(columns, axis=1)
+                )
                 solution = self._solve(replace(data, X=few), weights, ratio_norm, callback, warm_start)
                 solution = solution.spread(columns, len(origins))
             reading = read_concepts(solution, distances, self._names(encoder), self.n_concepts)

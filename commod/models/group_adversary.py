@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csc_array
 
-from commod.models.adversary import AdversaryFit, Array, ScoreAdversary, log_losses, sigmoid
+from commod.models.adversary import AdversaryFit, Array, Bases, ScoreAdversary, log_losses, sigmoid
 
 __all__ = ["GroupAdversary", "GroupFit"]
 
@@ -44,24 +46,31 @@ class GroupAdversary(ScoreAdversary):
     def fit(self, z: Array, start: Array | None = None) -> GroupFit:
         """Solve for the best adversary against the scores `z`, warm-started from `start`."""
         t = np.tanh(z / self.scale)
-        b = self._basis((t + 1.0) / self.width)
+        bases = self._bases(t)
         place = self._first_bin + np.minimum(((t + 1.0) * (N_BINS / 2)).astype(np.intp), N_BINS - 1)
         yes: Array = np.bincount(place, self._counts, len(self.truth) * N_BINS).reshape(-1, N_BINS).astype(np.float64)
         bins = yes.sum(axis=0)
-        phi, _ = self._minimise(self.start if start is None else start, self._bin_basis, bins, yes, bins)
-        phi, hessian = self._minimise(phi, b, self._counts, self._yes, bins)
-        losses, p = log_losses(phi @ b, self.truth)
+        of_bins = [(slice(0, N_BINS), self._bin_basis)]
+        phi, _ = self._minimise(self.start if start is None else start, of_bins, bins, yes, bins)
+        phi, hessian = self._minimise(phi, bases, self._counts, self._yes, bins)
+        logits = np.empty_like(self.truth)
+        for rows, b in bases:
+            logits[:, rows] = phi @ b
+        losses, p = log_losses(logits, self.truth)
         means = losses @ self._counts + 0.5 * self.ridge * (phi**2).sum(axis=1)
-        return GroupFit(float(self.counts_for @ means), phi, p, t, b, hessian, place)
+        return GroupFit(float(self.counts_for @ means), phi, p, t, bases, hessian, place)
 
-    def _minimise(self, phi: Array, b: Array, counts: Array, yes: Array, bins: Array) -> tuple[Array, Array]:
+    def _minimise(self, phi: Array, bases: Bases, counts: Array, yes: Array, bins: Array) -> tuple[Array, Array]:
         """Weights φ of least loss over rows or bins, and the Hessians there.
 
         The steps need no search: the third derivative is at most |b| times the second, and for such functions a Newton
         step that is shortened by ln(1 + s)/s, s its length times |b|, always leads down.
         """
         for _ in range(50):
-            gradient = (counts * sigmoid(phi @ b) - yes) @ b.T + self.ridge * phi
+            gradient = np.zeros_like(phi)
+            for rows, b in bases:
+                gradient += (counts[rows] * sigmoid(phi @ b) - yes[:, rows]) @ b.T
+            gradient += self.ridge * phi
             hessian = self._hessian(phi, bins)
             step = -np.linalg.solve(hessian, gradient[..., None])[..., 0]
             reach = np.maximum(_LONGEST * np.linalg.norm(step, axis=1, keepdims=True), 1e-12)
@@ -76,17 +85,23 @@ class GroupAdversary(ScoreAdversary):
         weighted = self._bin_basis * (bins * p * (1 - p))[:, None]
         return weighted @ self._bin_basis.T + self.ridge * np.eye(len(self._bin_basis))
 
-    def cross(self, fit: AdversaryFit, A: np.ndarray, weight: Array | None) -> np.ndarray:
+    def cross(self, fit: AdversaryFit, A: Iterable[tuple[slice, np.ndarray]], weight: Array | None) -> np.ndarray:
         """d²/dφdθ of each question's summed loss where z = θA, (questions, K, D), over bins.
 
-        What a row adds to it is a function of its score, but for its A: of those, sums by bin and group are needed.
+        What a row adds to it is a function of its score, but for its A, which is given for some rows at a time: of
+        those, sums by bin and group are needed.
         """
         assert isinstance(fit, GroupFit)
-        n = len(fit.place)
-        counts = np.ones(n, dtype=A.dtype) if weight is None else weight.astype(A.dtype)
-        in_bins = csc_array((counts, fit.place, np.arange(n + 1)), shape=(len(self.truth) * N_BINS, n))
-        by_group = (in_bins @ A.T).reshape(len(self.truth), N_BINS, -1)
-        slope, _, bin_slope = self.derivatives(replace(fit, squashed=self._bin_t, basis=self._bin_basis))
+        sums: Any = 0
+        for rows, part in A:
+            n = part.shape[1]
+            counts = np.ones(n, dtype=part.dtype) if weight is None else weight[rows].astype(part.dtype)
+            shape = (len(self.truth) * N_BINS, n)
+            sums = sums + csc_array((counts, fit.place[rows], np.arange(n + 1)), shape=shape) @ part.T
+        by_group = sums.reshape(len(self.truth), N_BINS, -1)
+        slope, _, bin_slope = self.derivatives(fit.phi, self._bin_t, self._bin_basis)
         p = sigmoid(fit.phi @ self._bin_basis)
         of_all = bin_slope * p[:, None] + (p * (1 - p) * slope)[:, None] * self._bin_basis
-        return of_all.astype(A.dtype) @ by_group.sum(axis=0) - bin_slope.astype(A.dtype) @ by_group
+        kind = by_group.dtype
+        crossed: np.ndarray = of_all.astype(kind) @ by_group.sum(axis=0) - bin_slope.astype(kind) @ by_group
+        return crossed

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from commod.datasets.blocks import blocks
 from commod.models.adversary import AdversaryFit, Array, ScoreAdversary, cross_entropy, questions
 from commod.models.group_adversary import GroupAdversary
+from commod.models.levers import Levers
 
 __all__ = ["NewtonTerms", "ScoreObjective", "ScoreState"]
 
@@ -122,14 +125,14 @@ class ScoreObjective:
             gradient[rows] -= adversary.counts_for @ (lambda_fair * residual * adversary.slope(fit))
         return gradient / self.n
 
-    def pull(self, state: ScoreState, directions: Array) -> Array:
+    def pull(self, state: ScoreState, directions: Levers) -> Array:
         """The adversary's pull on each weight, |dL_S/dv| where z moves by v·directions, (d, n).
 
         At g = f its maximum is the unit of the Lasso: at λ_concepts = λ_fair the first weight can leave zero,
         whatever the data set, its size and its features.
         """
         toward = self.gradient(state, 1.0) - self.gradient(state, 0.0)
-        return np.abs(directions @ toward)
+        return np.abs(sum(directions.products(toward[rows], rows) for rows in blocks(self.n)))
 
     def loss_tables(self, state: ScoreState, lambda_fair: float, scores: Array) -> tuple[Array, ...]:
         """What one row with the score z adds to the value if the adversaries stay as they are, at each of `scores`.
@@ -153,39 +156,51 @@ class ScoreObjective:
             tables.append((label_loss[None] - lambda_fair * adversary_loss[:, None]) / self.n)
         return tuple(tables)
 
-    def newton_terms(self, state: ScoreState, lambda_fair: float, A: Array, A_fast: np.ndarray) -> NewtonTerms:
+    def newton_terms(self, state: ScoreState, lambda_fair: float, A: Levers) -> NewtonTerms:
         """Gradient and Hessian in θ where z = θA, with A of shape (D, n).
 
         With φ*(z) the adversary's optimum, d²/dz² of −L_S is −L_zz + L_zφ L_φφ⁻¹ L_φz: the curvature of the
-        adversary's loss at fixed φ, and what its answering back adds. `A_fast` is A in single precision: the large
-        product of the Hessian only steers the steps, while the gradient decides where they end.
+        adversary's loss at fixed φ, and what its answering back adds. The large product of the Hessian is in single
+        precision: it only steers the steps, while the gradient decides where they end.
         """
         gradient_z = _counted(state.probability - self.y, self.weight)
         curvature_z = _counted(state.probability * (1 - state.probability), self.weight)
         hessian = np.zeros((len(A), len(A)))
         responses: list[Array] = []
         for adversary, rows, fit, share in zip(self.adversaries, self.strata, state.fits, self.shares, strict=True):
-            slope, curvature, basis_slope = adversary.derivatives(fit)
-            asked = self._of(self.asked_weight, rows)
-            residual = _counted(fit.probability - adversary.truth, asked)
-            spread = _counted(fit.probability * (1 - fit.probability), asked) * slope
-            gradient_z[rows] -= adversary.counts_for @ (lambda_fair * residual * slope)
-            curvature_z[rows] -= lambda_fair * (adversary.counts_for @ (spread * slope + residual * curvature))
+            is_of_two = not isinstance(adversary, GroupAdversary)
+            cross: Any = 0
+            for part, basis in fit.bases:
+                slope, curvature, basis_slope = adversary.derivatives(fit.phi, fit.squashed[part], basis)
+                here = _moved(part, rows.start)
+                asked, p = self._of(self.asked_weight, here), fit.probability[:, part]
+                residual = _counted(p - adversary.truth[:, part], asked)
+                spread = _counted(p * (1 - p), asked) * slope
+                gradient_z[here] -= adversary.counts_for @ (lambda_fair * residual * slope)
+                curvature_z[here] -= lambda_fair * (adversary.counts_for @ (spread * slope + residual * curvature))
+                if is_of_two:
+                    cross = cross + A.products(basis_slope * residual + spread * basis, here)[None]
             if isinstance(adversary, GroupAdversary):
-                cross = adversary.cross(fit, A_fast[:, rows], asked) / self.n
-            else:
-                cross_z = basis_slope * residual + spread * fit.basis
-                cross = (cross_z @ A[:, rows].T)[None] / self.n
+                parts = ((part, A.fast(_moved(part, rows.start))) for part, _ in fit.bases)
+                cross = adversary.cross(fit, parts, self._of(self.asked_weight, rows))
+            cross = cross / self.n
             # fit.hessian is that of the stratum's mean loss, of which the objective holds its share.
             response: Array = -np.linalg.solve(share * fit.hessian, cross).astype(np.float64)
             for question, counts in enumerate(adversary.counts_for):
                 hessian -= lambda_fair * counts * cross[question].T @ response[question]
             responses.append(response)
-        weighted = A_fast * (curvature_z / self.n).astype(A_fast.dtype)
-        hessian += weighted @ A_fast.T
-        return NewtonTerms(
-            A @ (gradient_z / self.n), 0.5 * (hessian + hessian.T), tuple(responses), curvature_z / self.n
-        )
+        gradient, curvature_z = np.zeros(len(A)), curvature_z / self.n
+        gradient_z /= self.n
+        for rows in blocks(self.n):
+            fast = A.fast(rows)
+            hessian += (fast * curvature_z[rows].astype(fast.dtype)) @ fast.T
+            gradient += A.products(gradient_z[rows], rows)
+        return NewtonTerms(gradient, 0.5 * (hessian + hessian.T), tuple(responses), curvature_z)
+
+
+def _moved(rows: slice, by: int) -> slice:
+    """Rows of a stratum that begins there, as rows of all."""
+    return slice(rows.start + by, rows.stop + by)
 
 
 def _counted(values: Array, weight: Array | None) -> Array:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.covariance import ledoit_wolf_shrinkage
 
+from commod.datasets.blocks import blocks
 from commod.models.adversary import Array
 from commod.models.objective import ScoreObjective
 from commod.models.rescaler import acted_on
@@ -44,7 +45,7 @@ class TrainingData:
 
     def sorted_for(self, objective_by_label: bool) -> TrainingData:
         """All rows, in the order `ScoreObjective` wants."""
-        return self.take(ScoreObjective.order(self.y, by_label=objective_by_label))
+        return self if not objective_by_label else self.take(ScoreObjective.order(self.y, by_label=objective_by_label))
 
     def objective(self, weights: LossWeights) -> ScoreObjective:
         """The loss of these rows, sorted for it, as a function of their scores."""
@@ -118,5 +119,9 @@ def ratio_form(ratio_norm: Any, data: TrainingData, acts_on: str = "everybody") 
         form[0, 0] = 1.0
         form[1:, 1:] = precision * (d / np.trace(precision))
         return form
-    rows = np.vstack([np.ones(n), data.X.T])
-    return (rows * (instance_weights(ratio_norm, data) * acted_on(acts_on, data.logit) / n)) @ rows.T
+    weights = instance_weights(ratio_norm, data) * acted_on(acts_on, data.logit) / n
+    form = np.zeros((d + 1, d + 1))
+    for rows in blocks(n):
+        part = np.vstack([np.ones(rows.stop - rows.start), data.X[rows].T])
+        form += (part * weights[rows]) @ part.T
+    return form

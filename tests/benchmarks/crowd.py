@@ -295,21 +295,34 @@ async def at_rest(process, patience=60):
             return
 
 
-async def warm_up(address, process):
-    """One visitor, until the page is complete: a server that has just started compiles for some seconds."""
-    visitor = await Tab(address).open()
-    await visitor.until(lambda: visitor.finished > 0, 180)
-    await visitor.close()
-    await at_rest(process)
+async def warm_up(address, process, patience=60.0, data=("",)):
+    """A visitor for each of `data`, until the page is complete; then a while, for a server compiles and climbs."""
+    for name in data:
+        visitor = await Tab(address, query=name and f"data={name}").open()
+        await visitor.until(lambda visitor=visitor: visitor.finished > 0, 180)
+        await visitor.close()
+    await at_rest(process, patience)
 
 
-async def load(app, address, sessions, seconds, *, trouble=False, visit=True, patience=60.0, uploaders=0, process=None):
+async def load(
+    app,
+    address,
+    sessions,
+    seconds,
+    *,
+    trouble=False,
+    visit=True,
+    patience=60.0,
+    uploaders=0,
+    process=None,
+    ready=0.0,
+):
     """A crowd for some seconds; what was observed."""
     crowd = Crowd(app, slowness=max(1.0, sessions / USUAL))
     patience *= crowd.slowness
     process = process or server_of(address)
     if visit:
-        await warm_up(address, process)
+        await (warm_up(address, process, ready, sorted({*DATA})) if ready else warm_up(address, process))
     crowd.people = [Person(crowd, address, number) for number in range(sessions)]
     crowd.started = time.monotonic()
     watching = asyncio.create_task(watch(crowd, process))
@@ -386,6 +399,9 @@ def main():
     )
     parser.add_argument("--report", type=Path, help="write the figures into this file (Markdown)")
     parser.add_argument("--inputs", type=int, help="uploads to fuzz afterwards (with --report: 10000)")
+    parser.add_argument(
+        "--ready", type=float, default=0.0, help="seconds before, at most, since somebody has looked at each data set"
+    )
     parser.add_argument("--no-faults", action="store_true", help="nobody misbehaves")
     parser.add_argument("--behind-nginx", action="store_true", help="two app processes, and nobody misbehaves")
     parser.add_argument("--room", action="store_true", help="a class in a room, its board open")
@@ -407,7 +423,8 @@ def main():
     if arguments.behind_nginx:
         ours = run_behind_nginx(sessions, whole)
     else:
-        ours = run(Ours, sessions, whole, trouble=not arguments.no_faults, uploaders=uploaders)
+        beside = {"trouble": not arguments.no_faults, "uploaders": uploaders}
+        ours = run(Ours, sessions, whole, **beside, ready=arguments.ready)
     floor.append(run(Floor, sessions, half))
     verdict = judge(floor, ours, arguments.seconds, inputs)
     print(as_text(verdict))

@@ -78,17 +78,18 @@ LONGER = _swept((0.0, 1.0, 2.0, 3.0, 4.0, 6.0, 10.0), (0.0, 0.05))
 def short_sweeps(request):
     """COMMOD's sweep behind the trade-off: three models for all modules but those marked ``longer_sweeps``.
 
-    The tests of a module share what was trained.
+    Modules with the same sweep share what was trained.
     """
+    sweep = LONGER if request.node.get_closest_marker("longer_sweeps") else SHORT
     with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(METHODS, "commod", LONGER if request.node.get_closest_marker("longer_sweeps") else SHORT)
-        _forget_sweeps()
+        patch.setitem(METHODS, "commod", sweep)
+        if _kept_sweeps != [sweep]:
+            service.queue().forget(lambda key: key[0] == "sweep")
+            _kept_sweeps[:] = [sweep]
         yield
-        _forget_sweeps()
 
 
-def _forget_sweeps():
-    service.queue().forget(lambda key: key[0] == "sweep")
+_kept_sweeps = []
 
 
 @pytest.fixture(autouse=True, scope="module")

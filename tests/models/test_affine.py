@@ -47,10 +47,10 @@ def test_the_gradient_is_that_of_finite_differences(rows, by_label):
     theta = np.array([0.8, -0.2, 0.1, 0.3, 0.2, -0.1])
 
     def value(point):
-        return problem.terms(problem.objective.evaluate(point @ problem.A), point, 2.0)["objective"]
+        return problem.terms(problem.objective.evaluate(problem.A.scores(point)), point, 2.0)["objective"]
 
-    state = problem.objective.evaluate(theta @ problem.A)
-    newton = problem.objective.newton_terms(state, 2.0, problem.A, problem.A)
+    state = problem.objective.evaluate(problem.A.scores(theta))
+    newton = problem.objective.newton_terms(state, 2.0, problem.A)
     gradient = newton.gradient + problem.quadratic @ (theta - problem.identity)
     h = 1e-4
     numeric = [(value(theta + h * e) - value(theta - h * e)) / (2 * h) for e in np.eye(6)]
@@ -66,7 +66,7 @@ def test_the_solver_cannot_be_improved_on_by_a_general_optimiser(rows, by_label)
     start = np.concatenate([[fit.intercept], fit.coef, np.array([fit.shift_intercept, *fit.shift_coef]) / problem.unit])
 
     def loss(theta):
-        return problem.terms(problem.objective.evaluate(theta @ problem.A), theta, 1.5)["objective"]
+        return problem.terms(problem.objective.evaluate(problem.A.scores(theta)), theta, 1.5)["objective"]
 
     assert loss(start) == pytest.approx(found.terms["objective"], abs=1e-10)
     for begin in (start, problem.identity):
@@ -82,7 +82,7 @@ def test_without_its_shift_the_loss_is_that_of_the_ratio(rows):
     theta = np.array([0.7, 0.2, -0.1])
     wide = np.concatenate([theta, np.zeros(3)])
     # Not to the last digit: on some processors BLAS adds up a wider product in another order.
-    np.testing.assert_allclose(wide @ both.A, theta @ plain.A, rtol=1e-12)
+    np.testing.assert_allclose(both.A.scores(wide), plain.A.scores(theta), rtol=1e-12)
     for name in ("objective", "ratio_loss", "adversary_loss"):
         assert both.terms(both.start, wide, 2.0)[name] == pytest.approx(plain.terms(plain.start, theta, 2.0)[name])
     np.testing.assert_allclose(both.pull, plain.pull, rtol=1e-12)
@@ -95,7 +95,7 @@ def test_one_lambda_ratio_means_the_same_for_ratio_and_shift(rows):
     f = 1 / (1 + np.exp(-rows.logit))
     divergences = []
     for move in moves:
-        g = 1 / (1 + np.exp(-(move @ problem.A)))
+        g = 1 / (1 + np.exp(-(problem.A.scores(move))))
         divergences.append(np.mean(f * np.log(f / g) + (1 - f) * np.log((1 - f) / (1 - g))))
     assert divergences[0] == pytest.approx(divergences[1], rel=1e-2)
     costs = [problem.penalties(move) for move in moves]

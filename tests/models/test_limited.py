@@ -133,9 +133,7 @@ def test_the_gradient_is_that_of_finite_differences(acts_on, affine):
     def value(point):
         return problem.terms(problem.objective.evaluate(problem.scores(point)), point, 2.0)["objective"]
 
-    newton = problem.objective.newton_terms(
-        problem.objective.evaluate(problem.scores(theta)), 2.0, problem.A, problem.A
-    )
+    newton = problem.objective.newton_terms(problem.objective.evaluate(problem.scores(theta)), 2.0, problem.A)
     gradient = newton.gradient + problem.quadratic @ (theta - problem.identity)
     h = 1e-4
     numeric = [(value(theta + h * e) - value(theta - h * e)) / (2 * h) for e in np.eye(len(theta))]

@@ -36,7 +36,7 @@ def test_a_jump_promises_the_loss_against_the_adversary_as_it_stands(rows, by_la
     problem = LinearProblem(data, LossWeights(2.0, 0.05, 0.0, 0.0, by_label), ratio_form("identity", data))
     objective = problem.objective
     theta = np.array([0.8, 0.1, -0.2, 0.1])
-    state = problem.objective.evaluate(theta @ problem.A)
+    state = problem.objective.evaluate(problem.A.scores(theta))
 
     def fixed(z):
         """L_Y − 2·L_S of z, row by row, each adversary's weights held."""
@@ -57,9 +57,9 @@ def test_a_jump_promises_the_loss_against_the_adversary_as_it_stands(rows, by_la
         inside = data.X[:, column] == data.X[:, column].max()
         np.testing.assert_allclose(shift[~inside], 0, atol=1e-12)
         np.testing.assert_allclose(shift[inside], shift[inside][0])
-        assert gain == pytest.approx(fixed(theta @ problem.A) - fixed(moved @ problem.A), abs=1e-4)
+        assert gain == pytest.approx(fixed(problem.A.scores(theta)) - fixed(problem.A.scores(moved)), abs=1e-4)
         # The adversaries' answer can only raise the loss (but for their ridge, which is small).
-        answered = problem.objective.evaluate(moved @ problem.A).value(2.0)
+        answered = problem.objective.evaluate(problem.A.scores(moved)).value(2.0)
         assert state.value(2.0) - gain <= answered + 1e-3
 
 
@@ -90,7 +90,7 @@ def test_the_loss_of_the_model_is_the_one_of_its_path():
     weights = g._loss_weights(g.classes_)
     problem = LinearProblem(data, weights, ratio_form("identity", data))
     theta = np.concatenate([[g.intercept_], g.coef_.to_numpy()])
-    again = problem.terms(problem.objective.evaluate(theta @ problem.A), theta, 3.0)
+    again = problem.terms(problem.objective.evaluate(problem.A.scores(theta)), theta, 3.0)
     assert again["objective"] == pytest.approx(g.path_["objective"].iloc[-1], abs=1e-8)
 
 

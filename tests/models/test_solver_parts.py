@@ -11,6 +11,7 @@ from commod.models.adversary import ScoreAdversary, cross_entropy
 from commod.models.best_response import CLIMB_FEATURES, LinearProblem
 from commod.models.concepts import feature_distances, group_features, unit_concepts
 from commod.models.lasso import WIDE, lasso_step
+from commod.models.levers import Levers
 from commod.models.networks import ConceptNetwork, diversity_loss, sparsity_loss
 from commod.models.objective import ScoreObjective
 from commod.models.training import LossWeights, TrainingData, ratio_form
@@ -40,9 +41,10 @@ def test_adversary_is_the_ridge_logistic_regression_on_its_basis(rows):
     found = adversary.fit(z)
     # C = 1/(n·ridge); the constant is penalised too, so it enters as a column.
     oracle = LogisticRegression(C=1 / (len(z) * adversary.ridge), fit_intercept=False, tol=1e-10, max_iter=10_000)
-    oracle.fit(found.basis.T, s)
+    ((_, basis),) = found.bases
+    oracle.fit(basis.T, s)
     np.testing.assert_allclose(found.phi[0], oracle.coef_[0], atol=1e-3)
-    np.testing.assert_allclose(found.probability[0], oracle.predict_proba(found.basis.T)[:, 1], atol=1e-4)
+    np.testing.assert_allclose(found.probability[0], oracle.predict_proba(basis.T)[:, 1], atol=1e-4)
 
 
 @pytest.mark.parametrize("factor", [0.01, 1, 30, 1000])
@@ -58,7 +60,7 @@ def test_adversary_is_solved_from_any_start_at_any_scale(rows, factor):
 def test_basis_is_the_gaussian_bumps_it_says(rows):
     z, _, s = rows
     adversary = ScoreAdversary(s)
-    basis = adversary.fit(z).basis
+    ((_, basis),) = adversary.fit(z).bases
     t, centers = np.tanh(z / adversary.scale), np.linspace(-1, 1, adversary.n_centers)
     np.testing.assert_allclose(basis[1:], np.exp(-0.5 * ((t - centers[:, None]) / adversary.width) ** 2), atol=1e-12)
     assert (basis[0] == 1).all()
@@ -73,14 +75,15 @@ def test_gradient_and_hessian_are_those_of_the_solved_problem(rows, by_label, n_
     weight = rng.exponential(size=300) if weighted else None
     if n_groups > 2:
         s = rng.integers(-1, n_groups, 300).astype(float)  # some are not known
-    y, s, A = y[order], s[order], rng.normal(size=(3, 300)) * z[order]
+    y, s, levers = y[order], s[order], Levers(rng.normal(size=(300, 2)), [z[order]])
+    A = levers.of(slice(0, 300))
     objective = ScoreObjective(y, s, n_groups, weight, by_label=by_label)
     theta, lam = np.array([0.8, -0.3, 0.2]), 2.0
 
     def value(point):
         return objective.evaluate(point @ A).value(lam)
 
-    terms = objective.newton_terms(objective.evaluate(theta @ A), lam, A, A)
+    terms = objective.newton_terms(objective.evaluate(theta @ A), lam, levers)
     eye, h = np.eye(3), 1e-4
     numeric = [(value(theta + h * e) - value(theta - h * e)) / (2 * h) for e in eye]
     np.testing.assert_allclose(terms.gradient, numeric, atol=1e-6)
@@ -88,7 +91,7 @@ def test_gradient_and_hessian_are_those_of_the_solved_problem(rows, by_label, n_
     np.testing.assert_allclose(by_z, terms.gradient, atol=1e-10)
 
     def gradient(point):
-        return objective.newton_terms(objective.evaluate(point @ A), lam, A, A).gradient
+        return objective.newton_terms(objective.evaluate(point @ A), lam, levers).gradient
 
     numeric = [(gradient(theta + h * e) - gradient(theta - h * e)) / (2 * h) for e in eye]
     # Of more than two groups it is summed over bins of the score: it only steers.
@@ -235,7 +238,7 @@ def test_the_solver_cannot_be_improved_on_by_a_general_optimiser(rows):
     found = solve_linear(data, weights, "identity").path[-1]
 
     def loss(theta):
-        return problem.terms(problem.objective.evaluate(theta @ problem.A), theta, 1.5)["objective"]
+        return problem.terms(problem.objective.evaluate(problem.A.scores(theta)), theta, 1.5)["objective"]
 
     start = np.concatenate([[found.rescaler.intercept], found.rescaler.coef])
     better = minimize(loss, start, method="Nelder-Mead", options={"maxiter": 2000, "xatol": 1e-8, "fatol": 1e-12})

@@ -1,0 +1,29 @@
+"""Rows of a large table, some at a time: what is made of them on the way need not be as large as the table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+__all__ = ["WHOLE", "blocks", "mean_of"]
+
+# Up to so many rows are one block; more are taken so many at a time.
+WHOLE, BLOCK = 2**16, 2**13
+
+
+def blocks(n: int, size: int = BLOCK) -> Iterator[slice]:
+    """The rows 0 … n − 1 in their order, `size` at a time if they are too many to be taken all at once."""
+    size = n if n <= WHOLE else size
+    return (slice(first, min(first + size, n)) for first in range(0, n, max(size, 1)))
+
+
+def mean_of(
+    rows: np.ndarray, weight: np.ndarray | None = None, make: Callable[[np.ndarray], np.ndarray] = lambda part: part
+) -> np.ndarray:
+    """The mean of each column of what `make` makes of rows (n, d); with a `weight` (n,), weighted."""
+    total = np.zeros(rows.shape[1])
+    for part in blocks(len(rows)):
+        made = make(rows[part])
+        total += (made if weight is None else made * weight[part, None]).sum(axis=0)
+    return np.asarray(total / (len(rows) if weight is None else weight.sum()))
