@@ -2,25 +2,19 @@
 
 import pytest
 
-from tests.browsing import chromium, query, serve, settled
+from tests.browsing import chromium, query, settled
 
 pytestmark = pytest.mark.browser
 WHO, LAST = "Whose decisions change", "Post hoc or built in: SHAP beside COMMOD"
 
 
-@pytest.fixture(scope="module")
-def address():
-    with serve() as running:
-        yield running
-
-
 @pytest.fixture
-def page(address):
+def page(served):
     with chromium() as browser:
         page = browser.new_page(viewport={"width": 1366, "height": 768})
         page.problems = []
         page.on("pageerror", lambda error: page.problems.append(str(error)))
-        page.goto(f"{address}/?data=german")
+        page.goto(f"{served}/?data=german")
         settled(page)
         yield page
         assert not page.problems

@@ -14,7 +14,7 @@ from commod.dashboard.pages.explore import page as explore
 from commod.dashboard.pages.lesson import pictures as lesson
 from commod.dashboard.pages.what_if import accounts
 from commod.dashboard.server import paint_order
-from commod.experiments import checks, start
+from commod.experiments import checks, start, sweep
 from commod.experiments.refits import Refits
 from commod.models.competitors import METHODS
 
@@ -76,20 +76,22 @@ LONGER = _swept((0.0, 1.0, 2.0, 3.0, 4.0, 6.0, 10.0), (0.0, 0.05))
 
 @pytest.fixture(autouse=True, scope="module")
 def short_sweeps(request):
-    """COMMOD's sweep behind the trade-off: three models for all modules but those marked ``longer_sweeps``.
+    """COMMOD's sweep behind the trade-off has three models, that of every other method on Compare twelve.
 
-    Modules with the same sweep share what was trained.
+    In modules that are marked ``longer_sweeps`` it has more. Modules with the same sweeps share what was trained.
     """
-    sweep = LONGER if request.node.get_closest_marker("longer_sweeps") else SHORT
+    is_longer = request.node.get_closest_marker("longer_sweeps") is not None
     with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(METHODS, "commod", sweep)
-        if _kept_sweeps != [sweep]:
+        patch.setitem(METHODS, "commod", LONGER if is_longer else SHORT)
+        if not is_longer:
+            patch.setattr(sweep, "EFFORT", 12)
+        if _kept_sweeps != [is_longer]:
             service.queue().forget(lambda key: key[0] == "sweep")
-            _kept_sweeps[:] = [sweep]
+            _kept_sweeps[:] = [is_longer]
         yield
 
 
-_kept_sweeps = []
+_kept_sweeps = []  # whether those in the cache are the longer ones
 
 
 @pytest.fixture(autouse=True, scope="module")

@@ -2,7 +2,8 @@
 
 Models that differ in λ_fair climb the same ladder (`tasks.Step.line`). There is one for each λ_ratio and λ_concepts, so
 that all of a small data set are climbed in a minute or two of a core, the nearest to where somebody is first. Then
-every λ_fair of each is solved, which takes three to six: a new setting then takes a fifth of its time.
+every λ_fair of each is solved, which takes three to six: a new setting then takes a fifth of its time. Who opens the
+app some minutes before a class comes has it all.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from typing import Any
 import streamlit as st
 
 from commod.dashboard.jobs import service, tasks
-from commod.dashboard.jobs.scheduling import MOST_CLIMBED, WANTED, uses
+from commod.dashboard.jobs.scheduling import MOST_CLIMBED, QUIET, WANTED, uses
 from commod.dashboard.jobs.tasks import Task
 from commod.dashboard.state.settings import GRIDS, Settings
 
@@ -27,12 +28,17 @@ _log = logging.getLogger(__name__)
 
 
 class Climber:
-    """A thread that has one ladder climbed after the other, of what was on a screen in the last minutes."""
+    """Threads that have one ladder climbed after the other, of what was on a screen in the last minutes.
 
-    def __init__(self) -> None:
+    One always does. The others, which leave a process for whatever is asked for next, do while nobody has asked for
+    anything for a while.
+    """
+
+    def __init__(self, threads: int = 1) -> None:
         self._changed = Condition()
         self._wanted: OrderedDict[Settings, tuple[Iterator[Task], float]] = OrderedDict()
-        Thread(target=self._climb, name="climber", daemon=True).start()
+        for number in range(threads):
+            Thread(target=self._climb, args=(number == 0,), name=f"climber-{number}", daemon=True).start()
 
     def want(self, settings: Settings) -> None:
         """Somebody looks at a model: the ladders of all others on its data may be needed next."""
@@ -55,8 +61,10 @@ class Climber:
                         return about, climb
                 self._changed.wait()
 
-    def _climb(self) -> None:
+    def _climb(self, always: bool) -> None:
         while True:
+            while not always and service.queue().idle_for < QUIET:
+                time.sleep(QUIET / 4)
             about, climb = self._next()
             try:
                 with service.submit(climb) as ticket:
@@ -88,7 +96,7 @@ def lines_from(settings: Settings) -> Iterator[Settings]:
 
 @st.cache_resource(show_spinner=False)
 def _climber() -> Climber:
-    return Climber()
+    return Climber(max(1, service.queue().background - 1))
 
 
 def want_ladders(settings: Settings) -> None:

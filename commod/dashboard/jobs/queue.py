@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
@@ -257,6 +258,7 @@ class WorkQueue:
         self.cache = cache or ResultCache()
         self.finished = 0  # stages worked to their end, for tests and reports
         self.abandoned = 0
+        self._asked = time.monotonic()  # when somebody last did
         # Hundreds of jobs may wait: a change wakes one thread, which wakes the next if it finds work, and each looks
         # only at the first of every lane.
         lock = Lock()
@@ -284,6 +286,8 @@ class WorkQueue:
         It is not begun before the jobs of `after` have ended, and fails if one of them does.
         """
         with self._changed:
+            if stages[0].priority is not Priority.LADDERS:
+                self._asked = time.monotonic()
             job = self._jobs.get(key)
             if job is not None and self._is_more_urgent(stages, job):
                 if job.lane is not None:
@@ -309,6 +313,13 @@ class WorkQueue:
     def _is_more_urgent(stages: Sequence[Stage], job: _Job) -> bool:
         """Whether what was to be done ahead of anybody's asking is asked for now."""
         return job.stages[0].priority.is_ahead and not stages[0].priority.is_ahead
+
+    @property
+    def idle_for(self) -> float:
+        """Seconds for which nobody has asked for anything; 0 as long as something is at work that somebody did."""
+        with self._changed:
+            at_work = any(job.stage.priority is not Priority.LADDERS for job in self._jobs.values())
+            return 0.0 if at_work else time.monotonic() - self._asked
 
     @property
     def is_crowded(self) -> bool:

@@ -68,9 +68,10 @@ class Priority(IntEnum):
 REST = 0.3
 # Jobs that may stand in line ahead of anybody's asking: with so many, others are at work enough.
 MOST_AHEAD = 100
-# Sets of data of which all ladders are climbed, and seconds for which they are once nobody looks at them: who opens the
-# app a quarter of an hour before a class finds all of two sets climbed.
+# Sets of data of which all ladders are climbed, and seconds for which they are once nobody looks at them.
 MOST_CLIMBED, WANTED = 4, 900.0
+# Seconds without anybody's asking after which all processes but one climb.
+QUIET = 10.0
 # With more rows a training is mostly numpy's work, which leaves the interpreter to others: it is not counted as small.
 HEAVY_ROWS = 20_000
 

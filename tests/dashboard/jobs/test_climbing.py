@@ -2,6 +2,7 @@
 
 import os
 import sys
+import threading
 import time
 import types
 from dataclasses import replace
@@ -11,7 +12,7 @@ import pytest
 
 from commod.dashboard.jobs import checks, climbing, service, tasks
 from commod.dashboard.jobs.processes import WorkerProcess
-from commod.dashboard.jobs.queue import WorkQueue
+from commod.dashboard.jobs.queue import Stage, WorkQueue
 from commod.dashboard.jobs.results import climb, fit_on_ladder, fit_result, forget_warm_starts
 from commod.dashboard.jobs.scheduling import Kind, Priority
 from commod.dashboard.state.settings import GRIDS, defaults
@@ -179,3 +180,44 @@ def test_a_process_does_not_run_the_main_module_of_the_server(tmp_path, monkeypa
         assert worker._process.exitcode is None
     finally:
         worker.close()
+
+
+@pytest.fixture
+def climbs(monkeypatch):
+    """Climbs at work, which take until they are told to go on; three processes of the background."""
+    queue = WorkQueue(4, background=3)
+    monkeypatch.setattr(service, "queue", lambda: queue)
+    monkeypatch.setattr(climbing, "QUIET", 0.2)
+    at_work, go = [], threading.Event()
+
+    def climb(settings, lambda_fair, rungs, report):
+        at_work.append(settings)
+        go.wait(10)
+        return None, {}
+
+    monkeypatch.setattr(tasks.results, "climb", climb)
+    monkeypatch.setattr(climbing, "lines_from", lambda settings: iter([replace(settings, seed=s) for s in range(4)]))
+    yield at_work, queue
+    go.set()
+
+
+def test_all_processes_but_one_climb_once_nobody_has_asked_for_anything_for_a_while(climbs):
+    at_work, _ = climbs
+    climbing.Climber(2).want(SETTINGS)
+    wait_until(lambda: len(at_work) == 2)
+    time.sleep(0.3)
+    assert len(at_work) == 2
+
+
+def test_while_somebody_waits_one_process_climbs(climbs):
+    at_work, queue = climbs
+    asked = threading.Event()
+    with queue.submit("asked for", Stage(lambda report: asked.wait(10))):
+        climbing.Climber(2).want(SETTINGS)
+        wait_until(lambda: at_work)
+        time.sleep(0.5)
+        assert len(at_work) == 1
+        assert queue.idle_for == 0.0
+        asked.set()
+    wait_until(lambda: queue.idle_for > 0.2)
+    wait_until(lambda: len(at_work) == 2)
