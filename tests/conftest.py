@@ -24,7 +24,6 @@ gc.disable()
 LONGEST = (
     "test_browser.py",
     "test_hand.py",
-    "test_below.py",
     "test_crowd.py",
     "test_pages.py",
     "test_behaviour.py",
@@ -40,7 +39,7 @@ LONGEST = (
 )
 
 # Files that go to one process together, since they share a running app (`served`), or a sweep (`tests.fitting.swept`).
-TOGETHER = (("test_browser.py", "test_hand.py", "test_below.py", "test_crowd.py"), ("test_limits.py", "test_match.py"))
+TOGETHER = (("test_browser.py", "test_hand.py", "test_crowd.py"), ("test_limits.py", "test_match.py"))
 
 
 def pytest_collection_modifyitems(items):

@@ -2,19 +2,25 @@
 
 import pytest
 
-from tests.browsing import chromium, query, settled
+from tests.browsing import chromium, query, serve, settled
 
 pytestmark = pytest.mark.browser
 WHO, LAST = "Whose decisions change", "Post hoc or built in: SHAP beside COMMOD"
 
 
+@pytest.fixture(scope="module")
+def address():
+    with serve() as running:
+        yield running
+
+
 @pytest.fixture
-def page(served):
+def page(address):
     with chromium() as browser:
         page = browser.new_page(viewport={"width": 1366, "height": 768})
         page.problems = []
         page.on("pageerror", lambda error: page.problems.append(str(error)))
-        page.goto(f"{served}/?data=german")
+        page.goto(f"{address}/?data=german")
         settled(page)
         yield page
         assert not page.problems
