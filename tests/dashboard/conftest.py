@@ -83,8 +83,7 @@ def short_sweeps(request):
     is_longer = request.node.get_closest_marker("longer_sweeps") is not None
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(METHODS, "commod", LONGER if is_longer else SHORT)
-        if not is_longer:
-            patch.setattr(sweep, "EFFORT", 12)
+        patch.setattr(sweep, "EFFORT", 12)
         if _kept_sweeps != [is_longer]:
             service.queue().forget(lambda key: key[0] == "sweep")
             _kept_sweeps[:] = [is_longer]

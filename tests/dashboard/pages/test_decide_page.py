@@ -282,7 +282,7 @@ def test_what_is_signed_is_a_record_that_verifies(signed):
     assert set(record["signature"]["rejected"]) == {
         "f, as it is",
         "COMMOD (λ_fair 4, λ_ratio 0.05)",
-        "Oracle ROC (margin 0.1537)",
+        "Oracle ROC (margin 0.165)",
     }
     assert record["signature"]["rejected"]["f, as it is"] == "fails: a P-Rule of 0.5 or more"
     assert {each["requirement"]: each["verdict"] for each in record["verdicts"]}["worse_off"] == "fail"
