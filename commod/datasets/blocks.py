@@ -12,9 +12,9 @@ __all__ = ["WHOLE", "blocks", "mean_of"]
 WHOLE, BLOCK = 2**16, 2**13
 
 
-def blocks(n: int, size: int = BLOCK) -> Iterator[slice]:
-    """The rows 0 … n − 1 in their order, `size` at a time if they are too many to be taken all at once."""
-    size = n if n <= WHOLE else size
+def blocks(n: int, size: int | None = None) -> Iterator[slice]:
+    """The rows 0 … n − 1 in their order, `size` (or `BLOCK`) at a time if they are too many to be taken all at once."""
+    size = n if n <= WHOLE else size or BLOCK
     return (slice(first, min(first + size, n)) for first in range(0, n, max(size, 1)))
 
 

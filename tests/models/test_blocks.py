@@ -42,6 +42,7 @@ def test_blocks_are_all_rows_in_their_order(small_blocks):
     assert [*blocks.blocks(0)] == []
     assert [*blocks.blocks(1000)] == [slice(0, 1000)]
     small_blocks()
+    assert [*blocks.blocks(1000)] == [*blocks.blocks(1000, 64)]
     cut = [*blocks.blocks(1000, 64)]
     assert np.array_equal(np.concatenate([np.arange(1000)[rows] for rows in cut]), np.arange(1000))
     assert max(rows.stop - rows.start for rows in cut) == 64

@@ -49,7 +49,7 @@ class Climber:
             self._wanted.move_to_end(about)
             while len(self._wanted) > MOST_CLIMBED:
                 self._wanted.popitem(last=False)
-            self._changed.notify()
+            self._changed.notify_all()
 
     def _next(self) -> tuple[Settings, Task]:
         """The next climb of what was wanted last, and what that is about; waits until there is one."""
