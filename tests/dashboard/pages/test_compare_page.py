@@ -18,6 +18,7 @@ from commod.dashboard.pages.your_data import page as your_data
 from commod.dashboard.state.settings import Settings, defaults
 from commod.dashboard.views.methods import USUAL
 from commod.datasets.example import example_table
+from commod.experiments import sweep
 from commod.experiments.printed import METHOD_ROWS
 from commod.experiments.sweep import lines_of
 from commod.models.competitors import FAMILIES, METHODS, available_methods
@@ -212,6 +213,7 @@ def test_the_command_for_own_data_gives_the_points_of_the_page(monkeypatch, tmp_
     odd = example_table().rename(columns=ODD)
     odd["it's the group"] = odd["it's the group"].map({"A": "- A -", "B": "ß"})
     monkeypatch.setattr(your_data, "example_table", lambda: odd)
+    monkeypatch.setattr(sweep, "EFFORT", 36)  # as the command has it
     app = run("pages/your_data.py")
     for label in ("Open it here", "Use these data"):
         fine(next(button for button in app.button if button.label == label).click().run())
