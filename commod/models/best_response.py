@@ -92,7 +92,7 @@ class LinearProblem:
             none = np.zeros_like(form)
             form = np.block([[form, none], [none, form]])
         self.X = data.X
-        self._data, self._lever = data, lever
+        self._lever, self._sensitive = lever, data.sensitive
         self.form = form
         self.quadratic = 2.0 * (weights.ratio * form + RIDGE * np.eye(len(form)))
         self.identity = np.eye(len(form))[0]
@@ -106,7 +106,7 @@ class LinearProblem:
     @cached_property
     def levels(self) -> Levels:
         """Where else to look for a lower loss; where the ladder is climbed on a sample, only that is asked for its."""
-        return Levels(self.X, self._lever, self.objective, self._data.sensitive)
+        return Levels(self.X, self._lever, self.objective, self._sensitive)
 
     def scores(self, theta: Array) -> Array:
         """z, the logit of g, of every row."""

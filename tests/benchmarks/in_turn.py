@@ -48,7 +48,7 @@ def crowd_figures(root, environment, sessions, seconds):
 def alone_figures(root, environment, moves):
     """Median waits of one person with a mouse, in milliseconds."""
     found = {}
-    environment = BY_ITSELF | {"COMMOD_WARM_UP": "1"} | environment
+    environment = latency.USUAL | environment
     with serve("app.py", environment=environment, root=root) as address, chromium() as browser:
         for data in ("law_school", "compas"):
             query = f"?data={data}"

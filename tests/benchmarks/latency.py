@@ -13,7 +13,7 @@ from urllib.parse import urlencode
 
 from commod.dashboard.state.link import to_link
 from commod.dashboard.state.settings import GRIDS, defaults
-from tests.benchmarks.crowd import warm_up
+from tests.benchmarks.crowd import BY_ITSELF, warm_up
 from tests.benchmarks.faults import server_of
 from tests.browsing import chromium, serve, settled, still
 
@@ -34,7 +34,7 @@ WATCH = """
 }
 """
 NAMES = ("law_school", "compas")
-USUAL = {"COMMOD_WARM_UP": "1", "COMMOD_PROCESSES": "", "COMMOD_REFITS": "", "COMMOD_WITHOUT": ""}
+USUAL = BY_ITSELF | {"COMMOD_WARM_UP": "1"}
 
 
 def move(page, share):

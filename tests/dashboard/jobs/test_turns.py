@@ -9,6 +9,7 @@ from commod.dashboard.jobs import turns, wait
 from commod.dashboard.jobs.made_once import made_once
 from commod.dashboard.jobs.queue import Stage, WorkQueue
 from commod.dashboard.jobs.scheduling import DRAWING
+from tests.waiting import wait_until
 
 
 def at_once(count, work):
@@ -53,10 +54,7 @@ def in_line(monkeypatch):
     def start(name, draw):
         thread = threading.Thread(target=draw, args=(name,), name=name)
         thread.start()
-        until = time.monotonic() + 10
-        while name not in standing:
-            assert time.monotonic() < until, f"{name} never stood in line"
-            time.sleep(0.01)
+        wait_until(lambda: name in standing)
         return thread
 
     start.no_longer_wanted = unwanted.add
