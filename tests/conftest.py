@@ -3,6 +3,11 @@ import os
 from tempfile import TemporaryDirectory
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+# A busy machine draws examples slowly: that is no error.
+settings.register_profile("suite", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("suite")
 
 # One thread per process, before numpy is imported: the suite runs in as many processes as there are cores.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -18,6 +23,15 @@ os.environ.setdefault("COMMOD_PROCESSES", "0")  # processes that compute apart h
 
 # Until all tests are found nothing is thrown away, and it takes an eighth less without looking for what might be.
 gc.disable()
+
+
+def pytest_addoption(parser):
+    parser.addoption("--update-snapshots", action="store_true", help="write tests/snapshots again (see there)")
+
+
+@pytest.fixture(scope="session")
+def updates_snapshots(pytestconfig):
+    return pytestconfig.getoption("--update-snapshots")
 
 
 def pytest_collection_modifyitems(items):
