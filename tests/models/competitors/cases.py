@@ -15,7 +15,7 @@ AWARE = [name for name in COMPETITORS if METHODS[name].needs_sensitive]
 BLIND = [name for name in COMPETITORS if not METHODS[name].needs_sensitive]
 EDITORS = [name for name in COMPETITORS if METHODS[name].edits]
 
-# A value of each knob at which decisions change, and what makes a fit quick: enough for the interface, not for fairness.
+# A value of each knob at which decisions change, and what makes a fit quick: for the interface, not for fairness.
 FAIR = {
     "commod": (4.0, {}),
     "adv_debias": (1.0, {"epochs": 2, "pretrain_epochs": 1, "batch_size": 64, "width": 20, "learning_rate": 1e-2}),
