@@ -42,7 +42,7 @@ def with_faults(folder, source):
     script = (ROOT / "app.py").read_text()
     start = script.index("import streamlit")
     (folder / "app.py").write_text(script[:start] + source + script[start:])
-    (folder / "pages").symlink_to(ROOT / "pages")
+    shutil.copytree(ROOT / "pages", folder / "pages")  # Windows makes no links
     return folder / "app.py"
 
 
