@@ -162,6 +162,12 @@ class Ticket:
         """Whether the place was not given up."""
         return self._held
 
+    def listen(self, heard: Callable[[], None]) -> None:
+        """Call `heard`, from any thread, whenever a stage is done or the job ends; until the place is given up."""
+        self._job.bells.discard(self._bell)
+        self._bell = _Callback(heard)
+        self._job.bells.add(self._bell)
+
     def has(self, stage: int = -1) -> bool:
         """Whether a stage is done, the last one by default, or the job has failed."""
         return self._job.error is not None or len(self._job.results) > stage % len(self._job.stages)
@@ -213,6 +219,18 @@ class Ticket:
         if not isinstance(job.error, Exception):
             raise RuntimeError("The work was cut short.") from job.error
         raise job.error
+
+
+class _Callback(Event):
+    """An event that calls a function when it is set."""
+
+    def __init__(self, heard: Callable[[], None]) -> None:
+        super().__init__()
+        self._heard = heard
+
+    def set(self) -> None:
+        super().set()
+        self._heard()
 
 
 class WorkQueue:

@@ -11,7 +11,7 @@ from commod.dashboard.streamlit_internals import is_known_session
 
 RETRY_SECONDS = 60
 # In an address that is not a page's. Pages that are open go on asking for these.
-NOT_PAGES = {"_stcore", "static", "media", "component", "vendor"}
+NOT_PAGES = {"_stcore", "static", "media", "component", "vendor", "model"}
 # Who comes back to a session that is known may go beyond the bound by this share of it: a network that is gone for a
 # moment must not cost anybody the place.
 FOR_THOSE_WHO_COME_BACK = 0.25

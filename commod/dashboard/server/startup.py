@@ -12,6 +12,9 @@ from typing import Any
 
 import streamlit as st
 from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
 
 from commod.dashboard.jobs.scheduling import uses
 from commod.dashboard.rooms import bounds, sweep
@@ -40,6 +43,8 @@ from commod.dashboard.streamlit_internals import (
     wake_loop_once,
 )
 
+# Where a browser asks for the first picture of a model.
+MODEL_PATH = "/model"
 # Between two looks at sessions whose time is over and at what was left out of the log.
 LOOK_SECONDS = 5.0
 # Of these looks every such one is for rooms whose time is over, too.
@@ -82,6 +87,7 @@ def server_options(load: str) -> dict[str, Any]:
 
     return {
         "lifespan": lifespan,
+        "routes": [Route(MODEL_PATH, _model, methods=["GET"])],
         "middleware": [
             Middleware(SecurityHeaders),
             Middleware(Gate, sessions=sessions, of_an_address=of_an_address),
@@ -90,6 +96,19 @@ def server_options(load: str) -> dict[str, Any]:
             Middleware(OwnFiles),
         ],
     }
+
+
+def model_address() -> str:
+    """Where the page finds the route of the first picture."""
+    base = str(st.get_option("server.baseUrlPath") or "").strip("/")
+    return f"/{base}{MODEL_PATH}" if base else MODEL_PATH
+
+
+async def _model(request: Request) -> Response:
+    """Answer by a module that is loaded with the first page."""
+    from commod.dashboard.server.model_route import answer
+
+    return await answer(request)
 
 
 async def _look_after(kept: KeptSessions, limit: LogLimit) -> None:
