@@ -23,7 +23,7 @@ gc.disable()
 # Files that take longest, in this order: they are begun first, so that none is left over for one process at the end.
 LONGEST = (
     "test_browser.py",
-    "test_hand.py",
+    "test_picture.py",
     "test_crowd.py",
     "test_pages.py",
     "test_behaviour.py",
@@ -39,7 +39,7 @@ LONGEST = (
 )
 
 # Files that go to one process together, since they share a running app (`served`), or a sweep (`tests.fitting.swept`).
-TOGETHER = (("test_browser.py", "test_hand.py", "test_crowd.py"), ("test_limits.py", "test_match.py"))
+TOGETHER = (("test_browser.py", "test_picture.py", "test_crowd.py"), ("test_limits.py", "test_match.py"))
 
 
 def pytest_collection_modifyitems(items):

@@ -143,6 +143,7 @@ class Picture {
     this.status.textContent = "";
     if (picture === this.shown) return;
     this.shown = picture;
+    this.box.dataset.setting = picture.text.setting;
     const { figures, intervals, groups, verdict } = picture.text;
     figures.forEach((text, i) => {
       this.values[i].value.textContent = text;
