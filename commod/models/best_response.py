@@ -58,6 +58,8 @@ SLACK = 0.002
 MIN_GAIN = 1e-6
 # A start is given up once Newton's next step, this many times over, would not get below the best loss known.
 PATIENCE = 1.5
+# More than rounding can add to a loss.
+ROUNDING = 1e-9
 
 
 def rungs_below(lambda_fair: float) -> list[float]:
@@ -273,19 +275,21 @@ def solve_linear(
     elif stages:
         stages.append((problem, weights.fair, tol))
     first_far = next((rung for rung in rungs if rung >= FAR), None)
+    state = None  # at the point, where the search has left it
     for step, (stage, rung, stage_tol) in enumerate(stages, start=1):
         key = (rung, stage_tol, stage is problem)
         if key in known:
-            point = known[key]
+            point, state = known[key], None
         else:
 
             def report(terms: Terms, step: int = step) -> bool:
                 return callback is not None and bool(callback(step, len(stages), terms))
 
-            point = point if stage is slope else warm_start.widened(point)
-            point = _better_than_f(stage, _newton(stage, point, rung, stage_tol, report), rung)
+            if stage is not slope:
+                point, state = warm_start.widened(point), None
+            point = _better_than_f(stage, _newton(stage, point, rung, stage_tol, report, state=state), rung)
             if stage is slope:
-                point = _lowest(stage, point, rung, stage_tol, report, far=rung == first_far)
+                point, state = _lowest(stage, point, rung, stage_tol, report, far=rung == first_far)
             if not point.stopped:
                 known[key] = point
         solution.history.extend({"step": step, **terms} for terms in point.steps)
@@ -319,12 +323,16 @@ def _lowest(
     report: Callable[[Terms], bool],
     *,
     far: bool,
-) -> _Point:
-    """The lowest minimum that the search finds from this one, round by round until one finds nothing lower."""
+) -> tuple[_Point, ScoreState | None]:
+    """The lowest minimum that the search finds from this one, round by round until one finds nothing lower.
+
+    With the score terms there, if they were looked at.
+    """
     for round_ in range(MAX_ROUNDS):
         if point.stopped:
             break
-        starts = _most_promising(problem, point, lambda_fair)
+        state = problem.objective.evaluate(problem.scores(point.theta), point.phis)
+        starts = _most_promising(problem, point, state, lambda_fair)
         if far and round_ == 0:
             starts.append(replace(point, theta=FAR_START * problem.identity))
         best = point
@@ -333,16 +341,15 @@ def _lowest(
             if found.terms["objective"] < best.terms["objective"] - MIN_GAIN:
                 best = replace(found, steps=point.steps + found.steps, n_iter=point.n_iter + found.n_iter)
             if found.stopped:
-                return replace(best, stopped=True)
+                return replace(best, stopped=True), None
         if best is point:
-            break
+            return point, state
         point = best
-    return point
+    return point, None
 
 
-def _most_promising(problem: LinearProblem, point: _Point, lambda_fair: float) -> list[_Point]:
+def _most_promising(problem: LinearProblem, point: _Point, state: ScoreState, lambda_fair: float) -> list[_Point]:
     """Where the jump leads that promises the lowest loss; empty if none promises anything."""
-    state = problem.objective.evaluate(problem.scores(point.theta), point.phis)
     here = point.terms["objective"] - state.value(lambda_fair)
     jumps = problem.levels.jumps(state, lambda_fair, problem.ratio(point.theta))
     rises = problem.penalties_after(point.theta, jumps) - here - jumps.gain
@@ -359,12 +366,14 @@ def _newton(
     report: Callable[[Terms], bool],
     *,
     beat: float | None = None,
+    state: ScoreState | None = None,
 ) -> _Point:
     """Proximal Newton with backtracking at one λ_fair; given up where it will not end below `beat`."""
     theta = start.theta
     steps: list[Terms] = []
-    # Evaluated anew also where the last stage had it: a path resumed from memory then goes on to the last digit alike.
-    state = problem.objective.evaluate(problem.scores(theta), start.phis)
+    # Evaluated anew even if the last stage's steps had it: a path resumed from memory then goes on to the last digit
+    # alike.
+    state = state or problem.objective.evaluate(problem.scores(theta), start.phis)
     terms = problem.terms(state, theta, lambda_fair)
 
     def here(n_iter: int, *, converged: bool = True, stopped: bool = False) -> _Point:
@@ -385,12 +394,18 @@ def _newton(
         size = 1.0
         while True:
             trial = goal if size == 1.0 else theta + size * move
-            # The adversaries' weights, moved along as their own optimality conditions say, are their next start.
-            answers = zip(state.fits, newton.responses, strict=True)
-            starts = tuple(fit.phi + response @ (size * move) for fit, response in answers)
-            trial_state = problem.objective.evaluate(problem.scores(trial), starts)
-            trial_terms = problem.terms(trial_state, trial, lambda_fair)
-            descended = trial_terms["objective"] <= terms["objective"] + 1e-4 * size * drop
+            most = terms["objective"] + 1e-4 * size * drop
+            z = problem.scores(trial)
+            label = problem.objective.label_loss(z)
+            least = label[0] - lambda_fair * problem.objective.ceiling + problem.penalties(trial)
+            descended = least <= most + ROUNDING
+            if descended:  # not ruled out, whatever the adversaries answer
+                # Their weights, moved along as their own optimality conditions say, are their next start.
+                answers = zip(state.fits, newton.responses, strict=True)
+                starts = tuple(fit.phi + response @ (size * move) for fit, response in answers)
+                trial_state = problem.objective.evaluate(z, starts, label)
+                trial_terms = problem.terms(trial_state, trial, lambda_fair)
+                descended = trial_terms["objective"] <= most
             if descended or size < 1e-6:
                 break
             size /= 2
