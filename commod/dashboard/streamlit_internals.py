@@ -240,52 +240,12 @@ def forget_widgets(held: str) -> None:
         del st.session_state[key]
 
 
-# The top of the page comes into sight, and its heading is read out: Streamlit stays where it was.
-TO_TOP = (
-    "{ const main = document.querySelector('[data-testid=\"stMain\"]'), heading = main && main.querySelector('h1');"
-    "if (heading) { heading.tabIndex = -1; heading.focus({preventScroll: true}); main.scrollTo(0, 0); } }"
+_FILES = Path(__file__).parent / "views" / "browser"
+# Scripts that pages run in the browser. The Content-Security-Policy names them by their hash (server/headers.py).
+TO_TOP, ON_EVERY_PAGE, TO_HINT, SAY_ALOUD = (
+    (_FILES / f"{name}.js").read_text() for name in ("to_top", "on_every_page", "to_hint", "say_aloud")
 )
-
-# Streamlit adds an entry to the browser's history whenever the address changes, and Back would lead to the same page
-# again: what is changed on a page takes the place of its entry. And who reads the page out is told its language.
-ON_EVERY_PAGE = (
-    "if (!history.oneEntryAPage) { history.oneEntryAPage = true; const push = history.pushState.bind(history);"
-    "history.pushState = (state, unused, url) => new URL(url, location).pathname === location.pathname"
-    " ? history.replaceState(state, unused, url) : push(state, unused, url); }"
-    "document.documentElement.lang = document.querySelector('[data-language]').dataset.language;"
-)
-
-# The hint of the tour comes into sight, and is read out with its first button in focus.
-TO_HINT = (
-    "{ const hint = document.querySelector('.st-key-tour_hint'), button = hint && hint.querySelector('button');"
-    "if (button) { hint.scrollIntoView({block: 'center'}); button.focus({preventScroll: true}); } }"
-)
-
-# What has happened in a room is read out once. Streamlit puts new elements in the place of old ones, and a screen
-# reader speaks of a change only in an element that was there before: this one outlives them.
-SAY_ALOUD = (
-    "{ let live = document.getElementById('commod-aloud'); const said = document.querySelector('[data-aloud]');"
-    "if (!live) { live = document.createElement('div'); live.id = 'commod-aloud'; live.setAttribute('role', 'status');"
-    "live.setAttribute('aria-live', 'polite'); live.style.cssText ="
-    "'position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)'; document.body.append(live); }"
-    "if (said && live.textContent !== said.dataset.aloud) { live.textContent = said.dataset.aloud; } }"
-)
-
-# For the keyboard: Streamlit only tints links and the buttons over a chart when they are in focus, and hides the button
-# that closes the sidebar from all who cannot point at it. For the eye: its white text on the dark theme's blue is hard
-# to read, and it does not break long words of code in a table.
-STYLE = """
-<style>
-[data-testid="stElementContainer"]:has(> .stHtml > :is([data-language], [data-aloud])) { display: none; }
-[data-testid="stTopNavLink"]:focus-visible,
-[data-testid="stPageLink-NavLink"]:focus-visible,
-[data-testid="stBaseButton-elementToolbar"]:focus-visible,
-[data-testid="stMain"]:focus-visible { outline: 2px solid currentColor; outline-offset: -2px; }
-[data-testid="stSidebar"] [data-testid="stSidebarCollapseButton"] { visibility: visible; }
-[data-testid="stMain"] td code { overflow-wrap: anywhere; white-space: normal; }
-[data-testid="stApp"] button[kind^="primary"]:enabled { color: light-dark(white, black); }
-</style>
-"""
+STYLE = f"<style>{(_FILES / 'page.css').read_text()}</style>"
 
 
 # ---- sessions that may come back ----

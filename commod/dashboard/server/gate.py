@@ -8,6 +8,8 @@ from contextlib import suppress
 from ipaddress import IPv6Address, ip_address
 from typing import Any
 
+from starlette.responses import HTMLResponse, PlainTextResponse
+
 from commod.dashboard.streamlit_internals import is_known_session
 
 # Open sessions, unless COMMOD_MAX_SESSIONS says otherwise. docs/benchmarks.md says what 200 get on two cores.
@@ -29,12 +31,7 @@ _PAGE = """<!DOCTYPE html>
 <style>body {{ font: 1.1rem/1.5 sans-serif; max-width: 40rem; margin: 15vh auto; padding: 0 1rem; }}</style></head>
 <body><h1>COMMOD Explorer</h1><p>{sentence}</p><p>This page tries again by itself.</p></body></html>
 """
-_HEADERS = [
-    (b"content-type", b"text/html; charset=utf-8"),
-    (b"retry-after", str(RETRY_SECONDS).encode()),
-    (b"cache-control", b"no-store"),
-    (b"connection", b"close"),
-]
+_HEADERS = {"retry-after": str(RETRY_SECONDS), "cache-control": "no-store", "connection": "close"}
 
 
 def most_sessions() -> int:
@@ -105,10 +102,10 @@ class Gate:
         if scope["type"] == "websocket":
             await self._session(scope, receive, send)
         elif scope["type"] == "http" and _is_metrics(scope) and os.environ.get("COMMOD_METRICS") != "1":
-            await _answer(send, 404, b"Not Found", [(b"content-type", b"text/plain")])
+            await PlainTextResponse("Not Found", 404)(scope, receive, send)
         elif scope["type"] == "http" and _is_page(scope) and (sentence := self._refusal(scope)):
-            page = _PAGE.format(sentence=sentence, seconds=RETRY_SECONDS).encode()
-            await _answer(send, 503, page, _HEADERS)
+            page = _PAGE.format(sentence=sentence, seconds=RETRY_SECONDS)
+            await HTMLResponse(page, 503, _HEADERS)(scope, receive, send)
         else:
             await self.app(scope, receive, send)
 
@@ -131,11 +128,6 @@ class Gate:
         finally:
             self.open_from[network] -= 1
             self.open_from += Counter()  # drops addresses without sessions
-
-
-async def _answer(send: Any, status: int, body: bytes, headers: Any) -> None:
-    await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": body})
 
 
 def _network(scope: Any) -> str:
