@@ -71,7 +71,7 @@ def middle(box):
 
 
 def slider(page, name):
-    return page.locator(f".st-key-set_{name}")
+    return page.locator(f"[class*='st-key-set_{name}']")  # whatever its revision
 
 
 def value(page, name):

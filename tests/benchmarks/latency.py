@@ -61,11 +61,15 @@ ASKED = {
 MOST_TRAINED = 50.0  # milliseconds of a drag along trained settings
 
 
+def thumb_of(page, name):
+    return page.locator(f"[class*='st-key-set_{name}'] input[type=range]")
+
+
 def box_of(page, name):
     """The slider's thumb, its left end and its width, in pixels."""
-    thumb = page.locator(f".st-key-set_{name} input[type=range], .st-key-set input[type=range]").first
+    thumb = thumb_of(page, name)
     handle = thumb.locator("xpath=ancestor::div[1]").bounding_box()
-    track = page.locator(f".st-key-set_{name}").first.bounding_box()
+    track = page.locator(f"[class*='st-key-set_{name}']").bounding_box()
     return handle["x"] + handle["width"] / 2, handle["y"] + handle["height"] / 2, track
 
 
@@ -81,7 +85,7 @@ def release(page, share, name="lambda_fair"):
     page.mouse.down()
     page.mouse.move(track["x"] + share * track["width"], y, steps=3)
     page.mouse.up()
-    value = page.locator(f".st-key-set_{name} input[type=range]").first.get_attribute("aria-valuetext")
+    value = thumb_of(page, name).get_attribute("aria-valuetext")
     drawn = wait_until(lambda: picture_of(page, name, value), seconds=30)
     still(page)
     return max(0.0, drawn[2] - noted(page, "released")[-1][2])

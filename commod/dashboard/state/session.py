@@ -23,7 +23,7 @@ from commod.dashboard.state.settings import (
     offered,
     sound_data,
 )
-from commod.dashboard.streamlit_internals import forget_widgets
+from commod.dashboard.streamlit_internals import forget_widgets, media, this_session
 from commod.dashboard.text.language import FIRST, LANGUAGES
 from commod.datasets import Task, load_task
 from commod.decisions import Requirements
@@ -55,6 +55,7 @@ class Session:
     future: list[Settings] = field(default_factory=list)  # to be done again
     tried: dict[Settings, dict[str, float]] = field(default_factory=dict)  # models and their figures, oldest first
     last_good: Any = None  # the last result that could be shown
+    revisions: dict[str, int] = field(default_factory=dict)  # of controls whose value the app itself has changed
 
 
 def _from_link() -> Session:
@@ -123,16 +124,25 @@ def enter(page: str) -> None:
     """Called first on every page: a widget of another page must not be taken for one of this."""
     if st.session_state.get(_PAGE) != page:
         forget_widgets(HELD)
+        media.forget(this_session())
         st.session_state[_PAGE] = page
         state().stage = None
 
 
 def widget_key(name: str) -> str:
-    """Key of the widget that edits a field of the settings, its value set from the current setting if it has none."""
-    key = f"set_{name}"
-    if key not in st.session_state:
-        st.session_state[key] = CONTROLS[name].to_widget(getattr(current(), name))
-    return key
+    """Key of the widget that edits a field of the settings.
+
+    It ends in a revision number once the app itself has changed the value: a new key is a new widget, which starts at
+    `widget_value`. Browsers always receive that value with the widget. One that is written into ``st.session_state``
+    instead is sent only once, and lost if another run starts before it arrives.
+    """
+    revision = state().revisions.get(name, 0)
+    return f"set_{name}_{revision}" if revision else f"set_{name}"
+
+
+def widget_value(name: str) -> Any:
+    """Value at which that widget starts: the current setting."""
+    return CONTROLS[name].to_widget(getattr(current(), name))
 
 
 def _move(settings: Settings) -> None:
@@ -143,12 +153,10 @@ def _move(settings: Settings) -> None:
     else:
         here.stage = settings
     here.notices = []
-    for name, control in CONTROLS.items():
-        key = f"set_{name}"
-        # Without its key a widget takes the new value when it is drawn, be it now or later; one that is set while the
-        # widget is not drawn would not reach the browser. Where nothing changes, the browser need not build it anew.
-        if key in st.session_state and st.session_state[key] != control.to_widget(getattr(settings, name)):
-            del st.session_state[key]
+    for name in CONTROLS:  # a widget that shows the right value stays as it is, with the focus
+        key = widget_key(name)
+        if key in st.session_state and st.session_state[key] != widget_value(name):
+            here.revisions[name] = here.revisions.get(name, 0) + 1
 
 
 def go_to(settings: Settings) -> None:
@@ -206,7 +214,7 @@ def change(name: str) -> None:
     here = current()
     # A message may bring more than one move, where a slow server has skipped a run: take them all, or `_move` would set
     # back the others before their callbacks are called. Something that no widget offers is a forged message.
-    shown = {other: st.session_state.get(f"set_{other}") for other in CONTROLS}
+    shown = {other: st.session_state.get(widget_key(other)) for other in CONTROLS}
     moved: dict[str, Any] = {
         other: CONTROLS[other].from_widget(value, here.task_name)
         for other, value in shown.items()

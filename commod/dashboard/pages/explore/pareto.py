@@ -107,6 +107,7 @@ def draw_pareto(result: FitResult, line: list[FitResult], sweep: Sweep | None) -
         "View of the trade-off",
         list(views),
         format_func=lambda name: say_declared(views[name]),
+        default=session.widget_value("view"),
         key=session.widget_key("view"),
         on_change=session.change,
         args=("view",),
