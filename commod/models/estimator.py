@@ -294,7 +294,7 @@ class Commod(EditedModel):
                 )
                 solution = self._solve(replace(data, X=few), weights, ratio_norm, callback, warm_start)
                 solution = solution.spread(columns, len(origins))
-            reading = read_concepts(solution, distances, self._names(encoder), self.n_concepts)
+            reading = read_concepts(solution, distances, self._names(encoder), self.n_concepts, warm_start.derive)
 
         # Nothing above touches a fitted attribute: a fit that fails or is interrupted leaves the old model whole.
         self.classes_ = given.classes
