@@ -202,8 +202,8 @@ class WarmStart:
     Every fit passes the same rungs, so a second λ_fair need not solve them again, nor another number of concepts at
     the same λ_fair anything: it plays no part here. Pass one (empty) object to several fits that differ in these two
     only; each then gives exactly what it would give alone. An object that does not match the data or the setting is
-    filled anew. What depends on the rows alone (their encoding) is kept as long as the same object is passed as X,
-    which must not be changed meanwhile.
+    filled anew. What depends on the rows alone (their encoding) is kept as long as the same objects are passed as X, y
+    and so on, which must not be changed meanwhile.
 
     Parameters
     ----------
