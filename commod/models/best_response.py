@@ -19,6 +19,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from commod.datasets.blocks import blocks
 from commod.models.adversary import Array
@@ -171,14 +172,38 @@ class _Point:
 Rung = tuple[float, float, bool]
 
 
+@dataclass(frozen=True)
+class _Ladder:
+    """What is solved along λ_fair: on all rows, and on those few (and few features) that the rungs are solved on."""
+
+    made_for: tuple[TrainingData, LossWeights, Any]
+    problem: LinearProblem
+    slope: LinearProblem
+    columns: NDArray[np.intp]  # features of the slope
+    rungs: dict[Rung, _Point]
+
+    def fits(self, data: TrainingData, weights: LossWeights, ratio_norm: Any) -> bool:
+        """Whether it was made for these data and this setting, λ_fair apart."""
+        known, at, norm = self.made_for
+        same_setting = replace(at, fair=0.0) == replace(weights, fair=0.0) and np.array_equal(norm, ratio_norm)
+        return same_setting and known.equals(data)
+
+    def widened(self, point: _Point) -> _Point:
+        """A point of the slope as one of the whole problem: features that the slope left out have no weight."""
+        blocks = point.theta.reshape(-1, self.slope.width)
+        theta = np.zeros((len(blocks), self.problem.width))
+        theta[:, 0], theta[:, 1 + self.columns] = blocks[:, 0], blocks[:, 1:]
+        return replace(point, theta=theta.ravel())
+
+
 class WarmStart:
     """The way up the ladder on one data set at one setting of everything but λ_fair, remembered rung by rung.
 
     Every fit passes the same rungs, so a second λ_fair need not solve them again, nor another number of concepts at
     the same λ_fair anything: it plays no part here. Pass one (empty) object to several fits that differ in these two
     only; each then gives exactly what it would give alone. An object that does not match the data or the setting is
-    filled anew. What depends on the rows alone (their encoding) is kept as long as the same object is passed as X,
-    which must not be changed meanwhile.
+    filled anew. What depends on the rows alone (their encoding) is kept as long as the same objects are passed as X, y
+    and so on, which must not be changed meanwhile.
 
     Parameters
     ----------
@@ -191,7 +216,7 @@ class WarmStart:
 
     def __init__(self, rungs: Mapping[Rung, _Point] | None = None, *, beside: WarmStart | None = None) -> None:
         self.rungs: dict[Rung, _Point] = dict(rungs or {})
-        self._made_for: tuple[TrainingData, LossWeights, Any] | None = None
+        self._ladder: _Ladder | None = None
         self._derived: dict[str, tuple[tuple[Any, ...], Any]] = {} if beside is None else beside._derived
 
     def derive(self, name: str, sources: tuple[Any, ...], make: Callable[[], Any]) -> Any:
@@ -202,37 +227,36 @@ class WarmStart:
             self._derived[name] = known
         return known[1]
 
-    def prepare(self, data: TrainingData, weights: LossWeights, ratio_norm: Any) -> None:
-        """Make ready for a fit: keep what was solved if it was on these data at this setting."""
-        if self._made_for is not None:
-            known, at, norm = self._made_for
-            same_setting = replace(at, fair=0.0) == replace(weights, fair=0.0) and np.array_equal(norm, ratio_norm)
-            if same_setting and known.equals(data):
-                return
-            self.rungs = {}
-        form = ratio_form(ratio_norm, data, weights.acts_on)
-        unit = shift_unit(data, weights.acts_on) if weights.affine else 0.0
-        self.problem = LinearProblem(data.sorted_for(weights.by_label), weights, form, unit)
-        few = data  # what the ladder is solved on
-        self.columns = np.arange(data.X.shape[1])
-        if len(data.y) > CLIMB_ROWS:
-            few = data.take(np.sort(np.random.default_rng(0).permutation(len(data.y))[:CLIMB_ROWS]))
-        if len(self.columns) > CLIMB_FEATURES:
-            self.columns = np.sort(np.argsort(-self.problem.pull, kind="stable")[:CLIMB_FEATURES])
-            few = replace(few, X=few.X[:, self.columns])
-            kept = np.append(0, 1 + self.columns)
-            form = form[np.ix_(kept, kept)]
-        self.slope = self.problem
-        if few is not data:
-            self.slope = LinearProblem(few.sorted_for(weights.by_label), weights, form, unit)
-        self._made_for = (data, weights, ratio_norm)
+    def ladder(self, data: TrainingData, weights: LossWeights, ratio_norm: Any) -> _Ladder:
+        """What to solve, with what was solved if it was on these data at this setting.
 
-    def widened(self, point: _Point) -> _Point:
-        """A point of the ladder as one of the whole problem: features that the ladder left out have no weight."""
-        blocks = point.theta.reshape(-1, self.slope.width)
-        theta = np.zeros((len(blocks), self.problem.width))
-        theta[:, 0], theta[:, 1 + self.columns] = blocks[:, 0], blocks[:, 1:]
-        return replace(point, theta=theta.ravel())
+        Put in place whole: another thread has either the old one or the new one, never a mixture.
+        """
+        ladder = self._ladder
+        if ladder is None or not ladder.fits(data, weights, ratio_norm):
+            rungs = self.rungs if ladder is None else {}
+            ladder = self._ladder = _made_ladder(data, weights, ratio_norm, rungs)
+            self.rungs = rungs
+        return ladder
+
+
+def _made_ladder(
+    data: TrainingData, weights: LossWeights, ratio_norm: Any, rungs: dict[Rung, _Point]
+) -> _Ladder:
+    form = ratio_form(ratio_norm, data, weights.acts_on)
+    unit = shift_unit(data, weights.acts_on) if weights.affine else 0.0
+    problem = slope = LinearProblem(data.sorted_for(weights.by_label), weights, form, unit)
+    few, columns = data, np.arange(data.X.shape[1])
+    if len(data.y) > CLIMB_ROWS:
+        few = data.take(np.sort(np.random.default_rng(0).permutation(len(data.y))[:CLIMB_ROWS]))
+    if len(columns) > CLIMB_FEATURES:
+        columns = np.sort(np.argsort(-problem.pull, kind="stable")[:CLIMB_FEATURES])
+        few = replace(few, X=few.X[:, columns])
+        kept = np.append(0, 1 + columns)
+        form = form[np.ix_(kept, kept)]
+    if few is not data:
+        slope = LinearProblem(few.sorted_for(weights.by_label), weights, form, unit)
+    return _Ladder((data, weights, ratio_norm), problem, slope, columns, rungs)
 
 
 def solve_linear(
@@ -259,13 +283,12 @@ def solve_linear(
     warm_start : WarmStart
         What earlier fits on these data have solved.
     """
-    warm_start = warm_start or WarmStart()
-    warm_start.prepare(data, weights, ratio_norm)
-    problem, slope, known = warm_start.problem, warm_start.slope, warm_start.rungs
+    ladder = (warm_start or WarmStart()).ladder(data, weights, ratio_norm)
+    problem, slope, known = ladder.problem, ladder.slope, ladder.rungs
     solution = Solution(pull=problem.pull)
     start = tuple(fit.phi for fit in problem.start.fits)
     point = _Point(slope.identity, start, problem.terms(problem.start, problem.identity, 0.0))
-    _append(solution, problem, warm_start.widened(point))
+    _append(solution, problem, ladder.widened(point))
     # (problem, λ_fair, tolerance): up the ladder, and the target once more on all rows if the ladder was on a sample.
     tol = max(tol, WIDE_TOL) if problem.width > WIDE else tol
     rungs = rungs_below(weights.fair)
@@ -286,7 +309,7 @@ def solve_linear(
                 return callback is not None and bool(callback(step, len(stages), terms))
 
             if stage is not slope:
-                point, state = warm_start.widened(point), None
+                point, state = ladder.widened(point), None
             point = _better_than_f(stage, _newton(stage, point, rung, stage_tol, report, state=state), rung)
             if stage is slope:
                 point, state = _lowest(stage, point, rung, stage_tol, report, far=rung == first_far)
@@ -295,7 +318,7 @@ def solve_linear(
         solution.history.extend({"step": step, **terms} for terms in point.steps)
         if len(solution.path) > 1 and solution.path[-1].terms["lambda_fair"] == rung:
             solution.path.pop()  # the target, solved on the sample before
-        _append(solution, problem, warm_start.widened(point) if stage is slope else point)
+        _append(solution, problem, ladder.widened(point) if stage is slope else point)
         solution.stopped = point.stopped
         if solution.stopped:
             break
