@@ -5,7 +5,7 @@ import pytest
 from tests.browsing import chromium, metric, still
 
 pytestmark = pytest.mark.browser
-SLIDER = "[class*='st-key-set_lambda_fair']"  # whatever its revision
+SLIDER = ".st-key-set_lambda_fair"
 LINE = ".st-key-pareto path[aria-label^='Every λ_fair']"
 FRONTIER = ".st-key-pareto path[aria-label^='Frontier of a sweep']"
 KNOWN = 25  # values of the slider
