@@ -378,7 +378,7 @@ def test_the_lesson_turns_its_pages(open_page):
     page.get_by_role("spinbutton").fill("40")
     page.get_by_role("button", name="This is my guess").click()
     # It had been at 4, and was put to 3 while it was not drawn.
-    slid = page.locator("[class*='st-key-set_lambda_fair']").get_by_role("slider")
+    slid = page.locator(".st-key-set_lambda_fair").get_by_role("slider")
     slid.wait_for()
     assert slid.get_attribute("aria-valuetext") == "3"
     slid.press("End")

@@ -1,13 +1,12 @@
 """What all tests of pages go without: SHAP, COMMOD's long sweep, a hundred refits, and what is trained ahead."""
 
 import functools
-import re
 from dataclasses import replace
 
 import pandas as pd
 import pytest
 from streamlit.components.v2 import manifest_scanner
-from streamlit.testing.v1 import element_tree, local_script_runner
+from streamlit.testing.v1 import local_script_runner
 
 from commod.dashboard.jobs import checks as jobs_checks
 from commod.dashboard.jobs import service
@@ -26,20 +25,6 @@ def one_look_at_the_installed_packages():
     with pytest.MonkeyPatch.context() as patch:
         scan = functools.cache(manifest_scanner.scan_component_manifests)
         patch.setattr(manifest_scanner, "scan_component_manifests", scan)
-        yield
-
-
-@pytest.fixture(autouse=True, scope="session")
-def controls_by_name():
-    """``app.selectbox(key="set_f")`` finds the control of f whatever its revision (`session.widget_key`)."""
-    find = element_tree.ElementList.__call__
-
-    def find_control(elements, key):
-        found = [one for one in elements if re.fullmatch(rf"{re.escape(key)}_\d+", getattr(one, "key", None) or "")]
-        return found[0] if key.startswith("set_") and found else find(elements, key)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(element_tree.ElementList, "__call__", find_control)
         yield
 
 

@@ -55,7 +55,6 @@ class Session:
     future: list[Settings] = field(default_factory=list)  # to be done again
     tried: dict[Settings, dict[str, float]] = field(default_factory=dict)  # models and their figures, oldest first
     last_good: Any = None  # the last result that could be shown
-    revisions: dict[str, int] = field(default_factory=dict)  # of controls whose value the app itself has changed
 
 
 def _from_link() -> Session:
@@ -130,18 +129,19 @@ def enter(page: str) -> None:
 
 
 def widget_key(name: str) -> str:
-    """Key of the widget that edits a field of the settings.
-
-    It ends in a revision number once the app itself has changed the value: a new key is a new widget, which starts at
-    `widget_value`. Browsers always receive that value with the widget. One that is written into ``st.session_state``
-    instead is sent only once, and lost if another run starts before it arrives.
-    """
-    revision = state().revisions.get(name, 0)
-    return f"set_{name}_{revision}" if revision else f"set_{name}"
+    """Key of the widget that edits a field of the settings; a new value of the app's own reaches the browser by it."""
+    key = f"set_{name}"
+    if key not in st.session_state:
+        st.session_state[key] = widget_value(name)
+    return key
 
 
 def widget_value(name: str) -> Any:
-    """Value at which that widget starts: the current setting."""
+    """Default of that widget, which is the current setting.
+
+    Browsers receive it in every run. What is written into ``st.session_state`` they receive once, and not at all if
+    another run begins before it is sent: the widget would show its first option, and the session take it over.
+    """
     return CONTROLS[name].to_widget(getattr(current(), name))
 
 
@@ -153,10 +153,12 @@ def _move(settings: Settings) -> None:
     else:
         here.stage = settings
     here.notices = []
-    for name in CONTROLS:  # a widget that shows the right value stays as it is, with the focus
-        key = widget_key(name)
+    for name in CONTROLS:
+        key = f"set_{name}"
+        # Without its key, a widget takes the new value when it is drawn, now or later. A widget that shows the right
+        # value stays as it is.
         if key in st.session_state and st.session_state[key] != widget_value(name):
-            here.revisions[name] = here.revisions.get(name, 0) + 1
+            del st.session_state[key]
 
 
 def go_to(settings: Settings) -> None:
@@ -214,7 +216,7 @@ def change(name: str) -> None:
     here = current()
     # A message may bring more than one move, where a slow server has skipped a run: take them all, or `_move` would set
     # back the others before their callbacks are called. Something that no widget offers is a forged message.
-    shown = {other: st.session_state.get(widget_key(other)) for other in CONTROLS}
+    shown = {other: st.session_state.get(f"set_{other}") for other in CONTROLS}
     moved: dict[str, Any] = {
         other: CONTROLS[other].from_widget(value, here.task_name)
         for other, value in shown.items()
