@@ -85,7 +85,7 @@ def main():
     arguments = parser.parse_args()
     with (
         serve("tests/benchmarks/floor_app.py") as floor,
-        serve(environment=USUAL | {"COMMOD_WITHOUT": "ahead"}) as ours,  # or no setting would be new
+        serve(environment=USUAL | {"COMMOD_PREFETCH": "paths"}) as ours,  # or no setting would be new
     ):
         if arguments.ready:
             asyncio.run(warm_up(ours, server_of(ours), arguments.ready, NAMES))

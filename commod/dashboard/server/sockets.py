@@ -9,8 +9,6 @@ from contextlib import asynccontextmanager, suppress
 from stat import S_ISSOCK
 from typing import Any
 
-from commod.dashboard.jobs.scheduling import uses
-
 
 @asynccontextmanager
 async def send_at_once(_: Any) -> AsyncIterator[None]:
@@ -20,7 +18,7 @@ async def send_at_once(_: Any) -> AsyncIterator[None]:
     message back until the browser has acknowledged the one before, which it takes 40 ms to do. What is set on a socket
     that listens holds for the connections that it accepts.
     """
-    for number in _open_sockets() if uses("no_delay") else ():
+    for number in _open_sockets():
         with socket.socket(fileno=os.dup(number)) as found:
             tcp = found.family in (socket.AF_INET, socket.AF_INET6) and found.type == socket.SOCK_STREAM
             if tcp and found.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN):

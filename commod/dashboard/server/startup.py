@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from importlib import import_module
@@ -13,7 +14,6 @@ from typing import Any
 import streamlit as st
 from starlette.middleware import Middleware
 
-from commod.dashboard.jobs.scheduling import uses
 from commod.dashboard.rooms import bounds, sweep
 from commod.dashboard.server import capacity
 from commod.dashboard.server.browser import BrowserCookie
@@ -55,11 +55,10 @@ def server_options(load: str) -> dict[str, Any]:
     bounds()
     ignore_pages_folder()
     let_runs_end()
-    if uses("long_runs"):
+    if os.environ.get("COMMOD_TELL_ALL_RUNS") != "1":  # browser tests wait for short runs, too
         tell_of_long_runs_only()
     tell_values_until_known()
-    if uses("together"):
-        hand_over_together()
+    hand_over_together()
     make_theme_once()
     descriptors = capacity.raise_descriptor_limit()
     sessions, of_an_address = capacity.most_sessions(descriptors), capacity.most_sessions_of_an_address()
@@ -72,8 +71,7 @@ def server_options(load: str) -> dict[str, Any]:
         kept = KeptSessions(sessions, float(st.get_option("server.disconnectedSessionTTL")))
         keep_disconnected_in(kept)
         accept_few_at_once(capacity.ACCEPTED_AT_ONCE)
-        if uses("one_wake"):
-            wake_loop_once(asyncio.get_running_loop())
+        wake_loop_once(asyncio.get_running_loop())
         Thread(target=_load, args=(load,), name="load", daemon=True).start()
         looking = asyncio.create_task(_look_after(kept, limit_logs()))
         async with send_at_once(app):

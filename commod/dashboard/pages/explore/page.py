@@ -9,7 +9,7 @@ import streamlit as st
 from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.fitted import FitResult
 from commod.dashboard.jobs.service import submit
-from commod.dashboard.jobs.wait import Pending, draw_pending, wait_a_moment
+from commod.dashboard.jobs.wait import Pending, draw_pending
 from commod.dashboard.pages.explore import target, tour
 from commod.dashboard.pages.explore.ahead import begin_ahead
 from commod.dashboard.pages.explore.cost import begin_cost
@@ -17,7 +17,7 @@ from commod.dashboard.pages.explore.groups import draw_groups
 from commod.dashboard.pages.explore.pareto import begin_sweep, draw_pareto, known_sweep
 from commod.dashboard.pages.explore.share import share
 from commod.dashboard.pages.explore.trouble import begin_trouble
-from commod.dashboard.server.paint_order import deferred_paint, first_paint, let_browser_draw
+from commod.dashboard.server.paint_order import deferred_paint, first_paint
 from commod.dashboard.state import session
 from commod.dashboard.state.settings import Settings
 from commod.dashboard.text.escape import escape_markdown
@@ -48,7 +48,7 @@ def show() -> None:
         target.arrive()
         settings = session.current()
     with submit(tasks.fit(settings)) as training:
-        quick = wait_a_moment(training) and not training.failed
+        quick = training.has(0) and not training.failed
         if not quick:
             _draw_top(top, left)
             controls.sidebar(elsewhere=IN_SIGHT)
@@ -60,7 +60,6 @@ def show() -> None:
         with first_paint(), right:
             line, sweep = known_line(result.settings), known_sweep(settings)
             draw_table = draw_pareto(result, line, sweep)
-        let_browser_draw()
         with first_paint():
             if quick:
                 _draw_top(top, left)
