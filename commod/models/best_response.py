@@ -240,9 +240,7 @@ class WarmStart:
         return ladder
 
 
-def _made_ladder(
-    data: TrainingData, weights: LossWeights, ratio_norm: Any, rungs: dict[Rung, _Point]
-) -> _Ladder:
+def _made_ladder(data: TrainingData, weights: LossWeights, ratio_norm: Any, rungs: dict[Rung, _Point]) -> _Ladder:
     form = ratio_form(ratio_norm, data, weights.acts_on)
     unit = shift_unit(data, weights.acts_on) if weights.affine else 0.0
     problem = slope = LinearProblem(data.sorted_for(weights.by_label), weights, form, unit)

@@ -48,7 +48,7 @@ DATA = ("law_school", "law_school", "compas")
 PAUSE = (2.0, 4.0)
 EVERY = 5.0  # seconds between two looks at the memory
 # As many processes and refits as the server takes by itself, and all pieces of its scheduling.
-BY_ITSELF = {"COMMOD_PROCESSES": "", "COMMOD_REFITS": "", "COMMOD_WITHOUT": ""}
+BY_ITSELF = {"COMMOD_PROCESSES": "", "COMMOD_REFITS": "", "COMMOD_PREFETCH": ""}
 
 
 class Ours:

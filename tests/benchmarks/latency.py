@@ -51,7 +51,7 @@ WATCH = """
 }
 """
 NAMES = ("law_school", "compas")
-USUAL = BY_ITSELF | {"COMMOD_WARM_UP": "1", "COMMOD_WITHOUT": "ahead"}
+USUAL = BY_ITSELF | {"COMMOD_WARM_UP": "1", "COMMOD_PREFETCH": "paths"}
 # Times the floor app's release to picture that are asked for, by data set where that differs.
 ASKED = {
     "released, new": 2.0,

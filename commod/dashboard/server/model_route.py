@@ -105,8 +105,6 @@ async def _answer(request: Request, browser: str | None, visitor: _Visitor) -> R
     if language not in LANGUAGES:
         raise ValueError(f"The language has to be one of {', '.join(LANGUAGES)}.")
     settings = settings_of_link(parameters, _owned(parameters.get("data", ""), browser))
-    if not tasks.is_prepared(settings.scene()):
-        return _refused(409, "The base model of these data is not trained yet. Open the page Explore first.")
     stage = 1 if parameters.get("wait") == "complete" else 0
     ticket = service.submit(tasks.fit(settings))
     visitor.let_go()

@@ -8,7 +8,7 @@ from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.fitted import FitResult
 from commod.dashboard.jobs.queue import Ticket
 from commod.dashboard.jobs.service import submit
-from commod.dashboard.jobs.wait import wait, wait_a_moment
+from commod.dashboard.jobs.wait import wait
 from commod.dashboard.state import session
 from commod.dashboard.state.settings import Settings, limits_in_words
 from commod.dashboard.text.escape import escape_markdown
@@ -50,7 +50,6 @@ def current_model() -> FitResult:
     """The model of the sliders, with the sidebar beside it; the page ends here if there is none."""
     settings = session.current()
     with submit(tasks.fit(settings)) as training:
-        wait_a_moment(training)
         controls.sidebar()
         controls.notices()
         result = train(settings, training)

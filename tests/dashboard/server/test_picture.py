@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from commod import evaluate
-from commod.dashboard.jobs import results
+from commod.dashboard.jobs.tasks import fit_result
 from commod.dashboard.server.picture import SCHEMA, names_of, picture_of
 from commod.dashboard.state.link import from_link
 from commod.dashboard.state.settings import defaults
@@ -17,7 +17,7 @@ from commod.metrics.figures import CRITERIA
 @pytest.fixture(scope="module", params=[("law_school", "", 3.0), ("compas", "race", 4.0), ("law_school", "", 0.0)])
 def result(request):
     data, groups, lambda_fair = request.param
-    return results.fit_result(replace(defaults(data, groups), lambda_fair=lambda_fair))
+    return fit_result(replace(defaults(data, groups), lambda_fair=lambda_fair))
 
 
 def test_figures_and_intervals_are_those_of_evaluate(result):
@@ -78,7 +78,7 @@ def test_it_is_small_and_has_words_for_everything_it_shows(result, language):
 
 
 def test_a_figure_that_is_not_defined_is_null_and_not_nan():
-    result = results.fit_result(defaults("law_school"))
+    result = fit_result(defaults("law_school"))
     result.path.loc[len(result.path) - 1, "p_rule"] = np.nan
     picture = picture_of(result, "en", complete=False)
     assert picture["point"]["fairness"] is None

@@ -157,13 +157,13 @@ def known_line(settings: Settings) -> list[FitResult]:
 
 def known_sweep(settings: Settings) -> Sweep | None:
     """COMMOD's sweep behind the trade-off, if it is there."""
-    found: Sweep | None = get(tasks.sweep("commod", settings))
+    found: Sweep | None = get(tasks.sweep(settings, "commod"))
     return found
 
 
 def begin_sweep(settings: Settings) -> Pending | None:
     """COMMOD's sweep behind the trade-off; when it is there the page is drawn anew, all else being in the cache."""
-    task = tasks.sweep("commod", settings)
+    task = tasks.sweep(settings, "commod")
     return None if get(task) is not None else Pending(submit(task), lambda _: st.rerun())
 
 
