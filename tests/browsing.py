@@ -29,8 +29,13 @@ CHROMIUM_FLAGS = [
 
 
 # A server that computes in processes, as users have it. They do not give way to the rest of the machine, which in a run
-# of all tests is never at rest, and climb no ladders, which would keep it from that for minutes.
-WITH_PROCESSES = {"COMMOD_PROCESSES": "1", "COMMOD_WITHOUT": "idle_class,near,long_runs,ladders"}
+# of all tests is never at rest, and precompute no paths, which would keep it from that for minutes.
+WITH_PROCESSES = {
+    "COMMOD_PROCESSES": "1",
+    "COMMOD_IDLE_CLASS": "0",
+    "COMMOD_PREFETCH": "line",
+    "COMMOD_TELL_ALL_RUNS": "1",
+}
 
 
 def chromium_path():
@@ -40,7 +45,7 @@ def chromium_path():
 def with_faults(folder, source):
     """The script of the app with `source` run before it, written into `folder`."""
     script = (ROOT / "app.py").read_text()
-    start = script.index("import streamlit")
+    start = script.index("from starlette")
     (folder / "app.py").write_text(script[:start] + source + script[start:])
     shutil.copytree(ROOT / "pages", folder / "pages")  # Windows makes no links
     return folder / "app.py"
@@ -68,12 +73,12 @@ def wait_until_healthy(address, server, log=None):
 def serve(script="app.py", environment=None, root=ROOT, log=None):
     """Start Streamlit on a free port of loopback; yields its address.
 
-    Unless the `environment` says otherwise, SHAP is not compiled and no ladder climbed ahead, and browsers are told of
+    Unless the `environment` says otherwise, SHAP is not compiled and no path precomputed, and browsers are told of
     short runs, too, so that `settled` and `rerun` hear of them. What it writes goes to the file `log`, if there is one.
     """
     command = [sys.executable, "-m", "streamlit", "run", str(root / script)]
     quick = {"OMP_NUM_THREADS": "1", "COMMOD_WARM_UP": "0", "COMMOD_PROCESSES": "0", "COMMOD_REFITS": "2"}
-    quick["COMMOD_WITHOUT"] = "long_runs,ladders"
+    quick |= {"COMMOD_TELL_ALL_RUNS": "1", "COMMOD_PREFETCH": "line"}
     paths = os.pathsep.join([str((root / script).parent), str(root)])
     env = {**os.environ, "PYTHONPATH": paths, **quick, **(environment or {})}
     with running(command, root, env, log) as (address, _):

@@ -31,7 +31,7 @@ if not hasattr(DeltaGenerator, "quick_empty"):
     DeltaGenerator.empty = _empty
     streamlit.empty = streamlit._main.empty
 
-    from commod.dashboard.jobs import checks
+    from commod.dashboard.jobs import tasks
 
     def slowly(compute):
         def computed(*arguments, **options):
@@ -39,7 +39,8 @@ if not hasattr(DeltaGenerator, "quick_empty"):
             return compute(*arguments, **options)
         return computed
 
-    checks.merit, checks.refits_of_model = slowly(checks.merit), slowly(checks.refits_of_model)
+    for computed in (tasks.merit, tasks.refits_of_model):
+        computed.function = slowly(computed.function)
 """
 # Pages that wait for something before they draw it; at λ_fair 0 there is nothing for SHAP, which takes its time.
 WAITING = (

@@ -19,13 +19,13 @@ SECRET = "swordfish-5f2c9e"
 FAULTS = """
 import os, time
 from pathlib import Path
-from commod.dashboard.jobs import results as _compute
+from commod.dashboard.jobs import tasks as _compute
 from commod.dashboard.pages.explore import page as _explore
 
 if not hasattr(_compute, "sound_fit"):
-    _compute.sound_fit, _explore.sound_changes = _compute.fit_result, _explore.draw_changes
+    _compute.sound_fit, _explore.sound_changes = _compute.train_model, _explore.draw_changes
 
-    def _fit(settings, report):
+    def _fit(scene, settings, path, report):
         if settings.seed == 14:
             mark = Path(os.environ["MARKS"]) / f"{settings.lambda_fair:g}"
             mark.write_text("begun")
@@ -38,14 +38,14 @@ if not hasattr(_compute, "sound_fit"):
         wrong = {15: RuntimeError, 16: MemoryError, 17: SystemExit}.get(settings.seed)
         if wrong is not None:
             raise wrong(os.environ["FAKE_SECRET"] + __file__)
-        return _compute.sound_fit(settings, report)
+        return _compute.sound_fit(scene, settings, path, report)
 
     def _changes(result):
         if result.settings.seed == 13:
             raise RuntimeError(os.environ["FAKE_SECRET"] + __file__)
         return _explore.sound_changes(result)
 
-    _compute.fit_result, _explore.draw_changes = _fit, _changes
+    _compute.train_model, _explore.draw_changes = _fit, _changes
     _explore.begin_shap = _explore.begin_sweep = lambda _: None  # which take their time
 """
 

@@ -36,7 +36,7 @@ WITHOUT_STREAMLIT = [
     "jobs/cache.py",
     "jobs/processes.py",
     "jobs/queue.py",
-    "jobs/results.py",
+    "jobs/computation.py",
     "jobs/scheduling.py",
     "jobs/tasks.py",
     "pages/lesson/notes.py",

@@ -13,7 +13,7 @@ import time
 from dataclasses import replace
 from math import inf
 
-from commod.dashboard.jobs import checks, results
+from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.queue import Stage, WorkQueue
 from commod.dashboard.jobs.scheduling import Priority
 from commod.dashboard.jobs.tasks import PART
@@ -25,9 +25,7 @@ from tests.browsing import serve
 PATIENCE = 40.0
 PAUSE = 1.0  # of one person alone, once all parts are there
 PARTS = ("tree", "SHAP", "sweep", "refits, first answer", "refits, all")
-# All that is measured stands far down: a browser that is there would have it drawn.
 USUAL = {
-    "COMMOD_WITHOUT": "near",
     "COMMOD_PROCESSES": "",
     "COMMOD_REFITS": "",
     "COMMOD_BACKGROUND": "",
@@ -129,31 +127,31 @@ def tell(found):
 def measured(data="law_school"):
     """Seconds of a core of each job behind a move to a new setting: name to (priority, seconds each, how many)."""
     settings = defaults(data)
-    result = results.fit_result(settings)
-    results.shap_comparison(result)
+    result = tasks.fit_result(settings)
+    tasks.shap.compute(result)
 
     def seconds(function, *arguments):
         started = time.process_time()
         function(*arguments)
         return time.process_time() - started
 
-    parts = -(-checks.n_refits(result.scene) // PART)
-    refit = seconds(checks.some_refits, result, 0, PART, None)
+    parts = -(-tasks.n_refits(result.scene) // PART)
+    refit = seconds(tasks.some_refits, result, 0, PART, None)
     other = replace(settings, lambda_ratio=GRIDS["lambda_ratio"][-1])
     return {
-        "tree": (Priority.EXPLAIN, seconds(results.tree_of_changes, result, settings.depth), 1),
-        "SHAP": (Priority.BACKGROUND, seconds(results.shap_comparison, result), 1),
-        "merit": (Priority.BACKGROUND, seconds(checks.merit, result), 1),
-        "sweep": (Priority.BACKGROUND, seconds(results.sweep, settings.scene(), settings.fairness, "commod"), 1),
+        "tree": (Priority.EXPLAIN, seconds(tasks.tree.compute, result, settings.depth), 1),
+        "SHAP": (Priority.BACKGROUND, seconds(tasks.shap.compute, result), 1),
+        "merit": (Priority.BACKGROUND, seconds(tasks.merit.compute, result), 1),
+        "sweep": (Priority.BACKGROUND, seconds(tasks.sweep.compute, result.scene, settings.fairness, "commod"), 1),
         "refits, first": (Priority.FIRST_REFITS, refit, 1),
         "refits, rest": (Priority.REFITS, refit, parts - 1),
-        "ahead": (Priority.LINE, seconds(results.fit_result, other), 30),
+        "ahead": (Priority.LINE, seconds(tasks.fit_result, other), 30),
     }
 
 
 def simulate(cores, background, jobs):
     """Seconds until each kind of job is done where `background` processes share `cores`, all else being idle."""
-    queue = WorkQueue(1 + background, small=1, background=background)
+    queue = WorkQueue(1, background)
     slower = max(1.0, background / cores)
     tickets = [
         (name, queue.submit((name, i), Stage(lambda _, s=seconds: time.sleep(slower * s), priority)))

@@ -8,12 +8,10 @@ import pytest
 from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import local_script_runner
 
-from commod.dashboard.jobs import checks as jobs_checks
-from commod.dashboard.jobs import service
+from commod.dashboard.jobs import service, tasks
 from commod.dashboard.pages.explore import page as explore
 from commod.dashboard.pages.lesson import pictures as lesson
 from commod.dashboard.pages.what_if import accounts
-from commod.dashboard.server import paint_order
 from commod.experiments import checks, start, sweep
 from commod.experiments.refits import Refits
 from commod.models.competitors import METHODS
@@ -30,7 +28,7 @@ def one_look_at_the_installed_packages():
 
 @pytest.fixture(autouse=True, scope="session")
 def no_pauses():
-    """No browser is given time to draw, and the harness waits for a script instead of asking every millisecond."""
+    """The harness waits for a script instead of asking every millisecond."""
     ask = local_script_runner.require_widgets_deltas
 
     def wait(runner, timeout):
@@ -38,7 +36,6 @@ def no_pauses():
         ask(runner, 0.1)  # says what is wrong if the script has not ended
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(paint_order, "BROWSER_PAUSE", 0.0)
         patch.setattr(local_script_runner, "require_widgets_deltas", wait)
         yield
 
@@ -113,7 +110,7 @@ def few_refits(request, monkeypatch):
     """All tests but those of modules marked ``with_refits`` go with two that are the model itself; those, with two."""
     monkeypatch.setenv("COMMOD_REFITS", "2")
     if "with_refits" not in request.keywords:
-        monkeypatch.setattr(jobs_checks, "some_refits", _the_model_itself)
+        monkeypatch.setattr(tasks, "some_refits", _the_model_itself)
 
 
 def _the_model_itself(result, first, count, ladders, report=None):

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from commod.dashboard.jobs import results, service
+from commod.dashboard.jobs import service, tasks
 from commod.dashboard.jobs.queue import Abandoned, Stage, WorkQueue
 from commod.dashboard.pages.explore import page as explore
 from commod.dashboard.pages.your_data.draft import Draft
@@ -31,7 +31,7 @@ from tests.dashboard.hostile import elements, texts
     "wrong", [KeyboardInterrupt, SystemExit, GeneratorExit, MemoryError, RecursionError, Abandoned]
 )
 def test_the_queues_threads_survive_any_exception(wrong):
-    queue = WorkQueue(workers=2)
+    queue = WorkQueue(2)
 
     def fail(report):
         raise wrong
@@ -47,7 +47,7 @@ def test_the_queues_threads_survive_any_exception(wrong):
 
 
 def test_work_of_a_session_that_is_dropped_ends_and_the_next_in_line_begins():
-    queue = WorkQueue(workers=1)
+    queue = WorkQueue(1)
     begun, ended = threading.Event(), threading.Event()
 
     def endless(report):
@@ -70,7 +70,7 @@ def test_work_of_a_session_that_is_dropped_ends_and_the_next_in_line_begins():
 
 
 def test_a_search_is_given_up_when_its_session_is_closed():
-    queue = WorkQueue(workers=1)
+    queue = WorkQueue(1)
     tickets = [
         queue.submit(place, Stage(lambda report: [report(0.1) or time.sleep(0.002) for _ in range(5_000)]))
         for place in range(2)
@@ -87,14 +87,14 @@ def test_a_search_is_given_up_when_its_session_is_closed():
 
 @pytest.mark.parametrize("wrong", [MemoryError, SystemExit])
 def test_a_training_that_fails_in_one_session_harms_no_other(monkeypatch, wrong):
-    made = results.fit_result
+    made = tasks.train_model
 
-    def fail_at_nine(settings, report):
+    def fail_at_nine(scene, settings, path, report):
         if settings.lambda_fair == 9.0:
             raise wrong(f"in {ROOT}")
-        return made(settings, report)
+        return made(scene, settings, path, report)
 
-    monkeypatch.setattr(results, "fit_result", fail_at_nine)
+    monkeypatch.setattr(tasks, "train_model", fail_at_nine)
     one, other = fine(run()), fine(run())
     before = figure(one, "P-Rule")
     slider(one, "lambda_fair").set_value(9.0).run()

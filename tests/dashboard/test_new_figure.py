@@ -7,8 +7,8 @@ import pytest
 
 from commod.cli import main
 from commod.dashboard.jobs import service
-from commod.dashboard.jobs.checks import evidence, merit
-from commod.dashboard.jobs.results import fit_result, tree_of_changes
+from commod.dashboard.jobs.tasks import evidence, fit_result, merit
+from commod.dashboard.jobs.tasks import tree as tree_task
 from commod.dashboard.pages.lesson import notes
 from commod.dashboard.pages.take_home.report import report_html
 from commod.dashboard.state.runs_file import Run, differing_figures, figures_of_run, read_runs, write_runs
@@ -93,14 +93,14 @@ def test_explore_has_a_tile_of_it():
 
 
 def test_the_report_has_it(result):
-    tree = tree_of_changes(result, 3)
+    tree = tree_task.compute(result, 3)
     limits = limits_of(result.scene, result.settings.fairness)
     page = report_html(
         result,
         tree,
         limits,
-        evidence(result),
-        merit(result),
+        evidence.compute(result),
+        merit.compute(result),
         refits(result),
         code="",
         date="1 May 2026",

@@ -241,7 +241,7 @@ def test_who_forgets_their_data_takes_all_that_was_made_of_them_and_nothing_of_o
             super().__init__(*arguments, **named)
             climbs.append(weakref.ref(self))
 
-    monkeypatch.setattr("commod.dashboard.jobs.results.WarmStart", Noted)
+    monkeypatch.setattr("commod.dashboard.jobs.tasks.WarmStart", Noted)
     leaver = with_upload("Atlantis")
     of_leaver = len(climbs)
     stayer = with_upload("Lemuria")

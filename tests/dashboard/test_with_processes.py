@@ -10,25 +10,25 @@ from tests.waiting import wait_until
 # Of each page that computes: a link by which it is quick, and what is computed for it. The other pages compute nothing
 # of their own; teacher's notes, searches and SHAP are pressed for, or left out here.
 COMPUTED = {
-    "app.py": ({}, {"fit_on_ladder", "explained", "tree_of_changes", "sweep"}),
-    "pages/lesson.py": ({"step": "cheap", "answers": ",,,4"}, {"fit_on_ladder", "explained"}),
+    "app.py": ({}, {"fit_on_path", "explained", "tree", "sweep"}),
+    "pages/lesson.py": ({"step": "cheap", "answers": ",,,4"}, {"fit_on_path", "explained"}),
     "pages/runs.py": (
         {"runs": "one*law_school*k-3~two*law_school*lambda_fair-2"},
-        {"fit_on_ladder", "tree_of_changes"},
+        {"fit_on_path", "tree"},
     ),
-    "pages/people.py": ({}, {"fit_on_ladder", "people_changed", "segments_of_changes"}),
-    "pages/what_if.py": ({}, {"fit_on_ladder", "feature_ranges_of"}),
+    "pages/people.py": ({}, {"fit_on_path", "people", "segments"}),
+    "pages/what_if.py": ({}, {"fit_on_path", "ranges"}),
     "pages/limits.py": (
         {"methods": "lpp"},
-        {"fit_on_ladder", "limits", "blind_limits", "interventions", "price", "sweep"},
+        {"fit_on_path", "limits", "blind_limits", "interventions", "price", "sweep"},
     ),
     "pages/compare.py": (
         {"methods": "commod,oracle_roc"},
         {"sweep", "fewest_at", "collapsed", "match", "retrained", "refits_of_model"},
     ),
-    "pages/take_home.py": ({}, {"fit_on_ladder"}),
-    "pages/decide.py": ({"methods": "commod,oracle_roc", "req": "changed:0.1"}, {"fit_on_ladder", "sweep", "best"}),
-    "pages/later.py": ({}, {"fit_on_ladder", "watch_held_out"}),
+    "pages/take_home.py": ({}, {"fit_on_path"}),
+    "pages/decide.py": ({"methods": "commod,oracle_roc", "req": "changed:0.1"}, {"fit_on_path", "sweep", "best"}),
+    "pages/later.py": ({}, {"fit_on_path", "held_out"}),
 }
 
 
@@ -46,10 +46,9 @@ def pool(environment):
     service.process_pool.clear()
     service.queue.clear()
     made = service.process_pool()
-    wait_until(lambda: len(made.workers) == made._numbers.total() and all(worker.ready for worker in made.workers))
+    wait_until(lambda: len(made.workers) == 2 and all(worker.ready for worker in made.workers))
     yield made
-    for worker in made.workers:
-        worker.close()
+    made.close()
     service.process_pool.clear()
     service.queue.clear()
 
@@ -62,7 +61,7 @@ def elsewhere(pool, monkeypatch):
 
     def noting(self, scene, function, arguments, report):
         result = compute(self, scene, function, arguments, report)
-        names.add(function.__name__)
+        names.add(getattr(function, "__self__", function).__name__)  # of a computation, or a function
         return result
 
     monkeypatch.setattr(processes.WorkerProcess, "compute", noting)
@@ -94,7 +93,7 @@ def test_a_page_is_computed_in_processes(elsewhere, script):
 def test_what_is_shown_does_not_depend_on_where_it_was_computed(elsewhere, monkeypatch):
     labels = ("Accuracy", "P-Rule", "Decisions changed")
     there = fine(run(seed="77"))
-    assert "fit_on_ladder" in elsewhere
+    assert "fit_on_path" in elsewhere
     elsewhere.clear()
     service.queue().forget(lambda key: True)
     monkeypatch.setattr(service, "process_pool", lambda: processes.ProcessPool(0))

@@ -6,7 +6,9 @@ by tests/dashboard/pages/test_snapshots.py.
 
 import difflib
 import html
+import json
 import re
+from itertools import zip_longest
 from pathlib import Path
 
 from commod.dashboard.text.language import FIRST, LANGUAGES
@@ -72,7 +74,7 @@ def _lines(block):
                 yield f"{child.type}: {title}"
             yield from _lines(child)
         else:
-            kind = "chart" if "vega_lite" in child.type else child.type
+            kind = {"bidi_component": "picture"}.get(child.type, "chart" if "vega_lite" in child.type else child.type)
             said = [line.strip() for line in _said(child).splitlines() if line.strip()]
             yield from (f"{kind}: {line}" if i == 0 else f"  {line}" for i, line in enumerate(said))
 
@@ -85,6 +87,11 @@ def _said(element):
         return f"{title} = {value}" + (f" ({element.delta})" if element.delta else "")
     if "vega_lite" in element.type:
         return element.proto.alt
+    if element.type == "bidi_component" and element.proto.component_name == "commod_picture":
+        drawn = json.loads(element.proto.json)
+        words = drawn["here"]["text"]
+        figures = zip_longest(drawn["names"], words["figures"], words["intervals"], fillvalue="")
+        return "\n".join([*(" ".join(figure).strip() for figure in figures), *words["groups"], words["verdict"]])
     if options := getattr(element, "options", None):
         chosen = ", ".join(str(one) for one in (value if isinstance(value, list) else [value]))
         offered = [*options] if len(options) <= MOST_OPTIONS else [*options[:2], f"({len(options)} in all)"]

@@ -1,4 +1,4 @@
-"""Results that are kept for whoever asks next, up to a number and a weight."""
+"""A bounded cache of results."""
 
 from __future__ import annotations
 
@@ -7,18 +7,14 @@ from collections.abc import Callable, Hashable, Iterator
 from threading import Lock
 from typing import Any
 
-# Bytes of a result that does not say: a few small frames.
+# Bytes of a result that has no ``nbytes``: a few small frames.
 LIGHT = 32 * 2**10
 
 
 class ResultCache:
-    """A bounded cache; the result not used for longest goes first.
+    """Keeps at most so many results and so many bytes; the least recently used one goes first.
 
-    Parameters
-    ----------
-    max_results : int
-    max_bytes : int
-        What they may weigh together. A result says its weight as ``nbytes``; one that does not counts as `LIGHT`.
+    `cachetools.LRUCache` has one limit, not two, and cannot insert at the cold end, as `put` does for prefetching.
     """
 
     def __init__(self, max_results: int = 1024, max_bytes: int = 192 * 2**20) -> None:
@@ -28,14 +24,14 @@ class ResultCache:
         self._lock = Lock()
 
     def get(self, key: Hashable, *, used: bool = True) -> Any:
-        """The result of `key`, or None; unless it is `used`, it goes no later for that."""
+        """The result of `key`, or None. A look that is not a use leaves the order as it is."""
         with self._lock:
             if used and key in self._kept:
                 self._kept.move_to_end(key)
             return self._kept.get(key)
 
     def put(self, key: Hashable, result: Any, *, first_to_go: bool = False) -> None:
-        """Keep a result, in place of an older one of the same key; one that is `first_to_go` drives out no other."""
+        """Keep a result; one that is `first_to_go` displaces no other."""
         with self._lock:
             if key in self._kept:
                 self._drop(key)
@@ -52,7 +48,6 @@ class ResultCache:
                 self._drop(key)
 
     def __iter__(self) -> Iterator[Hashable]:
-        """Keys of all that is kept, the one not used for longest first."""
         with self._lock:
             return iter(list(self._kept))
 
@@ -61,5 +56,5 @@ class ResultCache:
 
 
 def weight_of(result: Any) -> int:
-    """Bytes of a result, as it says itself."""
+    """Bytes of a result, by its own account."""
     return int(getattr(result, "nbytes", LIGHT))

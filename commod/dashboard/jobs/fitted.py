@@ -11,7 +11,6 @@ import numpy as np
 import pandas as pd
 
 from commod.dashboard.state.settings import GRIDS, Settings
-from commod.dashboard.text.html import concept_cards
 from commod.dashboard.text.language import FIRST
 from commod.dashboard.text.stories import story
 from commod.dashboard.text.verdicts import cost_of_limits, verdict
@@ -22,12 +21,11 @@ from commod.experiments.sense import answers_of_decisions
 from commod.experiments.sweep import Cell
 from commod.explain import explain_concepts, explain_loadings
 from commod.explain.checks import Answer, check_again, check_merit
-from commod.explain.doubts import are_treated_alike, doubts_about
+from commod.explain.doubts import are_treated_alike
 from commod.explain.groups import Groups, explain_groups
 from commod.explain.hundred import explain_hundred
 from commod.explain.proxies import proxies_of
 from commod.explain.sense import explain_record
-from commod.explain.trouble import trouble_of
 from commod.metrics import CRITERIA, change_table, compare_decisions
 from commod.models import Commod
 from commod.models.threshold import ONE_HALF
@@ -35,7 +33,7 @@ from commod.models.threshold import ONE_HALF
 # Bytes of a fit's frames and of its estimator, whatever the number of rows.
 FRAMES = 96 * 2**10
 # Parts of a fit that take a while to make.
-EXPLAINED = ("figures", "changes", "groups", "record", "at_hand", "loadings", "concepts", "cards", "trouble")
+EXPLAINED = ("figures", "changes", "groups", "record", "at_hand", "loadings", "concepts")
 
 
 @dataclass(frozen=True)
@@ -132,11 +130,6 @@ class FitResult:
         directions = self.g.concept_directions()
         return pd.DataFrame(encoded @ directions.to_numpy(), columns=directions.columns)
 
-    @cached_property
-    def cards(self) -> str:
-        """A card for each concept, as HTML."""
-        return concept_cards(self.loadings, self.concepts, self.task.spec.people)
-
     @property
     def verdict(self) -> str:
         """The picture in one sentence, in the first language."""
@@ -173,24 +166,6 @@ class FitResult:
         """Who decides what about whom, and of how many in a hundred f says so."""
         told: str = self.keep(f"story_{language}", lambda: story(language, self.task.spec, self.hundred))
         return told
-
-    @cached_property
-    def trouble(self) -> list[str]:
-        """What is wrong with it, or with f, that fairness and accuracy do not tell, on test."""
-        scene, test = self.scene, self.scene.test
-        doubts = doubts_about(self.task, test.y, test.sensitive, scene.scores_test, scene.threshold)
-        alike = len(np.unique(scene.decisions_test)) == 1
-        grave = [doubt for doubt in doubts if doubt.is_question or (alike and doubt.kind == "one-sided")]
-        return [doubt.text for doubt in grave] + trouble_of(
-            self.task,
-            self.settings.fairness,
-            test.y,
-            test.sensitive,
-            scene.logit_test,
-            self.logit,
-            self.figures,
-            self.path,
-        )
 
     @property
     def line_in_words(self) -> str:

@@ -1,9 +1,8 @@
-"""Computing in processes of their own, so that a training does not hold up the pages of everybody else.
+"""Computing in other processes, so that a training does not hold up everybody's pages.
 
-Python runs one thread at a time: on two cores thirty pages share one interpreter with every training, tree and SHAP run
-of the server. A `WorkerProcess` is handed functions of this package by name, one at a time (``helper.py`` is its other
-end). Where a process is busy, still starting or gone, the work is done here, to the same last digit. An f that is
-trained on data that somebody has brought may take minutes: it gets a process to itself, with bounds, that can be ended.
+Python runs one thread at a time. A `WorkerProcess` runs functions of this package, one at a time; ``worker.py`` is its
+other end. Where none is free, the server's own thread does the work, to the same last digit. Neither pebble nor loky
+can stop a job without killing its process, which would lose the scene and the path that the next slider move needs.
 """
 
 from __future__ import annotations
@@ -12,31 +11,26 @@ import logging
 import os
 import signal
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from threading import Lock, Thread
+from threading import Event, Lock, Thread
 from typing import Any
 
-import psutil
-
-from commod.dashboard.jobs import helper
-from commod.dashboard.jobs.forking import fork
-from commod.dashboard.jobs.messages import pack, receive_parcel, send_parcel, unpack
-from commod.dashboard.jobs.queue import Report, say, tell
+from commod.dashboard.jobs import worker
+from commod.dashboard.jobs.forks import ForkServer, Pulse
+from commod.dashboard.jobs.queue import Report
 from commod.dashboard.jobs.scheduling import (
+    IDLE,
     LOOK,
     MAX_MEMORY,
     MAX_SECONDS,
     MAX_WAIT,
     RESTART_PAUSE,
-    SILENT,
-    STOPPED,
     WATCH,
     Kind,
 )
-from commod.datasets import load_task
-from commod.experiments import prepare
+from commod.datasets import is_shipped, load_task
+from commod.experiments import Scene, prepare
 from commod.experiments.scene import SceneKey, keep_trained, parts_of
 from commod.models.threshold import ONE_HALF
 
@@ -51,7 +45,7 @@ _log = logging.getLogger(__name__)
 
 @contextmanager
 def _heard() -> Iterator[None]:
-    """Whatever goes wrong on the line, or makes no sense there, means that the process is lost."""
+    """Whatever goes wrong on the wire, or makes no sense there, means that the process is lost."""
     try:
         yield
     except Exception as error:
@@ -59,68 +53,67 @@ def _heard() -> Iterator[None]:
 
 
 class WorkerProcess:
-    """A process that computes what it is handed, one thing at a time."""
+    """A process that computes one thing at a time. Only the pool's watcher starts it again after it was lost."""
 
-    def __init__(self, kind: Kind = Kind.FOREGROUND) -> None:
-        self.kind = kind
-        self.is_new = True  # whether it has never been ready
-        self._lock = Lock()  # of whoever has work for it
+    def __init__(self, kind: Kind, forks: ForkServer) -> None:
+        self.kind, self._forks = kind, forks
+        self._lock = Lock()  # held by whoever uses it
         self._number = 0
-        self._lost = float("-inf")
+        self._lost_at = self._restart_at = float("-inf")
         self._to_forget: list[str] = []
         self._start()
 
     def _start(self) -> None:
-        self._process, self._wire = fork(
-            helper.serve,
-            self.kind,
-            seconds=MAX_SECONDS,
-            memory=MAX_MEMORY,
-            is_warmed_up=os.environ.get("COMMOD_WARM_UP") != "0",
-        )
-        self._ready = False
-        assert self._process.pid is not None  # it has been started
-        self._pulse = _Pulse(self._process.pid)
+        self.pid, self._wire = self._forks.fork(kind=self.kind.value, seconds=MAX_SECONDS, memory=MAX_MEMORY)
+        self._pulse = Pulse(self.pid)
+        self._ready = self._lost = False
+        self.last_used = time.monotonic()
 
     @property
     def ready(self) -> bool:
-        """Whether it can be handed work; one that was lost is started anew."""
+        """Whether it can take work."""
         try:
-            if not self._ready and self._wire.poll():
+            if not self._ready and not self._lost and self._wire.poll():
                 self._ready = self._wire.recv() == ("ready", None)
-                self.is_new = self.is_new and not self._ready
         except (EOFError, OSError):
             self._lose()
         return self._ready
 
-    def _lose(self) -> None:
-        self._ready = self.is_new = False
-        if time.monotonic() - self._lost < RESTART_PAUSE:
-            return
-        self._lost = time.monotonic()
-        self._renew()
-
-    def _renew(self) -> None:
-        self.close()
-        self._start()
+    def _lose(self, *, on_purpose: bool = False) -> None:
+        """End it. One that is lost again soon is restarted after a pause."""
+        now = time.monotonic()
+        if not on_purpose:
+            self._restart_at = now + RESTART_PAUSE if now - self._lost_at < RESTART_PAUSE else now
+            self._lost_at = now
+        self._ready, self._lost = False, True
+        self._wire.close()
+        with suppress(ProcessLookupError):
+            os.kill(self.pid, signal.SIGKILL)
 
     def close(self) -> None:
-        """End the process."""
-        self._wire.close()
-        self._process.kill()
-        self._process.join()
+        """End the process for good."""
+        if not self._lost:
+            self._lose(on_purpose=True)
+        with suppress(ConnectionError):
+            self._forks.exit_code(self.pid)  # or it would stay a zombie
+
+    @property
+    def is_taken(self) -> bool:
+        """Whether somebody uses it."""
+        return self._lock.locked()
 
     @property
     def will_be_free(self) -> bool:
-        """Whether it is at work, or starting for the first time: in a while it can be taken."""
-        return self.is_new or self._lock.locked()
+        """Whether it is at work or starting, so that waiting for it makes sense."""
+        return self.is_taken or not (self._ready or self._lost)
 
     def take(self) -> bool:
-        """Take it for oneself; false if somebody has, or it is not ready."""
+        """Take it for oneself; false if it is taken or not ready."""
         if not self._lock.acquire(blocking=False):
             return False
         if self.ready:
             self._pulse.beat()
+            self.last_used = time.monotonic()
             return True
         self._lock.release()
         return False
@@ -130,14 +123,18 @@ class WorkerProcess:
         self._tell_to_forget()
 
     def look(self) -> None:
-        """End a process that hangs, and replace one that has ended, so that nobody waits for it."""
+        """Kill the process if it hangs, and start another if it is lost."""
         idle = self._lock.acquire(blocking=False)
-        process, pulse = self._process, self._pulse  # who is at work may replace them meanwhile
         try:
-            if pulse.is_hung(expected=not (idle and self.ready)):
-                _log.warning("A process of kind %s hangs and is ended.", self.kind.value)
-                process.kill()
-            elif idle and process.exitcode is not None:
+            if idle and self._lost:
+                if time.monotonic() >= self._restart_at:
+                    self.close()
+                    self._start()
+            elif self._pulse.is_hung(expected=not (idle and self.ready)):
+                _log.warning("A %s process hangs and is killed.", self.kind.value)
+                with suppress(ProcessLookupError):
+                    os.kill(self.pid, signal.SIGKILL)  # whoever listens hears of it
+            elif idle and self._ready and self._wire.poll():  # an idle process sends nothing but its end
                 self._lose()
         finally:
             if idle:
@@ -146,7 +143,7 @@ class WorkerProcess:
     # ---- functions ----
 
     def compute(self, scene: SceneKey, function: Callable[..., Any], arguments: tuple[Any, ...], report: Report) -> Any:
-        """``function(*arguments, report)``, after `take`; the process is free again when this ends.
+        """``function(*arguments, report=…)``, after `take`; the process is free again when this ends.
 
         Raises
         ------
@@ -158,10 +155,10 @@ class WorkerProcess:
             self._number += 1
             try:
                 with _heard():
-                    self._wire.send(("work", self._number, scene, pack((function, arguments), here)))
+                    self._wire.send(("work", self._number, scene, worker.pack((function, arguments), here)))
                 kind, content = self._listen(report, scene)
                 with _heard():
-                    result = unpack(content, here)
+                    result = worker.unpack(content, here)
             except ConnectionError:
                 self._lose()
                 raise
@@ -180,13 +177,13 @@ class WorkerProcess:
                     self._send_scene(scene)
             if answer is not None and answer[0] == "progress":
                 share, found = answer[1]
-                tell(report, found)
+                report.tell(found)
             elif answer is not None and answer[0] != "lacks":
                 return answer
             try:
                 report(share)
             except BaseException:  # nobody wants it any more
-                with suppress(ConnectionError):
+                if scene is not None:
                     self._stop()
                 raise
 
@@ -200,9 +197,7 @@ class WorkerProcess:
         return kind, content
 
     def _stop(self) -> None:
-        """Have it leave off, and hear it out."""
-        if self.kind is Kind.APART:  # it is ended
-            return
+        """Have it leave off: it keeps the scene and the path for the next slider move."""
         try:
             with _heard():
                 self._wire.send(("stop", self._number))
@@ -210,59 +205,55 @@ class WorkerProcess:
                     pass
         except ConnectionError:
             self._lose()
-            raise
 
     def _send_scene(self, scene: SceneKey) -> None:
-        """Data that somebody has brought, and their f."""
+        """A split with its f, and the data if they were uploaded."""
         key = scene._replace(threshold=ONE_HALF)
         self._wire.send(("scene", key))
-        send_parcel(self._wire, (load_task(key.data), parts_of(prepare(*key))))
-
-    # ---- data that somebody has brought ----
+        task = None if is_shipped(key.data) else load_task(key.data)
+        worker.send_parcel(self._wire, (task, parts_of(prepare(*key))))
 
     def call(self, function: Callable[..., Any], arguments: tuple[Any, ...], report: Report, *, heavy: bool) -> Any:
-        """``function(*arguments)``, after `take`; ended at once if nobody wants it any more.
-
-        After `heavy` work, the process is replaced, too, and its memory given back.
+        """``function(*arguments)``, after `take`. The process ends if nobody wants it any more, and after `heavy` work.
 
         Raises
         ------
         ValueError
-            If the function raises one, or takes more time or memory than there is for it.
+            If the function raises one, or needs more time or memory than it may.
         ConnectionError
             If the process is gone.
         """
         started, ended_well = time.monotonic(), False
 
-        def tell(_: float) -> None:
-            seconds = time.monotonic() - started
-            if seconds > MAX_WAIT:
-                raise ValueError(TOO_LONG)
-            report(min(seconds / MAX_SECONDS, 0.99))
+        class Clock(Report):
+            def __call__(self, _: float) -> None:
+                seconds = time.monotonic() - started
+                if seconds > MAX_WAIT:
+                    raise ValueError(TOO_LONG)
+                report(min(seconds / MAX_SECONDS, 0.99))
 
         try:
             with _heard():
                 self._wire.send(("call",))
-                send_parcel(self._wire, (function, arguments))
-            kind, sentence = self._listen(tell)
+                worker.send_parcel(self._wire, (function, arguments))
+            kind, sentence = self._listen(Clock())
             if kind != "returned":
                 raise ValueError(sentence or TOO_LARGE)
             with _heard():
-                result = receive_parcel(self._wire)
+                result = worker.receive_parcel(self._wire)
             ended_well = not heavy
         except ConnectionError:
-            self._process.join(1)
-            if self._process.exitcode == -signal.SIGXCPU:
+            if self._forks.exit_code(self.pid) == -signal.SIGXCPU:
                 raise ValueError(TOO_LONG) from None
             raise
         finally:
             if not ended_well:
-                self._renew()
+                self._lose(on_purpose=True)
             self._release()
         return result
 
     def forget(self, data: str) -> None:
-        """Drop data that must go: at once, or as soon as it has ended what it is doing."""
+        """Drop uploaded data: at once, or as soon as it has ended what it is doing."""
         self._to_forget.append(data)
         self._tell_to_forget()
 
@@ -275,145 +266,153 @@ class WorkerProcess:
                 self._lock.release()
 
 
-class _Pulse:
-    """Whether a process goes on: it sends something, uses a core, or would if it were given one."""
-
-    def __init__(self, pid: int) -> None:
-        self._process = psutil.Process(pid)
-        self._used = 0.0
-        self._last = time.monotonic()  # that it was seen to go on
-        self._running = time.monotonic()  # that it was seen not to be stopped
-
-    def beat(self) -> None:
-        """It has sent something, or is handed work."""
-        self._last = time.monotonic()
-
-    def is_hung(self, *, expected: bool) -> bool:
-        """Whether it does nothing though something is expected of it, or has been stopped by a signal."""
-        now = time.monotonic()
-        try:
-            status, used = self._process.status(), sum(self._process.cpu_times()[:2])
-        except psutil.Error:  # it has ended: whoever listens hears of that
-            return False
-        if status not in (psutil.STATUS_STOPPED, psutil.STATUS_TRACING_STOP):
-            self._running = now
-        if used > self._used or status in (psutil.STATUS_RUNNING, psutil.STATUS_DISK_SLEEP) or not expected:
-            self._last = now
-        self._used = used
-        return now - self._running > STOPPED or (expected and now - self._last > SILENT)
-
-
 class ProcessPool:
-    """The processes of a server, and a thread that looks after them.
+    """The processes of a server, and a thread that watches them.
 
     Parameters
     ----------
     foreground : int
-        How many for what people wait for with a slider in hand; with none, all is computed here.
+        How many compute what people wait for with a slider in hand; with none, the server computes everything itself.
     background : int
-        How many for the background. The first is started with the others, each of the rest when those before it are
-        ready: a start takes seconds of a core, which the first picture wants.
+        How many compute in the background, at most. One is always there, the others start on demand.
     apart : int
-        How many in which an f is trained on data that somebody has brought, and all is computed if those are large.
+        How many at most, on demand, train an f on uploaded data, or compute anything on large uploaded data.
     after : float
-        Seconds until they are started.
+        Seconds until they start.
     """
 
     def __init__(self, foreground: int, background: int = 1, apart: int = 0, after: float = 0.0) -> None:
-        if os.name != "posix" or foreground == 0:
+        if not hasattr(os, "fork") or foreground == 0:
             foreground = background = apart = 0
-        self._numbers = Counter({Kind.FOREGROUND: foreground, Kind.BACKGROUND: background, Kind.APART: apart})
+        self.most = {Kind.FOREGROUND: foreground, Kind.BACKGROUND: background, Kind.APART: apart}
+        self._at_rest = {Kind.FOREGROUND: foreground, Kind.BACKGROUND: min(1, background), Kind.APART: 0}
+        self._wanted = dict(self._at_rest)
         self.workers: list[WorkerProcess] = []
+        self._lock = Lock()  # of _wanted
+        self._wake, self._over, self._fails = Event(), Event(), False
+        self.forks: dict[Kind, ForkServer] = {}
         if foreground:
+            main = ForkServer()
+            self.forks = dict.fromkeys(Kind, main) | {Kind.BACKGROUND: ForkServer(main)}
             Thread(target=self._look_after, args=(after,), name="look-after", daemon=True).start()
 
     def _look_after(self, after: float) -> None:
-        time.sleep(after)
-        while True:
+        self._over.wait(after)
+        while not self._over.is_set():
             try:
-                self._start_missing()
-                for worker in self.workers:
-                    worker.look()
+                self.look()
+                self._fails = False
             except Exception:  # no process can be started, say; the next look may find otherwise
-                _log.exception("A process could not be looked after.")
-            time.sleep(WATCH)
+                self._fails = True
+                _log.exception("The processes could not be looked after.")
+            self._wake.wait(WATCH)
+            self._wake.clear()
 
-    def _start_missing(self) -> None:
-        """Those of the background one after the other, since each compiles SHAP before it is ready."""
-        for kind in self._numbers:
-            while self._is_starting(kind):
-                if kind is Kind.BACKGROUND and any(worker.is_new for worker in self._of(kind)):
-                    break
-                self.workers.append(WorkerProcess(kind))
-
-    def _is_starting(self, kind: Kind) -> bool:
-        """Whether some of the processes are still to be started."""
-        return len(self._of(kind)) < self._numbers[kind]
+    def look(self) -> None:
+        """Start what is missing, replace what is lost or hangs, and end what was started on demand and is idle."""
+        for kind, wanted in self._wanted.items():
+            while len(self._of(kind)) < wanted and not self._over.is_set():
+                self.workers.append(WorkerProcess(kind, self.forks[kind]))
+        for process in [*self.workers]:
+            process.look()
+            with self._lock:
+                is_idle = time.monotonic() - process.last_used > IDLE
+                if is_idle and self._wanted[process.kind] > self._at_rest[process.kind] and process.take():
+                    self._wanted[process.kind] -= 1
+                    self.workers.remove(process)
+                    process.close()
 
     def _of(self, kind: Kind) -> list[WorkerProcess]:
-        return [worker for worker in self.workers if worker.kind is kind]
+        return [process for process in self.workers if process.kind is kind]
+
+    def _want_more(self, kind: Kind) -> None:
+        """Have another process started if all are at work."""
+        with self._lock:
+            present = self._of(kind)
+            if len(present) == self._wanted[kind] < self.most[kind] and all(each.is_taken for each in present):
+                self._wanted[kind] += 1
+                self._wake.set()
+
+    def close(self) -> None:
+        """End all processes."""
+        self._over.set()
+        self._wake.set()
+        for process in self.workers:
+            process.close()
+        for forks in set(self.forks.values()):
+            forks.close()
 
     def compute(
-        self,
-        scene: SceneKey,
-        function: Callable[..., Any],
-        *arguments: Any,
-        report: Report,
-        background: bool = False,
-        large: bool = False,
+        self, scene: SceneKey, function: Callable[..., Any], *arguments: Any, report: Report, kind: Kind
     ) -> Any:
-        """``function(*arguments, report)`` in a process that is free, else here.
+        """``function(*arguments, report=…)`` in a free process, otherwise here.
 
-        What is `large` waits for one of those in which others do not have their sliders in hand, and what is in the
-        `background` for one that is at work or starting: here it would hold up the pages of everybody.
+        Work in the background, and on large uploaded data, waits for a process: here it would hold up all pages.
         """
-        kind = Kind.APART if large else Kind.BACKGROUND if background else Kind.FOREGROUND
         until = time.monotonic() + MAX_WAIT
         while True:
-            workers = self._of(kind)
-            for worker in workers:
-                if worker.take():
+            for process in self._of(kind):
+                if process.take():
                     with suppress(ConnectionError):
-                        return worker.compute(scene, function, arguments, report)
-                    say(report, AGAIN)
-            can_wait = background and (self._is_starting(kind) or any(worker.will_be_free for worker in workers))
-            if large:
-                can_wait = self._numbers[kind] > 0
-            if not can_wait or time.monotonic() > until:
-                return function(*arguments, report)
+                        return process.compute(scene, function, arguments, report)
+                    report.say(AGAIN)
+            if not self._can_wait(kind) or time.monotonic() > until:
+                return function(*arguments, report=report)
+            self._want_more(kind)
             report(0.0)
             time.sleep(LOOK)
 
+    def _can_wait(self, kind: Kind) -> bool:
+        if kind is Kind.FOREGROUND or self._fails or not self.most[kind]:
+            return False
+        present = self._of(kind)
+        will_be = len(present) < self._wanted[kind] or any(process.will_be_free for process in present)
+        return will_be or kind is Kind.APART
+
     def train(self, key: SceneKey, report: Report, *, heavy: bool = False) -> None:
-        """Train the f of data that somebody has brought, in a process of its own, and keep its scene here."""
+        """Train an f once, and keep its scene here, from where processes get it; uploaded data get a process apart."""
+        if is_shipped(key.data):
+            report.say("Training f")
+            for process in self._of(Kind.FOREGROUND):
+                if process.take():
+                    with suppress(ConnectionError):
+                        keep_trained(key, process.call(worker.trained_parts, (key, None), report, heavy=False))
+                        return
+            prepare(*key)
+            return
         task = load_task(key.data)
-        say(report, f"Training f on 70 % of {len(task.y):,} rows; the bar shows the time used of at most {BOUND}")
-        if self._numbers[Kind.APART]:
-            keep_trained(key, self.call(helper.trained_parts, key, task, report=report, heavy=heavy))
+        report.say(f"Training f on 70 % of {len(task.y):,} rows; the bar shows the time used of at most {BOUND}")
+        if self.most[Kind.APART]:
+            keep_trained(key, self.call(worker.trained_parts, key, task, report=report, heavy=heavy))
         else:
             prepare(*key)
 
+    def scene(self, key: SceneKey, report: Report, *, heavy: bool = False) -> Scene:
+        """A split with its f, which `train` has trained."""
+        return prepare(*key)
+
     def call(self, function: Callable[..., Any], *arguments: Any, report: Report, heavy: bool = False) -> Any:
         """``function(*arguments)`` in a process to itself, where there are processes."""
-        if not self._numbers[Kind.APART]:
+        if not self.most[Kind.APART]:
             return function(*arguments)
         for _ in range(2):
             with suppress(ConnectionError):
                 return self._take_apart(report).call(function, arguments, report, heavy=heavy)
-            say(report, AGAIN)
+            report.say(AGAIN)
         raise ValueError(NOT_DONE)
 
     def _take_apart(self, report: Report) -> WorkerProcess:
-        started = time.monotonic()
-        while time.monotonic() - started < MAX_WAIT:
-            for worker in self._of(Kind.APART):
-                if worker.take():
-                    return worker
+        until = time.monotonic() + MAX_WAIT
+        while time.monotonic() < until:
+            for process in self._of(Kind.APART):
+                if process.take():
+                    return process
+            self._want_more(Kind.APART)
             report(0.0)
             time.sleep(LOOK)
         raise ValueError(NOT_DONE)
 
     def forget(self, data: str) -> None:
-        """Drop data that must go from all processes."""
-        for worker in self.workers:
-            worker.forget(data)
+        """Drop uploaded data from all processes."""
+        for process in self.workers:
+            process.forget(data)

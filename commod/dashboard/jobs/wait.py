@@ -10,10 +10,9 @@ from threading import local
 from typing import Any, TypeVar
 
 from commod.dashboard.jobs import service
+from commod.dashboard.jobs.computation import Task
 from commod.dashboard.jobs.queue import Ticket
-from commod.dashboard.jobs.scheduling import LOOK_AROUND, MOMENT, PATIENCE, POLL, SLOW_POLL, STEP, uses
-from commod.dashboard.jobs.tasks import Task
-from commod.dashboard.jobs.turns import give_turn, take_turn
+from commod.dashboard.jobs.scheduling import LOOK_AROUND, PATIENCE, POLL, SLOW_POLL, SOON, STEP
 from commod.dashboard.streamlit_internals import stop_if_stale
 
 Name = TypeVar("Name")
@@ -21,7 +20,7 @@ _here = local()
 
 
 def while_waiting(look: Callable[[], None] | None) -> None:
-    """Have `look` called now and then whenever this thread's script waits: no fragment runs by itself meanwhile."""
+    """Have `look` called now and then whenever this thread's script waits: no fragment runs meanwhile."""
     _here.look = look
 
 
@@ -34,7 +33,7 @@ def _look_around() -> None:
 
 @contextmanager
 def no_waiting() -> Iterator[None]:
-    """What is drawn in here has its turn among all sessions: a wait would hold up everybody, and raises."""
+    """A wait in here would hold up what others draw, and raises."""
     depth = getattr(_here, "depth", 0)
     _here.depth = depth + 1
     try:
@@ -48,32 +47,24 @@ def watch(
     look: Callable[[Mapping[Name, Ticket]], float] | None = None,
     *,
     stage: int = -1,
-    seconds: float = float("inf"),
 ) -> Iterator[Name]:
-    """The name of each ticket, as soon as its stage is done; ends after `seconds` at the latest.
+    """The name of each ticket, as soon as its stage is done.
 
     `look` is called with those that are left, again and again, and says for how many seconds not to look. A run of the
     script that is no longer wanted ends in here.
     """
     if getattr(_here, "depth", 0):
-        raise RuntimeError("Nothing may be waited for while a page has its turn to draw: wait before or after it.")
-    left, gave = dict(tickets), False
-    until = time.monotonic() + seconds
+        raise RuntimeError("A page cannot wait while it paints: wait before or after it.")
+    left = dict(tickets)
     while True:
-        ready = [name for name, ticket in left.items() if ticket.has(stage)]
-        is_over = time.monotonic() >= until
-        if ready or is_over:
-            take_turn(gave)
-            gave = False
-        for name in ready:
+        for name in [name for name, ticket in left.items() if ticket.has(stage)]:
             del left[name]
             yield name
-        if not left or is_over:
+        if not left:
             return
-        gave = give_turn() or gave
         pause = look(left) if look else POLL
         _look_around()
-        next(iter(left.values())).wait(min(pause, max(0.0, until - time.monotonic())), stage)
+        next(iter(left.values())).wait(pause, stage)
         stop_if_stale()
 
 
@@ -84,13 +75,6 @@ def wait(ticket: Ticket, place: Any = None, what: str = "", *, stage: int = -1) 
         pass
     bar.clear()
     return ticket.result(stage)
-
-
-def wait_a_moment(ticket: Ticket, stage: int = 0) -> bool:
-    """Wait for what may be done in a moment; whether it is."""
-    for _ in watch({"": ticket}, stage=stage, seconds=MOMENT if uses("moment") else 0.0):
-        pass
-    return ticket.has(stage)
 
 
 def result_of(task: Task, place: Any = None, what: str = "", *, stage: int = -1) -> Any:
@@ -144,7 +128,7 @@ def draw_pending(*parts: Pending | None) -> None:
 
 
 class _Bar:
-    """A progress bar for who waits longer than a moment: how many come before, then the share done."""
+    """A progress bar for longer waits: how many jobs run before, then the share done."""
 
     def __init__(self, place: Any, what: str) -> None:
         self._place, self._what = place, what
@@ -167,6 +151,11 @@ class _Bar:
 
 
 def in_line(what: str, ticket: Ticket) -> str:
-    """What is waited for, and how many come before."""
-    before, what = ticket.before, ticket.note or what
-    return f"{what}: {before} before you" if before else f"{what} …"
+    """What a page waits for, how many jobs run before it, and when it will be ready if that takes a while."""
+    what, seconds = ticket.note or what, ticket.seconds_left
+    if before := ticket.before:
+        return f"{what}: {before} before you"
+    if seconds is None or seconds < SOON:
+        return f"{what} …"
+    about = round(seconds) if seconds < 10 else 5 * round(seconds / 5)
+    return f"{what}: ready in about {about} s"

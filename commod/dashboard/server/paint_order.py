@@ -1,26 +1,21 @@
-"""Who draws when: first pictures at once, the rest of all pages one part after the other.
+"""Who draws when: first pictures at once, the rest of all pages one session after the other.
 
-Python runs one thread at a time. If thirty pages are drawn at once, each takes as long as all of them; if what is below
-the first picture stands in line, the first pictures come at once.
+Python runs one thread at a time. If thirty pages draw at once, each takes as long as all of them; if what is below the
+first picture waits, the first pictures come at once.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager
+from threading import Lock
 
-from commod.dashboard.jobs.scheduling import BROWSER_PAUSE, uses
-from commod.dashboard.jobs.turns import give_turn, in_turn_for_the_rest, take_turn
+from commod.dashboard.jobs.scheduling import LINE_POLL, LONGEST_LINE
 from commod.dashboard.jobs.wait import no_waiting
+from commod.dashboard.streamlit_internals import stop_if_stale
 
-
-def let_browser_draw() -> None:
-    """Hold the script back while the browser draws: it does so only when no more messages come in."""
-    if uses("browser_pause"):
-        gave = give_turn()
-        time.sleep(BROWSER_PAUSE)
-        take_turn(gave)
+_deferred = Lock()
 
 
 def first_paint() -> AbstractContextManager[None]:
@@ -30,9 +25,16 @@ def first_paint() -> AbstractContextManager[None]:
 
 @contextmanager
 def deferred_paint() -> Iterator[None]:
-    """Draw a part of the rest of a page, one session after the other.
+    """Draw a part of the rest of a page, one session after the other; a wait in here raises.
 
-    A part should take a few milliseconds; a wait in here raises.
+    A part should take a few milliseconds. Nobody waits for others for very long, and a stale run ends here.
     """
-    with in_turn_for_the_rest() if uses("deferred_paint") else nullcontext(), no_waiting():
-        yield
+    until = time.monotonic() + LONGEST_LINE
+    while not (taken := _deferred.acquire(timeout=LINE_POLL)) and time.monotonic() < until:
+        stop_if_stale()
+    try:
+        with no_waiting():
+            yield
+    finally:
+        if taken:
+            _deferred.release()

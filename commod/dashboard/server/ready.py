@@ -9,7 +9,6 @@ from functools import lru_cache
 import streamlit as st
 from threadpoolctl import threadpool_limits
 
-from commod.dashboard.jobs.scheduling import uses
 from commod.dashboard.jobs.service import process_pool
 from commod.datasets import damaged_files
 
@@ -32,6 +31,5 @@ def start() -> None:
     # One thread for each product of matrices, as in the processes: its last digit would else depend on who is at work.
     threadpool_limits(limits=1, user_api="blas")
     process_pool()
-    if uses("gc_freeze"):
-        gc.collect()
-        gc.freeze()
+    gc.collect()
+    gc.freeze()

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import streamlit as st
 
-from commod.dashboard.jobs.scheduling import uses
 from commod.dashboard.views.words import say
 
 _BROWSER = Path(__file__).parent / "browser"
@@ -23,8 +22,6 @@ def is_near(name: str) -> bool:
 
     `name` is that of a phrase.
     """
-    if not uses("near"):
-        return True
     near = bool(st.session_state.get("below", {}).get("near"))
     _below(key="below", data={"near": near, "words": say(name)}, on_near_change=lambda: None)
     return near

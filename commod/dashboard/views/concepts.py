@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import streamlit as st
+from markupsafe import Markup
 
 from commod.dashboard.jobs.fitted import FitResult
 from commod.dashboard.text.escape import escape_markdown
+from commod.dashboard.text.html import concept_cards
 
 
 def draw_concepts(result: FitResult) -> None:
@@ -25,4 +27,12 @@ def draw_concepts(result: FitResult) -> None:
         "“takes back” a decision by lowering r. k only decides how finely the same model is read."
     )
     st.caption(escape_markdown(text.strip().replace("= -", "= −")))
-    st.html(result.cards)
+    st.html(cards_of(result))
+
+
+def cards_of(result: FitResult) -> Markup:
+    """A card for each concept."""
+    made: Markup = result.keep(
+        "cards", lambda: concept_cards(result.loadings, result.concepts, result.task.spec.people)
+    )
+    return made

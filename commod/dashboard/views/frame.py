@@ -12,8 +12,8 @@ import numpy as np
 import streamlit as st
 from PIL import Image
 
-from commod.dashboard.jobs.turns import in_turn
 from commod.dashboard.server.ready import start
+from commod.dashboard.server.sending import wait_until_handed_over
 from commod.dashboard.state import session
 from commod.dashboard.state.page_state import mirrored
 from commod.dashboard.state.settings import sound_data
@@ -52,10 +52,10 @@ def open_page(explore: Callable[[], None]) -> None:
     }
     before = _is_open.set(True)
     try:
-        with in_turn():
-            st.navigation(menu, position="top").run()
+        st.navigation(menu, position="top").run()
     finally:
         _is_open.reset(before)
+        wait_until_handed_over()
 
 
 def page(script: str) -> None:

@@ -14,10 +14,10 @@ import streamlit as st
 from commod.charts import MethodStyle, palette
 from commod.charts.compare import SHAPES
 from commod.dashboard.jobs import tasks
+from commod.dashboard.jobs.computation import Task
 from commod.dashboard.jobs.queue import Ticket
 from commod.dashboard.jobs.scheduling import SLOW_POLL
 from commod.dashboard.jobs.service import get, submit
-from commod.dashboard.jobs.tasks import Task
 from commod.dashboard.jobs.wait import watch
 from commod.dashboard.state.controls import join
 from commod.dashboard.state.page_state import PageState
@@ -232,7 +232,7 @@ def _style(name: str) -> MethodStyle:
 
 def sweep_of(name: str, settings: Settings, form: Form = ()) -> Task:
     """The sweep of a method; `form` is what limits COMMOD's update, and nobody else's."""
-    return tasks.sweep(name, settings, form if name == "commod" else ())
+    return tasks.sweep(settings, name, form if name == "commod" else ())
 
 
 def known(settings: Settings, names: list[str], form: Form = ()) -> dict[str, Sweep]:

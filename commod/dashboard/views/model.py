@@ -8,7 +8,7 @@ from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.fitted import FitResult
 from commod.dashboard.jobs.queue import Ticket
 from commod.dashboard.jobs.service import submit
-from commod.dashboard.jobs.wait import wait, wait_a_moment
+from commod.dashboard.jobs.wait import wait
 from commod.dashboard.state import session
 from commod.dashboard.state.settings import Settings, limits_in_words
 from commod.dashboard.text.escape import escape_markdown
@@ -16,13 +16,13 @@ from commod.dashboard.views import controls
 
 
 def train(settings: Settings, training: Ticket) -> FitResult | None:
-    """The model of `settings` as soon as it can be drawn, or, if it fails, one sentence and the last good one."""
+    """The model of `settings`, or, if it cannot be trained, one sentence and the last good one."""
     place = st.empty()
     first = session.state().last_good is None
     if first:
         place.skeleton(height=600)
     try:
-        result: FitResult = wait(training, place, "Training", stage=0)
+        result: FitResult = wait(training, place, "Training")
     except ValueError as error:
         place.empty()
         st.error(f"This setting could not be trained: {escape_markdown(error)}", icon=":material/error:")
@@ -46,24 +46,16 @@ def train(settings: Settings, training: Ticket) -> FitResult | None:
     return result
 
 
-def explain(training: Ticket) -> None:
-    """Wait for what is said about a model that could be trained."""
-    if not training.failed:
-        wait(training)
-
-
 def current_model() -> FitResult:
     """The model of the sliders, with the sidebar beside it; the page ends here if there is none."""
     settings = session.current()
     with submit(tasks.fit(settings)) as training:
-        wait_a_moment(training)
         controls.sidebar()
         controls.notices()
         result = train(settings, training)
         if result is None:
             session.keep_link()
             st.stop()
-        explain(training)
     if limits := limits_in_words(settings):
         st.caption(f"Limited. {escape_markdown(limits)} {escape_markdown(result.acts_only)}")
     return result

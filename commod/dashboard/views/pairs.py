@@ -12,7 +12,7 @@ from commod.dashboard.jobs.wait import result_of
 from commod.dashboard.state.settings import Settings
 from commod.dashboard.views.methods import Form, on_explore
 from commod.decisions import Interview, models_to_choose_from
-from commod.experiments import Scene, Sweep, prepare
+from commod.experiments import Scene, Sweep
 
 
 @dataclass(frozen=True)
@@ -41,6 +41,6 @@ class Offer:
 
 def offer_of(settings: Settings, place: Any, form: Form = ()) -> Offer:
     """The models to choose from, waited for with a progress bar at `place`; `form` is what limits their update."""
-    sweep: Sweep = result_of(tasks.sweep("commod", settings, form), place, "Training models to choose from")
-    scene = prepare(*settings.scene())
+    sweep: Sweep = result_of(tasks.sweep(settings, "commod", form), place, "Training models to choose from")
+    scene: Scene = result_of(tasks.scene(settings))
     return Offer(settings, scene, sweep, Interview(models_to_choose_from(scene, sweep)))

@@ -1,17 +1,18 @@
-"""Computing in a process of its own: the same digits, errors that come back, work that can be stopped, and its end."""
+"""Computing in other processes: the same digits, errors that come back, work that can be stopped, and their end."""
 
+import logging
 import os
 import re
 import signal
 import subprocess
 import sys
 import time
-from collections import Counter
+import types
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
-from threading import Event, Thread, Timer
-from types import SimpleNamespace
+from multiprocessing import Pipe, Process
+from threading import Event, Timer
 
 import numpy as np
 import pandas as pd
@@ -19,12 +20,14 @@ import psutil
 import pytest
 from joblib import cpu_count
 
-from commod.dashboard.jobs import processes, service
-from commod.dashboard.jobs.helper import trained_parts
-from commod.dashboard.jobs.queue import Abandoned, Stage, WorkQueue
-from commod.dashboard.jobs.results import explained, fit_result, sweep, tree_of_changes
+from commod.dashboard.jobs import forks, processes, service, tasks
+from commod.dashboard.jobs.forks import ForkServer
+from commod.dashboard.jobs.processes import ProcessPool, WorkerProcess
+from commod.dashboard.jobs.queue import Abandoned, Report, Stage, WorkQueue
 from commod.dashboard.jobs.scheduling import Kind
+from commod.dashboard.jobs.tasks import explained, fit_on_path, fit_result, sweep, tree
 from commod.dashboard.jobs.wait import in_line
+from commod.dashboard.jobs.worker import trained_parts
 from commod.dashboard.state.own_data import OwnData
 from commod.dashboard.state.settings import defaults
 from commod.datasets import add_task, is_known, load_task
@@ -32,245 +35,207 @@ from commod.experiments import prepare
 from commod.experiments import scene as scene_module
 from commod.experiments.scene import SceneKey, has_trained
 from tests.browsing import ROOT
-from tests.dashboard.jobs.odd_helper import serve_oddly
+from tests.dashboard.jobs.odd_worker import serve_oddly
 from tests.waiting import wait_until
 
 SETTINGS = replace(defaults("law_school"), lambda_fair=2.0)
 SCENE = SETTINGS.scene()
+DP = "demographic_parity"
 
 
-def silent(_):
-    pass
+class Heard(Report):
+    """Calls a function with each share, and notes what it is told."""
+
+    def __init__(self, hear=lambda share: None):
+        self.hear, self.notes = hear, []
+
+    def __call__(self, share):
+        self.hear(share)
+
+    def say(self, note):
+        self.notes.append(note)
+
+
+SILENT = Heard()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def environment():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("COMMOD_WARM_UP", "0")
+        yield
+
+
+def made(foreground=1, background=1, apart=1):
+    """A pool whose processes are ready."""
+    pool = ProcessPool(foreground, background, apart)
+    wait_until(lambda: len(pool.workers) == foreground + min(1, background), 60)
+    wait_until(lambda: all(worker.ready for worker in pool.workers), 60)
+    return pool
 
 
 @pytest.fixture(scope="module")
-def process():
-    made = processes.WorkerProcess()
-    wait_until(lambda: made.ready)
-    yield made
-    made.close()
+def pool():
+    """Shared by tests that leave its processes in order."""
+    pool = made()
+    yield pool
+    pool.close()
 
 
-def compute_in(process, function, *arguments, report=silent):
-    assert process.take()
-    return process.compute(SCENE, function, arguments, report)
+@pytest.fixture
+def mortal(monkeypatch):
+    """A pool whose processes a test may harm; what hangs is killed sooner than in earnest."""
+    for module, name, seconds in (
+        (forks, "STOPPED", 0.3),
+        (forks, "SILENT", 2.0),
+        (processes, "WATCH", 0.05),
+        (processes, "RESTART_PAUSE", 0.0),
+    ):
+        monkeypatch.setattr(module, name, seconds)
+    pool = made()
+    yield pool
+    pool.close()
 
 
-def test_a_model_trained_elsewhere_is_the_same_to_the_last_digit(process):
-    there, here = compute_in(process, fit_result, SETTINGS), fit_result(SETTINGS)
+def worker_of(pool, kind=Kind.FOREGROUND):
+    return next(worker for worker in pool.workers if worker.kind is kind)
+
+
+def compute(pool, function, *arguments, kind=Kind.FOREGROUND, report=SILENT, scene=SCENE):
+    prepare(*scene)
+    return pool.compute(scene, function, *arguments, report=report, kind=kind)
+
+
+def fitted(pool, settings=SETTINGS, **how):
+    scene = prepare(*settings.scene())
+    return compute(pool, fit_on_path, scene, settings, None, scene=settings.scene(), **how)[0]
+
+
+def own_process(report):
+    return os.getpid()
+
+
+# ---- what comes back ----
+
+
+def test_a_model_trained_elsewhere_is_the_same_to_the_last_digit(pool):
+    there, here = fitted(pool), fit_result(SETTINGS)
+    assert compute(pool, own_process) == worker_of(pool).pid
     assert np.array_equal(there.g.coef_, here.g.coef_)
     assert np.array_equal(there.ratio_test, here.ratio_test)
     pd.testing.assert_frame_equal(there.path, here.path, check_exact=True)
-    assert there.scene is prepare(*SCENE)  # neither the rows nor f were sent
+    assert there.scene is prepare(*SCENE)  # neither the rows nor f came back
     assert there.g.base_model_ is there.scene.f
-    tree, same = compute_in(process, tree_of_changes, there, 3), tree_of_changes(here, 3)
-    pd.testing.assert_frame_equal(tree.nodes, same.nodes, check_exact=True)
-    there.fill(compute_in(process, explained, there))
-    assert there.cards == here.cards
+    found, same = compute(pool, tree.compute, there, 3), tree.compute(here, 3)
+    pd.testing.assert_frame_equal(found.nodes, same.nodes, check_exact=True)
+    there.fill(compute(pool, explained, there))
+    pd.testing.assert_frame_equal(there.loadings, here.loadings, check_exact=True)
     pd.testing.assert_frame_equal(there.figures, here.figures, check_exact=True)
 
 
-def test_an_error_comes_back(process):
-    with pytest.raises(KeyError, match="nonsense"):
-        compute_in(process, sweep, SCENE, "demographic_parity", "nonsense")
+def test_an_error_comes_back_with_its_traceback(pool, caplog):
+    queue = WorkQueue(1)
+    work = partial(compute, pool, sweep.compute, prepare(*SCENE), DP, "nonsense")
+    with caplog.at_level(logging.ERROR), queue.submit("k", Stage(lambda report: work(report=report))) as ticket:
+        wait_until(ticket.has)
+        with pytest.raises(KeyError, match="nonsense"):
+            ticket.result()
+    assert "sweep_method" in caplog.text  # where it happened, in the other process
 
 
-def test_work_that_nobody_wants_ends_and_the_process_is_free_again(process):
+def test_work_that_nobody_wants_ends_and_its_process_goes_on(pool):
     class EnoughError(Exception):
         pass
 
-    def report(_):
+    def enough(_):
         raise EnoughError
 
-    started = time.monotonic()
+    pid, started = compute(pool, own_process), time.monotonic()
     with pytest.raises(EnoughError):
-        compute_in(process, sweep, SCENE, "demographic_parity", "commod", (), report=report)
+        compute(pool, sweep.compute, prepare(*SCENE), DP, "commod", report=Heard(enough))
     assert time.monotonic() - started < 5
-    settings = replace(SETTINGS, lambda_fair=1.0)
-    assert np.array_equal(compute_in(process, fit_result, settings).g.coef_, fit_result(settings).g.coef_)
+    assert compute(pool, own_process) == pid  # with its scene and its paths
 
 
-def test_progress_is_reported(process):
+def test_progress_is_reported(pool):
     shares = []
-    compute_in(process, sweep, SCENE, "demographic_parity", "commod", (), report=shares.append)
+    compute(pool, sweep.compute, prepare(*SCENE), DP, "commod", report=Heard(shares.append))
     assert shares == sorted(shares)
     assert max(shares) > 0.2
 
 
-def pool_with(*members):
-    pool = processes.ProcessPool(0)
-    pool.workers.extend(members)
-    pool._numbers = Counter(member.kind for member in members)
-    return pool
-
-
-def test_while_a_process_is_busy_it_is_computed_here(process):
-    assert process.take()
+def test_while_a_process_is_busy_the_server_computes(pool):
+    assert worker_of(pool).take()
     try:
-        result = pool_with(process).compute(SCENE, fit_result, SETTINGS, report=silent)
+        assert compute(pool, own_process) == os.getpid()
     finally:
-        process._lock.release()
-    assert result.settings == SETTINGS
+        worker_of(pool)._release()
 
 
-def test_a_process_that_is_killed_costs_nothing_and_is_replaced(process, monkeypatch):
-    monkeypatch.setattr(processes, "RESTART_PAUSE", 0.0)
-    killed = process._process.pid
+def test_an_f_is_trained_once_and_shared_with_all_processes(pool, monkeypatch):
+    key = SceneKey("law_school", "gradient_boosting", 9)
+    pool.train(key, SILENT)
+    assert has_trained(key)
+    monkeypatch.setattr(scene_module, "train_base_model", lambda *_: pytest.fail("trained in the server"))
+    told = prepare(*key)
+    for kind in (Kind.FOREGROUND, Kind.BACKGROUND):
+        assert compute(pool, trained_here, told, kind=kind, scene=key) == (kind is Kind.FOREGROUND)
+    scene_module._forget_scenes("law_school")
+    monkeypatch.undo()
+    assert np.array_equal(prepare(*key).logit_test, told.logit_test)
 
-    def report(_):
-        if process._process.pid == killed:
+
+def trained_here(scene, report):
+    """Whether this process has trained f itself: an array that came by wire does not own its data."""
+    return bool(scene.logit_test.flags.owndata)
+
+
+# ---- processes that die, hang, or talk nonsense ----
+
+
+def test_a_process_that_is_killed_costs_nothing_and_is_replaced(mortal):
+    killed = worker_of(mortal).pid
+
+    def kill(_):
+        if worker_of(mortal).pid == killed:
             os.kill(killed, signal.SIGKILL)
 
-    result = pool_with(process).compute(SCENE, fit_result, replace(SETTINGS, seed=1), report=report)
-    assert np.array_equal(result.g.coef_, fit_result(replace(SETTINGS, seed=1)).g.coef_)
-    os.kill(process._process.pid, 0)  # there is another
-    assert process._process.pid != killed
-    wait_until(lambda: process.ready)
-    assert compute_in(process, fit_result, SETTINGS).settings == SETTINGS
-
-
-def test_it_ends_with_the_server_however_that_ends():
-    source = """
-import time
-from commod.dashboard.jobs.processes import Kind, WorkerProcess
-worker = WorkerProcess(Kind.APART)
-while not worker.take():
-    time.sleep(0.05)
-print(worker._process.pid, flush=True)
-worker.call(time.sleep, (60,), lambda share: None, heavy=False)  # in the midst of which it hears nothing
-"""
-    with subprocess.Popen([sys.executable, "-c", source], cwd=ROOT, stdout=subprocess.PIPE, text=True) as server:
-        pid = int(server.stdout.readline())
-        assert psutil.pid_exists(pid)
-        server.kill()
-    wait_until(lambda: not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE)
-
-
-# ---- processes that hang, or talk nonsense ----
-
-
-@pytest.fixture
-def impatient(monkeypatch):
-    """What hangs is ended sooner than in earnest."""
-    for name, seconds in {"STOPPED": 0.3, "SILENT": 0.6, "WATCH": 0.05, "RESTART_PAUSE": 0.0}.items():
-        monkeypatch.setattr(processes, name, seconds)
-
-
-@contextmanager
-def looked_after(*workers):
-    """A pool of just these, and its thread that looks after them."""
-    pool, over = pool_with(*workers), Event()
-
-    def look():
-        while not over.wait(processes.WATCH):
-            for worker in workers:
-                worker.look()
-
-    thread = Thread(target=look)
-    thread.start()
-    try:
-        yield pool
-    finally:
-        over.set()
-        thread.join()
+    settings = replace(SETTINGS, seed=1)
+    assert np.array_equal(fitted(mortal, settings, report=Heard(kill)).g.coef_, fit_result(settings).g.coef_)
+    wait_until(lambda: worker_of(mortal).ready)
+    assert compute(mortal, own_process) not in (killed, os.getpid())
 
 
 @pytest.mark.parametrize("kind", [Kind.FOREGROUND, Kind.BACKGROUND])
-def test_a_process_that_is_stopped_in_mid_training_is_replaced_and_its_work_done_again(impatient, monkeypatch, kind):
-    monkeypatch.setenv("COMMOD_WARM_UP", "0")
-    worker = processes.WorkerProcess(kind)
-    wait_until(lambda: worker.ready)
-    stopped = worker._process.pid
-    settings = replace(SETTINGS, seed=1, lambda_fair=3.0)
+def test_a_process_that_is_stopped_in_mid_training_is_replaced_and_its_work_done_again(mortal, kind):
+    stopped, settings = worker_of(mortal, kind).pid, replace(SETTINGS, seed=1, lambda_fair=3.0)
 
     def work(report):
         def hear(share):
             report(share)
-            if worker._process.pid == stopped:
+            if worker_of(mortal, kind).pid == stopped:
                 os.kill(stopped, signal.SIGSTOP)
 
-        return pool.compute(SCENE, fit_result, settings, report=hear, background=kind is Kind.BACKGROUND)
+        return fitted(mortal, settings, report=Heard(hear), kind=kind)
 
-    with looked_after(worker) as pool:
-        started = time.monotonic()
-        with WorkQueue(2).submit("job", Stage(work)) as ticket:
-            wait_until(ticket.has)
-            assert np.array_equal(ticket.result().g.coef_, fit_result(settings).g.coef_)
-        assert time.monotonic() - started < 20
-        assert worker._process.pid != stopped
-    worker.close()
+    started = time.monotonic()
+    with WorkQueue(2).submit("job", Stage(work)) as ticket:
+        wait_until(ticket.has)
+        assert np.array_equal(ticket.result().g.coef_, fit_result(settings).g.coef_)
+    assert time.monotonic() - started < 20
+    wait_until(lambda: worker_of(mortal, kind).ready and worker_of(mortal, kind).pid != stopped)
 
 
-def test_those_who_wait_are_told_that_it_is_done_again(impatient):
-    queue, goes_on = WorkQueue(2), Event()
-
-    class Lost:
-        kind = Kind.FOREGROUND
-
-        def take(self):
-            return True
-
-        def compute(self, *_):
-            raise ConnectionError
-
-    def function(report):
-        goes_on.wait(10)
-        return "done"
-
-    pool = pool_with(Lost())
-    with queue.submit("job", Stage(lambda report: pool.compute(SCENE, function, report=report))) as ticket:
-        wait_until(lambda: ticket.note == processes.AGAIN)
-        assert in_line("Training", ticket).startswith(processes.AGAIN)
-        goes_on.set()
-        assert ticket.wait(10)
-        assert ticket.note == ""
+def test_a_process_that_is_stopped_while_it_has_nothing_to_do_is_replaced(mortal):
+    stopped = worker_of(mortal).pid
+    os.kill(stopped, signal.SIGSTOP)
+    wait_until(lambda: worker_of(mortal).pid != stopped)
 
 
-def test_a_process_that_is_stopped_while_it_has_nothing_to_do_is_replaced(impatient):
-    worker = processes.WorkerProcess()
-    wait_until(lambda: worker.ready)
-    stopped = worker._process.pid
-    with looked_after(worker):
-        os.kill(stopped, signal.SIGSTOP)
-        wait_until(lambda: worker._process.pid != stopped)
-    worker.close()
-
-
-def test_a_process_that_nobody_asks_anything_is_left_alone(impatient):
-    worker = processes.WorkerProcess()
-    pid = worker._process.pid
-    with looked_after(worker):
-        wait_until(lambda: worker._ready)
-        time.sleep(1.5)
-        assert worker._process.pid == pid
-    worker.close()
-
-
-ODD = ("bytes", "half a message", "an unknown word", "not a pair", "content that is none", "content cut off", "silent")
-
-
-@pytest.mark.parametrize("odd", [*ODD, "deaf"])
-def test_a_process_that_answers_nonsense_or_nothing_is_given_up_and_the_work_done_here(impatient, monkeypatch, odd):
-    monkeypatch.setattr(processes, "helper", SimpleNamespace(serve=partial(serve_oddly, odd)))
-    worker = processes.WorkerProcess()
-    wait_until(lambda: worker.ready)
-    first = worker._process.pid
-    load = np.zeros(2_000_000) if odd == "deaf" else None  # more than the pipe holds
-    with looked_after(worker) as pool:
-        assert pool.compute(SCENE, own_length, load, report=silent) == (0 if load is None else 2_000_000)
-        assert worker._process.pid != first
-    worker.close()
-
-
-def own_length(load, report):
-    return 0 if load is None else len(load)
-
-
-def test_a_process_at_work_is_not_taken_for_one_that_hangs(impatient, process):
-    with looked_after(process):
-        pid = process._process.pid
-        compute_in(process, busy, 2.0)
-        assert process._process.pid == pid
+def test_processes_that_are_idle_or_at_work_are_left_alone(mortal):
+    pids = [worker.pid for worker in mortal.workers]
+    compute(mortal, busy, 2.5)
+    assert [worker.pid for worker in mortal.workers] == pids
 
 
 def busy(seconds, report):
@@ -280,56 +245,215 @@ def busy(seconds, report):
         sum(range(1000))
 
 
-# ---- data that somebody has brought ----
+@pytest.mark.slow
+def test_a_stopped_fork_server_does_not_stop_training():
+    """SIGSTOP on both fork servers and SIGKILL on all processes: nobody waits for long, and others take their place."""
+    pool = made()
+    queue, started = WorkQueue(1, 1), time.monotonic()
+    for fork_server in set(pool.forks.values()):
+        os.kill(fork_server.pid, signal.SIGSTOP)
+    for worker in pool.workers:
+        os.kill(worker.pid, signal.SIGKILL)
+    for seed, kind in ((31, Kind.FOREGROUND), (32, Kind.BACKGROUND), (33, Kind.FOREGROUND)):
+        train = partial(fitted, pool, replace(SETTINGS, seed=seed), kind=kind)
+        with queue.submit(seed, Stage(lambda report, train=train: train(report=report))) as ticket:
+            wait_until(ticket.has, 10)
+            assert ticket.result()
+    assert time.monotonic() - started < 10
+    wait_until(lambda: all(worker.ready for worker in pool.workers), 60)
+    assert compute(pool, own_process) == worker_of(pool).pid
+    pool.close()
+
+
+def test_those_who_wait_are_told_that_it_is_done_again(pool, monkeypatch):
+    queue, goes_on = WorkQueue(2), Event()
+
+    def lost(self, *_):
+        self._release()
+        raise ConnectionError
+
+    def function(report):
+        goes_on.wait(10)
+        return "done"
+
+    monkeypatch.setattr(WorkerProcess, "compute", lost)
+    once = [worker_of(pool)]
+    monkeypatch.setattr(ProcessPool, "_of", lambda self, kind: [once.pop()] if once else [])
+    work = Stage(lambda report: pool.compute(SCENE, function, report=report, kind=Kind.FOREGROUND))
+    with queue.submit("job", work) as ticket:
+        wait_until(lambda: ticket.note == processes.AGAIN)
+        assert in_line("Training", ticket).startswith(processes.AGAIN)
+        goes_on.set()
+        assert ticket.wait(10)
+        assert ticket.note == ""
+
+
+ODD = ("bytes", "half a message", "an unknown word", "not a pair", "content that is none", "content cut off", "silent")
+
+
+class OddForks:
+    """Forks processes of which nobody knows what they answer."""
+
+    def __init__(self, odd):
+        self.odd, self.processes = odd, []
+
+    def fork(self, **_):
+        ours, theirs = Pipe()
+        self.processes.append(Process(target=serve_oddly, args=(self.odd, theirs), daemon=True))
+        self.processes[-1].start()
+        theirs.close()
+        return self.processes[-1].pid, ours
+
+    def exit_code(self, pid):
+        process = next(process for process in self.processes if process.pid == pid)
+        process.join()
+        return process.exitcode
+
+
+@pytest.mark.parametrize("odd", [*ODD, "deaf"])
+def test_a_process_that_answers_nonsense_or_nothing_is_given_up_and_the_server_computes(mortal, odd):
+    worker = WorkerProcess(Kind.FOREGROUND, OddForks(odd))
+    wait_until(lambda: worker.ready)
+    mortal.workers[:] = [worker]
+    first = worker.pid
+    load = np.zeros(2_000_000) if odd == "deaf" else None  # more than the pipe holds
+    assert compute(mortal, length_of, load) == (0 if load is None else 2_000_000)
+    wait_until(lambda: worker.pid != first)
+    mortal.workers.clear()
+    mortal._wanted = dict.fromkeys(Kind, 0)
+    worker.close()
+
+
+def length_of(load, report):
+    return 0 if load is None else len(load)
+
+
+def test_all_end_with_the_server_however_that_ends():
+    source = """
+import time
+from commod.dashboard.jobs.processes import Kind, ProcessPool
+from commod.dashboard.jobs.queue import SILENT
+pool = ProcessPool(1, 1, 1)
+while len(pool.workers) < 2:
+    time.sleep(0.05)
+print(*(each.pid for each in (*pool.forks.values(), *pool.workers)), flush=True)
+pool.call(time.sleep, 60, report=SILENT)  # in the midst of which it hears nothing
+"""
+    with subprocess.Popen([sys.executable, "-c", source], cwd=ROOT, stdout=subprocess.PIPE, text=True) as server:
+        pids = {int(pid) for pid in server.stdout.readline().split()}
+        pids |= {child.pid for child in psutil.Process(server.pid).children(recursive=True)}
+        assert len(pids) >= 4
+        server.kill()
+    wait_until(lambda: not any(alive(pid) for pid in pids))
+
+
+def alive(pid):
+    return psutil.pid_exists(pid) and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+
+
+# ---- how processes run ----
+
+
+@pytest.mark.parametrize("kind", [Kind.FOREGROUND, Kind.BACKGROUND])
+def test_processes_share_the_session_of_the_server_so_that_the_idle_class_counts(pool, kind):
+    """Linux shares the cores among sessions first: in one of its own a process of the idle class is anybody's equal."""
+    pid = worker_of(pool, kind).pid
+    assert os.getsid(pid) == os.getsid(0)
+    assert os.getpgid(pid) == pid  # Ctrl-C at the server's terminal does not reach it
+    assert (os.sched_getscheduler(pid) == os.SCHED_IDLE) is (kind is Kind.BACKGROUND)
+
+
+def test_a_process_does_not_run_the_main_module_of_the_server(tmp_path, monkeypatch):
+    """Which is a page's script while Streamlit draws."""
+    script = tmp_path / "page.py"
+    script.write_text("raise SystemExit('a page outside of the server')")
+    main = types.ModuleType("__main__")
+    main.__file__ = str(script)
+    monkeypatch.setitem(sys.modules, "__main__", main)
+    pool = made(1, 0, 0)
+    assert compute(pool, own_process) == worker_of(pool).pid
+    pool.close()
+
+
+def test_more_processes_start_on_demand_and_end_when_they_are_idle(monkeypatch):
+    pool = made(1, 2, 0)
+    queue = WorkQueue(2)
+    work = partial(compute, pool, busy, 1.0, kind=Kind.BACKGROUND)
+    tickets = [queue.submit(i, Stage(lambda report: work(report=report))) for i in range(2)]
+    wait_until(lambda: len(pool.workers) == 3)
+    for ticket in tickets:
+        wait_until(ticket.has)
+    monkeypatch.setattr(processes, "IDLE", 0.1)
+    wait_until(lambda: len(pool.workers) == 2)
+    assert {worker.kind for worker in pool.workers} == {Kind.FOREGROUND, Kind.BACKGROUND}
+    pool.close()
+
+
+def test_without_fork_the_server_computes(monkeypatch):
+    monkeypatch.delattr(os, "fork")
+    pool = ProcessPool(1, 1, 1)
+    assert compute(pool, own_process, kind=Kind.BACKGROUND) == os.getpid()
+    assert pool.call(os.getpid, report=SILENT) == os.getpid()
+    pool.close()
+
+
+@pytest.mark.parametrize(("asked", "expected"), [("3", 3), ("0", 0), ("", None), ("many", None), ("-1", None)])
+def test_how_many_there_are_can_be_asked_for(monkeypatch, asked, expected):
+    monkeypatch.setenv("COMMOD_PROCESSES", asked)
+    assert service._foreground() == (max(1, cpu_count() // 2) if expected is None else expected)
+
+
+# ---- uploaded data ----
 
 
 @pytest.fixture
 def own():
     """Data in use, as a session has them."""
     task = load_task("law_school")
-    made = OwnData(replace(task, spec=replace(task.spec, scores="", suited={})))
-    yield made.name
-    made.forget()
+    held = OwnData(replace(task, spec=replace(task.spec, scores="", suited={})))
+    yield held.name
+    held.forget()
 
 
-@pytest.fixture
-def apart():
-    made = processes.WorkerProcess(Kind.APART)
-    wait_until(lambda: made.ready)
-    yield made
-    made.close()
+@contextmanager
+def apart(pool):
+    """The process apart, which starts on demand."""
+    assert pool.call(os.getpid, report=SILENT) != os.getpid()
+    yield worker_of(pool, Kind.APART)
 
 
 @pytest.mark.slow
-def test_an_f_is_trained_in_a_process_that_ends_with_it_if_the_data_are_large(own, apart):
-    key, pid = SceneKey(own, "random_forest", 3), apart._process.pid
-    pool_with(apart).train(key, silent, heavy=True)
-    assert not psutil.pid_exists(pid)
-    assert has_trained(key)
-    there, here = prepare(*key), prepare("law_school", "random_forest", 3)
-    assert np.array_equal(there.logit_test, here.logit_test)
-    assert np.array_equal(there.encoded_train, here.encoded_train)
-    assert there.task.name == own
-    assert prepare(own, "random_forest", 3, 0.8).threshold == 0.8  # of which no f is trained
-    wait_until(lambda: apart.ready)
-    pid = apart._process.pid
-    pool_with(apart).train(SceneKey(own, "logistic_regression", 3), silent)
-    assert apart._process.pid == pid
-    assert not pool_with(apart).call(knows, own, None, report=silent)  # and it has kept nothing
+def test_an_f_is_trained_in_a_process_that_ends_with_it_if_the_data_are_large(own, pool):
+    key = SceneKey(own, "random_forest", 3)
+    with apart(pool) as worker:
+        pid = worker.pid
+        pool.train(key, SILENT, heavy=True)
+        wait_until(lambda: worker.pid != pid)
+        assert not alive(pid)
+        there, here = prepare(*key), prepare("law_school", "random_forest", 3)
+        assert np.array_equal(there.logit_test, here.logit_test)
+        assert np.array_equal(there.encoded_train, here.encoded_train)
+        assert there.task.name == own
+        assert prepare(own, "random_forest", 3, 0.8).threshold == 0.8  # of which no f is trained
+        wait_until(lambda: worker.ready)
+        pid = worker.pid
+        pool.train(SceneKey(own, "logistic_regression", 3), SILENT)
+        assert worker.pid == pid
+        assert not pool.call(knows, own, report=SILENT)  # and it has kept nothing
 
 
-def test_an_f_that_nobody_wants_any_more_is_ended_at_once(own, apart):
-    pid, started = apart._process.pid, time.monotonic()
-
-    def report(_):
+def test_an_f_that_nobody_wants_any_more_is_ended_at_once(own, pool):
+    def abandon(_):
         raise Abandoned
 
-    assert apart.take()
-    with pytest.raises(Abandoned):
-        apart.call(trained_parts, (SceneKey(own, "random_forest", 4), load_task(own)), report, heavy=False)
-    assert not psutil.pid_exists(pid)
-    assert time.monotonic() - started < 1
-    wait_until(lambda: apart.ready)
+    with apart(pool) as worker:
+        pid, started = worker.pid, time.monotonic()
+        assert worker.take()
+        with pytest.raises(Abandoned):
+            worker.call(trained_parts, (SceneKey(own, "random_forest", 4), load_task(own)), Heard(abandon), heavy=False)
+        wait_until(lambda: not alive(pid), 1)
+        assert time.monotonic() - started < 1.5
+        wait_until(lambda: worker.ready)
 
 
 @pytest.mark.slow
@@ -339,10 +463,9 @@ def test_an_f_that_nobody_wants_any_more_is_ended_at_once(own, apart):
 )
 def test_an_f_has_bounds_on_time_and_memory(own, monkeypatch, name, most, sentence):
     monkeypatch.setattr(processes, name, most)
-    bounded = processes.WorkerProcess(Kind.APART)
-    wait_until(lambda: bounded.ready)
+    bounded = made(1, 0, 1)
     with pytest.raises(ValueError, match=re.escape(sentence)):
-        pool_with(bounded).train(SceneKey(_larger(own), "random_forest", 0), silent)
+        bounded.train(SceneKey(_larger(own), "random_forest", 0), SILENT)
     bounded.close()
 
 
@@ -354,38 +477,42 @@ def _larger(own):
     return own
 
 
-def test_work_on_own_data_is_done_in_a_process_that_forgets_them(own, process):
+def test_work_on_own_data_is_done_in_a_process_that_forgets_them(own, pool):
     key = SceneKey(own, "logistic_regression", 5)
-    prepare(*key)
-    settings = replace(SETTINGS, data=own, seed=5)
-    assert process.take()
-    result = process.compute(key, fit_result, (settings,), silent)
+    result = fitted(pool, replace(SETTINGS, data=own, seed=5))
     assert result.scene is prepare(*key)
     assert np.array_equal(result.g.coef_, fit_result(replace(SETTINGS, seed=5)).g.coef_)
-    assert compute_in(process, knows, own)
-    process.forget(own)
-    assert not compute_in(process, knows, own)
+    assert compute(pool, knows_in_work, own)
+    pool.forget(own)
+    assert not compute(pool, knows_in_work, own)
 
 
-def knows(data, report):
+def knows(data):
     return is_known(data) or any(key.data == data for key in scene_module._scenes)
 
 
-@pytest.mark.parametrize(("asked", "expected"), [("3", 3), ("0", 0), ("", None), ("many", None), ("-1", None)])
-def test_how_many_there_are_can_be_asked_for(monkeypatch, asked, expected):
-    monkeypatch.setenv("COMMOD_PROCESSES", asked)
-    assert service._foreground() == (max(1, cpu_count() // 2) if expected is None else expected)
+def knows_in_work(data, report):
+    return knows(data) or any(path[0].data == data for path in tasks._warm_starts)
 
 
-def test_work_on_large_data_waits_for_a_process_apart(own, process, apart):
-    prepare(own, "logistic_regression", 6)
+def test_work_on_large_data_waits_for_a_process_apart(own, pool):
     key = SceneKey(own, "logistic_regression", 6)
-    assert apart.take()
-    Timer(0.5, apart._release).start()
-    pool = pool_with(process, apart)
-    assert pool.compute(key, own_process, report=silent, large=True) == apart._process.pid
-    assert pool.compute(key, own_process, report=silent) == process._process.pid
+    with apart(pool) as worker:
+        assert worker.take()
+        Timer(0.5, worker._release).start()
+        assert compute(pool, own_process, kind=Kind.APART, scene=key) == worker.pid
+        assert compute(pool, own_process, scene=key) == worker_of(pool).pid
 
 
-def own_process(report):
-    return os.getpid()
+def test_a_fork_server_is_there_again_after_it_was_killed(pool):
+    first, pool_forks = worker_of(pool).pid, ForkServer()
+    pid, wire = pool_forks.fork(kind="foreground", seconds=1, memory=0)
+    os.kill(pool_forks.pid, signal.SIGKILL)
+    with pytest.raises(ConnectionError):
+        pool_forks.exit_code(pid)
+    again, other_wire = pool_forks.fork(kind="foreground", seconds=1, memory=0)
+    assert alive(again)
+    for each in (wire, other_wire):
+        each.close()
+    pool_forks.close()
+    assert worker_of(pool).pid == first

@@ -1,6 +1,7 @@
 """The queue that all sessions share, without Streamlit."""
 
 import gc
+import logging
 import random
 import threading
 import time
@@ -10,7 +11,7 @@ import pytest
 
 from commod.dashboard.jobs.cache import ResultCache
 from commod.dashboard.jobs.queue import Stage, WorkQueue
-from commod.dashboard.jobs.scheduling import MOST_AHEAD, Priority
+from commod.dashboard.jobs.scheduling import MOST_PREFETCHED, Priority
 from tests.waiting import wait_until
 
 
@@ -48,7 +49,7 @@ def gate():
 
 
 def test_result_and_cache():
-    queue = WorkQueue(workers=1)
+    queue = WorkQueue(1)
     assert queue.peek("a") is None
     assert take(queue.submit("a", Stage(lambda report: 42))) == 42
     assert queue.peek("a") == 42
@@ -57,7 +58,7 @@ def test_result_and_cache():
 
 
 def test_equal_work_of_two_sessions_runs_once(gate):
-    queue = WorkQueue(workers=2)
+    queue = WorkQueue(2)
     first, second = queue.submit("k", Stage(gate.work())), queue.submit("k", Stage(gate.work("never")))
     gate.open.set()
     assert take(first) == take(second) == "done"
@@ -65,7 +66,7 @@ def test_equal_work_of_two_sessions_runs_once(gate):
 
 
 def test_at_most_as_many_at_a_time_as_workers_and_the_rest_know_their_place(gate):
-    queue = WorkQueue(workers=2)
+    queue = WorkQueue(2)
     running = []
     lock = threading.Lock()
     peak = []
@@ -88,7 +89,7 @@ def test_at_most_as_many_at_a_time_as_workers_and_the_rest_know_their_place(gate
 
 
 def test_stale_work_ends_and_only_the_last_of_six_moves_runs_to_its_end(gate):
-    queue = WorkQueue(workers=2)
+    queue = WorkQueue(2)
     for move in range(5):
         ticket = queue.submit(move, Stage(gate.work()))
         assert gate.started.wait(30)
@@ -100,7 +101,7 @@ def test_stale_work_ends_and_only_the_last_of_six_moves_runs_to_its_end(gate):
 
 
 def test_a_ticket_that_is_forgotten_is_given_up(gate):
-    queue = WorkQueue(workers=1)
+    queue = WorkQueue(1)
     ticket = queue.submit("k", Stage(gate.work()))
     assert gate.started.wait(30)
     del ticket
@@ -108,7 +109,7 @@ def test_a_ticket_that_is_forgotten_is_given_up(gate):
 
 
 def test_one_session_leaving_does_not_end_the_work_of_another(gate):
-    queue = WorkQueue(workers=1)
+    queue = WorkQueue(1)
     stays, leaves = queue.submit("k", Stage(gate.work())), queue.submit("k", Stage(gate.work()))
     assert gate.started.wait(30)
     leaves.leave()
@@ -120,7 +121,7 @@ def test_one_session_leaving_does_not_end_the_work_of_another(gate):
 
 
 def test_an_exception_reaches_who_waits_and_harms_no_one_else():
-    queue = WorkQueue(workers=1)
+    queue = WorkQueue(1)
 
     def fail(report):
         raise ValueError("no such setting")
@@ -133,7 +134,7 @@ def test_an_exception_reaches_who_waits_and_harms_no_one_else():
 
 
 def test_the_cache_is_bounded_and_forgets_the_least_used():
-    queue = WorkQueue(workers=1, cache=ResultCache(max_results=3))
+    queue = WorkQueue(1, cache=ResultCache(max_results=3))
     for i in range(3):
         take(queue.submit(i, Stage(lambda report, i=i: i + 1)))
     assert queue.peek(0) == 1
@@ -142,8 +143,8 @@ def test_the_cache_is_bounded_and_forgets_the_least_used():
     assert queue.peek(0) == 1
 
 
-def test_background_work_never_takes_the_last_thread(gate):
-    queue = WorkQueue(workers=2)
+def test_a_slider_never_waits_for_the_background(gate):
+    queue = WorkQueue(1, 2)
     slow = [queue.submit(("slow", i), Stage(gate.work(), Priority.BACKGROUND)) for i in range(3)]
     assert gate.started.wait(30)
     assert take(queue.submit("fit", Stage(lambda report: "now"))) == "now"
@@ -154,7 +155,7 @@ def test_background_work_never_takes_the_last_thread(gate):
 
 def test_a_result_wanted_again_while_its_work_is_ending_is_worked_anew():
     """The first job has seen that nobody waits and is about to end when the second is submitted: nobody may join it."""
-    queue = WorkQueue(workers=1)
+    queue = WorkQueue(1)
     started, left, ending, submitted = (threading.Event() for _ in range(4))
 
     def stopped(report):
@@ -180,7 +181,7 @@ def test_a_result_wanted_again_while_its_work_is_ending_is_worked_anew():
 
 def test_a_ticket_dropped_while_the_queue_is_locked_only_leaves_a_message(gate):
     """Memory may be collected anywhere, also by a thread that holds the lock: this killed the worker for good."""
-    queue = WorkQueue(workers=1)
+    queue = WorkQueue(1)
     busy, dropped = queue.submit("busy", Stage(gate.work())), queue.submit("dropped", Stage(gate.work("never")))
     assert gate.started.wait(30)
     with queue._changed:  # not to be entered twice by one thread
@@ -194,7 +195,7 @@ def test_a_ticket_dropped_while_the_queue_is_locked_only_leaves_a_message(gate):
 
 
 def test_a_job_with_two_stages_gives_its_first_result_before_its_last(gate):
-    queue = WorkQueue(workers=1)
+    queue = WorkQueue(1)
     more = gate.work("said")
     stages = (Stage(lambda report: "model"), Stage(lambda model, report: (model, more(report)), Priority.EXPLAIN))
     ticket = queue.submit("k", *stages)
@@ -210,7 +211,7 @@ def test_a_job_with_two_stages_gives_its_first_result_before_its_last(gate):
 
 
 def test_a_second_stage_waits_for_the_first_ones_of_others():
-    queue = WorkQueue(workers=1)
+    queue = WorkQueue(1)
     order = []
 
     def stages(name):
@@ -227,7 +228,7 @@ def test_a_second_stage_waits_for_the_first_ones_of_others():
 
 
 def test_who_leaves_between_two_stages_can_come_back_and_nothing_is_done_twice(gate):
-    queue = WorkQueue(workers=1)
+    queue = WorkQueue(1)
     trained = []
     train = Stage(lambda report: trained.append(1) or "model")
     first = queue.submit("k", train, Stage(lambda model, report: gate.work()(report), Priority.EXPLAIN))
@@ -240,7 +241,7 @@ def test_who_leaves_between_two_stages_can_come_back_and_nothing_is_done_twice(g
 
 
 def test_what_somebody_searches_for_comes_before_what_nobody_asked_for(gate):
-    queue = WorkQueue(workers=2)
+    queue = WorkQueue(2)
     order = []
     busy = queue.submit("busy", Stage(gate.work(), Priority.BACKGROUND))
     assert gate.started.wait(30)
@@ -254,10 +255,12 @@ def test_what_somebody_searches_for_comes_before_what_nobody_asked_for(gate):
 
 
 def test_what_is_for_later_comes_after_what_is_not_and_before_the_background(gate):
-    queue = WorkQueue(workers=1)
+    queue = WorkQueue(1)
     order = []
     first = queue.submit("first", Stage(gate.work()))
     assert gate.started.wait(30)
+    busy = queue.submit("busy", Stage(gate.work(), Priority.BACKGROUND))
+    wait_until(lambda: busy.progress > 0)
     tickets = [
         queue.submit("sweep", Stage(lambda report: order.append("sweep"), Priority.BACKGROUND)),
         queue.submit("tree", Stage(lambda report: order.append("tree"), Priority.EXPLAIN)),
@@ -265,13 +268,13 @@ def test_what_is_for_later_comes_after_what_is_not_and_before_the_background(gat
     ]
     assert [ticket.before for ticket in tickets] == [2, 1, 0]
     gate.open.set()
-    for ticket in [first, *tickets]:
+    for ticket in [first, busy, *tickets]:
         take(ticket)
-    assert order == ["fit", "tree", "sweep"]
+    assert [name for name in order if name != "sweep"] == ["fit", "tree"]
 
 
 def test_results_are_kept_up_to_a_weight():
-    queue = WorkQueue(workers=1, cache=ResultCache(max_bytes=1000))
+    queue = WorkQueue(1, cache=ResultCache(max_bytes=1000))
     for key in "abc":
         take(queue.submit(key, Stage(lambda report: memoryview(bytes(400)))))
     assert [queue.peek(key) is None for key in "abc"] == [True, False, False]
@@ -281,7 +284,7 @@ def test_results_are_kept_up_to_a_weight():
 
 
 def test_what_has_to_be_done_first_is_done_first_and_shown_to_who_waits(gate):
-    queue = WorkQueue(workers=1)
+    queue = WorkQueue(1)
     order = []
     first = queue.submit("first", Stage(gate.work(), Priority.SEARCH, apart=True))
     with queue.submit("then", Stage(lambda report: order.append("then") or "then"), after=(first,)) as then:
@@ -294,7 +297,7 @@ def test_what_has_to_be_done_first_is_done_first_and_shown_to_who_waits(gate):
 
 
 def test_what_has_to_be_done_first_ends_when_nobody_wants_what_comes_after(gate):
-    queue = WorkQueue(workers=1)
+    queue = WorkQueue(1)
     first = queue.submit("first", Stage(gate.work(), apart=True))
     then = queue.submit("then", Stage(lambda report: pytest.fail("begun")), after=(first,))
     assert gate.started.wait(10)
@@ -307,7 +310,7 @@ def test_what_has_to_be_done_first_ends_when_nobody_wants_what_comes_after(gate)
 
 
 def test_what_fails_first_fails_what_comes_after():
-    queue = WorkQueue(workers=1)
+    queue = WorkQueue(1)
 
     def fail(report):
         raise ValueError("f takes too long")
@@ -319,7 +322,7 @@ def test_what_fails_first_fails_what_comes_after():
 
 
 def test_work_apart_holds_up_nobody_and_large_work_leaves_a_place_for_small(gate):
-    queue = WorkQueue(workers=1, apart=2)
+    queue = WorkQueue(1, apart=2)
     large = [queue.submit(i, Stage(gate.work(), heavy=True, apart=True)) for i in range(3)]
     assert gate.started.wait(10)
     assert take(queue.submit("small", Stage(lambda report: "small", apart=True))) == "small"
@@ -330,7 +333,7 @@ def test_work_apart_holds_up_nobody_and_large_work_leaves_a_place_for_small(gate
 
 
 def test_small_work_waits_neither_for_heavy_work_nor_for_the_background(gate):
-    queue = WorkQueue(workers=2, small=1, background=1)
+    queue = WorkQueue(1, 1)
     heavy = [queue.submit(i, Stage(gate.work(), heavy=True)) for i in range(2)]
     search = queue.submit("search", Stage(gate.work(), Priority.SEARCH))
     assert gate.started.wait(10)
@@ -339,12 +342,12 @@ def test_small_work_waits_neither_for_heavy_work_nor_for_the_background(gate):
     assert [take(ticket) for ticket in (*heavy, search)] == ["done"] * 3
 
 
-def ahead(work, priority=Priority.AHEAD):
+def ahead(work, priority=Priority.LINE):
     return Stage(work, priority)
 
 
 def test_what_is_asked_for_passes_all_that_is_done_ahead(gate):
-    queue, order = WorkQueue(workers=2, background=1), []
+    queue, order = WorkQueue(1, 1), []
     running = queue.submit("runs", ahead(gate.work()))
     gate.started.wait()
     waiting = [queue.submit(name, ahead(lambda report, name=name: order.append(name))) for name in "abc"]
@@ -358,7 +361,7 @@ def test_what_is_asked_for_passes_all_that_is_done_ahead(gate):
 
 
 def test_nobody_waits_for_what_is_at_work_ahead_of_asking(gate):
-    queue = WorkQueue(workers=2, background=1)
+    queue = WorkQueue(1, 1)
     slow = queue.submit("k", ahead(gate.work("slow")))
     gate.started.wait()
     assert take(queue.submit("k", Stage(lambda report: "quick"))) == "quick"
@@ -368,13 +371,13 @@ def test_nobody_waits_for_what_is_at_work_ahead_of_asking(gate):
 
 
 def test_only_so_much_is_done_ahead(gate):
-    queue = WorkQueue(workers=2, background=1)
+    queue = WorkQueue(1, 1)
     tickets = [queue.submit(0, ahead(gate.work()))]
     gate.started.wait()
     while not queue.is_crowded:
         tickets.append(queue.submit(len(tickets), ahead(gate.work())))
-        assert len(tickets) <= MOST_AHEAD + 1
-    assert len(tickets) == MOST_AHEAD + 1
+        assert len(tickets) <= MOST_PREFETCHED + 1
+    assert len(tickets) == MOST_PREFETCHED + 1
     for ticket in tickets:
         ticket.leave()
 
@@ -407,7 +410,7 @@ def test_an_idle_thread_holds_nothing_of_what_came_before_its_job():
 
 
 def test_a_job_is_found_as_quickly_among_thousands_that_wait(gate):
-    queue = WorkQueue(workers=2)
+    queue = WorkQueue(1, 1)
     at_work = queue.submit("at work", Stage(gate.work(), Priority.SEARCH))
     assert gate.started.wait(30)
 
@@ -427,7 +430,7 @@ def test_a_job_is_found_as_quickly_among_thousands_that_wait(gate):
 
 
 def test_every_one_of_many_jobs_ends_whatever_it_follows_and_whoever_leaves():
-    rng, queue = random.Random(0), WorkQueue(workers=3, background=2)
+    rng, queue = random.Random(0), WorkQueue(1, 2)
     tickets, kept = [], []
     for number in range(400):
         after = rng.sample(tickets, k=min(len(tickets), rng.choice((0, 0, 1, 3))))
@@ -442,3 +445,69 @@ def test_every_one_of_many_jobs_ends_whatever_it_follows_and_whoever_leaves():
             kept.append(number)
             assert ticket.result() == number
     assert len(kept) > 100
+
+
+# ---- listeners, and what is logged ----
+
+
+def test_a_listener_hears_of_every_stage_and_of_a_failure_but_not_after_leaving():
+    queue, heard, go = WorkQueue(1), [], threading.Event()
+
+    def fail(first, report):
+        go.wait(10)
+        raise ValueError("no")
+
+    ticket = queue.submit("k", Stage(lambda report: go.wait(10)), Stage(fail))
+    ticket.listen(lambda: heard.append((ticket.has(0), ticket.failed, ticket.before)))
+    gone = queue.submit("k", Stage(None))
+    gone.listen(lambda: heard.append("gone"))
+    gone.leave()
+    go.set()
+    wait_until(lambda: len(heard) == 2)
+    assert heard == [(True, False, 0), (True, True, 0)] or heard == [(True, True, 0)] * 2
+    ticket.leave()
+
+
+def test_a_listener_that_fails_harms_nobody(caplog):
+    queue, go = WorkQueue(1), threading.Event()
+    ticket = queue.submit("k", Stage(lambda report: go.wait(10)))
+    ticket.listen(lambda: 1 / 0)
+    go.set()
+    assert take(ticket) is True
+    assert take(queue.submit("after", Stage(lambda report: 7))) == 7
+    assert "A listener failed" in caplog.text
+
+
+@pytest.mark.parametrize(("error", "is_logged"), [(RuntimeError, True), (ValueError, False)])
+def test_a_failed_job_is_logged_once_with_its_traceback_and_without_its_settings(caplog, error, is_logged):
+    queue = WorkQueue(1)
+
+    def fails_here(report):
+        raise error("why")
+
+    first = queue.submit(("fit", "somebody's column"), Stage(fails_here))
+    then = queue.submit("then", Stage(lambda report: 1), after=[first])
+    with caplog.at_level(logging.ERROR):
+        for ticket in (then, first):
+            with pytest.raises(error):
+                take(ticket)
+    assert len(caplog.records) == is_logged
+    assert ("fails_here" in caplog.text) is is_logged
+    assert "column" not in caplog.text
+
+
+def test_when_a_job_will_be_ready_is_told_from_the_share_done():
+    queue, go = WorkQueue(1), threading.Event()
+
+    def work(report):
+        time.sleep(0.2)
+        report(0.1)
+        go.wait(10)
+
+    ticket = queue.submit("k", Stage(work))
+    assert ticket.seconds_left is None
+    wait_until(lambda: ticket.progress == 0.1)
+    assert 1.5 < ticket.seconds_left < 30
+    go.set()
+    take(ticket)
+    assert ticket.seconds_left is None

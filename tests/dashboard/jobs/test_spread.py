@@ -9,10 +9,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from commod.dashboard.jobs import checks, processes, service, tasks
-from commod.dashboard.jobs.queue import Stage, WorkQueue, tell
-from commod.dashboard.jobs.results import fit_result
-from commod.dashboard.jobs.scheduling import Priority
+from commod.dashboard.jobs import processes, service, tasks
+from commod.dashboard.jobs.queue import Stage, WorkQueue
+from commod.dashboard.jobs.scheduling import Kind, Priority
+from commod.dashboard.jobs.tasks import fit_result
 from commod.dashboard.state.settings import defaults
 from tests.waiting import wait_until
 
@@ -23,7 +23,7 @@ class Machine:
     """A queue for `n` processes in the background, whose work is sleep; notes how many were at work at a time."""
 
     def __init__(self, n):
-        self.queue = WorkQueue(1 + n, small=1, background=n)
+        self.queue = WorkQueue(1, n)
         self.lock, self.running, self.most, self.order = threading.Lock(), 0, 0, []
 
     def submit(self, name, seconds, priority):
@@ -84,7 +84,7 @@ def test_two_searches_run_at_once_and_leave_a_process_for_what_is_short():
 
 
 def test_parts_are_done_side_by_side_and_what_is_there_of_them_can_be_seen():
-    queue, gates = WorkQueue(4, small=1, background=3), [threading.Event() for _ in range(3)]
+    queue, gates = WorkQueue(1, 3), [threading.Event() for _ in range(3)]
 
     def work(i):
         def run(report):
@@ -108,7 +108,7 @@ def test_parts_are_done_side_by_side_and_what_is_there_of_them_can_be_seen():
 
 
 def test_parts_end_when_nobody_wants_the_whole():
-    queue, reports = WorkQueue(3, small=1, background=2), []
+    queue, reports = WorkQueue(1, 2), []
 
     def work(report):
         while True:
@@ -129,7 +129,7 @@ def test_what_a_job_has_found_stays_when_it_is_stopped():
     queue = WorkQueue(1)
 
     def work(report):
-        tell(report, "the best so far")
+        report.tell("the best so far")
         while True:
             report(0.5)
             time.sleep(0.005)
@@ -152,16 +152,16 @@ def test_how_many_processes_the_background_has(monkeypatch, cores, asked, expect
 
 
 @pytest.mark.with_refits
-def test_refits_in_parts_and_by_ladders_are_the_same_to_the_last_digit():
+def test_refits_in_parts_and_by_paths_are_the_same_to_the_last_digit():
     result = fit_result(SETTINGS)
-    once = checks.some_refits(result, 0, 4, None)[0]
-    first, ladders = checks.some_refits(result, 0, 2, None)
-    parts = [first, checks.some_refits(result, 2, 2, None)[0]]
-    same(checks.Refits.joined(parts), once)
+    once = tasks.some_refits(result, 0, 4, None)[0]
+    first, ladders = tasks.some_refits(result, 0, 2, None)
+    parts = [first, tasks.some_refits(result, 2, 2, None)[0]]
+    same(tasks.Refits.joined(parts), once)
     further = fit_result(replace(SETTINGS, lambda_fair=3.5))
     assert {0, 1} == set(ladders)
     assert all(ladders.values())
-    same(checks.some_refits(further, 0, 2, ladders)[0], checks.some_refits(further, 0, 2, None)[0])
+    same(tasks.some_refits(further, 0, 2, ladders)[0], tasks.some_refits(further, 0, 2, None)[0])
 
 
 def same(one, other):
@@ -176,15 +176,14 @@ def same(one, other):
 @pytest.fixture(scope="module")
 def pool():
     made = processes.ProcessPool(1, 3)
-    wait_until(lambda: len(made.workers) == 4 and not any(worker.is_new for worker in made.workers), 180)
+    wait_until(lambda: any(worker.kind is Kind.BACKGROUND and worker.ready for worker in made.workers), 180)
     yield made
-    for worker in made.workers:
-        worker.close()
+    made.close()
 
 
 @pytest.mark.slow
 def test_two_searches_both_go_on_and_one_that_is_stopped_frees_its_process(pool):
-    queue = WorkQueue(4, small=1, background=3)
+    queue = WorkQueue(1, 3)
     wanted = [tasks.target(SETTINGS, least, 0.1, None) for least in (0.8, 0.85, 0.9)]
     with ExitStack() as places:
         first, second, third = (

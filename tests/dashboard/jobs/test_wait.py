@@ -8,13 +8,14 @@ import pytest
 
 from commod.dashboard.jobs import wait
 from commod.dashboard.jobs.queue import Stage, WorkQueue
-from commod.dashboard.jobs.scheduling import PIECES, Priority, uses
+from commod.dashboard.jobs.scheduling import Priority
+from commod.dashboard.server import paint_order
 from commod.dashboard.server.paint_order import deferred_paint, first_paint
 
 
 @pytest.fixture
 def queue():
-    return WorkQueue(workers=2)
+    return WorkQueue(2)
 
 
 class Place:
@@ -33,7 +34,7 @@ class Place:
 @pytest.mark.parametrize("turn", [first_paint, deferred_paint])
 def test_a_wait_while_a_page_has_its_turn_raises_and_the_next_page_has_its_own(queue, turn):
     ticket = queue.submit("k", Stage(lambda report: 7))
-    with pytest.raises(RuntimeError, match="Nothing may be waited for"), turn():
+    with pytest.raises(RuntimeError, match="cannot wait while it paints"), turn():
         wait.wait(ticket)
     assert wait.wait(ticket) == 7
     with turn():  # the turn was given back
@@ -67,9 +68,18 @@ def test_a_long_wait_is_shown_and_a_short_one_is_not(queue, monkeypatch):
     assert place.shown[-1] == ""
 
 
-def test_who_waits_is_told_how_many_come_before():
-    assert wait.in_line("Searching", SimpleNamespace(before=3, note="")) == "Searching: 3 before you"
-    assert wait.in_line("Searching", SimpleNamespace(before=0, note="")) == "Searching …"
+@pytest.mark.parametrize(
+    ("before", "seconds", "told"),
+    [
+        (3, 12.0, "Searching: 3 before you"),
+        (0, None, "Searching …"),
+        (0, 2.0, "Searching …"),
+        (0, 4.4, "Searching: ready in about 4 s"),
+        (0, 33.0, "Searching: ready in about 35 s"),
+    ],
+)
+def test_who_waits_is_told_how_many_come_before_and_when_it_will_be_ready(before, seconds, told):
+    assert wait.in_line("Searching", SimpleNamespace(before=before, note="", seconds_left=seconds)) == told
 
 
 def test_parts_of_a_page_are_drawn_as_their_results_come_and_all_are_looked_at_meanwhile(queue):
@@ -111,7 +121,50 @@ def test_a_place_that_outlives_the_run_is_not_given_up(queue):
     assert held.result() is True
 
 
-def test_every_scheduling_piece_has_its_reason_and_is_on():
-    assert all(reason.endswith(".") and uses(name) for name, reason in PIECES.items())
-    with pytest.raises(KeyError):
-        uses("nonsense")
+def test_the_rest_of_pages_is_drawn_one_session_after_the_other_and_nobody_waits_for_very_long(monkeypatch):
+    at_once, most, lock = [], [], threading.Lock()
+
+    def draw():
+        with deferred_paint():
+            with lock:
+                at_once.append(1)
+                most.append(len(at_once))
+            time.sleep(0.01)
+            with lock:
+                at_once.pop()
+
+    threads = [threading.Thread(target=draw) for _ in range(10)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(10)
+    assert most == [1] * 10
+    monkeypatch.setattr(paint_order, "LONGEST_LINE", 0.1)
+    with deferred_paint():
+        other = threading.Thread(target=draw)
+        other.start()
+        other.join(10)
+    assert len(most) == 11, "it did not wait for ever"
+
+
+def test_a_run_that_nobody_wants_any_more_leaves_the_line(monkeypatch):
+    left = []
+
+    def stale():
+        raise RuntimeError
+
+    def draw():
+        try:
+            with deferred_paint():
+                left.append("drawn")
+        except RuntimeError:
+            left.append("left")
+
+    monkeypatch.setattr(paint_order, "stop_if_stale", stale)
+    with deferred_paint():
+        other = threading.Thread(target=draw)
+        other.start()
+        other.join(10)
+    assert left == ["left"]
+    with deferred_paint():
+        pass

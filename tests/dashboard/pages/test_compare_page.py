@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from commod.charts.compare import REFERENCE
-from commod.dashboard.jobs import results, service, tasks
+from commod.dashboard.jobs import service, tasks
 from commod.dashboard.pages.compare.match import match_in_words
 from commod.dashboard.pages.compare.sections import Compared
 from commod.dashboard.pages.compare.sense import MATCHED, figures_of
@@ -18,7 +18,7 @@ from commod.dashboard.pages.your_data import page as your_data
 from commod.dashboard.state.settings import Settings, defaults
 from commod.dashboard.views.methods import USUAL
 from commod.datasets.example import example_table
-from commod.experiments import sweep
+from commod.experiments import prepare, sweep
 from commod.experiments.printed import METHOD_ROWS
 from commod.experiments.sweep import lines_of
 from commod.models.competitors import FAMILIES, METHODS, available_methods
@@ -119,14 +119,14 @@ def test_compare_under_equalized_odds_offers_what_is_defined_for_it():
 
 
 def test_compare_names_a_method_that_fails_and_draws_the_others(monkeypatch):
-    made = results.sweep
+    made = tasks.sweep.function
 
-    def fail(scene, fairness, method, form, report):
+    def fail(scene, fairness, method, form=(), *, report):
         if method == "lpp":
             raise RuntimeError("secret path /srv/app")
         return made(scene, fairness, method, form, report)
 
-    monkeypatch.setattr(results, "sweep", fail)
+    monkeypatch.setattr(tasks.sweep, "function", fail)
     app = run_compare(methods="lpp,oracle_roc", seed="31")
     assert not app.exception
     assert [warning.value for warning in app.warning] == ["LPP could not be swept: a fault of ours"]
@@ -178,16 +178,19 @@ def test_every_method_has_a_family_and_an_old_link_still_chooses_from_all():
     assert METHODS["mnb"].family == METHODS["rnf"].family == "own"  # whatever it must be told
 
 
-def test_where_nobody_is_changed_there_is_nothing_to_draw_in_segments_and_nobody_wins():
+def test_where_nobody_is_changed_there_is_nothing_to_draw_in_segments_and_nobody_wins(monkeypatch):
     _, sweep = small_sweep()
     unchanged = replace(sweep, models=sweep.models[:1], points=sweep.points[:1])
-    here = Compared(defaults("law_school"), {"commod": unchanged}, "quartiles of all models drawn")
-    here.__dict__.update({"sound": pd.Series([True]), "fewest": (0.0, 0.1, 0.2, 0.3)})  # what takes a queue
+    scene = prepare("law_school")
+    monkeypatch.setattr(Compared, "sound", pd.Series([True]))  # what takes a queue
+    monkeypatch.setattr(Compared, "fewest", (0.0, 0.1, 0.2, 0.3))
+    here = Compared(defaults("law_school"), {"commod": unchanged}, scene, "quartiles of all models drawn")
     assert here.segments[0].empty
     assert here.cells.empty
     assert here.winners.in_words(here.cuts, "demographic_parity").startswith("No two methods")
-    whole = Compared(defaults("law_school"), {"commod": sweep}, "quartiles of all models drawn")
-    whole.__dict__.update({"sound": pd.Series([True] * 5 + [False]), "fewest": (0.0, 0.0, 0.2, 0.3)})
+    monkeypatch.setattr(Compared, "sound", pd.Series([True] * 5 + [False]))
+    monkeypatch.setattr(Compared, "fewest", (0.0, 0.0, 0.2, 0.3))
+    whole = Compared(defaults("law_school"), {"commod": sweep}, scene, "quartiles of all models drawn")
     drawn = whole.segments[0]
     assert set(drawn.loc[drawn["label"] == REFERENCE, "fairness_q"]) <= {3, 4}  # below that f is fair enough
     assert len(drawn[drawn["label"] != REFERENCE]) == int((sweep.points["change_rate"][:5] > 0).sum())  # the rest are f
@@ -220,7 +223,7 @@ def test_the_command_for_own_data_gives_the_points_of_the_page(monkeypatch, tmp_
     app.query_params["methods"] = "oracle_roc"
     fine(app.switch_page("pages/compare.py").run())
     name = app.session_state["held_own_data"].name
-    drawn = service.get(tasks.sweep("oracle_roc", Settings(data=name, f="scores"))).points
+    drawn = service.get(tasks.sweep(Settings(data=name, f="scores"), "oracle_roc")).points
     assert len(drawn) == sum(map(len, lines_of("oracle_roc")))
     assert drawn["change_rate"].max() > 0.05
 

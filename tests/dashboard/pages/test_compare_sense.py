@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from commod.dashboard.jobs import checks, service, tasks
+from commod.dashboard.jobs import service, tasks
 from commod.dashboard.pages.compare import sense
 from commod.dashboard.state.settings import defaults
 from commod.experiments import prepare, sweep_method
@@ -89,14 +89,14 @@ def test_refits_that_take_long_are_offered_with_the_reason(monkeypatch):
 
 
 def test_a_method_that_fails_leaves_the_others(monkeypatch):
-    made = checks.refits_of_model
+    made = tasks.refits_of_model.function
 
     def fail(scene, fairness, cell, count, report):
         if cell.method == "lpp":
             raise RuntimeError("secret path /srv/app")
         return made(scene, fairness, cell, count, report)
 
-    monkeypatch.setattr(checks, "refits_of_model", fail)
+    monkeypatch.setattr(tasks.refits_of_model, "function", fail)
     found = rows(fine(run_compare(methods="commod,lpp", model="4,0.05")))
     assert found["LPP"][PLACES["again"]] == sense.FAILED
     assert " of " in found["COMMOD"][PLACES["again"]]

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from commod.dashboard.jobs import service, tasks
-from commod.dashboard.jobs.results import fit_result
+from commod.dashboard.jobs.tasks import fit_result
 from commod.dashboard.pages.decide import models
 from commod.dashboard.pages.decide.brought import LINES, WHAT
 from commod.dashboard.pages.decide.models import form_of, keeping
@@ -118,7 +118,7 @@ def test_what_is_waited_for_goes_on_while_numbers_are_changed(monkeypatch):
     monkeypatch.setattr(service, "submit", lambda task: started.append(task.kind) or Held())
     monkeypatch.setattr(service, "_going_on", lambda: kept)
     settings = defaults("german")
-    wanted = [tasks.sweep(name, settings) for name in ("commod", "lpp")]
+    wanted = [tasks.sweep(settings, name) for name in ("commod", "lpp")]
     service.go_on(*wanted)
     service.go_on(*wanted)
     assert started == ["sweep", "sweep"]

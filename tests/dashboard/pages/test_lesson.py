@@ -10,7 +10,7 @@ import pytest
 
 from commod.dashboard.jobs import service
 from commod.dashboard.jobs.queue import tell
-from commod.dashboard.jobs.results import fit_result, shap_comparison
+from commod.dashboard.jobs.tasks import fit_result, shap
 from commod.dashboard.pages.lesson import notes, page
 from commod.dashboard.pages.lesson.notes import notes_html, rival_of
 from commod.dashboard.pages.lesson.progress import from_link
@@ -52,7 +52,7 @@ fitted, rival = cache(fit_result), cache(rival_of)
 
 @pytest.fixture(scope="module")
 def stages():
-    return {step.name: Stage(step, fitted, shap_comparison, rival) for step in STEPS}
+    return {step.name: Stage(step, fitted, shap.compute, rival) for step in STEPS}
 
 
 def press(app, label):

@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from commod.dashboard.jobs.checks import evidence, merit
-from commod.dashboard.jobs.results import fit_result, tree_of_changes
+from commod.dashboard.jobs.tasks import evidence, fit_result, merit
+from commod.dashboard.jobs.tasks import tree as tree_task
 from commod.dashboard.pages.take_home.report import report_html
 from commod.dashboard.state.controls import join, split
 from commod.dashboard.state.link import from_link, to_link
@@ -134,9 +134,9 @@ def test_files_from_before_mean_no_limit():
 
 def test_report_and_python_have_it(capsys):
     result = fit_result(LIMITED)
-    tree, limits = tree_of_changes(result, 3), limits_of(result.scene, LIMITED.fairness, LIMITED.direction)
+    tree, limits = tree_task.compute(result, 3), limits_of(result.scene, LIMITED.fairness, LIMITED.direction)
     limited = f"{limits_in_words(LIMITED)} {result.beside(fit_result(LIMITED.free()))}"
-    sense = (evidence(result), merit(result), refits(result))
+    sense = (evidence.compute(result), merit.compute(result), refits(result))
     report = report_html(result, tree, limits, *sense, code="", date="today", limited=limited)
     assert "<dt>Direction</dt><dd>nobody loses the better decision</dd>" in report
     assert "<dt>Kept out</dt><dd>LSAT score and Sex</dd>" in report
@@ -218,7 +218,7 @@ def test_a_pinned_run_keeps_the_reason():
 
 
 def test_a_search_stays_in_the_direction_it_was_asked_in(monkeypatch):
-    from commod.dashboard.jobs import results
+    from commod.dashboard.jobs import tasks
 
     asked = {}
 
@@ -226,7 +226,7 @@ def test_a_search_stays_in_the_direction_it_was_asked_in(monkeypatch):
         asked.update(arguments)
         raise ValueError("enough")
 
-    monkeypatch.setattr(results, "find_settings", find)
+    monkeypatch.setattr(tasks, "find_settings", find)
     app = fine(run(direction="improve", without="lsat"))
     next(field for field in app.number_input if field.label == "f sure, at most (%)").set_value(20.0)
     next(b for b in app.button if b.label == "Find the setting").click().run()

@@ -148,7 +148,7 @@ def test_a_search_that_fails_says_so_and_nothing_is_lost(monkeypatch, error, say
         raise error
 
     app = run()
-    monkeypatch.setattr("commod.dashboard.jobs.results.find_settings", fails)
+    monkeypatch.setattr("commod.dashboard.jobs.tasks.find_settings", fails)
     ask(app, 0.33, 7.0)
     assert not app.exception
     assert says in app.error[0].value

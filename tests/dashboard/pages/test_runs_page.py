@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from commod.dashboard.jobs import results, tasks
+from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.wait import result_of
 from commod.dashboard.state import saved_runs
 from commod.dashboard.state.runs_file import MAX_RUNS, Run, write_runs
@@ -217,14 +217,14 @@ def test_a_hostile_link_gives_sentences(link, compare, sentence):
 
 
 def test_a_run_that_fails_does_not_take_the_others_down(monkeypatch):
-    made = results.fit_result
+    made = tasks.train_model
 
-    def fail(settings, *more):
+    def fail(scene, settings, *more):
         if settings.lambda_fair == 7.0:
             raise RuntimeError("secret path /srv/app")
-        return made(settings, *more)
+        return made(scene, settings, *more)
 
-    monkeypatch.setattr(results, "fit_result", fail)
+    monkeypatch.setattr(tasks, "train_model", fail)
     app = run(PAGE, runs=f"Bad*german*lambda_fair-7~{PAIR}")
     assert not app.exception
     assert [e.value for e in app.error] == [

@@ -7,7 +7,7 @@ from functools import cache
 
 import pytest
 
-from commod.dashboard.jobs.results import fit_result, shap_comparison
+from commod.dashboard.jobs.tasks import fit_result, shap
 from commod.dashboard.pages.lesson.notes import rival_of
 from commod.dashboard.state.settings import defaults
 from commod.dashboard.text import glossary
@@ -76,7 +76,7 @@ def trained(settings):
 
 def told(name, language, step):
     """All that a step says, with what it asks and answers."""
-    at = Stage(step, trained, shap_comparison, rival_of)
+    at = Stage(step, trained, shap.compute, rival_of)
     question, answer = script.question(at), script.answer(at)
     assert (answer.value in question.options) if question.options else 0 <= answer.value <= question.most
     return [*script.text(at), question.text, answer.words, *script.told(at)]

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from commod.dashboard.jobs.results import fit_result
+from commod.dashboard.jobs.tasks import fit_result
 from commod.dashboard.state.settings import defaults
 from commod.datasets import TASKS
 from tests.dashboard.driving import fine, run

@@ -6,8 +6,8 @@ from dataclasses import asdict, replace
 import numpy as np
 import pytest
 
-from commod.dashboard.jobs.checks import evidence, merit
-from commod.dashboard.jobs.results import fit_result, tree_of_changes
+from commod.dashboard.jobs.tasks import evidence, fit_result, merit
+from commod.dashboard.jobs.tasks import tree as tree_task
 from commod.dashboard.pages.take_home.report import report_html
 from commod.dashboard.state.recipe import to_python
 from commod.dashboard.state.runs_file import Run, default_name, read_link, read_runs, write_link, write_runs
@@ -82,9 +82,17 @@ def test_files_from_before_it_was_there_mean_its_default(heavy):
 
 def test_report_and_python_have_it(heavy, capsys):
     result = fit_result(heavy)
-    tree, limits = tree_of_changes(result, 3), limits_of(result.scene, heavy.fairness)
+    tree, limits = tree_task.compute(result, 3), limits_of(result.scene, heavy.fairness)
     report = report_html(
-        result, tree, limits, evidence(result), merit(result), refits(result), code="", date="today", fingerprint=""
+        result,
+        tree,
+        limits,
+        evidence.compute(result),
+        merit.compute(result),
+        refits(result),
+        code="",
+        date="today",
+        fingerprint="",
     )
     assert f"<dt>{LABEL}</dt><dd>2</dd>" in report
     code = to_python(heavy)

@@ -10,7 +10,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from commod.dashboard.jobs import results, service
+from commod.dashboard.jobs import service, tasks
 from commod.dashboard.pages.what_if import accounts
 from commod.dashboard.text.menu import PAGES
 from commod.dashboard.views import table as table_view
@@ -75,7 +75,7 @@ def quick_shap(monkeypatch):
     features = features.assign(shap_low=features["shap"] - 0.02, shap_high=features["shap"] + 0.03)
     facts = {"agreement": 1.0, "top_kept": 0.9, "background": 50, "redraws": 4, "rows": 100}
     comparison = SimpleNamespace(features=features, shap_seconds=1.0, commod_seconds=0.01, **facts)
-    monkeypatch.setattr(results, "shap_comparison", lambda result, report: comparison)
+    monkeypatch.setattr(tasks.shap, "function", lambda result, report: comparison)
     person = features.set_index(pd.Index(["lsat", "ugpa"]))
     person.attrs["average"] = -0.2
     monkeypatch.setattr(accounts, "_shap_values", lambda person_: person)

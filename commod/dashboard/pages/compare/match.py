@@ -13,7 +13,6 @@ import streamlit as st
 from commod.charts import plot_calibration, plot_overlap, plot_share_by_group, plot_who_changed
 from commod.charts.compare import with_labels
 from commod.dashboard.jobs import tasks
-from commod.dashboard.jobs.results import figures_of_base
 from commod.dashboard.jobs.wait import result_of
 from commod.dashboard.pages.compare.sense import begin_table
 from commod.dashboard.state import session
@@ -24,8 +23,7 @@ from commod.dashboard.views.chart import draw
 from commod.dashboard.views.methods import choose_model, label_of, name_of, on_explore, state, styles_of
 from commod.dashboard.views.points import SCORE_COLUMNS
 from commod.dashboard.views.table import Table
-from commod.datasets import load_task
-from commod.experiments import Sweep, prepare
+from commod.experiments import Scene, Sweep
 from commod.experiments.match import NEAR_ACCURACY, Match, near_fairness
 from commod.experiments.sweep import fairness_gain
 from commod.experiments.winners import names_in_words
@@ -59,10 +57,11 @@ def match(settings: Settings, sweeps: dict[str, Sweep], chosen: int | None) -> D
         return Drawn()
     _choose(settings, sweeps["commod"], chosen)
     found: Match = result_of(tasks.match(settings, sweeps, chosen))
-    of_f = figures_of_base(settings.scene())[CRITERIA[settings.fairness].figure_name]
+    scene: Scene = result_of(tasks.scene(settings))
+    of_f = scene.figures(scene.decisions_test)[CRITERIA[settings.fairness].figure_name]
     told = match_in_words(found.table, settings.fairness, of_f)
-    finish = begin_table(settings, sweeps, found, told + _reference(settings, found))
-    charts = _charts(found, settings, sweeps)
+    finish = begin_table(settings, scene, sweeps, found, told + _reference(settings, found, len(scene.test)))
+    charts = _charts(found, scene, sweeps)
     _open_in_explore(settings, sweeps["commod"], chosen)
     return Drawn(charts, finish)
 
@@ -123,13 +122,13 @@ def match_in_words(table: pd.DataFrame, fairness: str, of_f: float) -> str:
     return f"{text}{_winners(table[table['comparable']], fairness)} "
 
 
-def _reference(settings: Settings, found: Match) -> str:
+def _reference(settings: Settings, found: Match, n_test: int) -> str:
     """The fewest changes with which anybody gets as fair as the chosen model, the group known."""
     own, figure = found.table.iloc[0], CRITERIA[settings.fairness].figure
     (fewest,) = result_of(tasks.fewest_at(settings, (float(own[figure.name]),)))
     if not fewest:
         return ""
-    people = fewest * len(prepare(*settings.scene()).test)
+    people = fewest * n_test
     return f"Told everyone's group, a rule gets as fair with {people:,.0f} changes ({fewest:.1%}) in expectation. "
 
 
@@ -147,7 +146,7 @@ def _winners(near: pd.DataFrame, fairness: str) -> str:
     return " ".join(parts)
 
 
-def _charts(found: Match, settings: Settings, sweeps: dict[str, Sweep]) -> dict[str, Callable[[], Any]]:
+def _charts(found: Match, scene: Scene, sweeps: dict[str, Sweep]) -> dict[str, Callable[[], Any]]:
     """Who changed, whether they are the same people, and what becomes of the scores; returns what makes the charts."""
     labels = {METHODS[name].title: label_of(name) for name in found.table["method"]}
     ranks = {label: i for i, label in enumerate(labels.values())}
@@ -162,7 +161,7 @@ def _charts(found: Match, settings: Settings, sweeps: dict[str, Sweep]) -> dict[
     left, right = st.columns(2, gap="large")
     with left:
         st.subheader("Who changed")
-        draw_who, plot_who = _who(found, settings)
+        draw_who, plot_who = _who(found, scene)
         draw_who()
     with right:
         st.subheader("The same people?")
@@ -193,9 +192,9 @@ def _charts(found: Match, settings: Settings, sweeps: dict[str, Sweep]) -> dict[
     }
 
 
-def _who(found: Match, settings: Settings) -> tuple[Callable[[], Any], Callable[[], Any]]:
+def _who(found: Match, scene: Scene) -> tuple[Callable[[], Any], Callable[[], Any]]:
     """Who changed by method and group: what draws it, and what makes the chart."""
-    groups, models = load_task(settings.task_name).groups, found.table.to_dict("records")
+    groups, models = scene.task.groups, found.table.to_dict("records")
     if len(groups) == 2:
         who = pd.DataFrame(
             [
@@ -215,7 +214,7 @@ def _who(found: Match, settings: Settings) -> tuple[Callable[[], Any], Callable[
             partial(draw, plot_who_changed, who, alt=alt, table=table, caption=caption, groups=groups),
             partial(plot_who_changed, who, groups=groups),
         )
-    sizes = prepare(*settings.scene()).test.sensitive.value_counts()
+    sizes = scene.test.sensitive.value_counts()
     by_group = pd.DataFrame(
         [
             (label_of(row["method"]), rank, groups[s], row[f"better_{s}"], row[f"worse_{s}"], size)

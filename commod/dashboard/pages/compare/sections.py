@@ -15,8 +15,6 @@ import streamlit as st
 from commod.charts import MethodStyle, export_chart, palette, plot_methods, plot_segments
 from commod.charts.compare import AROUND, BEYOND, DEPLOYED, LINE, REFERENCE, with_labels
 from commod.dashboard.jobs import tasks
-from commod.dashboard.jobs.made_once import made_once
-from commod.dashboard.jobs.results import figures_of_base
 from commod.dashboard.jobs.wait import result_of
 from commod.dashboard.state.settings import Settings, data_in_words, described
 from commod.dashboard.text.escape import safe_csv
@@ -35,7 +33,7 @@ from commod.dashboard.views.points import (
 )
 from commod.dashboard.views.table import Table
 from commod.datasets import load_task
-from commod.experiments import Sweep, prepare
+from commod.experiments import Scene, Sweep
 from commod.experiments.segments import (
     PAPER_MAIN,
     Segments,
@@ -62,13 +60,14 @@ NO_MODEL = " ✗"
 class Compared(Swept):
     """The same with how segments are cut, and the COMMOD model to be matched."""
 
+    scene: Scene
     source: str
     chosen: int | None = None
 
     @cached_property
     def of_f(self) -> dict[str, float]:
         """Figures of f on test."""
-        return figures_of_base(self.settings.scene())
+        return self.scene.figures(self.scene.decisions_test)
 
     @cached_property
     def rows(self) -> pd.DataFrame:
@@ -78,7 +77,7 @@ class Compared(Swept):
         rows["chosen"] = (rows["id"] >= 0) & (rows["id"] == (-1 if self.chosen is None else self.chosen))
         return rows
 
-    @made_once
+    @property  # not cached: a wait in a cached property holds up all sessions in Python 3.11
     def sound(self) -> pd.Series:
         """Of all models, whether they still are ones."""
         why = [result_of(tasks.collapsed(self.settings, sweep)) for sweep in self.in_order]
@@ -123,14 +122,14 @@ class Compared(Swept):
         """Points with their segment."""
         return in_segments(self.rows, self.cuts, self.criterion.name)
 
-    @made_once
+    @property
     def fewest(self) -> tuple[float | None, ...]:
         """The fewest changes, the group known, with which the least fair end of each segment is reached."""
         levels = (self.of_f[self.criterion.figure_name], *self.cuts.fairness)
         found: tuple[float | None, ...] = result_of(tasks.fewest_at(self.settings, levels))
         return found
 
-    @made_once
+    @property
     def segments(self) -> tuple[pd.DataFrame, dict[str, Any]]:
         """Points within the axes that all segments share, with the reference of each, and the look.
 
@@ -157,7 +156,7 @@ class Compared(Swept):
                 parts.append(pd.DataFrame([row | {"settings": "in expectation", "best": False, "chosen": False}]))
         return pd.concat(parts, ignore_index=True), look
 
-    @made_once
+    @property
     def cells(self) -> pd.DataFrame:
         """Mean change rates by cell, with who changes fewest of those that have sound models there."""
         means = cell_table(self.in_segments, count_unchanged=False).round({"change_rate": 3})  # as they are written
@@ -168,11 +167,10 @@ class Compared(Swept):
         marked = mark_fewest(means[means["sound"]])
         return pd.concat([marked, means[~means["sound"]].assign(blind=False, contested=False, fewest=False)])
 
-    @made_once
+    @property
     def winners(self) -> Winners:
         """Who changes fewest where."""
-        scene = prepare(*self.settings.scene())
-        return winners_of(self.cells, apart_by_chance(scene, self.sweeps, self.in_segments))
+        return winners_of(self.cells, apart_by_chance(self.scene, self.sweeps, self.in_segments))
 
     @property
     def titles(self) -> tuple[str, ...]:
@@ -204,7 +202,7 @@ def tradeoff(here: Compared, place: Any, *, final: bool = False) -> None:
 
     selection: dict[str, Any] = {"key": "methods_chart", "on_select": choose, "selection_mode": "pick"} if final else {}
     frame, left_out, look = here.tradeoff
-    rest_on = rests_on(prepare(*here.settings.scene()))
+    rest_on = rests_on(here.scene)
     less = f" {left_out} models that others beat by far are not drawn." if left_out else ""
     with place.container():
         if not final:

@@ -12,10 +12,10 @@ import streamlit as st
 from markupsafe import Markup
 
 from commod.dashboard.jobs import tasks
-from commod.dashboard.jobs.checks import Retrained
+from commod.dashboard.jobs.computation import Task
 from commod.dashboard.jobs.queue import Ticket
 from commod.dashboard.jobs.service import get, submit
-from commod.dashboard.jobs.tasks import Task
+from commod.dashboard.jobs.tasks import Retrained
 from commod.dashboard.jobs.wait import Pending, draw_pending
 from commod.dashboard.server.paint_order import deferred_paint
 from commod.dashboard.state.settings import Settings
@@ -25,7 +25,7 @@ from commod.dashboard.views.checks import changing_table
 from commod.dashboard.views.methods import label_of, place, state
 from commod.dashboard.views.sortable import let_tables_sort
 from commod.datasets import load_task
-from commod.experiments import Model, Sweep, prepare
+from commod.experiments import Model, Scene, Sweep
 from commod.experiments import checks as library
 from commod.experiments.match import Match
 from commod.experiments.refits import Refits
@@ -46,11 +46,13 @@ COMES, ON_REQUEST, FAILED = "…", "on request", "– could not be computed"
 Answers = dict[str, dict[str, Answer]]
 
 
-def begin_table(settings: Settings, sweeps: dict[str, Sweep], found: Match, told: str) -> Callable[[], None]:
+def begin_table(
+    settings: Settings, scene: Scene, sweeps: dict[str, Sweep], found: Match, told: str
+) -> Callable[[], None]:
     """What is `told` of the match, and the table with what is known at once; returns what finds out the rest."""
-    scene, models = prepare(*settings.scene()), library.matched_models(found, sweeps)
+    models = library.matched_models(found, sweeps)
     answers = {name: answers_of_decisions(scene, model.decisions_test) for name, model in models.items()}
-    section = _Section(settings, found.table, models, answers)
+    section = _Section(settings, scene.decisions_test, found.table, models, answers)
     section.recall()
     section.lay_out(told)
     return section.finish
@@ -59,6 +61,7 @@ def begin_table(settings: Settings, sweeps: dict[str, Sweep], found: Match, told
 @dataclass
 class _Section:
     settings: Settings
+    before: np.ndarray  # f's decisions on test
     table: pd.DataFrame  # of the match
     models: dict[str, Model]
     answers: Answers
@@ -148,7 +151,7 @@ class _Section:
         self.told.empty()
 
     def _take_again(self, name: str, found: Refits) -> None:
-        changed = self.models[name].decisions_test != prepare(*self.settings.scene()).decisions_test
+        changed = self.models[name].decisions_test != self.before
         self.answers[name]["again"] = check_again(changed, found.share, len(found))
 
     def _takes(self, name: str) -> float:

@@ -6,6 +6,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+import numpy as np
 import streamlit as st
 
 from commod.dashboard.jobs import tasks
@@ -17,7 +18,8 @@ from commod.dashboard.server.paint_order import deferred_paint
 from commod.dashboard.state import session
 from commod.dashboard.state.settings import Settings
 from commod.dashboard.text.escape import escape_markdown
-from commod.explain.trouble import does_better
+from commod.explain.doubts import doubts_about
+from commod.explain.trouble import does_better, trouble_of
 from commod.metrics.figures import CRITERIA
 
 # What else the update can be at the same sliders.
@@ -30,12 +32,12 @@ OTHERS: dict[str, dict[str, Any]] = {
 
 def begin_trouble(settings: Settings, result: FitResult, place: Any) -> list[Pending]:
     """A warning at `place`, and below it what does better, as it is found; nothing for a sound model."""
-    if not result.trouble:
+    if not trouble_in_words(result):
         return []
     others = {label: replace(settings, **changed) for label, changed in OTHERS.items()}
     left = {label: other for label, other in others.items() if other != settings and session.can_go_to(other)}
     with place.container():
-        st.warning(escape_markdown(" ".join(result.trouble)), icon=":material/warning:")
+        st.warning(escape_markdown(" ".join(trouble_in_words(result))), icon=":material/warning:")
         with st.container(horizontal=True, gap="small", vertical_alignment="center"):
             told = st.empty()
             buttons = {label: st.empty() for label in left}
@@ -58,8 +60,23 @@ def begin_trouble(settings: Settings, result: FitResult, place: Any) -> list[Pen
     return [Pending(submit(tasks.fit(other)), partial(paint, label)) for label, other in list(left.items())]
 
 
+def trouble_in_words(result: FitResult) -> list[str]:
+    """What is wrong with a model, or with f, that fairness and accuracy do not show, on test."""
+
+    def made() -> list[str]:
+        scene, test, task = result.scene, result.scene.test, result.task
+        doubts = doubts_about(task, test.y, test.sensitive, scene.scores_test, scene.threshold)
+        alike = len(np.unique(scene.decisions_test)) == 1
+        grave = [doubt.text for doubt in doubts if doubt.is_question or (alike and doubt.kind == "one-sided")]
+        margins, frames = (scene.logit_test, result.logit), (result.figures, result.path)
+        return grave + trouble_of(task, result.settings.fairness, test.y, test.sensitive, *margins, *frames)
+
+    told: list[str] = result.keep("trouble", made)
+    return told
+
+
 def _does_better(other: FitResult, result: FitResult) -> bool:
-    figures, sound = (result.figures, other.figures), (not result.trouble, not other.trouble)
+    figures, sound = (result.figures, other.figures), (not trouble_in_words(result), not trouble_in_words(other))
     return does_better(result.settings.fairness, *figures, sound=sound[0], other_sound=sound[1])
 
 

@@ -16,6 +16,7 @@ from typing import Any
 import streamlit as st
 
 from commod.dashboard.jobs import tasks
+from commod.dashboard.jobs.computation import Task
 from commod.dashboard.jobs.processes import TOO_LARGE, TOO_LONG
 from commod.dashboard.jobs.wait import result_of
 from commod.dashboard.state.own_data import Held, NoRoomError
@@ -125,7 +126,7 @@ def _forget(kept: KeptFile | None) -> None:
         kept.forget()
 
 
-def _in_bounds(task: tasks.Task, place: Any, what: str) -> Any:
+def _in_bounds(task: Task, place: Any, what: str) -> Any:
     """What work in a process of its own gives; that it took too much is said of files, not of an f."""
     try:
         return result_of(task, place, what)

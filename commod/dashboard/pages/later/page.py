@@ -8,7 +8,7 @@ import streamlit as st
 
 from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.fitted import FitResult
-from commod.dashboard.jobs.later import THINNED
+from commod.dashboard.jobs.tasks import THINNED
 from commod.dashboard.jobs.wait import result_of
 from commod.dashboard.pages.later import sections
 from commod.dashboard.pages.later.files import (

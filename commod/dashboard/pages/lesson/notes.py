@@ -5,21 +5,21 @@ Its words are in ``notes.html``.
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 from commod import __version__
-from commod.dashboard.jobs.queue import Report, tell
-from commod.dashboard.jobs.results import fit_result, rival, shap_comparison
+from commod.dashboard.jobs.computation import Step, Task
+from commod.dashboard.jobs.queue import SILENT, Report
 from commod.dashboard.jobs.scheduling import Priority
-from commod.dashboard.jobs.tasks import Step, Task
+from commod.dashboard.jobs.tasks import fit_result, rival, shap
 from commod.dashboard.state.settings import CONTROLS, Settings, in_words
 from commod.dashboard.text.glossary import without_tooltips
 from commod.dashboard.text.html import document
 from commod.dashboard.views.lesson import script
 from commod.dashboard.views.lesson.scenarios import FIRST, Scenario
 from commod.dashboard.views.lesson.steps import Stage
-from commod.experiments import Model
+from commod.experiments import Model, prepare
 from commod.metrics.figures import CRITERIA, key_figures
 
 
@@ -31,22 +31,24 @@ def notes(taught: Scenario) -> Task:
 
 def rival_of(settings: Settings, method: str, value: float) -> Model:
     """Another method on the scene of a setting, see `Stage`."""
-    return rival(settings.scene(), settings.fairness, method, value)
+    found: Model = rival.compute(prepare(*settings.scene()), settings.fairness, method, value)
+    return found
 
 
-def notes_html(taught: Scenario, report: Report | None = None) -> str:
+def notes_html(taught: Scenario, report: Report = SILENT) -> str:
     """The notes as one HTML file."""
     steps, stages = taught.steps, list[dict[str, Any]]()
 
-    def listen(_: float = 0.0) -> None:  # also in the midst of a step, which may take seconds
-        if report is not None:
+    class Listen(Report):  # also in the middle of a step, which may take seconds
+        def __call__(self, _: float = 0.0) -> None:
             report(len(stages) / len(steps))
 
+    listen = Listen()
     fit = cache(lambda settings: fit_result(settings, listen))
     for step in steps:
-        tell(report, len(stages))
+        report.tell(len(stages))
         listen()
-        stages.append(_stage(Stage(step, fit, lambda result: shap_comparison(result, listen), rival_of)))
+        stages.append(_stage(Stage(step, fit, partial(shap.compute, report=listen), rival_of)))
     return document(
         "notes.html",
         kicker=f"Teacher's notes · COMMOD Explorer · commod {__version__}",

@@ -10,9 +10,9 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
+from commod.dashboard.jobs.computation import Task
 from commod.dashboard.jobs.queue import Ticket
 from commod.dashboard.jobs.service import begin, get
-from commod.dashboard.jobs.tasks import Task
 from commod.dashboard.jobs.wait import Pending, in_line
 from commod.dashboard.pages.lesson.notes import notes
 from commod.dashboard.pages.lesson.progress import lesson, progress

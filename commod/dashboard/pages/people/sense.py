@@ -15,9 +15,9 @@ from commod.charts.sense import (
     plot_reliability,
 )
 from commod.dashboard.jobs import tasks
-from commod.dashboard.jobs.checks import Evidence
 from commod.dashboard.jobs.fitted import FitResult
 from commod.dashboard.jobs.queue import Ticket
+from commod.dashboard.jobs.tasks import Evidence
 from commod.dashboard.jobs.wait import in_line, result_of
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.glossary import tip

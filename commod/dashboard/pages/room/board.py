@@ -174,7 +174,7 @@ def _tell_others(others: int) -> None:
 
 def _sweep(settings: Settings) -> Sweep | None:
     """The frontier behind the models, once it is known; whoever looks at the board has it computed."""
-    task, mine = tasks.sweep("commod", settings), known()
+    task, mine = tasks.sweep(settings, "commod"), known()
     found: Sweep | None = get(task)
     if found is None and (mine.frontier is None or mine.frontier[0] != settings.problem()):
         mine.frontier = (settings.problem(), submit(task))

@@ -25,6 +25,7 @@ from commod.dashboard.text.html import html_columns, html_legend, html_table
 from commod.dashboard.views import controls
 from commod.dashboard.views.chart import draw
 from commod.dashboard.views.checks import changing_table, in_a_cell
+from commod.dashboard.views.concepts import cards_of
 from commod.dashboard.views.tree import tree_of
 from commod.explain.checks import CHECKS
 from commod.metrics.figures import CRITERIA, Figure, key_figures
@@ -280,7 +281,7 @@ def _concepts(shown: Sequence[Shown]) -> None:
     for one in shown:
         g = one.result.g
         shift = f", s at {g.shift_intercept_:.2f}" if g.has_shift else ""
-        parts.append((one.title, f"r starts at {g.intercept_:.2f}{shift}", one.result.cards))
+        parts.append((one.title, f"r starts at {g.intercept_:.2f}{shift}", cards_of(one.result)))
     st.html(html_columns(parts))
 
 

@@ -212,7 +212,7 @@ def _decided(
     if not required:
         return Decided(record=record)
     facts = facts_of(result.scene, result.decisions, result.cell, refits)
-    swept = [found for name in METHODS if name != "commod" and (found := get(tasks.sweep(name, settings))) is not None]
+    swept = [found for name in METHODS if name != "commod" and (found := get(tasks.sweep(settings, name))) is not None]
     rivals = tuple(best_under(required, result.scene, sweep) for sweep in swept)
     return Decided(required, facts, rivals, record)
 

@@ -10,9 +10,9 @@ import pandas as pd
 from markupsafe import Markup
 
 from commod import __version__
-from commod.dashboard.jobs.checks import Evidence
 from commod.dashboard.jobs.fitted import FitResult
 from commod.dashboard.jobs.later import base_model_in_words
+from commod.dashboard.jobs.tasks import Evidence
 from commod.dashboard.pages.take_home.report_decided import Decided, decided_parts
 from commod.dashboard.pages.take_home.report_figures import bound, each_group, figure_rows, trade_off, who
 from commod.dashboard.pages.take_home.report_sense import by_certainty, by_record, by_refits, calibration

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from commod.dashboard.jobs.checks import Evidence
 from commod.dashboard.jobs.fitted import FitResult
+from commod.dashboard.jobs.tasks import Evidence
 from commod.dashboard.text.verdicts import directions
 from commod.experiments.refits import Refits
 from commod.explain.checks import AGAIN

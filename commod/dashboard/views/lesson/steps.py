@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from commod.dashboard.jobs.fitted import FitResult
-from commod.dashboard.jobs.made_once import made_once
 from commod.dashboard.state.settings import GRIDS, Settings, controls_of
 from commod.experiments import Model
 from commod.explain import ShapComparison
@@ -124,10 +123,11 @@ SHOWS = (
 
 @dataclass(frozen=True)
 class Stage:
-    """A step with its models, each made when it is first asked for.
+    """A step with its models.
 
-    `fit` gives COMMOD at a setting, `compare` SHAP beside it, and `train` another method on the scene of a setting, its
-    knob at a value: from the app's queue, or straight from the library. `here` is where the sliders stand.
+    `fit` gives COMMOD at a setting, `compare` SHAP next to it, and `train` another method on the scene of a setting,
+    its knob at a value: from the app's queue, or straight from the library. They cache what they give. `here` is where
+    the sliders stand.
     """
 
     step: Step
@@ -136,17 +136,17 @@ class Stage:
     train: Callable[[Settings, str, float], Model]
     here: Settings | None = None
 
-    @made_once
+    @property
     def before(self) -> FitResult:
         """At the start of the step."""
         return self.fit(self.step.start)
 
-    @made_once
+    @property
     def after(self) -> FitResult:
         """Where the learner is asked to go."""
         return self.fit(self.step.end)
 
-    @made_once
+    @property
     def shown(self) -> Settings:
         """Where the sliders stand, as long as they are on the step's scene: who has the answer may play on."""
         here, end = self.here, self.step.end
@@ -154,37 +154,37 @@ class Stage:
             return end
         return replace(end, **{name: getattr(here, name) for name in controls_of("model")})
 
-    @made_once
+    @property
     def live(self) -> FitResult:
         """The model of the sliders."""
         return self.fit(self.shown)
 
-    @made_once
+    @property
     def beside(self) -> FitResult:
         """The other model of the step."""
         return self.fit(replace(self.step.start, **dict(self.step.beside)))
 
-    @made_once
+    @property
     def far(self) -> FitResult:
         """`after`, but as much fairness is asked for as can be."""
         return self.instead(lambda_fair=GRIDS["lambda_fair"][-1])
 
-    @made_once
+    @property
     def other(self) -> FitResult:
         """`far`, but trained for equalized odds."""
         return self.instead(lambda_fair=GRIDS["lambda_fair"][-1], fairness="equalized_odds")
 
-    @made_once
+    @property
     def shap(self) -> ShapComparison:
         """SHAP beside `after`."""
         return self.compare(self.after)
 
-    @made_once
+    @property
     def unbraked(self) -> FitResult:
         """`after`, but nothing holds it back: neither staying near f nor sparsity counts."""
         return self.instead(lambda_ratio=0.0, lambda_concepts=0.0)
 
-    @made_once
+    @property
     def rivals(self) -> dict[str, Model]:
         """The models of the step's other methods."""
         return {method: self.train(self.step.end, method, value) for method, value in self.step.rivals}

@@ -7,7 +7,7 @@ import struct
 import time
 
 
-def serve_oddly(odd, wire, kind, **_):
+def serve_oddly(odd, wire):
     """What it does is `odd`."""
     wire.send(("ready", None))
     if odd == "deaf":  # what is sent to it fills the pipe

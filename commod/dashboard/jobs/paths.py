@@ -1,0 +1,107 @@
+"""Precomputed λ_fair paths of the data on people's screens: a new setting then takes a third of its time.
+
+Models that differ in λ_fair only share a path (`computation.path_points`). There is one path for each λ_ratio and
+λ_concepts. All paths of a small data set take a minute or two of a core, the nearest to somebody's setting first. Then
+every λ_fair of each is solved, which takes three to six minutes: a new setting then takes a fifth of its time.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections import OrderedDict
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import product
+from threading import Condition, Thread
+from typing import Any
+
+import streamlit as st
+
+from commod.dashboard.jobs import service, tasks
+from commod.dashboard.jobs.computation import Task, is_large
+from commod.dashboard.jobs.scheduling import MOST_SCENES, QUIET, WANTED, prefetches
+from commod.dashboard.state.settings import GRIDS, Settings
+from commod.experiments.scene import has_trained
+
+_log = logging.getLogger(__name__)
+
+
+class PathPrecomputer:
+    """Threads that have one path after the other precomputed, of what was on a screen in the last minutes.
+
+    One always does. The others wait until nobody has asked for anything for a while.
+    """
+
+    def __init__(self, threads: int = 1) -> None:
+        self._changed = Condition()
+        self._wanted: OrderedDict[Settings, tuple[Iterator[Task], float]] = OrderedDict()
+        for number in range(threads):
+            Thread(target=self._serve, args=(number == 0,), name=f"paths-{number}", daemon=True).start()
+
+    def want(self, settings: Settings) -> None:
+        """Somebody looks at a model: any other path on its data may be needed next."""
+        scene = replace(settings.model(), lambda_fair=0.0, lambda_ratio=0.0, lambda_concepts=0.0, k=1)
+        with self._changed:
+            left = self._wanted[scene][0] if scene in self._wanted else paths_from(settings.model())
+            self._wanted[scene] = left, time.monotonic()
+            self._wanted.move_to_end(scene)
+            while len(self._wanted) > MOST_SCENES:
+                self._wanted.popitem(last=False)
+            self._changed.notify_all()
+
+    def _next(self, always: bool) -> tuple[Settings, Task]:
+        """The next path of what was wanted last, and its scene; waits until there is one and it is quiet enough."""
+        with self._changed:
+            while True:
+                if always or service.queue().idle_for >= QUIET:
+                    for scene, (left, at) in reversed([*self._wanted.items()]):
+                        try:
+                            path = next(left, None) if time.monotonic() - at < WANTED else None
+                        except ValueError:  # a setting off the grid has no neighbours
+                            del self._wanted[scene]
+                            continue
+                        if path is not None:
+                            return scene, path
+                self._changed.wait(None if always else QUIET / 4)
+
+    def _serve(self, always: bool) -> None:
+        while True:
+            scene, path = self._next(always)
+            try:
+                with service.submit(path) as ticket:
+                    while not ticket.wait(1.0):
+                        pass
+                    ticket.result()
+            except Exception:  # the data were forgotten meanwhile, say; who looks at them again hears of it
+                _log.info("A path was not precomputed.", exc_info=True)
+                with self._changed:
+                    self._wanted.pop(scene, None)
+
+
+def paths_from(settings: Settings) -> Iterator[Task]:
+    """Every path of these data up to its end, the nearest first, and then each of them wholly."""
+    for wholly in (False, True):
+        for there in neighbours_of(settings):
+            yield tasks.precompute(there, wholly=wholly)
+
+
+def neighbours_of(settings: Settings) -> Iterator[Settings]:
+    """A setting of every path of these data, the nearest first."""
+    names = ("lambda_ratio", "lambda_concepts")
+    here = [GRIDS[name].index(getattr(settings, name)) for name in names]
+    places = product(*(range(len(GRIDS[name])) for name in names))
+    for place in sorted(places, key=lambda there: sum(abs(a - b) for a, b in zip(here, there, strict=True))):
+        values: dict[str, Any] = {name: GRIDS[name][at] for name, at in zip(names, place, strict=True)}
+        yield replace(settings, **values)
+
+
+@st.cache_resource(show_spinner=False)
+def _precomputer() -> PathPrecomputer:
+    return PathPrecomputer(max(1, service.queue().places["background"] - 1))
+
+
+def precompute_paths(settings: Settings) -> None:
+    """Have the paths of what is on this screen precomputed, unless each of them takes long."""
+    if prefetches("paths") and has_trained(settings.scene()) and not is_large(settings.task_name):
+        _precomputer().want(settings)

@@ -1,0 +1,218 @@
+"""λ_fair paths that are precomputed while nobody waits, and shared by all processes."""
+
+import threading
+import time
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from commod.dashboard.jobs import paths, service, tasks
+from commod.dashboard.jobs.queue import Stage, WorkQueue
+from commod.dashboard.jobs.scheduling import Priority
+from commod.dashboard.jobs.tasks import fit_on_path, fit_result, forget_warm_starts, solve_path
+from commod.dashboard.state.settings import GRIDS, defaults
+from commod.datasets import add_task, forget_task, load_task
+from commod.experiments import prepare
+from commod.models import best_response
+from tests.waiting import wait_until
+
+SETTINGS = defaults("german")
+
+
+@pytest.fixture
+def alone(monkeypatch):
+    """A queue of this test's own, that computes here."""
+    queue = WorkQueue(1, 1)
+    monkeypatch.setattr(service, "queue", lambda: queue)
+    return queue
+
+
+def test_a_model_on_a_known_path_is_the_same_to_the_last_digit():
+    settings = replace(SETTINGS, seed=3)
+    top = replace(settings, lambda_fair=GRIDS["lambda_fair"][-1])
+    _, points = fit_on_path(prepare(*top.scene()), top, None)
+    forget_warm_starts("german")  # as in another process, which gets the path
+    lower = replace(settings, lambda_fair=3.5)
+    by_path, known = fit_on_path(
+        prepare(*lower.scene()), lower, {key: point for key, point in points.items() if key[0] < 2}
+    )
+    forget_warm_starts("german")
+    alone = fit_result(lower)
+    assert np.array_equal(by_path.g.coef_, alone.g.coef_)
+    assert by_path.path.equals(alone.path)
+    assert {key for key in points if key[0] < 3.5} == {key for key in known if key[0] < 3.5}
+
+
+def test_a_path_that_is_wholly_solved_gives_every_model_of_it_without_solving_anything(monkeypatch):
+    settings = replace(SETTINGS, seed=5)
+    _, points = solve_path(prepare(*settings.scene()), settings, GRIDS["lambda_fair"], None)
+    wanted = replace(settings, lambda_fair=2.5, k=4)
+    forget_warm_starts("german")
+    alone = fit_result(wanted)
+    forget_warm_starts("german")
+    monkeypatch.setattr(best_response, "_newton", None)
+    read, _ = fit_on_path(prepare(*wanted.scene()), wanted, points)
+    assert np.array_equal(read.g.coef_, alone.g.coef_)
+    assert read.path.equals(alone.path)
+    assert read.g.concepts_.equals(alone.g.concepts_)
+
+
+@pytest.mark.with_refits
+def test_refits_are_the_same_for_every_k():
+    results = [fit_result(replace(SETTINGS, k=k)) for k in (1, 4)]
+    one, other = (tasks.refits(result) for result in results)
+    assert one == other
+    changes = [tasks.some_refits(result, 0, 2, None)[0].changes for result in results]
+    assert np.array_equal(*changes)
+
+
+def test_the_second_model_of_a_path_gets_what_the_first_has_solved(alone, monkeypatch):
+    handed = []
+    made = tasks.fit_on_path
+
+    def noted(scene, settings, points, report):
+        handed.append(sorted(points or ()))
+        return made(scene, settings, points, report)
+
+    monkeypatch.setattr(tasks, "fit_on_path", noted)
+    tasks.fit.cache_clear()
+    line = replace(SETTINGS, seed=4, lambda_fair=2.5)
+    for settings in (line, replace(line, lambda_fair=5.0), replace(line, lambda_ratio=0.5, lambda_fair=5.0)):
+        with service.submit(tasks.fit(settings)) as ticket:
+            assert ticket.wait(60, 0)
+            ticket.result(0)
+    first, second, other_line = handed
+    assert (first, other_line) == ([], [])
+    assert second
+    assert max(second)[0] == 2.5
+
+
+def test_with_data_that_are_forgotten_go_the_names_of_their_features():
+    shipped = load_task("german")
+    add_task(replace(shipped, spec=replace(shipped.spec, name="own-of-somebody")))
+    tasks.fit(replace(SETTINGS, data="own-of-somebody", without="age"))
+    assert tasks.fit.cache_info().currsize
+    forget_task("own-of-somebody")
+    assert tasks.fit.cache_info().currsize == 0
+
+
+def test_every_path_is_precomputed_once_the_nearest_first():
+    here = replace(SETTINGS, lambda_ratio=GRIDS["lambda_ratio"][3], lambda_concepts=GRIDS["lambda_concepts"][5])
+    lines = list(paths.neighbours_of(here))
+    assert len(lines) == len(set(lines)) == len(GRIDS["lambda_ratio"]) * len(GRIDS["lambda_concepts"])
+    assert (lines[0].lambda_ratio, lines[0].lambda_concepts) == (here.lambda_ratio, here.lambda_concepts)
+
+    def steps(line):
+        names = ("lambda_ratio", "lambda_concepts")
+        return sum(
+            abs(GRIDS[name].index(getattr(line, name)) - GRIDS[name].index(getattr(here, name))) for name in names
+        )
+
+    distances = [steps(line) for line in lines]
+    assert distances == sorted(distances)
+    wanted = list(paths.paths_from(here))
+    assert wanted == [tasks.precompute(line, wholly=wholly) for wholly in (False, True) for line in lines]
+    assert len(set(wanted)) == len(wanted)
+
+
+def test_the_precomputer_goes_on_after_a_failure_and_takes_what_was_wanted_last(alone, monkeypatch):
+    tried = []
+
+    def failing(scene, settings, values, points, report):
+        tried.append(settings)
+        if len(tried) == 1:
+            raise ValueError("no such data")
+        return None, {}
+
+    monkeypatch.setattr(tasks, "solve_path", failing)
+    monkeypatch.setattr(paths, "neighbours_of", lambda settings: iter([settings] * 2))
+    precomputer = paths.PathPrecomputer()
+    precomputer.want(SETTINGS)
+    wait_until(lambda: tried)
+    time.sleep(0.1)
+    precomputer.want(replace(SETTINGS, seed=7))
+    wait_until(lambda: len(tried) > 1)
+    assert [settings.seed for settings in tried[:2]] == [0, 7]  # nothing more of what has failed
+
+
+def test_nothing_is_precomputed_that_nobody_has_looked_at_for_minutes(alone, monkeypatch):
+    tried = []
+    monkeypatch.setattr(tasks, "solve_path", lambda *about, report: (tried.append(about), {}))
+    monkeypatch.setattr(paths, "WANTED", -1.0)
+    paths.PathPrecomputer().want(SETTINGS)
+    time.sleep(0.2)
+    assert not tried
+
+
+def test_what_somebody_asks_for_comes_before_every_path():
+    assert max(Priority) is Priority.PATHS
+    assert Priority.PATHS.in_background
+    assert Priority.PATHS.is_prefetch
+
+
+@pytest.fixture
+def at_work_on_paths(monkeypatch):
+    """Paths at work, of two in all, which take until the test lets them go; three processes of the background."""
+    queue = WorkQueue(1, 3)
+    monkeypatch.setattr(service, "queue", lambda: queue)
+    monkeypatch.setattr(paths, "QUIET", 0.2)
+    at_work, go, ours = [], threading.Event(), [replace(SETTINGS, seed=seed) for seed in (51, 52)]
+
+    def solve(scene, settings, values, points, report):
+        if settings in [one.model() for one in ours]:  # and no precomputer of another test's
+            at_work.append(settings)
+            go.wait(10)
+        return None, {}
+
+    monkeypatch.setattr(tasks, "solve_path", solve)
+    monkeypatch.setattr(paths, "paths_from", lambda _: (tasks.precompute(one, wholly=False) for one in ours))
+    yield at_work, queue
+    go.set()
+
+
+def test_all_processes_but_one_precompute_once_nobody_has_asked_for_anything_for_a_while(at_work_on_paths):
+    at_work, _ = at_work_on_paths
+    paths.PathPrecomputer(2).want(SETTINGS)
+    wait_until(lambda: len(at_work) == 2)
+
+
+def test_while_somebody_waits_one_process_precomputes(at_work_on_paths):
+    at_work, queue = at_work_on_paths
+    asked = threading.Event()
+    with queue.submit("asked for", Stage(lambda report: asked.wait(10))):
+        paths.PathPrecomputer(2).want(SETTINGS)
+        wait_until(lambda: at_work)
+        time.sleep(0.5)
+        assert len(at_work) == 1
+        assert queue.idle_for == 0.0
+        asked.set()
+    wait_until(lambda: queue.idle_for > 0.2)
+    wait_until(lambda: len(at_work) == 2)
+
+
+def test_who_waits_for_quiet_does_not_start_when_the_next_person_arrives(at_work_on_paths, monkeypatch):
+    """Review, bug 5: threads that had nothing to do were woken by the next visitor, and all began at that moment."""
+    at_work, queue = at_work_on_paths
+    made = paths.PathPrecomputer(2)
+    time.sleep(0.6)  # quiet, and nothing to do
+    asked = threading.Event()
+    with queue.submit("asked for", Stage(lambda report: asked.wait(10))):
+        made.want(SETTINGS)
+        wait_until(lambda: at_work)
+        time.sleep(0.5)
+        assert len(at_work) == 1
+        asked.set()
+
+
+def test_a_setting_off_the_grid_does_not_end_the_thread(alone, monkeypatch):
+    """Review, bug 6."""
+    tried = []
+    monkeypatch.setattr(tasks, "solve_path", lambda *about, report: (tried.append(about), {}))
+    made = paths.PathPrecomputer()
+    made.want(replace(SETTINGS, lambda_ratio=0.123))
+    time.sleep(0.1)
+    made.want(SETTINGS)
+    wait_until(lambda: tried)
+    with made._changed:
+        made._wanted.clear()
