@@ -8,7 +8,6 @@ import pytest
 from starlette.applications import Starlette
 from starlette.datastructures import Headers
 from starlette.responses import JSONResponse
-from starlette.routing import Route
 from streamlit import runtime
 from streamlit.runtime.pages_manager import PagesManager
 
@@ -25,11 +24,12 @@ def no_runtime():
     runtime.Runtime._instance = None
 
 
-def test_our_own_route_knows_the_browser_and_has_the_security_headers(no_runtime):
+def test_our_own_route_knows_the_browser_and_has_the_security_headers(no_runtime, monkeypatch):
     async def model(request):
         return JSONResponse([browser_of(request.scope), dict(request.query_params)])
 
-    app = Starlette(**startup.server_options(str(ROOT / "app.py"), load="", routes=[Route("/model", model)]))
+    monkeypatch.setattr(startup, "_model", model)
+    app = Starlette(**startup.server_options(str(ROOT / "app.py"), load=""))
 
     def ask(*cookies):
         sent = []
