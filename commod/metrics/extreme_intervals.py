@@ -36,7 +36,6 @@ def interval_of_extremes(figure: Extremes, counts: Counts, squares: Counts, conf
     A sum of two differences is an extreme over pairs of pairs, one for each. (The two are of different people, those of
     either label, so their reaches add up by their squares.)
     """
-
     rates = [share.rates(counts) for share in figure.shares]
     people = [effective_size(share.whole(counts), share.whole(squares)) for share in figure.shares]
 
