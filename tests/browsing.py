@@ -47,7 +47,7 @@ def with_faults(folder, source):
     script = (ROOT / "app.py").read_text()
     start = script.index("from starlette")
     (folder / "app.py").write_text(script[:start] + source + script[start:])
-    (folder / "pages").symlink_to(ROOT / "pages")
+    shutil.copytree(ROOT / "pages", folder / "pages")  # Windows makes no links
     return folder / "app.py"
 
 

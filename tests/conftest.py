@@ -34,6 +34,11 @@ def updates_snapshots(pytestconfig):
     return pytestconfig.getoption("--update-snapshots")
 
 
+def pytest_configure(config):
+    if config.option.markexpr == "quick":
+        config.option.markexpr = "quick and not slow"
+
+
 def pytest_collection_modifyitems(items):
     """Start with the tests that need a running app.
 

@@ -9,7 +9,7 @@ import gzip
 import io
 import random
 import re
-import resource
+import sys
 import time
 import warnings
 import zipfile
@@ -21,6 +21,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import psutil
 import pyarrow as pa
 import pyarrow.parquet as pq
 import xlsxwriter
@@ -545,12 +546,22 @@ def push(content, rng, *, fit=False):
     return "a task, trained on"
 
 
+def most_memory():
+    """The most memory that this process has ever had, in KiB."""
+    if sys.platform == "win32":
+        return psutil.Process().memory_info().peak_wset / 1024
+    import resource
+
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return most / 1024 if sys.platform == "darwin" else most
+
+
 def fuzz_uploads(cases, seed=0):
     """Push so many files; returns how many of each kind were tried and what became of them."""
     rng = random.Random(seed)
     kinds, weights = list(KINDS), [SELDOM.get(kind, 1.0) for kind in KINDS]
     count = Counter()
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    before = most_memory()
     tasks = 0
     for number in range(cases):
         kind = kinds[number % len(kinds)] if number < len(kinds) else rng.choices(kinds, weights)[0]
@@ -570,7 +581,7 @@ def fuzz_uploads(cases, seed=0):
         tasks += outcome.startswith("a task")
         count["tried", kind] += 1
         count["became", outcome] += 1
-    grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
+    grown = (most_memory() - before) / 1024
     assert grown < MAX_MEGABYTES, f"the memory grew by {grown:.0f} MB"
     return count
 

@@ -5,6 +5,10 @@ import re
 from functools import cache
 from pathlib import Path
 
+import pytest
+
+pytestmark = pytest.mark.quick
+
 ROOT = Path(__file__).parents[1]
 # A package may import from those before it and from itself. charts is a leaf: it imports nothing of ours.
 ORDER = [
@@ -147,6 +151,21 @@ def ways_to_streamlit(place):
             found = ROOT / (module.replace(".", "/") + ".py")
             if module.startswith("commod.dashboard.") and found.exists() and found not in seen:
                 todo.add(found)
+
+
+def test_the_quick_tests_reach_every_module():
+    """By what they import, and what that imports; their snapshots draw all pages."""
+    quick = [path for path in (ROOT / "tests").rglob("test_*.py") if "pytest.mark.quick" in path.read_text()]
+    todo, reached = {*quick, ROOT / "app.py", *(ROOT / "pages").glob("*.py")}, set()
+    while todo:
+        path = todo.pop()
+        reached.add(path)
+        for module in imported(path):
+            place = ROOT / module.replace(".", "/")
+            found = place.with_suffix(".py") if place.with_suffix(".py").exists() else place / "__init__.py"
+            todo |= {found} & {*SOURCES} - reached
+    missing = [path for path in SOURCES if path not in reached and not path.name.startswith("__")]
+    assert not missing, "\n".join(str(path.relative_to(ROOT)) for path in missing)
 
 
 def test_every_package_and_room_has_its_place():

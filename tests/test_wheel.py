@@ -9,13 +9,11 @@ import os
 import re
 import subprocess
 import sys
-import tomllib
 import urllib.request
 import venv
 import zipfile
 from contextlib import contextmanager
 from importlib.metadata import Distribution, distribution
-from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -26,10 +24,10 @@ from packaging.requirements import Requirement
 from commod.cli import main
 from commod.dashboard.server.headers import headers
 from tests.browsing import ROOT, helpers_of, running, serve
+from tests.dependencies import lowest
 from tests.waiting import wait_until
 from tests.wire import Wire
 
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 # What the library must do without.
 APP = ("streamlit", "torch", "altair", "shap", "jinja2", "PIL", "starlette", "vl_convert", "distributed")
 
@@ -253,10 +251,8 @@ def test_pip_installs_the_app_at_the_versions_of_the_lock(wheel, folder):
 @pytest.mark.slow
 def test_the_lowest_versions_pass_the_tests(wheel, tmp_path):
     """Tests of the library, of Dask and of the Explore page, with the code of the checkout, which is the wheel's."""
-    asked = chain(PROJECT["dependencies"], *PROJECT["optional-dependencies"].values())
-    lowest = [re.match(r"([\w-]+)>=([\w.]+)", text) for text in asked if not text.startswith(PROJECT["name"])]
     constraints = tmp_path / "lowest.txt"
-    constraints.write_text("".join(f"{found[1]}=={found[2]}\n" for found in lowest))
+    constraints.write_text("\n".join(lowest()))
     tests = "tests/metrics tests/models/test_estimator.py tests/test_cli.py tests/experiments/test_grid.py".split()
     tests.append("tests/dashboard/pages/test_pages.py")
     options = ["-q", "-o", "addopts=", "-p", "no:cacheprovider", "-W", "ignore::pytest.PytestRemovedIn10Warning"]

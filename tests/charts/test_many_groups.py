@@ -8,6 +8,8 @@ import pytest
 from commod.charts import export_chart, plot_changes, plot_share_by_group
 from commod.charts.people import AFTER, BEFORE, plot_group_rates
 
+pytestmark = pytest.mark.quick
+
 GROUPS = [f"Group {letter} × Female" for letter in "LKJIHGFEDCBA"]  # not in the order of their names
 CHANGES = pd.DataFrame(
     [

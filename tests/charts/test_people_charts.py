@@ -5,6 +5,8 @@ from commod.charts import export_chart, palette
 from commod.charts.people import AFTER, BEFORE, plot_outcomes, plot_segment_shares
 from commod.charts.sense import plot_again, plot_certainty, plot_reliability
 
+pytestmark = pytest.mark.quick
+
 SEGMENT = {"rank": 0, "segment": "s", "count": 72, "part": 66, "share": 0.9, "low": 0.8, "high": 0.97, "overall": 0.085}
 SEGMENTS = pd.DataFrame([{"name": "Age 18 to 25|Sex: male: 66 of 72", **SEGMENT}])
 OUTCOMES = pd.DataFrame(

@@ -9,6 +9,8 @@ from commod.charts import export_chart
 from commod.charts.room import plot_answers, plot_guesses, plot_models, plot_strip
 from tests.charts.test_charts import walk
 
+pytestmark = pytest.mark.quick
+
 KINDS = (("Frontier", "frontier"), ("f", "f"), ("First vote", "first"), ("Second vote", "last"))
 ROUNDS = ("First vote", "Second vote")
 GUESSES = pd.DataFrame(

@@ -6,6 +6,8 @@ from commod.charts.bars import ACCOUNTS, plot_contributions
 from commod.charts.export import export_chart
 from commod.charts.waterfall import plot_waterfall, term_styles
 
+pytestmark = pytest.mark.quick
+
 SUM = pd.DataFrame(
     {
         "label": [

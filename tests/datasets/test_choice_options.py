@@ -9,6 +9,8 @@ import pytest
 from commod.datasets import Choice
 from commod.datasets.choice_options import OPTIONS, add_options, given_options, written_options
 
+pytestmark = pytest.mark.quick
+
 ODD = Choice(
     target="out come",
     favourable="-1",

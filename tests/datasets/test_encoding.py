@@ -4,6 +4,8 @@ import pytest
 
 from commod.datasets import TabularEncoder
 
+pytestmark = pytest.mark.quick
+
 
 @pytest.fixture
 def frame():

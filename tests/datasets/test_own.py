@@ -11,6 +11,8 @@ from commod.datasets import Choice, ChoiceError, guess_columns, make_task, own, 
 from commod.datasets.example import example_table
 from commod.models.base_scores import base_logits
 
+pytestmark = pytest.mark.quick
+
 KINDS = {
     "experience_years": "number",
     "test_score": "number",

@@ -11,6 +11,8 @@ from commod.datasets.from_file import complete_choice, task_of_file
 from commod.datasets.leaks import sample_rows
 from commod.datasets.own_groups import check_groups, count_groups, small_together
 
+pytestmark = pytest.mark.quick
+
 RACES = ["White", "Black", "Hispanic", "Asian", "Other"]
 
 

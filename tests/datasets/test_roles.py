@@ -9,6 +9,8 @@ from commod.datasets.example import example_table
 from commod.datasets.own_groups import MAX_VALUES
 from commod.datasets.roles import guess_favourable, guess_sensitive, guess_target, possible_scores, values_of
 
+pytestmark = pytest.mark.quick
+
 
 def of_values(**counts):
     """As `guess_columns` would tell it."""

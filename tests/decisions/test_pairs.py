@@ -11,6 +11,8 @@ from commod.experiments import Sweep, prepare
 from commod.experiments.sweep import Cell, Shared, about_cell, as_points, fit_cell
 from tests.benchmarks import pairs as benchmark
 
+pytestmark = pytest.mark.quick
+
 
 def frontier(n=12):
     """Models on a bent frontier: ever more accuracy is lost for fairness, and changes go along."""

@@ -30,6 +30,8 @@ from commod.experiments import prepare, refit
 from commod.experiments.sweep import Cell, Shared, fit_cell
 from commod.uploads.json_file import MAX_DEPTH, read_json
 
+pytestmark = pytest.mark.quick
+
 CELL = Cell("commod", 3.0, (("lambda_concepts", 0.05), ("n_concepts", 2), ("features", ("lsat", "ugpa"))))
 ASKED = Requirements(p_rule=0.7, changed=0.08, again=0.8, kept_out=("race",))
 SIGNED = Signature("Ada", "head", "It is fair enough.", date(2026, 11, 17), date(2027, 5, 1), {"f": "unfair"})

@@ -8,6 +8,8 @@ from hypothesis import strategies as st
 
 from commod.decisions import RULES, Requirements, RequirementsError
 
+pytestmark = pytest.mark.quick
+
 LIMITS = {name: st.none() | st.floats(0, rule.most).map(lambda x: round(x, 6)) for name, rule in RULES.items()}
 SOME = st.builds(
     Requirements,

@@ -25,6 +25,8 @@ from commod.experiments.refits import Refits, refit
 from commod.experiments.sweep import Cell, Shared, fit_cell, lines_of, sweep_method
 from commod.metrics.intervals import wilson_interval
 
+pytestmark = pytest.mark.quick
+
 CELL = Cell("commod", 3.0, (("lambda_concepts", 0.05), ("n_concepts", 2)))
 
 

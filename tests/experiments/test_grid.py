@@ -1,7 +1,6 @@
 import json
 import os
 import re
-import signal
 import subprocess
 import sys
 import time
@@ -204,7 +203,7 @@ def test_a_dask_cluster_that_loses_a_worker_loses_no_finished_model(cluster, ser
 
     table = run_grid(small(), backend="dask", scheduler=address, store=store, progress=kill_one)
     assert 10 <= len(kept[0]) < len(table) == 65
-    assert cluster.workers[0].poll() == -signal.SIGKILL
+    assert cluster.workers[0].poll() not in (None, 0)
     assert cluster.workers[1].poll() is None
     pd.testing.assert_frame_equal(table, serial, check_exact=True)
     trained = cluster.trained()

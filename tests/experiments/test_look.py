@@ -1,11 +1,14 @@
 """A look at a part of somebody's rows before they are used."""
 
 import numpy as np
+import pytest
 
 from commod.datasets import Choice
 from commod.datasets.example import example_table
 from commod.datasets.leaks import sample_rows
 from commod.experiments.look import look_at
+
+pytestmark = pytest.mark.quick
 
 
 def test_a_group_that_is_hardly_among_the_rows_looked_at_does_not_stop_the_look():

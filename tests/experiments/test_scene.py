@@ -12,6 +12,8 @@ from commod.datasets import add_task, forget_task, load_task
 from commod.experiments import prepare, scene
 from commod.metrics import compare_decisions
 
+pytestmark = pytest.mark.quick
+
 # Seconds in which a small f is trained many times over.
 SOON = 20
 

@@ -15,6 +15,8 @@ from commod.experiments.segments import (
     segments_by,
 )
 
+pytestmark = pytest.mark.quick
+
 DP, EO = "demographic_parity", "equalized_odds"
 
 

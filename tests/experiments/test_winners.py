@@ -11,6 +11,8 @@ from commod.experiments.segments import Segments, mark_fewest
 from commod.experiments.winners import apart_by_chance, reached_at, winners_of
 from commod.models.competitors import METHODS
 
+pytestmark = pytest.mark.quick
+
 DP, EO = "demographic_parity", "equalized_odds"
 CUTS = {
     DP: Segments((0.56, 0.72, 0.87), (0.671, 0.729, 0.755), "made up"),

@@ -8,6 +8,8 @@ from commod.datasets import load_task
 from commod.explain.doubts import are_treated_alike, doubts_about, proposed_threshold
 from tests.fitting import case
 
+pytestmark = pytest.mark.quick
+
 TASK = case("law_school").task
 
 

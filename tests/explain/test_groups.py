@@ -11,6 +11,8 @@ from commod.datasets.task import Split
 from commod.explain.groups import beyond_in_words, explain_groups, extremes_in_words, margins_in_words
 from commod.metrics import compare_decisions
 
+pytestmark = pytest.mark.quick
+
 TASK = load_task("law_school.race_sex")  # Non-White × Female, Non-White × Male, White × Female, White × Male
 DP, EO = "demographic_parity", "equalized_odds"
 

@@ -4,9 +4,12 @@ from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
+import pytest
 
 from commod.datasets.task import Split
 from commod.explain.hundred import explain_hundred
+
+pytestmark = pytest.mark.quick
 
 WHOLE = ["of_100_before", "of_100_now", "of_100_raised", "of_100_lowered"]
 

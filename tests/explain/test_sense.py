@@ -11,6 +11,8 @@ from commod.explain.checks import CHECKS, check_certainty, check_record
 from commod.explain.sense import SURE, certainty, explain_certainty, explain_record, explain_reversals
 from tests.fitting import case
 
+pytestmark = pytest.mark.quick
+
 
 def task(favourable=1):
     spec = SimpleNamespace(favourable=favourable, outcomes=("no", "yes"), people="people")

@@ -9,6 +9,8 @@ from commod.explain.trouble import does_better, trouble_of
 from commod.metrics import compare_decisions
 from tests.fitting import case
 
+pytestmark = pytest.mark.quick
+
 TASK = case("law_school").task
 PARITY = "demographic_parity"
 

@@ -11,6 +11,8 @@ from commod.metrics.calibration import (
     reliability_table,
 )
 
+pytestmark = pytest.mark.quick
+
 
 def test_by_hand():
     y, p = [1, 0, 1, 1], [0.91, 0.95, 0.15, 0.85]

@@ -10,6 +10,8 @@ from commod.metrics.concepts import concept_redundancy, concept_size
 from commod.models.competitors import Frappe
 from tests.fitting import case, fit
 
+pytestmark = pytest.mark.quick
+
 
 def concepts(*columns):
     """Feature × concept, a column each."""

@@ -8,6 +8,8 @@ from commod.dashboard.text import glossary
 from commod.metrics.counts import change_counts, codes_of_groups, confusion_counts, counts_of_codes, tally
 from commod.metrics.small_groups import MIN_GROUP, SCARCE, compared_groups, left_out_in_words
 
+pytestmark = pytest.mark.quick
+
 
 @pytest.mark.parametrize(
     ("given", "codes", "groups"),

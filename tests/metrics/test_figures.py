@@ -14,6 +14,8 @@ from commod.metrics.figures import figure_of, key_figures, key_figures_of, title
 from commod.models.evaluation import figures_of
 from tests.browsing import ROOT
 
+pytestmark = pytest.mark.quick
+
 SOURCES = [path for path in (ROOT / "commod").rglob("*.py") if path != ROOT / "commod/metrics/figures.py"]
 # Names of figures and criteria that are compared with, in place of a question to the figure or the criterion.
 COMPARED = re.compile(r'(==|!=) *"(demographic_parity|equalized_odds|p_rule|dm)"')

@@ -6,6 +6,8 @@ from scipy.stats import binomtest
 
 from commod.metrics.intervals import wilson_interval
 
+pytestmark = pytest.mark.quick
+
 
 @pytest.mark.parametrize("n", [1, 7, 30, 1000])
 def test_wilson_is_scipys(n):

@@ -7,6 +7,8 @@ from hypothesis import strategies as st
 
 from commod.metrics.pareto import undominated
 
+pytestmark = pytest.mark.quick
+
 
 def beats(a, b):
     """At least as good in everything and better in something."""

@@ -11,6 +11,8 @@ from commod import Commod
 from commod.models.collapse import CollapseWarning, collapse_in_words, judged_elsewhere
 from tests.fitting import case, fit
 
+pytestmark = pytest.mark.quick
+
 
 def readable_group(n=2000):
     """S is read from x0, y from x0 and x1: a ratio can hide S only by hiding nearly everything."""

@@ -10,6 +10,8 @@ from sklearn.linear_model import LogisticRegression
 from commod import metrics
 from commod.models import evaluate
 
+pytestmark = pytest.mark.quick
+
 GROUPS = ("a", "nobody", "b", "few")
 
 

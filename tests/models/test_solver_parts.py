@@ -16,6 +16,8 @@ from commod.models.networks import ConceptNetwork, diversity_loss, sparsity_loss
 from commod.models.objective import ScoreObjective
 from commod.models.training import LossWeights, TrainingData, ratio_form
 
+pytestmark = pytest.mark.quick
+
 
 @pytest.fixture
 def rows():

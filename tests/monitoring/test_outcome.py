@@ -9,6 +9,8 @@ from commod.decisions import Requirements, check_requirements
 from commod.monitoring import batch_of, check_then_and_now, outcome_of, watch
 from commod.monitoring.outcome import far_beyond_chance
 
+pytestmark = pytest.mark.quick
+
 NOTHING = pd.DataFrame()
 
 

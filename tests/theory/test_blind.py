@@ -10,6 +10,8 @@ from commod.metrics.calibration import expected_calibration_error
 from commod.theory import blind_curve, chance_of_group, fewest_blind_changes, p_rule_curve
 from tests.theory.brute import WHOM
 
+pytestmark = pytest.mark.quick
+
 
 @pytest.fixture
 def few_models(monkeypatch):

@@ -8,6 +8,8 @@ from sklearn.metrics import confusion_matrix, precision_score
 from commod.theory import error_rates
 from tests.theory.brute import four_cells
 
+pytestmark = pytest.mark.quick
+
 
 def by_hand(y, d):
     """Base rate, PPV, FNR and FPR by scikit-learn."""

@@ -11,6 +11,8 @@ from commod.uploads import parquet
 from commod.uploads.limits import TableError
 from commod.uploads.parquet_pages import unpacked_size
 
+pytestmark = pytest.mark.quick
+
 
 def written(**columns):
     target = io.BytesIO()

@@ -67,56 +67,70 @@ def swollen():
     return parquet(a=text, b=np.arange(200_000), c=np.arange(200_000))
 
 
-WRONG = {
+# Content, or a function that makes it where that takes a while, and what is said.
+_WRONG = {
     "empty": (b"", "The file is empty"),
     "blank": (b" \n\n ", "The file is empty"),
     "no rows": (b"a,b,c\n", "column names but no rows"),
     "no header": (b"1,2,3\n4,5,6\n", "looks like data, not names"),
     "too few columns": (b"a,b\n1,2\n", "2 column(s); an outcome"),
-    "2,000 columns": (",".join(f"c{i}" for i in range(2000)).encode() + b"\n", "2,000 columns; at most 200"),
-    "a million rows": (b"a,b,c\n" + b"1,2,3\n" * 1_000_000, "1,000,000 rows; at most 300,000"),
-    "too large": (b"a,b,c\n" + b"1,2,3\n" * (MAX_BYTES // 6 + 1), "50 MB"),
+    "2,000 columns": (lambda: ",".join(f"c{i}" for i in range(2000)).encode() + b"\n", "2,000 columns; at most 200"),
+    "a million rows": (lambda: b"a,b,c\n" + b"1,2,3\n" * 1_000_000, "1,000,000 rows; at most 300,000"),
+    "too large": (lambda: b"a,b,c\n" + b"1,2,3\n" * (MAX_BYTES // 6 + 1), "50 MB"),
     "a ragged row": (b"a,b,c\n1,2,3\n4,5,6,7\n", "Line 3 has 4 cells where the first row has 3 names"),
     "an open quote": (b'a,b,c\n1,"2,3\n4,5,6\n', "opened and never closed"),
     "a picture": (b"\x89PNG\r\n\x1a\n" + bytes(100), "is a PNG picture, whatever its name says"),
-    "an archive": (zipped("people.csv", 10), "The file is a ZIP archive"),
-    "a binary workbook": (zipped("xl/workbook.bin", 10), "a binary Excel workbook (.xlsb)"),
-    "a workbook that swells": (zipped("xl/workbook.xml", 300_000_000), "unpacks to more than 256 MB"),
-    "a workbook that lies": (lying_archive(), "The Excel workbook is damaged"),
-    "a broken workbook": (zipped("xl/workbook.xml", 10), "The Excel workbook is damaged"),
-    "a workbook without cells": (workbook([]), "The first sheet, “Sheet1”, is empty"),
-    "a workbook with names only": (workbook([["a", "b", "c"]]), "column names but no rows"),
-    "cells far apart": (workbook([["a", "b", "c"], [1, 2, 3]], far=True), "its cells lie too far apart"),
-    "a wide workbook": (workbook([[f"c{i}" for i in range(201)]] * 2), "201 columns; at most 200"),
+    "an archive": (lambda: zipped("people.csv", 10), "The file is a ZIP archive"),
+    "a binary workbook": (lambda: zipped("xl/workbook.bin", 10), "a binary Excel workbook (.xlsb)"),
+    "a workbook that swells": (lambda: zipped("xl/workbook.xml", 300_000_000), "unpacks to more than 256 MB"),
+    "a workbook that lies": (lying_archive, "The Excel workbook is damaged"),
+    "a broken workbook": (lambda: zipped("xl/workbook.xml", 10), "The Excel workbook is damaged"),
+    "a workbook without cells": (lambda: workbook([]), "The first sheet, “Sheet1”, is empty"),
+    "a workbook with names only": (lambda: workbook([["a", "b", "c"]]), "column names but no rows"),
+    "cells far apart": (lambda: workbook([["a", "b", "c"], [1, 2, 3]], far=True), "its cells lie too far apart"),
+    "a wide workbook": (lambda: workbook([[f"c{i}" for i in range(201)]] * 2), "201 columns; at most 200"),
     "an old workbook": (b"\xd0\xcf\x11\xe0" + bytes(100), "an old Excel workbook (.xls)"),
-    "a gzip bomb": (gzip.compress(b"0" * (MAX_BYTES + 1)), "unpacks to more than 50 MB"),
-    "half a gzip archive": (gzip.compress(GOOD, mtime=0)[:-9], "The gzip archive is damaged or cut off"),
-    "a gzip archive in another": (gzip.compress(gzip.compress(GOOD, mtime=0)), "The file is a gzip archive"),
-    "a pickle": (pickle.dumps({"a": 1}, protocol=4), "pickle, which is never opened"),
+    "a gzip bomb": (lambda: gzip.compress(b"0" * (MAX_BYTES + 1)), "unpacks to more than 50 MB"),
+    "half a gzip archive": (lambda: gzip.compress(GOOD, mtime=0)[:-9], "The gzip archive is damaged or cut off"),
+    "a gzip archive in another": (lambda: gzip.compress(gzip.compress(GOOD, mtime=0)), "The file is a gzip archive"),
+    "a pickle": (lambda: pickle.dumps({"a": 1}, protocol=4), "pickle, which is never opened"),
     "bytes": (bytes(range(256)) * 10, "bytes that no text has"),
     "broken utf-16": (b"\xff\xfea\x00,", "begins like UTF-16"),
     "no text": (b"a,b,c\n\x81\x8d\x8f\x90\x9d", "not UTF-8"),
-    "cut-off parquet": (parquet(a=[1, 2], b=[1, 2], c=[1, 2])[:-9], "damaged or cut off"),
+    "cut-off parquet": (lambda: parquet(a=[1, 2], b=[1, 2], c=[1, 2])[:-9], "damaged or cut off"),
     "half a parquet": (b"PAR1" + bytes(50), "damaged or cut off"),
-    "lists in cells": (parquet(a=[[1], [2]], b=[1, 2], c=[1, 2]), "not one value a cell"),
-    "a parquet bomb": (swollen(), "texts of more than 2,000 letters"),
-    "a long parquet": (parquet(a=np.zeros(400_000), b=np.zeros(400_000), c=np.zeros(400_000)), "400,000 rows"),
-    "a page that swells": (swollen_page(300), "unpacks to more than 256 MB"),
-    "many cells in few bytes": (parquet(**{f"c{i}": np.zeros(200_000) for i in range(110)}), "22 million cells"),
-    "many row groups": (parquet_in_groups(), "cut into too many parts"),
-    "rows parted by CR": (b"a,b,c\r" + b"1,2,3\r" * 400_000, "400,000 rows; at most 300,000"),
-    "a million cells in the first row": (b"a,b,c\n" + b"1," * 1_000_000 + b"1\n", "more cells than the first row"),
+    "lists in cells": (lambda: parquet(a=[[1], [2]], b=[1, 2], c=[1, 2]), "not one value a cell"),
+    "a parquet bomb": (swollen, "texts of more than 2,000 letters"),
+    "a long parquet": (lambda: parquet(a=np.zeros(400_000), b=np.zeros(400_000), c=np.zeros(400_000)), "400,000 rows"),
+    "a page that swells": (lambda: swollen_page(300), "unpacks to more than 256 MB"),
+    "many cells in few bytes": (
+        lambda: parquet(**{f"c{i}": np.zeros(200_000) for i in range(110)}),
+        "22 million cells",
+    ),
+    "many row groups": (parquet_in_groups, "cut into too many parts"),
+    "rows parted by CR": (lambda: b"a,b,c\r" + b"1,2,3\r" * 400_000, "400,000 rows; at most 300,000"),
+    "a million cells in the first row": (
+        lambda: b"a,b,c\n" + b"1," * 1_000_000 + b"1\n",
+        "more cells than the first row",
+    ),
     "a name over two lines": (b'"a\nb",c,d\n1,2,3\n', "no row of column names"),
     "an empty parquet": (
-        parquet(a=pa.array([], pa.int64()), b=pa.array([], pa.int64()), c=pa.array([], pa.int64())),
+        lambda: parquet(a=pa.array([], pa.int64()), b=pa.array([], pa.int64()), c=pa.array([], pa.int64())),
         "no rows",
     ),
 }
+WRONG = [*_WRONG]
+
+
+def wrong(case):
+    """The content of a wrong file, and what is said of it."""
+    content, says = _WRONG[case]
+    return content() if callable(content) else content, says
 
 
 @pytest.mark.parametrize("case", WRONG)
 def test_a_wrong_file_is_told_so(case):
-    content, says = WRONG[case]
+    content, says = wrong(case)
     with pytest.raises(TableError) as caught:
         read_table(content, "people.csv")
     assert says in str(caught.value)

@@ -1,7 +1,11 @@
 """The page Data: the sheet of each data set, and the sizes of its groups, however it is grouped."""
 
+import pytest
+
 from commod import load_task
 from tests.dashboard.driving import fine, run, tables
+
+pytestmark = pytest.mark.quick
 
 
 def test_groups_are_those_of_the_setting_at_first():

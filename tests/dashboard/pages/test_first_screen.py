@@ -15,6 +15,8 @@ from commod.dashboard.text.language import phrase
 from commod.dashboard.views.dots import _go
 from tests.dashboard.driving import figure, fine, run, slider, tables, words
 
+pytestmark = pytest.mark.quick
+
 TOUR = {"Next", "Done", "Leave the tour", "90-second tour"}
 STORY = "Of 100 White students it says so of 59, of 100 Non-White students of 15."
 

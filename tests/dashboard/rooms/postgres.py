@@ -1,7 +1,6 @@
 """A server of PostgreSQL for the tests, from Debian's packages: started when asked for, in a folder of its own."""
 
 import os
-import pwd
 import shutil
 import subprocess
 import tempfile
@@ -34,8 +33,10 @@ def running():
         pytest.skip("needs a server of PostgreSQL (Debian: apt-get install postgresql)")
     folder = tempfile.mkdtemp(prefix="pg-")
     # It refuses to work as root.
-    user = "postgres" if os.getuid() == 0 else None
+    user = "postgres" if hasattr(os, "getuid") and os.getuid() == 0 else None
     if user is not None:
+        import pwd
+
         os.chown(folder, pwd.getpwnam(user).pw_uid, pwd.getpwnam(user).pw_gid)
     tools = Path(POSTGRES).parent
 

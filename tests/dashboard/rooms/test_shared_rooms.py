@@ -19,6 +19,8 @@ from commod.dashboard.rooms import RoomStore, schema
 from commod.dashboard.server import startup
 from tests.dashboard.rooms.test_room_store import FIGURES, LINK, join, opened, refused
 
+if not hasattr(os, "fork"):
+    pytest.skip("needs fork", allow_module_level=True)
 # As nginx's processes, but without their start.
 process = multiprocessing.get_context("fork")
 STEPS = 15  # guessed at in turn, the last guess at each counts

@@ -15,6 +15,8 @@ from commod.dashboard.state.runs_file import Run, default_name, read_link, read_
 from commod.dashboard.state.settings import Settings, criteria_of, defaults, groupings_of, in_words, offered
 from commod.datasets import Choice, add_task, forget_task, load_task, make_task
 
+pytestmark = pytest.mark.quick
+
 CROSSED = defaults("adult", "race_sex")
 
 

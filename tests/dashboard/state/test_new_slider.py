@@ -30,11 +30,10 @@ tip = "How much sparsity counts."
 
 @pytest.mark.slow
 def test_a_slider_is_one_declaration(tmp_path):
-    for name in ("commod", "tests", "pages"):
+    for name in ("commod", "tests", "pages", "data"):
         shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
     for name in ("app.py", "pyproject.toml"):
         shutil.copy(ROOT / name, tmp_path)
-    (tmp_path / "data").symlink_to(ROOT / "data")
     settings = tmp_path / "commod/dashboard/state/settings.py"
     before, after = settings.read_text().split("\n    seed: int = ")
     settings.write_text(f"{before}{SLIDER}    seed: int = {after}")

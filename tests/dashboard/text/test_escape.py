@@ -10,6 +10,8 @@ import pytest
 from commod.dashboard.text.escape import bold, escape_markdown, safe_csv
 from tests.browsing import chromium, serve
 
+pytestmark = pytest.mark.quick
+
 TEXTS = [
     "$50 to $60",
     "a*b_c **d** ~~e~~",

@@ -5,10 +5,13 @@ import re
 
 import numpy as np
 import pandas as pd
+import pytest
 
 from commod.charts import MethodStyle
 from commod.dashboard.text.html import concept_cards, html_columns, html_legend, html_table, tree_list
 from commod.explain import ChangeTree
+
+pytestmark = pytest.mark.quick
 
 
 def test_a_concept_that_nobody_shows_says_nothing_of_them():

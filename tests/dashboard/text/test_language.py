@@ -9,6 +9,8 @@ from commod.dashboard.text.language import DECLARED, FIRST, LANGUAGES, fill, phr
 from commod.datasets import TASKS
 from commod.metrics.figures import CRITERIA, key_figures
 
+pytestmark = pytest.mark.quick
+
 OTHERS = [language for language in LANGUAGES if language != FIRST]
 
 

@@ -10,6 +10,8 @@ from commod.dashboard.text.language import LANGUAGES
 from commod.dashboard.text.stories import called, label_of, of_100, story
 from commod.datasets import TASKS, TaskSpec
 
+pytestmark = pytest.mark.quick
+
 OWN = TaskSpec(
     name="own",
     title="file.csv",

@@ -1,9 +1,13 @@
 """The menu and the choice of language."""
 
+import pytest
+
 from commod.dashboard.text.language import LANGUAGES
 from commod.dashboard.text.menu import MENU, PAGES, page_name
 from tests.browsing import ROOT
 from tests.dashboard.driving import fine, run
+
+pytestmark = pytest.mark.quick
 
 
 def test_every_script_is_in_the_menu_once_and_has_a_name_of_its_own():

@@ -5,6 +5,8 @@ from commod.metrics import accuracy
 from commod.models.competitors.cfbc import CFBC
 from tests.fitting import case
 
+pytestmark = pytest.mark.quick
+
 KNOWN = {"sensitive_features": np.array([0, 0, 0, 0, 1, 1, 1, 1])}
 SCORES = np.array([0.2, 0.4, 0.45, 0.7, 0.3, 0.6, 0.8, 0.9])
 Y = np.array([0, 1, 0, 1, 0, 1, 0, 1])

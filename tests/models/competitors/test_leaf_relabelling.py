@@ -15,6 +15,8 @@ from commod.models.competitors.leaf_relabelling import leaves_to_relabel
 from tests.fitting import case
 from tests.models.competitors.cases import people, positive_rates
 
+pytestmark = pytest.mark.quick
+
 
 def gap(decided, s):
     low, high = positive_rates(decided, s)

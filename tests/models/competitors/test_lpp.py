@@ -8,6 +8,8 @@ from commod.models.competitors import LPP, METHODS, OracleLPP
 from tests.fitting import case
 from tests.models.competitors.cases import GivenJoint, base, people, positive_rates, standardised
 
+pytestmark = pytest.mark.quick
+
 CRITERIA = ("demographic_parity", "equalized_odds")
 
 

@@ -7,6 +7,8 @@ from commod.models.competitors.base import Rows
 from commod.models.competitors.membership import Membership, densities, fitted_membership, known_membership
 from tests.models.competitors.cases import GivenJoint, people
 
+pytestmark = pytest.mark.quick
+
 
 def drawn(n=6000, seed=0, spread=1.0, groups=2):
     """People whose group and label are drawn from a known P(S, Y | x)."""

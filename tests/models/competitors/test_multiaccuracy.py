@@ -10,6 +10,8 @@ from commod.models.competitors.multiaccuracy import audit, held_out_rows
 from tests.fitting import case
 from tests.models.competitors.cases import base, people, standardised
 
+pytestmark = pytest.mark.quick
+
 
 def ridge_of(X, residual, part, held_out, weight=None):
     """An auditor of scikit-learn's, and the mean of auditor times residual over the held-out rows."""

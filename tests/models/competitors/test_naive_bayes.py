@@ -12,6 +12,8 @@ from commod.models.competitors import ModifiedNaiveBayes
 from tests.fitting import case
 from tests.models.competitors.cases import base, people, positive_rates
 
+pytestmark = pytest.mark.quick
+
 LEVELS = ("a", "b", "c")
 
 

@@ -10,6 +10,8 @@ from commod.models.competitors.neutralised import neutralised_loss, partners
 from tests.fitting import case
 from tests.models.competitors.cases import base, people, standardised
 
+pytestmark = pytest.mark.quick
+
 
 def by_hand(weights, pairs, alpha):
     """Eq. 4, pair by pair, in plain numbers."""

@@ -7,6 +7,8 @@ from commod.models.competitors import InformationWithholding
 from tests.fitting import case
 from tests.models.competitors.cases import base, in_aif360, people
 
+pytestmark = pytest.mark.quick
+
 COSTS = ("fnr", "fpr", "weighted")
 
 X = np.arange(8.0)[:, None]

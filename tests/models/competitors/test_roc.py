@@ -7,6 +7,8 @@ from commod.models.competitors import OracleROC
 from tests.fitting import case
 from tests.models.competitors.cases import base, in_aif360, people, positive_rates
 
+pytestmark = pytest.mark.quick
+
 X = np.arange(8.0)[:, None]
 Y = np.array([0, 1, 0, 1, 0, 1, 0, 1])
 S = np.array([0, 0, 0, 0, 1, 1, 1, 1])

@@ -10,6 +10,8 @@ from commod.models.competitors import Wass1PostProcessing
 from tests.fitting import case
 from tests.models.competitors.cases import people, positive_rates
 
+pytestmark = pytest.mark.quick
+
 LARGE, SMALL = [0.1, 0.2, 0.3, 0.4, 0.5], [0.6, 0.7, 0.9]
 S = np.array([0] * 5 + [1] * 3)
 X = np.arange(8.0)[:, None]

@@ -12,6 +12,8 @@ from commod.models.competitors.wasserstein_penalty import distance_to_barycentre
 from tests.fitting import case
 from tests.models.competitors.cases import base, people, positive_rates, standardised
 
+pytestmark = pytest.mark.quick
+
 
 def scores_of(groups, n=60, seed=0):
     rng = np.random.default_rng(seed)
