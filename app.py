@@ -3,7 +3,7 @@
 Streamlit imports this file once, for the server, and then runs it whenever somebody opens a page.
 """
 
-import streamlit as st
+from starlette.applications import Starlette
 
 from commod.dashboard.server.loading import one_at_a_time
 
@@ -15,4 +15,4 @@ if __name__ == "__main__":
 else:
     from commod.dashboard.server.startup import server_options
 
-    server = st.App(__file__, **server_options(load="commod.dashboard.pages.explore.page"))
+    server = Starlette(**server_options(__file__, load="commod.dashboard.pages.explore.page"))

@@ -45,7 +45,7 @@ def chromium_path():
 def with_faults(folder, source):
     """The script of the app with `source` run before it, written into `folder`."""
     script = (ROOT / "app.py").read_text()
-    start = script.index("import streamlit")
+    start = script.index("from starlette")
     (folder / "app.py").write_text(script[:start] + source + script[start:])
     (folder / "pages").symlink_to(ROOT / "pages")
     return folder / "app.py"

@@ -1,9 +1,13 @@
 import gc
 import os
-from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+# A busy machine draws examples slowly: that is no error.
+settings.register_profile("suite", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("suite")
 
 # One thread per process, before numpy is imported: the suite runs in as many processes as there are cores.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -20,52 +24,30 @@ os.environ.setdefault("COMMOD_PROCESSES", "0")  # processes that compute apart h
 # Until all tests are found nothing is thrown away, and it takes an eighth less without looking for what might be.
 gc.disable()
 
-# Files that take longest, in this order: they are begun first, so that none is left over for one process at the end.
-LONGEST = (
-    "test_browser.py",
-    "test_hand.py",
-    "test_crowd.py",
-    "test_pages.py",
-    "test_behaviour.py",
-    "test_interface.py",
-    "test_processes.py",
-    "test_cli.py",
-    "test_target.py",
-    "test_your_data.py",
-    "test_privacy.py",
-    "test_readme.py",
-    "test_wheel.py",
-    "test_compare_page.py",
-)
 
-# Files that go to one process together, since they share a running app (`served`), or a sweep (`tests.fitting.swept`).
-TOGETHER = (("test_browser.py", "test_hand.py", "test_crowd.py"), ("test_limits.py", "test_match.py"))
+def pytest_addoption(parser):
+    parser.addoption("--update-snapshots", action="store_true", help="write tests/snapshots again (see there)")
+
+
+@pytest.fixture(scope="session")
+def updates_snapshots(pytestconfig):
+    return pytestconfig.getoption("--update-snapshots")
 
 
 def pytest_collection_modifyitems(items):
-    """Begin with what takes longest."""
-    items.sort(key=lambda item: LONGEST.index(item.path.name) if item.path.name in LONGEST else len(LONGEST))
+    """Start with the tests that need a running app.
+
+    Work stealing hands each process one run of neighbouring tests and later steals from the end of the longest queue.
+    The tests in front are stolen last, so that those that share the app (`served`) stay in one process. (xdist_group is
+    for --dist loadgroup alone.)
+    """
+    items.sort(key=lambda item: not (item.get_closest_marker("browser") or "served" in item.fixturenames))
 
 
 def pytest_collection_finish():
     """What is loaded now stays loaded: later looks at what can be thrown away go past it."""
     gc.freeze()
     gc.enable()
-
-
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_make_scheduler(config, log):
-    """One process for all tests of a file, and of those that belong together."""
-    if config.getvalue("dist") != "loadfile":
-        return None
-    from xdist.scheduler import LoadFileScheduling
-
-    class Scheduling(LoadFileScheduling):
-        def _split_scope(self, nodeid):
-            file = super()._split_scope(nodeid)
-            return next((names[0] for names in TOGETHER if Path(file).name in names), file)
-
-    return Scheduling(config, log)
 
 
 @pytest.fixture(scope="session")

@@ -5,8 +5,6 @@ import re
 from functools import cache
 from pathlib import Path
 
-import pytest
-
 ROOT = Path(__file__).parents[1]
 # A package may import from those before it and from itself. charts is a leaf: it imports nothing of ours.
 ORDER = [
@@ -70,23 +68,29 @@ def package(path):
     return parts[0]
 
 
-@pytest.mark.parametrize("path", SOURCES, ids=lambda p: str(p.relative_to(ROOT)))
-def test_imports_go_one_way(path):
+def test_imports_go_one_way():
+    wrong = [f"{path.relative_to(ROOT)}: {reason}" for path in SOURCES for reason in wrong_imports(path)]
+    assert not wrong, "\n".join(wrong)
+
+
+def wrong_imports(path):
     home = package(path)
     for module in imported(path):
-        if module.split(".")[0] == "streamlit":
-            assert home == "dashboard", f"{path.name} imports Streamlit"
+        if module.split(".")[0] == "streamlit" and home != "dashboard":
+            yield "imports Streamlit"
         if not module.startswith("commod."):
-            assert module != "commod" or home in TOP | {"dashboard"}, f"{path.name} imports the top-level package"
+            if module == "commod" and home not in TOP | {"dashboard"}:
+                yield "imports the top-level package"
             continue
         used = module.split(".")[1]
-        assert home not in LEAVES, f"{path.name} imports {module}"
-        if home in TOP or used in {home, *LEAVES}:
+        if home in LEAVES:
+            yield f"a leaf imports {module}"
+        elif home in TOP or used in {home, *LEAVES}:
             continue
-        if home == "charts":
-            pytest.fail(f"{path.name}: charts is a leaf but imports {module}")
-        allowed = [*ORDER[: ORDER.index(home)], *(["charts"] if home in ("experiments", "dashboard") else [])]
-        assert used in allowed, f"{home}/{path.name} imports {module}"
+        elif home == "charts":
+            yield f"charts is a leaf but imports {module}"
+        elif used not in ORDER[: ORDER.index(home)] and not (used == "charts" and home in ("experiments", "dashboard")):
+            yield f"imports {module}"
 
 
 def room(module):
@@ -95,33 +99,41 @@ def room(module):
     return parts[2] if parts[:2] == ["commod", "dashboard"] and len(parts) > 2 else None
 
 
-@pytest.mark.parametrize("path", sorted(DASHBOARD.rglob("*.py")), ids=lambda p: str(p.relative_to(DASHBOARD)))
-def test_rooms_are_entered_one_way(path):
-    here = path.relative_to(DASHBOARD).with_suffix("").parts[0]
-    if here == "__init__":
-        return
-    for module in imported(path):
-        used = room(module)
-        if used is None:
+def test_rooms_are_entered_one_way():
+    wrong = []
+    for path in sorted(DASHBOARD.rglob("*.py")):
+        here = path.relative_to(DASHBOARD).with_suffix("").parts[0]
+        if here == "__init__":
             continue
-        assert ROOMS.index(used) <= ROOMS.index(here), f"{here}/{path.name} imports {module}"
-        assert not (here == "text" and used in NOT_FOR_TEXT), f"text/{path.name} imports {module}"
+        for module in imported(path):
+            used = room(module)
+            if used is None:
+                continue
+            if ROOMS.index(used) > ROOMS.index(here) or (here == "text" and used in NOT_FOR_TEXT):
+                wrong.append(f"{path.relative_to(DASHBOARD)} imports {module}")
+    assert not wrong, "\n".join(wrong)
 
 
-@pytest.mark.parametrize("path", sorted((DASHBOARD / "pages").rglob("*.py")), ids=lambda p: p.stem)
-def test_no_page_imports_another(path):
+def test_no_page_imports_another():
     def page(parts):
         return parts[0].removesuffix(".py")
 
-    own = page(path.relative_to(DASHBOARD / "pages").parts)
-    for module in imported(path):
-        if module.startswith("commod.dashboard.pages."):
-            assert page(module.split(".")[3:]) == own, f"{path.name} imports {module}"
+    wrong = []
+    for path in sorted((DASHBOARD / "pages").rglob("*.py")):
+        own = page(path.relative_to(DASHBOARD / "pages").parts)
+        for module in imported(path):
+            if module.startswith("commod.dashboard.pages.") and page(module.split(".")[3:]) != own:
+                wrong.append(f"{path.relative_to(DASHBOARD)} imports {module}")
+    assert not wrong, "\n".join(wrong)
 
 
-@pytest.mark.parametrize("place", WITHOUT_STREAMLIT)
-def test_what_runs_without_a_session_does_not_load_streamlit(place):
+def test_what_runs_without_a_session_does_not_load_streamlit():
     """Nor does anything that it imports."""
+    wrong = [reason for place in WITHOUT_STREAMLIT for reason in ways_to_streamlit(place)]
+    assert not wrong, "\n".join(wrong)
+
+
+def ways_to_streamlit(place):
     start = DASHBOARD / place
     todo = {*start.rglob("*.py")} if start.is_dir() else {start}
     seen = set()
@@ -130,7 +142,8 @@ def test_what_runs_without_a_session_does_not_load_streamlit(place):
         path = todo.pop()
         seen.add(path)
         for module in imported(path):
-            assert module.split(".")[0] != "streamlit", f"{path.relative_to(ROOT)} is loaded by {place}"
+            if module.split(".")[0] == "streamlit":
+                yield f"{path.relative_to(ROOT)} is loaded by {place} and imports Streamlit"
             found = ROOT / (module.replace(".", "/") + ".py")
             if module.startswith("commod.dashboard.") and found.exists() and found not in seen:
                 todo.add(found)
@@ -143,11 +156,17 @@ def test_every_package_and_room_has_its_place():
     assert rooms <= {*ROOMS, "__init__"}
 
 
-@pytest.mark.parametrize("path", [ROOT / "app.py", *sorted((ROOT / "pages").glob("*.py"))], ids=lambda p: p.stem)
-def test_the_scripts_that_streamlit_runs_only_say_which_page_they_are(path):
-    code = [line for line in path.read_text().split('"""', 2)[2].splitlines() if line.strip()]
-    assert len(code) <= 10
-    assert any(line.strip().startswith("from commod.dashboard.pages.") for line in code)
+def test_the_scripts_that_streamlit_runs_only_say_which_page_they_are():
+    scripts = {path: code_of(path) for path in [ROOT / "app.py", *sorted((ROOT / "pages").glob("*.py"))]}
+    assert len(scripts) > 10
+    assert not [path.name for path, code in scripts.items() if len(code) > 10]
+    page = "from commod.dashboard.pages."
+    assert not [path.name for path, code in scripts.items() if not any(line.strip().startswith(page) for line in code)]
+
+
+def code_of(path):
+    """The lines after the docstring that are not empty."""
+    return [line for line in path.read_text().split('"""', 2)[2].splitlines() if line.strip()]
 
 
 def test_nothing_is_called_utils():

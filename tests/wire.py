@@ -4,6 +4,7 @@
 """
 
 import asyncio
+import re
 import secrets
 import time
 import urllib.request
@@ -24,6 +25,30 @@ from commod.dashboard.server.browser import COOKIE
 
 # Messages kept for this many finished runs since they were last used, as the browser does (global.maxCachedMessageAge).
 MAX_AGE = 2
+
+
+class Fetcher:
+    """A browser's ``fetch``, one request at a time over a connection that stays open; one that is aborted closes it."""
+
+    def __init__(self, address, headers):
+        self._at, self._line = urlsplit(address), None
+        self._headers = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
+
+    async def get(self, path):
+        """Status and content of the answer."""
+        if self._line is None:
+            self._line = await asyncio.open_connection(self._at.hostname, self._at.port)
+        reader, writer = self._line
+        writer.write(f"GET {path} HTTP/1.1\r\nHost: {self._at.netloc}\r\n{self._headers}\r\n".encode())
+        head = (await reader.readuntil(b"\r\n\r\n")).decode().lower()
+        length = re.search(r"content-length: (\d+)", head)
+        return int(head.split()[1]), await reader.readexactly(int(length[1]) if length else 0)
+
+    def abort(self):
+        """Close the connection, whatever is still to come."""
+        if self._line is not None:
+            self._line[1].transport.abort()
+            self._line = None
 
 
 class Tab:

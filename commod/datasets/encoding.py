@@ -86,12 +86,11 @@ class TabularEncoder(TransformerMixin, BaseEstimator):
         weight = None if sample_weight is None else np.asarray(sample_weight, dtype=float)
         self.levels_: dict[Any, list[Any]] = {}
         self.medians_: dict[Any, float] = {}
-        self.gaps_ = set(frame.columns[frame.isna().any()])
-        self.dates_ = {column for column in frame.columns if _holds_dates(frame[column])}
+        self.gaps_ = {column for column, values in frame.items() if values.hasnans}
+        self.dates_ = {column for column, values in frame.items() if _holds_dates(values)}
         self.joined_: set[Any] = set()
         self.origin_: list[tuple[Any, Any]] = []
-        for column in frame.columns:
-            values = frame[column]
+        for column, values in frame.items():
             if column in self.dates_ or _is_number(values):
                 self.origin_.append((column, None))
                 median = _median(self._numbers(values), weight)
@@ -114,7 +113,11 @@ class TabularEncoder(TransformerMixin, BaseEstimator):
 
     def _levels_of(self, values: pd.Series, weight: np.ndarray | None) -> list[Any]:
         """The levels of a category in order, rare ones joined."""
-        levels = list(pd.unique(values.dropna()))
+        if isinstance(values.dtype, pd.CategoricalDtype):  # look at the few categories, not the many rows
+            codes, categories = values.array.codes, values.array.categories.tolist()
+            levels = [categories[code] for code in pd.unique(codes[codes >= 0])]
+        else:
+            levels = list(pd.unique(values.dropna()))
         if len(levels) > self.max_levels:
             counts = values.value_counts() if weight is None else _weights_of_levels(values, weight)
             common = sorted(levels, key=lambda level: (-counts[level], str(level)))
@@ -161,8 +164,7 @@ class TabularEncoder(TransformerMixin, BaseEstimator):
         """Numbers as they are, levels as 0/1; shape (rows, encoded columns)."""
         raw = np.empty((len(frame), len(self.origin_)))
         filled = 0
-        for column in frame.columns:
-            values = frame[column]
+        for column, values in frame.items():
             if column not in self.levels_:
                 numbers = self._numbers(values).to_numpy()
                 gaps = np.isnan(numbers)
@@ -187,6 +189,8 @@ class TabularEncoder(TransformerMixin, BaseEstimator):
     def _numbers(self, values: pd.Series) -> pd.Series:
         """A column of numbers or dates as floats, NaN where there is a gap."""
         if values.name not in self.dates_:
+            if values.dtype == np.float64:
+                return values
             return pd.to_numeric(values, errors="raise").astype(float)
         if not pd.api.types.is_datetime64_any_dtype(values.dtype):
             return values.map(days_in).astype(float)
@@ -203,10 +207,14 @@ class TabularEncoder(TransformerMixin, BaseEstimator):
 
 def _median(numbers: pd.Series, weight: np.ndarray | None) -> float:
     """The median of what is there; of rows that count differently, midway where half of the weight ends at a value."""
-    if weight is None or numbers.isna().all():
-        return float(numbers.median())
-    there = numbers.notna().to_numpy()
-    values, weights = numbers.to_numpy()[there], weight[there]
+    values = numbers.to_numpy()
+    there = ~np.isnan(values)
+    values = values[there]
+    if not len(values):
+        return np.nan
+    if weight is None:
+        return float(np.median(values))
+    weights = weight[there]
     order = np.argsort(values, kind="stable")
     total = np.cumsum(weights[order])
     half = total[-1] / 2
@@ -229,9 +237,9 @@ def _holds_dates(values: pd.Series) -> bool:
 
 def _level_codes(values: pd.Series, levels: list[Any]) -> np.ndarray:
     """Position of each value in `levels`, −1 where it is none of them."""
-    known = pd.Index(levels, dtype=object)
     if isinstance(values.dtype, pd.CategoricalDtype):
-        # Look up the few categories, not the many rows; the last place serves missing codes (−1).
-        places = np.append(known.get_indexer(values.cat.categories.astype(object)), -1)
-        return places[values.cat.codes.to_numpy()]
-    return known.get_indexer(values.astype(object))
+        # The last place serves missing codes (−1).
+        known = {level: place for place, level in enumerate(levels)}
+        places = np.array([*(known.get(level, -1) for level in values.array.categories.tolist()), -1])
+        return places[values.array.codes]
+    return pd.Index(levels, dtype=object).get_indexer(values.astype(object))

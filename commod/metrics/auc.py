@@ -18,7 +18,9 @@ Weight = NDArray[np.float64] | None
 
 def auc_of(score: Any, label: Any, *, sample_weight: Any = None) -> float:
     """AUC of a number for label 1 against label 0, ties counted half."""
-    return auc_with_interval(score, label, sample_weight=sample_weight)[0]
+    ones, zeros = _of_each(score, label)
+    of_ones, of_zeros = _of_labels(sample_weight, label)
+    return _mean(_share_below(zeros, of_zeros, ones), of_ones)[0] if len(ones) and len(zeros) else np.nan
 
 
 def auc_with_interval(
@@ -56,10 +58,15 @@ def _of_labels(sample_weight: Any, label: Any) -> tuple[Weight, Weight]:
     return weight[is_one], weight[~is_one]
 
 
+def _of_each(score: Any, label: Any) -> tuple[Values, Values]:
+    """Scores of label 1 and of label 0."""
+    values, is_one = np.asarray(score, dtype=float), np.asarray(label) == 1
+    return values[is_one], values[~is_one]
+
+
 def _placements(score: Any, label: Any, weights: tuple[Weight, Weight]) -> tuple[Values, Values]:
     """Of each of label 1 the share of label 0 below, and of each of label 0 the share of label 1 above; ties half."""
-    values, is_one = np.asarray(score, dtype=float), np.asarray(label) == 1
-    ones, zeros = values[is_one], values[~is_one]
+    ones, zeros = _of_each(score, label)
     if not len(ones) or not len(zeros):
         return np.full(len(ones), np.nan), np.full(len(zeros), np.nan)
     return _share_below(zeros, weights[1], ones), 1.0 - _share_below(ones, weights[0], zeros)

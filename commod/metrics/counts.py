@@ -201,10 +201,12 @@ def tally(
         codes, groups = codes_of_groups(of_groups[kept])
     else:
         codes, groups = of_groups[kept].to_numpy(), list(range(n_groups))
-        found = codes_of_groups(codes[codes >= 0])[1]  # two groups at least, or it says so
-        if found[-1] >= n_groups:
+        known = codes[codes >= 0]
+        if not len(known) or known.min() == known.max():
+            codes_of_groups(known)  # says that there must be two groups at least
+        if known.max() >= n_groups:
             raise ValueError(
-                f"sensitive_features has the code {found[-1]}, and n_groups is {n_groups}: codes go from 0."
+                f"sensitive_features has the code {known.max()}, and n_groups is {n_groups}: codes go from 0."
             )
     kept[kept] = codes >= 0
     codes, weight, columns = codes[codes >= 0], weight[kept], [values[kept] for values in (y, *decided.values())]

@@ -16,10 +16,14 @@ Measured in docs/methods.md.
 
 from __future__ import annotations
 
-import numpy as np
+from functools import cache
 
-from commod.metrics.counts import Counts
-from commod.metrics.fairness import Extremes, Values, wilson_of_share
+import numpy as np
+from numpy.typing import NDArray
+
+from commod.metrics.counts import Counts, effective_size
+from commod.metrics.fairness import Extremes, Values
+from commod.metrics.intervals import wilson_interval
 
 __all__ = ["Ends", "interval_of_difference", "interval_of_extremes"]
 
@@ -32,10 +36,13 @@ def interval_of_extremes(figure: Extremes, counts: Counts, squares: Counts, conf
     A sum of two differences is an extreme over pairs of pairs, one for each. (The two are of different people, those of
     either label, so their reaches add up by their squares.)
     """
+    rates = [share.rates(counts) for share in figure.shares]
+    people = [effective_size(share.whole(counts), share.whole(squares)) for share in figure.shares]
 
+    @cache
     def ends(confidence: float) -> tuple[Values, Values]:
         """Of every pair; the figure is the smallest of the ratios, or minus the smallest of the differences."""
-        found = [(share.rates(counts), *wilson_of_share(share, counts, squares, confidence)) for share in figure.shares]
+        found = [(p, *wilson_interval(p * n, n, confidence)) for p, n in zip(rates, people, strict=True)]
         return _ratios(*found[0]) if figure.ratio else _sums([_differences(*each) for each in found])
 
     def all_of(pairs: int) -> float:
@@ -48,8 +55,14 @@ def interval_of_extremes(figure: Extremes, counts: Counts, squares: Counts, conf
     return (outer, min(inner, 1.0)) if figure.ratio else (max(-inner, 0.0), min(-outer, float(len(figure.shares))))
 
 
+@cache
+def _pairs(n: int) -> tuple[NDArray[np.intp], ...]:
+    """First and second of all ordered pairs of n."""
+    return np.nonzero(~np.eye(n, dtype=bool))
+
+
 def _ordered_pairs(values: Values) -> tuple[Values, Values]:
-    first, second = np.nonzero(~np.eye(len(values), dtype=bool))
+    first, second = _pairs(len(values))
     return values[first], values[second]
 
 

@@ -112,18 +112,21 @@ def compare_decisions(
     )
     weight = None if sample_weight is None else np.asarray(sample_weight)[found.kept]
     label = np.asarray(y_true)[found.kept]
+    more = {}
     if scores is not None:
         of_f, of_g = _kept(scores, found.kept, "scores")
-        frame.loc["auc"] = pd.Series(compare_auc(of_f, of_g, label, confidence, sample_weight=weight))
+        more["auc"] = compare_auc(of_f, of_g, label, confidence, sample_weight=weight)
     if probabilities is not None:
         of_f, of_g = _kept(probabilities, found.kept, "probabilities")
         groups = values_of_groups(sensitive_features)[found.kept]
-        frame.loc["calibration_within_groups"] = pd.Series(
-            compare_calibration(
-                label, of_f, of_g, sensitive_features=groups, sample_weight=weight, n_bootstrap=200, seed=seed
-            )
+        more["calibration_within_groups"] = compare_calibration(
+            label, of_f, of_g, sensitive_features=groups, sample_weight=weight, n_bootstrap=200, seed=seed
         )
-    return frame.loc[sorted(frame.index, key=_place)]
+    rows = dict(zip(frame.index, frame.to_numpy(), strict=True))
+    rows |= {name: [each[column] for column in frame.columns] for name, each in more.items()}
+    names = sorted(rows, key=_place)
+    index = pd.Index(names, name="figure")
+    return pd.DataFrame(np.array([rows[name] for name in names]), index=index, columns=frame.columns)
 
 
 def _kept(pair: tuple[Any, Any], kept: Any, name: str) -> list[Any]:

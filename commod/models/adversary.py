@@ -31,10 +31,21 @@ def sigmoid(z: Array) -> Array:
 
 def log_losses(z: Array, y: Array) -> tuple[Array, Array]:
     """Cross-entropy of each label y against its logit z, and the probabilities σ(z), from one exponential."""
-    e = np.exp(-np.abs(z))
-    loss = np.maximum(z, 0.0) - y * z
-    loss += np.log(1.0 + e)
-    return loss, np.where(z >= 0, 1.0, e) / (1.0 + e)
+    e, probability = _odds(z)
+    loss = np.maximum(z, 0.0)
+    loss -= y * z
+    loss += np.log(e, out=e)
+    return loss, probability
+
+
+def _odds(z: Array) -> tuple[Array, Array]:
+    """1 + e^-|z|, and from it the probabilities σ(z)."""
+    e = np.abs(z)
+    np.exp(np.negative(e, out=e), out=e)
+    probability = np.where(z >= 0, 1.0, e)
+    e += 1.0
+    probability /= e
+    return e, probability
 
 
 def cross_entropy(z: Array, y: Array, parts: Array | None = None) -> tuple[float, Array]:
@@ -74,6 +85,9 @@ def questions(sensitive: Array, n_groups: int) -> Array:
     return (sensitive == np.arange(n_groups)[:, None]).astype(float)
 
 
+# A Newton step that moves no logit further than this always leads down: the third derivative of the loss is at most so
+# much times its second, so a step of length s lowers it by at least 1 − (e^s − s − 1)/s² of what its slope promises.
+SHORT = 1.75
 # A group of so many people counts half as much as a large one.
 SMALL_GROUP = 200
 
@@ -105,8 +119,8 @@ class ScoreAdversary:
     group against the rest, on the same basis (`questions`), their losses added with `question_weights`: that is a
     `GroupAdversary`.
 
-    Each Newton step is damped by backtracking on the loss: undamped, it diverges for large scores and poisons every
-    warm start that follows.
+    Each long Newton step is damped by backtracking on the loss: undamped, it diverges for large scores and poisons
+    every warm start that follows.
 
     Arrays are laid out (K, n), basis functions first: numpy's inner loops then run over the rows.
 
@@ -143,17 +157,24 @@ class ScoreAdversary:
         clipped = np.clip(rates, 1e-6, 1 - 1e-6)
         self.start = np.zeros((len(rates), n_centers + 1))
         self.start[:, 0] = np.log(clipped / (1 - clipped))
+        alike, _ = log_losses(np.repeat(self.start[:, :1], len(sensitive), axis=1), self.truth)
+        means = alike.mean(axis=1) if self.parts is None else alike @ self.parts
+        # The loss of the best answer that is the same for all scores.
+        self.ceiling = float(self.counts_for @ (means + 0.5 * ridge * self.start[:, 0] ** 2))
 
     def fit(self, z: Array, start: Array | None = None) -> AdversaryFit:
         """Solve for the best adversary against the scores `z`, warm-started from `start`."""
         t = np.tanh(z / self.scale)
         bases = self._bases(t)
         (truth,), (phi,) = self.truth, self.start if start is None else start
-        loss, p = self._loss(bases, truth, phi)
         ridge = self.ridge * np.eye(len(phi))
+        logits = self._logits(bases, phi)
         for _ in range(50):
-            spread, residual = self._each(p * (1 - p)), self._each(p - truth)
-            hessian, gradient = np.zeros_like(ridge), np.zeros_like(phi)
+            p = _odds(logits)[1]
+            spread = 1 - p
+            spread *= p
+            spread, residual = self._each(spread), self._each(p - truth)
+            hessian, gradient = np.zeros(ridge.shape), np.zeros(phi.shape)
             for rows, b in bases:
                 hessian += (b * spread[rows]) @ b.T
                 gradient += b @ residual[rows]
@@ -161,15 +182,20 @@ class ScoreAdversary:
             gradient += self.ridge * phi
             step = -np.linalg.solve(hessian, gradient)
             slope = float(gradient @ step)
+            is_last = -slope < self.tol  # convergence is quadratic: it leaves the loss within tol² of its minimum
             size = 1.0
-            while True:
-                trial, trial_p = self._loss(bases, truth, phi + size * step)
-                if trial <= loss + 1e-4 * size * slope or -slope < self.tol or size < 1e-8:
-                    break
-                size /= 2
-            phi, loss, p = phi + size * step, trial, trial_p
-            if -slope < self.tol:
-                break  # convergence is quadratic: this step has left the loss within tol² of its minimum
+            if not is_last and np.abs(self._logits(bases, step)).max() > SHORT:
+                loss = self._loss(logits, phi)[0]
+                while size >= 1e-8:
+                    trial = phi + size * step
+                    if self._loss(self._logits(bases, trial), trial)[0] <= loss + 1e-4 * size * slope:
+                        break
+                    size /= 2
+            phi = phi + size * step
+            logits = self._logits(bases, phi)
+            if is_last:
+                break
+        loss, p = self._loss(logits, phi)
         return AdversaryFit(loss, phi[None], p[None], t, bases, hessian[None])
 
     def guess(self, fit: AdversaryFit, z: Array) -> Array:
@@ -192,7 +218,8 @@ class ScoreAdversary:
         dt = (1 - t * t) / self.scale
         lever, offset = self._lever(t, b)
         slope_t = (weights / -self.width) @ lever
-        basis_slope = np.zeros_like(b)
+        basis_slope = np.empty_like(b)
+        basis_slope[0] = 0.0
         np.multiply(lever, dt / -self.width, out=basis_slope[1:])
         lever *= offset
         lever -= b[1:]
@@ -228,11 +255,14 @@ class ScoreAdversary:
         offset = (t + 1.0) / self.width - np.arange(self.n_centers)[:, None]
         return b[1:] * offset, offset
 
-    def _loss(self, bases: Bases, truth: Array, phi: Array) -> tuple[float, Array]:
-        logits = np.empty_like(truth)
+    def _logits(self, bases: Bases, phi: Array) -> Array:
+        logits = np.empty(self.truth.shape[1])
         for rows, b in bases:
-            logits[rows] = phi @ b
-        loss, p = cross_entropy(logits, truth, self.parts)
+            np.matmul(phi, b, out=logits[rows])
+        return logits
+
+    def _loss(self, logits: Array, phi: Array) -> tuple[float, Array]:
+        loss, p = cross_entropy(logits, self.truth[0], self.parts)
         return loss + 0.5 * self.ridge * float(phi @ phi), p
 
 

@@ -19,6 +19,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from commod.datasets.blocks import blocks
 from commod.models.adversary import Array
@@ -58,6 +59,8 @@ SLACK = 0.002
 MIN_GAIN = 1e-6
 # A start is given up once Newton's next step, this many times over, would not get below the best loss known.
 PATIENCE = 1.5
+# More than rounding can add to a loss.
+ROUNDING = 1e-9
 
 
 def rungs_below(lambda_fair: float) -> list[float]:
@@ -169,14 +172,38 @@ class _Point:
 Rung = tuple[float, float, bool]
 
 
+@dataclass(frozen=True)
+class _Ladder:
+    """What is solved along λ_fair: on all rows, and on those few (and few features) that the rungs are solved on."""
+
+    made_for: tuple[TrainingData, LossWeights, Any]
+    problem: LinearProblem
+    slope: LinearProblem
+    columns: NDArray[np.intp]  # features of the slope
+    rungs: dict[Rung, _Point]
+
+    def fits(self, data: TrainingData, weights: LossWeights, ratio_norm: Any) -> bool:
+        """Whether it was made for these data and this setting, λ_fair apart."""
+        known, at, norm = self.made_for
+        same_setting = replace(at, fair=0.0) == replace(weights, fair=0.0) and np.array_equal(norm, ratio_norm)
+        return same_setting and known.equals(data)
+
+    def widened(self, point: _Point) -> _Point:
+        """A point of the slope as one of the whole problem: features that the slope left out have no weight."""
+        blocks = point.theta.reshape(-1, self.slope.width)
+        theta = np.zeros((len(blocks), self.problem.width))
+        theta[:, 0], theta[:, 1 + self.columns] = blocks[:, 0], blocks[:, 1:]
+        return replace(point, theta=theta.ravel())
+
+
 class WarmStart:
     """The way up the ladder on one data set at one setting of everything but λ_fair, remembered rung by rung.
 
     Every fit passes the same rungs, so a second λ_fair need not solve them again, nor another number of concepts at
     the same λ_fair anything: it plays no part here. Pass one (empty) object to several fits that differ in these two
     only; each then gives exactly what it would give alone. An object that does not match the data or the setting is
-    filled anew. What depends on the rows alone (their encoding) is kept as long as the same object is passed as X,
-    which must not be changed meanwhile.
+    filled anew. What depends on the rows alone (their encoding) is kept as long as the same objects are passed as X, y
+    and so on, which must not be changed meanwhile.
 
     Parameters
     ----------
@@ -189,7 +216,7 @@ class WarmStart:
 
     def __init__(self, rungs: Mapping[Rung, _Point] | None = None, *, beside: WarmStart | None = None) -> None:
         self.rungs: dict[Rung, _Point] = dict(rungs or {})
-        self._made_for: tuple[TrainingData, LossWeights, Any] | None = None
+        self._ladder: _Ladder | None = None
         self._derived: dict[str, tuple[tuple[Any, ...], Any]] = {} if beside is None else beside._derived
 
     def derive(self, name: str, sources: tuple[Any, ...], make: Callable[[], Any]) -> Any:
@@ -200,37 +227,34 @@ class WarmStart:
             self._derived[name] = known
         return known[1]
 
-    def prepare(self, data: TrainingData, weights: LossWeights, ratio_norm: Any) -> None:
-        """Make ready for a fit: keep what was solved if it was on these data at this setting."""
-        if self._made_for is not None:
-            known, at, norm = self._made_for
-            same_setting = replace(at, fair=0.0) == replace(weights, fair=0.0) and np.array_equal(norm, ratio_norm)
-            if same_setting and known.equals(data):
-                return
-            self.rungs = {}
-        form = ratio_form(ratio_norm, data, weights.acts_on)
-        unit = shift_unit(data, weights.acts_on) if weights.affine else 0.0
-        self.problem = LinearProblem(data.sorted_for(weights.by_label), weights, form, unit)
-        few = data  # what the ladder is solved on
-        self.columns = np.arange(data.X.shape[1])
-        if len(data.y) > CLIMB_ROWS:
-            few = data.take(np.sort(np.random.default_rng(0).permutation(len(data.y))[:CLIMB_ROWS]))
-        if len(self.columns) > CLIMB_FEATURES:
-            self.columns = np.sort(np.argsort(-self.problem.pull, kind="stable")[:CLIMB_FEATURES])
-            few = replace(few, X=few.X[:, self.columns])
-            kept = np.append(0, 1 + self.columns)
-            form = form[np.ix_(kept, kept)]
-        self.slope = self.problem
-        if few is not data:
-            self.slope = LinearProblem(few.sorted_for(weights.by_label), weights, form, unit)
-        self._made_for = (data, weights, ratio_norm)
+    def ladder(self, data: TrainingData, weights: LossWeights, ratio_norm: Any) -> _Ladder:
+        """What to solve, with what was solved if it was on these data at this setting.
 
-    def widened(self, point: _Point) -> _Point:
-        """A point of the ladder as one of the whole problem: features that the ladder left out have no weight."""
-        blocks = point.theta.reshape(-1, self.slope.width)
-        theta = np.zeros((len(blocks), self.problem.width))
-        theta[:, 0], theta[:, 1 + self.columns] = blocks[:, 0], blocks[:, 1:]
-        return replace(point, theta=theta.ravel())
+        Put in place whole: another thread has either the old one or the new one, never a mixture.
+        """
+        ladder = self._ladder
+        if ladder is None or not ladder.fits(data, weights, ratio_norm):
+            rungs = self.rungs if ladder is None else {}
+            ladder = self._ladder = _made_ladder(data, weights, ratio_norm, rungs)
+            self.rungs = rungs
+        return ladder
+
+
+def _made_ladder(data: TrainingData, weights: LossWeights, ratio_norm: Any, rungs: dict[Rung, _Point]) -> _Ladder:
+    form = ratio_form(ratio_norm, data, weights.acts_on)
+    unit = shift_unit(data, weights.acts_on) if weights.affine else 0.0
+    problem = slope = LinearProblem(data.sorted_for(weights.by_label), weights, form, unit)
+    few, columns = data, np.arange(data.X.shape[1])
+    if len(data.y) > CLIMB_ROWS:
+        few = data.take(np.sort(np.random.default_rng(0).permutation(len(data.y))[:CLIMB_ROWS]))
+    if len(columns) > CLIMB_FEATURES:
+        columns = np.sort(np.argsort(-problem.pull, kind="stable")[:CLIMB_FEATURES])
+        few = replace(few, X=few.X[:, columns])
+        kept = np.append(0, 1 + columns)
+        form = form[np.ix_(kept, kept)]
+    if few is not data:
+        slope = LinearProblem(few.sorted_for(weights.by_label), weights, form, unit)
+    return _Ladder((data, weights, ratio_norm), problem, slope, columns, rungs)
 
 
 def solve_linear(
@@ -257,13 +281,12 @@ def solve_linear(
     warm_start : WarmStart
         What earlier fits on these data have solved.
     """
-    warm_start = warm_start or WarmStart()
-    warm_start.prepare(data, weights, ratio_norm)
-    problem, slope, known = warm_start.problem, warm_start.slope, warm_start.rungs
+    ladder = (warm_start or WarmStart()).ladder(data, weights, ratio_norm)
+    problem, slope, known = ladder.problem, ladder.slope, ladder.rungs
     solution = Solution(pull=problem.pull)
     start = tuple(fit.phi for fit in problem.start.fits)
     point = _Point(slope.identity, start, problem.terms(problem.start, problem.identity, 0.0))
-    _append(solution, problem, warm_start.widened(point))
+    _append(solution, problem, ladder.widened(point))
     # (problem, λ_fair, tolerance): up the ladder, and the target once more on all rows if the ladder was on a sample.
     tol = max(tol, WIDE_TOL) if problem.width > WIDE else tol
     rungs = rungs_below(weights.fair)
@@ -273,25 +296,27 @@ def solve_linear(
     elif stages:
         stages.append((problem, weights.fair, tol))
     first_far = next((rung for rung in rungs if rung >= FAR), None)
+    state = None  # at the point, where the search has left it
     for step, (stage, rung, stage_tol) in enumerate(stages, start=1):
         key = (rung, stage_tol, stage is problem)
         if key in known:
-            point = known[key]
+            point, state = known[key], None
         else:
 
             def report(terms: Terms, step: int = step) -> bool:
                 return callback is not None and bool(callback(step, len(stages), terms))
 
-            point = point if stage is slope else warm_start.widened(point)
-            point = _better_than_f(stage, _newton(stage, point, rung, stage_tol, report), rung)
+            if stage is not slope:
+                point, state = ladder.widened(point), None
+            point = _better_than_f(stage, _newton(stage, point, rung, stage_tol, report, state=state), rung)
             if stage is slope:
-                point = _lowest(stage, point, rung, stage_tol, report, far=rung == first_far)
+                point, state = _lowest(stage, point, rung, stage_tol, report, far=rung == first_far)
             if not point.stopped:
                 known[key] = point
         solution.history.extend({"step": step, **terms} for terms in point.steps)
         if len(solution.path) > 1 and solution.path[-1].terms["lambda_fair"] == rung:
             solution.path.pop()  # the target, solved on the sample before
-        _append(solution, problem, warm_start.widened(point) if stage is slope else point)
+        _append(solution, problem, ladder.widened(point) if stage is slope else point)
         solution.stopped = point.stopped
         if solution.stopped:
             break
@@ -319,12 +344,16 @@ def _lowest(
     report: Callable[[Terms], bool],
     *,
     far: bool,
-) -> _Point:
-    """The lowest minimum that the search finds from this one, round by round until one finds nothing lower."""
+) -> tuple[_Point, ScoreState | None]:
+    """The lowest minimum that the search finds from this one, round by round until one finds nothing lower.
+
+    With the score terms there, if they were looked at.
+    """
     for round_ in range(MAX_ROUNDS):
         if point.stopped:
             break
-        starts = _most_promising(problem, point, lambda_fair)
+        state = problem.objective.evaluate(problem.scores(point.theta), point.phis)
+        starts = _most_promising(problem, point, state, lambda_fair)
         if far and round_ == 0:
             starts.append(replace(point, theta=FAR_START * problem.identity))
         best = point
@@ -333,16 +362,15 @@ def _lowest(
             if found.terms["objective"] < best.terms["objective"] - MIN_GAIN:
                 best = replace(found, steps=point.steps + found.steps, n_iter=point.n_iter + found.n_iter)
             if found.stopped:
-                return replace(best, stopped=True)
+                return replace(best, stopped=True), None
         if best is point:
-            break
+            return point, state
         point = best
-    return point
+    return point, None
 
 
-def _most_promising(problem: LinearProblem, point: _Point, lambda_fair: float) -> list[_Point]:
+def _most_promising(problem: LinearProblem, point: _Point, state: ScoreState, lambda_fair: float) -> list[_Point]:
     """Where the jump leads that promises the lowest loss; empty if none promises anything."""
-    state = problem.objective.evaluate(problem.scores(point.theta), point.phis)
     here = point.terms["objective"] - state.value(lambda_fair)
     jumps = problem.levels.jumps(state, lambda_fair, problem.ratio(point.theta))
     rises = problem.penalties_after(point.theta, jumps) - here - jumps.gain
@@ -359,12 +387,14 @@ def _newton(
     report: Callable[[Terms], bool],
     *,
     beat: float | None = None,
+    state: ScoreState | None = None,
 ) -> _Point:
     """Proximal Newton with backtracking at one λ_fair; given up where it will not end below `beat`."""
     theta = start.theta
     steps: list[Terms] = []
-    # Evaluated anew also where the last stage had it: a path resumed from memory then goes on to the last digit alike.
-    state = problem.objective.evaluate(problem.scores(theta), start.phis)
+    # Evaluated anew even if the last stage's steps had it: a path resumed from memory then goes on to the last digit
+    # alike.
+    state = state or problem.objective.evaluate(problem.scores(theta), start.phis)
     terms = problem.terms(state, theta, lambda_fair)
 
     def here(n_iter: int, *, converged: bool = True, stopped: bool = False) -> _Point:
@@ -385,12 +415,18 @@ def _newton(
         size = 1.0
         while True:
             trial = goal if size == 1.0 else theta + size * move
-            # The adversaries' weights, moved along as their own optimality conditions say, are their next start.
-            answers = zip(state.fits, newton.responses, strict=True)
-            starts = tuple(fit.phi + response @ (size * move) for fit, response in answers)
-            trial_state = problem.objective.evaluate(problem.scores(trial), starts)
-            trial_terms = problem.terms(trial_state, trial, lambda_fair)
-            descended = trial_terms["objective"] <= terms["objective"] + 1e-4 * size * drop
+            most = terms["objective"] + 1e-4 * size * drop
+            z = problem.scores(trial)
+            label = problem.objective.label_loss(z)
+            least = label[0] - lambda_fair * problem.objective.ceiling + problem.penalties(trial)
+            descended = least <= most + ROUNDING
+            if descended:  # not ruled out, whatever the adversaries answer
+                # Their weights, moved along as their own optimality conditions say, are their next start.
+                answers = zip(state.fits, newton.responses, strict=True)
+                starts = tuple(fit.phi + response @ (size * move) for fit, response in answers)
+                trial_state = problem.objective.evaluate(z, starts, label)
+                trial_terms = problem.terms(trial_state, trial, lambda_fair)
+                descended = trial_terms["objective"] <= most
             if descended or size < 1e-6:
                 break
             size /= 2

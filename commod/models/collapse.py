@@ -9,7 +9,6 @@ from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 
 from commod.metrics.auc import auc_of
 
@@ -70,7 +69,7 @@ def overturned_in_words(before: Any, after: Any, subject: str = "g") -> list[str
     ]
 
 
-# Of the thread that fits: filters of warnings are shared by all threads, and those of a server fit side by side.
+# Set for the thread that fits. Warning filters are shared by all threads, and those of a server fit side by side.
 _is_judged_elsewhere: ContextVar[bool] = ContextVar("is_judged_elsewhere", default=False)
 
 
@@ -79,9 +78,7 @@ def judged_elsewhere() -> Iterator[None]:
     """Fit without warnings about the result, for those who look at it themselves."""
     before = _is_judged_elsewhere.set(True)
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)  # scikit-learn's, too
-            yield
+        yield
     finally:
         _is_judged_elsewhere.reset(before)
 

@@ -65,20 +65,21 @@ def group_features(mass: Array, distance: Array, k: int) -> list[np.ndarray]:
     cheapest = cost[np.arange(len(mass)), partner]
     outdated = np.zeros(len(mass), dtype=bool)
     while len(groups) > k:
-        a = int(np.argmin(cheapest))
+        a = int(cheapest.argmin())
         if outdated[a]:
-            costs = near[a] * (mass[a] * mass / (mass[a] + mass))
-            partner[a], cheapest[a], outdated[a] = costs.argmin(), costs.min(), False
+            partner[a], outdated[a] = cost[a].argmin(), False
+            cheapest[a] = cost[a, partner[a]]
             continue
         a, b = sorted((a, int(partner[a])))
         merged = (mass[a] * near[a] + mass[b] * near[b]) / (mass[a] + mass[b])
         near[a], near[:, a] = merged, merged
         near[b], near[:, b], near[a, a] = np.inf, np.inf, np.inf
+        cost[b], cost[:, b] = np.inf, np.inf
         mass[a] += mass[b]
         groups[a] += groups.pop(b)
         outdated |= (partner == a) | (partner == b)
         outdated[a], cheapest[b] = True, np.inf
-        costs = near[a] * (mass[a] * mass / (mass[a] + mass))
+        costs = cost[a] = cost[:, a] = near[a] * (mass[a] * mass / (mass[a] + mass))
         cheaper = (costs < cheapest) | ((costs == cheapest) & (a < partner))
         partner[cheaper], cheapest[cheaper], outdated[cheaper] = a, costs[cheaper], False
         cheapest[a] = costs.min()

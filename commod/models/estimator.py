@@ -250,7 +250,8 @@ class Commod(EditedModel):
             One object for several fits on the same rows that differ in `lambda_fair` (or `n_concepts`) only: each then
             starts where the last one has been, with the same result to the last digit. Default solver only.
         """
-        given = self._given(X, y, sensitive_features, sample_weight)
+        warm_start = WarmStart() if warm_start is None else warm_start
+        given = self._given(X, y, sensitive_features, sample_weight, warm_start.derive)
         weights = self._loss_weights(given.classes)
         labels = given.labels
         n_groups = 2 if given.groups is None else len(given.groups)
@@ -270,7 +271,6 @@ class Commod(EditedModel):
                 UserWarning,
                 stacklevel=2,
             )
-        warm_start = WarmStart() if warm_start is None else warm_start
         left_out = base_model if isinstance(base_model, str) else ""
         encoder, encoded = warm_start.derive(
             f"encoding without {left_out}", (X, sample_weight), lambda: self._encoding(given, base_model)
@@ -294,7 +294,7 @@ class Commod(EditedModel):
                 )
                 solution = self._solve(replace(data, X=few), weights, ratio_norm, callback, warm_start)
                 solution = solution.spread(columns, len(origins))
-            reading = read_concepts(solution, distances, self._names(encoder), self.n_concepts)
+            reading = read_concepts(solution, distances, self._names(encoder), self.n_concepts, warm_start.derive)
 
         # Nothing above touches a fitted attribute: a fit that fails or is interrupted leaves the old model whole.
         self.classes_ = given.classes

@@ -35,28 +35,30 @@ def lasso_step(gradient: Array, hessian: Array, start: Array, penalty: Array) ->
     free = penalty == 0
     x, sign = start.copy(), np.sign(start)
     base = gradient - hessian @ start  # the slope of the quadratic at x is base + Hx
-    active = (sign != 0) | free
+    held = penalty > 0
     optimal_for_signs = False
     together = len(x) > WIDE
     solve = _solve_positive if together else np.linalg.solve
     for _ in range(WIDE_STEPS if together else 50 * len(x)):
         if optimal_for_signs:
             slope = base + hessian @ x
-            excess = np.where(active, -np.inf, np.abs(slope) - penalty)
-            if excess.max() <= 1e-12:
+            excess = np.abs(slope)
+            excess -= penalty
+            excess[active] = -np.inf
+            first = excess.argmax()
+            if excess[first] <= 1e-12:
                 break
-            enter = excess > 1e-12 if together else np.argmax(excess)
+            enter = excess > 1e-12 if together else first
             sign[enter] = -np.sign(slope[enter])
-        active = (sign != 0) | free
+        active = ((sign != 0) | free).nonzero()[0]
         block = hessian[active][:, active]
-        target = solve(block, -base[active] - penalty[active] * sign[active])
-        before = x[active]
-        x[active], optimal_for_signs = _best_before_target(
-            block, base[active], penalty[active], before, target, sign[active] * ~free[active]
-        )
-        if together and np.array_equal(x[active], before):
+        base_, penalty_, before, sign_ = base[active], penalty[active], x[active], sign[active]
+        target = solve(block, -base_ - penalty_ * sign_)
+        after, optimal_for_signs = _best_before_target(block, base_, penalty_, before, target, sign_ * held[active])
+        x[active] = after
+        if together and np.array_equal(after, before):
             together, optimal_for_signs = False, True  # signs that contradict each other: one at a time from here
-        sign = np.sign(x)
+        sign[active] = np.sign(after)
     return x
 
 
@@ -86,7 +88,7 @@ def _best_before_target(
     # Along the way the quadratic is a parabola in time: nothing of d² is left to do for each of its points.
     slope, bend = float((base + block @ current) @ step), 0.5 * float(step @ block @ step)
     best, best_value = current, np.inf
-    for time in np.unique(np.append(times[wrong], 1.0)):
+    for time in sorted({*times[wrong].tolist(), 1.0}):
         point = current + time * step
         point[times == time] = 0.0
         value = time * (slope + time * bend) + float(penalty @ np.abs(point))

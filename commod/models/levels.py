@@ -52,11 +52,12 @@ class Levels:
         self.objective = objective
         low, high = X.min(axis=0), X.max(axis=0)
         # One column after the other: all at once would be as large as the features.
-        inside = {
-            j: column == high[j]
-            for j, column in enumerate(X.T)
-            if high[j] > low[j] and ((column == high[j]) | (column == low[j])).all()
-        }
+        inside = {}
+        for j in np.flatnonzero(high > low):
+            column = X[:, j].copy()
+            above = column == high[j]
+            if (above | (column == low[j])).all():
+                inside[j] = above
         self.columns = np.array([*inside], dtype=int)
         self.low, self.gap = low[self.columns], (high - low)[self.columns]
         # The members of all levels under one another, level by level.
@@ -66,12 +67,13 @@ class Levels:
         self.logit = logit[self.members]
         self.weight = None if objective.weight is None else objective.weight[self.members]
         self.sizes = self._per_level(np.ones(len(self.members)))
-        # Which table each member is looked up in: by stratum, S and y.
+        # Where the table begins that each member is looked up in: by stratum, S and y.
         stratum = np.zeros(len(objective.y), dtype=int)
         for number, rows in enumerate(objective.strata):
             stratum[rows] = number
         group = np.where(sensitive >= 0, sensitive, objective.n_groups).astype(int)
-        self.kind = ((stratum * (objective.n_groups + 1) + group) * 2 + objective.y.astype(int))[self.members]
+        kind = (stratum * (objective.n_groups + 1) + group) * 2 + objective.y.astype(int)
+        self.first = kind[self.members] * len(SCORES)
 
     def jumps(self, state: ScoreState, lambda_fair: float, ratio: Array) -> Jumps:
         """Every level to every place where it is not, as seen from scores `state.z` with the ratios `ratio`."""
@@ -88,12 +90,17 @@ class Levels:
 
     def _sums(self, table: Array, z: Array) -> Array:
         """The loss of each level's members at scores z, interpolated from the tables."""
-        position = np.clip((z - SCORES[0]) / (SCORES[1] - SCORES[0]), 0.0, len(SCORES) - 1.001)
+        position = z - SCORES[0]
+        position /= SCORES[1] - SCORES[0]
+        np.clip(position, 0.0, len(SCORES) - 1.001, out=position)
         index = position.astype(np.intp)
         position -= index
-        index += self.kind * len(SCORES)
-        left = table[index]
-        return self._per_level(left + position * (table[index + 1] - left))
+        index += self.first
+        left = table.take(index)
+        index += 1
+        position *= table.take(index) - left
+        position += left
+        return self._per_level(position)
 
     def _per_level(self, values: Array) -> Array:
         """Values of the members, summed over each level by their weights."""

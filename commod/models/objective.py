@@ -96,6 +96,8 @@ class ScoreObjective:
             (rows.stop - rows.start if self.asked_weight is None else float(self.asked_weight[rows].sum())) / self.n
             for rows in self.strata
         )
+        # Of L_S at any z: the loss of adversaries that do not look at the score.
+        self.ceiling = sum(share * one.ceiling for share, one in zip(self.shares, self.adversaries, strict=True))
 
     @staticmethod
     def _of(weight: Array | None, rows: slice) -> Array | None:
@@ -106,15 +108,21 @@ class ScoreObjective:
         """Row permutation that makes the strata contiguous."""
         return np.argsort(y, kind="stable") if by_label else np.arange(len(y))
 
-    def evaluate(self, z: Array, starts: tuple[Array, ...] | None = None) -> ScoreState:
-        """Solve the adversaries at z, warm-started from `starts`, and return the loss terms."""
+    def label_loss(self, z: Array) -> tuple[float, Array]:
+        """L_Y at z, and the probabilities σ(z + line)."""
+        return cross_entropy(z + self.line, self.y, self.parts)
+
+    def evaluate(
+        self, z: Array, starts: tuple[Array, ...] | None = None, label: tuple[float, Array] | None = None
+    ) -> ScoreState:
+        """Solve the adversaries at z, warm-started from `starts`, and return the loss terms; `label` is L_Y's."""
         first = starts or (None,) * len(self.strata)
         fits = tuple(
             adversary.fit(z[rows], start)
             for adversary, rows, start in zip(self.adversaries, self.strata, first, strict=True)
         )
         adversary_loss = sum(share * fit.loss for share, fit in zip(self.shares, fits, strict=True))
-        label_loss, probability = cross_entropy(z + self.line, self.y, self.parts)
+        label_loss, probability = self.label_loss(z) if label is None else label
         return ScoreState(z, probability, label_loss, adversary_loss, fits)
 
     def gradient(self, state: ScoreState, lambda_fair: float) -> Array:
@@ -179,7 +187,9 @@ class ScoreObjective:
                 gradient_z[here] -= adversary.counts_for @ (lambda_fair * residual * slope)
                 curvature_z[here] -= lambda_fair * (adversary.counts_for @ (spread * slope + residual * curvature))
                 if is_of_two:
-                    cross = cross + A.products(basis_slope * residual + spread * basis, here)[None]
+                    basis_slope *= residual
+                    basis_slope += spread * basis
+                    cross = cross + A.products(basis_slope, here)[None]
             if isinstance(adversary, GroupAdversary):
                 parts = ((part, A.fast(_moved(part, rows.start))) for part, _ in fit.bases)
                 cross = adversary.cross(fit, parts, self._of(self.asked_weight, rows))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -29,11 +31,13 @@ class Reading:
     shift_weights: pd.Series
 
 
-def read_concepts(solution: Solution, distances: Array, names: list[str], k: int) -> Reading | None:
+def read_concepts(
+    solution: Solution, distances: Array, names: list[str], k: int, derive: Callable[..., Any]
+) -> Reading | None:
     """Read a solution through k concepts over the encoded features `names`; None if r is a network.
 
     Which features go together depends on the pull of the adversary at g = f and on `distances` alone, unless the solver
-    learned concepts itself. The shift is read through the same groups.
+    learned concepts itself. The shift is read through the same groups, which `derive` (see `WarmStart`) remembers.
     """
     fitted = solution.rescaler
     if not isinstance(fitted, LinearRescaler):
@@ -44,7 +48,8 @@ def read_concepts(solution: Solution, distances: Array, names: list[str], k: int
     if solution.concepts is not None:
         ratio = solution.concepts
     else:
-        groups = group_features(np.zeros(d) if solution.pull is None else solution.pull, distances, k)
+        mass = np.zeros(d) if solution.pull is None else solution.pull
+        groups = derive(f"{k} groups", (mass, distances), lambda: group_features(mass, distances, k))
         ratio = unit_concepts(fitted.coef, groups, k)
         shift = unit_concepts(shift_coef, groups, k) if shifted else shift
     features = pd.Index(names, name="feature")

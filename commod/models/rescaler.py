@@ -84,6 +84,8 @@ class LinearRescaler(Rescaler):
 
     def ratio_and_shift(self, X: Array, logit: Array) -> tuple[Array, Array]:
         """r(x) and s(x) as they act on rows with these logits of f: 1 and 0 where the update does not act."""
+        if self.acts_on == "everybody":
+            return self(X), self.shift(X)
         acted = acted_on(self.acts_on, logit)
         return np.where(acted, self(X), 1.0), np.where(acted, self.shift(X), 0.0)
 

@@ -85,8 +85,9 @@ def check_labels(y: Any, n_rows: int) -> tuple[Array, np.ndarray]:
         raise ValueError("Input y contains NaN: drop the rows without a label.")
     if values.dtype.kind == "f" and not np.isfinite(values).all():
         raise ValueError("Input y contains infinity: labels are two classes, such as 0 and 1.")
-    check_classification_targets(values)
-    kind = type_of_target(values)
+    kind = type_of_target(values, input_name="y")
+    if kind not in ("binary", "multiclass"):
+        check_classification_targets(values)
     classes, codes = np.unique(values, return_inverse=True)
     if len(classes) > 2 or kind not in ("binary", "multiclass"):
         raise ValueError(

@@ -1,7 +1,8 @@
 """Thirty people at once, or two hundred, over websockets: ``python -m tests.benchmarks.crowd [--sessions 200]``.
 
 Each moves a slider every 2 to 4 seconds, whether or not the last move has been answered; beyond thirty, more rarely, so
-that there are ten moves a second however many they are. Half of the moves go to
+that there are ten moves a second however many they are. As in a browser, a move asks ``GET /model`` for the first
+picture and then Streamlit for the rest of the page. Half of the moves go to
 settings that somebody has seen, half to new ones. At the end all move at the same moment, each to a setting of its own.
 Meanwhile others do what nobody should (``faults.py``), and beside more than thirty people three bring the largest files
 and want a random forest as f (``upload.py``). The floor app has the same crowd, in a server of its own, before
@@ -11,6 +12,7 @@ memory, and uploads are fuzzed afterwards.
 
 import argparse
 import asyncio
+import json
 import random
 import sys
 import time
@@ -21,6 +23,7 @@ from dataclasses import dataclass, field, replace
 from math import inf
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from urllib.parse import urlencode
 
 from websockets.exceptions import InvalidStatus
 
@@ -32,7 +35,7 @@ from tests.benchmarks.crowd_report import as_text, judge, write
 from tests.benchmarks.faults import misbehave, server_of
 from tests.browsing import serve
 from tests.test_balanced import balance
-from tests.wire import Tab, data_of
+from tests.wire import Fetcher, Tab, data_of
 
 LABELS = {
     "lambda_fair": "How much fairness do you ask for? (λ_fair)",
@@ -91,7 +94,8 @@ class Move:
     seen: bool  # somebody had been shown this setting when it was asked for
     sent: float
     run: int  # runs of the script begun before
-    answered: float = inf  # the chart with the new point is there; never, if the next move came first
+    answered: float = inf  # the first picture is there; never, if the next move came first
+    drawn: float = inf  # the chart with the new point is there, too
     addressed: float = inf  # the address says it, too: the page is complete but for what is computed last
     finished: float = inf
 
@@ -147,6 +151,8 @@ class Person:
         # Everybody at an address of their own, as a proxy on this machine would tell.
         at = {"X-Forwarded-For": f"10.0.{number // 250}.{number % 250 + 1}"}
         self.tab = Tab(address, query=query, on_element=self._note, headers=at)
+        self.fetcher = Fetcher(address, {**at, "Cookie": self.tab.cookie})
+        self.following = None
         self.moves = []
         self.full = ""  # the sentence, if there was no place
         self.first = inf  # seconds to the first chart
@@ -181,7 +187,45 @@ class Person:
         known = setting in self.crowd.answered
         self.crowd.asked.add(setting)
         self.moves.append(Move(setting, known, time.monotonic(), self.tab.runs))
+        if self.crowd.app is Ours:
+            self.stop_following()
+            self.following = asyncio.create_task(self._follow(self.moves[-1]))
         await self.tab.rerun({LABELS[name]: [f"{getattr(setting, name):g}"]})
+
+    async def _follow(self, move):
+        """Fetch the picture of a move as the component does: the first one, and then the complete one."""
+        path, complete = f"/model?{urlencode(to_link(move.setting))}", False
+        try:
+            while not complete:
+                status, content = await self.fetcher.get(path)
+                document = json.loads(content)
+                if document["status"] == "queued":
+                    self.places.append(document["position"])
+                    continue
+                if status != 200:
+                    self.tab.problems.append(f"GET /model: {status} {document.get('reason')}")
+                    return
+                if move.answered == inf:
+                    move.answered = time.monotonic()
+                    self.crowd.answered.add(move.setting)
+                complete, path = document["complete"], f"{path}&wait=complete"
+        except (OSError, EOFError) as error:  # a connection that was cut
+            self.tab.problems.append(f"GET /model: {error!r}")
+        finally:
+            self.tab._change.set()
+
+    def stop_following(self):
+        """Abort the request of the last move."""
+        if self.following is not None and not self.following.done():
+            self.following.cancel()
+            self.fetcher.abort()
+
+    async def leave(self):
+        """Close the tab."""
+        self.stop_following()
+        self.fetcher.abort()
+        if not self.tab.closed:
+            await self.tab.close()
 
     def _choose(self, seen):
         """A neighbour that somebody was shown, or that nobody has asked for, or (None) any; None if there is none."""
@@ -214,13 +258,14 @@ class Person:
                 self.crowd.answered.add(self.here)
                 return
             last = self.moves[-1]
-            if last.answered == inf and self.tab.runs > last.run and shown == self.crowd.app.words(last.setting):
-                last.answered = now
-                self.crowd.answered.add(last.setting)
+            if last.drawn == inf and self.tab.runs > last.run and shown == self.crowd.app.words(last.setting):
+                last.drawn = now
+                if self.crowd.app is not Ours:
+                    last.answered = now
 
     def at_the_end(self):
         """Whether the last setting was answered, by the chart and, in our app, in the address."""
-        if not self.moves or self.moves[-1].answered == inf:
+        if not self.moves or inf in (self.moves[-1].answered, self.moves[-1].drawn):
             return False
         return self.crowd.app is not Ours or self.tab.link() == to_link(self.here)
 
@@ -352,7 +397,7 @@ async def load(
         person.lost = person.tab.closed
     if trouble:
         await aftermath(crowd, address, process)
-    await asyncio.gather(*(person.tab.close() for person in crowd.people if not person.tab.closed))
+    await asyncio.gather(*(person.leave() for person in crowd.people))
     return crowd
 
 
@@ -365,7 +410,7 @@ async def aftermath(crowd, address, process):
     await newcomer.move(seen=False)
     await newcomer.tab.until(lambda: newcomer.moves[-1].finished < inf, 60)
     crowd.newcomer = newcomer.moves[-1].wait
-    await newcomer.tab.close()
+    await newcomer.leave()
     process.cpu_percent()
     await asyncio.sleep(3)
     crowd.idle = process.cpu_percent() / 100

@@ -242,23 +242,6 @@ async def cut_sockets(address, rng):
     return trouble if back.session_id == lid.session_id else "the session behind the lid was gone"
 
 
-async def half_sent_requests(address, rng):
-    """Twenty requests that stop in the midst of their heads: the server should hang up on all of them."""
-    place = urlsplit(address)
-    held = [await asyncio.open_connection(place.hostname, place.port) for _ in range(20)]
-    for _, writer in held:
-        writer.write(b"GET / HTTP/1.1\r\nHost: x\r\n")
-    try:
-        async with asyncio.timeout(PATIENCE):
-            await asyncio.gather(*(reader.read() for reader, _ in held), return_exceptions=True)
-    except TimeoutError:
-        return "half-sent requests are held"
-    finally:
-        for _, writer in held:
-            writer.close()
-    return ""
-
-
 async def stopped_helper(address, rng):
     """A helper process that is stopped (SIGSTOP), as one that hangs: it should be ended and replaced."""
     helpers = helpers_of(server_of(address).pid)
@@ -295,7 +278,6 @@ KINDS = {
     "files put to made-up places": made_up_files,
     "another's session asked for": borrowed_session,
     "140 sockets opened and cut": cut_sockets,
-    "half-sent requests": half_sent_requests,
     "helper process stopped": stopped_helper,
 }
 

@@ -26,7 +26,11 @@ st.set_page_config(layout="wide")
 start()
 with st.sidebar:
     value = st.select_slider(
-        "How much fairness do you ask for? (λ_fair)", GRIDS["lambda_fair"], value=3.0, format_func=lambda v: f"{v:g}"
+        "How much fairness do you ask for? (λ_fair)",
+        GRIDS["lambda_fair"],
+        value=3.0,
+        format_func=lambda v: f"{v:g}",
+        key="set_lambda_fair",
     )
 st.title("Floor")
 st.vega_lite_chart(pd.DataFrame({"x": [value], "y": [np.sin(value)]}), spec(), width="stretch")

@@ -1,6 +1,7 @@
 """Driving a page headless, with Streamlit's own test harness."""
 
 import html
+import json
 import re
 from functools import cache
 
@@ -29,8 +30,16 @@ def figure(app, label):
     return next(m.value for m in app.metric if m.label == label)
 
 
+def picture(app):
+    """The document of the first picture, as the component has it."""
+    drawn = [element.proto for element in app.main.get("bidi_component")]
+    return next((json.loads(proto.json)["here"] for proto in drawn if proto.component_name == "commod_picture"), None)
+
+
 def words(app):
-    return " ".join(text.value for text in app.main.markdown)
+    """All that is written on the page, the verdict in the picture, too."""
+    drawn = picture(app)
+    return " ".join([text.value for text in app.main.markdown] + ([drawn["text"]["verdict"]] if drawn else []))
 
 
 def captions(app):

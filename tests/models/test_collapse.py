@@ -1,5 +1,6 @@
 """A model that is hardly one any more is told as such."""
 
+import threading
 import warnings
 
 import numpy as np
@@ -37,6 +38,27 @@ def test_those_who_look_at_the_result_themselves_are_not_warned():
         warnings.simplefilter("error")
         with judged_elsewhere():
             Commod(lambda_fair=8.0).fit(X, y, sensitive_features=s)
+
+
+def test_one_thread_does_not_silence_the_others():
+    before, inside, left = warnings.filters.copy(), threading.Barrier(2), threading.Event()
+
+    def first():
+        with judged_elsewhere():
+            inside.wait()
+        left.set()
+
+    def second():
+        with judged_elsewhere():
+            inside.wait()
+            left.wait()
+
+    threads = [threading.Thread(target=run) for run in (first, second)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert warnings.filters == before
 
 
 def test_more_changes_than_deciding_everybody_alike_would_need():

@@ -466,6 +466,17 @@ class TestClimb:
         alone = Commod(f).fit(X[:300], y[:300], sensitive_features=s[:300])
         np.testing.assert_array_equal(fewer.coef_, alone.coef_)
 
+    def test_a_fit_does_not_notice_another_one_on_the_same_warm_start(self, small):
+        X, y, s = small
+        f, warm_start = LogisticRegression().fit(X, y), WarmStart()
+        scores = f.predict_proba(X)[:, 1]
+
+        def meanwhile(*_):
+            Commod().fit(X[:, :2], y, sensitive_features=s, base_scores=scores, warm_start=warm_start)
+
+        disturbed = Commod(f).fit(X, y, sensitive_features=s, warm_start=warm_start, callback=meanwhile)
+        np.testing.assert_array_equal(disturbed.coef_, Commod(f).fit(X, y, sensitive_features=s).coef_)
+
     def test_an_interrupted_climb_can_be_resumed(self):
         c, warm_start = case("law_school"), WarmStart()
 

@@ -1,20 +1,29 @@
-"""Who is let in: a bound on open sessions, said in a sentence to those outside, and addresses that stay closed."""
+"""Who is let in: a limit on open sessions, a page that says so when the server is full, and closed metrics."""
 
 from __future__ import annotations
 
 import os
 from collections import Counter
+from contextlib import suppress
 from ipaddress import IPv6Address, ip_address
 from typing import Any
 
+from starlette.responses import HTMLResponse, PlainTextResponse
+
 from commod.dashboard.streamlit_internals import is_known_session
 
+# Open sessions, unless COMMOD_MAX_SESSIONS says otherwise. docs/benchmarks.md says what 200 get on two cores.
+SESSIONS = 250
+# Open sessions from one address (COMMOD_MAX_SESSIONS_PER_ADDRESS): a class behind one router that reloads its pages.
+SESSIONS_PER_ADDRESS = 150
+# File descriptors that the server asks for; a session takes four. Some programs close every number up to the limit when
+# they start, so it is not higher.
+DESCRIPTORS = 65_536
 RETRY_SECONDS = 60
-# In an address that is not a page's. Pages that are open go on asking for these.
-NOT_PAGES = {"_stcore", "static", "media", "component", "vendor"}
-# Who comes back to a session that is known may go beyond the bound by this share of it: a network that is gone for a
-# moment must not cost anybody the place.
-FOR_THOSE_WHO_COME_BACK = 0.25
+# First parts of addresses that are not pages. Pages that are open keep asking for these.
+NOT_PAGES = {"_stcore", "static", "media", "component", "vendor", "model"}
+# Share of the limit by which returning sessions may exceed it: nobody loses their place when the network fails briefly.
+RETURNING = 0.25
 
 _PAGE = """<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><title>COMMOD Explorer</title>
@@ -22,37 +31,51 @@ _PAGE = """<!DOCTYPE html>
 <style>body {{ font: 1.1rem/1.5 sans-serif; max-width: 40rem; margin: 15vh auto; padding: 0 1rem; }}</style></head>
 <body><h1>COMMOD Explorer</h1><p>{sentence}</p><p>This page tries again by itself.</p></body></html>
 """
+_HEADERS = {"retry-after": str(RETRY_SECONDS), "cache-control": "no-store", "connection": "close"}
+
+
+def most_sessions() -> int:
+    """Limit on open sessions."""
+    return _asked("COMMOD_MAX_SESSIONS", SESSIONS)
+
+
+def most_sessions_per_address() -> int:
+    """Limit on open sessions from one address."""
+    return _asked("COMMOD_MAX_SESSIONS_PER_ADDRESS", SESSIONS_PER_ADDRESS)
+
+
+def _asked(variable: str, default: int) -> int:
+    text = os.environ.get(variable) or str(default)
+    if not (text.isascii() and text.isdigit() and int(text) > 0):
+        raise SystemExit(f"COMMOD Explorer: {variable} must be a whole number above 0, not {text!r}.")
+    return int(text)
+
+
+def raise_descriptor_limit() -> None:
+    """Let this process open as many files as the system allows: many systems start with 1,024."""
+    with suppress(ImportError, OSError, ValueError):  # Windows has no such limit; a system may forbid the change
+        import resource
+
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        most = DESCRIPTORS if hard == resource.RLIM_INFINITY else min(hard, DESCRIPTORS)
+        if soft != resource.RLIM_INFINITY and soft < most:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
 
 
 def full(people: int) -> str:
-    """What those outside are told."""
+    """The sentence for newcomers to a full server."""
     are = "1 person is" if people == 1 else f"{people} people are"
     return f"COMMOD Explorer is full: {are} using it. Try again in a minute."
 
 
 def full_for_address(tabs: int) -> str:
-    """What somebody is told whose own address has as many tabs open as one may have."""
+    """The sentence for newcomers whose address has reached its limit."""
     are = "1 tab is" if tabs == 1 else f"{tabs} tabs are"
     return f"COMMOD Explorer is full for your network: {are} open there. Close one, or try again in a minute."
 
 
-def page_of(sentence: str) -> bytes:
-    """A small page that says `sentence`."""
-    return _PAGE.format(sentence=sentence, seconds=RETRY_SECONDS).encode()
-
-
-def raw_answer(sentence: str) -> bytes:
-    """The same as a whole answer, for a connection that is not even listened to."""
-    body = page_of(sentence)
-    head = (
-        f"HTTP/1.1 503 Service Unavailable\r\nContent-Type: text/html; charset=utf-8\r\nContent-Length: {len(body)}\r\n"
-        f"Retry-After: {RETRY_SECONDS}\r\nCache-Control: no-store\r\nConnection: close\r\n\r\n"
-    )
-    return head.encode() + body
-
-
 def network_of(address: str) -> str:
-    """What counts as one address: of IPv6 the first half, since one customer is given all of the second."""
+    """What counts as one address: of IPv6 the first half, because one customer owns the whole second half."""
     try:
         found = ip_address(address.partition("%")[0])
     except ValueError:
@@ -65,37 +88,38 @@ def network_of(address: str) -> str:
 
 
 class Gate:
-    """ASGI middleware: counts open sessions, and tells newcomers when there is no place.
+    """ASGI middleware that counts open sessions and turns newcomers away when the server is full.
 
-    The address is the one that uvicorn gives: of the connection itself, or, if that comes from a proxy on this machine
-    (or in FORWARDED_ALLOW_IPS), what the proxy says in X-Forwarded-For. Nobody else is believed.
+    The address is uvicorn's: that of the connection, or, if the connection comes from a proxy on this machine (or in
+    FORWARDED_ALLOW_IPS), the one that the proxy names in X-Forwarded-For.
     """
 
-    def __init__(self, app: Any, sessions: int, of_an_address: int) -> None:
-        self.app, self.sessions, self.of_an_address = app, sessions, of_an_address
+    def __init__(self, app: Any, sessions: int, per_address: int) -> None:
+        self.app, self.sessions, self.per_address = app, sessions, per_address
         self.open_from: Counter[str] = Counter()
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         if scope["type"] == "websocket":
             await self._session(scope, receive, send)
         elif scope["type"] == "http" and _is_metrics(scope) and os.environ.get("COMMOD_METRICS") != "1":
-            await _answer(send, 404, b"Not Found", [(b"content-type", b"text/plain")])
-        elif scope["type"] == "http" and _is_page(scope) and (sentence := self._no_place(scope)):
-            await _answer(send, 503, page_of(sentence), _HEADERS)
+            await PlainTextResponse("Not Found", 404)(scope, receive, send)
+        elif scope["type"] == "http" and _is_page(scope) and (sentence := self._refusal(scope)):
+            page = _PAGE.format(sentence=sentence, seconds=RETRY_SECONDS)
+            await HTMLResponse(page, 503, _HEADERS)(scope, receive, send)
         else:
             await self.app(scope, receive, send)
 
-    def _no_place(self, scope: Any) -> str:
-        """Why somebody cannot be let in, or nothing."""
+    def _refusal(self, scope: Any) -> str:
+        """Why nobody can come in; "" if they can."""
         people = self.open_from.total()
-        if people >= self.sessions * (1 + FOR_THOSE_WHO_COME_BACK * _comes_back(scope)):
+        if people >= self.sessions * (1 + RETURNING * _returns(scope)):
             return full(people)
         tabs = self.open_from[_network(scope)]
-        return full_for_address(tabs) if tabs >= self.of_an_address else ""
+        return full_for_address(tabs) if tabs >= self.per_address else ""
 
     async def _session(self, scope: Any, receive: Any, send: Any) -> None:
-        if self._no_place(scope):
-            await send({"type": "websocket.close"})  # its page has the sentence
+        if self._refusal(scope):
+            await send({"type": "websocket.close"})  # the page has the sentence
             return
         network = _network(scope)
         self.open_from[network] += 1
@@ -103,28 +127,15 @@ class Gate:
             await self.app(scope, receive, send)
         finally:
             self.open_from[network] -= 1
-            self.open_from += Counter()  # drops those that are gone
-
-
-_HEADERS = [
-    (b"content-type", b"text/html; charset=utf-8"),
-    (b"retry-after", str(RETRY_SECONDS).encode()),
-    (b"cache-control", b"no-store"),
-    (b"connection", b"close"),
-]
-
-
-async def _answer(send: Any, status: int, body: bytes, headers: Any) -> None:
-    await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": body})
+            self.open_from += Counter()  # drops addresses without sessions
 
 
 def _network(scope: Any) -> str:
     return network_of(scope["client"][0]) if scope.get("client") else ""
 
 
-def _comes_back(scope: Any) -> bool:
-    """Whether a websocket names a session that is known: Streamlit's page sends its name as the third protocol."""
+def _returns(scope: Any) -> bool:
+    """Whether a websocket asks to resume a known session: Streamlit's page names it in the third subprotocol."""
     named = scope.get("subprotocols", [])
     return len(named) > 2 and is_known_session(named[2])
 
@@ -134,6 +145,6 @@ def _is_metrics(scope: Any) -> bool:
 
 
 def _is_page(scope: Any) -> bool:
-    """Whether a request is for the page itself, which Streamlit gives at every address that is not taken."""
+    """Whether a request is for the page itself, which Streamlit serves at every address that is not taken."""
     parts = scope["path"].strip("/").split("/")
     return scope["method"] in ("GET", "HEAD") and not NOT_PAGES.intersection(parts) and "." not in parts[-1]

@@ -1,102 +1,95 @@
-"""Once per server: what `streamlit.App` is told. Loads little, so that the server answers at once."""
+"""Once per server: what surrounds Streamlit. Imports little, so that the server answers at once."""
 
 from __future__ import annotations
 
 import asyncio
-import os
+import logging
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from importlib import import_module
-from itertools import count
 from threading import Thread
 from typing import Any
 
 import streamlit as st
 from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Mount, Route
+from streamlit.errors import StreamlitAPIException
 
 from commod.dashboard.rooms import bounds, sweep
-from commod.dashboard.server import capacity
 from commod.dashboard.server.browser import BrowserCookie
 from commod.dashboard.server.files import OwnFiles
-from commod.dashboard.server.gate import Gate, raw_answer
+from commod.dashboard.server.gate import Gate, most_sessions, most_sessions_per_address, raise_descriptor_limit
 from commod.dashboard.server.headers import SecurityHeaders
-from commod.dashboard.server.kept_sessions import KeptSessions
 from commod.dashboard.server.loading import one_at_a_time
-from commod.dashboard.server.log_limit import LogLimit, limit_logs
+from commod.dashboard.server.sending import remember_loop
 from commod.dashboard.server.settings_check import check_settings
-from commod.dashboard.server.slow_requests import HEAD_SECONDS, SlowRequests
-from commod.dashboard.server.sockets import send_at_once
-from commod.dashboard.streamlit_internals import (
-    accept_few_at_once,
-    bound_connections,
-    hand_over_together,
-    ignore_pages_folder,
-    keep_disconnected_in,
-    let_runs_end,
-    make_theme_once,
-    open_loops_on_demand,
-    tell_of_long_runs_only,
-    tell_values_until_known,
-    wake_loop_once,
-)
+from commod.dashboard.streamlit_internals import App
 
-# Between two looks at sessions whose time is over and at what was left out of the log.
-LOOK_SECONDS = 5.0
-# Of these looks every such one is for rooms whose time is over, too.
-LOOKS_TO_SWEEP = 12
+# Between two searches for expired rooms.
+SWEEP_SECONDS = 60.0
 
 
-def server_options(load: str) -> dict[str, Any]:
-    """Keyword arguments of `streamlit.App`; a server that cannot be what it promises ends here, with a sentence.
+def server_options(script: str, load: str) -> dict[str, Any]:
+    """Keyword arguments of `starlette.applications.Starlette`. A wrong setting ends the start with one sentence.
 
-    The module `load`, of the first page, is imported while browsers fetch what they need themselves.
+    Parameters
+    ----------
+    script : str
+        Path of the script that Streamlit runs for every page.
+    load : str
+        Module of the first page, imported while the browser fetches its own files.
     """
     check_settings()
     bounds()
-    ignore_pages_folder()
-    let_runs_end()
-    if os.environ.get("COMMOD_TELL_ALL_RUNS") != "1":  # browser tests wait for short runs, too
-        tell_of_long_runs_only()
-    tell_values_until_known()
-    hand_over_together()
-    make_theme_once()
-    descriptors = capacity.raise_descriptor_limit()
-    sessions, of_an_address = capacity.most_sessions(descriptors), capacity.most_sessions_of_an_address()
-    open_loops_on_demand()
-    crowded = raw_answer("COMMOD Explorer has as many connections open as it can. Try again in a minute.")
-    bound_connections(capacity.most_connections(descriptors), HEAD_SECONDS, crowded)
+    raise_descriptor_limit()
+    # Tells Streamlit that `st.navigation`, not the folder pages/, names the pages. Otherwise the first visitor of a new
+    # server who opens the address of a page would see Streamlit's own menu.
+    with suppress(StreamlitAPIException):  # an empty menu; app.py draws the real one
+        st.navigation([])
 
     @asynccontextmanager
-    async def lifespan(app: Any) -> AsyncIterator[None]:
-        kept = KeptSessions(sessions, float(st.get_option("server.disconnectedSessionTTL")))
-        keep_disconnected_in(kept)
-        accept_few_at_once(capacity.ACCEPTED_AT_ONCE)
-        wake_loop_once(asyncio.get_running_loop())
+    async def lifespan(_: Any) -> AsyncIterator[None]:
+        remember_loop()
         Thread(target=_load, args=(load,), name="load", daemon=True).start()
-        looking = asyncio.create_task(_look_after(kept, limit_logs()))
-        async with send_at_once(app):
-            yield
-        looking.cancel()
+        sweeping = asyncio.create_task(_sweep_rooms())
+        yield
+        sweeping.cancel()
 
+    app = App(script, lifespan=lifespan)
     return {
-        "lifespan": lifespan,
+        "routes": [Route(model_address(), _model, methods=["GET"]), Mount("/", app)],
+        "lifespan": app.lifespan(),
         "middleware": [
             Middleware(SecurityHeaders),
-            Middleware(Gate, sessions=sessions, of_an_address=of_an_address),
-            Middleware(SlowRequests),
+            Middleware(Gate, sessions=most_sessions(), per_address=most_sessions_per_address()),
             Middleware(BrowserCookie),
             Middleware(OwnFiles),
         ],
     }
 
 
-async def _look_after(kept: KeptSessions, limit: LogLimit) -> None:
-    for look in count():
-        await asyncio.sleep(LOOK_SECONDS)
-        kept.end_old()
-        limit.tell()
-        if look % LOOKS_TO_SWEEP == 0:
+def model_address() -> str:
+    """Path of the route for the first picture of a model."""
+    base = str(st.get_option("server.baseUrlPath") or "").strip("/")
+    return f"/{base}/model" if base else "/model"
+
+
+async def _model(request: Request) -> Response:
+    """Answer with a module that is imported with the first page."""
+    from commod.dashboard.server.model_route import answer
+
+    return await answer(request)
+
+
+async def _sweep_rooms() -> None:
+    while True:
+        await asyncio.sleep(SWEEP_SECONDS)
+        try:
             await asyncio.to_thread(sweep)
+        except Exception:  # a database that is gone may come back
+            logging.getLogger(__name__).exception("Expired rooms could not be deleted. The server will try again.")
 
 
 def _load(module: str) -> None:

@@ -64,7 +64,27 @@ def from_link(parameters: Mapping[str, str], own: str | None = None) -> tuple[Se
     default, a number beside the grid to the nearest on it. Parameters that are not ours are left alone. `own` is the
     name of the data that this session has uploaded; those of another session are nobody else's.
     """
-    data, notices = _data_in(parameters, own)
+    settings, faults = _read(parameters, own)
+    return settings, [f"{fault}: {used}" for fault, used in faults]
+
+
+def settings_of_link(parameters: Mapping[str, str], own: str | None = None) -> Settings:
+    """Settings from query parameters, for programs: nothing is replaced by a default.
+
+    Raises
+    ------
+    ValueError
+        In one sentence, if a parameter cannot be used as it stands.
+    """
+    settings, faults = _read(parameters, own)
+    if faults:
+        raise ValueError(f"{faults[0][0]}.")
+    return settings
+
+
+def _read(parameters: Mapping[str, str], own: str | None) -> tuple[Settings, list[tuple[str, str]]]:
+    """Settings, and for each parameter that could not be used what is wrong with it and what is used instead."""
+    data, faults = _data_in(parameters, own)
     start = defaults(data)
     for name, control in CONTROLS.items():  # groups first: what else can be chosen depends on them
         if name == "data" or name not in parameters:
@@ -76,8 +96,8 @@ def from_link(parameters: Mapping[str, str], own: str | None = None) -> tuple[Se
             start = replace(start, **{name: found})
         if not just_this:
             used = control.in_words(getattr(start, name), start.task_name)
-            notices.append(_notice(control.name, parameters[name], control.fault(found), used))
-    return start, notices
+            faults.append(_fault(control.name, parameters[name], control.fault(found), used))
+    return start, faults
 
 
 def link_of_model(settings: Settings) -> str:
@@ -91,21 +111,21 @@ def model_of_link(link: str) -> Settings:
     return from_link(dict(parse_qsl(link)))[0].model()
 
 
-def _data_in(parameters: Mapping[str, str], own: str | None) -> tuple[str, list[str]]:
-    """The data set of a link, or the first one, with the reason why."""
+def _data_in(parameters: Mapping[str, str], own: str | None) -> tuple[str, list[tuple[str, str]]]:
+    """The data set of a link, or the first one with the reason why."""
     first = first_data()
     data, title = parameters.get("data", first), TASKS[first].title
     if data == own or is_lesson_data(data):
         return data, []
     if data.startswith(OWN_PREFIX):
+        fault = "The link is about uploaded data, which stay in the session of whoever uploaded them"
         return first, [
-            "The link is about uploaded data, which stay in the session of whoever uploaded them: "
-            f"{title} is shown. To see the same, upload the file on the page “Your data”."
+            (fault, f"{title} is shown. To see the same, upload the file on the page “Your data”."),
         ]
     if data not in TASKS:
-        return first, [_notice(CONTROLS["data"].name, data, "is not known", title)]
+        return first, [_fault(CONTROLS["data"].name, data, "is not known", title)]
     if data in damaged_files():
-        return first, [f"{damaged_files()[data]} {title} is shown."]
+        return first, [(damaged_files()[data].rstrip("."), f"{title} is shown.")]
     return data, []
 
 
@@ -113,6 +133,6 @@ def _written(value: Any) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def _notice(name: str, text: str, why: str, used: str) -> str:
+def _fault(name: str, text: str, why: str, used: str) -> tuple[str, str]:
     shown = text if len(text) <= 20 else text[:20] + "…"
-    return f"The link asks for {name} = “{shown}”, which {why}: {used} is used."
+    return f"The link asks for {name} = “{shown}”, which {why}", f"{used} is used."

@@ -163,6 +163,12 @@ class OwnData(Held):
         vars(self).pop("task", None)  # Streamlit may hold on to a session, and so to this, until another one comes
 
 
+def session_with(data: str) -> str | None:
+    """Id of the session that has uploaded a data set."""
+    with _lock:
+        return next((held.session for held in _all_held if getattr(held, "name", None) == data), None)
+
+
 def own_data() -> OwnData | None:
     """What this session has uploaded, if anything."""
     found: OwnData | None = st.session_state.get(_OWN)

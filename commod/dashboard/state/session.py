@@ -23,7 +23,7 @@ from commod.dashboard.state.settings import (
     offered,
     sound_data,
 )
-from commod.dashboard.streamlit_internals import forget_widgets
+from commod.dashboard.streamlit_internals import forget_widgets, media, this_session
 from commod.dashboard.text.language import FIRST, LANGUAGES
 from commod.datasets import Task, load_task
 from commod.decisions import Requirements
@@ -123,16 +123,26 @@ def enter(page: str) -> None:
     """Called first on every page: a widget of another page must not be taken for one of this."""
     if st.session_state.get(_PAGE) != page:
         forget_widgets(HELD)
+        media.forget(this_session())
         st.session_state[_PAGE] = page
         state().stage = None
 
 
 def widget_key(name: str) -> str:
-    """Key of the widget that edits a field of the settings, its value set from the current setting if it has none."""
+    """Key of the widget that edits a field of the settings; a new value of the app's own reaches the browser by it."""
     key = f"set_{name}"
     if key not in st.session_state:
-        st.session_state[key] = CONTROLS[name].to_widget(getattr(current(), name))
+        st.session_state[key] = widget_value(name)
     return key
+
+
+def widget_value(name: str) -> Any:
+    """Default of that widget, which is the current setting.
+
+    Browsers receive it in every run. What is written into ``st.session_state`` they receive once, and not at all if
+    another run begins before it is sent: the widget would show its first option, and the session take it over.
+    """
+    return CONTROLS[name].to_widget(getattr(current(), name))
 
 
 def _move(settings: Settings) -> None:
@@ -143,11 +153,11 @@ def _move(settings: Settings) -> None:
     else:
         here.stage = settings
     here.notices = []
-    for name, control in CONTROLS.items():
+    for name in CONTROLS:
         key = f"set_{name}"
-        # Without its key a widget takes the new value when it is drawn, be it now or later; one that is set while the
-        # widget is not drawn would not reach the browser. Where nothing changes, the browser need not build it anew.
-        if key in st.session_state and st.session_state[key] != control.to_widget(getattr(settings, name)):
+        # Without its key, a widget takes the new value when it is drawn, now or later. A widget that shows the right
+        # value stays as it is.
+        if key in st.session_state and st.session_state[key] != widget_value(name):
             del st.session_state[key]
 
 

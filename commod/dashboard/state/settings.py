@@ -195,6 +195,10 @@ def controls_of(*decides: str) -> dict[str, Control]:
     return {name: known for name, known in CONTROLS.items() if known.decides in decides}
 
 
+# Sliders of the model, which the first picture follows.
+SLIDERS = tuple(name for name, known in controls_of("model").items() if known.grid)
+
+
 def defaults(data: str, groups: str = "") -> Settings:
     """Settings in which a data set opens under one of its groupings."""
     spec = load_task(task_name(data, groups)).spec

@@ -85,24 +85,25 @@ def control(name: str) -> None:
     label, titles = say_declared(declared.label), session.options(name)
     if declared.titles and len(titles) < 2 and name != "data":  # a choice of one is none
         return
+    value = session.widget_value(name)
     if declared.text:
-        st.text_input(label, max_chars=200, **about)
+        st.text_input(label, value, max_chars=200, **about)
         return
     if declared.typed:
         whole = isinstance(declared.grid[0], int)
         shape: dict[str, Any] = {"step": 1} if whole else {"step": 0.01, "format": "%.3f"}
-        st.number_input(label, declared.grid[0], declared.grid[-1], **shape, **about)
+        st.number_input(label, declared.grid[0], declared.grid[-1], value, **shape, **about)
         return
     language = session.language()
     read = {option: in_language(language, title) for option, title in titles.items()}
     about["format_func"] = read.__getitem__
     if declared.several:
         most = len(titles) - 1  # one must be left
-        st.multiselect(label, list(titles), max_selections=most, placeholder=say("controls.none"), **about)
+        st.multiselect(label, list(titles), value, max_selections=most, placeholder=say("controls.none"), **about)
     elif declared.titles:
-        st.selectbox(label, list(titles), **about)
+        st.selectbox(label, list(titles), list(titles).index(value), **about)
     else:
-        st.select_slider(label, list(titles), **about)
+        st.select_slider(label, list(titles), value, **about)
 
 
 def _why_frozen() -> str:

@@ -1,4 +1,4 @@
-"""The people of a model: who is decided about, and a hundred of each group as dots that follow the hand."""
+"""A hundred people of each group as dots, with figures and verdict: the first picture, which follows the hand."""
 
 from __future__ import annotations
 
@@ -10,13 +10,16 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from commod.charts.pareto import PATH, SWEEP, TRIED
+from commod.charts.pareto import CURRENT, DEPLOYED, PATH, SWEEP, TRIED
 from commod.dashboard.jobs.fitted import FitResult
+from commod.dashboard.server.picture import FEW_GROUPS, group_order, names_of, picture_of
+from commod.dashboard.server.startup import model_address
 from commod.dashboard.state import session
-from commod.dashboard.state.settings import GRIDS
+from commod.dashboard.state.link import to_link
+from commod.dashboard.state.settings import CONTROLS, GRIDS, SLIDERS, Settings
 from commod.dashboard.text.escape import escape_markdown
+from commod.dashboard.text.language import FIRST
 from commod.dashboard.text.stories import called
-from commod.dashboard.views.glance import FEW, frontier_of, glance, line_of, names_of, ordered
 from commod.dashboard.views.methods import on_explore
 from commod.dashboard.views.table import Table, fold
 from commod.dashboard.views.words import say, say_declared
@@ -24,13 +27,18 @@ from commod.experiments import Sweep
 from commod.metrics.figures import CRITERIA
 
 _BROWSER = Path(__file__).parent / "browser"
-_HTML = '<div class="hand"><dl class="figures"></dl><div class="groups"></div><div class="ghost" hidden></div></div>'
-_hand = st.components.v2.component(
-    "commod_hand",
-    html=_HTML,
-    css=(_BROWSER / "hand.css").read_text(),
-    js=(_BROWSER / "hand.js").read_text(),
+_HTML = (
+    '<div class="picture"><dl class="figures"></dl><p class="status" role="status"></p><div class="groups"></div>'
+    '<p class="verdict" aria-live="polite"></p><div class="ghost" hidden></div></div>'
 )
+_picture = st.components.v2.component(
+    "commod_picture",
+    html=_HTML,
+    css=(_BROWSER / "picture.css").read_text(),
+    js=(_BROWSER / "picture.js").read_text(),
+)
+_MARKS = {"line": PATH, "frontier": SWEEP, "tried": TRIED, "current": CURRENT, "deployed": DEPLOYED}
+_AXES = {"fairness": ("fairness", "accuracy"), "changes": ("accuracy", "change_rate")}
 
 
 def draw_story(result: FitResult) -> None:
@@ -39,35 +47,50 @@ def draw_story(result: FitResult) -> None:
     st.markdown(f"**{title}.** {escape_markdown(result.story(session.language()))} {say('explore.models')}")
 
 
-def draw_dots(result: FitResult, known: list[FitResult], sweep: Sweep | None) -> Callable[[], None]:
-    """A hundred people of each group, by what g decides about them; returns what draws caption and table below.
+def draw_dots(result: FitResult, line: list[FitResult], sweep: Sweep | None) -> Callable[[], None]:
+    """Draw the first picture; returns what draws caption and table below it.
 
-    `known` is of `known_line`.
+    `line` are the trained models at every λ_fair, in the order of the chart.
     """
     language, spec, settings = session.language(), result.task.spec, result.settings
-    here, names = glance(result, language), names_of(settings.fairness, language)
+    access = session.access()
+    movable = access.allows("lambda_fair")
+    here, names = picture_of(result, language, complete=True, movable=movable), names_of(settings.fairness, language)
     yes, no = say_declared(spec.outcomes[1]), say_declared(spec.outcomes[0])
-    said = (("stays", yes), ("now", yes), ("now", no), ("stays", no))
-    line = line_of(known, language)
-    _hand(
-        key="hand",
+    states = (("stays", yes), ("now", yes), ("now", no), ("stays", no))
+    query = (
+        to_link(settings) | ({} if language == FIRST else {"lang": language}) | ({} if movable else {"movable": "0"})
+    )
+    _picture(
+        key="picture",
         data={
             "here": here,
-            "line": line,
-            "frontier": [] if sweep is None else frontier_of(result, sweep, language),
+            "route": model_address(),
+            "query": query,
+            "sliders": {name: session.widget_key(name) for name in SLIDERS if access.allows(name)},
+            "symbols": {name: CONTROLS[name].name for name in SLIDERS},
+            "points": _points(result, line, sweep),
+            "axes": _AXES[session.current().view],
+            "deployed": _point(result, 0),
             "names": names,
             "groups": len(here["groups"]),
-            "many": len(here["groups"]) > FEW,
+            "many": len(here["groups"]) > FEW_GROUPS,
             "layout": "|".join([*names, str(len(here["groups"])), yes]),  # when it differs all is built anew
-            "states": [say(f"dots.{state}", outcome=outcome) for state, outcome in said],
+            "states": [say(f"dots.{state}", outcome=outcome) for state, outcome in states],
             "alt": say("dots.alt"),
+            "training": say("picture.training"),
+            "before": say("picture.before"),
             "good": spec.favourable == 1,
-            "slider": session.widget_key("lambda_fair"),
-            "fixed": not session.access().allows("lambda_fair"),
-            "drawn": {"line": len(line), "frontier": 0 if sweep is None else len(sweep.models)},
-            "marks": {"line": PATH, "frontier": SWEEP, "tried": TRIED},
+            "fixed": not movable,
+            "drawn": {
+                "line": len(line),
+                "frontier": 0 if sweep is None else len(sweep.models),
+                "current": 1,
+                "deployed": 1,
+            },
+            "marks": _MARKS,
         },
-        on_go_change=lambda: _go(st.session_state.get("hand", {}).get("go"), sweep),
+        on_go_change=lambda: _go(st.session_state.get("picture", {}).get("go"), sweep),
     )
     columns = {
         "called": (say("dots.group_column"), ""),
@@ -86,6 +109,47 @@ def draw_dots(result: FitResult, known: list[FitResult], sweep: Sweep | None) ->
     return draw_table
 
 
+def _points(result: FitResult, line: list[FitResult], sweep: Sweep | None) -> list[dict[str, Any]]:
+    """Models of the chart that can be pointed at: which mark each is, where it lies, and how its link differs."""
+    here = to_link(result.settings)
+    grid = GRIDS["lambda_fair"]
+    points = [
+        {
+            "kind": "line",
+            "mark": mark,
+            "place": grid.index(model.settings.lambda_fair),
+            "at": _point(model, -1),
+            "query": _difference(here, model.settings),
+        }
+        for mark, model in enumerate(line)
+    ]
+    if sweep is None:
+        return points
+    axes = {
+        "fairness": CRITERIA[result.settings.fairness].figure_name,
+        "accuracy": "accuracy",
+        "change_rate": "change_rate",
+    }
+    for place, row in enumerate(sweep.points.to_dict("records")):
+        if row["best"]:
+            there = on_explore(result.settings, sweep.models[place].cell)
+            at = {axis: row[name] for axis, name in axes.items()}
+            query = _difference(here, there)
+            points.append({"kind": "frontier", "mark": place, "place": place, "at": at, "query": query})
+    return points
+
+
+def _point(result: FitResult, place: int) -> dict[str, float]:
+    """Where f (the first of the path) or g (the last) lies on the trade-off."""
+    return {axis: float(result.path[axis].iloc[place]) for axis in ("fairness", "accuracy", "change_rate")}
+
+
+def _difference(here: dict[str, str], there: Settings) -> dict[str, str]:
+    """Parameters by which a link differs; those that it lacks are empty."""
+    link = to_link(there)
+    return {name: link.get(name, "") for name in {*here, *link} if link.get(name, "") != here.get(name, "")}
+
+
 def _go(message: Any, sweep: Sweep | None) -> None:
     """Callback: a point of the curve or of the frontier was clicked."""
     kind, _, place = str(message).partition(" ")
@@ -99,7 +163,7 @@ def _go(message: Any, sweep: Sweep | None) -> None:
 
 def _table(result: FitResult, language: str) -> pd.DataFrame:
     found, spec = result.hundred, result.task.spec
-    found = found.loc[ordered(found.to_dict("index"))]
+    found = found.loc[group_order(found.to_dict("index"))]
     better, worse = ("raised", "lowered") if spec.favourable == 1 else ("lowered", "raised")
     names = [called(language, spec, code) for code in found.index]
     return found.assign(called=names, better=found[better], worse=found[worse])

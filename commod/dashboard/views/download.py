@@ -7,6 +7,8 @@ from typing import Any
 
 import streamlit as st
 
+from commod.dashboard.streamlit_internals import for_this_session
+
 _KINDS = {
     "csv": "text/csv",
     "html": "text/html",
@@ -21,6 +23,6 @@ _KINDS = {
 def offer(label: str, content: bytes | Callable[[], bytes], name: str, *, place: Any = st, **more: Any) -> None:
     """A button for a file, made when it is asked for; the ending of its name says what it is. The page is not rerun."""
     kind = _KINDS[name.rpartition(".")[2]]
-    # Always made on request: a file that is there beforehand would be out of reach while the page is drawn anew.
-    make = content if callable(content) else lambda: content
+    # Always made on request: a file made in advance would be out of reach while the page is drawn again.
+    make = for_this_session(content if callable(content) else lambda: content)
     place.download_button(label, make, name, mime=kind, on_click="ignore", **{"icon": ":material/download:"} | more)

@@ -13,6 +13,7 @@ import streamlit as st
 from PIL import Image
 
 from commod.dashboard.server.ready import start
+from commod.dashboard.server.sending import wait_until_handed_over
 from commod.dashboard.state import session
 from commod.dashboard.state.page_state import mirrored
 from commod.dashboard.state.settings import sound_data
@@ -54,6 +55,7 @@ def open_page(explore: Callable[[], None]) -> None:
         st.navigation(menu, position="top").run()
     finally:
         _is_open.reset(before)
+        wait_until_handed_over()
 
 
 def page(script: str) -> None:

@@ -1,12 +1,12 @@
-"""Who is let in, who is told that the server is full, and how slow one may be."""
+"""Who is let in, and who is told that the server is full."""
 
 import asyncio
+import sys
 
 import pytest
 
-from commod.dashboard.server import capacity, gate, slow_requests
+from commod.dashboard.server import gate
 from commod.dashboard.server.gate import Gate, full, full_for_address, network_of
-from commod.dashboard.server.slow_requests import SlowRequests
 
 
 async def ask(app, scope, messages=()):
@@ -51,9 +51,9 @@ class App:
             await send({"type": "http.response.start", "status": 200, "headers": []})
 
 
-async def crowded(sockets, sessions=3, of_an_address=2):
+async def crowded(sockets, sessions=3, per_address=2):
     """A gate with these websockets open, and the tasks that hold them."""
-    door = Gate(App(), sessions=sessions, of_an_address=of_an_address)
+    door = Gate(App(), sessions=sessions, per_address=per_address)
     tasks = [asyncio.create_task(ask(door, scope)) for scope in sockets]
     await asyncio.sleep(0)
     return door, tasks
@@ -126,115 +126,35 @@ def test_metrics_are_closed_unless_asked_for(monkeypatch, asked, status):
         assert asyncio.run(ask(Gate(App(), 3, 2), page(path)))[0]["status"] == status
 
 
-# ---- capacity ----
+# ---- limits ----
 
 
-def test_the_bound_follows_the_descriptors_and_what_was_asked_for(monkeypatch):
+def test_the_limits_are_what_the_environment_says(monkeypatch):
     monkeypatch.delenv("COMMOD_MAX_SESSIONS", raising=False)
-    assert capacity.most_sessions(20_000) == capacity.SESSIONS
-    assert capacity.most_sessions(256) == 78
-    assert capacity.most_sessions(50) == 1
+    assert gate.most_sessions() == gate.SESSIONS
     monkeypatch.setenv("COMMOD_MAX_SESSIONS", "40")
-    assert capacity.most_sessions(20_000) == 40
+    assert gate.most_sessions() == 40
     monkeypatch.setenv("COMMOD_MAX_SESSIONS_PER_ADDRESS", "5")
-    assert capacity.most_sessions_of_an_address() == 5
-    assert capacity.SESSIONS_OF_AN_ADDRESS >= 2 * 60  # a class behind one router that reloads before its tabs are gone
+    assert gate.most_sessions_per_address() == 5
+    assert gate.SESSIONS_PER_ADDRESS >= 2 * 60  # a class behind one router that reloads before its tabs are gone
 
 
 @pytest.mark.parametrize("text", ["0", "-1", "many", "1.5", "²"])
-def test_a_bound_that_is_no_number_is_told(monkeypatch, text):
+def test_a_limit_that_is_no_number_ends_the_start(monkeypatch, text):
     monkeypatch.setenv("COMMOD_MAX_SESSIONS", text)
     with pytest.raises(SystemExit, match="COMMOD_MAX_SESSIONS must be a whole number above 0"):
-        capacity.most_sessions(1_024)
+        gate.most_sessions()
 
 
-# ---- slowness ----
+def test_a_system_without_descriptor_limits_starts_all_the_same(monkeypatch):
+    monkeypatch.setitem(sys.modules, "resource", None)  # as on Windows
+    gate.raise_descriptor_limit()
 
 
-@pytest.fixture
-def short(monkeypatch):
-    monkeypatch.setattr(slow_requests, "BODY_SECONDS", 0.05)
-    monkeypatch.setattr(slow_requests, "BODY_BYTES_PER_SECOND", 1_000)
-    monkeypatch.setattr(slow_requests, "FIRST_MESSAGE_SECONDS", 0.05)
-
-
-async def read_all(scope, receive, send):
-    """An app that reads a body, as Streamlit's upload does."""
-    more = True
-    while more:
-        message = await receive()
-        if message["type"] == "http.disconnect":
-            raise ConnectionError("the client is gone")
-        more = message["more_body"]
-    await send({"type": "http.response.start", "status": 204, "headers": []})
-
-
-def chunk(size, more=True):
-    return {"type": "http.request", "body": bytes(size), "more_body": more}
-
-
-def test_half_a_body_is_dropped(short):
-    sent = asyncio.run(ask(SlowRequests(read_all), page(method="PUT"), [chunk(10)]))
-    assert sent[0]["status"] == 408
-    assert (b"connection", b"close") in sent[0]["headers"]
-    assert b"too slowly" in sent[1]["body"]
-
-
-def test_a_body_that_comes_may_take_longer_the_more_of_it_there_is(short):
-    async def act():
-        chunks, sent = [chunk(100), chunk(100), chunk(100), chunk(0, more=False)], []
-
-        async def receive():
-            await asyncio.sleep(0.06)  # 0.24 s in all, at 1,000 bytes a second and 0.05 s beyond
-            return chunks.pop(0)
-
-        async def send(message):
-            sent.append(message["status"])
-
-        receive_first = [chunk(100)]
-
-        async def begun():
-            return receive_first.pop() if receive_first else await receive()
-
-        await SlowRequests(read_all)(page(method="PUT"), begun, send)
-        return sent
-
-    assert asyncio.run(act()) == [204]
-
-
-def test_50_megabytes_pass_at_16_kilobytes_a_second():
-    assert slow_requests.BODY_BYTES_PER_SECOND <= 16_000
-
-
-def test_waiting_for_a_client_to_go_has_no_bound(short):
-    async def long_answer(scope, receive, send):
-        await receive()
-        with pytest.raises(TimeoutError):
-            await asyncio.wait_for(receive(), 0.2)
-        await send({"type": "http.response.start", "status": 200, "headers": []})
-
-    assert asyncio.run(ask(SlowRequests(long_answer), page(), [chunk(0, more=False)]))[0]["status"] == 200
-
-
-def test_a_fault_that_is_not_slowness_is_not_hidden(short):
-    async def fails(scope, receive, send):
-        raise ZeroDivisionError
-
-    with pytest.raises(ZeroDivisionError):
-        asyncio.run(ask(SlowRequests(fails), page()))
-
-
-def test_a_websocket_that_never_says_anything_is_closed_and_one_that_has_may_be_silent(short):
-    async def listens(scope, receive, send):
-        assert (await receive())["type"] == "websocket.connect"
-        first = await receive()
-        if first["type"] == "websocket.receive":
-            with pytest.raises(TimeoutError):
-                await asyncio.wait_for(receive(), 0.2)
-        await send(first)
-
-    begin = {"type": "websocket.connect"}
-    silent = asyncio.run(ask(SlowRequests(listens), socket(), [begin]))
-    assert [message["type"] for message in silent] == ["websocket.close", "websocket.disconnect"]
-    spoke = {"type": "websocket.receive", "bytes": b"x"}
-    assert asyncio.run(ask(SlowRequests(listens), socket(), [begin, spoke])) == [spoke]
+def test_the_server_takes_as_many_descriptors_as_it_may(monkeypatch):
+    resource = pytest.importorskip("resource")
+    taken = []
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (256, 4_096))
+    monkeypatch.setattr(resource, "setrlimit", lambda _, limits: taken.append(limits))
+    gate.raise_descriptor_limit()
+    assert taken == [(4_096, 4_096)]

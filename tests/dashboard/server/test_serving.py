@@ -1,25 +1,88 @@
-"""What stands between the browser and Streamlit: messages at once, and parts of pages one after the other."""
+"""Start-up: what Streamlit is told, what keeps running, and parts of pages that are drawn one after the other."""
 
 import asyncio
-import socket
+import json
 import threading
 
+import pytest
+from starlette.applications import Starlette
+from starlette.datastructures import Headers
+from starlette.responses import JSONResponse
+from starlette.routing import Route
+from streamlit import runtime
+from streamlit.runtime.pages_manager import PagesManager
+
+from commod.dashboard.server import startup
+from commod.dashboard.server.browser import COOKIE, browser_of
+from commod.dashboard.server.headers import headers
 from commod.dashboard.server.paint_order import deferred_paint
-from commod.dashboard.server.sockets import send_at_once
+from tests.browsing import ROOT
 
 
-def test_small_messages_are_not_held_back():
-    """As Streamlit makes its socket: not for TCP by name, so that asyncio leaves it as it is."""
-    with socket.socket(socket.AF_INET) as listening:
-        listening.bind(("127.0.0.1", 0))
-        listening.listen()
+@pytest.fixture
+def no_runtime():
+    yield
+    runtime.Runtime._instance = None
 
-        async def accepted():
-            async with send_at_once(None):
-                with socket.create_connection(listening.getsockname()), listening.accept()[0] as connection:
-                    return connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
 
-        assert asyncio.run(accepted())
+def test_our_own_route_knows_the_browser_and_has_the_security_headers(no_runtime):
+    async def model(request):
+        return JSONResponse([browser_of(request.scope), dict(request.query_params)])
+
+    app = Starlette(**startup.server_options(str(ROOT / "app.py"), load="", routes=[Route("/model", model)]))
+
+    def ask(*cookies):
+        sent = []
+
+        async def send(message):
+            sent.append(message)
+
+        given = [(b"cookie", f"{COOKIE}={secret}".encode()) for secret in cookies]
+        scope = {
+            "type": "http",
+            "scheme": "http",
+            "method": "GET",
+            "path": "/model",
+            "query_string": b"k=5",
+            "headers": given,
+        }
+        asyncio.run(app(scope, None, send))
+        return Headers(raw=sent[0]["headers"]), json.loads(sent[1]["body"])
+
+    said, (browser, query) = ask("x" * 43)
+    assert len(browser) == 64
+    assert query == {"k": "5"}
+    assert headers().items() <= {name: said.get(name) for name in headers()}.items()
+    assert ask()[1][0] is None
+
+
+def test_the_folder_pages_is_not_the_menu(no_runtime, monkeypatch):
+    """On a new server, the first visitor of a page's address would see Streamlit's own menu."""
+    monkeypatch.setattr(PagesManager, "uses_pages_directory", None)
+    startup.server_options(str(ROOT / "app.py"), load="")
+    assert PagesManager.uses_pages_directory is False
+
+
+def test_rooms_are_swept_again_after_an_error(monkeypatch, caplog):
+    swept = []
+
+    def sweep():
+        swept.append(1)
+        if len(swept) == 1:
+            raise OSError("the disk is gone")
+
+    monkeypatch.setattr(startup, "sweep", sweep)
+    monkeypatch.setattr(startup, "SWEEP_SECONDS", 0.001)
+
+    async def act():
+        sweeping = asyncio.create_task(startup._sweep_rooms())
+        async with asyncio.timeout(20):
+            while len(swept) < 3:
+                await asyncio.sleep(0.001)
+        sweeping.cancel()
+
+    asyncio.run(act())
+    assert "the disk is gone" in caplog.text
 
 
 def test_the_rest_of_two_pages_is_drawn_one_after_the_other():

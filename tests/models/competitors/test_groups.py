@@ -78,7 +78,9 @@ def given_joint(name, groups):
 def test_four_groups_are_treated_more_alike(name, fairness):
     X, y, s, f = several()
     stronger = {
-        "adv_debias": {"alpha": 3.0},
+        "adv_debias": {"alpha": 3.0, "epochs": 5},
+        "frappe": {"max_iter": 60},
+        "frappe_mlp": {"max_iter": 40},
         "bayes": {"lambda_fair": 0.6},
         "oracle": {"lambda_fair": 0.3},
     }

@@ -14,21 +14,19 @@ from commod.dashboard.pages.explore import target, tour
 from commod.dashboard.pages.explore.ahead import begin_ahead
 from commod.dashboard.pages.explore.cost import begin_cost
 from commod.dashboard.pages.explore.groups import draw_groups
-from commod.dashboard.pages.explore.pareto import begin_sweep, draw_pareto, known_sweep
+from commod.dashboard.pages.explore.pareto import begin_sweep, draw_pareto, known_line, known_sweep
 from commod.dashboard.pages.explore.share import share
 from commod.dashboard.pages.explore.trouble import begin_trouble
 from commod.dashboard.server.paint_order import deferred_paint, first_paint
 from commod.dashboard.state import session
 from commod.dashboard.state.settings import Settings
-from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.views import controls, frame, room
 from commod.dashboard.views.below import is_near
 from commod.dashboard.views.changes import draw_changes
 from commod.dashboard.views.checks import begin_checks
 from commod.dashboard.views.concepts import draw_concepts
 from commod.dashboard.views.dots import draw_dots, draw_story
-from commod.dashboard.views.glance import FEW, known_line
-from commod.dashboard.views.model import explain, train
+from commod.dashboard.views.model import train
 from commod.dashboard.views.shap import begin_shap
 from commod.dashboard.views.tiles import draw_figures
 from commod.dashboard.views.tree import draw_tree
@@ -39,7 +37,7 @@ IN_SIGHT = ("lambda_fair",)
 
 
 def show() -> None:
-    """The page: dots and the new point first, and the rest behind them, since it takes the browser a while."""
+    """The page. While a slider moves, its first picture comes from ``GET /model``; this draws all the rest."""
     with first_paint():
         frame.page("app.py")
         top = st.container(horizontal=True, vertical_alignment="center", gap="small")
@@ -48,38 +46,25 @@ def show() -> None:
         target.arrive()
         settings = session.current()
     with submit(tasks.fit(settings)) as training:
-        quick = training.has(0) and not training.failed
-        if not quick:
+        with first_paint():
             _draw_top(top, left)
             controls.sidebar(elsewhere=IN_SIGHT)
         with head:
             controls.notices()
             result = train(settings, training)
-        if result is None:
-            st.stop()
-        with first_paint(), right:
-            line, sweep = known_line(result.settings), known_sweep(settings)
+    if result is None:
+        st.stop()
+    with first_paint():
+        line, sweep = known_line(result.settings), known_sweep(settings)
+        with head:
+            draw_story(result)
+        with right:
             draw_table = draw_pareto(result, line, sweep)
-        with first_paint():
-            if quick:
-                _draw_top(top, left)
-            with left:
-                # Many groups fill a screen: the verdict then stands above them.
-                above, below = st.container(), st.container()
-                dots, told = (above, below) if len(result.task.groups) <= FEW else (below, above)
-            with head:
-                draw_story(result)
-            with dots:
-                tour.hint("dots")
-                draw_table_of_dots = draw_dots(result, line, sweep)
-        explain(training)
-    if quick:
-        with deferred_paint():
-            controls.sidebar(elsewhere=IN_SIGHT)
-    with deferred_paint(), told:
+        with left:
+            tour.hint("dots")
+            draw_table_of_dots = draw_dots(result, line, sweep)
+    with deferred_paint(), left:
         tour.hint("verdict")
-        movable = session.access().allows("lambda_fair")
-        st.markdown(escape_markdown(result.verdict_in(session.language(), movable=movable)))
         limited, trouble = st.empty(), st.empty()
         draw_table_of_dots()
     with deferred_paint():
@@ -96,7 +81,7 @@ def show() -> None:
 
 
 def _draw_top(top: Any, left: Any) -> None:
-    """What hardly ever changes, and so comes before the new point only if that has to be waited for."""
+    """The title, and the slider that is not in the sidebar."""
     with top:
         st.title(say("explore.title"), width="content")
         tour.invite()

@@ -17,7 +17,7 @@ from commod.dashboard.jobs.fitted import FitResult
 from commod.dashboard.jobs.service import get, submit
 from commod.dashboard.jobs.wait import Pending
 from commod.dashboard.state import session
-from commod.dashboard.state.settings import Settings, in_words
+from commod.dashboard.state.settings import GRIDS, Settings, in_words
 from commod.dashboard.text.language import FIRST
 from commod.dashboard.views.chart import draw
 from commod.dashboard.views.methods import on_explore
@@ -107,6 +107,7 @@ def draw_pareto(result: FitResult, line: list[FitResult], sweep: Sweep | None) -
         "View of the trade-off",
         list(views),
         format_func=lambda name: say_declared(views[name]),
+        default=session.widget_value("view"),
         key=session.widget_key("view"),
         on_change=session.change,
         args=("view",),
@@ -145,6 +146,13 @@ def draw_pareto(result: FitResult, line: list[FitResult], sweep: Sweep | None) -
         fold(points, result.path, place=table, above=lambda: _choose(known, result.settings, sweep))
 
     return draw_table
+
+
+def known_line(settings: Settings) -> list[FitResult]:
+    """The models at every λ_fair beside a setting that have been trained so far."""
+    line = (tasks.fit(replace(settings, lambda_fair=value)) for value in GRIDS["lambda_fair"])
+    found = (get(task, 0, used=False) for task in line)
+    return [result for result in found if result is not None]
 
 
 def known_sweep(settings: Settings) -> Sweep | None:

@@ -1,0 +1,183 @@
+"""``GET /model``: the first picture of a model, for a browser that follows a slider (docs/picture.md).
+
+It takes the parameters of a share link. It uses the queue and the cache of the pages, so that equal settings are
+trained once for everyone. An answer that is not ready yet says so, with its place in the queue, and the browser asks
+again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from hashlib import sha256
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from commod import __version__
+from commod.dashboard.jobs import service, tasks
+from commod.dashboard.jobs.queue import Ticket
+from commod.dashboard.server.browser import browser_of
+from commod.dashboard.server.picture import SCHEMA, picture_of
+from commod.dashboard.state.link import settings_of_link
+from commod.dashboard.state.own_data import session_with
+from commod.dashboard.state.settings import OWN_PREFIX
+from commod.dashboard.streamlit_internals import sessions_of
+from commod.dashboard.text.language import FIRST, LANGUAGES
+
+# Seconds until an answer that is not ready says so, and until a place in the queue is given up unless the browser asks
+# again. A browser that closes the connection gives its place up at once.
+LONGEST_WAIT, GRACE = 1.0, 1.0
+# Requests that a browser may make at once, and per second in the long run: a hand on a slider makes some 30 a second.
+BURST, RATE = 120.0, 40.0
+# Browsers that are remembered; those not heard of for longest go first.
+MOST_BROWSERS = 2_000
+_NOT_STORED = {"Cache-Control": "no-store"}
+_log = logging.getLogger(__name__)
+
+
+@dataclass
+class _Visitor:
+    """A browser: how many requests it may make, and its place in the queue, kept until it asks again."""
+
+    tokens: float = BURST
+    seen: float = field(default_factory=time.monotonic)
+    ticket: Ticket | None = None
+    giving_up: asyncio.TimerHandle | None = None
+
+    def may_ask(self) -> bool:
+        """Take a token from the bucket, if there is one."""
+        now = time.monotonic()
+        self.tokens, self.seen = min(BURST, self.tokens + RATE * (now - self.seen)), now
+        if self.tokens < 1:
+            return False
+        self.tokens -= 1
+        return True
+
+    def hold(self, ticket: Ticket) -> None:
+        """Keep a place for a while; the one kept before is given up."""
+        self.let_go()
+        self.ticket = ticket
+        self.giving_up = asyncio.get_running_loop().call_later(GRACE, self.let_go)
+
+    def let_go(self) -> None:
+        if self.giving_up is not None:
+            self.giving_up.cancel()
+        if self.ticket is not None:
+            self.ticket.leave()
+        self.ticket = self.giving_up = None
+
+
+_visitors: dict[str, _Visitor] = {}
+
+
+def _visitor(name: str) -> _Visitor:
+    found = _visitors.pop(name, None) or _Visitor()
+    _visitors[name] = found
+    if len(_visitors) > MOST_BROWSERS:
+        _visitors.pop(next(iter(_visitors))).let_go()
+    return found
+
+
+async def answer(request: Request) -> Response:
+    """The picture (200), its place in the queue (202), or why there is none (4xx, 5xx)."""
+    browser = browser_of(request.scope)
+    visitor = _visitor(browser or (request.client.host if request.client else ""))
+    if not visitor.may_ask():
+        return _refused(429, "Too many requests. Wait a second.", {"Retry-After": "1"})
+    try:
+        return await _answer(request, browser, visitor)
+    except ValueError as error:
+        return _refused(400, str(error))
+    except Exception:
+        _log.exception("A picture could not be made.")
+        return _refused(500, "Training failed because of an error in the app. Choose another setting.")
+
+
+async def _answer(request: Request, browser: str | None, visitor: _Visitor) -> Response:
+    parameters = dict(request.query_params)
+    language = parameters.get("lang", FIRST)
+    if language not in LANGUAGES:
+        raise ValueError(f"The language has to be one of {', '.join(LANGUAGES)}.")
+    settings = settings_of_link(parameters, _owned(parameters.get("data", ""), browser))
+    stage = 1 if parameters.get("wait") == "complete" else 0
+    ticket = service.submit(tasks.fit(settings))
+    visitor.let_go()
+    try:
+        if not await _is_done(ticket, stage, request):
+            return Response(status_code=499)  # nobody listens any more
+    except BaseException:
+        ticket.leave()
+        raise
+    visitor.hold(ticket)
+    if not ticket.has(0):
+        return _document(202, {"schema": SCHEMA, "status": "queued", "position": ticket.before}, _NOT_STORED)
+    complete = ticket.has(1) and not ticket.failed
+    picture = picture_of(ticket.result(0), language, complete=complete, movable=parameters.get("movable") != "0")
+    if not complete or settings.data.startswith(OWN_PREFIX):
+        return _document(200, picture, _NOT_STORED)
+    return _cacheable(request, picture)
+
+
+def _owned(data: str, browser: str | None) -> str | None:
+    """`data`, if they were uploaded by a session that this browser has open."""
+    return data if data.startswith(OWN_PREFIX) and session_with(data) in sessions_of(browser) else None
+
+
+async def _is_done(ticket: Ticket, stage: int, request: Request) -> bool:
+    """Wait until a stage is done, `LONGEST_WAIT` at most; false if the browser has closed the connection."""
+    if ticket.has(stage):
+        return True
+    loop, changed = asyncio.get_running_loop(), asyncio.Event()
+
+    def heard() -> None:
+        loop.call_soon_threadsafe(changed.set)
+
+    ticket.listen(heard)
+    gone = asyncio.create_task(_disconnected(request))
+    until = loop.time() + LONGEST_WAIT
+    try:
+        while not ticket.has(stage) and (left := until - loop.time()) > 0:
+            changed.clear()
+            news = asyncio.create_task(changed.wait())
+            await asyncio.wait({news, gone}, timeout=left, return_when=asyncio.FIRST_COMPLETED)
+            news.cancel()
+            if gone.done():
+                ticket.leave()
+                return False
+    finally:
+        gone.cancel()
+    return True
+
+
+async def _disconnected(request: Request) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
+
+
+def _cacheable(request: Request, picture: Mapping[str, Any]) -> Response:
+    """A complete picture never changes: a browser that has it already is told so."""
+    body = _written(picture)
+    tag = f'"{sha256(__version__.encode() + body).hexdigest()[:32]}"'
+    headers = {"ETag": tag, "Cache-Control": "private, no-cache"}
+    if request.headers.get("if-none-match") == tag:
+        return Response(status_code=304, headers=headers)
+    return Response(body, headers=headers, media_type="application/json")
+
+
+def _refused(status: int, reason: str, headers: Mapping[str, str] | None = None) -> Response:
+    document = {"schema": SCHEMA, "status": "refused", "reason": reason}
+    return _document(status, document, {**_NOT_STORED, **(headers or {})})
+
+
+def _document(status: int, document: Mapping[str, Any], headers: Mapping[str, str]) -> Response:
+    return Response(_written(document), status, headers=dict(headers), media_type="application/json")
+
+
+def _written(document: Mapping[str, Any]) -> bytes:
+    return json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()

@@ -1,0 +1,192 @@
+"""The first picture of a model as a JSON document: figures, dots per group, the Pareto point, and their words.
+
+The page sends it with the script, ``GET /model`` while a slider moves; docs/picture.md describes every field.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypedDict
+
+from commod.dashboard.jobs.fitted import FitResult
+from commod.dashboard.state.link import to_link
+from commod.dashboard.state.settings import in_words
+from commod.dashboard.text.language import declared, phrase
+from commod.dashboard.text.stories import label_of
+from commod.explain.hundred import count_hundred
+from commod.metrics.figures import CRITERIA, FIGURES
+
+# Increase it when a field changes its meaning or goes.
+SCHEMA = 1
+# With more groups the dots are smaller and their labels shorter.
+FEW_GROUPS = 3
+_INTERVALS = ("g_low", "g_high", "difference_low", "difference_high")
+
+
+class Figure(TypedDict):
+    """A key figure of f and g on test people, with 95 % intervals once they are computed."""
+
+    name: str
+    f: float | None
+    g: float | None
+    difference: float | None
+    g_low: float | None
+    g_high: float | None
+    difference_low: float | None
+    difference_high: float | None
+
+
+class Group(TypedDict):
+    """A group of test people: rates of positive decisions and of changes, and the same in people of 100."""
+
+    code: int
+    name: str
+    count: int
+    before: float
+    now: float
+    raised: float
+    lowered: float
+    of_100: dict[str, int]
+
+
+class Words(TypedDict):
+    """What the picture says, in one language."""
+
+    setting: str
+    figures: list[str]
+    intervals: list[str]
+    groups: list[str]
+    verdict: str
+
+
+class Picture(TypedDict):
+    """The document."""
+
+    schema: int
+    status: str
+    complete: bool
+    settings: dict[str, str]
+    figures: list[Figure]
+    groups: list[Group]
+    point: dict[str, float | None]
+    changes: dict[str, int]
+    text: Words
+
+
+def picture_of(result: FitResult, language: str, *, complete: bool, movable: bool = True) -> Picture:
+    """The picture of a model; without intervals and verdict until it is `complete`.
+
+    `movable` says whether the reader can move λ_fair.
+    """
+    found: Picture = result.keep(
+        f"picture_{language}_{complete}_{movable}", lambda: _picture(result, language, complete, movable)
+    )
+    return found
+
+
+def names_of(fairness: str, language: str) -> list[str]:
+    """Names of the figures in `Words.figures`."""
+    titles = [declared(language, FIGURES[name].short_title) for name in _shown(fairness)]
+    return [*titles, phrase(language, "picture.right")]
+
+
+def group_order(rows: dict[int, dict[str, Any]]) -> list[int]:
+    """Two groups in their order, more by f's rate of positive decisions, which stays while a slider moves."""
+    return sorted(rows, key=lambda code: -rows[code]["before"]) if len(rows) > 2 else list(rows)
+
+
+def _picture(result: FitResult, language: str, complete: bool, movable: bool) -> Picture:
+    scene, task, decisions = result.scene, result.task, result.decisions
+    figures = _figures(result, complete)
+    rows = count_hundred(task, scene.test, scene.decisions_test, decisions)
+    order = group_order(rows)
+    changed = decisions != scene.decisions_test
+    changes = {
+        "count": int(changed.sum()),
+        "of": len(decisions),
+        "right": int((changed & (decisions == scene.test.y.to_numpy())).sum()),
+    }
+    groups = [
+        Group(
+            code=code,
+            name=task.groups[code],
+            count=rows[code]["count"],
+            before=rows[code]["before"],
+            now=rows[code]["now"],
+            raised=rows[code]["raised"],
+            lowered=rows[code]["lowered"],
+            of_100={name: rows[code][f"of_100_{name}"] for name in ("before", "now", "raised", "lowered")},
+        )
+        for code in order
+    ]
+    by_name = {figure["name"]: figure for figure in figures}
+    shown = {name: by_name[name] for name in _shown(result.settings.fairness)}
+    lines = 3 if len(rows) <= FEW_GROUPS else 2
+    right = (
+        phrase(language, "picture.of", right=changes["right"], changed=changes["count"]) if changes["count"] else "–"
+    )
+    return Picture(
+        schema=SCHEMA,
+        status="ready",
+        complete=complete,
+        settings=to_link(result.settings),
+        figures=figures,
+        groups=groups,
+        point={
+            axis: figure["g"]
+            for axis, figure in zip(("fairness", "accuracy", "change_rate"), shown.values(), strict=True)
+        },
+        changes=changes,
+        text=Words(
+            setting=in_words(result.settings),
+            figures=[*(_value(name, figure["g"]) for name, figure in shown.items()), right],
+            intervals=[_interval(name, figure) for name, figure in shown.items()] if complete else [],
+            groups=[label_of(language, task.spec, code, rows[code], lines=lines) for code in order],
+            verdict=result.verdict_in(language, movable=movable) if complete else "",
+        ),
+    )
+
+
+def _shown(fairness: str) -> tuple[str, str, str]:
+    """The figures above the dots: those of the three axes of the trade-off."""
+    return CRITERIA[fairness].figure_name, "accuracy", "change_rate"
+
+
+def _figures(result: FitResult, complete: bool) -> list[Figure]:
+    names = [figure.name for figure in CRITERIA[result.settings.fairness].key_figures]
+    if complete:
+        rows = result.figures.to_dict("index")
+        values = {name: rows[name] for name in names if name in rows}
+    else:
+        f, g = (result.path.iloc[place].to_dict() for place in (0, -1))
+        values = {
+            name: {"f": f[name], "g": g[name], "difference": g[name] - f[name]} | dict.fromkeys(_INTERVALS)
+            for name in names
+            if name in g
+        }
+    return [
+        Figure(
+            name=name,
+            f=_number(row["f"]),
+            g=_number(row["g"]),
+            difference=_number(row["difference"]),
+            g_low=_number(row["g_low"]),
+            g_high=_number(row["g_high"]),
+            difference_low=_number(row["difference_low"]),
+            difference_high=_number(row["difference_high"]),
+        )
+        for name, row in values.items()
+    ]
+
+
+def _number(value: float | None) -> float | None:
+    """JSON has no NaN."""
+    return None if value is None or value != value else float(value)
+
+
+def _value(name: str, value: float | None) -> str:
+    return "–" if value is None else FIGURES[name].show(value)
+
+
+def _interval(name: str, figure: Figure) -> str:
+    low, high = figure["g_low"], figure["g_high"]
+    return "" if low is None or high is None else FIGURES[name].show_interval(low, high)

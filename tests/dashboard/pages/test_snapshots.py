@@ -1,0 +1,62 @@
+"""What every page says, per data set and language, and the figures that it opens with: as in tests/snapshots."""
+
+import json
+
+import pytest
+
+from commod.dashboard.jobs.tasks import fit_result
+from commod.dashboard.state.settings import defaults
+from commod.datasets import TASKS
+from tests.dashboard.driving import fine, run
+from tests.snapshots import FOLDER, NUMBERS, cases, difference, file_of, query_of, script_of, text_of
+from tests.waiting import wait_until
+
+FIRST_DATA = next(iter(TASKS))
+CASES = [*cases()]
+SLOW = ("compare", "decide", "limits")  # on all data sets but the first
+
+
+def marked(case):
+    name, data, language = case
+    is_slow = name in SLOW and data != FIRST_DATA
+    mark = pytest.mark.slow if is_slow else pytest.mark.quick if data == FIRST_DATA else ()
+    return pytest.param(*case, marks=mark, id=f"{name}-{data}-{language}")
+
+
+@pytest.mark.parametrize(("name", "data", "language"), [marked(case) for case in CASES])
+def test_a_page_says_what_its_snapshot_says(name, data, language, updates_snapshots):
+    app = fine(run(script_of(name), **query_of(name, data, language)))
+    wait_until(lambda: all_filled(app) or all_filled(app.run()), pause=0.1)
+    file, found = file_of(name, data, language), text_of(app)
+    if updates_snapshots:
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(found, encoding="utf-8")
+    assert not (lines := difference(file, found)), f"python -m tests.snapshots accepts this:\n{lines}"
+
+
+def all_filled(app):
+    """A table of checks has its cells filled one by one."""
+    return "| …" not in text_of(app)
+
+
+def test_no_file_is_left_of_a_page_that_is_gone():
+    assert {*FOLDER.rglob("*.txt")} == {file_of(*case) for case in CASES}
+
+
+def test_figures_of_the_models_that_the_app_opens_with(updates_snapshots):
+    found = {data: figures(data) for data in TASKS}
+    if updates_snapshots:
+        NUMBERS.write_text(json.dumps(found, indent=1) + "\n")
+    expected = json.loads(NUMBERS.read_text())
+    assert found.keys() == expected.keys()
+    for data in found:
+        assert found[data] == pytest.approx(expected[data], rel=1e-6), data
+
+
+def figures(data):
+    """Figures of f and g on test, and the size of the update, to eight digits."""
+    result = fit_result(defaults(data).model())
+    table = result.figures
+    found = {f"{name}.{model}": table.loc[name, model] for name in table.index for model in ("f", "g")}
+    found["mean_ratio"], found["changed"] = result.ratio_test.mean(), result.changed_test.sum()
+    return {name: round(float(value), 8) for name, value in found.items() if value == value}
