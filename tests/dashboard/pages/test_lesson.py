@@ -9,7 +9,6 @@ from threading import Event
 import pytest
 
 from commod.dashboard.jobs import service
-from commod.dashboard.jobs.queue import tell
 from commod.dashboard.jobs.tasks import fit_result, shap
 from commod.dashboard.pages.lesson import notes, page
 from commod.dashboard.pages.lesson.notes import notes_html, rival_of
@@ -406,7 +405,7 @@ def test_the_notes_say_their_step_and_can_be_stopped(monkeypatch):
     ended = Event()
 
     def written(taught, report):
-        tell(report, 2)
+        report.tell(2)
         try:
             while True:
                 report(0.25)
