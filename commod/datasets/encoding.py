@@ -86,11 +86,12 @@ class TabularEncoder(TransformerMixin, BaseEstimator):
         weight = None if sample_weight is None else np.asarray(sample_weight, dtype=float)
         self.levels_: dict[Any, list[Any]] = {}
         self.medians_: dict[Any, float] = {}
-        self.gaps_ = {column for column, values in frame.items() if values.hasnans}
-        self.dates_ = {column for column, values in frame.items() if _holds_dates(values)}
+        columns = [*frame.items()]
+        self.gaps_ = {column for column, values in columns if values.hasnans}
+        self.dates_ = {column for column, values in columns if _holds_dates(values)}
         self.joined_: set[Any] = set()
         self.origin_: list[tuple[Any, Any]] = []
-        for column, values in frame.items():
+        for column, values in columns:
             if column in self.dates_ or _is_number(values):
                 self.origin_.append((column, None))
                 median = _median(self._numbers(values), weight)

@@ -135,13 +135,14 @@ class Scene:
     def learning_from(self, rows: np.ndarray) -> Scene:
         """The scene with these of its training rows in place of all; its test rows stay."""
         train = self.train.take(rows)
-        encoder = TabularEncoder().fit(self.task.features(train.X), sample_weight=train.weight)
+        encoder = TabularEncoder()
+        encoded = encoder.fit_transform(self.task.features(train.X), sample_weight=train.weight)
         return replace(
             self,
             train=train,
             encoder=encoder,
             scores_train=self.scores_train[rows],
-            encoded_train=encoder.transform(self.task.features(train.X)),
+            encoded_train=encoded,
             encoded_test=encoder.transform(self.task.features(self.test.X)),
         )
 

@@ -252,15 +252,20 @@ class Trained:
 
         A method that decides by group leaves those to f whose group is not known.
         """
-        method, X = METHODS[self.cell.method], rows.X
+        method, X, scene = METHODS[self.cell.method], rows.X, self.scene
+        if self.cell.method == "commod":  # which encodes rows as the scene has done
+            if rows is scene.test:
+                return self.model.rescaler_.score(scene.encoded_test, scene.logit_test)
+            if rows is scene.train:
+                return self.model.rescaler_.score(scene.encoded_train, scene.logit_train)
         if not method.edits:  # a model of its own does not see f's scores
-            X = self.scene.task.features(X)
+            X = scene.task.features(X)
         if not method.needs_sensitive:
             return np.asarray(self.model.decision_function(X))
         known = (rows.sensitive >= 0).to_numpy()
         if known.all():
             return np.asarray(self.model.decision_function(X, sensitive_features=rows.sensitive))
-        margin = self.scene.margin_of_f(X)
+        margin = scene.margin_of_f(X)
         margin[known] = self.model.decision_function(X[known], sensitive_features=rows.sensitive[known])
         return margin
 

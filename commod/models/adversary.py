@@ -180,7 +180,7 @@ class ScoreAdversary:
                 gradient += b @ residual[rows]
             hessian += ridge
             gradient += self.ridge * phi
-            step = -np.linalg.solve(hessian, gradient)
+            step: Array = -np.linalg.solve(hessian, gradient).astype(np.float64, copy=False)
             slope = float(gradient @ step)
             is_last = -slope < self.tol  # convergence is quadratic: it leaves the loss within tol² of its minimum
             size = 1.0

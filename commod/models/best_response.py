@@ -308,7 +308,7 @@ def solve_linear(
 
             if stage is not slope:
                 point, state = ladder.widened(point), None
-            point = _better_than_f(stage, _newton(stage, point, rung, stage_tol, report, state=state), rung)
+            point = _better_than_f(stage, _newton(stage, point, rung, stage_tol, report, known=state), rung)
             if stage is slope:
                 point, state = _lowest(stage, point, rung, stage_tol, report, far=rung == first_far)
             if not point.stopped:
@@ -387,14 +387,17 @@ def _newton(
     report: Callable[[Terms], bool],
     *,
     beat: float | None = None,
-    state: ScoreState | None = None,
+    known: ScoreState | None = None,
 ) -> _Point:
-    """Proximal Newton with backtracking at one λ_fair; given up where it will not end below `beat`."""
+    """Proximal Newton with backtracking at one λ_fair; given up where it will not end below `beat`.
+
+    `known` are the score terms at the start.
+    """
     theta = start.theta
     steps: list[Terms] = []
     # Evaluated anew even if the last stage's steps had it: a path resumed from memory then goes on to the last digit
     # alike.
-    state = state or problem.objective.evaluate(problem.scores(theta), start.phis)
+    state = known or problem.objective.evaluate(problem.scores(theta), start.phis)
     terms = problem.terms(state, theta, lambda_fair)
 
     def here(n_iter: int, *, converged: bool = True, stopped: bool = False) -> _Point:

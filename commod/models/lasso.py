@@ -35,7 +35,7 @@ def lasso_step(gradient: Array, hessian: Array, start: Array, penalty: Array) ->
     free = penalty == 0
     x, sign = start.copy(), np.sign(start)
     base = gradient - hessian @ start  # the slope of the quadratic at x is base + Hx
-    held = penalty > 0
+    active = ((sign != 0) | free).nonzero()[0]
     optimal_for_signs = False
     together = len(x) > WIDE
     solve = _solve_positive if together else np.linalg.solve
@@ -54,7 +54,7 @@ def lasso_step(gradient: Array, hessian: Array, start: Array, penalty: Array) ->
         block = hessian[active][:, active]
         base_, penalty_, before, sign_ = base[active], penalty[active], x[active], sign[active]
         target = solve(block, -base_ - penalty_ * sign_)
-        after, optimal_for_signs = _best_before_target(block, base_, penalty_, before, target, sign_ * held[active])
+        after, optimal_for_signs = _best_before_target(block, base_, penalty_, before, target, sign_ * (penalty_ > 0))
         x[active] = after
         if together and np.array_equal(after, before):
             together, optimal_for_signs = False, True  # signs that contradict each other: one at a time from here

@@ -30,7 +30,7 @@ from commod.dashboard.jobs.scheduling import (
     Kind,
 )
 from commod.datasets import is_shipped, load_task
-from commod.experiments import Scene, prepare
+from commod.experiments import prepare
 from commod.experiments.scene import SceneKey, keep_trained, parts_of
 from commod.models.threshold import ONE_HALF
 
@@ -386,10 +386,6 @@ class ProcessPool:
             keep_trained(key, self.call(worker.trained_parts, key, task, report=report, heavy=heavy))
         else:
             prepare(*key)
-
-    def scene(self, key: SceneKey, report: Report, *, heavy: bool = False) -> Scene:
-        """A split with its f, which `train` has trained."""
-        return prepare(*key)
 
     def call(self, function: Callable[..., Any], *arguments: Any, report: Report, heavy: bool = False) -> Any:
         """``function(*arguments)`` in a process to itself, where there are processes."""

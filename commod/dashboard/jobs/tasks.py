@@ -84,11 +84,6 @@ def is_prepared(key: SceneKey) -> bool:
     return is_shipped(key.data) or has_trained(key)
 
 
-def scene(settings: Settings) -> Task:
-    """A split with its f."""
-    return Task("scene", settings.scene(), (), (Step("scene", (settings.scene(),), Priority.TRAIN),))
-
-
 def look(draft: str, some: pd.DataFrame, of_each: pd.DataFrame, choice: Choice, rows: int) -> Task:
     """What should be known of a table before it is used; `draft` is a name that no other has."""
     return _apart("look", draft, (repr(choice), len(some)), look_at, some, of_each, choice, rows)

@@ -13,7 +13,11 @@ from commod.dashboard.jobs import service
 from commod.dashboard.jobs.computation import Task
 from commod.dashboard.jobs.queue import Ticket
 from commod.dashboard.jobs.scheduling import LOOK_AROUND, PATIENCE, POLL, SLOW_POLL, SOON, STEP
+from commod.dashboard.jobs.tasks import base
+from commod.dashboard.state.settings import Settings
 from commod.dashboard.streamlit_internals import stop_if_stale
+from commod.experiments import Scene, prepare
+from commod.experiments.scene import has_trained
 
 Name = TypeVar("Name")
 _here = local()
@@ -84,6 +88,13 @@ def result_of(task: Task, place: Any = None, what: str = "", *, stage: int = -1)
         return found
     with service.submit(task) as ticket:
         return wait(ticket, place, what, stage=stage)
+
+
+def scene_of(settings: Settings) -> Scene:
+    """A split with its f, which the queue trains if nobody has."""
+    if not has_trained(settings.scene()):
+        result_of(base(settings.scene()))
+    return prepare(*settings.scene())
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ import streamlit as st
 from commod.charts import plot_calibration, plot_overlap, plot_share_by_group, plot_who_changed
 from commod.charts.compare import with_labels
 from commod.dashboard.jobs import tasks
-from commod.dashboard.jobs.wait import result_of
+from commod.dashboard.jobs.wait import result_of, scene_of
 from commod.dashboard.pages.compare.sense import begin_table
 from commod.dashboard.state import session
 from commod.dashboard.state.settings import Settings, limits_in_words
@@ -57,7 +57,7 @@ def match(settings: Settings, sweeps: dict[str, Sweep], chosen: int | None) -> D
         return Drawn()
     _choose(settings, sweeps["commod"], chosen)
     found: Match = result_of(tasks.match(settings, sweeps, chosen))
-    scene: Scene = result_of(tasks.scene(settings))
+    scene = scene_of(settings)
     of_f = scene.figures(scene.decisions_test)[CRITERIA[settings.fairness].figure_name]
     told = match_in_words(found.table, settings.fairness, of_f)
     finish = begin_table(settings, scene, sweeps, found, told + _reference(settings, found, len(scene.test)))

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from commod.dashboard.jobs import tasks
-from commod.dashboard.jobs.wait import result_of
+from commod.dashboard.jobs.wait import scene_of
 from commod.dashboard.pages.compare import match as matching
 from commod.dashboard.pages.compare import sections as compare
 from commod.dashboard.state import session
@@ -46,7 +45,7 @@ def show() -> None:
 
     def paint(found: dict[str, Sweep], chosen: int | None = None, *, final: bool = False) -> compare.Compared:
         """Draw what there is."""
-        here = compare.Compared(settings, found, result_of(tasks.scene(settings)), source, chosen)
+        here = compare.Compared(settings, found, scene_of(settings), source, chosen)
         compare.tradeoff(here, chart, final=final)
         compare.segments(here, parts, final=final)
         return here
