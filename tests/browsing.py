@@ -30,12 +30,7 @@ CHROMIUM_FLAGS = [
 
 # A server that computes in processes, as users have it. They do not give way to the rest of the machine, which in a run
 # of all tests is never at rest, and precompute no paths, which would keep it from that for minutes.
-WITH_PROCESSES = {
-    "COMMOD_PROCESSES": "1",
-    "COMMOD_IDLE_CLASS": "0",
-    "COMMOD_PREFETCH": "line",
-    "COMMOD_TELL_ALL_RUNS": "1",
-}
+WITH_PROCESSES = {"COMMOD_PROCESSES": "1", "COMMOD_IDLE_CLASS": "0", "COMMOD_PREFETCH": "line"}
 
 
 def chromium_path():
@@ -73,12 +68,12 @@ def wait_until_healthy(address, server, log=None):
 def serve(script="app.py", environment=None, root=ROOT, log=None):
     """Start Streamlit on a free port of loopback; yields its address.
 
-    Unless the `environment` says otherwise, SHAP is not compiled and no path precomputed, and browsers are told of
-    short runs, too, so that `settled` and `rerun` hear of them. What it writes goes to the file `log`, if there is one.
+    Unless the `environment` says otherwise, SHAP is not compiled and no path precomputed. What the server writes
+    goes to the file `log`, if there is one.
     """
     command = [sys.executable, "-m", "streamlit", "run", str(root / script)]
     quick = {"OMP_NUM_THREADS": "1", "COMMOD_WARM_UP": "0", "COMMOD_PROCESSES": "0", "COMMOD_REFITS": "2"}
-    quick |= {"COMMOD_TELL_ALL_RUNS": "1", "COMMOD_PREFETCH": "line"}
+    quick["COMMOD_PREFETCH"] = "line"
     paths = os.pathsep.join([str((root / script).parent), str(root)])
     env = {**os.environ, "PYTHONPATH": paths, **quick, **(environment or {})}
     with running(command, root, env, log) as (address, _):

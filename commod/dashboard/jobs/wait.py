@@ -163,10 +163,16 @@ class _Bar:
 
 def in_line(what: str, ticket: Ticket) -> str:
     """What a page waits for, how many jobs run before it, and when it will be ready if that takes a while."""
-    what, seconds = ticket.note or what, ticket.seconds_left
+    what = ticket.note or what
     if before := ticket.before:
         return f"{what}: {before} before you"
+    ready = ready_in(ticket)
+    return f"{what}: {ready}" if ready else f"{what} …"
+
+
+def ready_in(ticket: Ticket) -> str:
+    """When a result will be there; empty if that is soon, or nobody knows yet."""
+    seconds = ticket.seconds_left
     if seconds is None or seconds < SOON:
-        return f"{what} …"
-    about = round(seconds) if seconds < 10 else 5 * round(seconds / 5)
-    return f"{what}: ready in about {about} s"
+        return ""
+    return f"ready in about {round(seconds) if seconds < 10 else 5 * round(seconds / 5)} s"

@@ -19,8 +19,8 @@ LIMITS = {"COMMOD_MAX_SESSIONS": 250, "COMMOD_MAX_SESSIONS_PER_ADDRESS": 150}
 # they start, so it is not higher.
 DESCRIPTORS = 65_536
 RETRY_SECONDS = 60
-# First parts of addresses that are not pages. Pages that are open keep asking for these.
-NOT_PAGES = {"_stcore", "static", "media", "component", "vendor", "model"}
+# Parts of addresses that are not pages. Pages that are open keep asking for these.
+NOT_PAGES = {"_stcore", "static", "media", "model", "component", "vendor"}
 # Share of the limit by which returning sessions may exceed it: nobody loses their place when the network fails briefly.
 RETURNING = 0.25
 

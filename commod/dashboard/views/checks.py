@@ -14,7 +14,7 @@ from commod.dashboard.jobs.computation import Task
 from commod.dashboard.jobs.fitted import FitResult
 from commod.dashboard.jobs.queue import Ticket
 from commod.dashboard.jobs.service import submit
-from commod.dashboard.jobs.wait import Pending
+from commod.dashboard.jobs.wait import Pending, ready_in
 from commod.dashboard.server.paint_order import deferred_paint
 from commod.dashboard.text.escape import escape_markdown
 from commod.experiments.refits import Refits
@@ -46,7 +46,8 @@ def begin_checks(result: FitResult) -> Callable[[], list[Pending]]:
     def waiting(name: str, task: Task, take: Callable[[Any], dict[str, Answer]]) -> Pending:
         def look(ticket: Ticket) -> None:
             # Only what this job has done: the place in the line changes with every move of everybody.
-            text = ticket.note or (f"{10 * int(10 * ticket.progress)} % computed" if ticket.progress else "…")
+            share = f"{10 * int(10 * ticket.progress)} % computed" if ticket.progress else "…"
+            text = ticket.note or ", ".join(filter(None, (share, ready_in(ticket))))
             if text != told[name]:
                 told[name] = text
                 if task.parts and ticket.parts:  # a first answer, which says by how many refits

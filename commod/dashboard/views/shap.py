@@ -14,7 +14,7 @@ from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.fitted import FitResult
 from commod.dashboard.jobs.queue import Ticket
 from commod.dashboard.jobs.service import submit
-from commod.dashboard.jobs.wait import Pending, draw_pending, in_line
+from commod.dashboard.jobs.wait import Pending, draw_pending, in_line, ready_in
 from commod.dashboard.server.paint_order import deferred_paint
 from commod.dashboard.text.glossary import tip
 from commod.dashboard.views.chart import draw
@@ -73,8 +73,9 @@ def begin_shap(result: FitResult) -> Pending | None:
 
     def look(ticket: Ticket) -> None:
         nonlocal told
-        if (ticket.before or ticket.note) and (text := in_line("SHAP", ticket)) != told:
-            place.progress(0.0, text=text)
+        waits = ticket.before or ticket.note or ready_in(ticket)
+        if waits and (text := in_line("SHAP", ticket)) != told:
+            place.progress(ticket.progress, text=text)
             told = text
 
     def paint(ticket: Ticket) -> None:

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 import types
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from multiprocessing import Pipe, Process
@@ -197,7 +197,7 @@ def test_a_process_that_is_killed_costs_nothing_and_is_replaced(mortal):
     killed = worker_of(mortal).pid
 
     def kill(_):
-        if worker_of(mortal).pid == killed:
+        with suppress(ProcessLookupError):
             os.kill(killed, signal.SIGKILL)
 
     settings = replace(SETTINGS, seed=1)
@@ -213,7 +213,7 @@ def test_a_process_that_is_stopped_in_mid_training_is_replaced_and_its_work_done
     def work(report):
         def hear(share):
             report(share)
-            if worker_of(mortal, kind).pid == stopped:
+            with suppress(ProcessLookupError):
                 os.kill(stopped, signal.SIGSTOP)
 
         return fitted(mortal, settings, report=Heard(hear), kind=kind)

@@ -74,7 +74,14 @@ def test_a_full_server_says_so_and_lets_people_in_when_others_leave():
         assert full(3) == "COMMOD Explorer is full: 3 people are using it. Try again in a minute."
         assert (await ask(door, page("/lesson", "203.0.113.9")))[0]["status"] == 503
         assert await ask(door, socket("203.0.113.9")) == [{"type": "websocket.close"}]
-        for path in ("/_stcore/health", "/static/index.js", "/media/x.png", "/favicon.png", "/_stcore/upload_file/a/b"):
+        for path in (
+            "/_stcore/health",
+            "/static/index.js",
+            "/media/x.png",
+            "/model",
+            "/favicon.png",
+            "/_stcore/upload_file/a/b",
+        ):
             assert (await ask(door, page(path)))[0]["status"] == 200, path
         door.app.release.set()
         await asyncio.gather(*tasks)
