@@ -4,8 +4,6 @@ import pytest
 from commod.charts import export_chart
 from commod.charts.decisions import SHAPES, VERDICTS, plot_requirement
 
-pytestmark = pytest.mark.quick
-
 ROW = {"rank": 0, "value": 0.8, "low": 0.7, "high": 0.9, "refits_low": None, "refits_high": None, "limit": 0.75}
 ROWS = pd.DataFrame([ROW | {"name": name, "verdict": name} for name in VERDICTS])
 

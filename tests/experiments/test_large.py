@@ -11,8 +11,6 @@ from commod.experiments.measure import tree_f1
 from commod.experiments.sweep import EFFORT_LARGE, Cell, Shared, lines_of, rows_in_words, train_cell
 from commod.models.competitors import make_method
 
-pytestmark = pytest.mark.quick
-
 
 @pytest.fixture
 def large(monkeypatch, tmp_path):

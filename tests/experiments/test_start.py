@@ -13,8 +13,6 @@ from commod.experiments.sweep import concept_settings
 from commod.metrics.figures import CRITERIA
 from commod.models import Commod
 
-pytestmark = pytest.mark.quick
-
 
 def test_what_is_tried_stands_on_the_slider():
     assert set(TRIED) <= set(LAMBDA_GRIDS["lambda_fair"])

@@ -13,8 +13,6 @@ from commod.explain.what_if import FeatureRange, edit_row, feature_ranges, score
 from commod.models.base_scores import base_logits
 from tests.fitting import case, fit
 
-pytestmark = pytest.mark.quick
-
 
 def small(favourable=1, merit=1, unit="points"):
     spec = TaskSpec(

@@ -12,8 +12,6 @@ from commod.decisions import Interview, Preference, models_to_choose_from
 from commod.decisions.pairs import MOST_ASKED, Trade
 from tests.dashboard.driving import fine, small_sweep, words
 
-pytestmark = pytest.mark.quick
-
 SCRIPT = """
 import streamlit as st
 from commod.decisions import Requirements

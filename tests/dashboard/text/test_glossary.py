@@ -18,8 +18,6 @@ from commod.models import Commod
 from commod.models.adversary import sigmoid
 from tests.browsing import ROOT
 
-pytestmark = pytest.mark.quick
-
 SOURCES = [ROOT / "app.py", *sorted((ROOT / "pages").glob("*.py")), *sorted((ROOT / "commod/dashboard").rglob("*.py"))]
 TEXTS = [ROOT / "README.md", *(p for ending in ("*.toml", "*.html") for p in (ROOT / "commod").rglob(ending))]
 WORDS, HINTS = glossary.words(), glossary._file()[1]

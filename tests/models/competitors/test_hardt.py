@@ -11,8 +11,6 @@ from commod.models.competitors.base import Rows, chance_of_rows
 from tests.fitting import case
 from tests.models.competitors.cases import base, people
 
-pytestmark = pytest.mark.quick
-
 CRITERIA = ("demographic_parity", "equalized_odds")
 
 
