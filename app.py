@@ -5,7 +5,7 @@ Streamlit imports this file once, for the server, and then runs it whenever some
 
 from starlette.applications import Starlette
 
-from commod.dashboard.server.loading import one_at_a_time
+from commod.dashboard.server.threads import one_at_a_time
 
 if __name__ == "__main__":
     with one_at_a_time:

@@ -36,22 +36,19 @@ def stop_if_stale() -> None:
 
 # ---- whose session it is ----
 
-# Under this name Streamlit keeps of each session which browser has opened it.
+# Under this name, Streamlit keeps which browser opened a session.
 _BROWSER = "browser"
 
 
 def bind_sessions(header: str) -> None:
-    """Have Streamlit take up a session again only for a websocket that brings the same value of `header`.
-
-    In code, not in the file of settings: a server that is started without that file must not do without it.
-    """
+    """Let Streamlit resume a session only for a websocket with the same value of `header`."""
     trusted = config.get_option("server.trustedUserHeaders")
     if header not in trusted:
         config.set_option("server.trustedUserHeaders", {**trusted, header: _BROWSER})
 
 
 def is_connected(session_id: str) -> bool:
-    """Whether a browser has the session open; outside a server (in a test of a page), always."""
+    """Whether a browser has the session open. Without a server, as in a test of a page: always."""
     return not runtime.exists() or runtime.get_instance().is_active_session(session_id)
 
 
@@ -68,9 +65,9 @@ def this_session() -> str:
 
 
 def state_of_this_session() -> Any:
-    """All that the session of this thread keeps; its `clear` empties it for good.
+    """Everything that the session of this thread keeps; its `clear` empties it for good.
 
-    Streamlit's own loop, and circles that only a search for garbage finds, hold on to sessions that have ended.
+    Streamlit's event loop and reference cycles hold on to sessions that have ended.
     """
     context = get_script_run_ctx(suppress_warning=True)
     return context.session_state._state if context else None
@@ -100,10 +97,7 @@ def forget_uploads(session_id: str) -> None:
 
 
 def uploaded_file(key: str) -> tuple[str, bytes] | None:
-    """Name and content of the file in the uploader with this key, once: the server then holds it no longer.
-
-    The uploader goes on to show the file's name.
-    """
+    """Name and content of the file in the uploader with this key. The server then drops it; the page shows its name."""
     found = st.session_state.get(key)
     context = get_script_run_ctx()
     if not isinstance(found, UploadedFile) or context is None:
@@ -225,16 +219,16 @@ class App(st.App):
 
 @lru_cache(maxsize=1)
 def inline_scripts() -> list[str]:
-    """Scripts that stand in Streamlit's own page, which a Content-Security-Policy must name."""
+    """Inline scripts of Streamlit's own page, which the Content-Security-Policy must allow."""
     page = (Path(st.__file__).parent / "static" / "index.html").read_text()
     return re.findall(r"<script>(.*?)</script>", page, re.S)
 
 
 def forget_widgets(held: str) -> None:
-    """Drop the keys of all widgets, that is all that do not begin with `held`.
+    """Drop the keys of all widgets, which are all that do not begin with `held`.
 
-    Streamlit tells widgets of two pages apart even if they have one key, but the key is still there when the page
-    changes: who finds it does not set the value, and the new widget then shows its first option.
+    Two pages can have widgets with the same key. Streamlit tells the widgets apart but keeps the key when the page
+    changes, so the new page would not set its value.
     """
     for key in [key for key in st.session_state if not str(key).startswith(held)]:
         del st.session_state[key]
@@ -260,10 +254,10 @@ def is_known_session(session_id: str) -> bool:
 
 
 def settings_files() -> list[Path]:
-    """The files that Streamlit reads its settings from, the last one winning; not all need be there."""
+    """Files from which Streamlit reads its settings, the last one wins; some may not exist."""
     return [Path(name) for name in config.get_config_files("config.toml")]
 
 
 def where_set(option: str) -> str:
-    """The file, or in words the other place, where somebody has set an option; empty if nobody has."""
+    """Where an option was set, a file or another place in words; empty if nobody set it."""
     return config.get_where_defined(option) if config.is_manually_set(option) else ""

@@ -103,10 +103,11 @@ class Scene:
 
     def figures(self, decisions: np.ndarray) -> dict[str, float]:
         """The key figures of decisions on the test rows."""
-        cells = counts_of_codes(
-            self.cell_test, 2 * len(self.task.groups), self.decisions_test, decisions, weight=self.test.weight
+        test = self.test
+        counts = counts_of_codes(
+            test.sensitive, len(self.task.groups), test.y, self.decisions_test, decisions, test.weight
         )
-        return key_figures_of(cells.reshape(-1, 2, 2, 2), self.group_sizes)
+        return key_figures_of(counts, self.group_sizes)
 
     @cached_property
     def group_sizes(self) -> np.ndarray:

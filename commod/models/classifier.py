@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -40,28 +39,12 @@ class Given:
         return values if values is None or self.rows is None else _safe_indexing(values, self.rows)
 
 
-def make_anew(name: str, sources: tuple[Any, ...], make: Callable[[], Any]) -> Any:
-    """What `make` gives, remembering nothing."""
-    return make()
-
-
 class TabularClassifier(ClassifierMixin, BaseEstimator):
     """A classifier of two classes on tables, whose positive class is the second in sorted order."""
 
-    def _given(
-        self, X: Any, y: Any, sensitive_features: Any, sample_weight: Any = None, derive: Callable[..., Any] = make_anew
-    ) -> Given:
-        """The arguments, checked; rows that do not count (with a weight of 0) are left out of all of them.
-
-        `derive` may remember them, see `WarmStart`.
-        """
-        frame = self._validated(X, reset=True)
-        given: Given = derive(
-            "rows",
-            (X, y, sensitive_features, sample_weight),
-            lambda: self._those_given(frame, y, sensitive_features, sample_weight),
-        )
-        return given
+    def _given(self, X: Any, y: Any, sensitive_features: Any, sample_weight: Any = None) -> Given:
+        """The arguments, checked; rows that do not count (with a weight of 0) are left out of all of them."""
+        return self._those_given(self._validated(X, reset=True), y, sensitive_features, sample_weight)
 
     def _those_given(self, frame: Any, y: Any, sensitive_features: Any, sample_weight: Any) -> Given:
         n = frame.shape[0]

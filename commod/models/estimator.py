@@ -251,7 +251,8 @@ class Commod(EditedModel):
             starts where the last one has been, with the same result to the last digit. Default solver only.
         """
         warm_start = WarmStart() if warm_start is None else warm_start
-        given = self._given(X, y, sensitive_features, sample_weight, warm_start.derive)
+        frame, sources = self._validated(X, reset=True), (X, y, sensitive_features, sample_weight)
+        given: Given = warm_start.derive("rows", sources, lambda: self._those_given(frame, *sources[1:]))
         weights = self._loss_weights(given.classes)
         labels = given.labels
         n_groups = 2 if given.groups is None else len(given.groups)

@@ -70,6 +70,7 @@ def test_what_does_not_apply_is_recorded_so_and_older_records_that_call_it_met_s
     asked = Requirements(changed=0.1, right=0.5)
     made = make_record(SIGNED, scene, scene.decisions_test, None, FAIRNESS, asked, facts_of_f(scene))
     assert [each["verdict"] for each in made["verdicts"]] == ["pass", "does not apply"]
+    assert [made["model"][name] for name in ("method", "value", "settings", "seed")] == ["f", 0.0, {}, 0]
     assert read_record(record_json(made)) == made
     older = sealed(made, verdicts=[each | {"verdict": "pass"} for each in made["verdicts"]])
     wrong = sealed(made, verdicts=[each | {"verdict": "fail"} for each in made["verdicts"]])

@@ -80,7 +80,7 @@ def test_what_it_would_take():
 def test_people_settle_nothing_where_refits_differ_or_nobody_can_prove_it():
     row = one("p_rule", 0.8, Measured(0.82, (0.78, 0.86), (0.7, 0.9)))
     assert (row["verdict"], math.isnan(row["more_people"])) == ("cannot tell", True)
-    assert "refits" in row["sentence"]
+    assert "[0.780, 0.860] over people, [0.700, 0.900] over refits" in row["sentence"]
     nobody = one("worse_off", 0.0, Measured(0.0, (0.0, 0.004), whole=1000))
     assert (nobody["verdict"], nobody["holds"], math.isnan(nobody["more_people"])) == ("cannot tell", True, True)
     assert one("worse_off", 0.0, Measured(0.001, (0.0, 0.004), whole=1000), worse=1)["verdict"] == "fail"

@@ -1,1 +1,1 @@
-"""The server around the pages: headers, sockets, waking sessions, and who draws when."""
+"""The server around the pages: who is let in, whose files are whose, headers, start-up, and the order of drawing."""

@@ -1,8 +1,7 @@
-"""Who is who: every browser has a secret of its own, and a session belongs to the browser that opened it.
+"""Every browser has a secret in a cookie, and a session belongs to the browser that opened it.
 
-The id of a session stands in the addresses to which it uploads, so it must not be a key. The secret stands in a cookie
-alone, which no script of a page can read. Nothing about it is stored here: who brings the same secret is the same
-browser.
+A session's id is part of its upload addresses, so it must not be a key. No script of a page can read the cookie, and
+the server stores nothing about it.
 """
 
 from __future__ import annotations
@@ -18,13 +17,13 @@ from starlette.requests import HTTPConnection
 from commod.dashboard.streamlit_internals import bind_sessions
 
 COOKIE = "commod_browser"
-# Set by us on every websocket, whatever came in under that name.
+# We set this header on every websocket, whatever the browser sent under that name.
 HEADER = "x-commod-browser"
 _SECRET = re.compile(r"[\w-]{43}")  # 256 bits, as `secrets.token_urlsafe` writes them
 
 
 def browser_of(scope: Any) -> str | None:
-    """Who asks: a hash of the browser's secret; None if it brings no cookie of ours."""
+    """The browser that asks, as a hash of its secret; None without our cookie."""
     secret = HTTPConnection(scope).cookies.get(COOKIE, "")
     return sha256(secret.encode()).hexdigest() if _SECRET.fullmatch(secret) else None
 
@@ -32,7 +31,7 @@ def browser_of(scope: Any) -> str | None:
 class BrowserCookie:
     """ASGI middleware that gives every browser its secret with the first page, and binds its sessions to it.
 
-    A websocket without the cookie has a session like any other, which nobody can take up again.
+    Without the cookie, a session works but cannot be resumed.
     """
 
     def __init__(self, app: Any) -> None:
@@ -45,7 +44,7 @@ class BrowserCookie:
             others = [(other, text) for other, text in scope["headers"] if other.lower() != name]
             scope = {**scope, "headers": [*others, (name, value)]}
         elif scope["type"] == "http" and browser_of(scope) is None:
-            # "Not modified" would not be a page: the cookie has to come with one.
+            # The cookie comes with a page, and "not modified" is not one.
             conditions = (b"if-none-match", b"if-modified-since")
             scope = {**scope, "headers": [pair for pair in scope["headers"] if pair[0].lower() not in conditions]}
             send = _with_cookie(scope, send)
@@ -61,7 +60,7 @@ def _with_cookie(scope: Any, send: Any) -> Any:
             if headers.get("content-type", "").startswith("text/html"):
                 text = f"{COOKIE}={secrets.token_urlsafe(32)}; Path=/; HttpOnly; SameSite=Lax{secure}"
                 headers.append("Set-Cookie", text)
-                headers["Cache-Control"] = "no-store"  # or a proxy might hand it to somebody else
+                headers["Cache-Control"] = "no-store"  # a proxy must not give it to someone else
         await send(message)
 
     return send_with_cookie

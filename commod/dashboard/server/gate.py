@@ -12,16 +12,15 @@ from starlette.responses import HTMLResponse, PlainTextResponse
 
 from commod.dashboard.streamlit_internals import is_known_session
 
-# Open sessions, unless COMMOD_MAX_SESSIONS says otherwise. docs/benchmarks.md says what 200 get on two cores.
-SESSIONS = 250
-# Open sessions from one address (COMMOD_MAX_SESSIONS_PER_ADDRESS): a class behind one router that reloads its pages.
-SESSIONS_PER_ADDRESS = 150
+# Open sessions, and those from one address: a class behind one router that reloads its pages. docs/benchmarks.md says
+# what 200 people get on two cores.
+LIMITS = {"COMMOD_MAX_SESSIONS": 250, "COMMOD_MAX_SESSIONS_PER_ADDRESS": 150}
 # File descriptors that the server asks for; a session takes four. Some programs close every number up to the limit when
 # they start, so it is not higher.
 DESCRIPTORS = 65_536
 RETRY_SECONDS = 60
-# First parts of addresses that are not pages. Pages that are open keep asking for these.
-NOT_PAGES = {"_stcore", "static", "media", "component", "vendor", "model"}
+# Parts of addresses that are not pages. Pages that are open keep asking for these.
+NOT_PAGES = {"_stcore", "static", "media", "model", "component", "vendor"}
 # Share of the limit by which returning sessions may exceed it: nobody loses their place when the network fails briefly.
 RETURNING = 0.25
 
@@ -34,18 +33,9 @@ _PAGE = """<!DOCTYPE html>
 _HEADERS = {"retry-after": str(RETRY_SECONDS), "cache-control": "no-store", "connection": "close"}
 
 
-def most_sessions() -> int:
-    """Limit on open sessions."""
-    return _asked("COMMOD_MAX_SESSIONS", SESSIONS)
-
-
-def most_sessions_per_address() -> int:
-    """Limit on open sessions from one address."""
-    return _asked("COMMOD_MAX_SESSIONS_PER_ADDRESS", SESSIONS_PER_ADDRESS)
-
-
-def _asked(variable: str, default: int) -> int:
-    text = os.environ.get(variable) or str(default)
+def limit(variable: str) -> int:
+    """A limit on open sessions, as the environment says or as usual."""
+    text = os.environ.get(variable) or str(LIMITS[variable])
     if not (text.isascii() and text.isdigit() and int(text) > 0):
         raise SystemExit(f"COMMOD Explorer: {variable} must be a whole number above 0, not {text!r}.")
     return int(text)

@@ -1,4 +1,4 @@
-"""What the server says with every answer: nobody may frame the app or bring in code from elsewhere."""
+"""Security headers of every response: no foreign frames, and no code from elsewhere."""
 
 from __future__ import annotations
 
@@ -14,12 +14,11 @@ from commod.dashboard.streamlit_internals import ON_EVERY_PAGE, SAY_ALOUD, TO_HI
 
 @lru_cache(maxsize=1)
 def headers() -> dict[str, str]:
-    """Name to value of the security headers.
+    """The headers by name.
 
-    Vega compiles its expressions (unsafe-eval). Streamlit hands the script of a component to the browser as one that
-    the page itself has made (blob:), which only somebody can do whose scripts run already. Streamlit and our own
-    tables bring styles in the page (unsafe-inline). Scripts come from this server alone, but for those that stand in
-    Streamlit's own page and four of ours.
+    Scripts come only from this server; inline scripts, Streamlit's and four of ours, are allowed by their hash. Vega
+    compiles its expressions (unsafe-eval), Streamlit loads components from blobs, which only running scripts can make,
+    and Streamlit and our tables use inline styles.
     """
     allowed = [*inline_scripts(), TO_TOP, TO_HINT, SAY_ALOUD, ON_EVERY_PAGE]
     hashes = " ".join(f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'" for text in allowed)
@@ -46,7 +45,7 @@ def headers() -> dict[str, str]:
 
 
 class SecurityHeaders:
-    """ASGI middleware that adds them to every answer over HTTP."""
+    """ASGI middleware that adds them to every HTTP response."""
 
     def __init__(self, app: Any) -> None:
         self.app = app

@@ -1,4 +1,4 @@
-"""Once per server, after the imports: what is frozen and started, and which data files cannot be used."""
+"""Once per server, after the imports: freeze the garbage collector, start the processes, name damaged data files."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from commod.datasets import damaged_files
 
 @lru_cache(maxsize=1)
 def name_damaged_files() -> None:
-    """Say once in the server's log which data files cannot be used; the pages work on the others."""
+    """Log once which data files cannot be used; the pages work with the others."""
     for sentence in damaged_files().values():
         logging.getLogger(__name__).error(sentence)
 
 
 @st.cache_resource(show_spinner=False)
 def start() -> None:
-    """Freeze what is loaded, and have the processes started.
+    """Freeze what is loaded, and start the processes.
 
-    Walking all of pandas and scikit-learn for garbage takes longer than a run of a page; frozen objects are not walked
-    (and Streamlit's own walk after every run is off, see .streamlit/config.toml).
+    The garbage collector skips frozen objects: walking all of pandas and scikit-learn takes longer than a script run.
+    (Streamlit's own collection after every run is off, see .streamlit/config.toml.)
     """
     name_damaged_files()
-    # One thread for each product of matrices, as in the processes: its last digit would else depend on who is at work.
+    # One thread per matrix product, as in the processes: otherwise the last digit would depend on who computes it.
     threadpool_limits(limits=1, user_api="blas")
     process_pool()
     gc.collect()

@@ -1,4 +1,4 @@
-"""Before the server starts: settings that cannot be read, or without which it would not be what it promises."""
+"""Before the server starts: refuse a settings file that is broken or lacks what docs/deploy.md promises."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import streamlit as st
 from commod.dashboard.streamlit_internals import settings_files, where_set
 from commod.installation import unreadable_settings
 
-# What is promised to strangers (docs/deploy.md), as .streamlit/config.toml sets it.
+# What docs/deploy.md promises, as .streamlit/config.toml sets it.
 PROMISED = {
     "browser.gatherUsageStats": False,
     "client.showErrorDetails": "none",
@@ -21,10 +21,9 @@ PROMISED = {
 
 
 def check_settings() -> None:
-    """End the start with one line if a file of settings is broken, or does not say what this app is built on.
+    """End the start with one sentence if a settings file is broken or a promised setting is missing.
 
-    Streamlit would go on without the whole file. What somebody has set otherwise is theirs to decide: it is named in
-    the log.
+    Streamlit would go on without the whole file. Whoever changes a setting on purpose may do so; the log names it.
     """
     problem = unreadable_settings(settings_files()) or _not_as_promised()
     if problem:

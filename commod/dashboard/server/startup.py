@@ -20,11 +20,10 @@ from streamlit.errors import StreamlitAPIException
 from commod.dashboard.rooms import bounds, sweep
 from commod.dashboard.server.browser import BrowserCookie
 from commod.dashboard.server.files import OwnFiles
-from commod.dashboard.server.gate import Gate, most_sessions, most_sessions_per_address, raise_descriptor_limit
+from commod.dashboard.server.gate import LIMITS, Gate, limit, raise_descriptor_limit
 from commod.dashboard.server.headers import SecurityHeaders
-from commod.dashboard.server.loading import one_at_a_time
-from commod.dashboard.server.sending import remember_loop
 from commod.dashboard.server.settings_check import check_settings
+from commod.dashboard.server.threads import one_at_a_time, remember_loop
 from commod.dashboard.streamlit_internals import App
 
 # Between two searches for expired rooms.
@@ -63,7 +62,7 @@ def server_options(script: str, load: str) -> dict[str, Any]:
         "lifespan": app.lifespan(),
         "middleware": [
             Middleware(SecurityHeaders),
-            Middleware(Gate, sessions=most_sessions(), per_address=most_sessions_per_address()),
+            Middleware(Gate, *map(limit, LIMITS)),
             Middleware(BrowserCookie),
             Middleware(OwnFiles),
         ],

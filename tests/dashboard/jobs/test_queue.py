@@ -14,6 +14,8 @@ from commod.dashboard.jobs.queue import Stage, WorkQueue
 from commod.dashboard.jobs.scheduling import MOST_PREFETCHED, Priority
 from tests.waiting import wait_until
 
+pytestmark = pytest.mark.quick
+
 
 def take(ticket, seconds=30.0):
     until = time.monotonic() + seconds

@@ -9,8 +9,8 @@ import pytest
 
 from commod.dashboard.jobs import processes, tasks
 from commod.dashboard.jobs.later import model_json
-from commod.dashboard.jobs.processes import TOO_LONG, WorkerProcess
-from commod.dashboard.jobs.scheduling import Kind
+from commod.dashboard.jobs.processes import TOO_LONG
+from commod.dashboard.jobs.queue import SILENT
 from commod.dashboard.jobs.tasks import fit_result
 from commod.dashboard.jobs.tasks import tree as tree_task
 from commod.dashboard.pages.later import files as later_files
@@ -24,10 +24,9 @@ from commod.monitoring import batch_of, headline, watch_files
 from commod.monitoring.change_tree import DEPTH
 from tests.dashboard.driving import captions, figure, fine, run, tables, words
 from tests.dashboard.hostile import MARKUP, PICTURE, let_through
-from tests.dashboard.jobs.test_processes import pool_with
+from tests.dashboard.jobs.test_processes import made
 from tests.fuzzing import readable
 from tests.uploads.test_reading import WRONG, wrong
-from tests.waiting import wait_until
 
 PAGE = "pages/later.py"
 TABS = ("All figures", "Who changes", "Right or wrong", "Calibration", "The tree", "Columns")
@@ -285,14 +284,13 @@ def test_files_that_take_too_much_are_said_to(monkeypatch):
 def test_the_process_that_reads_a_batch_is_ended_after_its_time(monkeypatch):
     """For real, with a bound of a second and a batch that takes longer to read."""
     monkeypatch.setattr(processes, "MAX_SECONDS", 1)
-    bounded = WorkerProcess(Kind.APART)
-    wait_until(lambda: bounded.ready)
+    bounded = made(1, 0, 1)
     heading, rows = batch().split(b"\n", 1)
     content = heading + b"\n" + rows * 300  # 240,000 people
     step = tasks.watch("token", ("a", "b"), model(), content, "large.csv").steps[0]
     function, *given = step.arguments
     with pytest.raises(ValueError, match=re.escape(TOO_LONG)):
-        pool_with(bounded).call(function, *given, report=lambda _: None)
+        bounded.call(function, *given, report=SILENT)
     bounded.close()
 
 

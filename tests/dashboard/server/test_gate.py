@@ -74,7 +74,14 @@ def test_a_full_server_says_so_and_lets_people_in_when_others_leave():
         assert full(3) == "COMMOD Explorer is full: 3 people are using it. Try again in a minute."
         assert (await ask(door, page("/lesson", "203.0.113.9")))[0]["status"] == 503
         assert await ask(door, socket("203.0.113.9")) == [{"type": "websocket.close"}]
-        for path in ("/_stcore/health", "/static/index.js", "/media/x.png", "/favicon.png", "/_stcore/upload_file/a/b"):
+        for path in (
+            "/_stcore/health",
+            "/static/index.js",
+            "/media/x.png",
+            "/model",
+            "/favicon.png",
+            "/_stcore/upload_file/a/b",
+        ):
             assert (await ask(door, page(path)))[0]["status"] == 200, path
         door.app.release.set()
         await asyncio.gather(*tasks)
@@ -130,20 +137,19 @@ def test_metrics_are_closed_unless_asked_for(monkeypatch, asked, status):
 
 
 def test_the_limits_are_what_the_environment_says(monkeypatch):
-    monkeypatch.delenv("COMMOD_MAX_SESSIONS", raising=False)
-    assert gate.most_sessions() == gate.SESSIONS
-    monkeypatch.setenv("COMMOD_MAX_SESSIONS", "40")
-    assert gate.most_sessions() == 40
-    monkeypatch.setenv("COMMOD_MAX_SESSIONS_PER_ADDRESS", "5")
-    assert gate.most_sessions_per_address() == 5
-    assert gate.SESSIONS_PER_ADDRESS >= 2 * 60  # a class behind one router that reloads before its tabs are gone
+    for name, usual in gate.LIMITS.items():
+        monkeypatch.delenv(name, raising=False)
+        assert gate.limit(name) == usual
+        monkeypatch.setenv(name, "40")
+        assert gate.limit(name) == 40
+    assert min(gate.LIMITS.values()) >= 2 * 60  # a class behind one router that reloads before its tabs are gone
 
 
 @pytest.mark.parametrize("text", ["0", "-1", "many", "1.5", "²"])
 def test_a_limit_that_is_no_number_ends_the_start(monkeypatch, text):
     monkeypatch.setenv("COMMOD_MAX_SESSIONS", text)
     with pytest.raises(SystemExit, match="COMMOD_MAX_SESSIONS must be a whole number above 0"):
-        gate.most_sessions()
+        gate.limit("COMMOD_MAX_SESSIONS")
 
 
 def test_a_system_without_descriptor_limits_starts_all_the_same(monkeypatch):

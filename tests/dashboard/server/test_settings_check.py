@@ -14,6 +14,8 @@ from commod.dashboard.server.settings_check import PROMISED, check_settings
 from commod.installation import unreadable_settings
 from tests.browsing import ROOT
 
+pytestmark = pytest.mark.quick
+
 SHIPPED = ROOT / ".streamlit" / "config.toml"
 
 

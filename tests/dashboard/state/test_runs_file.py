@@ -2,7 +2,6 @@
 
 import json
 import math
-from contextlib import suppress
 from dataclasses import asdict, replace
 
 import pandas as pd
@@ -95,8 +94,13 @@ def test_any_json_gives_runs_or_a_sentence(value, path):
         place[path[-1]] = value
     else:
         whole = value
-    with suppress(RunsFileError):  # and nothing else
-        read_runs(json.dumps(whole).encode())
+    try:
+        runs, sentences = read_runs(json.dumps(whole).encode())
+    except RunsFileError as error:  # and no other
+        sentences = [str(error)]
+    else:
+        assert runs or sentences
+    assert all(sentence.endswith((".", "?")) for sentence in sentences)
 
 
 def document(**changes):

@@ -208,6 +208,7 @@ def test_without_groups_there_is_no_adversary_and_a_warning_says_so():
     np.testing.assert_allclose(alone.decision_function(X), never_met.decision_function(X), atol=1e-6)
 
 
+@pytest.mark.quick
 def test_a_table_with_categories():
     c = case("compas")
     g = AdvDebias(epochs=1).fit(c.train.X, c.train.y, sensitive_features=c.train.sensitive)

@@ -16,6 +16,8 @@ from commod.models.competitors.frappe import _contrasts, contrast_mmd, group_mmd
 from tests.fitting import case
 from tests.models.competitors.cases import base, people, standardised
 
+pytestmark = pytest.mark.quick
+
 ARCHITECTURES = ("linear", "mlp")
 CRITERIA = ("demographic_parity", "equalized_odds")
 

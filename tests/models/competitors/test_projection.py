@@ -11,6 +11,8 @@ from commod.models.competitors.projection import _tilted
 from tests.fitting import case
 from tests.models.competitors.cases import GivenJoint, base, people, standardised
 
+pytestmark = pytest.mark.quick
+
 CRITERIA = ("demographic_parity", "equalized_odds")
 N = 12
 

@@ -1,13 +1,15 @@
-"""A script run ends only when the event loop has received everything that it drew."""
+"""Where threads wait: for each other's imports, and for the event loop at the end of a script run."""
 
 from __future__ import annotations
 
 import asyncio
-from threading import Event
+from threading import Event, Lock
 
-# Longest wait. Only a stopped server does not answer in time.
+# One thread at a time imports the modules of the pages. Two that import the same packages in different orders would
+# deadlock, and Python raises.
+one_at_a_time = Lock()
+# Longest wait for the event loop. Only a stopped server does not answer in time.
 SECONDS = 5.0
-
 _loop: asyncio.AbstractEventLoop | None = None
 
 
