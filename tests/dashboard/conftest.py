@@ -15,6 +15,7 @@ from commod.dashboard.pages.what_if import accounts
 from commod.experiments import checks, start, sweep
 from commod.experiments.refits import Refits
 from commod.models.competitors import METHODS
+from tests.dashboard.driving import fine, run
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -38,6 +39,12 @@ def no_pauses():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(local_script_runner, "require_widgets_deltas", wait)
         yield
+
+
+@pytest.fixture(scope="module")
+def look():
+    """Open a page to read it, once for all tests of a module. A test that moves a widget calls `run` instead."""
+    return functools.cache(lambda page="app.py", **query: fine(run(page, **query)))
 
 
 @pytest.fixture(autouse=True)
@@ -101,8 +108,16 @@ def short_starts():
 @pytest.fixture(autouse=True, scope="module")
 def no_refits_of_others(request):
     """The tests of a module that is marked ``with_refits`` share what is fitted again, and have no stand-ins."""
-    if request.node.get_closest_marker("with_refits"):
-        service.queue().forget(lambda key: key[0] in ("refits", "some_refits"))
+    if not request.node.get_closest_marker("with_refits"):
+        yield
+        return
+    _forget_refits()
+    yield
+    _forget_refits()  # the next module has stand-ins again
+
+
+def _forget_refits():
+    service.queue().forget(lambda key: key[0] in ("refits", "some_refits"))
 
 
 @pytest.fixture(autouse=True)

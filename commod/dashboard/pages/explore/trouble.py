@@ -6,7 +6,6 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-import numpy as np
 import streamlit as st
 
 from commod.dashboard.jobs import tasks
@@ -18,8 +17,8 @@ from commod.dashboard.server.paint_order import deferred_paint
 from commod.dashboard.state import session
 from commod.dashboard.state.settings import Settings
 from commod.dashboard.text.escape import escape_markdown
-from commod.explain.doubts import doubts_about
-from commod.explain.trouble import does_better, trouble_of
+from commod.dashboard.views.trouble import trouble_in_words
+from commod.explain.trouble import does_better
 from commod.metrics.figures import CRITERIA
 
 # What else the update can be at the same sliders.
@@ -58,21 +57,6 @@ def begin_trouble(settings: Settings, result: FitResult, place: Any) -> list[Pen
                 told.markdown("No other form of the update does better at these sliders; a smaller λ_fair may.")
 
     return [Pending(submit(tasks.fit(other)), partial(paint, label)) for label, other in list(left.items())]
-
-
-def trouble_in_words(result: FitResult) -> list[str]:
-    """What is wrong with a model, or with f, that fairness and accuracy do not show, on test."""
-
-    def made() -> list[str]:
-        scene, test, task = result.scene, result.scene.test, result.task
-        doubts = doubts_about(task, test.y, test.sensitive, scene.scores_test, scene.threshold)
-        alike = len(np.unique(scene.decisions_test)) == 1
-        grave = [doubt.text for doubt in doubts if doubt.is_question or (alike and doubt.kind == "one-sided")]
-        margins, frames = (scene.logit_test, result.logit), (result.figures, result.path)
-        return grave + trouble_of(task, result.settings.fairness, test.y, test.sensitive, *margins, *frames)
-
-    told: list[str] = result.keep("trouble", made)
-    return told
 
 
 def _does_better(other: FitResult, result: FitResult) -> bool:

@@ -19,6 +19,7 @@ from commod.dashboard.pages.take_home.report_sense import by_certainty, by_recor
 from commod.dashboard.state.settings import CONTROLS, data_in_words, described
 from commod.dashboard.text.escape import bold
 from commod.dashboard.text.html import cards_of, document, nodes_of
+from commod.dashboard.views.trouble import trouble_in_words
 from commod.datasets import Task
 from commod.datasets.raw import in_words as rule_in_words
 from commod.experiments.limits import Limits
@@ -75,6 +76,7 @@ def report_html(
         title=f"{data_in_words(result.settings)}: a fairer copy of a model",
         lead=result.verdict,
         result=result,
+        trouble=trouble_in_words(result),
         tree=tree,
         nodes=[] if tree is None else nodes_of(tree),
         limits=limits,

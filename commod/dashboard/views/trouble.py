@@ -1,0 +1,24 @@
+"""What is wrong with a model though its figures look well, for pages and for the report."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from commod.dashboard.jobs.fitted import FitResult
+from commod.explain.doubts import doubts_about
+from commod.explain.trouble import trouble_of
+
+
+def trouble_in_words(result: FitResult) -> list[str]:
+    """What is wrong with a model, or with f, that fairness and accuracy do not show, on test."""
+
+    def made() -> list[str]:
+        scene, test, task = result.scene, result.scene.test, result.task
+        doubts = doubts_about(task, test.y, test.sensitive, scene.scores_test, scene.threshold)
+        alike = len(np.unique(scene.decisions_test)) == 1
+        grave = [doubt.text for doubt in doubts if doubt.is_question or (alike and doubt.kind == "one-sided")]
+        margins, frames = (scene.logit_test, result.logit), (result.figures, result.path)
+        return grave + trouble_of(task, result.settings.fairness, test.y, test.sensitive, *margins, *frames)
+
+    told: list[str] = result.keep("trouble", made)
+    return told
