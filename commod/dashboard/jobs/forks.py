@@ -105,26 +105,29 @@ class ForkServer:
     def _start(self) -> None:
         ours, theirs = socket.socketpair()
         with theirs:
-            if self._parent is not None:
-                about = {
-                    "kind": "fork server",
-                    "warm_up": os.environ.get("COMMOD_WARM_UP") != "0",
-                    "idle": os.environ.get("COMMOD_IDLE_CLASS") != "0",
-                }
-                pid = self._parent._ask(about, theirs)
-                assert pid is not None
-                self.pid = pid
-            else:
-                assert self._alive is not None
-                paths = [str(Path(__file__).parents[3]), os.environ.get("PYTHONPATH", "")]
-                self._process = subprocess.Popen(
-                    [sys.executable, "-m", "commod.dashboard.jobs.worker", str(theirs.fileno())],
-                    stdin=self._alive[0],
-                    pass_fds=[theirs.fileno()],
-                    env=os.environ | _ENVIRONMENT | {"PYTHONPATH": os.pathsep.join(filter(None, paths))},
-                )
-                self.pid = self._process.pid
+            try:
+                self.pid = self._start_on(theirs)
+            except BaseException:
+                ours.close()
+                raise
         self._control, self._pulse = ours, Pulse(self.pid)
+
+    def _start_on(self, control: socket.socket) -> int:
+        if self._parent is not None:
+            warms_up, is_idle = (os.environ.get(name) != "0" for name in ("COMMOD_WARM_UP", "COMMOD_IDLE_CLASS"))
+            pid = self._parent._ask({"kind": "fork server", "warm_up": warms_up, "idle": is_idle}, control)
+            assert pid is not None  # the answer to a request with a socket
+            return pid
+        if self._alive is None:
+            raise ConnectionError("the fork server was closed")
+        paths = [str(Path(__file__).parents[3]), os.environ.get("PYTHONPATH", "")]
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "commod.dashboard.jobs.worker", str(control.fileno())],
+            stdin=self._alive[0],
+            pass_fds=[control.fileno()],
+            env=os.environ | _ENVIRONMENT | {"PYTHONPATH": os.pathsep.join(filter(None, paths))},
+        )
+        return self._process.pid
 
     def _end(self) -> None:
         if self._control is not None:

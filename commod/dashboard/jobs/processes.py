@@ -294,7 +294,8 @@ class ProcessPool:
         if foreground:
             main = ForkServer()
             self.forks = dict.fromkeys(Kind, main) | {Kind.BACKGROUND: ForkServer(main)}
-            Thread(target=self._look_after, args=(after,), name="look-after", daemon=True).start()
+            self._watcher = Thread(target=self._look_after, args=(after,), name="look-after", daemon=True)
+            self._watcher.start()
 
     def _look_after(self, after: float) -> None:
         self._over.wait(after)
@@ -337,6 +338,8 @@ class ProcessPool:
         """End all processes."""
         self._over.set()
         self._wake.set()
+        if self.forks:
+            self._watcher.join()
         for process in self.workers:
             process.close()
         for forks in set(self.forks.values()):

@@ -11,6 +11,7 @@ found))``, ``("lacks", None)`` if it has not got the scene, ``("done", content)`
 
 from __future__ import annotations
 
+import gc
 import io
 import json
 import os
@@ -223,6 +224,8 @@ def serve(wire: Wire[Any, Any], kind: Kind, seconds: float, memory: int) -> None
 
 def fork_on_request(control: socket.socket) -> None:
     """Fork a process for each request that brings a socket; answer any other with how a process ended."""
+    gc.collect()
+    gc.freeze()  # a walk for garbage would copy the shared pages
     while True:
         message, sockets, _, _ = socket.recv_fds(control, 4096, 1)
         if not message:  # the server is gone
