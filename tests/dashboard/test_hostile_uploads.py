@@ -72,7 +72,8 @@ def test_scripts_of_ours_write_no_markup(script):
     """A stranger's text that they are handed stays text."""
     written = r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|DOMParser|eval\(|Function\(|\.(src|href)\b"
     assert not re.findall(written, script.read_text())
-    assert "textContent" in script.read_text() or script.stem == "sort", "which orders what is there"
+    if "createElement" in script.read_text():
+        assert "textContent" in script.read_text()
 
 
 QUICK = ("app.py", "pages/your_data.py")

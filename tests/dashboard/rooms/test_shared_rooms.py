@@ -1,7 +1,6 @@
 """Rooms that several threads and processes write at one moment, that one of them leaves in the middle, and that are
 older or newer than the program."""
 
-import asyncio
 import multiprocessing
 import os
 import signal
@@ -9,14 +8,12 @@ import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from itertools import count
-from types import SimpleNamespace
 
 import pytest
 from sqlalchemy import inspect, text
 
 from commod.dashboard import rooms
 from commod.dashboard.rooms import RoomStore, schema
-from commod.dashboard.server import startup
 from tests.dashboard.rooms.test_room_store import FIGURES, LINK, join, opened, refused
 
 if not hasattr(os, "fork"):
@@ -276,19 +273,3 @@ def test_a_sweep_that_fails_is_in_the_log_and_nowhere_else(server, tmp_path, cap
     server.setenv("COMMOD_ROOMS_FILE", str(file))
     rooms.sweep()
     assert "not a database" in caplog.text
-
-
-def test_the_server_looks_after_rooms_though_nobody_comes(monkeypatch):
-    looks, sweeps = [], []
-    monkeypatch.setattr(startup, "LOOK_SECONDS", 0.001)
-    monkeypatch.setattr(startup, "sweep", lambda: sweeps.append(len(looks)))
-    nothing = SimpleNamespace(end_old=lambda: None, tell=lambda: looks.append(1))
-
-    async def look_for_a_while():
-        looking = asyncio.create_task(startup._look_after(nothing, nothing))
-        while len(sweeps) < 2 and not looking.done():
-            await asyncio.sleep(0.001)
-        looking.cancel()
-
-    asyncio.run(asyncio.wait_for(look_for_a_while(), timeout=20))
-    assert sweeps == [1, 1 + startup.LOOKS_TO_SWEEP]
