@@ -18,13 +18,14 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
 from math import inf
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from urllib.parse import urlencode
 
+import psutil
 from websockets.exceptions import InvalidStatus
 
 from commod.charts.pareto import CURRENT
@@ -314,10 +315,18 @@ async def bring_large(address, crowd, content):
         await asyncio.sleep(PAUSE[1])
 
 
+def family_of(process, measure):
+    """What `measure` gives for a process and its children, by id; those that end meanwhile are left out."""
+    found = {}
+    for member in [process, *process.children(recursive=True)]:
+        with suppress(psutil.NoSuchProcess):
+            found[member.pid] = measure(member)
+    return found
+
+
 def resident(process):
     """Bytes that a process and its children hold in memory, shared ones once, and its threads."""
-    family = [process, *process.children(recursive=True)]
-    return sum(p.memory_full_info().pss for p in family), process.num_threads()
+    return sum(family_of(process, lambda each: each.memory_full_info().pss).values()), process.num_threads()
 
 
 async def watch(crowd, process):
@@ -330,14 +339,13 @@ async def watch(crowd, process):
 async def at_rest(process, patience=60):
     """Wait until a server and its processes have started and do nothing."""
     await asyncio.sleep(10)  # until it has loaded its modules and begun to start them
-    family = [process, *process.children(recursive=True)]
-    for member in family:
-        member.cpu_percent()
-    until = time.monotonic() + patience
+    until, before = time.monotonic() + patience, {}
     while time.monotonic() < until:
-        await asyncio.sleep(1)
-        if sum(member.cpu_percent() for member in family) < 5:
+        used = family_of(process, lambda each: sum(each.cpu_times()[:2]))
+        if before and sum(max(0.0, used[pid] - before.get(pid, 0.0)) for pid in used) < 0.05:
             return
+        before = used
+        await asyncio.sleep(1)
 
 
 async def warm_up(address, process, patience=60.0, data=("",)):
