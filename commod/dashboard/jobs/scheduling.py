@@ -59,8 +59,9 @@ class Kind(Enum):
 
 # Seconds before the server starts its processes: until then the first visitor's first picture needs the cores.
 START_PAUSE = 3.0
-# Seconds between two looks at a working process, and between two messages about its progress.
-LOOK, TELL = 0.05, 0.15
+# Seconds between two looks at a working process, and between two messages about its progress. A hand that moves a
+# slider gives up several trainings a second, and the next one waits for such a look.
+LOOK, TELL = 0.01, 0.15
 # Seconds between two checks of all processes. A process that was stopped by a signal, or does nothing though it has
 # work, is killed after so many seconds, and its work is done again.
 WATCH, STOPPED, SILENT = 0.5, 2.0, 5.0
@@ -76,6 +77,9 @@ IDLE = 60.0
 
 # ---- waiting ----
 
+# After a move, the script waits this long for the model before it draws, and then lets the browser draw the picture:
+# both share a machine with the training, and a browser draws when no messages come in.
+PICTURE_FIRST, PICTURE_DRAWN = 0.25, 0.05
 # A shorter wait needs no progress bar.
 PATIENCE = 0.5
 # How often a waiting script looks around, without and with a progress bar.

@@ -12,7 +12,16 @@ from typing import Any, TypeVar
 from commod.dashboard.jobs import service
 from commod.dashboard.jobs.computation import Task
 from commod.dashboard.jobs.queue import Ticket
-from commod.dashboard.jobs.scheduling import LOOK_AROUND, PATIENCE, POLL, SLOW_POLL, SOON, STEP
+from commod.dashboard.jobs.scheduling import (
+    LOOK_AROUND,
+    PATIENCE,
+    PICTURE_DRAWN,
+    PICTURE_FIRST,
+    POLL,
+    SLOW_POLL,
+    SOON,
+    STEP,
+)
 from commod.dashboard.jobs.tasks import base
 from commod.dashboard.state.settings import Settings
 from commod.dashboard.streamlit_internals import stop_if_stale
@@ -69,6 +78,14 @@ def watch(
         pause = look(left) if look else POLL
         _look_around()
         next(iter(left.values())).wait(pause, stage)
+        stop_if_stale()
+
+
+def let_picture_come(training: Ticket) -> None:
+    """Draw nothing for a moment while the browser fetches the first picture of a new model (``GET /model``)."""
+    if not training.has(0):
+        training.wait(PICTURE_FIRST, 0)
+        time.sleep(PICTURE_DRAWN)
         stop_if_stale()
 
 

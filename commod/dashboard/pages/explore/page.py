@@ -9,7 +9,7 @@ import streamlit as st
 from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.fitted import FitResult
 from commod.dashboard.jobs.service import submit
-from commod.dashboard.jobs.wait import Pending, draw_pending
+from commod.dashboard.jobs.wait import Pending, draw_pending, let_picture_come
 from commod.dashboard.pages.explore import target, tour
 from commod.dashboard.pages.explore.ahead import begin_ahead
 from commod.dashboard.pages.explore.cost import begin_cost
@@ -38,15 +38,16 @@ IN_SIGHT = ("lambda_fair",)
 
 def show() -> None:
     """The page. While a slider moves, its first picture comes from ``GET /model``; this draws all the rest."""
-    with first_paint():
-        frame.page("app.py")
-        top = st.container(horizontal=True, vertical_alignment="center", gap="small")
-        head = st.container()
-        left, right = st.columns([4, 5], gap="medium")
-        target.arrive()
-        settings = session.current()
+    frame.page("app.py")
+    target.arrive()
+    settings = session.current()
     with submit(tasks.fit(settings)) as training:
+        if session.state().last_good is not None:
+            let_picture_come(training)
         with first_paint():
+            top = st.container(horizontal=True, vertical_alignment="center", gap="small")
+            head = st.container()
+            left, right = st.columns([4, 5], gap="medium")
             _draw_top(top, left)
             controls.sidebar(elsewhere=IN_SIGHT)
         with head:
