@@ -35,12 +35,19 @@ class Fetcher:
         self._headers = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
 
     async def get(self, path):
-        """Status and content of the answer."""
-        if self._line is None:
+        """Status and content of the answer; on a new connection, if the server has closed an idle one."""
+        was_open = self._line is not None
+        if not was_open:
             self._line = await asyncio.open_connection(self._at.hostname, self._at.port)
         reader, writer = self._line
-        writer.write(f"GET {path} HTTP/1.1\r\nHost: {self._at.netloc}\r\n{self._headers}\r\n".encode())
-        head = (await reader.readuntil(b"\r\n\r\n")).decode().lower()
+        try:
+            writer.write(f"GET {path} HTTP/1.1\r\nHost: {self._at.netloc}\r\n{self._headers}\r\n".encode())
+            head = (await reader.readuntil(b"\r\n\r\n")).decode().lower()
+        except (OSError, EOFError):
+            self.abort()
+            if not was_open:
+                raise
+            return await self.get(path)
         length = re.search(r"content-length: (\d+)", head)
         return int(head.split()[1]), await reader.readexactly(int(length[1]) if length else 0)
 
