@@ -16,13 +16,13 @@ from commod.dashboard.views import controls
 
 
 def train(settings: Settings, training: Ticket) -> FitResult | None:
-    """The model of `settings`, or, if it cannot be trained, one sentence and the last good one."""
+    """The model of `settings` once it is trained, or, if it cannot be, one sentence and the last good one."""
     place = st.empty()
     first = session.state().last_good is None
     if first:
         place.skeleton(height=600)
     try:
-        result: FitResult = wait(training, place, "Training")
+        result: FitResult = wait(training, place, "Training", stage=0)
     except ValueError as error:
         place.empty()
         st.error(f"This setting could not be trained: {escape_markdown(error)}", icon=":material/error:")
@@ -46,6 +46,12 @@ def train(settings: Settings, training: Ticket) -> FitResult | None:
     return result
 
 
+def explain(training: Ticket) -> None:
+    """Wait for the intervals and concepts of a model that could be trained."""
+    if not training.failed:
+        wait(training)
+
+
 def current_model() -> FitResult:
     """The model of the sliders, with the sidebar beside it; the page ends here if there is none."""
     settings = session.current()
@@ -56,6 +62,7 @@ def current_model() -> FitResult:
         if result is None:
             session.keep_link()
             st.stop()
+        explain(training)
     if limits := limits_in_words(settings):
         st.caption(f"Limited. {escape_markdown(limits)} {escape_markdown(result.acts_only)}")
     return result

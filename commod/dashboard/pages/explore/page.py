@@ -26,7 +26,7 @@ from commod.dashboard.views.changes import draw_changes
 from commod.dashboard.views.checks import begin_checks
 from commod.dashboard.views.concepts import draw_concepts
 from commod.dashboard.views.dots import draw_dots, draw_story
-from commod.dashboard.views.model import train
+from commod.dashboard.views.model import explain, train
 from commod.dashboard.views.shap import begin_shap
 from commod.dashboard.views.tiles import draw_figures
 from commod.dashboard.views.tree import draw_tree
@@ -53,14 +53,15 @@ def show() -> None:
         with head:
             controls.notices()
             result = train(settings, training)
-    if result is None:
-        st.stop()
+        if result is None:
+            st.stop()
+        with first_paint(), right:
+            line, sweep = known_line(result.settings), known_sweep(settings)
+            draw_table = draw_pareto(result, line, sweep)
+        explain(training)
     with first_paint():
-        line, sweep = known_line(result.settings), known_sweep(settings)
         with head:
             draw_story(result)
-        with right:
-            draw_table = draw_pareto(result, line, sweep)
         with left:
             tour.hint("dots")
             draw_table_of_dots = draw_dots(result, line, sweep)
