@@ -401,6 +401,7 @@ def test_a_file_is_uploaded_used_and_forgotten(open_page, tmp_path):
     page.get_by_role("button", name="Use these data").click()
     page.get_by_role("heading", name="In use: people.csv").wait_for()
     page.get_by_role("link", name="Explore these data").click()
+    page.locator(".below").scroll_into_view_if_needed()
     page.get_by_role("heading", name="Whose decisions change").wait_for()
     page.locator("[data-testid='tree']").wait_for()  # the last that is drawn before what goes on behind it
     page.wait_for_url("**f=scores*")

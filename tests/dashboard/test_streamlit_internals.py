@@ -1,6 +1,7 @@
 """What we rely on though Streamlit does not document it: after an upgrade, each test says what would break."""
 
 import asyncio
+import contextvars
 import re
 import time
 from contextvars import copy_context
@@ -216,10 +217,15 @@ def test_a_session_has_its_last_downloads_only(tmp_path):
 
 def test_pictures_are_for_everyone_and_unknown_files_for_nobody():
     """Breaks: the icon of the page would be missing."""
-    icon = internals.media.load_and_get_id(b"icon", "image/png", MediaFileKind.MEDIA)
-    assert internals.media.is_for(set(), f"{icon}.png")
-    internals.media.delete_file(icon)
-    assert not internals.media.is_for(set(), f"{icon}.png")
+
+    def check():
+        media = internals.OwnMedia()
+        icon = media.load_and_get_id(b"icon", "image/png", MediaFileKind.MEDIA)
+        assert media.is_for(set(), f"{icon}.png")
+        media.delete_file(icon)
+        assert not media.is_for(set(), f"{icon}.png")
+
+    contextvars.Context().run(check)  # one in which no session has asked for a file
 
 
 def test_more_sessions_can_come_back_than_streamlit_keeps_by_default(tmp_path):

@@ -60,7 +60,8 @@ def difference(file, found):
 def text_of(app):
     """What a page says, an element a line, from top to bottom; the sidebar last."""
     address = "&".join(f"{key}={_joined(value)}" for key, value in sorted(app.query_params.items()))
-    return "\n".join([f"address: ?{address}", *_lines(app.main), "", "sidebar", *_lines(app.sidebar)]) + "\n"
+    text = "\n".join([f"address: ?{address}", *_lines(app.main), "", "sidebar", *_lines(app.sidebar)]) + "\n"
+    return re.sub(r",? \\\[[^]]*\] over refits|\n +refits \[.*?\]", "", text)  # they come when they come
 
 
 def _joined(value):

@@ -26,7 +26,7 @@ def marked(case):
 
 @pytest.mark.parametrize(("name", "data", "language"), [marked(case) for case in CASES])
 def test_a_page_says_what_its_snapshot_says(name, data, language, updates_snapshots):
-    # Pages also say what another test has computed.
+    # Another test may have refitted the model in earnest.
     service.queue().forget(lambda key: isinstance(key, tuple) and "refits" in str(key[0]))
     app = fine(run(script_of(name), **query_of(name, data, language)))
     wait_until(lambda: all_filled(app) or all_filled(app.run()), pause=0.1)
