@@ -30,7 +30,7 @@ from commod.experiments.checks import answer_of_merit
 from commod.experiments.look import look_at
 from commod.experiments.match import Match, match_models
 from commod.experiments.refits import Ladders, Refits, n_refits, refit
-from commod.experiments.scene import SceneKey, has_trained
+from commod.experiments.scene import SceneKey
 from commod.experiments.start import Start, suited_start
 from commod.experiments.sweep import Cell, Shared, fit_cell, train_cell
 from commod.experiments.target import Target, find_settings
@@ -77,11 +77,6 @@ def base(key: SceneKey) -> Task:
     else:
         step = Step("train", (key,), Priority.SEARCH, heavy=load_task(key.data).X.size > LIGHT_CELLS, apart=True)
     return Task("base", key, (), (step,))
-
-
-def is_prepared(key: SceneKey) -> bool:
-    """Whether work on a scene can begin soon: it needs no f of uploaded data, or that is trained."""
-    return is_shipped(key.data) or has_trained(key)
 
 
 def look(draft: str, some: pd.DataFrame, of_each: pd.DataFrame, choice: Choice, rows: int) -> Task:

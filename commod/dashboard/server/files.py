@@ -45,7 +45,7 @@ class OwnFiles:
         internals.keep_uploads_in_memory(SESSION_BYTES)
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        path = scope.get("path", "").removeprefix(_base())
+        path = scope.get("path", "").removeprefix(base_path())
         if scope["type"] == "websocket":
             try:
                 await self.app(scope, receive, send)
@@ -107,7 +107,7 @@ class OwnFiles:
                 _forget_files_of_closed_sessions()
 
 
-def _base() -> str:
+def base_path() -> str:
     """The path before all addresses of the app."""
     base = str(st.get_option("server.baseUrlPath") or "").strip("/")
     return f"/{base}" if base else ""

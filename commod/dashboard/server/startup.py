@@ -19,7 +19,7 @@ from streamlit.errors import StreamlitAPIException
 
 from commod.dashboard.rooms import bounds, sweep
 from commod.dashboard.server.browser import BrowserCookie
-from commod.dashboard.server.files import OwnFiles
+from commod.dashboard.server.files import OwnFiles, base_path
 from commod.dashboard.server.gate import LIMITS, Gate, limit, raise_descriptor_limit
 from commod.dashboard.server.headers import SecurityHeaders
 from commod.dashboard.server.settings_check import check_settings
@@ -71,8 +71,7 @@ def server_options(script: str, load: str) -> dict[str, Any]:
 
 def model_address() -> str:
     """Path of the route for the first picture of a model."""
-    base = str(st.get_option("server.baseUrlPath") or "").strip("/")
-    return f"/{base}/model" if base else "/model"
+    return f"{base_path()}/model"
 
 
 async def _model(request: Request) -> Response:
