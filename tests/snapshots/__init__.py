@@ -27,6 +27,8 @@ OPENED = {
     "limits": {"methods": "commod"},
 }
 MOST_OPTIONS = 8  # of a widget that are spelled out
+# What is said of refits: they come when they come.
+REFITS = re.compile(r",? \\\[[^]]*\] over refits|\n +refits \[.*?\]| There are no refits of it yet[^.]*\.")
 
 
 def cases():
@@ -61,7 +63,7 @@ def text_of(app):
     """What a page says, an element a line, from top to bottom; the sidebar last."""
     address = "&".join(f"{key}={_joined(value)}" for key, value in sorted(app.query_params.items()))
     text = "\n".join([f"address: ?{address}", *_lines(app.main), "", "sidebar", *_lines(app.sidebar)]) + "\n"
-    return re.sub(r",? \\\[[^]]*\] over refits|\n +refits \[.*?\]", "", text)  # they come when they come
+    return REFITS.sub("", text)
 
 
 def _joined(value):

@@ -1,8 +1,9 @@
 """Precomputed λ_fair paths of the data on people's screens: a new setting then takes a third of its time.
 
 Models that differ in λ_fair only share a path (`computation.path_points`). There is one path for each λ_ratio and
-λ_concepts. All paths of a small data set take a minute or two of a core, the nearest to somebody's setting first. Then
-every λ_fair of each is solved, which takes three to six minutes: a new setting then takes a fifth of its time.
+λ_concepts. The paths that one move of a slider can reach come first, then all others: a minute or two of a core for a
+small data set. Then every λ_fair of each is solved, which takes three to six minutes: a new setting then takes a fifth
+of its time.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import logging
 import time
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from dataclasses import replace
 from itertools import product
 from threading import Condition, Thread
@@ -35,7 +36,8 @@ class PathPrecomputer:
 
     def __init__(self, threads: int = 1) -> None:
         self._changed = Condition()
-        self._wanted: OrderedDict[Settings, tuple[Iterator[Task], float]] = OrderedDict()
+        # By scene: the paths still to come, when somebody last looked, and the paths that have begun.
+        self._wanted: OrderedDict[Settings, tuple[Iterator[Task], float, set[Hashable]]] = OrderedDict()
         for number in range(threads):
             Thread(target=self._serve, args=(number == 0,), name=f"paths-{number}", daemon=True).start()
 
@@ -43,8 +45,9 @@ class PathPrecomputer:
         """Somebody looks at a model: any other path on its data may be needed next."""
         scene = replace(settings.model(), lambda_fair=0.0, lambda_ratio=0.0, lambda_concepts=0.0, k=1)
         with self._changed:
-            left = self._wanted[scene][0] if scene in self._wanted else paths_from(settings.model())
-            self._wanted[scene] = left, time.monotonic()
+            begun = self._wanted[scene][2] if scene in self._wanted else set()
+            left = (path for path in paths_from(settings.model()) if path.key not in begun)
+            self._wanted[scene] = left, time.monotonic(), begun
             self._wanted.move_to_end(scene)
             while len(self._wanted) > MOST_SCENES:
                 self._wanted.popitem(last=False)
@@ -55,13 +58,14 @@ class PathPrecomputer:
         with self._changed:
             while True:
                 if always or service.queue().idle_for >= QUIET:
-                    for scene, (left, at) in reversed([*self._wanted.items()]):
+                    for scene, (left, at, begun) in reversed([*self._wanted.items()]):
                         try:
                             path = next(left, None) if time.monotonic() - at < WANTED else None
                         except ValueError:  # a setting off the grid has no neighbours
                             del self._wanted[scene]
                             continue
                         if path is not None:
+                            begun.add(path.key)
                             return scene, path
                 self._changed.wait(None if always else QUIET / 4)
 
@@ -80,18 +84,25 @@ class PathPrecomputer:
 
 
 def paths_from(settings: Settings) -> Iterator[Task]:
-    """Every path of these data up to its end, the nearest first, and then each of them wholly."""
+    """The path of this setting wholly, every other up to its end, and then each of them wholly."""
+    yield tasks.precompute(settings, wholly=True, near=True)
     for wholly in (False, True):
         for there in neighbours_of(settings):
-            yield tasks.precompute(there, wholly=wholly)
+            near = settings.lambda_ratio == there.lambda_ratio or settings.lambda_concepts == there.lambda_concepts
+            yield tasks.precompute(there, wholly=wholly, near=near and not wholly)
 
 
 def neighbours_of(settings: Settings) -> Iterator[Settings]:
-    """A setting of every path of these data, the nearest first."""
+    """A setting of every path of these data: first those that one slider leads to, the nearest first."""
     names = ("lambda_ratio", "lambda_concepts")
     here = [GRIDS[name].index(getattr(settings, name)) for name in names]
     places = product(*(range(len(GRIDS[name])) for name in names))
-    for place in sorted(places, key=lambda there: sum(abs(a - b) for a, b in zip(here, there, strict=True))):
+
+    def order(there: tuple[int, ...]) -> tuple[int, int]:
+        steps = [abs(a - b) for a, b in zip(here, there, strict=True)]
+        return sum(step > 0 for step in steps), sum(steps)
+
+    for place in sorted(places, key=order):
         values: dict[str, Any] = {name: GRIDS[name][at] for name, at in zip(names, place, strict=True)}
         yield replace(settings, **values)
 

@@ -14,7 +14,7 @@ class Priority(IntEnum):
     SEARCH = 2  # somebody pressed a button and watches a progress bar
     BACKGROUND = 3  # nobody asked for it: SHAP, the sweep behind the trade-off
     FIRST_REFITS = 4  # the same, and it takes seconds
-    LINE = 5  # prefetch: every λ_fair next to a setting on somebody's screen
+    LINE = 5  # prefetch: what the next move of a slider may ask for
     REFITS = 6  # nobody asked for it, and it takes many seconds: all refits after the first ones
     PATHS = 7  # prefetch: points of the λ_fair path that make a later model cheap
 

@@ -138,11 +138,14 @@ def prefetch(settings: Settings, priority: Priority = Priority.LINE) -> Task:
     return Task("fit", settings.scene(), (model,), (step,))
 
 
-def precompute(settings: Settings, *, wholly: bool) -> Task:
-    """Points of the λ_fair path up to its end, or of every λ_fair of the slider, from which its models are read."""
+def precompute(settings: Settings, *, wholly: bool, near: bool = False) -> Task:
+    """Points of the λ_fair path up to its end, or of every λ_fair of the slider, from which its models are read.
+
+    A path that is `near` may be wanted at the next move.
+    """
     values, path = GRIDS["lambda_fair"], settings.line()
     arguments = (settings.model(), values if wholly else values[-1:])
-    step = Step(solve_path, arguments, Priority.PATHS, of_scene=True, path=path)
+    step = Step(solve_path, arguments, Priority.LINE if near else Priority.PATHS, of_scene=True, path=path)
     return Task("precompute", settings.scene(), (*path, wholly), (step,))
 
 

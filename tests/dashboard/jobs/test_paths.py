@@ -97,23 +97,28 @@ def test_with_data_that_are_forgotten_go_the_names_of_their_features():
     assert tasks.fit.cache_info().currsize == 0
 
 
-def test_every_path_is_precomputed_once_the_nearest_first():
+FAR = replace(SETTINGS, lambda_ratio=GRIDS["lambda_ratio"][-1])
+
+
+def test_every_path_is_precomputed_once_first_those_that_one_slider_leads_to():
     here = replace(SETTINGS, lambda_ratio=GRIDS["lambda_ratio"][3], lambda_concepts=GRIDS["lambda_concepts"][5])
     lines = list(paths.neighbours_of(here))
     assert len(lines) == len(set(lines)) == len(GRIDS["lambda_ratio"]) * len(GRIDS["lambda_concepts"])
     assert (lines[0].lambda_ratio, lines[0].lambda_concepts) == (here.lambda_ratio, here.lambda_concepts)
 
     def steps(line):
-        names = ("lambda_ratio", "lambda_concepts")
-        return sum(
-            abs(GRIDS[name].index(getattr(line, name)) - GRIDS[name].index(getattr(here, name))) for name in names
-        )
+        moved = [
+            abs(GRIDS[name].index(getattr(line, name)) - GRIDS[name].index(getattr(here, name)))
+            for name in ("lambda_ratio", "lambda_concepts")
+        ]
+        return sum(step > 0 for step in moved), sum(moved)
 
     distances = [steps(line) for line in lines]
     assert distances == sorted(distances)
-    wanted = list(paths.paths_from(here))
+    first, *wanted = paths.paths_from(here)
     assert wanted == [tasks.precompute(line, wholly=wholly) for wholly in (False, True) for line in lines]
     assert len(set(wanted)) == len(wanted)
+    assert first == tasks.precompute(here, wholly=True)
 
 
 def test_the_precomputer_goes_on_after_a_failure_and_takes_what_was_wanted_last(alone, monkeypatch):
@@ -134,6 +139,26 @@ def test_the_precomputer_goes_on_after_a_failure_and_takes_what_was_wanted_last(
     precomputer.want(replace(SETTINGS, seed=7))
     wait_until(lambda: len(tried) > 1)
     assert [settings.seed for settings in tried[:2]] == [0, 7]  # nothing more of what has failed
+
+
+def test_when_the_hand_moves_the_paths_near_it_come_next_and_none_twice(alone, monkeypatch):
+    solved, go = [], threading.Semaphore(0)
+
+    def solve(scene, settings, values, points, report):
+        solved.append(settings)
+        go.acquire(timeout=10)
+        return None, {}
+
+    monkeypatch.setattr(tasks, "solve_path", solve)
+    monkeypatch.setattr(paths, "neighbours_of", lambda settings: iter([settings, SETTINGS, FAR]))
+    precomputer = paths.PathPrecomputer()
+    precomputer.want(SETTINGS)
+    wait_until(lambda: solved)
+    precomputer.want(FAR)  # while the first is at work
+    go.release(10)
+    wait_until(lambda: len(solved) == 4)
+    ratios = [settings.lambda_ratio for settings in solved]
+    assert ratios == [SETTINGS.lambda_ratio, FAR.lambda_ratio, FAR.lambda_ratio, SETTINGS.lambda_ratio]
 
 
 def test_nothing_is_precomputed_that_nobody_has_looked_at_for_minutes(alone, monkeypatch):
