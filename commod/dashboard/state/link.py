@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
@@ -54,7 +54,7 @@ def access_from_link(parameters: Mapping[str, str]) -> tuple[Access, list[str]]:
 
 def to_link(settings: Settings) -> dict[str, str]:
     """Query parameters that hold the complete setting; one that is empty needs none."""
-    return {name: _written(value) for name, value in asdict(settings).items() if value != ""}
+    return {name: _written(value) for name, value in vars(settings).items() if value != ""}
 
 
 def from_link(parameters: Mapping[str, str], own: str | None = None) -> tuple[Settings, list[str]]:

@@ -141,7 +141,7 @@ def _points(result: FitResult, line: list[FitResult], sweep: Sweep | None) -> li
 
 def _point(result: FitResult, place: int) -> dict[str, float]:
     """Where f (the first of the path) or g (the last) lies on the trade-off."""
-    return {axis: float(result.path[axis].iloc[place]) for axis in ("fairness", "accuracy", "change_rate")}
+    return {axis: float(result.path[axis].to_numpy()[place]) for axis in ("fairness", "accuracy", "change_rate")}
 
 
 def _difference(here: dict[str, str], there: Settings) -> dict[str, str]:
