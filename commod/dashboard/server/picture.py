@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any, TypedDict
 
-from commod.dashboard.jobs.fitted import FitResult
+from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.state.link import to_link
 from commod.dashboard.state.settings import in_words
 from commod.dashboard.text.language import declared, phrase

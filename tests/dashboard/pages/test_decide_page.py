@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from commod.dashboard.jobs import service, tasks
-from commod.dashboard.jobs.tasks import fit_result
+from commod.dashboard.model.training import fit_result
 from commod.dashboard.pages.decide import models
 from commod.dashboard.pages.decide.brought import LINES, WHAT
 from commod.dashboard.pages.decide.models import form_of, keeping
@@ -121,7 +121,7 @@ def test_what_is_waited_for_goes_on_while_numbers_are_changed(monkeypatch):
     wanted = [tasks.sweep(settings, name) for name in ("commod", "lpp")]
     service.go_on(*wanted)
     service.go_on(*wanted)
-    assert started == ["sweep", "sweep"]
+    assert started == ["sweep_method", "sweep_method"]
     first = kept[wanted[0].key]
     service.go_on(wanted[1])
     assert first.left
