@@ -43,26 +43,13 @@ class Abandoned(Exception):  # noqa: N818 - not an error: nobody wants the resul
 
 @dataclass(frozen=True)
 class Stage:
-    """A part of a job with a result of its own.
-
-    Parameters
-    ----------
-    work : callable
-        Called with the results of the stages before it, and with a `Report`.
-    priority : Priority
-    heavy : bool
-        Whether it takes seconds and leaves the interpreter to others. Small jobs do not wait for it.
-    apart : bool
-        Whether it gets a process to itself, next to all others.
-    kept : bool
-        Whether the cache keeps the result.
-    """
+    """A part of a job with a result of its own; `work` gets the results of the stages before it, and a `Report`."""
 
     work: Callable[..., Any]
     priority: Priority = Priority.TRAIN
-    heavy: bool = False
-    apart: bool = False
-    kept: bool = True
+    heavy: bool = False  # takes seconds and leaves the interpreter to others: small jobs do not wait for it
+    apart: bool = False  # has a process to itself, next to all others
+    kept: bool = True  # the cache keeps the result
 
     @property
     def slot(self) -> tuple[str, bool]:
@@ -82,7 +69,7 @@ class _Job:
         self.waiting = 0  # tickets and jobs that want it
         self.rank: tuple[int, int] | None = None  # in its line: priority and number; None if it does not stand there
         self.running = False
-        self.listeners: set[Callable[[], None]] = set()
+        self.listeners: set[Callable[[], object]] = set()
         self.progress, self.note, self.found = 0.0, "", None
         self.begun: float | None = None  # when the stage at work began
         self.error: BaseException | None = None
@@ -129,10 +116,10 @@ class Ticket:
         self._queue, self._job = queue, job
         self.is_held = True  # until the place is given up
         self._bell = Event()
-        self._callbacks = [self._bell.set]
+        self._callbacks: list[Callable[[], object]] = [self._bell.set]
         job.listeners.add(self._bell.set)
 
-    def listen(self, callback: Callable[[], None]) -> None:
+    def listen(self, callback: Callable[[], object]) -> None:
         """Have `callback` called, from any thread, whenever a stage is done or the job has failed.
 
         What happened before is not repeated: look at `has` after this call. The callback must not block.
@@ -240,13 +227,7 @@ class WorkQueue:
     """
 
     def __init__(
-        self,
-        foreground: int = 1,
-        background: int = 1,
-        *,
-        heavy: int = 1,
-        apart: int = 2,
-        cache: ResultCache | None = None,
+        self, foreground: int = 1, background: int = 1, heavy: int = 1, apart: int = 2, cache: ResultCache | None = None
     ) -> None:
         self.places = {"foreground": foreground, "background": background, "heavy": heavy, "apart": apart}
         self.cache = cache or ResultCache()
@@ -258,8 +239,8 @@ class WorkQueue:
         self._blocked: list[_Job] = []  # wait for others to end
         self._count = 0  # of jobs that have stood in a line
         self._running: list[tuple[str, bool]] = []  # slots taken
-        self._rung: list[Callable[[], None]] = []  # callbacks to call once the lock is released
-        self._dropped: SimpleQueue[tuple[_Job, list[Callable[[], None]]]] = SimpleQueue()
+        self._rung: list[Callable[[], object]] = []  # callbacks to call once the lock is released
+        self._dropped: SimpleQueue[tuple[_Job, list[Callable[[], object]]]] = SimpleQueue()
         for number in range(sum(self.places.values())):
             Thread(target=self._serve, name=f"work-{number}", daemon=True).start()
 
