@@ -330,14 +330,14 @@ def _fit(arguments: argparse.Namespace) -> int:
 def _check(arguments: argparse.Namespace) -> int:
     from commod.experiments.checks import answers_of
     from commod.experiments.refits import refit
-    from commod.experiments.sweep import Cell, Shared, train_cell
+    from commod.experiments.sweep import Cell, train_cell
 
     if arguments.refits is not None and arguments.refits < 1:
         raise ValueError("--refits must be 1 or more.")
     scene = _scene(arguments)
     settings = _weights(arguments, scene.task)
     cell = Cell("commod", settings.pop("lambda_fair"), tuple(settings.items()))
-    trained = train_cell(scene, cell, arguments.fairness, Shared())
+    trained = train_cell(scene, cell, arguments.fairness)
     refits = refit(scene, cell, arguments.fairness, count=arguments.refits)
     answers = answers_of(scene, trained, refits)
     if arguments.json:

@@ -225,14 +225,9 @@ def _begin_background() -> None:
         warm_up()
 
 
-def main() -> None:
-    """Import the modules, which has happened by now, and fork."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    fork_on_request(socket.socket(fileno=int(sys.argv[1])))
-
-
 if __name__ == "__main__":
     # Not this copy of the module: functions are sent by the name of their module.
     from commod.dashboard.jobs import worker
 
-    worker.main()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    worker.fork_on_request(socket.socket(fileno=int(sys.argv[1])))

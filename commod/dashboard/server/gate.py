@@ -89,11 +89,12 @@ class Gate:
         self.open_from: Counter[str] = Counter()
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        is_http, path = scope["type"] == "http", scope.get("path", "").rstrip("/")
         if scope["type"] == "websocket":
             await self._session(scope, receive, send)
-        elif scope["type"] == "http" and _is_metrics(scope) and os.environ.get("COMMOD_METRICS") != "1":
+        elif is_http and path.endswith("/_stcore/metrics") and os.environ.get("COMMOD_METRICS") != "1":
             await PlainTextResponse("Not Found", 404)(scope, receive, send)
-        elif scope["type"] == "http" and _is_page(scope) and (sentence := self._refusal(scope)):
+        elif is_http and _is_page(scope) and (sentence := self._refusal(scope)):
             page = _PAGE.format(sentence=sentence, seconds=RETRY_SECONDS)
             await HTMLResponse(page, 503, _HEADERS)(scope, receive, send)
         else:
@@ -128,10 +129,6 @@ def _returns(scope: Any) -> bool:
     """Whether a websocket asks to resume a known session: Streamlit's page names it in the third subprotocol."""
     named = scope.get("subprotocols", [])
     return len(named) > 2 and is_known_session(named[2])
-
-
-def _is_metrics(scope: Any) -> bool:
-    return scope["path"].rstrip("/").endswith("/_stcore/metrics")
 
 
 def _is_page(scope: Any) -> bool:
