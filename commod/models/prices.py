@@ -294,9 +294,28 @@ class PricePath:
             mirror=MIRROR,
         )
 
-    def point(self, lambda_fair: float, report: Report) -> tuple[PathPoint, int, bool]:
-        """The model for a λ_fair, how many steps it took, and whether `report` stopped the solver on the way."""
-        theta, used, stopped = self.rule_for(min(lambda_fair / PARITY, 1.0), report)
+    def share_within(self, most: float, share: float, report: Report) -> float:
+        """The largest share of the way to parity, up to this one, that changes at most so many people."""
+        theta, _, stopped = self.rule_for(share, report)
+        if stopped or self._people(theta) <= most:
+            return share
+        least = 0.0
+        while share - least > 1e-3:
+            middle = 0.5 * (least + share)
+            if self._people(self.rule_for(middle, report)[0]) <= most:
+                least = middle
+            else:
+                share = middle
+        return least
+
+    def _people(self, theta: Array) -> float:
+        """How many people the rule changes."""
+        changed = self.balance(theta) > 0
+        return float(changed.sum() if self.data.weight is None else self.data.weight[changed].sum())
+
+    def point(self, lambda_fair: float, share: float, report: Report) -> tuple[PathPoint, int, bool]:
+        """The model for a share of the way to parity, its number of steps, and whether `report` stopped the solver."""
+        theta, used, stopped = self.rule_for(share, report)
         decided = self.decided(self.balance(theta))
         terms = {
             "lambda_fair": lambda_fair,
@@ -308,19 +327,24 @@ class PricePath:
         return PathPoint(self.rescaler(theta), terms, n_iter, not stopped), used, stopped
 
 
-def solve_prices(path: PricePath, lambda_fair: float, callback: StepCallback | None = None) -> Solution:
-    """The models from g = f up to λ_fair."""
+def solve_prices(
+    path: PricePath, lambda_fair: float, callback: StepCallback | None = None, most: float = np.inf
+) -> Solution:
+    """The models from g = f up to λ_fair, each with at most so many changed people."""
 
     def report(step: int, terms: Terms) -> bool:
         return callback is not None and bool(callback(step, MAX_PRICES, terms))
 
     solution, used = Solution(pull=path.pull), 0
+    share = min(lambda_fair / PARITY, 1.0)
+    if np.isfinite(most):
+        share = path.share_within(most, share, report)
     for value in [
         0.0,
         *(stage for stage in STAGES if stage < lambda_fair),
         *([lambda_fair] if lambda_fair > 0 else []),
     ]:
-        point, used, solution.stopped = path.point(value, report)
+        point, used, solution.stopped = path.point(value, min(value / PARITY, share), report)
         solution.path.append(point)
         if solution.stopped:
             break
