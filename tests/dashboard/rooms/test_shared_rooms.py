@@ -165,6 +165,14 @@ def test_an_older_database_is_brought_up_to_date_and_keeps_its_rooms(make_store,
     with store._writer.begin() as connection:
         connection.execute(text("ALTER TABLE rooms DROP COLUMN timer_ends"))
         connection.execute(text("ALTER TABLE people DROP COLUMN at"))
+        for table, column in (
+            ("rooms", "seats"),
+            ("rooms", "door"),
+            ("rooms", "most"),
+            ("people", "waiting"),
+            ("people", "network"),
+        ):
+            connection.execute(text(f"ALTER TABLE {table} DROP COLUMN {column}"))
         connection.execute(text("UPDATE schema_version SET version = 0"))
     monkeypatch.setitem(schema.UPGRADES, 0, ("ALTER TABLE rooms ADD COLUMN timer_ends DOUBLE PRECISION",))
     for _ in range(2):  # the second time there is nothing to do
@@ -172,6 +180,7 @@ def test_an_older_database_is_brought_up_to_date_and_keeps_its_rooms(make_store,
         assert newer.look(room.code).people
         newer.lead(leader, timer_ends=5.0)
     assert newer.look(room.code).timer_ends == 5.0
+    assert join(newer, room, "Ana").number == 2
     with newer._reader.begin() as connection:
         assert connection.execute(text("SELECT version FROM schema_version")).scalar_one() == schema.VERSION
 
@@ -192,8 +201,8 @@ def test_an_upgrade_that_fails_changes_nothing(make_store, monkeypatch):
 def test_a_newer_database_is_left_alone(make_store):
     store = make_store()
     with store._writer.begin() as connection:
-        connection.execute(text("UPDATE schema_version SET version = 3"))
-    with pytest.raises(rooms.RoomError, match="newer version of this program .tables of version 3; this one knows 2"):
+        connection.execute(text("UPDATE schema_version SET version = 4"))
+    with pytest.raises(rooms.RoomError, match="newer version of this program .tables of version 4; this one knows 3"):
         make_store()
 
 
