@@ -101,7 +101,7 @@ def test_four_groups_are_judged_as_two_are():
         assert "<strong>– does not apply</strong>" in found[wanted][1]
     assert "Does not apply, as nobody's decision changes: f, as it is." in captions(app)
     fill(app, who="Ada", role="head", why="So.")
-    press(app, "Sign")
+    press(app, "Seal")
     assert read_record(record_json(record_of(app)))["data"]["name"] == "law_school.race_sex"
 
 
@@ -262,12 +262,12 @@ def record_of(app):
 def signed():
     app = fine(run(PAGE, req="p_rule:0.5;changed:0.2;worse_off:0", methods=METHODS))
     fill(app, who="Ada <b>", role="head", why="Fair [enough](//evil.example).")
-    return press(app, "Sign")
+    return press(app, "Seal")
 
 
 def test_a_decision_needs_a_name_a_role_and_a_reason():
     app = run(PAGE, req="changed:0.2", methods="commod")
-    app = next(button for button in app.button if button.label == "Sign").click().run()
+    app = next(button for button in app.button if button.label == "Seal").click().run()
     assert [error.value for error in app.error] == [
         "Nothing is said under “who”: a decision needs a name, a role and a reason."
     ]
@@ -286,7 +286,7 @@ def test_what_is_signed_is_a_record_that_verifies(signed):
     }
     assert record["signature"]["rejected"]["f, as it is"] == "fails: a P-Rule of 0.5 or more"
     assert {each["requirement"]: each["verdict"] for each in record["verdicts"]}["worse_off"] == "fail"
-    assert "**Signed with 1 requirement not met** on" in words(app)
+    assert "**Sealed with 1 requirement not met** on" in words(app)
     assert not let_through(app)
     assert any(button.label == "Decision as JSON" for button in app.get("download_button"))
     assert verify_record(without_refits(record), load_task("law_school"))["agrees"].all()
@@ -319,7 +319,7 @@ def test_what_is_typed_outlives_a_slider_and_another_page():
     fill(app, role="head")
     assert NOT_KEPT in captions(app)
     fine(app.text_input(key="sign_why_screen").set_value("").run())
-    press(app, "Sign")
+    press(app, "Seal")
     record = record_of(app)
     assert record["model"]["method"] == "f"
     assert NO_REASON in record["signature"]["rejected"].values()
@@ -390,7 +390,7 @@ def test_a_decision_about_uploaded_data_goes_with_them():
     fine(app.switch_page(PAGE).run())
     press(app, "The four-fifths rule")
     fill(app, who="Ada", role="head", why="So.")
-    press(app, "Sign")
+    press(app, "Seal")
     record = record_of(app)
     assert record["data"]["name"].startswith("own-")
     other = fine(upload(run(PAGE), record_json(record).encode()))  # another session

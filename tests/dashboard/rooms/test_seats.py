@@ -3,7 +3,7 @@
 import tempfile
 from dataclasses import dataclass
 
-from hypothesis import settings
+from hypothesis import Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
@@ -12,6 +12,7 @@ from tests.dashboard.rooms.conftest import Clock
 from tests.dashboard.rooms.test_room_store import FIGURES, LINK
 
 PICK = st.integers(0, 1000)
+PHASES = (Phase.explicit, Phase.reuse, Phase.generate)  # shrinking takes minutes, and says little more
 
 
 @dataclass
@@ -154,4 +155,4 @@ def refusal(act):
 
 
 class TestSeats(Seats.TestCase):
-    settings = settings(max_examples=30, stateful_step_count=25, deadline=None)
+    settings = settings(max_examples=30, stateful_step_count=25, deadline=None, phases=PHASES)
