@@ -113,7 +113,7 @@ def _parser() -> argparse.ArgumentParser:
         "--requirements",
         type=Path,
         metavar="FILE",
-        help="a sealed decision, or requirements as JSON; if one is broken, or the model is not that of the decision, the "
+        help="a sealed decision, or requirements as JSON; if one is broken, or the model is not the decided one, the "
         "exit code is 1",
     )
     watch.add_argument(

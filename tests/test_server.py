@@ -103,8 +103,8 @@ def test_it_is_healthy(address):
 
 def test_scripts_come_from_the_server_alone(address):
     policy = security.headers()["Content-Security-Policy"]
-    assert "script-src 'self' 'unsafe-eval' blob: 'sha256-" in policy
-    assert "unsafe-inline" not in policy.split("script-src")[1].split(";")[0]
+    assert "script-src 'self' blob: 'sha256-" in policy
+    assert "unsafe" not in policy.split("script-src")[1].split(";")[0]
 
 
 @pytest.mark.parametrize("token", [None, "2|aaaa|bbbb|1"])
@@ -204,3 +204,5 @@ def test_no_page_asks_for_what_the_policy_forbids():
         with page.expect_console_message(lambda message: "evil.example" in message.text):
             page.evaluate("document.body.append(Object.assign(new Image(), {src: 'http://evil.example/x.png'}))")
         assert len(refused) == 1, refused  # the picture that was brought in for the test
+        with pytest.raises(Error, match="EvalError|unsafe-eval"):
+            page.evaluate("() => new Function('return 1')()")

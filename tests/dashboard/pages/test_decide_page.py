@@ -337,7 +337,7 @@ def test_what_is_typed_outlives_a_slider_and_another_page():
 def test_a_decision_is_checked_at_once_and_trained_again_if_somebody_asks(signed):
     record = without_refits(record_of(signed))
     app = fine(upload(run(PAGE), record_json(record).encode()))
-    assert "its hash is right" in app.success[0].value
+    assert "the hash is right" in app.success[0].value
     found = dict(tables(app)[WHAT])
     assert found["Model"].startswith("COMMOD, λ_fair 3, λ_ratio 0.05, λ_concepts")
     assert found["Verdict: People worse off at most"] == "✗ fail, 1.3%"
@@ -371,7 +371,7 @@ def test_what_is_no_decision_gets_a_sentence(content, sentence):
 def test_a_changed_decision_and_one_about_other_data_are_told(signed):
     record = record_of(signed)
     app = upload(run(PAGE), record_json(record).replace("head", "hand").encode())
-    assert "was changed since it was signed" in app.error[0].value
+    assert "was changed since it was sealed" in app.error[0].value
     other = sealed(record, data=record["data"] | {"name": "own-1"})
     app = fine(upload(run(PAGE), record_json(other).encode()))
     assert "about a table that somebody brought" in app.info[0].value
