@@ -129,9 +129,10 @@ def test_an_upload_with_the_token_is_taken(address):
     wire.close()
 
 
-def test_a_page_of_another_site_gets_no_session(address):
+@pytest.mark.parametrize("origin", ["http://evil.example", "http://127.0.0.1:1", "http://localhost", "null"])
+def test_a_page_of_another_site_gets_no_session(address, origin):
     with pytest.raises(InvalidStatus):
-        Wire(address, origin="http://evil.example")
+        Wire(address, origin=origin)
 
 
 def test_no_leave_is_given_to_other_sites(address):
@@ -204,5 +205,5 @@ def test_no_page_asks_for_what_the_policy_forbids():
         with page.expect_console_message(lambda message: "evil.example" in message.text):
             page.evaluate("document.body.append(Object.assign(new Image(), {src: 'http://evil.example/x.png'}))")
         assert len(refused) == 1, refused  # the picture that was brought in for the test
-        with pytest.raises(Error, match="EvalError|unsafe-eval"):
-            page.evaluate("() => new Function('return 1')()")
+        with page.expect_console_message(lambda message: "unsafe-eval" in message.text):
+            page.evaluate("setTimeout('compiled from text')")
