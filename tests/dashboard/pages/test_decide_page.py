@@ -32,7 +32,7 @@ from commod.decisions import (
 from commod.decisions.record import _signature_in
 from commod.experiments import prepare
 from tests.dashboard.driving import captions, fine, run, tables, words
-from tests.dashboard.hostile import let_through
+from tests.dashboard.hostile import MARKUP, PICTURE, let_through
 from tests.decisions.test_record import sealed
 
 PAGE = "pages/decide.py"
@@ -378,7 +378,43 @@ def test_a_changed_decision_and_one_about_other_data_are_told(signed):
     other = sealed(record, data=record["data"] | {"name": "german"})
     app = upload(run(PAGE), record_json(other).encode())
     app = next(button for button in app.button if button.label.startswith("Train it again")).click().run()
-    assert "The data here are not those that were signed for." in app.error[0].value
+    assert "The data here are not those of the decision." in app.error[0].value
+
+
+EVIL = f"{MARKUP}{PICTURE}\x1b[2J"
+
+
+@pytest.mark.parametrize(
+    ("part", "change"),
+    [
+        ("signature", {"who": EVIL, "role": EVIL, "why": EVIL, "rejected": {EVIL: EVIL}}),
+        ("data", {"sha256": EVIL}),
+        ("data", {"rows": 10**300}),
+        ("data", {"words": [EVIL]}),
+        ("data", {"name": EVIL}),
+        ("versions", {"numpy": EVIL}),
+        ("requirements", {"kept_out": [EVIL]}),
+        ("model", {"value": 1e308}),
+        ("model", {"settings": {"features": [EVIL]}}),
+        ("model", {"settings": {"n_concepts": 10**9}}),
+        ("model", {"settings": {"lambda_ratio": EVIL}}),
+        ("model", {"threshold": 1e-300}),
+    ],
+)
+def test_a_hostile_record_is_text_and_training_it_again_ends_in_a_sentence(signed, part, change):
+    record = record_of(signed)
+    app = upload(run(PAGE), record_json(sealed(record, **{part: record[part] | change})).encode())
+    assert not app.exception
+    assert not let_through(app)
+    for button in app.button:
+        if button.label.startswith("Train it again"):
+            app = button.click().run()
+            break
+    assert not app.exception
+    assert not let_through(app)
+    assert not [
+        told for told in app.success if "lines agree" in told.value and part != "signature" and part != "versions"
+    ]
 
 
 @pytest.mark.slow
