@@ -78,7 +78,13 @@ class OwnFiles:
         if scope["method"] != "PUT":
             await self.app(scope, receive, send)
             return
-        length = Headers(scope=scope).get("content-length", "")
+        headers = Headers(scope=scope)
+        if st.get_option("server.enableXsrfProtection") and not headers.get(
+            "x-xsrftoken"
+        ):  # Streamlit checks which one
+            await PlainTextResponse("An upload needs the token of its page.", 403)(scope, receive, send)
+            return
+        length = headers.get("content-length", "")
         if not re.fullmatch(r"\d{1,12}", length):
             await PlainTextResponse("An upload needs a Content-Length.", 411)(scope, receive, send)
             return
