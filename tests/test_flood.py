@@ -1,6 +1,7 @@
 """A real server, on both event loops: more people than fit."""
 
 import asyncio
+import time
 from collections import Counter
 from urllib.parse import urlsplit
 
