@@ -68,13 +68,16 @@ class OwnFiles:
 
     async def _upload(self, place: str, scope: Any, receive: Any, send: Any) -> None:
         session_id, _, file_id = place.partition("/")
-        length = Headers(scope=scope).get("content-length", "")
+        headers = Headers(scope=scope)
+        length = headers.get("content-length", "")
         size = 2 * int(length) if re.fullmatch(r"\d{1,12}", length) else -1
         answer: Any = None
         if session_id not in internals.sessions_of(browser_of(scope)):
             answer = PlainTextResponse("This session belongs to another browser.", 403)
         elif scope["method"] != "PUT":
             answer = self.app
+        elif st.get_option("server.enableXsrfProtection") and not headers.get("x-xsrftoken"):
+            answer = PlainTextResponse("An upload needs the token of its page.", 403)  # Streamlit checks which one
         elif size < 0:
             answer = PlainTextResponse("An upload needs a Content-Length.", 411)
         elif size > 2 * MAX_BYTES:

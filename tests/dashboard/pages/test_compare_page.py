@@ -53,6 +53,7 @@ def test_compare_begins_with_the_papers_methods_and_the_bayes_rule():
     assert set(USUAL) <= set(available_methods("demographic_parity"))
 
 
+@pytest.mark.slow  # what it says of fewer models is in tests/snapshots/compare
 def test_compare_draws_and_matches(compared):
     app = compared
     assert app.title[0].value == "Who gets there with the fewest changes?"

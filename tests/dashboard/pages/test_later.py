@@ -155,7 +155,7 @@ def test_what_is_required_and_who_signed_it(app):
     assert [row[1:3] for row in found] == [["✓ pass", "✓ pass"]] * 2
     said = [box.value for box in app.success]
     assert any("**Still true.** On these people 2 of 2 requirements hold." in text for text in said)
-    assert any("This is the model that was signed" in text for text in said)
+    assert any("This is the model of the decision" in text for text in said)
     assert not let_through(app)
 
 
@@ -195,7 +195,7 @@ def test_a_bad_file_takes_nothing_away(app):
         ("model", decision(), "This is the file of a decision, not of a model. Bring the model.json from Take home"),
         ("batch", b"lsat,ugpa,race\n1,2,3\n", "The batch has no columns"),
         ("batch", b"", "empty"),
-        ("decision", decision().replace(b'"p_rule": 0.3', b'"p_rule": 0.1'), "changed since it was signed"),
+        ("decision", decision().replace(b'"p_rule": 0.3', b'"p_rule": 0.1'), "changed since it was sealed"),
         ("decision", b'{"p_rule": 0.8, "p_rule": 0.9}', "twice"),
     ):
         bring(app, what, content, f"bad{PICTURE}.{'csv' if what == 'batch' else 'json'}")

@@ -167,7 +167,7 @@ def test_the_limit_page_counts_in_one_direction():
 
 
 def test_models_of_other_methods_are_not_held_against_a_bound_of_one_direction():
-    page = fine(run("pages/limits.py", direction="worsen", methods="commod,lpp"))
+    page = fine(run("pages/limits.py", direction="worsen", methods="commod,oracle_roc"))
     assert "COMMOD, which is not told the group" not in words(page)
     assert "are left out" in captions(page)
     assert not page.pills

@@ -58,7 +58,7 @@ OWN = f'title = "Hiring"\n{TABLE}{STEP}'
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     monkeypatch.setenv("COMMOD_LESSONS", str(tmp_path))
-    example_table().head(400).to_csv(tmp_path / "applicants.csv", index=False)
+    example_table(400).to_csv(tmp_path / "applicants.csv", index=False)
     (tmp_path / "hiring.en.toml").write_text(OWN, encoding="utf-8")
     return tmp_path
 

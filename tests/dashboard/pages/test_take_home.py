@@ -56,7 +56,7 @@ def sense(result):
 
 def report(result, date="1 May 2026", fingerprint="abc", code=None, found=None, decided=NOTHING_DECIDED):
     tree = result.tree(3) if result.changed_train.any() else None
-    limits = limits_of(result.scene, result.settings.fairness)
+    limits = result.keep("limits", lambda: limits_of(result.scene, result.settings.fairness))
     code = to_python(result.settings) if code is None else code
     found = found or sense(result)
     return report_html(result, tree, limits, *found, code=code, date=date, fingerprint=fingerprint, decided=decided)
@@ -140,7 +140,7 @@ def test_the_report_shows_all_figures_and_needs_nothing_else(name):
     for node in result.tree(3).nodes.itertuples():
         assert node.rule[1:] in text
         assert f"{node.changed:,} of {node.count:,} changed" in text
-    limits = limits_of(result.scene, result.settings.fairness)
+    limits = result.keep("limits", lambda: limits_of(result.scene, result.settings.fairness))
     rate = result.figures.loc["change_rate", "g"]
     assert f"{rate:.1%} of the decisions changed, nobody can do better than a P-Rule of {limits.at(rate):.3f}" in text
     assert "Licence None found for the data." in text

@@ -180,7 +180,7 @@ def _decide_by() -> None:
     """A decision, or what is required, from a file."""
     here = files()
     with st.expander("What is required: from a decision.json", expanded="decision" in here.problems):
-        label = "A signed decision, or requirements as JSON"
+        label = "A sealed decision, or requirements as JSON"
         uploader("decision", label, ["json"], take_decision, MAX_DECISION // 2**20)
         _problem("decision")
         if here.decision:
@@ -214,7 +214,7 @@ def _what_happens() -> None:
   row. Older files that lack them are refused.
 - **Then and now** are two samples: each difference has a 95 % interval that allows for chance in both. Of twenty values
   that stay, one is called moved all the same.
-- **A signature** is held against the model: its settings and its figures on the people tested on. That needs no
+- **A sealed decision** is held against the model: its settings and its figures on the people tested on. That needs no
   training; `commod verify` trains it again. The same every night: `commod watch model.json batch.csv --requirements
   decision.json`.
 - Nothing that is uploaded is executed or written to disk. Files are read in a process of their own with bounds on time
