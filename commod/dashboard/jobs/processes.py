@@ -142,6 +142,7 @@ class ForkServer:
             pulse.kill()
             self._running = None
         if self._process is not None:
+            self._process.kill()
             self._process.wait()
             self._process = None
 
@@ -266,18 +267,18 @@ class WorkerProcess:
             send(self._wire, "work", (self._number, key), call, scene)
         while True:
             with _heard():
-                answer = receive(self._wire) if self._wire.poll(LOOK) else None
-                if answer is not None:
+                if self._wire.poll(LOOK):
+                    kind, about, load = receive(self._wire)
                     self._pulse.beat()
-                    if answer.kind in ("done", "failed"):
-                        return answer.kind, answer.load(scene)
-                    if answer.kind == "progress":
-                        share = answer.about
-                        report.tell(answer.load())
-                    elif answer.kind == "lacks" and key is not None:
+                    if kind in ("done", "failed"):
+                        return kind, load(scene)
+                    if kind == "progress":
+                        share = about
+                        report.tell(load())
+                    elif kind == "lacks" and key is not None:
                         self._send_scene(key)
                     else:
-                        raise ValueError(f"an answer of kind {answer.kind!r}")
+                        raise ValueError(f"an answer of kind {kind!r}")
             seconds = time.monotonic() - started
             if self.kind is Kind.APART and (self._pulse.used - used > MAX_SECONDS or seconds > MAX_WAIT):
                 raise ValueError(TOO_LONG if key is None else NOT_DONE)
@@ -288,7 +289,7 @@ class WorkerProcess:
         try:
             with _heard():
                 send(self._wire, "stop", self._number)
-                while receive(self._wire).kind not in ("done", "failed"):
+                while receive(self._wire)[0] not in ("done", "failed"):
                     pass
         except ConnectionError:
             self._lose()

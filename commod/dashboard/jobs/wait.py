@@ -78,10 +78,7 @@ def deferred_paint() -> Iterator[None]:
 
 
 def watch(
-    tickets: Mapping[Name, Ticket],
-    look: Callable[[Mapping[Name, Ticket]], float] = lambda left: POLL,
-    *,
-    stage: int = -1,
+    tickets: Mapping[Name, Ticket], look: Callable[[Mapping[Name, Ticket]], float] = lambda _: POLL, *, stage: int = -1
 ) -> Iterator[Name]:
     """The name of each ticket, as soon as its stage is done.
 

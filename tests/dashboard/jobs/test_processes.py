@@ -469,9 +469,19 @@ def test_an_f_that_nobody_wants_any_more_is_ended_at_once(own, pool):
         training_f = partial(without_report, trained_parts, SceneKey(own, "random_forest", 4), load_task(own))
         with pytest.raises(Abandoned):
             worker.compute(training_f, Heard(abandon))
-        wait_until(lambda: not alive(pid), 1)
+        wait_until(lambda: not psutil.pid_exists(pid), 1)  # nor is it left as a zombie
         assert time.monotonic() - started < 1.5
         wait_until(lambda: not worker.lost)
+
+
+def test_what_fails_on_strangers_data_is_a_sentence_there_and_a_traceback_in_the_log(pool, caplog):
+    with pytest.raises(ValueError, match=re.escape(processes.NOT_DONE)), caplog.at_level(logging.ERROR):
+        call(pool, faulty)
+    assert "in faulty" in caplog.text
+
+
+def faulty(report):
+    return {}["no such column"]
 
 
 @pytest.mark.slow
