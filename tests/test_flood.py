@@ -1,9 +1,8 @@
-"""A real server, on both event loops: more people than fit, and uploads that stop half-way."""
+"""A real server, on both event loops: more people than fit."""
 
 import asyncio
 import time
 from collections import Counter
-from contextlib import suppress
 from urllib.parse import urlsplit
 
 import pytest
@@ -14,11 +13,6 @@ from tests.browsing import serve, with_faults
 from tests.test_server import get
 from tests.wire import Tab
 
-# Uploads have a second.
-SHORT = """
-from commod.dashboard.server import files as _files
-_files.UPLOAD_SECONDS = 1.0
-"""
 FIT = 8
 
 
@@ -29,7 +23,7 @@ def server(tmp_path_factory, request):
         pytest.importorskip("uvloop")
     else:
         (folder / "uvloop.py").write_text("raise ImportError")
-    with serve(with_faults(folder, SHORT), {"COMMOD_MAX_SESSIONS": str(FIT)}, log=folder / "log") as address:
+    with serve(with_faults(folder, ""), {"COMMOD_MAX_SESSIONS": str(FIT)}, log=folder / "log") as address:
         yield address, folder / "log"
 
 
@@ -73,58 +67,6 @@ def test_more_people_than_fit(server):
 
     asyncio.run(act())
     assert log.stat().st_size < 2_000, log.read_text()
-
-
-async def seconds_until_dropped(address, first, then=b""):
-    """How long a connection lives that sends `first`, and then this again and again; and what was answered."""
-    place = urlsplit(address)
-    reader, writer = await asyncio.open_connection(place.hostname, place.port)
-    begun = time.monotonic()
-    writer.write(first)
-
-    async def trickle():
-        with suppress(OSError):
-            while then:
-                await asyncio.sleep(0.1)
-                writer.write(then)
-
-    trickling = asyncio.create_task(trickle())
-    answer = b""
-    try:
-        with suppress(
-            ConnectionResetError
-        ):  # who writes to a closed connection is reset; what was answered before counts
-            async with asyncio.timeout(20):
-                while some := await reader.read(4096):
-                    answer += some
-        return time.monotonic() - begun, answer
-    finally:
-        trickling.cancel()
-        writer.close()
-
-
-def test_an_upload_that_stops_half_way_is_told_and_dropped(server):
-    address = server[0]
-
-    async def act():
-        (tab,), _ = await open_tabs(address, 1)
-        _, headers, _ = await asyncio.to_thread(get, f"{address}/_stcore/health")
-        cookie = next(v for k, v in headers.items() if k.lower() == "set-cookie").split(";")[0]
-        path = (await tab.ask_for_upload("a.csv")).upload_url
-        head = (
-            f"PUT /{path.lstrip('/')} HTTP/1.1\r\nHost: {urlsplit(address).netloc}\r\n"
-            f"Cookie: {cookie}; {tab.cookie}\r\n"
-            f"X-Xsrftoken: {cookie.partition('=')[2]}\r\nContent-Type: multipart/form-data; boundary=x\r\n"
-            "Content-Length: 90000\r\n\r\n--x\r\n"
-        )
-        seconds, answer = await seconds_until_dropped(address, head.encode(), b"a")
-        assert b"408 " in answer
-        assert b"took too long" in answer
-        assert seconds < 8
-        assert not tab.problems
-        await leave([tab])
-
-    asyncio.run(act())
 
 
 ROUTES = [

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from commod.datasets import Task
+from commod.datasets import Task, lent
 from commod.decisions.facts import Facts, facts_of, facts_of_f
 from commod.decisions.record import KEEP_F, DecisionError, data_hash, figures_of, plain, requirements_in, versions
 from commod.decisions.verdicts import check_requirements
@@ -33,7 +33,7 @@ def verify_record(record: Mapping[str, Any], task: Task) -> pd.DataFrame:
     record : mapping
         From `read_record`.
     task : Task
-        The data that it names, as `load_task` knows them.
+        The data that it names.
 
     Returns
     -------
@@ -49,8 +49,9 @@ def verify_record(record: Mapping[str, Any], task: Task) -> pd.DataFrame:
     rows: list[tuple[str, str, str, bool]] = [(name, str(then), str(now), then == now) for name, then, now in lines]
     if rows[0][3]:
         model = record["model"]
-        scene = prepare(task.name, model["base_model"], model["split"], model["threshold"])
-        decisions, facts = _train_again(scene, model)
+        with lent(task):
+            scene = prepare(task.name, model["base_model"], model["split"], model["threshold"])
+            decisions, facts = _train_again(scene, model)
         figures = figures_of(scene, decisions)
         for name, recorded in record["figures"].items():
             rows.append((name, _shown(recorded), _shown(figures[name]), _agree(recorded, figures[name])))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from base64 import b64encode
+from collections.abc import Callable
 from functools import lru_cache
 from hashlib import sha256
 from typing import Any
@@ -44,6 +45,17 @@ def headers() -> dict[str, str]:
     }
 
 
+def changing_headers(send: Any, change: Callable[[MutableHeaders], None]) -> Any:
+    """The same `send`, which changes the headers of a response first."""
+
+    async def send_changed(message: Any) -> None:
+        if message["type"] == "http.response.start":
+            change(MutableHeaders(scope=message))
+        await send(message)
+
+    return send_changed
+
+
 class SecurityHeaders:
     """ASGI middleware that adds them to every HTTP response."""
 
@@ -51,9 +63,6 @@ class SecurityHeaders:
         self.app = app
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        async def send_with_headers(message: Any) -> None:
-            if message["type"] == "http.response.start":
-                MutableHeaders(scope=message).update(headers())
-            await send(message)
-
-        await self.app(scope, receive, send_with_headers if scope["type"] == "http" else send)
+        if scope["type"] == "http":
+            send = changing_headers(send, lambda response: response.update(headers()))
+        await self.app(scope, receive, send)

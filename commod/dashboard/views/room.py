@@ -10,8 +10,8 @@ from typing import TypeVar
 import streamlit as st
 
 from commod.dashboard import rooms
-from commod.dashboard.jobs.fitted import FitResult
 from commod.dashboard.jobs.queue import Ticket
+from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.rooms import Here, RoomError, RoomStore, Seat
 from commod.dashboard.server.browser import HEADER
 from commod.dashboard.server.gate import network_of

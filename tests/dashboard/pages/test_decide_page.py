@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from commod.dashboard.jobs import service, tasks
-from commod.dashboard.jobs.tasks import fit_result
+from commod.dashboard.model.training import fit_result
 from commod.dashboard.pages.decide import models
 from commod.dashboard.pages.decide.brought import LINES, WHAT
 from commod.dashboard.pages.decide.models import form_of, keeping
@@ -116,16 +116,16 @@ def test_what_is_waited_for_goes_on_while_numbers_are_changed(monkeypatch):
     """Each run of the script gives up its places in the queue; those that go on are not begun again."""
     started, kept = [], {}
     monkeypatch.setattr(service, "submit", lambda task: started.append(task.kind) or Held())
-    monkeypatch.setattr(service, "_going_on", lambda: kept)
+    monkeypatch.setattr(service, "_kept", lambda: kept)
     settings = defaults("german")
     wanted = [tasks.sweep(settings, name) for name in ("commod", "lpp")]
     service.go_on(*wanted)
     service.go_on(*wanted)
-    assert started == ["sweep", "sweep"]
-    first = kept[wanted[0].key]
+    assert started == ["sweep_method", "sweep_method"]
+    first = kept["wanted", *wanted[0].key]
     service.go_on(wanted[1])
     assert first.left
-    assert [*kept] == [wanted[1].key]
+    assert [*kept] == [("wanted", *wanted[1].key)]
 
 
 class Held:

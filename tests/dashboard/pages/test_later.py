@@ -8,11 +8,9 @@ from functools import cache
 import pytest
 
 from commod.dashboard.jobs import processes, tasks
-from commod.dashboard.jobs.later import model_json
 from commod.dashboard.jobs.processes import TOO_LONG
 from commod.dashboard.jobs.queue import SILENT
-from commod.dashboard.jobs.tasks import fit_result
-from commod.dashboard.jobs.tasks import tree as tree_task
+from commod.dashboard.model.training import fit_result
 from commod.dashboard.pages.later import files as later_files
 from commod.dashboard.state import own_data
 from commod.dashboard.state.settings import defaults
@@ -39,7 +37,7 @@ def result():
 
 @cache
 def model():
-    return model_json(result(), tree_task.compute(result(), DEPTH)).encode()
+    return result().as_json(result().tree(DEPTH)).encode()
 
 
 @cache
@@ -89,7 +87,7 @@ def with_files():
 
 def test_held_out_people():
     app = fine(run(PAGE))
-    found = tasks.held_out.compute(result(), False)
+    found = result().held_out(False)
     assert headline(found).split(":")[0] in words(app)
     row = found.figures.set_index(["figure", "model"]).loc[("p_rule", "g")]
     assert figure(app, "P-Rule") == FIGURES["p_rule"].show(row["new"])

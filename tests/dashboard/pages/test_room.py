@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from commod.dashboard import rooms
 from commod.dashboard.jobs import wait
-from commod.dashboard.jobs.tasks import fit_result
+from commod.dashboard.model.training import fit_result
 from commod.dashboard.pages.explore import page as explore
 from commod.dashboard.pages.room import frames, leading, report
 from commod.dashboard.pages.room.tables import zipped_tables

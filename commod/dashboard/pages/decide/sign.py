@@ -9,8 +9,8 @@ from typing import Any
 import streamlit as st
 
 from commod.dashboard.jobs import tasks
-from commod.dashboard.jobs.fitted import FitResult
 from commod.dashboard.jobs.wait import result_of
+from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.pages.decide.models import Candidate
 from commod.dashboard.state.controls import clean_line
 from commod.dashboard.state.decision import draft, sign, signed_decision

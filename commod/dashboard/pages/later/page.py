@@ -7,9 +7,8 @@ from typing import Any
 import streamlit as st
 
 from commod.dashboard.jobs import tasks
-from commod.dashboard.jobs.fitted import FitResult
-from commod.dashboard.jobs.tasks import THINNED
 from commod.dashboard.jobs.wait import result_of
+from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.pages.later import sections
 from commod.dashboard.pages.later.files import (
     files,
@@ -27,7 +26,7 @@ from commod.dashboard.views.model import current_model
 from commod.dashboard.views.model_file import model_file
 from commod.decisions import Requirements
 from commod.decisions.record import MAX_BYTES as MAX_DECISION
-from commod.monitoring import Watched
+from commod.monitoring import THINNED, Watched
 from commod.uploads.limits import FILE_TYPES, MAX_BYTES, MAX_COLUMNS, MAX_ROWS
 
 SOURCES = {"sliders": "The model of the sliders", "file": "A model.json"}

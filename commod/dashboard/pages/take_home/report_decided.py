@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from commod.dashboard.jobs.fitted import FitResult
+from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.state.settings import in_words
 from commod.decisions import VERDICTS, Best, Facts, Requirements, check_requirements, facts_of_f, met_in_words, overall
 from commod.decisions.record import KEEP_F
