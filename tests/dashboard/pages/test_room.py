@@ -302,7 +302,7 @@ def test_a_flood_from_one_network_is_sent_out_at_once(klass):
 
 
 def test_the_leader_locks_the_door_and_sets_the_class_size(klass):
-    app = fine(klass.page(klass.leader))
+    app = people_of(klass)
     app = fine(app.number_input(key="room_size").set_value(2).run())
     join = run(ROOM, room=klass.opened.code)
     assert "2 people are in it." in click(join, "Join a room").warning[0].value

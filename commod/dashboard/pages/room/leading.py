@@ -38,7 +38,7 @@ def sidebar(here: Here) -> None:
     """Everything that only the leader can do."""
     with st.sidebar:
         if here.room.closed is None:
-            _door(here)
+            _show_join()
             _step(here)
             _question(here)
             _timer(here)
@@ -62,11 +62,15 @@ def _button(label: str, here: Here, what: Any, icon: str, **how: Any) -> None:
     st.button(say(f"room.{label}"), icon=f":material/{icon}:", on_click=clicked, width="stretch", **how)
 
 
-def _door(here: Here) -> None:
+def _show_join() -> None:
     def show(on: bool) -> None:
         known().shows_door = on
 
     st.toggle(say("room.show_join"), **mirrored("room_show_join", known().shows_door, show))
+
+
+def _door(here: Here) -> None:
+    """Who comes in, and how many."""
     st.selectbox(
         say("room.door"),
         rooms.DOORS,
@@ -75,9 +79,6 @@ def _door(here: Here) -> None:
     )
     size = mirrored("room_size", here.room.most, lambda most: _lead(here, most=most))
     st.number_input(say("room.size"), 1, rooms.MOST_PEOPLE, **size)
-    if crowd := here.room.crowd:
-        of = sum(not person.leads for person in here.room.people)
-        st.caption(f":material/router: {say('room.one_network', n=len(crowd), of=of)}")
 
 
 # ---- the step ----
@@ -282,10 +283,15 @@ def _show_link(here: Here) -> None:
 def _people(here: Here) -> None:
     """Let people in who wait; send out whoever disturbs a room, or wrote what does not belong on a wall."""
     waiting = [person.number for person in here.room.waiting]
-    label = say("room.people_waiting", n=len(waiting)) if waiting else say("room.people")
+    label = say("room.people_waiting", n=len(waiting)) if waiting else say("room.people_door")
+    if crowd := here.room.crowd:
+        of = sum(not person.leads for person in here.room.people)
+        st.caption(f":material/router: {say('room.one_network', n=len(crowd), of=of)}")
     with st.popover(label, icon=":material/group:", width="stretch", key="room_people", on_change="rerun") as opened:
         if not opened.open:
             return
+        if here.room.closed is None:
+            _door(here)
         others = {
             person.number: f"{person.name} ({say('room.waits')})" if person.waiting else person.name
             for person in here.room.people
@@ -305,7 +311,7 @@ def _people(here: Here) -> None:
 
         # Who has left meanwhile cannot stay chosen.
         choose(number for number in st.session_state.get("room_chosen", ()) if number in others)
-        for name, whom in {"waiting": waiting, "network": here.room.crowd}.items():
+        for name, whom in {"waiting": waiting, "network": crowd}.items():
             if whom:
                 st.button(say(f"room.choose_{name}", n=len(whom)), on_click=choose, args=(whom,), key=f"choose_{name}")
         chosen = st.multiselect(
