@@ -35,7 +35,7 @@ def page(served):
         page.sent, page.asked = [], []
         page.on("websocket", lambda socket: socket.on("framesent", lambda _: page.sent.append(1)))
         page.on("request", lambda asked: page.asked.append(asked.url) if "/model?" in asked.url else None)
-        page.goto(f"{served}/?data=law_school&lambda_fair=3")
+        page.goto(f"{served}/?data=german")
         page.wait_for_function(
             f"() => document.querySelectorAll(`{LINE}`).length === {KNOWN} && document.querySelector(`{FRONTIER}`)",
             timeout=120_000,
@@ -209,8 +209,7 @@ def test_pointing_shows_a_model_and_a_click_opens_it(page, marks, place):
     assert shown != before
     assert len(page.sent) == sent
     page.mouse.move(x, 5)
-    page.wait_for_timeout(100)
-    assert figures(page) == before
+    wait_until(lambda: figures(page) == before)
     url = page.url
     page.mouse.click(x + 2, y + 2)
     page.wait_for_function("old => location.href !== old", arg=url)
