@@ -189,10 +189,12 @@ def test_undo_shows_the_picture_before(page):
 def test_a_finger_on_the_curve_opens_its_model(page):
     marks = page.locator(LINE).all()
     x, y = middle(marks[len(marks) // 2].bounding_box())
-    url = page.url
+    url, here = page.url, setting(page)
     page.touchscreen.tap(x, y)
     page.wait_for_function("old => location.href !== old", arg=url)
     still(page)
+    assert setting(page) != here
+    assert f"λ_fair {value(page, 'lambda_fair')}," in setting(page)
 
 
 # The frontier last: beside its model, which has another λ_ratio, every λ_fair is trained anew.
