@@ -13,14 +13,15 @@ to where the model is to run, and::
 The file is written by `commod.models.export.to_portable`. Predictions are those of the model it was written from, to
 1e-9.
 
-The formats, ``commod-portable/1`` to ``commod-portable/4``
+The formats, ``commod-portable/1`` to ``commod-portable/5``
 -----------------------------------------------------------
 Strict JSON (no NaN, no infinity): one object with
 
 ``format``
     ``"commod-portable/1"``; ``"commod-portable/2"`` for a model with a shift; ``"commod-portable/3"`` for one that acts
     on some people only; ``"commod-portable/4"`` for one that says how raw cells are read, takes gaps, or has a line of
-    its own. A reader that does not know the version refuses the file.
+    its own; ``"commod-portable/5"`` for one that counts decisions. A later version may have all that the earlier ones
+    have. A reader that does not know the version refuses the file.
 ``about``
     Texts about the model, for people; not used.
 ``settings``
@@ -30,7 +31,7 @@ Strict JSON (no NaN, no infinity): one object with
 ``classes``
     The two labels; the second is the positive one.
 ``raw``
-    In version 4, where there is one, the contract for raw rows: a list of rules, each with the attributes of a
+    From version 4 on, where there is one, the contract for raw rows: a list of rules, each with the attributes of a
     `ColumnRule`, for the columns that they name. A cell of such a column (a text of a CSV file, a JSON value, a number,
     null) is first read by its rule: numbers in all their spellings, words for "missing", medians, levels, truth values,
     dates.
@@ -51,6 +52,10 @@ Strict JSON (no NaN, no infinity): one object with
 ``s``
     In version 2, and in later ones where there is one, the shift: ``intercept``, ``coef`` and ``concepts`` as those of
     ``r``, in the same order and over the same features; no ``include_score``, which is that of ``r``.
+``flips``
+    In version 5: r·(logit f − t) + s, with ``step`` more of s for those whom f accepts, only says who is flipped. Where
+    it has another sign than logit f − t, the ratio is −``mirror``; everybody else keeps f's score. ``r`` then has no
+    concepts.
 ``acts_on``
     In version 3, and in version 4 where there is one, ``"negative"`` or ``"positive"``: the decision of f (positive
     where its probability is above 0.5, or the line) that the model acts on. Everybody else keeps f's score: r = 1 and
@@ -99,6 +104,7 @@ from numpy.typing import NDArray
 
 __all__ = [
     "CONTRACTED",
+    "COUNTED",
     "DIRECTED",
     "FORMAT",
     "MISSING_WORDS",
@@ -121,7 +127,11 @@ SHIFTED = "commod-portable/2"
 DIRECTED = "commod-portable/3"
 # The same of a model that reads raw cells, or takes gaps; with or without what the others have.
 CONTRACTED = "commod-portable/4"
-FORMATS = (FORMAT, SHIFTED, DIRECTED, CONTRACTED)
+# The same of a model that counts decisions; with or without what the others have.
+COUNTED = "commod-portable/5"
+FORMATS = (FORMAT, SHIFTED, DIRECTED, CONTRACTED, COUNTED)
+# A score that is flipped from the very line lands this far beyond it.
+ACROSS = 1e-9
 # Scores of exactly 0 or 1 have no logit: they count as this far from certain.
 CERTAINTY = 1e-6
 # Kinds of f that are in the file.
@@ -188,16 +198,19 @@ class Portable:
             self._include_score = bool(content["r"]["include_score"])
             width = len(self._encoder.mean) + self._include_score
             self._ratio = _Linear.read(content["r"], width)
-            shifted = found == SHIFTED or (found in (DIRECTED, CONTRACTED) and "s" in content)
+            newer = found in (CONTRACTED, COUNTED)
+            shifted = found in (SHIFTED, COUNTED) or (found in (DIRECTED, CONTRACTED) and "s" in content)
             self._shift = _Linear.read(content["s"], width) if shifted else _Linear(0.0, np.zeros(width), [])
-            if shifted and len(self._shift.concepts) != len(self._ratio.concepts):
+            flips = content["flips"] if found == COUNTED else {"step": 0.0, "mirror": 0.0}
+            self._step, self._mirror = _number(flips["step"]), _number(flips["mirror"])
+            if shifted and len(self._shift.concepts) != len(self._ratio.concepts) and not self._mirror:
                 raise ValueError("r and s that are read through different concepts")
-            directed = found == DIRECTED or (found == CONTRACTED and "acts_on" in content)
+            directed = found == DIRECTED or (newer and "acts_on" in content)
             self._acts_on = content["acts_on"] if directed else "everybody"
             if directed and self._acts_on not in ("negative", "positive"):
                 raise ValueError(f"acts_on is {self._acts_on!r}")
-            self._line = _number(content.get("line", 0.0)) if found == CONTRACTED else 0.0
-            rules = content.get("raw", []) if found == CONTRACTED else []
+            self._line = _number(content.get("line", 0.0)) if newer else 0.0
+            rules = content.get("raw", []) if newer else []
             self._rules = {rule["name"]: ColumnRule.from_json(rule) for rule in rules}
             self._f = content["f"]
             self._f_encoder = _Encoder.read(self._f["encoder"]) if "encoder" in self._f else self._encoder
@@ -270,22 +283,30 @@ class Portable:
             Terms "f", "constant", one per concept, and "g": ``value`` (how much of the concept the row shows),
             ``weight``, ``ratio`` (what the term adds to r), ``shift`` (to s), ``logit`` (ratio times logit f, plus
             shift), ``logit_after`` (the sum so far, which begins at f's logit and ends at g's). All terms between f and
-            g add 0 to a row that the model does not act on.
+            g add 0 to a row that the model does not act on. Where decisions are counted, the terms up to "kept" add up
+            to what decides, and "kept" leads from there to g's logit.
         """
         if not isinstance(row, Mapping):
             raise ValueError("explain takes one row, as a dict of its columns.")
         x, logits = self._encoded_and_logit([row], None if base_scores is None else np.reshape(base_scores, -1))
         logit = float(logits[0])
         acts = float(self._acted_on(logits)[0])
-        constant = self._ratio.intercept - 1.0
+        constant, step = self._ratio.intercept - 1.0, self._step if logit > 0 else 0.0
         terms: list[tuple[str, float | None, float | None, float, float]] = [
             ("f", None, None, 1.0, 0.0),
-            ("constant", 1.0, constant, acts * constant, acts * self._shift.intercept),
+            ("constant", 1.0, constant, acts * constant, acts * (self._shift.intercept + step)),
         ]
         shifts = [float(x[0] @ loadings) * weight for _, weight, loadings in self._shift.concepts]
         for j, (name, weight, loadings) in enumerate(self._ratio.concepts):
             value = float(x[0] @ loadings)
             terms.append((name, value, weight, acts * value * weight, acts * shifts[j] if shifts else 0.0))
+        if self._mirror:
+            for (name, weight, loadings), shift in zip(self._shift.concepts, shifts, strict=True):
+                terms.append((name, float(x[0] @ loadings), weight, 0.0, acts * shift))
+            ratio, shift = (float(each[0]) for each in self._act(x, logits))
+            terms.append(
+                ("kept", None, None, ratio - sum(term[3] for term in terms), shift - sum(term[4] for term in terms))
+            )
         out: list[dict[str, Any]] = []
         after = 0.0
         for term, shown, weighs, ratio, shift in terms:
@@ -298,7 +319,8 @@ class Portable:
         return [*out, {**end, "logit": ratio * logit + shift, "logit_after": ratio * logit + shift}]
 
     def __repr__(self) -> str:
-        return f"<Portable: f {self._f['kind']}, {len(self._ratio.concepts)} concepts, columns {self.columns}>"
+        concepts = len(self._ratio.concepts or self._shift.concepts)
+        return f"<Portable: f {self._f['kind']}, {concepts} concepts, columns {self.columns}>"
 
     def _acted_on(self, logit: Array) -> NDArray[np.bool_]:
         if self._acts_on == "everybody":
@@ -309,10 +331,18 @@ class Portable:
         self, rows: Rows, base_scores: Any, *, score_needed: bool = False
     ) -> tuple[Array, Array, Array]:
         """r, s and f's logit of each row; the last is 0 where it is not needed."""
-        needed = score_needed or self._include_score or self._acts_on != "everybody"
+        needed = score_needed or self._include_score or self._acts_on != "everybody" or self._mirror > 0
         x, logit = self._encoded_and_logit(rows, base_scores, score_needed=needed)
+        return *self._act(x, logit), logit
+
+    def _act(self, x: Array, logit: Array) -> tuple[Array, Array]:
+        """What acts on encoded rows: r and s."""
         acted = self._acted_on(logit)
-        return np.where(acted, self._ratio(x), 1.0), np.where(acted, self._shift(x), 0.0), logit
+        ratio, shift = self._ratio(x), self._shift(x) + np.where(logit > 0, self._step, 0.0)
+        if not self._mirror:
+            return np.where(acted, ratio, 1.0), np.where(acted, shift, 0.0)
+        flipped = acted & ((ratio * logit + shift > 0) != (logit > 0))
+        return np.where(flipped, -self._mirror, 1.0), np.where(flipped, np.where(logit > 0, -ACROSS, ACROSS), 0.0)
 
     def _encoded_and_logit(self, rows: Rows, base_scores: Any, *, score_needed: bool = True) -> tuple[Array, Array]:
         table = _Table(rows, self._rules)

@@ -1,10 +1,14 @@
 """A real server, on both event loops: more people than fit."""
 
 import asyncio
+import time
+from collections import Counter
+from urllib.parse import urlsplit
 
 import pytest
 from websockets.exceptions import InvalidStatus
 
+from tests.benchmarks.faults import server_of
 from tests.browsing import serve, with_faults
 from tests.test_server import get
 from tests.wire import Tab
@@ -63,3 +67,81 @@ def test_more_people_than_fit(server):
 
     asyncio.run(act())
     assert log.stat().st_size < 2_000, log.read_text()
+
+
+ROUTES = [
+    "GET /",
+    "GET /room",
+    "GET /nowhere/at/all",
+    "GET /_stcore/health",
+    "GET /_stcore/host-config",
+    "GET /_stcore/stream",
+    "GET /_stcore/metrics",
+    "GET /static/nothing.js",
+    "GET /media/nothing.csv",
+    "GET /component/nothing/x.js",
+    "GET /model",
+    "GET /model?data=law_school&lambda_fair=2",
+    "GET /model?" + "x" * 4000,
+    "PUT /_stcore/upload_file/nobody/nothing",
+    "DELETE /_stcore/upload_file/nobody/nothing",
+    "POST /",
+    "OPTIONS /model",
+]
+
+
+async def flood(address, route, requests, connections=10):
+    """Cheap requests on connections that stay open; how many were answered, by status."""
+    place, method = urlsplit(address), route.partition(" ")[0]
+    head = f"{route} HTTP/1.1\r\nHost: {place.netloc}\r\n" + (
+        "Content-Length: 0\r\n\r\n" if method == "PUT" else "\r\n"
+    )
+    statuses = Counter()
+
+    async def send():
+        reader = writer = None
+        for _ in range(requests // connections):
+            if writer is None:
+                reader, writer = await asyncio.open_connection(place.hostname, place.port)
+            writer.write(head.encode())
+            answer = await reader.readuntil(b"\r\n\r\n")
+            statuses[int(answer.split()[1])] += 1
+            length = [line for line in answer.lower().split(b"\r\n") if line.startswith(b"content-length:")]
+            if length:
+                await reader.readexactly(int(length[0].split(b":")[1]) if method != "HEAD" else 0)
+            if not length or b"connection: close" in answer.lower():
+                writer.close()
+                writer = None
+        if writer is not None:
+            writer.close()
+
+    await asyncio.gather(*(send() for _ in range(connections)))
+    return statuses
+
+
+@pytest.mark.slow
+def test_a_flood_of_cheap_requests_keeps_nobody_from_working(served):
+    """Every route in turn, while somebody moves a slider; then the server holds no more than before."""
+
+    async def act():
+        (tab,), _ = await open_tabs(served, 1)
+        process, waits = server_of(served), {}
+        for number, route in enumerate(ROUTES):
+            flooding = asyncio.create_task(flood(served, route, 1000))
+            await asyncio.sleep(0.2)
+            value, begun = ["1", "2"][number % 2], time.monotonic()
+            await tab.rerun({"How much fairness do you ask for? (λ_fair)": [value]})
+            assert await tab.until(lambda value=value: tab.link().get("lambda_fair") == value, 60), route
+            waits[route] = time.monotonic() - begun
+            statuses = await flooding
+            assert sum(statuses.values()) == 1000
+            assert not [status for status in statuses if status == 500], (route, statuses)
+            if number == len(ROUTES) // 2:
+                held = process.memory_info().rss
+        assert not tab.problems
+        assert max(waits.values()) < 30, waits
+        assert process.memory_info().rss < held + 50e6
+        await leave([tab])
+
+    asyncio.run(act())
+    assert get(f"{served}/_stcore/health")[0] == 200

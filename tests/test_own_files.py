@@ -206,7 +206,13 @@ def test_a_session_holds_few_files_that_nobody_reads(address, tab, held):
 
 
 @pytest.mark.parametrize(
-    ("headers", "status"), [({"Transfer-Encoding": "chunked"}, 411), ({"Content-Length": str(51 * 2**20)}, 413)]
+    ("headers", "status"),
+    [
+        ({"Transfer-Encoding": "chunked", "X-Xsrftoken": "x"}, 411),
+        ({"Content-Length": str(51 * 2**20), "X-Xsrftoken": "x"}, 413),
+        ({"Content-Length": "80000"}, 403),
+        ({"Content-Length": "80000", "X-Xsrftoken": "x"}, 403),
+    ],
 )
 def test_what_cannot_be_counted_or_is_too_large_is_refused_before_it_is_read(address, tab, headers, status):
     mine = tab()
@@ -218,6 +224,8 @@ def test_what_cannot_be_counted_or_is_too_large_is_refused_before_it_is_read(add
     connection.endheaders()  # and nothing of the body
     assert connection.getresponse().status == status
     connection.close()
+    mine.do("upload", "Your file", "people.csv", SMALL)
+    assert mine.read(words="What is what in people.csv"), "nothing of it takes the place of the next file"
 
 
 def test_a_file_that_was_read_is_held_no_longer(tab, held):

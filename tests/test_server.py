@@ -104,8 +104,8 @@ def test_it_is_healthy(address):
 
 def test_scripts_come_from_the_server_alone(address):
     policy = security.headers()["Content-Security-Policy"]
-    assert "script-src 'self' 'unsafe-eval' blob: 'sha256-" in policy
-    assert "unsafe-inline" not in policy.split("script-src")[1].split(";")[0]
+    assert "script-src 'self' blob: 'sha256-" in policy
+    assert "unsafe" not in policy.split("script-src")[1].split(";")[0]
 
 
 @pytest.mark.parametrize("token", [None, "2|aaaa|bbbb|1"])
@@ -135,9 +135,10 @@ def test_an_upload_that_stops_half_way_is_told_and_dropped(address):
     assert stalled_upload(address) == []
 
 
-def test_a_page_of_another_site_gets_no_session(address):
+@pytest.mark.parametrize("origin", ["http://evil.example", "http://127.0.0.1:1", "http://localhost", "null"])
+def test_a_page_of_another_site_gets_no_session(address, origin):
     with pytest.raises(InvalidStatus):
-        Wire(address, origin="http://evil.example")
+        Wire(address, origin=origin)
 
 
 def test_no_leave_is_given_to_other_sites(address):
@@ -210,3 +211,5 @@ def test_no_page_asks_for_what_the_policy_forbids():
         with page.expect_console_message(lambda message: "evil.example" in message.text):
             page.evaluate("document.body.append(Object.assign(new Image(), {src: 'http://evil.example/x.png'}))")
         assert len(refused) == 1, refused  # the picture that was brought in for the test
+        with page.expect_console_message(lambda message: "unsafe-eval" in message.text):
+            page.evaluate("setTimeout('compiled from text')")

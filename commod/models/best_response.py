@@ -13,7 +13,8 @@ found: the same for every target that passes the rung, so that neighbouring sett
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -27,6 +28,7 @@ from commod.models.lasso import WIDE, lasso_step
 from commod.models.levels import Jumps, Levels
 from commod.models.levers import Levers
 from commod.models.objective import NewtonTerms, ScoreState
+from commod.models.prices import PricePath
 from commod.models.rescaler import LinearRescaler, acted_on
 from commod.models.solution import PathPoint, Solution, StepCallback, Terms
 from commod.models.training import LossWeights, TrainingData, ratio_form, shift_unit
@@ -168,8 +170,9 @@ class _Point:
     stopped: bool = False
 
 
-# λ_fair, the tolerance, and whether on all rows.
-Rung = tuple[float, float, bool]
+# λ_fair, the tolerance, and whether on all rows; or the name of the price path.
+Rung = tuple[float, float, bool] | str
+PRICES = "prices"
 
 
 @dataclass(frozen=True)
@@ -180,7 +183,7 @@ class _Ladder:
     problem: LinearProblem
     slope: LinearProblem
     columns: NDArray[np.intp]  # features of the slope
-    rungs: dict[Rung, _Point]
+    rungs: dict[Rung, Any]
 
     def fits(self, data: TrainingData, weights: LossWeights, ratio_norm: Any) -> bool:
         """Whether it was made for these data and this setting, λ_fair apart."""
@@ -214,9 +217,10 @@ class WarmStart:
         Another one: what depends on the rows alone is shared with it.
     """
 
-    def __init__(self, rungs: Mapping[Rung, _Point] | None = None, *, beside: WarmStart | None = None) -> None:
-        self.rungs: dict[Rung, _Point] = dict(rungs or {})
+    def __init__(self, rungs: Mapping[Rung, Any] | None = None, *, beside: WarmStart | None = None) -> None:
+        self.rungs: dict[Rung, Any] = dict(rungs or {})
         self._ladder: _Ladder | None = None
+        self._prices: PricePath | None = None
         self._derived: dict[str, tuple[tuple[Any, ...], Any]] = {} if beside is None else beside._derived
 
     def derive(self, name: str, sources: tuple[Any, ...], make: Callable[[], Any]) -> Any:
@@ -226,6 +230,15 @@ class WarmStart:
             known = (sources, make())
             self._derived[name] = known
         return known[1]
+
+    @contextmanager
+    def prices(self, data: TrainingData, weights: LossWeights) -> Iterator[PricePath]:
+        """The same for ``update="decisions"``."""
+        path = self._prices
+        if path is None or not path.fits(data, weights):
+            path = self._prices = PricePath(data, weights, self.rungs.get(PRICES, ()) if path is None else ())
+        yield path
+        self.rungs[PRICES] = path.steps
 
     def ladder(self, data: TrainingData, weights: LossWeights, ratio_norm: Any) -> _Ladder:
         """What to solve, with what was solved if it was on these data at this setting.
@@ -240,9 +253,9 @@ class WarmStart:
         return ladder
 
 
-def _made_ladder(data: TrainingData, weights: LossWeights, ratio_norm: Any, rungs: dict[Rung, _Point]) -> _Ladder:
+def _made_ladder(data: TrainingData, weights: LossWeights, ratio_norm: Any, rungs: dict[Rung, Any]) -> _Ladder:
     form = ratio_form(ratio_norm, data, weights.acts_on)
-    unit = shift_unit(data, weights.acts_on) if weights.affine else 0.0
+    unit = shift_unit(data, weights.acts_on) if weights.update == "affine" else 0.0
     problem = slope = LinearProblem(data.sorted_for(weights.by_label), weights, form, unit)
     few, columns = data, np.arange(data.X.shape[1])
     if len(data.y) > CLIMB_ROWS:

@@ -23,6 +23,7 @@ from commod.models.best_response import WarmStart, solve_linear
 from commod.models.classifier import EditedModel, Given
 from commod.models.collapse import CollapseWarning, collapse_in_words, warn_of_result
 from commod.models.concepts import feature_distances
+from commod.models.prices import solve_prices
 from commod.models.reading import Reading, read_concepts
 from commod.models.rescaler import DIRECTIONS, LinearRescaler, acted_on, acts_on_of
 from commod.models.solution import Solution, StepCallback
@@ -54,6 +55,7 @@ _OPTIONS: dict[tuple[str, str], dict[str, type]] = {
 _OPTIONS["adversarial", "mlp"] = _OPTIONS["adversarial", "linear"] | {"width": int}
 
 SCORE_FEATURE = "f_logit"
+UPDATES = ("ratio", "affine", "decisions")
 # Weights of this mean or more are those of a survey rather than numbers of rows.
 MANY_PEOPLE = 10
 
@@ -62,7 +64,8 @@ class Commod(EditedModel):
     """Make a deployed classifier f fairer by few, explainable changes: g(x) = σ(r(x)·logit f(x)).
 
     r(x) is linear through k sparse, diverse concepts and starts at r ≡ 1, where g = f. Beyond the paper, with
-    ``update="affine"``, g(x) = σ(r(x)·logit f(x) + s(x)), s linear through the same concepts. Training minimises
+    ``update="affine"``, g(x) = σ(r(x)·logit f(x) + s(x)), s linear through the same concepts; ``update="decisions"``
+    counts changed decisions instead of moved scores. Training minimises
     L_Y − λ_fair·L_S + λ_ratio·‖r−1‖² + λ_concepts·(sparsity + diversity) (paper, Eq. 5, with the corrections named in
     the modules of this package), L_S being the loss of an adversary that reads the sensitive attribute from the new
     score; a shift adds λ_ratio·‖s‖², in units in which s counts as r − 1 does (`shift_unit`), and its own sparsity.
@@ -91,11 +94,17 @@ class Commod(EditedModel):
     n_concepts : int, default 2
         k, into how many concepts r is read. It adds no power to a linear r: a larger k is a finer reading.
     fairness : {"demographic_parity", "equalized_odds"}
-    update : {"ratio", "affine"}, default "ratio"
+    update : {"ratio", "affine", "decisions"}, default "ratio"
         "ratio" multiplies f's logit by r, as the paper does: a decision changes where r < 0, and then most for those of
         whom f was surest. "affine" also adds a shift s(x), linear in the same features: a decision changes where
-        r·logit + s has another sign than logit, which people near the line can do with a small shift. For
-        ``rescaler="linear"`` with ``solver="best_response"``.
+        r·logit + s has another sign than logit, which people near the line can do with a small shift. "decisions"
+        minimises errors + λ_ratio·changes + the price of the gap between groups (`commod.models.prices`): people who
+        stay keep f's score, and those who are flipped land just across the line. There `lambda_fair` is a target: 0 is
+        f's own fairness on the training rows, 10 is parity, 5 is halfway; and a change costs 20·`lambda_ratio` errors.
+        "affine" and "decisions" are for ``rescaler="linear"`` with ``solver="best_response"``.
+    max_changes : int or float, optional
+        A budget, for ``update="decisions"``: at most so many training rows change (a whole number), or such a share of
+        them (below 1). g is then the fairest model on the way to `lambda_fair` that keeps it.
     direction : {"both", "improve", "worsen"}, default "both"
         "improve": the update acts only on people whom f decides unfavourably, so that nobody loses the favourable
         decision; every other score stays f's own. "worsen" acts only on those whom f decides favourably. Either is for
@@ -179,6 +188,7 @@ class Commod(EditedModel):
         n_concepts: int = 2,
         fairness: str = "demographic_parity",
         update: str = "ratio",
+        max_changes: float | None = None,
         direction: str = "both",
         favourable: Any = None,
         features: Sequence[Any] | None = None,
@@ -199,6 +209,7 @@ class Commod(EditedModel):
         self.n_concepts = n_concepts
         self.fairness = fairness
         self.update = update
+        self.max_changes = max_changes
         self.direction = direction
         self.favourable = favourable
         self.features = features
@@ -319,7 +330,7 @@ class Commod(EditedModel):
 
     def _loss_weights(self, classes: np.ndarray) -> LossWeights:
         check_choice("fairness", self.fairness, tuple(CRITERIA))
-        check_choice("update", self.update, ("ratio", "affine"))
+        check_choice("update", self.update, UPDATES)
         check_choice("direction", self.direction, DIRECTIONS)
         good = classes[1] if self.favourable is None else self.favourable
         if good not in classes:
@@ -331,7 +342,7 @@ class Commod(EditedModel):
             sparsity=concepts * check_weight("sparsity_weight", self.sparsity_weight),
             diversity=concepts * check_weight("diversity_weight", self.diversity_weight),
             by_label=CRITERIA[self.fairness].by_label,
-            affine=self.update == "affine",
+            update=self.update,
             acts_on=acts_on_of(self.direction, int(good == classes[1])),
         )
 
@@ -350,6 +361,12 @@ class Commod(EditedModel):
                 f"n_concepts = {self.n_concepts} is more than there are encoded features (n_features = {d}): "
                 "lower n_concepts."
             )
+        if self.max_changes is not None:
+            if self.update != "decisions":
+                raise ValueError("max_changes is a budget of update='decisions': choose that update, or no budget.")
+            check_weight("max_changes", self.max_changes)
+        if self.update == "decisions" and not (isinstance(self.ratio_norm, str) and self.ratio_norm == "identity"):
+            raise ValueError("update='decisions' counts people, not scores: it needs ratio_norm='identity'.")
         if isinstance(self.ratio_norm, str):
             check_choice("ratio_norm", self.ratio_norm, ("identity", "fisher", "mahalanobis"))
             if self.ratio_norm == "mahalanobis" and (self.rescaler, self.solver) != ("linear", "best_response"):
@@ -379,6 +396,9 @@ class Commod(EditedModel):
         warm_start: WarmStart | None,
     ) -> Solution:
         options = check_options(self.solver_options, _OPTIONS[self.solver, self.rescaler], self.solver)
+        if weights.update == "decisions":
+            with (warm_start or WarmStart()).prices(data, weights) as path:
+                return solve_prices(path, weights.fair, callback, self._budget(data))
         if weights.fair == 0 or (self.solver, self.rescaler) == ("best_response", "linear"):
             # λ_fair = 0 asks for no fairness: g = f, the first point of the path, whatever the solver.
             tol = options.get("tol", 1e-9)
@@ -394,6 +414,13 @@ class Commod(EditedModel):
         return train_adversarial(
             data, weights, ratio_norm, architecture=architecture, n_concepts=self.n_concepts, **options
         )
+
+    def _budget(self, data: TrainingData) -> float:
+        """How many people may change."""
+        if self.max_changes is None:
+            return np.inf
+        people = len(data.y) if data.weight is None else float(data.weight.sum())
+        return self.max_changes * people if self.max_changes < 1 else self.max_changes
 
     def _keep(self, solution: Solution, data: TrainingData, reading: Reading | None) -> None:
         self.rescaler_ = solution.rescaler
@@ -421,9 +448,14 @@ class Commod(EditedModel):
 
     @property
     def has_shift(self) -> bool:
-        """Whether the fitted model has a shift, as ``update="affine"`` gives it: g = σ(r·logit f + s)."""
+        """Whether concepts add to a shift s, as with ``update="affine"`` and ``update="decisions"``."""
         check_is_fitted(self, "rescaler_")
         return isinstance(self.rescaler_, LinearRescaler) and self.rescaler_.shift_coef is not None
+
+    @property
+    def decides(self) -> bool:
+        """Whether r·logit f + s says who is flipped, and no more: ``update="decisions"``."""
+        return self.has_shift and self.rescaler_.mirror is not None
 
     def ratio(self, X: Any, *, base_scores: Any = None) -> Array:
         """r(x) of each row; without a shift, a decision changes where it is negative."""
@@ -477,7 +509,9 @@ class Commod(EditedModel):
             Rows "f", "constant", one per concept (or encoded feature), "g". Columns ``value`` (of the concept or
             standardised feature) and ``weight`` in r, ``ratio`` (what the term adds to r), ``shift`` (to s), ``logit``
             (ratio times logit f, plus shift) and ``logit_after`` (the running sum, which starts at f's logit and ends
-            at g's). Where `direction` keeps the update from acting, every term adds 0.
+            at g's). Where `direction` keeps the update from acting, every term adds 0. With ``update="decisions"`` the
+            terms up to "kept" add up to what decides, positive where g's decision is; "kept" leads from there to g's
+            logit: f's own, or just across the line.
         """
         check_choice("by", by, ("concept", "feature"))
         if isinstance(x, pd.Series):
@@ -485,30 +519,41 @@ class Commod(EditedModel):
         encoded, logit = self._encoded_and_logit(x, base_scores)
         if len(encoded) != 1:
             raise ValueError(f"explain_prediction explains one instance at a time, got {len(encoded)} rows.")
-        concepts = self._concepts()
+        concepts, decides = self._concepts(), self.decides
         if by == "concept":
             values, weights = encoded[0] @ concepts.to_numpy(), self.concept_weights_
             shifts = encoded[0] @ self.shift_concepts_.to_numpy() * self.shift_weights_.to_numpy()
         else:
             values, weights = encoded[0], self.coef_
             shifts = values * self.shift_coef_.to_numpy()
+        if decides:  # r is a constant
+            weights = self.shift_weights_ if by == "concept" else self.shift_coef_
+            values, adds = (
+                np.divide(shifts, weights, out=np.zeros(len(shifts)), where=weights != 0),
+                np.zeros(len(shifts)),
+            )
+        else:
+            adds = values * weights.to_numpy()
         if not len(shifts):
             shifts = np.zeros(len(values))
         acts = float(acted_on(self.rescaler_.acts_on, logit)[0])
-        ratios = np.concatenate([[1.0], acts * np.append(self.intercept_ - 1.0, values * weights.to_numpy())])
-        shifts = np.concatenate([[0.0], acts * np.append(self.shift_intercept_, shifts)])
-        logits = ratios * logit[0] + shifts
+        step = self.rescaler_.shift_step if decides and logit[0] > 0 else 0.0
+        ratios = np.concatenate([[1.0], acts * np.append(self.intercept_ - 1.0, adds)])
+        shifts = np.concatenate([[0.0], acts * np.append(self.shift_intercept_ + step, shifts)])
         frame = pd.DataFrame(
             {
                 "value": np.concatenate([[np.nan, 1.0], values]),
                 "weight": np.concatenate([[np.nan, self.intercept_ - 1.0], weights.to_numpy()]),
                 "ratio": ratios,
                 "shift": shifts,
-                "logit": logits,
-                "logit_after": np.cumsum(logits),
             },
             index=pd.Index(["f", "constant", *weights.index], name="term"),
         )
+        if decides:
+            ratio, shift = self.rescaler_.ratio_and_shift(encoded, logit)
+            frame.loc["kept"] = [np.nan, np.nan, ratio[0] - frame["ratio"].sum(), shift[0] - frame["shift"].sum()]
+        frame["logit"] = frame["ratio"] * logit[0] + frame["shift"]
+        frame["logit_after"] = frame["logit"].cumsum()
         ratio, shift = frame["ratio"].sum(), frame["shift"].sum()
         after = ratio * logit[0] + shift
         frame.loc["g"] = [np.nan, np.nan, ratio, shift, after, after]

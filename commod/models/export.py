@@ -22,7 +22,7 @@ from commod.datasets.raw import MISSING, OTHER, Contract
 from commod.models.base_scores import BaseModel
 from commod.models.estimator import Commod
 from commod.models.rescaler import LinearRescaler
-from commod.portable import CONTRACTED, DIRECTED, FORMAT, SHIFTED, ColumnRule
+from commod.portable import CONTRACTED, COUNTED, DIRECTED, FORMAT, SHIFTED, ColumnRule
 
 __all__ = ["portable_json", "to_portable"]
 
@@ -77,7 +77,9 @@ def to_portable(
     }
     return {
         # The oldest version that says it all, so that loaders out there go on reading what they can.
-        "format": CONTRACTED
+        "format": COUNTED
+        if g.decides
+        else CONTRACTED
         if rules or g.line_ != 0 or _is_new(encoder) or _is_new(f.get("encoder", encoder))
         else DIRECTED
         if directed
@@ -97,6 +99,7 @@ def to_portable(
             "concepts": _concepts(g.concepts_, g.concept_weights_),
         },
         **({"s": shift} if g.has_shift else {}),
+        **({"flips": {"step": g.rescaler_.shift_step, "mirror": g.rescaler_.mirror}} if g.decides else {}),
         **({"acts_on": acts_on} if directed else {}),
         **({"line": float(g.line_)} if g.line_ != 0 else {}),
         "f": f,

@@ -52,10 +52,14 @@ def read_concepts(
         groups = derive(f"{k} groups", (mass, distances), lambda: group_features(mass, distances, k))
         ratio = unit_concepts(fitted.coef, groups, k)
         shift = unit_concepts(shift_coef, groups, k) if shifted else shift
+    decides = fitted.mirror is not None
+    if decides:  # r is a constant: all that concepts do is in the shift
+        ratio = np.zeros((d, 0)), np.zeros(0)
     features = pd.Index(names, name="feature")
     titles = [f"Concept {j + 1}" for j in range(k)]
-    concepts, weights = _named(*orient(*ratio), features, titles)
-    shift_concepts, shift_weights = _named(*shift, features, [f"{title}, shift" for title in titles] if shifted else [])
+    concepts, weights = _named(*orient(*ratio), features, [] if decides else titles)
+    titles = titles if decides else [f"{title}, shift" for title in titles]
+    shift_concepts, shift_weights = _named(*shift, features, titles if shifted else [])
     return Reading(
         fitted.intercept,
         pd.Series(fitted.coef, index=features, name="weight"),

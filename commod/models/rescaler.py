@@ -16,6 +16,8 @@ __all__ = ["ACTS_ON", "DIRECTIONS", "LinearRescaler", "MLPRescaler", "Rescaler",
 ACTS_ON = ("everybody", "negative", "positive")
 # The same as people ask for it: nobody loses a favourable decision, or nobody gains one.
 DIRECTIONS = ("both", "improve", "worsen")
+# A score that is flipped from the very line lands this far beyond it.
+ACROSS = 1e-9
 
 
 def acts_on_of(direction: str, favourable: int) -> str:
@@ -39,6 +41,8 @@ class Rescaler(ABC):
     """
 
     acts_on = "everybody"
+    shift_step = 0.0
+    mirror: float | None = None
 
     @abstractmethod
     def __call__(self, X: Array) -> Array:
@@ -66,7 +70,8 @@ class Rescaler(ABC):
 class LinearRescaler(Rescaler):
     """r(x) = intercept + coef·x, and s(x) = shift_intercept + shift_coef·x where there is a shift.
 
-    `acts_on` says whose scores they move (`ACTS_ON`).
+    `acts_on` says whose scores they move (`ACTS_ON`). With a `mirror`, they only say who is decided anew: where
+    r·logit + s has another sign than logit, the ratio that acts is −mirror; everybody else keeps f's score.
     """
 
     intercept: float
@@ -74,6 +79,8 @@ class LinearRescaler(Rescaler):
     shift_intercept: float = 0.0
     shift_coef: Array | None = None  # (d,)
     acts_on: str = "everybody"
+    shift_step: float = 0.0  # more of the shift for those whom f decides positively
+    mirror: float | None = None
 
     def __call__(self, X: Array) -> Array:
         return X @ self.coef + self.intercept
@@ -84,10 +91,19 @@ class LinearRescaler(Rescaler):
 
     def ratio_and_shift(self, X: Array, logit: Array) -> tuple[Array, Array]:
         """r(x) and s(x) as they act on rows with these logits of f: 1 and 0 where the update does not act."""
+        if self.mirror is not None:
+            flipped = (self.balance(X, logit) > 0) != (logit > 0)
+            across = np.where(logit > 0, -ACROSS, ACROSS)
+            return np.where(flipped, -self.mirror, 1.0), np.where(flipped, across, 0.0)
         if self.acts_on == "everybody":
             return self(X), self.shift(X)
         acted = acted_on(self.acts_on, logit)
         return np.where(acted, self(X), 1.0), np.where(acted, self.shift(X), 0.0)
+
+    def balance(self, X: Array, logit: Array) -> Array:
+        """What decides: r(x)·logit + s(x), whatever the mirror; f's logit where the update does not act."""
+        step = np.where(logit > 0, self.shift_step, 0.0)
+        return np.where(acted_on(self.acts_on, logit), self(X) * logit + self.shift(X) + step, logit)
 
     def spread(self, columns: NDArray[np.intp], width: int) -> LinearRescaler:
         """The same on rows of `width` features, of which `columns` are those that this one is made for."""

@@ -63,7 +63,7 @@ class LossWeights:
     sparsity: float
     diversity: float
     by_label: bool  # equalized odds: the adversary sees y
-    affine: bool = False  # whether g also shifts: z = r(x)·logit f(x) + s(x)
+    update: str = "ratio"  # as `Commod` has it
     acts_on: str = "everybody"  # whose scores it moves (`rescaler.ACTS_ON`)
 
 

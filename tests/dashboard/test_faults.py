@@ -8,8 +8,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from commod.dashboard.jobs import service, tasks
+from commod.dashboard.jobs import service
 from commod.dashboard.jobs.queue import Abandoned, Stage, WorkQueue
+from commod.dashboard.model import training
 from commod.dashboard.pages.explore import page as explore
 from commod.dashboard.pages.your_data.draft import Draft
 from commod.dashboard.server import ready
@@ -87,14 +88,14 @@ def test_a_search_is_given_up_when_its_session_is_closed():
 
 @pytest.mark.parametrize("wrong", [MemoryError, SystemExit])
 def test_a_training_that_fails_in_one_session_harms_no_other(monkeypatch, wrong):
-    made = tasks.train_model
+    made = training.train_model
 
     def fail_at_nine(scene, settings, path, report):
         if settings.lambda_fair == 9.0:
             raise wrong(f"in {ROOT}")
         return made(scene, settings, path, report)
 
-    monkeypatch.setattr(tasks, "train_model", fail_at_nine)
+    monkeypatch.setattr(training, "train_model", fail_at_nine)
     one, other = fine(run()), fine(run())
     before = figure(one, "P-Rule")
     slider(one, "lambda_fair").set_value(9.0).run()

@@ -10,24 +10,27 @@ from tests.waiting import wait_until
 # Of each page that computes: a link by which it is quick, and what is computed for it. The other pages compute nothing
 # of their own; teacher's notes, searches and SHAP are pressed for, or left out here.
 COMPUTED = {
-    "app.py": ({}, {"fit_on_path", "explained", "tree", "sweep"}),
+    "app.py": ({}, {"fit_on_path", "explained", "tree", "sweep_method"}),
     "pages/lesson.py": ({"step": "cheap", "answers": ",,,4"}, {"fit_on_path", "explained"}),
     "pages/runs.py": (
         {"runs": "one*law_school*k-3~two*law_school*lambda_fair-2"},
         {"fit_on_path", "tree"},
     ),
     "pages/people.py": ({}, {"fit_on_path", "people", "segments"}),
-    "pages/what_if.py": ({}, {"fit_on_path", "ranges"}),
+    "pages/what_if.py": ({}, {"fit_on_path", "ranges_of"}),
     "pages/limits.py": (
         {"methods": "lpp"},
-        {"fit_on_path", "limits", "blind_limits", "interventions", "price", "sweep"},
+        {"fit_on_path", "limits_of", "blind_limits_of", "interventions_of", "price_of", "sweep_method"},
     ),
     "pages/compare.py": (
         {"methods": "commod,oracle_roc"},
-        {"sweep", "fewest_at", "collapsed", "match", "retrained", "refits_of_model"},
+        {"sweep_method", "fewest_at_levels", "collapses_of", "match_models", "retrain", "refit"},
     ),
     "pages/take_home.py": ({}, {"fit_on_path"}),
-    "pages/decide.py": ({"methods": "commod,oracle_roc", "req": "changed:0.1"}, {"fit_on_path", "sweep", "best"}),
+    "pages/decide.py": (
+        {"methods": "commod,oracle_roc", "req": "changed:0.1"},
+        {"fit_on_path", "sweep_method", "best_under"},
+    ),
     "pages/later.py": ({}, {"fit_on_path", "held_out"}),
 }
 
@@ -59,9 +62,9 @@ def elsewhere(pool, monkeypatch):
     names = set()
     compute = processes.WorkerProcess.compute
 
-    def noting(self, scene, function, arguments, report):
-        result = compute(self, scene, function, arguments, report)
-        names.add(getattr(function, "__self__", function).__name__)  # of a computation, or a function
+    def noting(self, call, report, **how):
+        result = compute(self, call, report, **how)
+        names.add(getattr(call, "call", call).func.__name__)
         return result
 
     monkeypatch.setattr(processes.WorkerProcess, "compute", noting)

@@ -42,7 +42,7 @@ def fitted(request):
 
 @pytest.mark.parametrize("by_label", [False, True])
 def test_the_gradient_is_that_of_finite_differences(rows, by_label):
-    weights = LossWeights(2.0, 0.1, 0.0, 0.0, by_label, affine=True)
+    weights = LossWeights(2.0, 0.1, 0.0, 0.0, by_label, update="affine")
     problem = problem_of(rows, weights)
     theta = np.array([0.8, -0.2, 0.1, 0.3, 0.2, -0.1])
 
@@ -59,7 +59,7 @@ def test_the_gradient_is_that_of_finite_differences(rows, by_label):
 
 @pytest.mark.parametrize("by_label", [False, True])
 def test_the_solver_cannot_be_improved_on_by_a_general_optimiser(rows, by_label):
-    weights = LossWeights(1.5, 0.05, 0.02, 0.0, by_label, affine=True)
+    weights = LossWeights(1.5, 0.05, 0.02, 0.0, by_label, update="affine")
     problem = problem_of(rows, weights)
     found = solve_linear(rows, weights, "identity").path[-1]
     fit = found.rescaler
@@ -90,7 +90,7 @@ def test_without_its_shift_the_loss_is_that_of_the_ratio(rows):
 
 def test_one_lambda_ratio_means_the_same_for_ratio_and_shift(rows):
     """r − 1 = ε and s = ε·a lead equally far away from f, and cost the same."""
-    problem = problem_of(rows, LossWeights(1.0, 0.3, 0.0, 0.0, False, affine=True))
+    problem = problem_of(rows, LossWeights(1.0, 0.3, 0.0, 0.0, False, update="affine"))
     moves = [problem.identity + 1e-3 * np.eye(6)[place] for place in (0, 3)]
     f = 1 / (1 + np.exp(-rows.logit))
     divergences = []

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import select
-import signal
 import socket
 import subprocess
 import sys
@@ -13,12 +12,10 @@ import time
 from contextlib import suppress
 from pathlib import Path
 from threading import Lock
-from typing import Any
 
 import psutil
 
 from commod.dashboard.jobs.scheduling import SILENT, STOPPED
-from commod.dashboard.jobs.worker import Wire
 
 # One thread for each matrix product, and no module from the folder that the server happens to be started in.
 _ENVIRONMENT = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "PYTHONSAFEPATH": "1"}
@@ -28,8 +25,9 @@ class Pulse:
     """Whether a process goes on: it sends something, uses a core, or would if it had one."""
 
     def __init__(self, pid: int) -> None:
+        self.pid = pid
         self._process = psutil.Process(pid)
-        self._used = 0.0
+        self.used = 0.0  # seconds of a core, when last looked at
         self._last = self._running = time.monotonic()  # when it was last seen to go on, and not to be stopped
 
     def beat(self) -> None:
@@ -45,10 +43,15 @@ class Pulse:
             return False
         if status not in (psutil.STATUS_STOPPED, psutil.STATUS_TRACING_STOP):
             self._running = now
-        if used > self._used or status in (psutil.STATUS_RUNNING, psutil.STATUS_DISK_SLEEP) or not expected:
+        if used > self.used or status in (psutil.STATUS_RUNNING, psutil.STATUS_DISK_SLEEP) or not expected:
             self._last = now
-        self._used = used
+        self.used = used
         return now - self._running > STOPPED or (expected and now - self._last > SILENT)
+
+    def kill(self) -> None:
+        """End it, unless it has ended already."""
+        with suppress(psutil.Error):
+            self._process.kill()
 
 
 class ForkServer:
@@ -62,79 +65,58 @@ class ForkServer:
         self._lock = Lock()
         self._control: socket.socket | None = None
         self._process: subprocess.Popen[bytes] | None = None
-        self.pid = 0
+        self._pulse: Pulse | None = None
         # All processes end when this pipe does, with the server.
         self._alive = os.pipe() if parent is None else None
 
-    def fork(self, **request: Any) -> tuple[int, Wire[Any, Any]]:
+    @property
+    def pid(self) -> int:
+        """Of the process; 0 before it has started."""
+        return self._pulse.pid if self._pulse else 0
+
+    def fork(self, kind: str, memory: int = 0) -> tuple[Pulse, socket.socket]:
         """A new process, and the server's end of its wire."""
         ours, theirs = socket.socketpair()
-        with theirs:
-            try:
-                pid = self._ask(request, theirs)
-            except ConnectionError:
-                ours.close()
-                raise
-        assert pid is not None  # the answer to a request with a socket
-        return pid, Wire(ours.detach())
-
-    def exit_code(self, pid: int) -> int | None:
-        """How a process ended; None if it has not within a moment."""
-        until = time.monotonic() + 1.0
-        while (code := self._ask({"ended": pid})) is None and time.monotonic() < until:
-            time.sleep(0.01)
-        return code
-
-    def _ask(self, request: dict[str, Any], *sockets: socket.socket) -> int | None:
-        with self._lock:
+        with theirs, self._lock:
             try:
                 if self._control is None:
                     self._start()
                 assert self._control is not None
-                socket.send_fds(self._control, [json.dumps(request).encode()], [each.fileno() for each in sockets])
+                assert self._pulse is not None
+                socket.send_fds(self._control, [json.dumps([kind, memory]).encode()], [theirs.fileno()])
                 self._pulse.beat()
                 while not select.select([self._control], [], [], 0.1)[0]:
                     if self._pulse.is_hung(expected=True):
                         raise ConnectionError("the fork server hangs")
-                answer: int | None = json.loads(self._control.recv(4096))
-                return answer
-            except (OSError, ValueError) as error:
+                return Pulse(int(self._control.recv(64))), ours
+            except (OSError, ValueError, psutil.Error) as error:
+                ours.close()
                 self._end()
                 raise ConnectionError("the fork server is gone") from error
 
     def _start(self) -> None:
-        ours, theirs = socket.socketpair()
-        with theirs:
-            try:
-                self.pid = self._start_on(theirs)
-            except BaseException:
-                ours.close()
-                raise
-        self._control, self._pulse = ours, Pulse(self.pid)
-
-    def _start_on(self, control: socket.socket) -> int:
         if self._parent is not None:
-            warms_up, is_idle = (os.environ.get(name) != "0" for name in ("COMMOD_WARM_UP", "COMMOD_IDLE_CLASS"))
-            pid = self._parent._ask({"kind": "fork server", "warm_up": warms_up, "idle": is_idle}, control)
-            assert pid is not None  # the answer to a request with a socket
-            return pid
+            self._pulse, self._control = self._parent.fork("fork server")
+            return
         if self._alive is None:
             raise ConnectionError("the fork server was closed")
         paths = [str(Path(__file__).parents[3]), os.environ.get("PYTHONPATH", "")]
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "commod.dashboard.jobs.worker", str(control.fileno())],
-            stdin=self._alive[0],
-            pass_fds=[control.fileno()],
-            env=os.environ | _ENVIRONMENT | {"PYTHONPATH": os.pathsep.join(filter(None, paths))},
-        )
-        return self._process.pid
+        self._control, theirs = socket.socketpair()
+        with theirs:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "commod.dashboard.jobs.worker", str(theirs.fileno())],
+                stdin=self._alive[0],
+                pass_fds=[theirs.fileno()],
+                env=os.environ | _ENVIRONMENT | {"PYTHONPATH": os.pathsep.join(filter(None, paths))},
+            )
+        self._pulse = Pulse(self._process.pid)
 
     def _end(self) -> None:
         if self._control is not None:
             self._control.close()
             self._control = None
-            with suppress(ProcessLookupError):
-                os.kill(self.pid, signal.SIGKILL)
+        if self._pulse is not None:
+            self._pulse.kill()
         if self._process is not None:
             self._process.wait()
             self._process = None

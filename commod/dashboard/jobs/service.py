@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from contextlib import ExitStack
 from typing import Any
 
@@ -70,56 +70,48 @@ def submit(task: Task) -> Ticket:
             parts = [places.enter_context(submit(part)) for part in task.parts]
             return queue().submit(task.key, task.joined(parts), after=parts)
         first = []
-        if not (task.steps[0].apart or has_trained(task.scene)):
+        if task.steps[0].needs_f and not has_trained(task.scene):
             f = base(task.scene)
-            first = [places.enter_context(queue().submit(f.key, *f.stages(process_pool)))]
+            first = [places.enter_context(submit(f))]
             if this_session() and not is_shipped(task.scene.data):
-                _keep_training(f)
+                _keep(("trained",), f)  # as long as the session is open and wants no other
         return queue().submit(task.key, *task.stages(process_pool), after=first)
 
 
-def _keep_training(f: Task) -> None:
-    """Have the f of uploaded data trained for as long as this session is open and wants no other."""
-    kept, ticket = _trained_for(), queue().submit(f.key, *f.stages(process_pool))
-    _leave(kept)
-    kept[:] = [ticket]
-
-
-def _leave(tickets: list[Ticket]) -> None:
+def _leave(tickets: Iterable[Ticket]) -> None:
     for ticket in tickets:
         ticket.leave()
 
 
-@st.cache_resource(scope="session", show_spinner=False, on_release=_leave)
-def _trained_for() -> list[Ticket]:
-    return []
-
-
-@st.cache_resource(scope="session", show_spinner=False, on_release=_leave)
-def held() -> list[Ticket]:
+@st.cache_resource(scope="session", show_spinner=False, on_release=lambda kept: _leave(kept.values()))
+def _kept() -> dict[tuple[Hashable, ...], Ticket]:
     """Places that this session keeps from one run of its script to the next; given up when it is closed.
 
     Streamlit keeps the state of a closed session for minutes, in case its browser comes back.
     """
-    return []
+    return {}
 
 
 def begin(task: Task) -> Ticket:
     """A place that this session keeps until it leaves it, or is closed: for what a button has begun."""
-    ticket, kept = submit(task), held()
-    kept[:] = [*(one for one in kept if one.is_held), ticket]
+    kept = _kept()
+    for key in [key for key, ticket in kept.items() if not ticket.is_held]:
+        del kept[key]
+    return _keep(("begun", *task.key), task)
+
+
+def _keep(why: tuple[Hashable, ...], task: Task) -> Ticket:
+    """Take a place for this session in place of the one that it has for the same reason."""
+    kept, ticket = _kept(), submit(task)
+    _leave([kept.pop(why)] if why in kept else [])
+    kept[why] = ticket
     return ticket
-
-
-@st.cache_resource(scope="session", show_spinner=False, on_release=lambda kept: _leave([*kept.values()]))
-def _going_on() -> dict[tuple[Hashable, ...], Ticket]:
-    return {}
 
 
 def go_on(*wanted: Task) -> None:
     """Have these computed for this session, however often its script runs again, and nothing that was wanted before."""
-    kept, tasks = _going_on(), {task.key: task for task in wanted}
-    _leave([kept.pop(key) for key in [*kept] if key not in tasks])
+    kept, tasks = _kept(), {("wanted", *task.key): task for task in wanted}
+    _leave([kept.pop(key) for key in [*kept] if key[0] == "wanted" and key not in tasks])
     for key, task in tasks.items():
         if key not in kept:
             kept[key] = submit(task)

@@ -57,7 +57,7 @@ def no_waiting() -> Iterator[None]:
 
 def watch(
     tickets: Mapping[Name, Ticket],
-    look: Callable[[Mapping[Name, Ticket]], float] | None = None,
+    look: Callable[[Mapping[Name, Ticket]], float] = lambda left: POLL,
     *,
     stage: int = -1,
 ) -> Iterator[Name]:
@@ -75,7 +75,7 @@ def watch(
             yield name
         if not left:
             return
-        pause = look(left) if look else POLL
+        pause = look(left)
         _look_around()
         next(iter(left.values())).wait(pause, stage)
         stop_if_stale()
@@ -116,24 +116,12 @@ def scene_of(settings: Settings) -> Scene:
 
 @dataclass(frozen=True)
 class Pending:
-    """A part of a page that is drawn when its result is there.
-
-    Parameters
-    ----------
-    ticket : Ticket
-        For the result.
-    draw : callable
-        Called with the ticket when it is done.
-    look : callable, optional
-        Called with the ticket while it is not, to show the progress.
-    held : bool
-        Whether the place in the queue outlives this run of the script.
-    """
+    """A part of a page that is drawn when its result is there."""
 
     ticket: Ticket
-    draw: Callable[[Ticket], None]
-    look: Callable[[Ticket], None] | None = None
-    held: bool = False
+    draw: Callable[[Ticket], None]  # when it is done
+    look: Callable[[Ticket], None] | None = None  # while it is not, to show the progress
+    held: bool = False  # whether the place in the queue outlives this run of the script
 
 
 def draw_pending(*parts: Pending | None) -> None:

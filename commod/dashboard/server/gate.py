@@ -8,6 +8,8 @@ from contextlib import suppress
 from ipaddress import IPv6Address, ip_address
 from typing import Any
 
+import streamlit as st
+from starlette.datastructures import Headers
 from starlette.responses import HTMLResponse, PlainTextResponse
 
 from commod.dashboard.streamlit_internals import is_known_session
@@ -108,7 +110,7 @@ class Gate:
         return full_for_address(tabs) if tabs >= self.per_address else ""
 
     async def _session(self, scope: Any, receive: Any, send: Any) -> None:
-        if self._refusal(scope):
+        if _is_foreign(scope) or self._refusal(scope):
             await send({"type": "websocket.close"})  # the page has the sentence
             return
         network = _network(scope)
@@ -128,6 +130,17 @@ def _returns(scope: Any) -> bool:
     """Whether a websocket asks to resume a known session: Streamlit's page names it in the third subprotocol."""
     named = scope.get("subprotocols", [])
     return len(named) > 2 and is_known_session(named[2])
+
+
+def _is_foreign(scope: Any) -> bool:
+    """Whether the page of another site opens a websocket, be it another port or plain http; Streamlit lets some in."""
+    headers = Headers(scope=scope)
+    origin = headers.get("origin")
+    allowed = st.get_option("server.corsAllowedOrigins")
+    if origin is None or origin in allowed or not st.get_option("server.enableCORS"):
+        return False
+    schemes = ("http", "https") if scope["scheme"] == "ws" else ("https",)  # a proxy may not say that it has https
+    return origin not in [f"{scheme}://{headers.get('host')}" for scheme in schemes]
 
 
 def _is_metrics(scope: Any) -> bool:

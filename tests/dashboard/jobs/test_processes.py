@@ -4,6 +4,7 @@ import logging
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -11,7 +12,7 @@ import types
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
-from multiprocessing import Pipe, Process
+from multiprocessing import Process
 from threading import Event, Timer
 
 import numpy as np
@@ -21,19 +22,20 @@ import pytest
 from joblib import cpu_count
 
 from commod.dashboard.jobs import forks, processes, service, tasks
-from commod.dashboard.jobs.forks import ForkServer
+from commod.dashboard.jobs.forks import ForkServer, Pulse
 from commod.dashboard.jobs.processes import ProcessPool, WorkerProcess
 from commod.dashboard.jobs.queue import Abandoned, Report, Stage, WorkQueue
 from commod.dashboard.jobs.scheduling import Kind
-from commod.dashboard.jobs.tasks import explained, fit_on_path, fit_result, sweep, tree
 from commod.dashboard.jobs.wait import in_line
-from commod.dashboard.jobs.worker import trained_parts
+from commod.dashboard.model import training
+from commod.dashboard.model.fitted import FitResult
+from commod.dashboard.model.training import fit_on_path, fit_result
 from commod.dashboard.state.own_data import OwnData
 from commod.dashboard.state.settings import defaults
 from commod.datasets import add_task, is_known, load_task
-from commod.experiments import prepare
+from commod.experiments import prepare, sweep_method
 from commod.experiments import scene as scene_module
-from commod.experiments.scene import SceneKey, has_trained
+from commod.experiments.scene import SceneKey, has_trained, trained_parts
 from tests.browsing import ROOT
 from tests.dashboard.jobs.odd_worker import serve_oddly
 from tests.waiting import wait_until
@@ -102,17 +104,33 @@ def worker_of(pool, kind=Kind.FOREGROUND):
 
 
 def compute(pool, function, *arguments, kind=Kind.FOREGROUND, report=SILENT, scene=SCENE):
-    prepare(*scene)
-    return pool.compute(scene, function, *arguments, report=report, kind=kind)
+    if scene is not None:
+        prepare(*scene)
+    return pool.compute(partial(function, *arguments), report, kind=kind, scene=scene)
 
 
 def fitted(pool, settings=SETTINGS, **how):
     scene = prepare(*settings.scene())
-    return compute(pool, fit_on_path, scene, settings, None, scene=settings.scene(), **how)[0]
+    return compute(pool, fit_on_path, settings, scene, None, scene=settings.scene(), **how)[0]
+
+
+def train(pool, key):
+    """As the queue does it."""
+    (stage,) = tasks.base(key).stages(lambda: pool)
+    stage.work(SILENT)
+
+
+def call(pool, function, *arguments):
+    """Apart, without a scene."""
+    return compute(pool, function, *arguments, kind=Kind.APART, scene=None)
 
 
 def own_process(report):
     return os.getpid()
+
+
+def quietly(function, *arguments, report):
+    return function(*arguments)
 
 
 # ---- what comes back ----
@@ -126,16 +144,16 @@ def test_a_model_trained_elsewhere_is_the_same_to_the_last_digit(pool):
     pd.testing.assert_frame_equal(there.path, here.path, check_exact=True)
     assert there.scene is prepare(*SCENE)  # neither the rows nor f came back
     assert there.g.base_model_ is there.scene.f
-    found, same = compute(pool, tree.compute, there, 3), tree.compute(here, 3)
+    found, same = compute(pool, quietly, FitResult.tree, there, 3), here.tree(3)
     pd.testing.assert_frame_equal(found.nodes, same.nodes, check_exact=True)
-    there.fill(compute(pool, explained, there))
+    there.fill(compute(pool, quietly, FitResult.explained, there))
     pd.testing.assert_frame_equal(there.loadings, here.loadings, check_exact=True)
     pd.testing.assert_frame_equal(there.figures, here.figures, check_exact=True)
 
 
 def test_an_error_comes_back_with_its_traceback(pool, caplog):
     queue = WorkQueue(1)
-    work = partial(compute, pool, sweep.compute, prepare(*SCENE), DP, "nonsense")
+    work = partial(compute, pool, sweep_method, prepare(*SCENE), "nonsense", DP)
     with caplog.at_level(logging.ERROR), queue.submit("k", Stage(lambda report: work(report=report))) as ticket:
         wait_until(ticket.has)
         with pytest.raises(KeyError, match="nonsense"):
@@ -152,14 +170,14 @@ def test_work_that_nobody_wants_ends_and_its_process_goes_on(pool):
 
     pid, started = compute(pool, own_process), time.monotonic()
     with pytest.raises(EnoughError):
-        compute(pool, sweep.compute, prepare(*SCENE), DP, "commod", report=Heard(enough))
+        compute(pool, sweep_method, prepare(*SCENE), "commod", DP, report=Heard(enough))
     assert time.monotonic() - started < 5
     assert compute(pool, own_process) == pid  # with its scene and its paths
 
 
 def test_progress_is_reported(pool):
     shares = []
-    compute(pool, sweep.compute, prepare(*SCENE), DP, "commod", report=Heard(shares.append))
+    compute(pool, sweep_method, prepare(*SCENE), "commod", DP, report=Heard(shares.append))
     assert shares == sorted(shares)
     assert max(shares) > 0.2
 
@@ -174,7 +192,7 @@ def test_while_a_process_is_busy_the_server_computes(pool):
 
 def test_an_f_is_trained_once_and_shared_with_all_processes(pool, monkeypatch):
     key = SceneKey("law_school", "gradient_boosting", 9)
-    pool.train(key, SILENT)
+    train(pool, key)
     assert has_trained(key)
     monkeypatch.setattr(scene_module, "train_base_model", lambda *_: pytest.fail("trained in the server"))
     told = prepare(*key)
@@ -268,7 +286,7 @@ def test_a_stopped_fork_server_does_not_stop_training():
 def test_those_who_wait_are_told_that_it_is_done_again(pool, monkeypatch):
     queue, goes_on = WorkQueue(2), Event()
 
-    def lost(self, *_):
+    def lost(self, *_, **__):
         self._release()
         raise ConnectionError
 
@@ -279,7 +297,7 @@ def test_those_who_wait_are_told_that_it_is_done_again(pool, monkeypatch):
     monkeypatch.setattr(WorkerProcess, "compute", lost)
     once = [worker_of(pool)]
     monkeypatch.setattr(ProcessPool, "_of", lambda self, kind: [once.pop()] if once else [])
-    work = Stage(lambda report: pool.compute(SCENE, function, report=report, kind=Kind.FOREGROUND))
+    work = Stage(lambda report: pool.compute(function, report, kind=Kind.FOREGROUND, scene=SCENE))
     with queue.submit("job", work) as ticket:
         wait_until(lambda: ticket.note == processes.AGAIN)
         assert in_line("Training", ticket).startswith(processes.AGAIN)
@@ -288,7 +306,15 @@ def test_those_who_wait_are_told_that_it_is_done_again(pool, monkeypatch):
         assert ticket.note == ""
 
 
-ODD = ("bytes", "half a message", "an unknown word", "not a pair", "content that is none", "content cut off", "silent")
+ODD = (
+    "bytes",
+    "half a message",
+    "an unknown word",
+    "no message",
+    "content that is none",
+    "content cut off",
+    "silent",
+)
 
 
 class OddForks:
@@ -297,17 +323,13 @@ class OddForks:
     def __init__(self, odd):
         self.odd, self.processes = odd, []
 
-    def fork(self, **_):
-        ours, theirs = Pipe()
-        self.processes.append(Process(target=serve_oddly, args=(self.odd, theirs), daemon=True))
-        self.processes[-1].start()
-        theirs.close()
-        return self.processes[-1].pid, ours
-
-    def exit_code(self, pid):
-        process = next(process for process in self.processes if process.pid == pid)
-        process.join()
-        return process.exitcode
+    def fork(self, *_):
+        ours, theirs = socket.socketpair()
+        with theirs:
+            process = Process(target=serve_oddly, args=(self.odd, theirs), daemon=True)
+            process.start()
+        self.processes.append(process)
+        return Pulse(process.pid), ours
 
 
 @pytest.mark.parametrize("odd", [*ODD, "deaf"])
@@ -321,7 +343,7 @@ def test_a_process_that_answers_nonsense_or_nothing_is_given_up_and_the_server_c
     wait_until(lambda: worker.pid != first)
     mortal.workers.clear()
     mortal._wanted = dict.fromkeys(Kind, 0)
-    worker.close()
+    worker.end()
 
 
 def length_of(load, report):
@@ -331,13 +353,15 @@ def length_of(load, report):
 def test_all_end_with_the_server_however_that_ends():
     source = """
 import time
+from functools import partial
 from commod.dashboard.jobs.processes import Kind, ProcessPool
 from commod.dashboard.jobs.queue import SILENT
+from tests.dashboard.jobs.test_processes import quietly
 pool = ProcessPool(1, 1, 1)
 while len(pool.workers) < 2:
     time.sleep(0.05)
 print(*(each.pid for each in (*pool.forks.values(), *pool.workers)), flush=True)
-pool.call(time.sleep, 60, report=SILENT)  # in the midst of which it hears nothing
+pool.compute(partial(quietly, time.sleep, 60), SILENT, kind=Kind.APART)  # in the midst of which it hears nothing
 """
     with subprocess.Popen([sys.executable, "-c", source], cwd=ROOT, stdout=subprocess.PIPE, text=True) as server:
         pids = {int(pid) for pid in server.stdout.readline().split()}
@@ -393,7 +417,7 @@ def test_without_fork_the_server_computes(monkeypatch):
     monkeypatch.delattr(os, "fork")
     pool = ProcessPool(1, 1, 1)
     assert compute(pool, own_process, kind=Kind.BACKGROUND) == os.getpid()
-    assert pool.call(os.getpid, report=SILENT) == os.getpid()
+    assert call(pool, own_process) == os.getpid()
     pool.close()
 
 
@@ -418,16 +442,17 @@ def own():
 @contextmanager
 def apart(pool):
     """The process apart, which starts on demand."""
-    assert pool.call(os.getpid, report=SILENT) != os.getpid()
+    assert call(pool, own_process) != os.getpid()
     yield worker_of(pool, Kind.APART)
 
 
 @pytest.mark.slow
-def test_an_f_is_trained_in_a_process_that_ends_with_it_if_the_data_are_large(own, pool):
+def test_an_f_is_trained_in_a_process_that_ends_with_it_if_the_data_are_large(own, pool, monkeypatch):
     key = SceneKey(own, "random_forest", 3)
     with apart(pool) as worker:
         pid = worker.pid
-        pool.train(key, SILENT, heavy=True)
+        monkeypatch.setattr(tasks, "LIGHT_CELLS", 0)
+        train(pool, key)
         wait_until(lambda: worker.pid != pid)
         assert not alive(pid)
         there, here = prepare(*key), prepare("law_school", "random_forest", 3)
@@ -437,9 +462,10 @@ def test_an_f_is_trained_in_a_process_that_ends_with_it_if_the_data_are_large(ow
         assert prepare(own, "random_forest", 3, 0.8).threshold == 0.8  # of which no f is trained
         wait_until(lambda: worker.ready)
         pid = worker.pid
-        pool.train(SceneKey(own, "logistic_regression", 3), SILENT)
+        monkeypatch.undo()
+        train(pool, SceneKey(own, "logistic_regression", 3))
         assert worker.pid == pid
-        assert not pool.call(knows, own, report=SILENT)  # and it has kept nothing
+        assert not call(pool, quietly, knows, own)  # and it has kept nothing
 
 
 def test_an_f_that_nobody_wants_any_more_is_ended_at_once(own, pool):
@@ -449,8 +475,9 @@ def test_an_f_that_nobody_wants_any_more_is_ended_at_once(own, pool):
     with apart(pool) as worker:
         pid, started = worker.pid, time.monotonic()
         assert worker.take()
+        training_f = partial(quietly, trained_parts, SceneKey(own, "random_forest", 4), load_task(own))
         with pytest.raises(Abandoned):
-            worker.call(trained_parts, (SceneKey(own, "random_forest", 4), load_task(own)), Heard(abandon), heavy=False)
+            worker.compute(training_f, Heard(abandon))
         wait_until(lambda: not alive(pid), 1)
         assert time.monotonic() - started < 1.5
         wait_until(lambda: worker.ready)
@@ -465,7 +492,7 @@ def test_an_f_has_bounds_on_time_and_memory(own, monkeypatch, name, most, senten
     monkeypatch.setattr(processes, name, most)
     bounded = made(1, 0, 1)
     with pytest.raises(ValueError, match=re.escape(sentence)):
-        bounded.train(SceneKey(_larger(own), "random_forest", 0), SILENT)
+        train(bounded, SceneKey(_larger(own), "random_forest", 0))
     bounded.close()
 
 
@@ -492,7 +519,7 @@ def knows(data):
 
 
 def knows_in_work(data, report):
-    return knows(data) or any(path[0].data == data for path in tasks._warm_starts)
+    return knows(data) or any(path[0].data == data for path in training._warm_starts)
 
 
 def test_work_on_large_data_waits_for_a_process_apart(own, pool):
@@ -506,12 +533,12 @@ def test_work_on_large_data_waits_for_a_process_apart(own, pool):
 
 def test_a_fork_server_is_there_again_after_it_was_killed(pool):
     first, pool_forks = worker_of(pool).pid, ForkServer()
-    pid, wire = pool_forks.fork(kind="foreground", seconds=1, memory=0)
+    _, wire = pool_forks.fork("foreground")
     os.kill(pool_forks.pid, signal.SIGKILL)
     with pytest.raises(ConnectionError):
-        pool_forks.exit_code(pid)
-    again, other_wire = pool_forks.fork(kind="foreground", seconds=1, memory=0)
-    assert alive(again)
+        pool_forks.fork("foreground")
+    again, other_wire = pool_forks.fork("foreground")
+    assert alive(again.pid)
     for each in (wire, other_wire):
         each.close()
     pool_forks.close()

@@ -12,7 +12,7 @@ import pytest
 from commod.dashboard.jobs import processes, service, tasks
 from commod.dashboard.jobs.queue import Stage, WorkQueue
 from commod.dashboard.jobs.scheduling import Kind, Priority
-from commod.dashboard.jobs.tasks import fit_result
+from commod.dashboard.model.training import fit_result
 from commod.dashboard.state.settings import defaults
 from tests.waiting import wait_until
 

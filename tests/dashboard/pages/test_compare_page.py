@@ -122,10 +122,10 @@ def test_compare_under_equalized_odds_offers_what_is_defined_for_it():
 def test_compare_names_a_method_that_fails_and_draws_the_others(monkeypatch):
     made = tasks.sweep.function
 
-    def fail(scene, fairness, method, form=(), *, report):
+    def fail(scene, method, fairness, *, form, report):
         if method == "lpp":
             raise RuntimeError("secret path /srv/app")
-        return made(scene, fairness, method, form, report)
+        return made(scene, method, fairness, report, form=form)
 
     monkeypatch.setattr(tasks.sweep, "function", fail)
     app = run_compare(methods="lpp,oracle_roc", seed="31")

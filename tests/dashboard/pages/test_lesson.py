@@ -9,7 +9,8 @@ from threading import Event
 import pytest
 
 from commod.dashboard.jobs import service
-from commod.dashboard.jobs.tasks import fit_result, shap
+from commod.dashboard.model.fitted import FitResult
+from commod.dashboard.model.training import fit_result
 from commod.dashboard.pages.lesson import notes, page
 from commod.dashboard.pages.lesson.notes import notes_html, rival_of
 from commod.dashboard.pages.lesson.progress import from_link
@@ -51,7 +52,7 @@ fitted, rival = cache(fit_result), cache(rival_of)
 
 @pytest.fixture(scope="module")
 def stages():
-    return {step.name: Stage(step, fitted, shap.compute, rival) for step in STEPS}
+    return {step.name: Stage(step, fitted, FitResult.shap, rival) for step in STEPS}
 
 
 def press(app, label):

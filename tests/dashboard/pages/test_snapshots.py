@@ -5,7 +5,7 @@ import json
 import pytest
 
 from commod.dashboard.jobs import service
-from commod.dashboard.jobs.tasks import fit_result
+from commod.dashboard.model.training import fit_result
 from commod.dashboard.state.settings import defaults
 from commod.datasets import TASKS
 from tests.dashboard.driving import fine, run

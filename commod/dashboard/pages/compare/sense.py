@@ -15,7 +15,6 @@ from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.computation import Task
 from commod.dashboard.jobs.queue import Ticket
 from commod.dashboard.jobs.service import get, submit
-from commod.dashboard.jobs.tasks import Retrained
 from commod.dashboard.jobs.wait import Pending, draw_pending
 from commod.dashboard.server.paint_order import deferred_paint
 from commod.dashboard.state.settings import Settings
@@ -27,6 +26,7 @@ from commod.dashboard.views.sortable import let_tables_sort
 from commod.datasets import load_task
 from commod.experiments import Model, Scene, Sweep
 from commod.experiments import checks as library
+from commod.experiments.checks import Retrained
 from commod.experiments.match import Match
 from commod.experiments.refits import Refits
 from commod.experiments.sense import answers_of_decisions

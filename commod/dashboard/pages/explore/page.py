@@ -7,9 +7,9 @@ from typing import Any
 import streamlit as st
 
 from commod.dashboard.jobs import tasks
-from commod.dashboard.jobs.fitted import FitResult
 from commod.dashboard.jobs.service import submit
 from commod.dashboard.jobs.wait import Pending, draw_pending, let_picture_come
+from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.pages.explore import target, tour
 from commod.dashboard.pages.explore.ahead import begin_ahead
 from commod.dashboard.pages.explore.cost import begin_cost
