@@ -95,6 +95,7 @@ def test_a_page_is_computed_in_processes(elsewhere, script):
     assert expected <= elsewhere
 
 
+@pytest.mark.slow  # by default without a page: test_a_model_trained_elsewhere_is_the_same_to_the_last_digit
 def test_what_is_shown_does_not_depend_on_where_it_was_computed(elsewhere, monkeypatch):
     labels = ("Accuracy", "P-Rule", "Decisions changed")
     there = fine(run(seed="77"))
