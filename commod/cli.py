@@ -18,6 +18,7 @@ from commod.datasets import TASKS, Task, add_task, data_directory, is_shipped, l
 from commod.datasets.choice_options import add_options, given_options, options_in
 from commod.explain.checks import MARKS
 from commod.explain.doubts import doubts_about
+from commod.explain.forms import form_in_words
 from commod.metrics.figures import CRITERIA, figure_of, key_figures, title_of
 from commod.models import Commod, evaluate, figures_of
 from commod.models.base_models import BASE_MODELS, GIVEN_SCORES
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
     from commod.experiments import Scene
 
 __all__ = ["main"]
+
+_UPDATES_HELP = "ratio (default): multiply; affine: multiply and shift; decisions: count changed decisions"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -239,7 +242,7 @@ def _where(arguments: argparse.Namespace) -> dict[str, Any]:
 
 
 def _add_update(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--update", default="ratio", help="ratio (default): multiply; affine: multiply and shift")
+    parser.add_argument("--update", default="ratio", help=_UPDATES_HELP)
     parser.add_argument(
         "--direction", default="both", help="both (default); improve: nobody loses; worsen: nobody gains"
     )
@@ -316,9 +319,9 @@ def _fit(arguments: argparse.Namespace) -> int:
         f"fitted in {seconds:.2f} s"
     )
     print(_readable(frame, task))
+    print(_plain(f"\n{form_in_words(g, task.spec.outcomes, f'{scene.threshold:g}')}"))
+    print("\nConcepts (unit directions in standardised features; their weights in brackets)")
     weights = [*g.concept_weights_, *g.shift_weights_]
-    shift = ", of a shift that in s" if g.has_shift else ""
-    print(f"\nConcepts (unit directions in standardised features; weight in r in brackets{shift})")
     for weight, (name, column) in zip(weights, g.concept_directions().items(), strict=True):
         parts = column[column != 0].sort_values(key=abs, ascending=False)
         shown = ", ".join(f"{feature} {value:+.2f}" for feature, value in parts.head(6).items())

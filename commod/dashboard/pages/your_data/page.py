@@ -220,8 +220,8 @@ def _what_it_is() -> None:
   never as a feature. Rows that do not say their group can be trained on; nothing is measured on them.
 - **Weights**: for how many people a row stands, if the rows are of a survey.
 - **The model f**: trained here on 70 % of the rows, or, if you have a model already, a column with its probabilities of
-  the favourable outcome (or scores out of 10 or 100, which are divided). Then f itself is not needed: g multiplies the
-  logit of that score by a ratio that the features give (and adds a shift, if you choose that update).
+  the favourable outcome (or scores out of 10 or 100, which are divided). Then f itself is not needed: g
+  starts from that score and the features.
 - **Rows to train on and to test on**: drawn at random; or people, if a column says whose row it is; or the latest rows
   to test on, if a column says when it was.
 - **Merit**: numbers of which more (or less) should never count against a person, such as a grade. The pages then count
