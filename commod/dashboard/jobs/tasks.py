@@ -408,6 +408,12 @@ def start(scene: Scene, fairness: str, report: Report = SILENT) -> Start:
     return suited_start(scene, fairness, report)
 
 
+@computation(Priority.BACKGROUND)
+def other_form(scene: Scene, fairness: str, report: Report = SILENT) -> Start:
+    """Where a data set that ships opens, and the form that does better there."""
+    return suited_start(scene, fairness, report)
+
+
 @computation()
 def limits(scene: Scene, fairness: str, direction: str) -> exact.Limits:
     """The exact bound."""

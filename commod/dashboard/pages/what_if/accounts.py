@@ -284,8 +284,8 @@ def draw_shap(person: Person) -> None:
         Table("Both accounts as a table", "what_if_accounts", _ACCOUNTS, accounts),
         alt="What each feature adds to the change in this person's score, by COMMOD and by SHAP.",
         caption=f"Both split the same number, {splits} less f's logit. COMMOD's terms are read from the model and "
-        "begin at its constant; SHAP's are estimated against other people and begin at their average. Thin lines: how far "
-        f"SHAP's bar moves when those people are drawn anew.{less}",
+        "begin at its constant; SHAP's are estimated against other people and begin at their average. Thin lines: how "
+        f"far SHAP's bar moves when those people are drawn anew.{less}",
         title="Adds to the balance" if decides else "Adds to g's logit against f's",
         label_limit=150,
     )
