@@ -162,6 +162,7 @@ _target = Computation(find_target, Priority.SEARCH)
 ranges = Computation(ranges_of)
 hash_of_data = Computation(hash_of_scene, Priority.SEARCH)
 start = Computation(suited_start, Priority.SEARCH)
+other_form = Computation(suited_start, Priority.BACKGROUND)  # of data that ship: is there a form that does better?
 limits = Computation(exact.limits_of)
 blind_limits = Computation(exact.blind_limits_of, Priority.SEARCH)
 interventions = Computation(exact.interventions_of)

@@ -23,6 +23,7 @@ from commod.metrics.figures import CRITERIA
 # What else the update can be at the same sliders.
 OTHERS: dict[str, dict[str, Any]] = {
     "Multiply and shift": {"update": "affine"},
+    "Count changed decisions": {"update": "decisions"},
     "Nobody loses the better decision": {"direction": "improve"},
     "Multiply and shift, and nobody loses": {"update": "affine", "direction": "improve"},
 }
