@@ -18,7 +18,8 @@ import pandas as pd
 from commod.datasets import TASKS, Task, add_task, data_directory, is_shipped, load_task, task_names, task_of_file
 from commod.datasets.choice_options import add_options, given_options, options_in
 from commod.explain.checks import MARKS
-from commod.explain.doubts import doubts_about
+from commod.explain.doubts import doubts_about, first_scores
+from commod.explain.forms import form_in_words
 from commod.metrics.figures import CRITERIA, figure_of, key_figures, title_of
 from commod.models import Commod, evaluate, figures_of
 from commod.models.base_models import BASE_MODELS, GIVEN_SCORES
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
     from commod.experiments import Scene
 
 __all__ = ["main"]
+
+_UPDATES_HELP = "ratio (default): multiply; affine: multiply and shift; decisions: count changed decisions"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -184,13 +187,26 @@ def _scene(arguments: argparse.Namespace) -> Scene:
     task = _task(arguments)
     usual = prepare(task.name, _base_model(arguments, task), arguments.seed)
     threshold = task.spec.threshold
-    if arguments.threshold is not None:
+    if arguments.threshold is None and not is_shipped(task.name):
+        threshold = _proposed_line(task, threshold)
+    elif arguments.threshold is not None:
         logit, labels = usual.logit_train, usual.train.y.to_numpy(dtype=float)
         line = logit_of_threshold(arguments.threshold, None, logit, labels)
         threshold = round(float(1.0 / (1.0 + np.exp(-line))), 6)
     scene = prepare(*SceneKey(task.name, usual.base_model, arguments.seed, threshold))
     _tell_doubts(scene, answered="turned" in given_options(arguments))
     return scene
+
+
+def _proposed_line(task: Task, usual: float) -> float:
+    """Where f draws its line in a file, as the page Your data proposes it."""
+    rows, scores = first_scores(task)
+    doubts = doubts_about(task, rows.y, rows.sensitive, scores, usual)
+    for doubt in doubts:
+        if doubt.threshold is not None and not any(each.kind == "turned" for each in doubts):
+            print(f"Cut-off of f: {doubt.threshold:g}. {doubt.text}", file=sys.stderr)
+            return doubt.threshold
+    return usual
 
 
 def _tell_doubts(scene: Scene, *, answered: bool) -> None:
@@ -215,11 +231,12 @@ def _threshold(text: str) -> float | str:
 
 def _add_model(parser: argparse.ArgumentParser) -> None:
     _add_data(parser)
-    parser.add_argument("--lambda-fair", type=float, default=2.0, help="weight of fairness (default 2)")
+    of_file = "of a file: as the app opens it"
+    parser.add_argument("--lambda-fair", type=float, help=f"weight of fairness (default 2; {of_file})")
     parser.add_argument("--lambda-ratio", type=float, default=0.05, help="weight of staying near f (default 0.05)")
-    parser.add_argument("--lambda-concepts", type=float, default=0.01, help="weight of sparse concepts (default 0.01)")
-    parser.add_argument("--n-concepts", "-k", type=int, default=2, help="number of concepts (default 2)")
-    _add_update(parser)
+    parser.add_argument("--lambda-concepts", type=float, help=f"weight of sparse concepts (default 0.01; {of_file})")
+    parser.add_argument("--n-concepts", "-k", type=int, help=f"number of concepts (default 2; {of_file})")
+    _add_update(parser, default=None)
     _add_scene(parser)
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 
@@ -239,8 +256,8 @@ def _where(arguments: argparse.Namespace) -> dict[str, Any]:
     return {"backend": backend, "scheduler": arguments.scheduler, "n_jobs": arguments.jobs, "progress": told}
 
 
-def _add_update(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--update", default="ratio", help="ratio (default): multiply; affine: multiply and shift")
+def _add_update(parser: argparse.ArgumentParser, default: str | None = "ratio") -> None:
+    parser.add_argument("--update", default=default, help=_UPDATES_HELP)
     parser.add_argument(
         "--direction", default="both", help="both (default); improve: nobody loses; worsen: nobody gains"
     )
@@ -257,8 +274,20 @@ def _form(arguments: argparse.Namespace, task: Task) -> dict[str, Any]:
     return form | ({"features": tuple(name for name in known if name not in kept_out)} if kept_out else {})
 
 
-def _weights(arguments: argparse.Namespace, task: Task) -> dict[str, Any]:
-    """Settings of COMMOD."""
+def _weights(arguments: argparse.Namespace, scene: Scene) -> dict[str, Any]:
+    """Settings of COMMOD; those of a file that are not given, as the app opens it."""
+    task, usual = scene.task, {"lambda_fair": 2.0, "lambda_concepts": 0.01, "n_concepts": 2, "update": "ratio"}
+    if not is_shipped(task.name):
+        usual |= task.spec.commod_settings
+        if arguments.lambda_fair is None and arguments.update is None:
+            from commod.experiments.start import suited_start
+
+            start = suited_start(scene, arguments.fairness)
+            print(*([f"Take care: {start.care}"] if start.care else []), start.told, sep="\n", file=sys.stderr)
+            usual |= start.settings
+    for name, value in usual.items():
+        if getattr(arguments, name) is None:
+            setattr(arguments, name, value)
     names = ("lambda_fair", "lambda_ratio", "lambda_concepts", "n_concepts")
     weights = {name: getattr(arguments, name) for name in names} | _form(arguments, task)
     return weights | ({} if arguments.direction == "both" else {"favourable": task.spec.favourable})
@@ -288,7 +317,7 @@ def _any_fairness() -> str:
 def _fit(arguments: argparse.Namespace) -> int:
     scene = _scene(arguments)
     task, train, f = scene.task, scene.train, scene.f
-    settings = _weights(arguments, task)
+    settings = _weights(arguments, scene)
     model = Commod(f, threshold=scene.threshold, **settings, fairness=arguments.fairness, solver=arguments.solver)
     started = time.perf_counter()
     with judged_elsewhere():  # here, in words
@@ -317,9 +346,9 @@ def _fit(arguments: argparse.Namespace) -> int:
         f"fitted in {seconds:.2f} s"
     )
     _say(_readable(frame, task))
+    _say(_plain(f"\n{form_in_words(g, task.spec.outcomes, f'{scene.threshold:g}')}"))
+    _say("\nConcepts (unit directions in standardised features; their weights in brackets)")
     weights = [*g.concept_weights_, *g.shift_weights_]
-    shift = ", of a shift that in s" if g.has_shift else ""
-    _say(f"\nConcepts (unit directions in standardised features; weight in r in brackets{shift})")
     for weight, (name, column) in zip(weights, g.concept_directions().items(), strict=True):
         parts = column[column != 0].sort_values(key=abs, ascending=False)
         shown = ", ".join(f"{feature} {value:+.2f}" for feature, value in parts.head(6).items())
@@ -331,14 +360,14 @@ def _fit(arguments: argparse.Namespace) -> int:
 def _check(arguments: argparse.Namespace) -> int:
     from commod.experiments.checks import answers_of
     from commod.experiments.refits import refit
-    from commod.experiments.sweep import Cell, Shared, train_cell
+    from commod.experiments.sweep import Cell, train_cell
 
     if arguments.refits is not None and arguments.refits < 1:
         raise ValueError("--refits must be 1 or more.")
     scene = _scene(arguments)
-    settings = _weights(arguments, scene.task)
+    settings = _weights(arguments, scene)
     cell = Cell("commod", settings.pop("lambda_fair"), tuple(settings.items()))
-    trained = train_cell(scene, cell, arguments.fairness, Shared())
+    trained = train_cell(scene, cell, arguments.fairness)
     refits = refit(scene, cell, arguments.fairness, count=arguments.refits)
     answers = answers_of(scene, trained, refits)
     if arguments.json:

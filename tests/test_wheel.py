@@ -28,6 +28,8 @@ from tests.dependencies import lowest
 from tests.waiting import wait_until
 from tests.wire import Wire
 
+pytestmark = pytest.mark.posix
+
 # What the library must do without.
 APP = ("streamlit", "torch", "altair", "shap", "jinja2", "PIL", "starlette", "vl_convert", "distributed")
 

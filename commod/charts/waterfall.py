@@ -34,7 +34,7 @@ def plot_waterfall(
     frame : DataFrame
         Columns ``label`` (two lines, parted by "|", with the term's value: beside the axis it has the theme's colour,
         which a text among the bars would not), ``rank`` (of the row), ``kind`` ("f", "g", "up" or "down"), ``start,
-        end`` (of the bar), ``ratio`` (what it adds to r).
+        end`` (of the bar), ``ratio`` (what it adds to r, if anything does).
     outcomes : pair of str
         What a score below 0 and above 0 decides.
     favourable : {0, 1}
@@ -66,7 +66,7 @@ def plot_waterfall(
             ),
             tooltip=[
                 alt.Tooltip("line:N", title="Term"),
-                alt.Tooltip("ratio:Q", title="In r", format="+.3f"),
+                *([alt.Tooltip("ratio:Q", title="In r", format="+.3f")] if "ratio" in frame else []),
                 alt.Tooltip("end:Q", title="Sum so far", format="+.2f"),
             ],
         )

@@ -12,7 +12,7 @@ from commod.decisions.record import (
     requirements_in,
 )
 from commod.decisions.requirements import DIRECTIONS, RULES, Requirements, RequirementsError, Rule
-from commod.decisions.rivals import Best, best_under, collapse_of, collapses_of
+from commod.decisions.rivals import Best, best_under, collapse_of
 from commod.decisions.verdicts import VERDICTS, check_requirements, met_in_words, more_people, overall
 from commod.decisions.verify import not_checked, other_versions, verify_record
 
@@ -35,7 +35,6 @@ __all__ = [
     "best_under",
     "check_requirements",
     "collapse_of",
-    "collapses_of",
     "data_hash",
     "facts_of",
     "facts_of_counts",

@@ -93,6 +93,11 @@ class Signature:
             raise DecisionError(f"A text of a decision has at most {MAX_TEXT:,} letters: shorten it.")
 
 
+def hash_of_scene(scene: Scene) -> str:
+    """What a signed decision on a scene says of its data."""
+    return data_hash(scene.task)
+
+
 def data_hash(task: Task) -> str:
     """SHA-256 of a task's rows in their order: features (by name), labels, groups and weights."""
     found = hashlib.sha256()

@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from commod.datasets import Task, lent
+from commod.datasets import Task
+from commod.datasets.load import lent
 from commod.decisions.facts import Facts, facts_of, facts_of_f
 from commod.decisions.record import KEEP_F, DecisionError, data_hash, figures_of, plain, requirements_in, versions
 from commod.decisions.verdicts import check_requirements
 from commod.experiments.refits import refit
 from commod.experiments.scene import Scene, prepare
-from commod.experiments.sweep import Cell, Shared, fit_cell
+from commod.experiments.sweep import Cell, fit_cell
 from commod.models.base_models import GIVEN_SCORES
 from commod.models.competitors import METHODS
 
@@ -74,7 +75,7 @@ def _train_again(scene: Scene, model: Mapping[str, Any]) -> tuple[np.ndarray, Fa
     others = tuple((name, tuple(v) if isinstance(v, list) else v) for name, v in model["settings"].items())
     cell = Cell(model["method"], model["value"], others, model["seed"])
     try:
-        decisions = fit_cell(scene, cell, model["fairness"], Shared()).decisions_test
+        decisions = fit_cell(scene, cell, model["fairness"]).decisions_test
         count = model["refits"]
         refits = refit(scene, cell, model["fairness"], count=count) if count else None
     except TypeError:  # a setting that the method does not have

@@ -13,7 +13,7 @@ from commod.experiments.match import Match
 from commod.experiments.refits import Refits, refit
 from commod.experiments.scene import Scene
 from commod.experiments.sense import answers_of_decisions
-from commod.experiments.sweep import Cell, Model, Report, Shared, Sweep, Trained, train_cell
+from commod.experiments.sweep import Cell, Model, Report, Sweep, Trained, train_cell
 from commod.explain.checks import CHECKS, Answer, check_again, check_merit
 from commod.explain.merit import explain_merit
 
@@ -62,7 +62,7 @@ class Retrained:
 def retrain(scene: Scene, cell: Cell, fairness: str, report: Report | None = None) -> Retrained:
     """Whether more merit ever hurts under a model of a sweep."""
     started = time.perf_counter()
-    trained = train_cell(scene, cell, fairness, Shared())
+    trained = train_cell(scene, cell, fairness)
     seconds = time.perf_counter() - started
     if report is not None:
         report(0.5)
@@ -122,7 +122,7 @@ def checks_of_match(
     answers = {}
     for name, model in matched_models(match, sweeps).items():
         answers[name] = answers_of_decisions(scene, model.decisions_test) | {
-            "merit": answer_of_merit(scene, train_cell(scene, model.cell, fairness, Shared())),
+            "merit": answer_of_merit(scene, train_cell(scene, model.cell, fairness)),
             "again": answer_of_refits(scene, model, fairness, refits),
         }
     return as_checks(answers)

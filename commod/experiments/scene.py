@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from commod.datasets import Split, TabularEncoder, Task, is_known, is_shipped, lent, load_task, on_forget
+from commod.datasets import Split, TabularEncoder, Task, is_known, is_shipped, load_task, on_forget
+from commod.datasets.load import lent
 from commod.metrics.counts import counts_of_codes
 from commod.metrics.figures import CRITERIA, key_figures_of
 from commod.metrics.small_groups import left_out_in_words

@@ -39,6 +39,7 @@ __all__ = [
     "arguments_of",
     "effective_weight",
     "fit_on",
+    "folds_of",
     "share_sure",
 ]
 
@@ -127,7 +128,7 @@ class Search:
         self.new_people = new_people
         self.rows = new_people.sum(axis=1) if rows is None else rows
         self.asked = asked
-        self.folds = _folds(train, f, form.get("threshold"), compared_groups(self.rows))
+        self.folds = folds_of(train, f, form.get("threshold"), compared_groups(self.rows))
         self.tried: dict[Lambdas, dict[str, float]] = {}
         self.draws: dict[Lambdas, Draws] = {}
         self._warm_starts: dict[tuple[float, float], list[WarmStart]] = {}
@@ -242,7 +243,8 @@ def _quantile_within(values: np.ndarray, admitted: np.ndarray, confidence: float
     return float(inside[needed - 1]) if len(inside) >= needed else -math.inf
 
 
-def _folds(train: Split, f: BaseModel, threshold: float | str | None, compared: np.ndarray) -> list[Fold]:
+def folds_of(train: Split, f: BaseModel, threshold: float | str | None, compared: np.ndarray) -> list[Fold]:
+    """The training rows in folds, within group and label; f is trained anew in each where it can be."""
     cell = (2 * train.sensitive + train.y).to_numpy()
     sizes = np.bincount(cell[cell >= 0], minlength=2 * len(compared))
     smallest = int(sizes.reshape(-1, 2)[compared].min())

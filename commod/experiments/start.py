@@ -1,123 +1,268 @@
-"""Where a new data set opens: the least λ_fair that buys half of the fairness within reach, chosen on training rows."""
+"""Where data open: all forms of the update tried on people held out of the training rows.
+
+Data of one's own open with the form that none of the others beats, at the least λ_fair that buys half of the fairness
+within reach. The data sets that ship open as they are declared, mostly with the paper's form; beside it stands the form
+that does better, if one does. The test rows are not touched.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from commod.datasets import Split, is_shipped
 from commod.experiments.scene import Scene
+from commod.experiments.search import Fold, folds_of
 from commod.experiments.sweep import Report, concept_settings
 from commod.explain.doubts import are_treated_alike
+from commod.explain.sense import SURE, certainty
 from commod.metrics.figures import CRITERIA
+from commod.metrics.small_groups import compared_groups
 from commod.models import Commod, WarmStart
 from commod.models.collapse import collapse_in_words, judged_elsewhere
+from commod.wording import with_capital
 
-__all__ = ["Start", "suited_start"]
+__all__ = ["Start", "Trial", "suited_start"]
 
 # What is tried; all of it stands on the slider.
-TRIED = (0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0, 5.0, 6.0, 8.0, 10.0)
-# In this order.
-UPDATES = ("ratio", "affine")
+TRIED = (1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 10.0)
+# The forms of the update, the paper's first, as they stand in a sentence.
+FORMS = {
+    "ratio": "multiplying, the paper's form",
+    "affine": "multiplying and shifting",
+    "decisions": "counting changed decisions",
+}
 # A start is no result: this many training rows tell enough.
 ROWS = 5_000
 # Under equalized odds, the share (1 is fair) at which f needs no correction; and the least part of what is unfair that
 # counts as a gain.
 FAIR_ENOUGH, LEAST_GAIN = 0.95, 0.1
+# Smaller differences of fairness, accuracy, changes, right changes and f's certainty count as none.
+ALIKE = np.array([0.005, 0.005, 0.005, 0.05, 0.05])
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A model on held-out people."""
+
+    update: str
+    lambda_fair: float
+    fairness: float  # 1 is fair
+    accuracy: float
+    changed: float
+    right: float  # of the changes, the share that is right by the record
+    sure: float  # and in which f was sure
+    sound: bool = True
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """Arguments of `Commod`."""
+        return {"lambda_fair": self.lambda_fair, "update": self.update}
+
+    @property
+    def name(self) -> str:
+        return f"{FORMS[self.update]} at λ_fair {self.lambda_fair:g}"
+
+    @property
+    def wrong(self) -> float:
+        """The share of all people whose change is wrong by the record."""
+        return self.changed * (1.0 - self.right)
 
 
 @dataclass(frozen=True)
 class Start:
-    """A setting to begin with (arguments of `Commod`), and why."""
+    """A setting to begin with (arguments of `Commod`) and why; and another form beside it, with what it does.
+
+    What has to be said first, if anything, is in `care`.
+    """
 
     settings: Mapping[str, Any]
     told: str
+    other: Mapping[str, Any] | None = None
+    other_told: str = ""
+    care: str = ""
 
 
 def suited_start(scene: Scene, fairness: str, report: Report | None = None) -> Start:
-    """The least λ_fair at which COMMOD is half as much fairer than f as it can become without collapsing.
+    """Where data open, judged on (at most `ROWS` of) the training rows, held out in folds."""
+    held = _HeldOut(scene, fairness)
+    declared = {"update": "ratio", **scene.task.spec.commod_settings} if is_shipped(scene.task.name) else None
+    if held.f_is_fair:
+        told = f"On training rows f treats the groups alike, as far as can be told ({held.shown(held.of_f.fairness)}): "
+        return Start(declared or {"lambda_fair": 0.0}, told + "the pages open with f as it is.")
+    values = sorted({*TRIED, (declared or {}).get("lambda_fair", TRIED[0])})
+    trials = [trial for trial in held.try_all(values, report) if trial.sound and trial.changed > 0]
+    return _own_start(held, trials) if declared is None else _declared_start(held, trials, declared)
 
-    The paper's update is tried first, and one that may also shift if that makes nothing fairer. Everything is judged on
-    (at most `ROWS` of) the training rows; the test part is not looked at.
-    """
-    criterion = CRITERIA[fairness]
-    name = criterion.figure.in_sentence
 
-    def shown(share: float) -> str:
-        return criterion.figure.show(criterion.share(share))
-
-    start, touched = 0.0, None
-    for i, update in enumerate(UPDATES):
-
-        def share_of_all(share: float, i: int = i) -> None:
-            if report is not None:
-                report((i + share) / len(UPDATES))
-
-        start, found, changing = _fairness_by_strength(scene, fairness, update, share_of_all)
-        if not found:
-            told = f"On the training rows f treats the groups alike, as far as can be told ({name} {shown(start)}): "
-            return Start({"lambda_fair": 0.0}, told + "the pages open with f as it is.")
-        if touched is None and changing:
-            touched = changing[0], update
-        best = max(found.values())
-        if best - start < LEAST_GAIN * (1.0 - start):
-            continue
-        chosen = next(value for value, share in found.items() if share - start >= 0.5 * (best - start))
-        shifts = "" if update == UPDATES[0] else " with an update that may also shift, since multiplying alone does not"
-        return Start(
-            {"lambda_fair": chosen, "update": update},
-            f"It opens at λ_fair {chosen:g}{shifts}: the least that buys half of the fairness within reach on the "
-            f"training rows ({name} {shown(start)} for f, {shown(found[chosen])} there, {shown(best)} at best).",
-        )
+def _own_start(held: _HeldOut, trials: Sequence[Trial]) -> Start:
+    """Of data that somebody has brought: a form that none of the others beats; beside it, the paper's."""
+    start, best = held.of_f.fairness, max((trial.fairness for trial in trials), default=0.0)
+    if best - start < LEAST_GAIN * (1.0 - start):
+        return _no_gain(trials, held.shown(start))
+    target = start + 0.5 * (best - start)
+    candidates = [_least(trials, update, target) for update in FORMS]
+    chosen, *others = sorted(filter(None, candidates), key=lambda one: _rank(one, filter(None, candidates), target))
     told = (
-        f"No λ_fair up to {TRIED[-1]:g} makes f fairer on the training rows ({name} {shown(start)}) without ruining "
-        "it: look at what other methods do on the page Compare."
+        f"These data open by {chosen.name}: the least λ_fair that buys half of the "
+        f"fairness within reach ({held.shown(start)} for f, {held.shown(best)} at best). No other form beats it on "
+        f"training rows that were held out. {with_capital(chosen.name)}: {held.in_words(chosen)}."
     )
-    if touched is None:
+    beside = {one.update: f"{with_capital(one.name)}: {held.in_words(one)}." for one in others}
+    paper = next((one.settings for one in others if one.update == "ratio"), None)
+    told, care = " ".join([told, *beside.values()]), held.less_right_than(chosen)
+    return Start(chosen.settings, told, paper, beside.get("ratio", ""), care)
+
+
+def _declared_start(held: _HeldOut, trials: Sequence[Trial], declared: dict[str, Any]) -> Start:
+    """Of a data set that ships, as declared; beside it the form that does better, if one does."""
+    here = next((trial for trial in trials if trial.settings.items() <= declared.items()), None)
+    if here is None:
+        return Start(declared, "")
+    others = [_least(trials, update, here.fairness) for update in FORMS if update != here.update]
+    better = [one for one in others if one is not None and _does_better(one, here)]
+    if not better:
+        return Start(declared, "")
+    best = min(better, key=lambda one: one.wrong)
+    told = f"On training rows that were held out, {best.name} does better: {held.in_words(best)}."
+    return Start(declared, "", best.settings, f"{told} The model that is shown: {held.in_words(here)}.")
+
+
+def _no_gain(trials: Sequence[Trial], figure: str) -> Start:
+    told = (
+        f"No λ_fair up to {TRIED[-1]:g} makes f fairer on held-out training rows ({figure}) without ruining it: look "
+        "at what other methods do on the page Compare."
+    )
+    if not trials:
         return Start({}, f"{told} Nor does any change a single decision.")
-    lambda_fair, update = touched
-    return Start({"lambda_fair": lambda_fair, "update": update}, f"{told} It opens where the first decisions change.")
+    return Start(trials[0].settings, f"{told} It opens where the first decisions change.")
 
 
-def _fairness_by_strength(
-    scene: Scene, fairness: str, update: str, report: Report
-) -> tuple[float, dict[float, float], list[float]]:
-    """The fairness of f, that of each sound model by its λ_fair, f at 0, and the λ_fair of those that change decisions.
+def _least(trials: Sequence[Trial], update: str, target: float) -> Trial | None:
+    """Of a form, the model with the least λ_fair that is fair enough, else its fairest."""
+    own = [trial for trial in trials if trial.update == update]
+    enough = (trial for trial in own if trial.fairness >= target)
+    return next(enough, max(own, key=lambda trial: trial.fairness, default=None))
 
-    1 is fair; there are no models, if f is.
-    """
-    rows = np.sort(np.random.default_rng(0).permutation(len(scene.train))[:ROWS])
-    train, scores = scene.train.take(rows), scene.scores_train[rows]
-    warm_start = WarmStart()
-    before = (scene.logit_train[rows] > 0).astype(int)
-    criterion = CRITERIA[fairness]
 
-    def fairness_of(decided: np.ndarray) -> float:
-        groups = len(scene.task.groups)
-        figure = criterion.figure.of_decisions(train.sensitive, groups, train.y, decided, train.weight)
-        return float(criterion.share(figure))
+def _merits(trial: Trial, target: float) -> np.ndarray:
+    """What it is judged by, more being better; more fairness than is aimed at counts for nothing."""
+    return np.array([min(trial.fairness, target), trial.accuracy, -trial.changed, trial.right, -trial.sure])
 
-    start = fairness_of(before)
-    if start >= FAIR_ENOUGH if criterion.by_label else are_treated_alike(train.sensitive, before):
-        return start, {}, []
-    found, changing = {0.0: start}, []
-    for i, lambda_fair in enumerate(TRIED):
+
+def _does_better(one: Trial, other: Trial) -> bool:
+    """Whether one is as fair and as accurate as another with as few changes, and better in one of these."""
+    gain = (_merits(one, other.fairness) - _merits(other, other.fairness))[:3] / ALIKE[:3]
+    return bool((gain > -1).all() and (gain > 1).any())
+
+
+def _rank(one: Trial, all_of_them: Iterable[Trial], target: float) -> tuple[bool, bool, float]:
+    """Least for what to open with: not beaten in all five respects, fair enough, with the fewest wrong changes."""
+    gains = [(_merits(other, target) - _merits(one, target)) / ALIKE for other in all_of_them]
+    beaten = any((gain > -1).all() and (gain > 1).any() for gain in gains)
+    return beaten, one.fairness < target, one.wrong
+
+
+class _HeldOut:
+    """People held out of the training rows, and f on them."""
+
+    def __init__(self, scene: Scene, fairness: str) -> None:
+        self.scene, self.fairness = scene, fairness
+        rows = np.sort(np.random.default_rng(0).permutation(len(scene.train))[:ROWS])
+        train = scene.train.take(rows)
+        self.folds = self._folds(train, rows)
+        held = [fold.held for fold in self.folds]
+        self.y, self.groups = (
+            np.concatenate([getattr(part, name).to_numpy() for part in held]) for name in ("y", "sensitive")
+        )
+        weights = [part.weight.to_numpy() for part in held if part.weight is not None]
+        self.weight = np.concatenate(weights) if weights else None
+        self.logit = np.concatenate([fold.logit for fold in self.folds])
+        self.of_f = self._judge("ratio", 0.0, self.logit)
+
+    def _folds(self, train: Split, rows: np.ndarray) -> list[Fold]:
+        sizes = np.bincount(train.sensitive[train.sensitive >= 0], minlength=len(self.scene.task.groups))
+        try:
+            return folds_of(train, self.scene.f, self.scene.threshold, compared_groups(sizes))
+        except ValueError:  # too few of somebody to hold any out
+            scores, logit = self.scene.scores_train[rows], self.scene.logit_train[rows]
+            return [Fold(train, self.scene.f, scores, train, logit)]
+
+    @property
+    def f_is_fair(self) -> bool:
+        if CRITERIA[self.fairness].by_label:
+            return self.of_f.fairness >= FAIR_ENOUGH
+        return are_treated_alike(self.groups, self.logit > 0)
+
+    def try_all(self, values: Sequence[float], report: Report | None) -> list[Trial]:
+        """Every form at every λ_fair."""
+        found = []
+        for update in FORMS:
+            warm_starts = [WarmStart() for _ in self.folds]
+            for value in values:
+                margins = [self._margin(*each, update, value) for each in zip(self.folds, warm_starts, strict=True)]
+                found.append(self._judge(update, value, np.concatenate(margins)))
+                if report is not None:
+                    report(len(found) / (len(FORMS) * len(values)))
+        return found
+
+    def _margin(self, fold: Fold, warm_start: WarmStart, update: str, lambda_fair: float) -> np.ndarray:
         g = Commod(
-            scene.f,
-            threshold=scene.threshold,
+            fold.f,
+            threshold=self.scene.threshold,
             lambda_fair=lambda_fair,
-            fairness=fairness,
+            fairness=self.fairness,
             update=update,
-            **concept_settings(scene.task),
+            **concept_settings(self.scene.task),
         )
         with judged_elsewhere():
-            g.fit(**train.fit_arguments, base_scores=scores, warm_start=warm_start)
-        margin = g.decision_function(train.X, base_scores=scores)
-        if not collapse_in_words(train.y, g.margin_of_f(train.X, base_scores=scores), margin):
-            found[lambda_fair] = fairness_of(margin > 0)
-            if ((margin > 0) != before).any():
-                changing.append(lambda_fair)
-        report((i + 1) / len(TRIED))
-    return start, found, changing
+            g.fit(**fold.fit.fit_arguments, base_scores=fold.scores, warm_start=warm_start)
+        return g.decision_function(fold.held.X)
+
+    def _judge(self, update: str, lambda_fair: float, margin: np.ndarray) -> Trial:
+        criterion, decided = CRITERIA[self.fairness], margin > 0
+        changed, right = decided != (self.logit > 0), decided == self.y
+        known = np.ones(len(self.y)) if self.weight is None else self.weight
+        groups = len(self.scene.task.groups)
+        figure = criterion.figure.of_decisions(self.groups, groups, self.y, decided.astype(int), self.weight)
+
+        def of_changes(what: np.ndarray) -> float:
+            return float(np.average(what[changed], weights=known[changed])) if changed.any() else 0.0
+
+        return Trial(
+            update,
+            lambda_fair,
+            float(criterion.share(figure)),
+            float(np.average(right, weights=known)),
+            float(np.average(changed, weights=known)),
+            of_changes(right),
+            of_changes(certainty(self.logit) > SURE),
+            not collapse_in_words(self.y, self.logit, margin),
+        )
+
+    def shown(self, fairness: float) -> str:
+        """Fairness (1 is fair) as its figure."""
+        criterion = CRITERIA[self.fairness]
+        return f"{criterion.figure.in_sentence} {criterion.figure.show(criterion.share(fairness))}"
+
+    def in_words(self, trial: Trial) -> str:
+        """What a model does."""
+        return (
+            f"{self.shown(trial.fairness)}, accuracy {trial.accuracy:.1%}, {trial.changed:.1%} of decisions changed "
+            f"({trial.right:.0%} of these right by the record, f {SURE:.0%} sure of {trial.sure:.0%})"
+        )
+
+    def less_right_than(self, trial: Trial) -> str:
+        """That a model is less often right than f and than a constant; empty if it is not."""
+        positive = float(np.average(self.y, weights=self.weight))
+        constant = max(positive, 1.0 - positive)
+        if trial.accuracy >= min(self.of_f.accuracy, constant):
+            return ""
+        word = self.scene.task.spec.outcomes[int(positive > 0.5)]
+        return (
+            f"The model that these data open with is right about {trial.accuracy:.1%} of held-out people, f about "
+            f"{self.of_f.accuracy:.1%}, and who says “{word}” of everybody about {constant:.1%}."
+        )

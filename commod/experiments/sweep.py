@@ -270,8 +270,9 @@ class Trained:
         return margin
 
 
-def train_cell(scene: Scene, cell: Cell, fairness: str, shared: Shared) -> Trained:
+def train_cell(scene: Scene, cell: Cell, fairness: str, shared: Shared | None = None) -> Trained:
     """Train one model of a sweep; what it shares with others of its line makes it quicker, not another one."""
+    shared = shared or Shared()
     method, taught = METHODS[cell.method], learns_from(scene, cell.method)
     settings = dict(cell.others) | ({"membership": taught.membership} if method.uses_membership else {})
     if method.is_commod:
@@ -298,7 +299,7 @@ def train_cell(scene: Scene, cell: Cell, fairness: str, shared: Shared) -> Train
     return Trained(model, scene, cell)
 
 
-def fit_cell(scene: Scene, cell: Cell, fairness: str, shared: Shared) -> Model:
+def fit_cell(scene: Scene, cell: Cell, fairness: str, shared: Shared | None = None) -> Model:
     """Train one model of a sweep and keep its decisions."""
     trained = train_cell(scene, cell, fairness, shared)
     on_test = trained.margin(scene.test)

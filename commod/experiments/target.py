@@ -191,7 +191,7 @@ def find_settings(
         Where the search for it begins; default, what goes with the data set.
     n_concepts : int, optional
         k of the model returned. It is not searched: k is a reading of a linear r and moves no decision.
-    update : {"ratio", "affine"}
+    update : {"ratio", "affine", "decisions"}
     direction : {"both", "improve", "worsen"}
     features : list of columns, optional
         Form of the models that are tried, as `Commod` has them; which outcome is favourable, the task says.

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from commod.datasets.task import Task
+from commod.explain.forms import sums_of
 from commod.models.estimator import SCORE_FEATURE, Commod
 
 __all__ = ["explain_concepts", "explain_loadings", "in_percent"]
@@ -24,8 +25,8 @@ def explain_loadings(g: Commod, task: Task) -> pd.DataFrame:
     -------
     DataFrame
         Columns ``concept, feature, label, is_level, loading`` (in the unit direction) and ``contribution`` (loading ×
-        weight of the concept: what one standard deviation of the feature adds to r, or to the shift). Zeros are left
-        out.
+        weight of the concept: what one standard deviation of the feature adds to r, to the shift, or to the balance).
+        Zeros are left out.
     """
     origins = [*g.encoder_.origin_, *([(SCORE_FEATURE, None)] if g.include_score else [])]
     concepts = g.concept_directions()
@@ -62,7 +63,7 @@ def explain_concepts(
     Returns
     -------
     DataFrame
-        One row per concept, of r and then of the shift if there is one: ``part`` ("r" or "s"), ``weight`` in it,
+        One row per concept, of r and then of the shift if there is one: ``part`` (see `sums_of`), ``weight`` in it,
         ``features`` (how many), ``activated`` and ``others`` (rows), ``changed_activated`` and ``changed_others``
         (shares; ``<NA>`` where there is no row), ``raised`` and ``lowered`` (changes among the activated),
         ``sentence``.
@@ -77,7 +78,7 @@ def explain_concepts(
         active = value > value.mean() + ACTIVATION * spread if spread > 0 else np.zeros(len(value), dtype=bool)
         row = {
             "concept": concept,
-            "part": "s" if concept in g.shift_weights_ else "r",
+            "part": sums_of(g)[concept in g.shift_weights_],
             "weight": weight,
             "features": int((directions[concept] != 0).sum()),
             "activated": int(active.sum()),
@@ -87,7 +88,12 @@ def explain_concepts(
             "raised": int((changed & active & (decisions_g == 1)).sum()),
             "lowered": int((changed & active & (decisions_g == 0)).sum()),
         }
-        rows.append({**row, "sentence": _sentence(row, loadings.get(concept), task)})
+        sentence = _sentence(row, loadings.get(concept), task)
+        if g.decides and loadings.get(concept) is not None:
+            least = value < value.mean() - ACTIVATION * spread
+            lowered, high = int((changed & least & (decisions_g == 0)).sum()), task.spec.outcomes[1]
+            sentence += f" Of the {int(least.sum()):,} who show it least, {lowered:,} lost “{high}”."
+        rows.append({**row, "sentence": sentence})
     frame = pd.DataFrame(rows).set_index("concept")
     return frame.astype({"changed_activated": "Float64", "changed_others": "Float64"})
 
@@ -108,10 +114,10 @@ def _sentence(row: dict[str, Any], loadings: pd.DataFrame | None, task: Task) ->
     more = len(loadings) - len(parts)
     tail = f" (and {more} lesser feature{'s' if more > 1 else ''})" if more else ""
     people, low, high = task.spec.people, *task.spec.outcomes
-    if row["part"] == "s":
-        start = f"It raises the score for “{high}” of {people} with {described}{tail}."
-    else:
-        start = f"It takes back the decision of f for {people} with {described}{tail}."
+    start = {
+        "r": f"It takes back the decision of f for {people} with {described}{tail}.",
+        "s": f"It raises the score for “{high}” of {people} with {described}{tail}.",
+    }.get(row["part"], f"It speaks for “{high}” for {people} with {described}{tail}, and against it for the opposite.")
     if row["activated"] == 0:
         return start
     share, others = row["changed_activated"], row["changed_others"]

@@ -37,7 +37,7 @@ class Doubt:
 
     Attributes
     ----------
-    kind : {"turned", "worse", "one-sided", "fair", "few"}
+    kind : {"turned", "worse", "one-sided", "constant", "fair", "few"}
         The first two have to be answered: whatever g does to such an f looks like a success.
     text : str
         What is wrong and what to do, in plain words.
@@ -45,7 +45,7 @@ class Doubt:
         A cut-off that is proposed.
     """
 
-    kind: Literal["turned", "worse", "one-sided", "fair", "few"]
+    kind: Literal["turned", "worse", "one-sided", "constant", "fair", "few"]
     text: str
     threshold: float | None = None
 
@@ -75,6 +75,8 @@ def doubts_about(
     decided = p > threshold
     found = [_upside_down(task, labels, p, decided, threshold)]
     found.append(_one_sided(task, labels, p, decided, threshold))
+    if found[0] is None and threshold != 0.5:
+        found.append(_below_constant(task, labels, decided, threshold))
     if found[1] is None and found[0] is None:
         found.append(_fair_already(task, groups, decided))
     found.append(_few_people(task, labels, groups, 1.0 if people is None else people / len(labels)))
@@ -129,6 +131,18 @@ def _upside_down(
         )
     return Doubt(
         "worse", f"{told} Such a model has nothing to keep: choose another cut-off, other features, or other scores."
+    )
+
+
+def _below_constant(task: Task, labels: NDArray[Any], decided: NDArray[np.bool_], threshold: float) -> Doubt | None:
+    right, positive = float((decided == labels).mean()), float(labels.mean())
+    constant, word = max(positive, 1 - positive), task.spec.outcomes[int(positive > 0.5)]
+    if right >= constant:
+        return None
+    return Doubt(
+        "constant",
+        f"At a cut-off of {threshold:g} f is right about {right:.1%} of people. Saying “{word}” of everybody is right "
+        f"about {constant:.1%}. That is the price of finding the rarer outcome at all.",
     )
 
 

@@ -51,7 +51,7 @@ def explain_people(
     after: NDArray[np.int64],
     leaf: NDArray[np.int64] | None = None,
 ) -> pd.DataFrame:
-    """Everyone whose decision changed, in original units, the smallest r first.
+    """Everyone whose decision changed, in original units, the smallest r (or the largest balance) first.
 
     Parameters
     ----------
@@ -71,13 +71,15 @@ def explain_people(
     DataFrame
         One row per changed person, indexed as `rows`: ``group, better`` (whether g's decision is the favourable one),
         ``decision, label`` (of g and in the data, in words), ``right`` (whether the two agree), ``f, r, g`` (scores
-        and r; with a shift, ``s`` between them), ``sure`` (how sure f was, see `certainty`),
-        ``concept:…`` (what each concept adds to r; with r's intercept they add up to r; with a shift, the same of s),
-        ``leaf``, ``feature:…``.
+        and r; with a shift, ``s`` between them; where g `decides` by its balance, ``balance`` in place of both),
+        ``sure`` (how sure f was, see `certainty`), ``concept:…`` (what each concept adds to r; with r's intercept they
+        add up to r; with a shift, the same of s), ``leaf``, ``feature:…``.
     """
     spec = task.spec
     at = np.flatnonzero(before != after)
-    at = at[np.argsort(ratio[at], kind="stable")]
+    balance = g.rescaler_.balance(encoded, logit) if g.decides else None
+    at = at[np.argsort(ratio[at] if balance is None else -np.abs(balance[at]), kind="stable")]
+    sums = {"r": ratio[at], **({"s": shift[at]} if g.has_shift else {})}
     words = np.asarray(spec.outcomes, dtype=object)
     columns: dict[str, Any] = {
         "group": np.asarray(spec.groups, dtype=object)[rows.sensitive.to_numpy()[at]],
@@ -86,8 +88,7 @@ def explain_people(
         "label": words[rows.y.to_numpy()[at]],
         "right": after[at] == rows.y.to_numpy()[at],
         "f": expit(logit[at] + g.line_),
-        "r": ratio[at],
-        **({"s": shift[at]} if g.has_shift else {}),
+        **(sums if balance is None else {"balance": balance[at]}),
         "g": expit(ratio[at] * logit[at] + shift[at] + g.line_),
         "sure": certainty(logit[at]),
     }

@@ -70,6 +70,8 @@ def explain_with_shap(
 ) -> ShapComparison:
     """Explain logit g − logit f on a sample of X by SHAP's permutation explainer and by COMMOD's contributions.
 
+    Where g `decides` by its balance, both explain that, less logit f: all that features move.
+
     SHAP attributes to input columns (a category is one column, not one per level) and needs a background sample to
     average over; it is run `redraws` times, each with another background, on the same rows. COMMOD's account is read
     from the model: what each column adds to r, times logit f.
@@ -145,7 +147,7 @@ def explain_person_with_shap(
     seed: int = 0,
     callback: Callable[[float], object] | None = None,
 ) -> pd.DataFrame:
-    """Explain logit g − logit f of one person by SHAP, signed, as `explain_with_shap` does on a sample.
+    """Explain logit g − logit f (or balance − logit f) of one person by SHAP, signed, as `explain_with_shap` does.
 
     Parameters
     ----------
@@ -217,7 +219,7 @@ def _own_contributions(g: Commod, X: pd.DataFrame) -> np.ndarray:
 
 
 def _change_of_codes(g: Commod, table: _Codes) -> Callable[[np.ndarray], np.ndarray]:
-    """The change logit g − logit f as a function of coded rows.
+    """The change logit g − logit f (or balance − logit f) as a function of coded rows.
 
     SHAP calls it once per explained row, so building a DataFrame each time would be most of the work. Where f starts
     with the same encoding as r (`Task.base_model`), codes are encoded once for both by table look-up.
@@ -229,7 +231,7 @@ def _change_of_codes(g: Commod, table: _Codes) -> Callable[[np.ndarray], np.ndar
 
         def by_frame(codes: np.ndarray) -> np.ndarray:
             frame = table.frame(codes)
-            return g.decision_function(frame) - g.margin_of_f(frame)
+            return g.balance(frame) - g.margin_of_f(frame)
 
         return by_frame
 
@@ -248,7 +250,7 @@ def _change_of_codes(g: Commod, table: _Codes) -> Callable[[np.ndarray], np.ndar
         raw = np.column_stack(columns)
         logit = base_logits(f[1], (raw - f[0].mean_) / f[0].scale_) - g.line_
         encoded = (raw - encoder.mean_) / encoder.scale_
-        return g.rescaler_.score(encoded, logit) - logit
+        return g.rescaler_.balance(encoded, logit) - logit
 
     return by_lookup
 

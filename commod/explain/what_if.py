@@ -12,6 +12,7 @@ import pandas as pd
 
 from commod.datasets.task import Task
 from commod.explain.concepts import explain_loadings
+from commod.explain.forms import constants_in_words
 from commod.models.adversary import sigmoid
 from commod.models.estimator import SCORE_FEATURE, Commod
 
@@ -151,10 +152,11 @@ def score_rows(g: Commod, X: pd.DataFrame) -> pd.DataFrame:
     -------
     DataFrame
         Columns ``logit_f, ratio, shift, logit_g`` (= ratio · logit_f + shift; both less the logit of the threshold),
-        ``f, g`` (decisions, 0 or 1) and ``changed``.
+        ``balance`` (what decides, see `Commod.balance`), ``f, g`` (decisions, 0 or 1) and ``changed``.
     """
     logit = g.margin_of_f(X)
-    ratio, shift = g.ratio_and_shift(X, base_scores=sigmoid(logit + g.line_))
+    scores = sigmoid(logit + g.line_)
+    ratio, shift = g.ratio_and_shift(X, base_scores=scores)
     after = ratio * logit + shift
     return pd.DataFrame(
         {
@@ -162,6 +164,7 @@ def score_rows(g: Commod, X: pd.DataFrame) -> pd.DataFrame:
             "ratio": ratio,
             "shift": shift,
             "logit_g": after,
+            "balance": g.balance(X, base_scores=scores),
             "f": (logit > 0).astype(int),
             "g": (after > 0).astype(int),
             "changed": (logit > 0) != (after > 0),
@@ -183,23 +186,27 @@ def explain_sum(g: Commod, task: Task, x: pd.DataFrame, *, by: str = "concept") 
         Columns ``term, label`` (two lines, parted by "|"), ``part`` ("f", "term" or "g"), ``value`` (of the concept),
         ``ratio`` (what it adds to r), ``shift`` (to the shift), ``logit`` (to the score by both), ``start, end`` (of
         its bar). The bars of the terms begin where the one before ends; those of f and g begin at 0. Terms that are 0
-        are left out.
+        are left out. Where the sum only decides (`Commod.decides`), a term "kept" leads from it to g's score.
     """
     if by not in ("concept", "column"):
         raise ValueError(f"by must be 'concept' or 'column', got {by!r}.")
     terms = g.explain_prediction(x, by="concept" if by == "concept" else "feature")
     adds = ["ratio", "shift", "logit"]
-    first, constant, inner, last = (terms.loc["f"], terms.loc["constant"], terms.iloc[2:-1], terms.loc["g"])
+    first, constant, last = (terms.loc[name] for name in ("f", "constant", "g"))
+    inner = terms.iloc[2:-1].drop(index="kept", errors="ignore")
     if by == "column":
         origins = [str(column) for column, _ in g.encoder_.origin_] + ([SCORE_FEATURE] if g.include_score else [])
         inner = inner[adds].groupby(np.array(origins), sort=False).sum().assign(value=np.nan)
         inner = inner.iloc[np.argsort(-inner["logit"].abs().to_numpy(), kind="stable")]
     names = _term_names(g, task, by)
-    constants = "Constants of r, less 1, and s" if g.has_shift else "Constant of r, less 1"
     rows: list[tuple[Any, ...]] = [("f", "Score of f", "f", np.nan, *first[adds])]
-    rows.append(("constant", constants, "term", np.nan, *constant[adds]))
+    rows.append(("constant", constants_in_words(g), "term", np.nan, *constant[adds]))
     for name, row in inner.iterrows():
         rows.append((str(name), names.get(str(name), str(name)), "term", row["value"], *row[adds]))
+    if g.decides:
+        same = (first["logit"] > 0) == (last["logit"] > 0)
+        label = "Kept: back to f's score" if same else "Changed: just across the line"
+        rows.append(("kept", label, "term", np.nan, *terms.loc["kept", adds]))
     rows = [row for row in rows if row[2] != "term" or row[4] != 0 or row[5] != 0]
     rows.append(("g", "Score of g", "g", np.nan, *last[adds]))
     frame = pd.DataFrame(rows, columns=["term", "label", "part", "value", *adds])

@@ -468,6 +468,10 @@ class Commod(EditedModel):
         """
         return self.rescaler_.ratio_and_shift(*self._encoded_and_logit(X, base_scores))
 
+    def balance(self, X: Any, *, base_scores: Any = None) -> Array:
+        """What decides: the positive class above 0. It is g's own logit, unless `decides`."""
+        return self.rescaler_.balance(*self._encoded_and_logit(X, base_scores))
+
     def decision_function(self, X: Any, *, base_scores: Any = None) -> Array:
         """How far g's logit lies above f's line t: r(x)·(logit f(x) − t) + s(x); the positive class above 0."""
         encoded, logit = self._encoded_and_logit(X, base_scores)

@@ -61,6 +61,10 @@ class Rescaler(ABC):
         ratio, shift = self.ratio_and_shift(X, logit)
         return ratio * logit + shift
 
+    def balance(self, X: Array, logit: Array) -> Array:
+        """What decides, which is the logit of g unless a subclass has more to it."""
+        return self.score(X, logit)
+
     @abstractmethod
     def spread(self, columns: NDArray[np.intp], width: int) -> Rescaler:
         """The same on rows of `width` features, of which `columns` are those that this one is made for."""

@@ -7,11 +7,10 @@ from commod.monitoring.outcome import Outcome, outcome_of
 from commod.monitoring.reference import batch_of, read_model, reference_of
 from commod.monitoring.requirements import check_then_and_now
 from commod.monitoring.signed import check_signature
-from commod.monitoring.watch import THINNED, Watched, halves, watch
+from commod.monitoring.watch import Watched, watch
 from commod.monitoring.words import headline
 
 __all__ = [
-    "THINNED",
     "Outcome",
     "Watched",
     "about_model",
@@ -19,7 +18,6 @@ __all__ = [
     "check_signature",
     "check_then_and_now",
     "difference_of",
-    "halves",
     "headline",
     "outcome_of",
     "read_model",

@@ -13,7 +13,7 @@ from commod.dashboard.jobs.queue import Abandoned, Stage, WorkQueue
 from commod.dashboard.model import training
 from commod.dashboard.pages.explore import page as explore
 from commod.dashboard.pages.your_data.draft import Draft
-from commod.dashboard.server import ready
+from commod.dashboard.server import startup
 from commod.dashboard.state import own_data
 from commod.dashboard.text.menu import PAGES
 from commod.datasets import damaged_files, data_directory, is_known, load_task, task_names
@@ -182,9 +182,8 @@ def told(app):
 def test_a_damaged_file_is_named_at_the_start_and_the_others_work(data_copy, caplog):
     flip(data_copy / "compas.parquet")
     assert list(damaged_files()) == ["compas"]
-    ready.name_damaged_files.cache_clear()
     with caplog.at_level(logging.ERROR):
-        ready.name_damaged_files()
+        startup.name_damaged_files()
     assert "compas.parquet is damaged" in caplog.text
     assert "python -m commod data rebuild" in caplog.text
     app = fine(run())

@@ -22,7 +22,7 @@ from commod.explain.people import (
 from tests.fitting import case, fit
 
 
-@pytest.fixture(scope="module", params=["law_school", "compas", "law_school affine"])
+@pytest.fixture(scope="module", params=["law_school", "compas", "law_school affine", "compas decisions"])
 def fitted(request):
     data, _, update = request.param.partition(" ")
     c = case(data)
@@ -46,10 +46,17 @@ def test_people_are_those_who_changed_with_their_scores(fitted):
     c, g, before, after = fitted
     frame = table_of(fitted)
     assert set(frame.index) == set(c.test.X.index[before != after])
-    assert frame["r"].is_monotonic_increasing
     rows = c.test.X.loc[frame.index]
     np.testing.assert_allclose(frame["f"], c.f.predict_proba(rows)[:, 1], atol=1e-9)
     np.testing.assert_allclose(frame["g"], g.predict_proba(rows)[:, 1], atol=1e-9)
+    if g.decides:
+        balance = pd.Series(g.balance(c.test.X), c.test.X.index)
+        np.testing.assert_allclose(frame["balance"], balance[frame.index], atol=1e-9)
+        assert frame["balance"].abs().is_monotonic_decreasing  # the clearest case first
+        assert ((frame["balance"] > 0) == (frame["decision"] == c.task.spec.outcomes[1])).all()
+        assert not {"r", "s"} & set(frame)
+        return
+    assert frame["r"].is_monotonic_increasing
     concepts, shifts = frame.filter(regex=r"concept:Concept \d$"), frame.filter(regex="concept:.*, shift$")
     np.testing.assert_allclose(concepts.sum(axis=1) + g.intercept_, frame["r"], atol=1e-9)
     assert ("s" in frame) == g.has_shift == (not shifts.empty)

@@ -18,7 +18,7 @@ from commod.models.base_scores import base_logits
 from tests.fitting import case, fit
 
 
-@pytest.fixture(scope="module", params=["law_school", "compas", "law_school affine"])
+@pytest.fixture(scope="module", params=["law_school", "compas", "law_school affine", "compas decisions"])
 def fitted(request):
     data, _, update = request.param.partition(" ")
     c = case(data)
@@ -49,6 +49,30 @@ def test_the_sum_begins_at_f_and_ends_at_g(fitted, by):
         assert (frame["start"].iloc[[0, -1]] == 0).all()
     with pytest.raises(ValueError, match="'concept' or 'column'"):
         explain_sum(g, c.task, x, by="level")
+
+
+def test_terms_add_up_to_the_balance_and_the_last_leads_to_the_score():
+    c = case("law_school")
+    g = fit(c, lambda_fair=6.0, update="decisions")
+    for place in people(c, g):
+        x = c.test.X.iloc[[place]]
+        frame = explain_sum(g, c.task, x).set_index("term")
+        row = score_rows(g, x).iloc[0]
+        assert frame["end"].iloc[-3] == pytest.approx(row["balance"])
+        assert frame.index[-2] == "kept"
+        assert frame.loc["kept", "label"].startswith("Changed" if row["changed"] else "Kept")
+        assert row["g"] == (row["balance"] > 0)
+        if not row["changed"]:
+            assert row["logit_g"] == row["logit_f"]
+
+
+def test_shap_explains_the_balance_where_it_decides():
+    c = case("law_school")
+    g = fit(c, lambda_fair=6.0, update="decisions")
+    x = c.test.X.iloc[[5]]
+    found = explain_person_with_shap(g, c.task, c.test.X, x, n_background=8, redraws=1)
+    change = g.balance(x)[0] - base_logits(c.f, x)[0]
+    assert found["shap"].sum() + found.attrs["average"] == pytest.approx(change)
 
 
 def test_without_a_change_f_is_all_there_is():

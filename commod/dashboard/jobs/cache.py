@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable
 from threading import Lock
 from typing import Any
 
@@ -46,10 +46,6 @@ class ResultCache:
         with self._lock:
             for key in [key for key in self._kept if concerns(key)]:
                 self._drop(key)
-
-    def __iter__(self) -> Iterator[Hashable]:
-        with self._lock:
-            return iter(list(self._kept))
 
     def _drop(self, key: Hashable) -> None:
         self._bytes -= self._kept.pop(key)[1]

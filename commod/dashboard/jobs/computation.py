@@ -10,13 +10,13 @@ of a setting are read from the settings, or is a method of a `FitResult`. The ca
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field, fields
 from functools import partial
 from typing import Any
 
 from commod.dashboard.jobs.cache import ResultCache
-from commod.dashboard.jobs.queue import Report, Stage, Ticket
+from commod.dashboard.jobs.queue import Report, Stage
 from commod.dashboard.jobs.scheduling import HEAVY_ROWS, Kind, Priority
 from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.state.settings import Settings
@@ -68,19 +68,14 @@ class Task:
             for step in self.steps
         ]
 
-    def joined(self, parts: Sequence[Ticket]) -> Stage:
-        """For the queue, once the parts are done: what they give together, made in the server."""
-        (step,) = self.steps
-        return Stage(lambda report: step.function([part.result() for part in parts]), step.priority)
-
     def _work(self, step: Step, pool: Callable[[], Any], *parts: Any) -> Any:
         *earlier, report = parts
         report.say(step.note)
         more = {"scene": prepare(*self.scene)} if step.of_scene else {}
         more |= {"points": path_points.get(step.path)} if step.path else {}
-        call: Callable[..., Any] = partial(step.function, *earlier, *step.arguments, **more)
-        if "report" not in inspect.signature(step.function).parameters:
-            call = _Unreported(call)
+        reports = "report" in inspect.signature(step.function).parameters
+        function = step.function if reports else partial(without_report, step.function)
+        call = partial(function, *earlier, *step.arguments, **more)
         kind = Kind.BACKGROUND if step.priority.in_background else Kind.FOREGROUND
         kind = Kind.APART if step.apart or _is_uploaded_and_large(self.scene.data) else kind
         scene, ends = self.scene if step.needs_f else None, step.apart and step.heavy
@@ -92,14 +87,9 @@ class Task:
         return found if step.then is None else step.then(*earlier, found)
 
 
-@dataclass(frozen=True)
-class _Unreported:
-    """A call that does not report, made like one that does."""
-
-    call: Callable[[], Any]
-
-    def __call__(self, report: Report) -> Any:
-        return self.call()
+def without_report(function: Callable[..., Any], *arguments: Any, report: Report, **more: Any) -> Any:
+    """Call a function that does not report like one that does."""
+    return function(*arguments, **more)
 
 
 def is_large(data: str) -> bool:
@@ -121,7 +111,8 @@ class Computation:
         self.function, self.priority = function, priority
         parameters = inspect.signature(function).parameters
         self._of_scene = "scene" in parameters
-        self._defaults = {name: parameters[name].default for name in parameters if name not in _NOT_GIVEN}
+        given = [name for name in parameters if name not in ("self", "scene", "report")]
+        self._defaults = {name: parameters[name].default for name in given}
 
     def __call__(self, about: Settings | FitResult, *arguments: Any) -> Task:
         """The task for a setting's scene and criterion, or for a model."""
@@ -134,10 +125,6 @@ class Computation:
         first, of = (settings.fairness, ()) if self._of_scene else (settings, (about,))
         step = Step(partial(self.function, **given), of, self.priority, of_scene=self._of_scene)
         return Task(self.function.__name__, settings.scene(), (first, *map(_key_of, given.values())), (step,))
-
-
-# Parameters that no caller gives.
-_NOT_GIVEN = ("self", "scene", "report")
 
 
 def _key_of(value: Any) -> Hashable:

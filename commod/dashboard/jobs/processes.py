@@ -1,21 +1,29 @@
 """Computing in other processes, so that a training does not hold up everybody's pages.
 
 Python runs one thread at a time. A `WorkerProcess` runs functions of this package, one at a time; ``worker.py`` is its
-other end. Where none is free, the server's own thread does the work, to the same last digit. Neither pebble nor loky
-can stop a job without killing its process, which would lose the scene and the path that the next slider move needs.
+other end. It comes from a `ForkServer`, and a `Pulse` tells whether it hangs. Where none is free, the server's own
+thread does the work, to the same last digit. Neither pebble nor loky can stop a job without killing its process, which
+would lose the scene and the path that the next slider move needs.
 """
 
 from __future__ import annotations
 
+import json
 import logging
 import os
+import select
+import socket
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from threading import Event, Lock, Thread
 from typing import Any
 
-from commod.dashboard.jobs.forks import ForkServer
+import psutil
+
 from commod.dashboard.jobs.queue import Report
 from commod.dashboard.jobs.scheduling import (
     BOUND,
@@ -25,6 +33,8 @@ from commod.dashboard.jobs.scheduling import (
     MAX_SECONDS,
     MAX_WAIT,
     RESTART_PAUSE,
+    SILENT,
+    STOPPED,
     WATCH,
     Kind,
 )
@@ -39,7 +49,111 @@ _SMALLER = "Choose another base model, leave columns out, or bring a sample of t
 TOO_LONG = f"f takes more than {BOUND} to train on these data. {_SMALLER}"
 TOO_LARGE = f"f takes more than {MAX_MEMORY // 2**30} GB of memory to train on these data. {_SMALLER}"
 NOT_DONE = "The process that works on these data ended before it was done. Try again in a minute."
+# One thread for each matrix product, and no module from the folder that the server happens to be started in.
+_ENVIRONMENT = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "PYTHONSAFEPATH": "1"}
 _log = logging.getLogger(__name__)
+
+
+class Pulse:
+    """Whether a process goes on: it sends something, uses a core, or would if it had one."""
+
+    def __init__(self, pid: int) -> None:
+        self.pid = pid
+        self._process = psutil.Process(pid)
+        self.used = 0.0  # seconds of a core, when last looked at
+        self._last = self._running = time.monotonic()  # when it was last seen to go on, and not to be stopped
+
+    def beat(self) -> None:
+        """It has sent something, or was given work."""
+        self._last = time.monotonic()
+
+    def is_hung(self, *, expected: bool) -> bool:
+        """Whether it does nothing though something is expected of it, or was stopped by a signal."""
+        now = time.monotonic()
+        try:
+            status, used = self._process.status(), sum(self._process.cpu_times()[:2])
+        except psutil.Error:  # it has ended: whoever listens hears of that
+            return False
+        if status not in (psutil.STATUS_STOPPED, psutil.STATUS_TRACING_STOP):
+            self._running = now
+        if used > self.used or status in (psutil.STATUS_RUNNING, psutil.STATUS_DISK_SLEEP) or not expected:
+            self._last = now
+        self.used = used
+        return now - self._running > STOPPED or (expected and now - self._last > SILENT)
+
+    def kill(self) -> None:
+        """End it, unless it has ended already."""
+        with suppress(psutil.Error):
+            self._process.kill()
+
+
+class ForkServer:
+    """A process that forks others on request (`worker.fork_on_request`); replaced when it is gone or hangs.
+
+    With a `parent` it is itself forked, for the background.
+    """
+
+    def __init__(self, parent: ForkServer | None = None) -> None:
+        self._parent = parent
+        self._lock = Lock()
+        self._running: tuple[Pulse, socket.socket] | None = None
+        self._process: subprocess.Popen[bytes] | None = None
+        # All processes end when this pipe does, with the server.
+        self._alive = os.pipe() if parent is None else None
+
+    def fork(self, kind: str, memory: int = 0) -> tuple[Pulse, socket.socket]:
+        """A new process, and the server's end of its wire."""
+        ours, theirs = socket.socketpair()
+        with theirs, self._lock:
+            try:
+                self._running = self._running or self._start()
+                pulse, control = self._running
+                socket.send_fds(control, [json.dumps([kind, memory]).encode()], [theirs.fileno()])
+                pulse.beat()
+                while not select.select([control], [], [], 0.1)[0]:
+                    if pulse.is_hung(expected=True):
+                        raise ConnectionError("the fork server hangs")
+                return Pulse(int(control.recv(64))), ours
+            except (OSError, ValueError, psutil.Error) as error:
+                ours.close()
+                self._end()
+                raise ConnectionError("the fork server is gone") from error
+
+    def _start(self) -> tuple[Pulse, socket.socket]:
+        if self._parent is not None:
+            return self._parent.fork("fork server")
+        if self._alive is None:
+            raise ConnectionError("the fork server was closed")
+        paths = [str(Path(__file__).parents[3]), os.environ.get("PYTHONPATH", "")]
+        ours, theirs = socket.socketpair()
+        with theirs:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "commod.dashboard.jobs.worker", str(theirs.fileno())],
+                stdin=self._alive[0],
+                pass_fds=[theirs.fileno()],
+                env=os.environ | _ENVIRONMENT | {"PYTHONPATH": os.pathsep.join(filter(None, paths))},
+            )
+        return Pulse(self._process.pid), ours
+
+    def _end(self) -> None:
+        if self._running is not None:
+            pulse, control = self._running
+            control.close()
+            pulse.kill()
+            self._running = None
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+            self._process = None
+
+    def close(self) -> None:
+        """End it, and all processes that came from it."""
+        with self._lock:
+            self._end()
+        if self._alive is not None:
+            for end in self._alive:
+                os.close(end)
+            self._alive = None
 
 
 @contextmanager
@@ -56,7 +170,7 @@ class WorkerProcess:
 
     def __init__(self, kind: Kind, forks: ForkServer) -> None:
         self.kind, self._forks = kind, forks
-        self._lock = Lock()  # held by whoever uses it
+        self.lock = Lock()  # held by whoever uses it
         self._number = 0
         self._lost_at = self._restart_at = float("-inf")
         self._to_forget: list[str] = []
@@ -64,28 +178,13 @@ class WorkerProcess:
 
     def _start(self) -> None:
         self._pulse, control = self._forks.fork(self.kind.value, MAX_MEMORY)
-        self._wire = Wire(control.detach())
-        self._lost = False
+        self._wire, self.pid = Wire(control.detach()), self._pulse.pid
+        self.lost = False
         self.last_used = time.monotonic()
-
-    @property
-    def pid(self) -> int:
-        """Of the process that is there now."""
-        return self._pulse.pid
-
-    @property
-    def ready(self) -> bool:
-        """Whether it can take work, now or when it is free again."""
-        return not self._lost
-
-    @property
-    def is_taken(self) -> bool:
-        """Whether somebody uses it."""
-        return self._lock.locked()
 
     def end(self) -> None:
         """End the process."""
-        self._lost = True
+        self.lost = True
         self._wire.close()
         self._pulse.kill()
 
@@ -98,24 +197,24 @@ class WorkerProcess:
 
     def take(self) -> bool:
         """Take it for oneself; false if it is taken or lost."""
-        if not self._lock.acquire(blocking=False):
+        if not self.lock.acquire(blocking=False):
             return False
-        if self._lost:
-            self._lock.release()
+        if self.lost:
+            self.lock.release()
             return False
         self._pulse.beat()
         self.last_used = time.monotonic()
         return True
 
     def _release(self) -> None:
-        self._lock.release()
+        self.lock.release()
         self._tell_to_forget()
 
     def look(self) -> None:
         """Kill the process if it hangs, and start another if it is lost."""
-        idle = self._lock.acquire(blocking=False)
+        idle = self.lock.acquire(blocking=False)
         try:
-            if idle and self._lost:
+            if idle and self.lost:
                 if time.monotonic() >= self._restart_at:
                     self._start()
             elif self._pulse.is_hung(expected=not idle):
@@ -133,14 +232,8 @@ class WorkerProcess:
         """``call(report=…)``, after `take`; the process is free again when this ends.
 
         If nobody wants the result any more, a process with a scene leaves off and keeps it; one without is ended. So is
-        one that `ends` with its work.
-
-        Raises
-        ------
-        ValueError
-            If it needs more time or memory than it may, or fails without a scene.
-        ConnectionError
-            If the process is gone, hangs, or answers what cannot be read.
+        one that `ends` with its work. A ConnectionError says that the process is gone, hangs, or answers what cannot be
+        read; a ValueError, that it needs more time or memory than it may, or has failed without a scene.
         """
         try:
             kind, result = self._converse(call, report, scene, None if scene is None else prepare(*scene))
@@ -174,21 +267,21 @@ class WorkerProcess:
             send(self._wire, "work", (self._number, key), call, scene)
         while True:
             with _heard():
-                answer = receive(self._wire) if self._wire.poll(LOOK) else None
-                if answer is not None:
+                if self._wire.poll(LOOK):
+                    kind, about, load = receive(self._wire)
                     self._pulse.beat()
-                    if answer.kind in ("done", "failed"):
-                        return answer.kind, answer.load(scene)
-                    if answer.kind == "progress":
-                        share = answer.about
-                        report.tell(answer.load())
-                    elif answer.kind == "lacks" and key is not None:
+                    if kind in ("done", "failed"):
+                        return kind, load(scene)
+                    if kind == "progress":
+                        share = about
+                        report.tell(load())
+                    elif kind == "lacks" and key is not None:
                         self._send_scene(key)
                     else:
-                        raise ValueError(f"an answer of kind {answer.kind!r}")
+                        raise ValueError(f"an answer of kind {kind!r}")
             seconds = time.monotonic() - started
             if self.kind is Kind.APART and (self._pulse.used - used > MAX_SECONDS or seconds > MAX_WAIT):
-                raise ValueError(TOO_LONG)
+                raise ValueError(TOO_LONG if key is None else NOT_DONE)
             report(share if key is not None else min(seconds / MAX_SECONDS, 0.99))
 
     def _stop(self) -> None:
@@ -196,7 +289,7 @@ class WorkerProcess:
         try:
             with _heard():
                 send(self._wire, "stop", self._number)
-                while receive(self._wire).kind not in ("done", "failed"):
+                while receive(self._wire)[0] not in ("done", "failed"):
                     pass
         except ConnectionError:
             self._lose()
@@ -213,27 +306,20 @@ class WorkerProcess:
         self._tell_to_forget()
 
     def _tell_to_forget(self) -> None:
-        while self._to_forget and self._lock.acquire(blocking=False):
+        while self._to_forget and self.lock.acquire(blocking=False):
             try:
                 with suppress(OSError, IndexError):  # it is gone, and the data with it; or another thread has said it
                     send(self._wire, "forget", self._to_forget.pop())
             finally:
-                self._lock.release()
+                self.lock.release()
 
 
 class ProcessPool:
-    """The processes of a server, and a thread that watches them.
+    """The processes of a server, and a thread that watches them, which start `after` so many seconds.
 
-    Parameters
-    ----------
-    foreground : int
-        How many compute what people wait for with a slider in hand; with none, the server computes everything itself.
-    background : int
-        How many compute in the background, at most. One is always there, the others start on demand.
-    apart : int
-        How many at most, on demand, train an f on uploaded data, or compute anything on large uploaded data.
-    after : float
-        Seconds until they start.
+    So many in the `foreground` compute what people wait for with a slider in hand; with none, the server computes
+    everything itself. In the `background` one is always there, and others start on demand, as do those `apart`: they
+    train an f on uploaded data, or compute anything on large uploaded data.
     """
 
     def __init__(self, foreground: int, background: int = 1, apart: int = 0, after: float = 0.0) -> None:
@@ -285,7 +371,7 @@ class ProcessPool:
         """Have another process started if all are at work."""
         with self._lock:
             present = self._of(kind)
-            if len(present) == self._wanted[kind] < self.most[kind] and all(each.is_taken for each in present):
+            if len(present) == self._wanted[kind] < self.most[kind] and all(each.lock.locked() for each in present):
                 self._wanted[kind] += 1
                 self._wake.set()
 
@@ -301,13 +387,7 @@ class ProcessPool:
             forks.close()
 
     def compute(
-        self,
-        call: Callable[..., Any],
-        report: Report,
-        *,
-        kind: Kind,
-        scene: SceneKey | None = None,
-        ends: bool = False,
+        self, call: Callable[..., Any], report: Report, *, kind: Kind, scene: SceneKey | None = None, ends: bool = False
     ) -> Any:
         """``call(report=…)`` in a free process, otherwise here.
 
@@ -334,7 +414,7 @@ class ProcessPool:
 
     def _can_wait(self, kind: Kind) -> bool:
         present = self._of(kind)
-        will_be_free = len(present) < self._wanted[kind] or any(process.is_taken for process in present)
+        will_be_free = len(present) < self._wanted[kind] or any(process.lock.locked() for process in present)
         return kind is Kind.BACKGROUND and will_be_free and not self._fails
 
     def forget(self, data: str) -> None:

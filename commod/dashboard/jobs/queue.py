@@ -7,7 +7,7 @@ import time
 from bisect import bisect_left, insort
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from operator import attrgetter
 from queue import SimpleQueue
@@ -95,21 +95,16 @@ class _Job:
         return next((first.at_hand for first in self.after if not first.is_over), self)
 
     @property
-    def share(self) -> float:
-        """Share done, of this job or of all that must end first."""
+    def pace(self) -> tuple[float, float | None]:
+        """Share done, of this job or of all that must end first, and when that began."""
         if self.at_hand is self:
-            return self.progress
-        return sum(1.0 if first.is_over else first.share for first in self.after) / len(self.after)
-
-    @property
-    def since(self) -> float | None:
-        """When the work behind `share` began."""
-        if self.at_hand is self:
-            return self.begun
-        return min((first.begun for first in self.after if first.begun is not None), default=None)
+            return self.progress, self.begun
+        shares = [1.0 if first.is_over else first.pace[0] for first in self.after]
+        begun = [first.begun for first in self.after if first.begun is not None]
+        return sum(shares) / len(shares), min(begun, default=None)
 
 
-class Ticket:
+class Ticket(AbstractContextManager["Ticket"]):
     """A session's place in the queue; given up when it is left (as a context manager) or garbage-collected."""
 
     def __init__(self, queue: WorkQueue, job: _Job) -> None:
@@ -134,9 +129,6 @@ class Ticket:
             self._job.listeners.difference_update(self._callbacks)
             with self._queue._locked():
                 self._queue._give_up(self._job)
-
-    def __enter__(self) -> Ticket:
-        return self
 
     def __exit__(self, *_: object) -> None:
         self.leave()
@@ -172,12 +164,12 @@ class Ticket:
     @property
     def progress(self) -> float:
         """Share done of the stage at work, 0 to 1."""
-        return self._job.share
+        return self._job.pace[0]
 
     @property
     def seconds_left(self) -> float | None:
         """Estimated from the share done; None as long as that says little."""
-        share, since = self._job.share, self._job.since
+        share, since = self._job.pace
         return None if since is None or share < 0.05 else (time.monotonic() - since) * (1.0 - share) / share
 
     @property
@@ -213,17 +205,9 @@ class WorkQueue:
     A job has one stage or more, each with a result and a priority of its own: a page can draw a model before what it
     says about the model is there. Each kind of work has its own places, so that a slider never waits for a search.
 
-    Parameters
-    ----------
-    foreground : int
-        Small jobs at a time that somebody waits for with a slider in hand.
-    background : int
-        Small jobs at a time in the background. Searches can take long and leave one of more than one place free.
-    heavy : int
-        Heavy jobs at a time.
-    apart : int
-        Jobs at a time that have a process to themselves; heavy ones leave one place free.
-    cache : ResultCache, optional
+    So many small jobs at a time run in the `foreground`, for those who have a slider in hand, and in the `background`,
+    where searches, which can take long, leave one of more than one place free. So many are `heavy`, and so many have a
+    process to themselves (`apart`), of which heavy ones leave one place free.
     """
 
     def __init__(

@@ -12,7 +12,7 @@ from joblib import cpu_count
 
 from commod.dashboard.jobs.computation import Task
 from commod.dashboard.jobs.processes import ProcessPool
-from commod.dashboard.jobs.queue import Ticket, WorkQueue
+from commod.dashboard.jobs.queue import Stage, Ticket, WorkQueue
 from commod.dashboard.jobs.scheduling import START_PAUSE
 from commod.dashboard.jobs.tasks import base
 from commod.dashboard.streamlit_internals import this_session
@@ -20,10 +20,14 @@ from commod.datasets import is_shipped, on_forget
 from commod.experiments.scene import has_trained
 
 
+def _asked(variable: str, usual: int) -> int:
+    text = os.environ.get(variable, "")
+    return int(text) if text.isdecimal() else usual
+
+
 def _foreground() -> int:
     """Processes for those who have a slider in hand: COMMOD_PROCESSES, or one for two cores."""
-    asked = os.environ.get("COMMOD_PROCESSES", "")
-    return int(asked) if asked.isdecimal() else max(1, cpu_count() // 2)
+    return _asked("COMMOD_PROCESSES", max(1, cpu_count() // 2))
 
 
 def _background() -> int:
@@ -32,30 +36,24 @@ def _background() -> int:
     They only get time that nobody else wants. Of three, two serve the searches of two people, and one is left for what
     is short (`WorkQueue`).
     """
-    asked = os.environ.get("COMMOD_BACKGROUND", "")
-    return max(1, int(asked)) if asked.isdecimal() else max(3, cpu_count())
+    return max(1, _asked("COMMOD_BACKGROUND", max(3, cpu_count())))
 
 
 def _large() -> int:
-    """How many computations on large uploaded data run at a time."""
+    """How many f are trained on large uploaded data at a time, beside one on small data; and how much else is done."""
     return max(1, cpu_count() // 4)
-
-
-def _apart() -> int:
-    """How many f of uploaded data are trained at a time; large data leave one place for small data."""
-    return 1 + _large()
 
 
 @st.cache_resource(show_spinner=False)
 def process_pool() -> ProcessPool:
-    """The processes that compute for this server; those apart serve other work on large data, too."""
-    return ProcessPool(_foreground(), _background(), _apart() + _large(), after=START_PAUSE)
+    """The processes that compute for this server."""
+    return ProcessPool(_foreground(), _background(), apart=1 + 2 * _large(), after=START_PAUSE)
 
 
 @st.cache_resource(show_spinner=False)
 def queue() -> WorkQueue:
     """The one queue of this server: as many jobs at a time as there are processes for them."""
-    return WorkQueue(max(1, _foreground()), _background(), heavy=max(1, cpu_count() - 1), apart=_apart())
+    return WorkQueue(max(1, _foreground()), _background(), heavy=max(1, cpu_count() - 1), apart=1 + _large())
 
 
 def get(task: Task, stage: int = -1, *, used: bool = True) -> Any:
@@ -67,8 +65,9 @@ def submit(task: Task) -> Ticket:
     """A place in the queue; a cached result is there at once. What needs an f waits for that, trained once for all."""
     with ExitStack() as places:
         if task.parts:
-            parts = [places.enter_context(submit(part)) for part in task.parts]
-            return queue().submit(task.key, task.joined(parts), after=parts)
+            parts, step = [places.enter_context(submit(part)) for part in task.parts], task.steps[0]
+            join = Stage(lambda report: step.function([part.result() for part in parts]), step.priority)
+            return queue().submit(task.key, join, after=parts)
         first = []
         if task.steps[0].needs_f and not has_trained(task.scene):
             f = base(task.scene)

@@ -18,8 +18,10 @@ from commod.dashboard.model.training import fit_on_path, solve_path, some_refits
 from commod.dashboard.state.settings import GRIDS, Settings
 from commod.datasets import Choice, is_shipped, load_task, on_forget
 from commod.datasets import Task as DataTask
-from commod.decisions import best_under, collapses_of, data_hash, verify_record
-from commod.experiments import Model, Scene, sweep_method
+from commod.decisions import best_under, verify_record
+from commod.decisions.record import hash_of_scene
+from commod.decisions.rivals import collapses_of
+from commod.experiments import Scene, sweep_method
 from commod.experiments import limits as exact
 from commod.experiments.checks import retrain
 from commod.experiments.look import look_at
@@ -27,7 +29,7 @@ from commod.experiments.match import match_models
 from commod.experiments.refits import Refits, refit
 from commod.experiments.scene import SceneKey, keep_trained, trained_parts
 from commod.experiments.start import suited_start
-from commod.experiments.sweep import Cell, Shared, fit_cell
+from commod.experiments.sweep import fit_cell
 from commod.experiments.target import Target, find_settings
 from commod.explain.what_if import FeatureRange, feature_ranges
 from commod.models.threshold import ONE_HALF
@@ -142,11 +144,6 @@ def ranges_of(scene: Scene) -> dict[str, FeatureRange]:
     return feature_ranges(scene.task.X, leave_out=scene.f)
 
 
-def hash_of_scene(scene: Scene) -> str:
-    """What a signed decision says of its data."""
-    return data_hash(scene.task)
-
-
 def find_target(scene: Scene, fairness: str, wanted: tuple[tuple[str, Any], ...], report: Report = SILENT) -> Target:
     """The setting that meets the limits; `wanted` are further arguments of `find_settings`."""
     how: dict[str, Any] = {"seed": scene.seed, "threshold": scene.threshold, "report": report, "tell": report.tell}
@@ -165,6 +162,7 @@ _target = Computation(find_target, Priority.SEARCH)
 ranges = Computation(ranges_of)
 hash_of_data = Computation(hash_of_scene, Priority.SEARCH)
 start = Computation(suited_start, Priority.SEARCH)
+other_form = Computation(suited_start, Priority.BACKGROUND)  # of data that ship: is there a form that does better?
 limits = Computation(exact.limits_of)
 blind_limits = Computation(exact.blind_limits_of, Priority.SEARCH)
 interventions = Computation(exact.interventions_of)
@@ -174,12 +172,7 @@ fewest_at = Computation(exact.fewest_at_levels)
 # ---- methods ----
 
 
-def other_model(scene: Scene, fairness: str, method: str, value: float) -> Model:
-    """One model of another method, its knob at `value`."""
-    return fit_cell(scene, Cell(method, value), fairness, Shared())
-
-
-rival = Computation(other_model, Priority.SEARCH)
+rival = Computation(fit_cell, Priority.SEARCH)
 sweep = Computation(sweep_method, Priority.BACKGROUND)
 collapsed = Computation(collapses_of)
 best = Computation(best_under)

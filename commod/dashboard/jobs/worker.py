@@ -24,7 +24,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from multiprocessing.connection import Connection
 from threading import Thread
-from typing import Any, NamedTuple
+from typing import Any
 
 import psutil
 
@@ -66,19 +66,6 @@ class _Unpickler(pickle.Unpickler):
         return self._scene if name == "scene" else self._scene.f
 
 
-class Message(NamedTuple):
-    """What came over a wire."""
-
-    kind: str
-    about: Any
-    content: bytes
-    buffers: list[bytearray]
-
-    def load(self, scene: Scene | None = None) -> Any:
-        """What the other side packed; its arrays are writable."""
-        return _Unpickler(self.content, scene, self.buffers).load()
-
-
 def send(wire: Wire[Any, Any], kind: str, about: Any = None, load: Any = None, scene: Scene | None = None) -> None:
     """Send a message, its load without the scene."""
     file, apart = io.BytesIO(), list[memoryview]()
@@ -95,13 +82,13 @@ def send(wire: Wire[Any, Any], kind: str, about: Any = None, load: Any = None, s
         wire.send_bytes(raw)
 
 
-def receive(wire: Wire[Any, Any]) -> Message:
-    """What `send` sent."""
+def receive(wire: Wire[Any, Any]) -> tuple[str, Any, Callable[..., Any]]:
+    """Kind of a message, what it is about, and what gives its load, with writable arrays, to who has the scene."""
     kind, about, content, sizes = wire.recv()
     buffers = [bytearray(size) for size in sizes]
     for buffer in buffers:
         wire.recv_bytes_into(buffer)
-    return Message(kind, about, content, buffers)
+    return kind, about, lambda scene=None: _Unpickler(content, scene, buffers).load()
 
 
 # ---- a process at work ----
@@ -130,13 +117,13 @@ class _Report(Report):
         self._found = found
 
 
-def _work(wire: Wire[Any, Any], work: Message) -> None:
-    number, key = work.about
+def _work(wire: Wire[Any, Any], about: Any, load: Callable[..., Any]) -> None:
+    number, key = about
     try:
         if key is not None and not has_trained(key):
             _fetch_scene(wire)
         scene = None if key is None else prepare(*key)
-        result = work.load(scene)(report=_Report(wire, number))
+        result = load(scene)(report=_Report(wire, number))
         send(wire, "done", load=result, scene=scene)
     except _Stopped:
         send(wire, "done")
@@ -152,13 +139,13 @@ def _work(wire: Wire[Any, Any], work: Message) -> None:
 def _fetch_scene(wire: Wire[Any, Any]) -> None:
     """Ask the server for a scene with its f."""
     send(wire, "lacks")
-    answer = receive(wire)
-    if answer.kind == "stop":
+    kind, key, load = receive(wire)
+    if kind == "stop":
         raise _Stopped
-    task, parts = answer.load()
+    task, parts = load()
     if task is not None:
         add_task(task)
-    keep_trained(answer.about, parts)
+    keep_trained(key, parts)
 
 
 def _end_with_server() -> None:
@@ -181,11 +168,11 @@ def serve(wire: Wire[Any, Any], kind: Kind, memory: int) -> None:
         bound_memory(psutil.Process().memory_info().vms + memory)
     with suppress(EOFError, OSError):
         while True:
-            message = receive(wire)
-            if message.kind == "work":
-                _work(wire, message)
-            elif message.kind == "forget":
-                forget_task(message.about)
+            kind_of_message, about, load = receive(wire)
+            if kind_of_message == "work":
+                _work(wire, about, load)
+            elif kind_of_message == "forget":
+                forget_task(about)
             # a "stop" may come for something that has ended already
 
 
@@ -225,14 +212,9 @@ def _begin_background() -> None:
         warm_up()
 
 
-def main() -> None:
-    """Import the modules, which has happened by now, and fork."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    fork_on_request(socket.socket(fileno=int(sys.argv[1])))
-
-
 if __name__ == "__main__":
     # Not this copy of the module: functions are sent by the name of their module.
     from commod.dashboard.jobs import worker
 
-    worker.main()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    worker.fork_on_request(socket.socket(fileno=int(sys.argv[1])))

@@ -47,16 +47,15 @@ class OwnFiles:
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         path = scope.get("path", "").removeprefix(base_path())
+        is_request = scope["type"] == "http" and scope["method"] != "OPTIONS"
         if scope["type"] == "websocket":
             try:
                 await self.app(scope, receive, send)
             finally:
                 _forget_files_of_closed_sessions()
-        elif scope["type"] != "http" or scope["method"] == "OPTIONS":
-            await self.app(scope, receive, send)
-        elif path.startswith("/media/"):
+        elif is_request and path.startswith("/media/"):
             await self._download(path.removeprefix("/media/"), scope, receive, send)
-        elif path.startswith("/_stcore/upload_file/"):
+        elif is_request and path.startswith("/_stcore/upload_file/"):
             await self._upload(path.removeprefix("/_stcore/upload_file/"), scope, receive, send)
         else:
             await self.app(scope, receive, send)

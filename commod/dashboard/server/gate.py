@@ -91,11 +91,12 @@ class Gate:
         self.open_from: Counter[str] = Counter()
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        is_http, path = scope["type"] == "http", scope.get("path", "").rstrip("/")
         if scope["type"] == "websocket":
             await self._session(scope, receive, send)
-        elif scope["type"] == "http" and _is_metrics(scope) and os.environ.get("COMMOD_METRICS") != "1":
+        elif is_http and path.endswith("/_stcore/metrics") and os.environ.get("COMMOD_METRICS") != "1":
             await PlainTextResponse("Not Found", 404)(scope, receive, send)
-        elif scope["type"] == "http" and _is_page(scope) and (sentence := self._refusal(scope)):
+        elif is_http and _is_page(scope) and (sentence := self._refusal(scope)):
             page = _PAGE.format(sentence=sentence, seconds=RETRY_SECONDS)
             await HTMLResponse(page, 503, _HEADERS)(scope, receive, send)
         else:
@@ -141,10 +142,6 @@ def _is_foreign(scope: Any) -> bool:
         return False
     schemes = ("http", "https") if scope["scheme"] == "ws" else ("https",)  # a proxy may not say that it has https
     return origin not in [f"{scheme}://{headers.get('host')}" for scheme in schemes]
-
-
-def _is_metrics(scope: Any) -> bool:
-    return scope["path"].rstrip("/").endswith("/_stcore/metrics")
 
 
 def _is_page(scope: Any) -> bool:

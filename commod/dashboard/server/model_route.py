@@ -47,7 +47,6 @@ class _Visitor:
     tokens: float = BURST
     seen: float = field(default_factory=time.monotonic)
     ticket: Ticket | None = None
-    giving_up: asyncio.TimerHandle | None = None
 
     def may_ask(self) -> bool:
         """Take a token from the bucket, if there is one."""
@@ -62,14 +61,13 @@ class _Visitor:
         """Keep a place for a while; the one kept before is given up."""
         self.let_go()
         self.ticket = ticket
-        self.giving_up = asyncio.get_running_loop().call_later(GRACE, self.let_go)
+        asyncio.get_running_loop().call_later(GRACE, self.let_go, ticket)
 
-    def let_go(self) -> None:
-        if self.giving_up is not None:
-            self.giving_up.cancel()
-        if self.ticket is not None:
+    def let_go(self, ticket: Ticket | None = None) -> None:
+        """Give the place up, if it is this one."""
+        if self.ticket is not None and ticket in (None, self.ticket):
             self.ticket.leave()
-        self.ticket = self.giving_up = None
+            self.ticket = None
 
 
 _visitors: dict[str, _Visitor] = {}

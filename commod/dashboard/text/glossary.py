@@ -52,9 +52,10 @@ def words() -> dict[str, Word]:
     return figures | _file()[0] | checks
 
 
-def tip(name: str, **values: object) -> str:
-    """The tooltip of a figure, a word or a control, its gaps filled in."""
+def tip(name: str, *, update: str = "", **values: object) -> str:
+    """The tooltip of a figure, a word or a control, its gaps filled in; that of a form of the update, if it has one."""
     known, hints = _file()
+    name = f"{name}_{update}" if f"{name}_{update}" in hints else name
     text = FIGURES[name].meaning if name in FIGURES else known[name].tip if name in known else hints[name]
     return text.format(**values) if values else text
 

@@ -1,4 +1,4 @@
-"""The concepts behind r."""
+"""The concepts behind the change."""
 
 from __future__ import annotations
 
@@ -8,26 +8,18 @@ from markupsafe import Markup
 from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.html import concept_cards
+from commod.explain.forms import form_in_words, guess_in_words
 
 
 def draw_concepts(result: FitResult) -> None:
-    """The concepts behind r, and behind the shift if there is one."""
+    """How g decides, its concepts, and how well they guess the group."""
     st.header("Why: the concepts behind the change")
-    g = result.g
-    shift, does = "", "by r; below 0 the decision changes"
-    if g.has_shift:
-        shift = (
-            f"The shift s(x) = {g.shift_intercept_:.2f} plus the same for the cards “shift”, which have the same "
-            "features to choose from. "
-        )
-        does = "by r and adds s; where the sum has another sign than f's logit, the decision changes"
-    text = (
-        f"{result.acts_only} r(x) = {g.intercept_:.2f} plus, for each concept, its weight times how much a person "
-        f"shows of it. {shift}g multiplies the logit of f's score (0 at {result.line_in_words}) {does}. A concept "
-        "“takes back” a decision by lowering r. k only decides how finely the same model is read."
-    )
-    st.caption(escape_markdown(text.strip().replace("= -", "= −")))
+    form = form_in_words(result.g, result.task.spec.outcomes, result.line_in_words)
+    text = f"{result.acts_only} {form} k only decides how finely the same model is read."
+    st.caption(escape_markdown(text.strip()))
     st.html(cards_of(result))
+    if told := guess_in_words(result.concepts):
+        st.caption(escape_markdown(told))
 
 
 def cards_of(result: FitResult) -> Markup:

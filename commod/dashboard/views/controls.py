@@ -74,7 +74,7 @@ def control(name: str) -> None:
         if name == "data":  # whom all figures are about is never hidden
             st.markdown(say("frame.data_set", title=escape_markdown(session.options(name)[session.current().data])))
         return
-    explained = tip(declared.word) if declared.word else None
+    explained = tip(declared.word, update=session.current().update) if declared.word else None
     about: dict[str, Any] = {
         "key": session.widget_key(name),
         "on_change": session.change,

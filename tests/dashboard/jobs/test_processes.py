@@ -21,9 +21,9 @@ import psutil
 import pytest
 from joblib import cpu_count
 
-from commod.dashboard.jobs import forks, processes, service, tasks
-from commod.dashboard.jobs.forks import ForkServer, Pulse
-from commod.dashboard.jobs.processes import ProcessPool, WorkerProcess
+from commod.dashboard.jobs import processes, service, tasks
+from commod.dashboard.jobs.computation import without_report
+from commod.dashboard.jobs.processes import ForkServer, ProcessPool, Pulse, WorkerProcess
 from commod.dashboard.jobs.queue import Abandoned, Report, Stage, WorkQueue
 from commod.dashboard.jobs.scheduling import Kind
 from commod.dashboard.jobs.wait import in_line
@@ -72,7 +72,7 @@ def made(foreground=1, background=1, apart=1):
     """A pool whose processes are ready."""
     pool = ProcessPool(foreground, background, apart)
     wait_until(lambda: len(pool.workers) == foreground + min(1, background), 60)
-    wait_until(lambda: all(worker.ready for worker in pool.workers), 60)
+    wait_until(lambda: all(not worker.lost for worker in pool.workers), 60)
     return pool
 
 
@@ -87,13 +87,8 @@ def pool():
 @pytest.fixture
 def mortal(monkeypatch):
     """A pool whose processes a test may harm; what hangs is killed sooner than in earnest."""
-    for module, name, seconds in (
-        (forks, "STOPPED", 0.3),
-        (forks, "SILENT", 2.0),
-        (processes, "WATCH", 0.05),
-        (processes, "RESTART_PAUSE", 0.0),
-    ):
-        monkeypatch.setattr(module, name, seconds)
+    for name, seconds in {"STOPPED": 0.3, "SILENT": 2.0, "WATCH": 0.05, "RESTART_PAUSE": 0.0}.items():
+        monkeypatch.setattr(processes, name, seconds)
     pool = made()
     yield pool
     pool.close()
@@ -129,10 +124,6 @@ def own_process(report):
     return os.getpid()
 
 
-def quietly(function, *arguments, report):
-    return function(*arguments)
-
-
 # ---- what comes back ----
 
 
@@ -144,9 +135,9 @@ def test_a_model_trained_elsewhere_is_the_same_to_the_last_digit(pool):
     pd.testing.assert_frame_equal(there.path, here.path, check_exact=True)
     assert there.scene is prepare(*SCENE)  # neither the rows nor f came back
     assert there.g.base_model_ is there.scene.f
-    found, same = compute(pool, quietly, FitResult.tree, there, 3), here.tree(3)
+    found, same = compute(pool, without_report, FitResult.tree, there, 3), here.tree(3)
     pd.testing.assert_frame_equal(found.nodes, same.nodes, check_exact=True)
-    there.fill(compute(pool, quietly, FitResult.explained, there))
+    there.fill(compute(pool, without_report, FitResult.explained, there))
     pd.testing.assert_frame_equal(there.loadings, here.loadings, check_exact=True)
     pd.testing.assert_frame_equal(there.figures, here.figures, check_exact=True)
 
@@ -220,7 +211,7 @@ def test_a_process_that_is_killed_costs_nothing_and_is_replaced(mortal):
 
     settings = replace(SETTINGS, seed=1)
     assert np.array_equal(fitted(mortal, settings, report=Heard(kill)).g.coef_, fit_result(settings).g.coef_)
-    wait_until(lambda: worker_of(mortal).ready)
+    wait_until(lambda: not worker_of(mortal).lost)
     assert compute(mortal, own_process) not in (killed, os.getpid())
 
 
@@ -241,7 +232,7 @@ def test_a_process_that_is_stopped_in_mid_training_is_replaced_and_its_work_done
         wait_until(ticket.has)
         assert np.array_equal(ticket.result().g.coef_, fit_result(settings).g.coef_)
     assert time.monotonic() - started < 20
-    wait_until(lambda: worker_of(mortal, kind).ready and worker_of(mortal, kind).pid != stopped)
+    wait_until(lambda: not worker_of(mortal, kind).lost and worker_of(mortal, kind).pid != stopped)
 
 
 def test_a_process_that_is_stopped_while_it_has_nothing_to_do_is_replaced(mortal):
@@ -269,7 +260,7 @@ def test_a_stopped_fork_server_does_not_stop_training():
     pool = made()
     queue, started = WorkQueue(1, 1), time.monotonic()
     for fork_server in set(pool.forks.values()):
-        os.kill(fork_server.pid, signal.SIGSTOP)
+        os.kill(fork_server._running[0].pid, signal.SIGSTOP)
     for worker in pool.workers:
         os.kill(worker.pid, signal.SIGKILL)
     for seed, kind in ((31, Kind.FOREGROUND), (32, Kind.BACKGROUND), (33, Kind.FOREGROUND)):
@@ -278,7 +269,7 @@ def test_a_stopped_fork_server_does_not_stop_training():
             wait_until(ticket.has, 10)
             assert ticket.result()
     assert time.monotonic() - started < 10
-    wait_until(lambda: all(worker.ready for worker in pool.workers), 60)
+    wait_until(lambda: all(not worker.lost for worker in pool.workers), 60)
     assert compute(pool, own_process) == worker_of(pool).pid
     pool.close()
 
@@ -335,7 +326,7 @@ class OddForks:
 @pytest.mark.parametrize("odd", [*ODD, "deaf"])
 def test_a_process_that_answers_nonsense_or_nothing_is_given_up_and_the_server_computes(mortal, odd):
     worker = WorkerProcess(Kind.FOREGROUND, OddForks(odd))
-    wait_until(lambda: worker.ready)
+    wait_until(lambda: not worker.lost)
     mortal.workers[:] = [worker]
     first = worker.pid
     load = np.zeros(2_000_000) if odd == "deaf" else None  # more than the pipe holds
@@ -356,12 +347,12 @@ import time
 from functools import partial
 from commod.dashboard.jobs.processes import Kind, ProcessPool
 from commod.dashboard.jobs.queue import SILENT
-from tests.dashboard.jobs.test_processes import quietly
+from commod.dashboard.jobs.computation import without_report
 pool = ProcessPool(1, 1, 1)
 while len(pool.workers) < 2:
     time.sleep(0.05)
-print(*(each.pid for each in (*pool.forks.values(), *pool.workers)), flush=True)
-pool.compute(partial(quietly, time.sleep, 60), SILENT, kind=Kind.APART)  # in the midst of which it hears nothing
+print(*(each.pid for each in pool.workers), flush=True)
+pool.compute(partial(without_report, time.sleep, 60), SILENT, kind=Kind.APART)  # in the midst of which it hears nothing
 """
     with subprocess.Popen([sys.executable, "-c", source], cwd=ROOT, stdout=subprocess.PIPE, text=True) as server:
         pids = {int(pid) for pid in server.stdout.readline().split()}
@@ -460,12 +451,12 @@ def test_an_f_is_trained_in_a_process_that_ends_with_it_if_the_data_are_large(ow
         assert np.array_equal(there.encoded_train, here.encoded_train)
         assert there.task.name == own
         assert prepare(own, "random_forest", 3, 0.8).threshold == 0.8  # of which no f is trained
-        wait_until(lambda: worker.ready)
+        wait_until(lambda: not worker.lost)
         pid = worker.pid
         monkeypatch.undo()
         train(pool, SceneKey(own, "logistic_regression", 3))
         assert worker.pid == pid
-        assert not call(pool, quietly, knows, own)  # and it has kept nothing
+        assert not call(pool, without_report, knows, own)  # and it has kept nothing
 
 
 def test_an_f_that_nobody_wants_any_more_is_ended_at_once(own, pool):
@@ -475,12 +466,22 @@ def test_an_f_that_nobody_wants_any_more_is_ended_at_once(own, pool):
     with apart(pool) as worker:
         pid, started = worker.pid, time.monotonic()
         assert worker.take()
-        training_f = partial(quietly, trained_parts, SceneKey(own, "random_forest", 4), load_task(own))
+        training_f = partial(without_report, trained_parts, SceneKey(own, "random_forest", 4), load_task(own))
         with pytest.raises(Abandoned):
             worker.compute(training_f, Heard(abandon))
-        wait_until(lambda: not alive(pid), 1)
+        wait_until(lambda: not psutil.pid_exists(pid), 1)  # nor is it left as a zombie
         assert time.monotonic() - started < 1.5
-        wait_until(lambda: worker.ready)
+        wait_until(lambda: not worker.lost)
+
+
+def test_what_fails_on_strangers_data_is_a_sentence_there_and_a_traceback_in_the_log(pool, caplog):
+    with pytest.raises(ValueError, match=re.escape(processes.NOT_DONE)), caplog.at_level(logging.ERROR):
+        call(pool, faulty)
+    assert "in faulty" in caplog.text
+
+
+def faulty(report):
+    return {}["no such column"]
 
 
 @pytest.mark.slow
@@ -534,7 +535,7 @@ def test_work_on_large_data_waits_for_a_process_apart(own, pool):
 def test_a_fork_server_is_there_again_after_it_was_killed(pool):
     first, pool_forks = worker_of(pool).pid, ForkServer()
     _, wire = pool_forks.fork("foreground")
-    os.kill(pool_forks.pid, signal.SIGKILL)
+    os.kill(pool_forks._running[0].pid, signal.SIGKILL)
     with pytest.raises(ConnectionError):
         pool_forks.fork("foreground")
     again, other_wire = pool_forks.fork("foreground")

@@ -176,7 +176,7 @@ def same(one, other):
 @pytest.fixture(scope="module")
 def pool():
     made = processes.ProcessPool(1, 3)
-    wait_until(lambda: any(worker.kind is Kind.BACKGROUND and worker.ready for worker in made.workers), 180)
+    wait_until(lambda: any(worker.kind is Kind.BACKGROUND and not worker.lost for worker in made.workers), 180)
     yield made
     made.close()
 

@@ -285,10 +285,9 @@ def test_the_process_that_reads_a_batch_is_ended_after_its_time(monkeypatch):
     bounded = made(1, 0, 1)
     heading, rows = batch().split(b"\n", 1)
     content = heading + b"\n" + rows * 300  # 240,000 people
-    step = tasks.watch("token", ("a", "b"), model(), content, "large.csv").steps[0]
-    function, *given = step.arguments
+    (stage,) = tasks.watch("token", ("a", "b"), model(), content, "large.csv").stages(lambda: bounded)
     with pytest.raises(ValueError, match=re.escape(TOO_LONG)):
-        bounded.call(function, *given, report=SILENT)
+        stage.work(SILENT)
     bounded.close()
 
 

@@ -185,9 +185,9 @@ def test_filters_that_ask_nothing_keep_everyone():
     assert len(people_table.filtered(frame, groups=["a"], leaves=["y"])) == 0
 
 
-def test_headings_are_readable():
+def test_headings_are_readable(law):
     frame = pd.DataFrame(columns=["group", "better", "f", "concept:Concept 1", "leaf", "feature:lsat", "feature:sex"])
-    names = people_table.headings(frame, load_task("law_school"))
+    names = people_table.headings(frame, load_task("law_school"), law.g)
     assert list(names.values()) == [
         "Group",
         "Now",
@@ -201,10 +201,19 @@ def test_headings_are_readable():
 
 def test_a_shift_has_its_columns_and_is_in_the_formula(law):
     shifted = fit_result(replace(defaults("law_school"), update="affine").model())
-    names = people_table.headings(result_of(tasks.people(shifted, 3)), shifted.task)
+    names = people_table.headings(result_of(tasks.people(shifted, 3)), shifted.task, shifted.g)
     assert names["s"] == "s"
     assert names["concept:Concept 1, shift"] == "Concept 1 adds to s"
     assert names["concept:Concept 1"] == "Concept 1 adds to r"
-    assert "s" not in people_table.headings(result_of(tasks.people(law, 3)), law.task)
+    assert "s" not in people_table.headings(result_of(tasks.people(law, 3)), law.task, law.g)
     assert "r times the logit of f's score, plus s, is that of g's" in captions(fine(run(PEOPLE, update="affine")))
     assert "r times the logit of f's score is that of g's" in captions(fine(run(PEOPLE)))
+
+
+def test_a_balance_has_its_column_and_its_formula():
+    found = fit_result(replace(defaults("law_school"), update="decisions").model())
+    names = people_table.headings(result_of(tasks.people(found, 3)), found.task, found.g)
+    assert names["balance"] == "Balance"
+    assert names["concept:Concept 1"] == "Concept 1 adds to the balance"
+    assert not {"r", "s"} & set(names)
+    assert "g says “passes the bar” where the balance is above 0" in captions(fine(run(PEOPLE, update="decisions")))

@@ -10,12 +10,13 @@ import numpy as np
 import pytest
 
 from commod.dashboard.model.training import fit_result
-from commod.dashboard.state.settings import defaults
+from commod.dashboard.state.settings import CONTROLS, defaults
 from commod.dashboard.text import glossary
 from commod.metrics.figures import FIGURES, Figure
 from commod.metrics.small_groups import MIN_GROUP, SCARCE
-from commod.models import Commod
+from commod.models import Commod, prices
 from commod.models.adversary import sigmoid
+from commod.models.estimator import UPDATES
 from tests.browsing import ROOT
 
 SOURCES = [ROOT / "app.py", *sorted((ROOT / "pages").glob("*.py")), *sorted((ROOT / "commod/dashboard").rglob("*.py"))]
@@ -49,7 +50,8 @@ def test_every_entry_is_used_and_every_use_has_an_entry():
     text = "\n".join(Path(path).read_text() for path in SOURCES)
     asked = set(re.findall(r"""\btip\(\s*["'](\w+)["']""", text))
     assert asked <= {*WORDS, *HINTS}
-    unused = set(HINTS) - asked
+    of_forms = {f"{known.word}_{update}" for known in CONTROLS.values() for update in UPDATES}
+    unused = set(HINTS) - asked - of_forms
     assert not unused
 
 
@@ -127,7 +129,7 @@ def test_staying_near_f_can_change_more_decisions():
     start = replace(defaults("compas"), lambda_fair=2.0)
     one, two = (fit_result(replace(start, lambda_ratio=value)) for value in (0.0, 0.05))
     moves = [100 * np.abs(result.scores - result.scene.scores_test).mean() for result in (one, two)]
-    assert WORDS["lambda_ratio"].more == (
+    assert WORDS["lambda_ratio"].more.startswith(
         f"On COMPAS at λ_fair = 2, going from 0 to 0.05 takes changed decisions from {one.changed_test.sum()} to "
         f"{two.changed_test.sum()}, though scores move by {moves[1]:.1f} points on average in place of {moves[0]:.1f} "
         "(test part)."
@@ -155,3 +157,15 @@ def test_the_four_fifths_rule_and_compas():
 
 def test_a_small_group_is_one_that_figures_leave_out():
     assert glossary.tip("small_group").startswith(f"A group of fewer than {MIN_GROUP} test people ({SCARCE}, ")
+
+
+def test_sliders_are_explained_in_the_form_that_is_chosen():
+    assert glossary.tip("lambda_fair", update="ratio") == glossary.tip("lambda_fair")
+    assert "10: equal rates" in glossary.tip("lambda_fair", update="decisions")
+    assert "At 0.05 it costs as much as an error" in glossary.tip("lambda_ratio", update="decisions")
+    assert glossary.tip("k", update="decisions") == glossary.tip("k")
+
+
+def test_a_change_costs_as_many_errors_as_the_tooltip_says():
+    assert 0.05 * prices.CHANGE_PRICE == 1.0  # as much as an error
+    assert prices.PARITY == 10.0

@@ -96,7 +96,7 @@ def _choose(settings: Settings, sweep: Sweep, chosen: int) -> None:
     if here != there:
         st.caption(f"COMMOD's models here are trained at {here}, which are the data set's own; Explore's at {there}.")
     if settings.update != own.update:
-        st.caption("COMMOD's models here only multiply, as in the paper; Explore's may shift, too.")
+        st.caption("COMMOD's models here only multiply, as in the paper; Explore's have another form.")
     if settings.free() != settings:
         st.caption(f"COMMOD's models here are not limited; Explore's is: {escape_markdown(limits_in_words(settings))}")
 

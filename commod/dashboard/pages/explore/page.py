@@ -8,16 +8,16 @@ import streamlit as st
 
 from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.service import submit
-from commod.dashboard.jobs.wait import Pending, draw_pending, let_picture_come
+from commod.dashboard.jobs.wait import Pending, deferred_paint, draw_pending, first_paint, let_picture_come
 from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.pages.explore import target, tour
 from commod.dashboard.pages.explore.ahead import begin_ahead
 from commod.dashboard.pages.explore.cost import begin_cost
 from commod.dashboard.pages.explore.groups import draw_groups
+from commod.dashboard.pages.explore.other_form import begin_other_form
 from commod.dashboard.pages.explore.pareto import begin_sweep, draw_pareto, known_line, known_sweep
 from commod.dashboard.pages.explore.share import share
 from commod.dashboard.pages.explore.trouble import begin_trouble
-from commod.dashboard.server.paint_order import deferred_paint, first_paint
 from commod.dashboard.state import session
 from commod.dashboard.state.settings import Settings
 from commod.dashboard.views import controls, frame, room
@@ -67,7 +67,7 @@ def show() -> None:
             draw_table_of_dots = draw_dots(result, line, sweep)
     with deferred_paint(), left:
         tour.hint("verdict")
-        limited, trouble = st.empty(), st.empty()
+        limited, trouble, other = st.empty(), st.empty(), st.empty()
         draw_table_of_dots()
     with deferred_paint():
         draw_figures(result)
@@ -79,7 +79,8 @@ def show() -> None:
     # What may take a while comes last: the page above is complete without it.
     cost = begin_cost(settings, result, limited)
     better = begin_trouble(settings, result, trouble)
-    draw_pending(cost, *better, begin_sweep(result.settings), *rest, *begin_ahead(settings))
+    form = begin_other_form(settings, other)
+    draw_pending(cost, *better, begin_sweep(result.settings), *rest, form, *begin_ahead(settings))
 
 
 def _draw_top(top: Any, left: Any) -> None:

@@ -11,9 +11,8 @@ import streamlit as st
 from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.queue import Ticket
 from commod.dashboard.jobs.service import submit
-from commod.dashboard.jobs.wait import Pending
+from commod.dashboard.jobs.wait import Pending, deferred_paint
 from commod.dashboard.model.fitted import FitResult
-from commod.dashboard.server.paint_order import deferred_paint
 from commod.dashboard.state import session
 from commod.dashboard.state.settings import Settings
 from commod.dashboard.text.escape import escape_markdown
@@ -24,6 +23,7 @@ from commod.metrics.figures import CRITERIA
 # What else the update can be at the same sliders.
 OTHERS: dict[str, dict[str, Any]] = {
     "Multiply and shift": {"update": "affine"},
+    "Count changed decisions": {"update": "decisions"},
     "Nobody loses the better decision": {"direction": "improve"},
     "Multiply and shift, and nobody loses": {"update": "affine", "direction": "improve"},
 }

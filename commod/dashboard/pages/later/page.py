@@ -26,7 +26,8 @@ from commod.dashboard.views.model import current_model
 from commod.dashboard.views.model_file import model_file
 from commod.decisions import Requirements
 from commod.decisions.record import MAX_BYTES as MAX_DECISION
-from commod.monitoring import THINNED, Watched
+from commod.monitoring import Watched
+from commod.monitoring.watch import THINNED
 from commod.uploads.limits import FILE_TYPES, MAX_BYTES, MAX_COLUMNS, MAX_ROWS
 
 SOURCES = {"sliders": "The model of the sliders", "file": "A model.json"}

@@ -21,6 +21,8 @@ from commod.dashboard.views.download import offer
 from commod.datasets import Task
 from commod.experiments.refits import Refits
 from commod.explain.checks import often_enough
+from commod.explain.forms import starts_in_words, sums_of
+from commod.models import Commod
 
 # As many are sent to the browser; the download has all.
 MAX_ROWS = 5000
@@ -35,6 +37,7 @@ _COLUMNS = {
     "f": ("Score of f", tip("score")),
     "r": ("r", tip("ratio")),
     "s": ("s", tip("shift")),
+    "balance": ("Balance", tip("balance")),
     "g": ("Score of g", tip("score")),
     "leaf": ("Leaf of the tree", ""),
     "right": ("By the record", tip("record")),
@@ -59,7 +62,7 @@ def people(result: FitResult, depth: int, refits: Refits | None) -> None:
         st.info("Nobody who changed is like that. Take a filter away.", icon=":material/filter_alt_off:")
         return
     shown = shown.assign(better=shown["better"].map(DIRECTIONS), right=shown["right"].map(RIGHT))
-    names = headings(frame, result.task)
+    names = headings(frame, result.task, result.g)
     in_percent = {name: 100 * shown[name] for name in PERCENT if name in shown}
     st.dataframe(
         shown.assign(**in_percent).head(MAX_ROWS).reset_index(names="number"),
@@ -68,28 +71,33 @@ def people(result: FitResult, depth: int, refits: Refits | None) -> None:
         height=430,
         column_config=_config(frame, names),
     )
-    g = result.g
-    formula = f"r times the logit of f's score is that of g's; r = {g.intercept_:.2f} plus what each concept adds"
-    if g.has_shift:
-        formula = (
-            f"r times the logit of f's score, plus s, is that of g's; r = {g.intercept_:.2f} and s = "
-            f"{g.shift_intercept_:.2f}, each plus what the concepts add to it"
-        )
-    st.caption(
-        f"Click a heading to sort. {formula}. The leaf is that of the tree on the Explore page (at most {depth} "
-        "questions)."
-    )
+    formula = escape_markdown(formula_in_words(result.g, result.task.spec.outcomes))
+    leaf = f"The leaf is that of the tree on the Explore page (at most {depth} questions)."
+    st.caption(f"Click a heading to sort. {formula} {leaf}")
     file = f"changed-{re.sub('[^A-Za-z0-9_-]', '', result.task.name) or 'people'}.csv"
     offer("Download these people (CSV)", lambda: safe_csv(shown, names, index="Number"), file)
 
 
-def headings(frame: pd.DataFrame, task: Task) -> dict[str, str]:
+def formula_in_words(g: Commod, outcomes: tuple[str, str]) -> str:
+    """How the numbers of a row hang together."""
+    starts = starts_in_words(g, outcomes)
+    if g.decides:
+        return f"g says “{outcomes[1]}” where the balance is above 0; {starts}, plus what each concept adds."
+    if g.has_shift:
+        return (
+            f"r times the logit of f's score, plus s, is that of g's; {starts}, each plus what the concepts add to it."
+        )
+    return f"r times the logit of f's score is that of g's; {starts} plus what each concept adds."
+
+
+def headings(frame: pd.DataFrame, task: Task, g: Commod) -> dict[str, str]:
     """Readable heading of each column."""
     names: dict[str, str] = {}
     for column in frame.columns:
         kind, _, name = str(column).partition(":")
         concept, shift, _ = name.partition(", shift")
-        made = {"concept": f"{concept} adds to {'s' if shift else 'r'}", "feature": task.names.get(name, name)}
+        part = sums_of(g)[bool(shift) or g.decides]
+        made = {"concept": f"{concept} adds to {part}", "feature": task.names.get(name, name)}
         names[column] = made[kind] if kind in made else _COLUMNS[kind][0]
     return names
 
@@ -101,7 +109,7 @@ def _config(frame: pd.DataFrame, names: dict[str, str]) -> dict[str, Any]:
         about: dict[str, Any] = {"help": _COLUMNS.get(column, ("", ""))[1] or None}
         if column in PERCENT:
             config[column] = number(name, format="%.1f%%", **about)
-        elif column in ("r", "s") or column.startswith("concept:"):
+        elif column in ("r", "s", "balance") or column.startswith("concept:"):
             config[column] = number(name, format="%.3f", **about)
         elif pd.api.types.is_numeric_dtype(frame[column].dtype) and column not in ("better", "right"):
             config[column] = number(name, **about)

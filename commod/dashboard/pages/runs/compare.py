@@ -28,6 +28,7 @@ from commod.dashboard.views.checks import changing_table, in_a_cell
 from commod.dashboard.views.concepts import cards_of
 from commod.dashboard.views.tree import tree_of
 from commod.explain.checks import CHECKS
+from commod.explain.forms import guess_in_words, starts_in_words
 from commod.metrics.figures import CRITERIA, Figure, key_figures
 from commod.metrics.intervals import wilson_interval
 
@@ -279,9 +280,8 @@ def _concepts(shown: Sequence[Shown]) -> None:
     st.header("Concepts")
     parts = []
     for one in shown:
-        g = one.result.g
-        shift = f", s at {g.shift_intercept_:.2f}" if g.has_shift else ""
-        parts.append((one.title, f"r starts at {g.intercept_:.2f}{shift}", cards_of(one.result)))
+        starts = f"Start: {starts_in_words(one.result.g, one.result.task.spec.outcomes)}."
+        parts.append((one.title, f"{starts} {guess_in_words(one.result.concepts)}".strip(), cards_of(one.result)))
     st.html(html_columns(parts))
 
 

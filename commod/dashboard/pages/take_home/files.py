@@ -26,11 +26,15 @@ def predictions_csv(result: FitResult, refits: Refits) -> bytes:
 
     Columns ``number`` (in the test part, as on the pages), ``row`` (of the data set), ``group, label, f_score, r,
     g_score, f_decision, g_decision, changed, right_by_record`` (whether g's decision is the label; with a shift, ``s``
-    follows ``r``), ``f_certainty`` (the probability that f gives to its decision) and ``refits_that_change`` (share);
-    labels, decisions, ``changed`` and ``right_by_record`` are 0 or 1.
+    follows ``r``, and where a balance decides, ``balance`` stands in their place), ``f_certainty`` (the probability
+    that f gives to its decision) and ``refits_that_change`` (share); labels, decisions, ``changed`` and
+    ``right_by_record`` are 0 or 1.
     """
     scene = result.scene
-    test = scene.test
+    test, g = scene.test, result.g
+    sums = {"r": result.ratio_test, **({"s": result.shift_test} if g.has_shift else {})}
+    if g.decides:
+        sums = {"balance": g.rescaler_.balance(scene.encoded_test, scene.logit_test)}
     frame = pd.DataFrame(
         {
             "number": np.arange(len(test)),
@@ -38,8 +42,7 @@ def predictions_csv(result: FitResult, refits: Refits) -> bytes:
             "group": np.array(result.task.groups, dtype=object)[test.sensitive.to_numpy()],
             "label": test.y.to_numpy(),
             "f_score": scene.scores_test,
-            "r": result.ratio_test,
-            **({"s": result.shift_test} if result.g.has_shift else {}),
+            **sums,
             "g_score": result.scores,
             "f_decision": scene.decisions_test,
             "g_decision": result.decisions,

@@ -78,7 +78,7 @@ def exports(
     """
     spec = result.task.spec
     code = to_python(result.settings)
-    sizes = _sizes(result.settings, result)
+    sizes, sums = _sizes(result.settings, result), "the balance" if result.g.decides else "r"
     of_f = {"column": "with f's scores read from their column", "given": "with f's scores to be passed along"}
     return [
         Export(
@@ -96,7 +96,7 @@ def exports(
             "CSV",
             ":material/table:",
             f"To count for yourself: the {len(result.scene.test):,} test {spec.people} with group, label, the scores "
-            f"and decisions of f and g, r, how sure f was, and how often it would happen again. 1 is "
+            f"and decisions of f and g, {sums}, how sure f was, and how often it would happen again. 1 is "
             f"“{spec.outcomes[1]}”.",
             file_name(result, "predictions", "csv"),
             f"about {_size(len(result.scene.test) * ROW_SIZE)}",
@@ -115,7 +115,7 @@ def exports(
             "Model",
             "JSON",
             ":material/data_object:",
-            "To decide elsewhere: how a row of the file is read and encoded, r and its concepts, "
+            f"To decide elsewhere: how a row of the file is read and encoded, {sums} and its concepts, "
             f"{of_f.get(sizes['f'], 'f included')}. For later batches it also holds counts by group and "
             "outcome, and how each column is distributed.",
             file_name(result, "model", "json"),

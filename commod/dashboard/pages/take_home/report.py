@@ -25,6 +25,7 @@ from commod.experiments.limits import Limits
 from commod.experiments.refits import Refits
 from commod.explain import ChangeTree
 from commod.explain.checks import MARKS
+from commod.explain.forms import form_in_words, guess_in_words
 from commod.explain.people import FEW
 from commod.metrics.figures import FIGURES, key_figures
 
@@ -95,6 +96,8 @@ def report_html(
         figures=figure_rows(result),
         key_figures=key_figures(),
         concepts=cards_of(result.loadings, result.concepts, task.spec.people),
+        form=form_in_words(result.g, task.spec.outcomes, result.line_in_words),
+        guess=guess_in_words(result.concepts),
         bound=bound(result, limits),
         checks=[(*MARKS[answer.mark], answer) for answer in result.answers(merit, refits).values()],
         record=by_record(result),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from functools import partial
 from typing import Any
 
@@ -26,6 +27,7 @@ from commod.dashboard.views.table import Table
 from commod.dashboard.views.table import show as show_table
 from commod.experiments.refits import Refits
 from commod.explain.checks import CHECKS, Mark, often_enough
+from commod.explain.forms import constants_in_words
 from commod.explain.what_if import edit_row, explain_sum, score_rows
 from commod.models.adversary import sigmoid
 from commod.models.threshold import ONE_HALF
@@ -38,6 +40,7 @@ _SUM = {
     "logit": ("Adds to the logit", "+.3f"),
     "end": ("Logit so far", "+.3f"),
 }
+_SUMS = ("ratio", "shift")
 # By whether nearly all refits change a person.
 _AGAIN: dict[bool, tuple[Mark, str]] = {
     True: ("fine", "it would happen again"),
@@ -63,13 +66,14 @@ def read_out(person: Person) -> Any:
     st.markdown(recorded)
     outcome, scores, line = escape_markdown(person.task.spec.outcomes[1]), person.scores, person.result.scene.line
     (f, f_now), (g, g_now) = sigmoid(scores["logit_f"] + line), sigmoid(scores["logit_g"] + line)
-    r, r_now = scores["ratio"]
-    s, s_now = scores["shift"]
-    shift = (("Shift s", f"{s_now:+.2f}", f"{s_now - s:+.2f}", tip("shift")),) if person.result.g.has_shift else ()
+    sums = [
+        (title, f"{now:{sign}.2f}", f"{now - before:+.2f}", tip(column))
+        for column, (title, sign) in _sums_of(person).items()
+        for before, now in [scores[column]]
+    ]
     tiles = (
         (f"f's score for “{outcome}”", score_in_words(f_now), f"{100 * (f_now - f):+.1f} points", tip("score")),
-        ("Ratio r", f"{r_now:.2f}", f"{r_now - r:+.2f}", tip("ratio")),
-        *shift,
+        *sums,
         (f"g's score for “{outcome}”", score_in_words(g_now), f"{100 * (g_now - g):+.1f} points", tip("score")),
     )
     for cell, (label, value, moved, about) in zip(st.columns(len(tiles), gap="small"), tiles, strict=True):
@@ -88,6 +92,13 @@ def read_out(person: Person) -> Any:
     return st.empty()
 
 
+def _sums_of(person: Person) -> dict[str, tuple[str, str]]:
+    """What concepts add to, between f's score and g's: its title and the sign of its format."""
+    if person.result.g.decides:
+        return {"balance": ("Balance", "+")}
+    return {"ratio": ("Ratio r", "")} | ({"shift": ("Shift s", "+")} if person.result.g.has_shift else {})
+
+
 def _not_acted_on(person: Person) -> str:
     """Why nothing is multiplied."""
     kept = "lose" if person.result.settings.direction == "improve" else "gain"
@@ -96,7 +107,7 @@ def _not_acted_on(person: Person) -> str:
 
 
 def _arithmetic(person: Person) -> str:
-    """How f's score becomes g's, so that a layman can follow: its distance from the line, times r, plus s."""
+    """How f's score becomes g's, so that a layman can follow: its distance from the line, and what is done to it."""
 
     def far(logit: float) -> str:
         return f"{abs(logit):.2f} {'above' if logit > 0 else 'below'} the line"
@@ -109,10 +120,14 @@ def _arithmetic(person: Person) -> str:
     line = f"{person.result.line_in_words}; on the scale of the logit, counted from there, it is 0"
     if scene.threshold == ONE_HALF:
         line = "one half; on the scale of the logit it is 0"
-    told = (
-        f"f's {_percent(person, before)} lies {far(before)}. Times r = {row['ratio']:.2f} that is {shift}{far(after)}"
-    )
-    return _minus(f"The line is {line}. {told}: {_percent(person, after)}.")
+    told = f"f's {_percent(person, before)} lies {far(before)}."
+    if person.result.g.decides:
+        says = escape_markdown(person.task.spec.outcomes[int(row["g"])])
+        does = "moves just across the line" if row["changed"] else "keeps f's score"
+        how = f"The balance is {row['balance']:+.2f}, so g says “{says}”"
+        return _minus(f"The line is {line}. {told} {how} and {does}: {_percent(person, after)}.")
+    times = f"Times r = {row['ratio']:.2f} that is {shift}{far(after)}"
+    return _minus(f"The line is {line}. {told} {times}: {_percent(person, after)}.")
 
 
 def _percent(person: Person, margin: float, outcome: int = 1) -> str:
@@ -187,16 +202,14 @@ def draw_sum(person: Person) -> None:
     usual = person.result.scene.threshold == ONE_HALF
     titled = options | {"title": "Score as logit" if usual else "Logit above f's cut-off"}
     frame = explain_sum(person.result.g, person.task, person.edited)
-    shifted, columns = person.result.g.has_shift, _sum_columns(person)
-    shift = ", plus what it adds to s" if shifted else ""
-    together = f"r = {person.now['ratio']:.2f}" + (f" and s = {person.now['shift']:+.2f}" if shifted else "")
+    columns = _sum_columns(person)
     st.html(html_legend(term_styles(**options)))
     draw(
         plot_waterfall,
-        _bars(frame),
+        _bars(frame, columns),
         alt="The sum that leads from the score of f to that of g, a bar for each term.",
         table=Table("The sum as a table", "what_if_table", columns, lambda: _sum_rows(frame)),
-        caption=(f"Each term of r times f's logit{shift}; together {_minus(together)}. " if person.acted_on else "")
+        caption=(f"{_minus(_terms_in_words(person))} " if person.acted_on else "")
         + "The bars of the terms begin where the one before ends; the dashed line is where the decision turns.",
         **titled,
     )
@@ -205,21 +218,34 @@ def draw_sum(person: Person) -> None:
             by_column = explain_sum(person.result.g, person.task, person.edited, by="column")
             table = Table("The sum by feature", "what_if_features_table", columns)
             alt = "The sum that leads from the score of f to that of g, a bar for each feature."
-            draw(plot_waterfall, _bars(by_column), alt=alt, table=table.title, **titled)
+            draw(plot_waterfall, _bars(by_column, columns), alt=alt, table=table.title, **titled)
             show_table(table, _sum_rows(by_column))
 
 
+def _terms_in_words(person: Person) -> str:
+    """What the terms of the sum are, and what they come to."""
+    now = person.now
+    if person.result.g.decides:
+        decides = f"All terms but the last add up to the balance, {now['balance']:+.2f}, which decides"
+        return f"{decides}; the last one leads from there to g's score."
+    if person.result.g.has_shift:
+        together = f"r = {now['ratio']:.2f} and s = {now['shift']:+.2f}"
+        return f"Each term of r times f's logit, plus what it adds to s; together {together}."
+    return f"Each term of r times f's logit; together r = {now['ratio']:.2f}."
+
+
 def _sum_columns(person: Person) -> dict[str, tuple[str, str]]:
-    return {name: about for name, about in _SUM.items() if name != "shift" or person.result.g.has_shift}
+    return {name: about for name, about in _SUM.items() if name not in _SUMS or name in _sums_of(person)}
 
 
-def _bars(frame: pd.DataFrame) -> pd.DataFrame:
+def _bars(frame: pd.DataFrame, columns: Collection[str]) -> pd.DataFrame:
     kind = np.where(frame["part"] == "term", np.where(frame["logit"] > 0, "up", "down"), frame["part"])
     labels = []
     for label, value in zip(frame["label"], frame["logit"], strict=True):
         name, bar, more = label.partition("|")
         labels.append(_minus(f"{name}: {value:+.2f}{bar}{more}"))
-    return frame[["start", "end", "ratio"]].assign(label=labels, kind=kind, rank=range(len(frame)))
+    shown = frame[["start", "end", *(["ratio"] if "ratio" in columns else [])]]
+    return shown.assign(label=labels, kind=kind, rank=range(len(frame)))
 
 
 def _sum_rows(frame: pd.DataFrame) -> pd.DataFrame:
@@ -233,7 +259,8 @@ def draw_shap(person: Person) -> None:
     """SHAP's account of this person beside COMMOD's own; to be called last, since it may take a while."""
     st.header("SHAP's account beside it", anchor=False)
     own = explain_sum(person.result.g, person.task, person.edited, by="column").set_index("term")
-    if own.loc["g", "ratio"] == 1.0 and len(own) == 2:
+    decides = person.result.g.decides
+    if own.index.isin(["f", "g", *(("constant", "kept") if decides else ())]).all():
         st.info("The score does not change at this setting, so there is nothing to attribute.", icon=":material/info:")
         return
     hold = st.empty()
@@ -249,17 +276,17 @@ def draw_shap(person: Person) -> None:
 
     def accounts() -> pd.DataFrame:
         constant = float(own["logit"].get("constant", 0.0))
-        return _account_rows(frame, constants, constant, float(found.attrs["average"]))
+        return _account_rows(frame, constants, constant, float(found.attrs["average"]), splits)
 
-    constants = "Constants of r, less 1, and s" if person.result.g.has_shift else "Constant of r, less 1"
+    constants, splits = constants_in_words(person.result.g), "the balance" if decides else "g's logit"
     draw_accounts(
         frame.head(MAX_BARS),
         Table("Both accounts as a table", "what_if_accounts", _ACCOUNTS, accounts),
         alt="What each feature adds to the change in this person's score, by COMMOD and by SHAP.",
-        caption="Both split the same number, g's logit less f's. COMMOD's terms are read from the model and begin at "
-        "its constant; SHAP's are estimated against other people and begin at their average. Thin lines: how far "
-        f"SHAP's bar moves when those people are drawn anew.{less}",
-        title="Adds to g's logit against f's",
+        caption=f"Both split the same number, {splits} less f's logit. COMMOD's terms are read from the model and "
+        "begin at its constant; SHAP's are estimated against other people and begin at their average. Thin lines: how "
+        f"far SHAP's bar moves when those people are drawn anew.{less}",
+        title="Adds to the balance" if decides else "Adds to g's logit against f's",
         label_limit=150,
     )
 
@@ -271,9 +298,9 @@ def _shap_values(person: Person) -> pd.DataFrame:
     return found
 
 
-def _account_rows(frame: pd.DataFrame, constants: str, constant: float, average: float) -> pd.DataFrame:
+def _account_rows(frame: pd.DataFrame, constants: str, constant: float, average: float, whole: str) -> pd.DataFrame:
     """The features between where the two accounts begin and where both end."""
     start = {"label": f"{constants}; average of others", "commod": constant, "shap": average}
     sums = {name: frame[name].sum() + start[name] for name in ("commod", "shap")}
-    rows = [start, *frame.to_dict("records"), {"label": "Sum: g's logit less f's", **sums}]
+    rows = [start, *frame.to_dict("records"), {"label": f"Sum: {whole} less f's logit", **sums}]
     return pd.DataFrame(rows, columns=list(_ACCOUNTS))

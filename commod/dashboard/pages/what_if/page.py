@@ -19,7 +19,7 @@ def show() -> None:
     frame.page("pages/what_if.py")
     st.title("What if this person were different?")
     st.markdown(
-        "Choose someone of the test part and edit any feature: **f**, the concepts, **r** and **g** follow at once. "
+        "Choose someone of the test part and edit any feature: **f**, the concepts and **g** follow at once. "
         "The model stays the one of the Explore page. An edit changes what the models are told, not the person and not "
         "what caused it: it shows how f and g read their inputs, not what would happen if the person really changed."
     )

@@ -28,6 +28,7 @@ from commod.datasets import Choice, ChoiceError, load_task, make_task
 from commod.datasets.example import example_table
 from commod.datasets.own import Done
 from commod.datasets.roles import columns_of_roles
+from commod.experiments.start import Start
 from commod.uploads.limits import FILE_TYPES, MAX_BYTES, MAX_COLUMNS, MAX_ROWS
 
 EXAMPLE = "applicants.csv"
@@ -168,7 +169,10 @@ def _in_use() -> None:
     here, task = draft(), own.task
     st.header(f"In use: {escape_markdown(task.spec.title)}")
     try:
-        st.success(f"All pages work on these data now. {escape_markdown(_start(own))}", icon=":material/check:")
+        start = _start(own)
+        if start.care:
+            st.warning(escape_markdown(start.care), icon=":material/warning:")
+        st.success(f"All pages work on these data now. {escape_markdown(start.told)}", icon=":material/check:")
     except ValueError as error:
         st.error(f"No model could be trained on these data yet: {escape_markdown(error)}", icon=":material/error:")
     draw_group_sizes(task, told="{rate:.1%}: {outcome}")
@@ -181,7 +185,7 @@ def _in_use() -> None:
         st.button("Forget these data", on_click=_forget, icon=":material/delete:")
 
 
-def _start(own: OwnData) -> str:
+def _start(own: OwnData) -> Start:
     """Where the pages open on these data, and why: found at the first visit."""
     if own.start is None:
         settings = session.current()
@@ -189,7 +193,7 @@ def _start(own: OwnData) -> str:
         if settings == session.current() and settings.data == own.name:
             session.go_to(defaults(own.name).looked_at_as(settings))
     assert own.start is not None
-    return own.start.told
+    return own.start
 
 
 def _draw_done(done: tuple[Done, ...]) -> None:
@@ -220,8 +224,8 @@ def _what_it_is() -> None:
   never as a feature. Rows that do not say their group can be trained on; nothing is measured on them.
 - **Weights**: for how many people a row stands, if the rows are of a survey.
 - **The model f**: trained here on 70 % of the rows, or, if you have a model already, a column with its probabilities of
-  the favourable outcome (or scores out of 10 or 100, which are divided). Then f itself is not needed: g multiplies the
-  logit of that score by a ratio that the features give (and adds a shift, if you choose that update).
+  the favourable outcome (or scores out of 10 or 100, which are divided). Then f itself is not needed: g
+  starts from that score and the features.
 - **Rows to train on and to test on**: drawn at random; or people, if a column says whose row it is; or the latest rows
   to test on, if a column says when it was.
 - **Merit**: numbers of which more (or less) should never count against a person, such as a grade. The pages then count
