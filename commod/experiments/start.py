@@ -28,7 +28,7 @@ from commod.wording import with_capital
 __all__ = ["Start", "Trial", "suited_start"]
 
 # What is tried; all of it stands on the slider.
-TRIED = (1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 10.0)
+TRIED = (1.0, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 10.0)
 # The forms of the update, the paper's first, as they stand in a sentence.
 FORMS = {
     "ratio": "multiplying, the paper's form",
@@ -36,7 +36,7 @@ FORMS = {
     "decisions": "counting changed decisions",
 }
 # A start is no result: this many training rows tell enough.
-ROWS = 5_000
+ROWS = 3_000
 # Under equalized odds, the share (1 is fair) at which f needs no correction; and the least part of what is unfair that
 # counts as a gain.
 FAIR_ENOUGH, LEAST_GAIN = 0.95, 0.1
