@@ -127,8 +127,8 @@ def _declared_start(held: _HeldOut, trials: Sequence[Trial], declared: dict[str,
     if not better:
         return Start(declared, "")
     best = min(better, key=lambda one: one.wrong)
-    told = f"On training rows that were held out, {best.name} does better: {held.in_words(best)}."
-    return Start(declared, "", best.settings, f"{told} The model that is shown: {held.in_words(here)}.")
+    told = f"{with_capital(best.name)} does better on held-out training rows than what is shown"
+    return Start(declared, "", best.settings, f"{told}: {held.in_words(best, here)}.")
 
 
 def _no_gain(trials: Sequence[Trial], figure: str) -> Start:
@@ -248,12 +248,23 @@ class _HeldOut:
         criterion = CRITERIA[self.fairness]
         return f"{criterion.figure.in_sentence} {criterion.figure.show(criterion.share(fairness))}"
 
-    def in_words(self, trial: Trial) -> str:
-        """What a model does."""
-        return (
-            f"{self.shown(trial.fairness)}, accuracy {trial.accuracy:.1%}, {trial.changed:.1%} of decisions changed "
-            f"({trial.right:.0%} of these right by the record, f {SURE:.0%} sure of {trial.sure:.0%})"
-        )
+    def in_words(self, trial: Trial, other: Trial | None = None) -> str:
+        """What a model does, and in what place of another."""
+        shown, others = (self._parts(each) for each in (trial, other or trial))
+        beside = ["" if other is None else f" (not {value})" for _, value, _ in others]
+        parts = [f"{name}{value}{more}{rest}" for (name, value, rest), more in zip(shown, beside, strict=True)]
+        return ", ".join(parts)
+
+    def _parts(self, trial: Trial) -> list[tuple[str, str, str]]:
+        """What is said before each value, the value, and what is said behind it."""
+        name, _, fairness = self.shown(trial.fairness).rpartition(" ")
+        return [
+            (f"{name} ", fairness, ""),
+            ("accuracy ", f"{trial.accuracy:.1%}", ""),
+            ("", f"{trial.changed:.1%}", " of decisions changed"),
+            ("", f"{trial.right:.0%}", " of these right by the record"),
+            (f"f {SURE:.0%} sure of ", f"{trial.sure:.0%}", " of them"),
+        ]
 
     def less_right_than(self, trial: Trial) -> str:
         """That a model is less often right than f and than a constant; empty if it is not."""

@@ -48,7 +48,7 @@ def test_own_data_open_with_a_form_that_no_other_beats(own):
     assert found.settings["update"] == "decisions"
     assert found.other == least["ratio"].settings  # the paper's form, one click away
     for one in least.values():
-        assert f"{one.changed:.1%} of decisions changed ({one.right:.0%} of these right by the record" in found.told
+        assert f"{one.changed:.1%} of decisions changed, {one.right:.0%} of these right by the record" in found.told
     assert found.care == ""  # more often right than a constant
 
 
@@ -61,9 +61,10 @@ def test_the_test_part_plays_no_part(own):
 def test_data_that_ship_open_as_declared_with_what_does_better_beside_it():
     found = suited_start(prepare("law_school"), DP)
     assert {"update": "ratio", "lambda_fair": 3.0}.items() <= found.settings.items()
-    assert found.other == {"lambda_fair": 7.0, "update": "decisions"}
-    shown = re.findall(r"P-Rule ([\d.]+), accuracy ([\d.]+)%, ([\d.]+)% of decisions changed", found.other_told)
-    (fair, right, changed), (fair_here, right_here, changed_here) = (map(float, each) for each in shown)
+    assert found.other == {"lambda_fair": 6.0, "update": "decisions"}
+    shown = re.findall(r"([\d.]+)%? \(not ([\d.]+)%?\)", found.other_told)
+    (fair, fair_here), (right, right_here), (changed, changed_here), *_ = (map(float, each) for each in shown)
+    assert len(shown) == 5
     assert fair >= fair_here
     assert right >= right_here - 0.5
     assert changed < changed_here
@@ -119,7 +120,7 @@ def test_groups_too_small_to_hold_out_are_judged_on_the_training_rows(own, monke
     held = _HeldOut(prepare("law_school"), DP)
     assert len(held.folds) == 1
     assert held.of_f.accuracy == pytest.approx(
-        (prepare("law_school").decisions_train == prepare("law_school").train.y).mean()
+        (prepare("law_school").decisions_train == prepare("law_school").train.y).mean(), abs=0.01
     )
 
 

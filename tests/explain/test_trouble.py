@@ -55,13 +55,12 @@ def test_a_model_less_often_right_than_f_and_a_constant_is_spoken_of():
     f = rng.normal(size=4000) - 2.0 + 0.5 * s
     y = (f + 0.5 * rng.normal(size=4000) > 0).astype(int)
     g = np.where((s == 0) & (f > -1.2), 0.1, f)  # raises many who have no such label
-    (sentence,) = told(y, s, f, g)
     values = [((f > 0) == y).mean(), ((g > 0) == y).mean(), 1 - y.mean()]
     assert values[1] < min(values[0], values[2])
-    assert sentence == (
+    assert (
         f"g is right about {values[1]:.1%} of people, f about {values[0]:.1%}, and who says “fails the bar” of "
         f"everybody about {values[2]:.1%}."
-    )
+    ) in told(y, s, f, g)
     assert told(y, s, f, np.where((s == 0) & (f > -0.1), 0.1, f)) == []
 
 
