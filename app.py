@@ -5,7 +5,7 @@ Streamlit imports this file once, for the server, and then runs it whenever some
 
 from starlette.applications import Starlette
 
-from commod.dashboard.server.threads import one_at_a_time
+from commod.dashboard.server.startup import one_at_a_time, server_options
 
 if __name__ == "__main__":
     with one_at_a_time:
@@ -13,6 +13,4 @@ if __name__ == "__main__":
         from commod.dashboard.views.frame import open_page
     open_page(show)
 else:
-    from commod.dashboard.server.startup import server_options
-
     server = Starlette(**server_options(__file__, load="commod.dashboard.pages.explore.page"))

@@ -9,7 +9,8 @@ import time
 import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
+from unicodedata import category
 
 import numpy as np
 import pandas as pd
@@ -43,10 +44,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # the reader, head or less, has seen enough
         return 0
     except OSError as error:  # such as a folder that may not be written to
-        print(f"commod: {error.filename}: {error.strerror}. Choose another place with --out.", file=sys.stderr)
+        _say(f"commod: {error.filename}: {error.strerror}. Choose another place with --out.", file=sys.stderr)
         return 2
     except ValueError as error:
-        print(f"commod: {error}", file=sys.stderr)
+        _say(f"commod: {_one_line(str(error))}", file=sys.stderr)
         return 2
 
 
@@ -103,7 +104,7 @@ def _parser() -> argparse.ArgumentParser:
     paper.add_argument("--out", type=Path, help="folder of the results (default: data/results)")
     paper.set_defaults(run=_paper)
 
-    verify = commands.add_parser("verify", help="train the model of a signed decision again and say what agrees")
+    verify = commands.add_parser("verify", help="train the model of a sealed decision again and say what agrees")
     verify.add_argument("decision", type=Path, help="the JSON file of the decision")
     verify.add_argument("--data", type=Path, metavar="FILE", help="the table, where the decision is about a file")
     verify.set_defaults(run=_verify)
@@ -115,7 +116,7 @@ def _parser() -> argparse.ArgumentParser:
         "--requirements",
         type=Path,
         metavar="FILE",
-        help="a signed decision, or requirements as JSON; if one is broken, or the model is not the signed one, the "
+        help="a sealed decision, or requirements as JSON; if one is broken, or the model is not the decided one, the "
         "exit code is 1",
     )
     watch.add_argument(
@@ -163,7 +164,7 @@ def _task(arguments: argparse.Namespace) -> Task:
         )
     task, told = task_of_file(path, given | ({"threshold": line} if isinstance(line, float) else {}))
     for sentence in told:
-        print(sentence, file=sys.stderr)
+        _say(_one_line(sentence), file=sys.stderr)
     add_task(task)
     return task
 
@@ -217,7 +218,7 @@ def _tell_doubts(scene: Scene, *, answered: bool) -> None:
         if doubt.kind == "turned" and scene.base_model == GIVEN_SCORES and not answered:
             raise ValueError(f"{doubt.text} Say --scores-of other to turn them round, or --scores-of favourable.")
         if not is_shipped(scene.task.name):
-            print(f"Take care: {doubt.text}", file=sys.stderr)
+            _say(f"Take care: {_one_line(doubt.text)}", file=sys.stderr)
 
 
 def _threshold(text: str) -> float | str:
@@ -324,7 +325,7 @@ def _fit(arguments: argparse.Namespace) -> int:
     seconds = time.perf_counter() - started
     told = collapse_in_words(scene.test.y, scene.logit_test, g.decision_function(scene.test.X))
     for sentence in told + ([] if g.converged_ else ["The solver did not settle: this model may be improved on."]):
-        print(f"Take care: {sentence}", file=sys.stderr)
+        _say(f"Take care: {sentence}", file=sys.stderr)
     frame = evaluate(task, f, g, scene.test)
     if arguments.json:
         settings |= {"base_model": scene.base_model, "solver": arguments.solver, "seed": arguments.seed}
@@ -338,50 +339,50 @@ def _fit(arguments: argparse.Namespace) -> int:
             "change_rate": float(frame.loc["change_rate", "g"]),
             "fit_seconds": seconds,
         }
-        print(json.dumps(report))
+        _say(json.dumps(report))
         return 0
-    print(
+    _say(
         f"{task.spec.title}, {CRITERIA[arguments.fairness].title.lower()}, split {arguments.seed}; "
         f"fitted in {seconds:.2f} s"
     )
-    print(_readable(frame, task))
-    print(_plain(f"\n{form_in_words(g, task.spec.outcomes, f'{scene.threshold:g}')}"))
-    print("\nConcepts (unit directions in standardised features; their weights in brackets)")
+    _say(_readable(frame, task))
+    _say(_plain(f"\n{form_in_words(g, task.spec.outcomes, f'{scene.threshold:g}')}"))
+    _say("\nConcepts (unit directions in standardised features; their weights in brackets)")
     weights = [*g.concept_weights_, *g.shift_weights_]
     for weight, (name, column) in zip(weights, g.concept_directions().items(), strict=True):
         parts = column[column != 0].sort_values(key=abs, ascending=False)
         shown = ", ".join(f"{feature} {value:+.2f}" for feature, value in parts.head(6).items())
         more = f", and {len(parts) - 6} more" if len(parts) > 6 else ""
-        print(f"  {name} [{weight:+.3f}]: {shown or 'empty'}{more}")
+        _say(f"  {name} [{weight:+.3f}]: {shown or 'empty'}{more}")
     return 0
 
 
 def _check(arguments: argparse.Namespace) -> int:
     from commod.experiments.checks import answers_of
     from commod.experiments.refits import refit
-    from commod.experiments.sweep import Cell, Shared, train_cell
+    from commod.experiments.sweep import Cell, train_cell
 
     if arguments.refits is not None and arguments.refits < 1:
         raise ValueError("--refits must be 1 or more.")
     scene = _scene(arguments)
     settings = _weights(arguments, scene)
     cell = Cell("commod", settings.pop("lambda_fair"), tuple(settings.items()))
-    trained = train_cell(scene, cell, arguments.fairness, Shared())
+    trained = train_cell(scene, cell, arguments.fairness)
     refits = refit(scene, cell, arguments.fairness, count=arguments.refits)
     answers = answers_of(scene, trained, refits)
     if arguments.json:
         found = {name: answer.plain for name, answer in answers.items()}
-        print(json.dumps({"dataset": scene.task.name, "fairness": arguments.fairness, "checks": found}))
+        _say(json.dumps({"dataset": scene.task.name, "fairness": arguments.fairness, "checks": found}))
         return 0
     for answer in answers.values():
         word, sign = MARKS[answer.mark]
-        print(_plain(f"{sign} {word:5} {answer.check.title} {answer.sentence}"))
+        _say(_plain(f"{sign} {word:5} {answer.check.title} {answer.sentence}"))
     return 0
 
 
 def _readable(frame: pd.DataFrame, task: Task) -> str:
     """Figures as text: what each is called, its values with their intervals, and its name in --json and in frames."""
-    titles = [title_of(str(name), task.groups, task.spec.outcomes) for name in frame.index]
+    titles = [_one_line(title_of(str(name), task.groups, task.spec.outcomes)) for name in frame.index]
     width = max(len(title) for title in titles) + 2
     lines = [f"{'':{width}}{'f':>22}{'g':>22}{'difference':>30}  name"]
     for title, (name, row) in zip(titles, frame.iterrows(), strict=True):
@@ -413,12 +414,12 @@ def _target(arguments: argparse.Namespace) -> int:
         threshold=scene.threshold,
         seed=arguments.seed,
     )
-    print(found.answer)
+    _say(found.answer)
     if found.settings is None:
         return 1
-    print(", ".join(f"{name}={value!r}" for name, value in found.settings.items()))
+    _say(", ".join(f"{name}={value!r}" for name, value in found.settings.items()))
     frame = evaluate(task, f, found.model, scene.test)
-    print(_readable(frame.loc[[figure.name for figure in key_figures() if figure.name in frame.index]], task))
+    _say(_readable(frame.loc[[figure.name for figure in key_figures() if figure.name in frame.index]], task))
     return 0
 
 
@@ -432,7 +433,7 @@ def _compare(arguments: argparse.Namespace) -> int:
         raise ValueError(f"The folder of --out {out} does not exist: make it first, or choose another.")
     scene = _scene(arguments)
     if told := rows_in_words(scene):
-        print(told, file=sys.stderr)
+        _say(told, file=sys.stderr)
     started = time.perf_counter()
     with warnings.catch_warnings(record=True) as failed:
         warnings.simplefilter("always", SweepWarning)
@@ -447,24 +448,24 @@ def _compare(arguments: argparse.Namespace) -> int:
             progress=_progress if sys.stderr.isatty() else None,
         )
     if sys.stderr.isatty():
-        print(file=sys.stderr)
+        _say(file=sys.stderr)
     for warning in failed:
-        print(_plain(str(warning.message)), file=sys.stderr)
+        _say(_plain(str(warning.message)), file=sys.stderr)
     status = int(any(issubclass(warning.category, SweepWarning) for warning in failed))
     if out is not None:
         points.to_csv(out, index=False)
     if arguments.json:
-        print(points.to_json(orient="records", force_ascii=False, double_precision=15))
+        _say(points.to_json(orient="records", force_ascii=False, double_precision=15))
         return status
     figures = CRITERIA[arguments.fairness].key_figures
     headings = "".join(f"{figure.short_title:>18}" for figure in figures)
-    print(f"{'method':26}{'models':>8}{headings}   (least to most, on test)")
+    _say(f"{'method':26}{'models':>8}{headings}   (least to most, on test)")
     for title, rows in points.groupby("title", sort=False):
         values = [(figure, rows[figure.name]) for figure in figures]
         spans = [f"{figure.show(column.min())} to {figure.show(column.max())}" for figure, column in values]
-        print(_plain(f"{title:26}{len(rows):>8}" + "".join(f"{span:>18}" for span in spans)))
+        _say(_plain(f"{title:26}{len(rows):>8}" + "".join(f"{span:>18}" for span in spans)))
     written = "" if out is None else f"; all points in {out}"
-    print(f"{len(points)} models in {time.perf_counter() - started:.0f} s{written}")
+    _say(f"{len(points)} models in {time.perf_counter() - started:.0f} s{written}")
     return status
 
 
@@ -486,29 +487,33 @@ def _sweep(arguments: argparse.Namespace) -> int:
     store, started = Path(f"{out}.jsonl"), time.perf_counter()
     table = run_grid(jobs, store=store, measures=["checks"], **_where(arguments))
     if sys.stderr.isatty():
-        print(file=sys.stderr)
+        _say(file=sys.stderr)
     table.to_csv(out, index=False)
     failed = int((table["error"] != "").sum())
     told = f"; {failed} of them failed, see the column error" if failed else ""
-    print(f"{len(table)} models in {out} after {time.perf_counter() - started:.0f} s{told}. {store} keeps them.")
+    _say(f"{len(table)} models in {out} after {time.perf_counter() - started:.0f} s{told}. {store} keeps them.")
     return 0
 
 
 def _verify(arguments: argparse.Namespace) -> int:
-    from commod.decisions import other_versions, read_record, verify_record
+    from commod.decisions import not_checked, other_versions, read_record, verify_record
 
     record = read_record(_content_of(arguments.decision, "the file of a decision"))
     task = _task_of_record(record, arguments.data)
-    signed = {name: _printable(str(text)) for name, text in record["signature"].items()}
-    print(f"Signed on {signed['signed']} by {signed['who']}, {signed['role']}; look again on {signed['look_again']}.")
+    said = {name: _one_line(str(text)) for name, text in record["signature"].items()}
+    _say(f"Sealed on {said['signed']}, in the name of {said['who']}, {said['role']}; look again {said['look_again']}.")
     for difference in other_versions(record):
-        print(f"Other software: {difference}.", file=sys.stderr)
+        _say(f"Other software: {_one_line(difference)}.", file=sys.stderr)
     lines = verify_record(record, task)
     for row in lines.itertuples():
         word = "agrees" if row.agrees else "DIFFERS"
-        print(f"{word:8}{row.line:28}{row.recorded}" + ("" if row.agrees else f" in the file, {row.found} here"))
+        told = f"{row.recorded}" if row.agrees else f"{row.recorded} in the file, {row.found} here"
+        _say(f"{word:8}{row.line:28}{_one_line(told)}")
+    unchecked = not_checked(record)
+    for line, text in unchecked:
+        _say(_one_line(f"not checked {line:24}{text}"))
     agreed = int(lines["agrees"].sum())
-    print(f"{agreed} of {len(lines)} lines agree.")
+    _say(f"{agreed} of {len(lines)} lines agree. {len(unchecked)} more cannot be checked by training again.")
     return 0 if agreed == len(lines) else 1
 
 
@@ -560,13 +565,22 @@ def _watch(arguments: argparse.Namespace) -> int:
     if record is not None and lines is not None:
         out += [due_in_words(record, date.today()), signature_in_words(lines)]
         broken |= bool(other_model)
-    print(_plain("\n".join(_printable(line) for line in out if line)))
+    _say(_plain("\n".join(_one_line(line) for line in out if line)))
     return 1 if broken else 0
 
 
-def _printable(text: str) -> str:
-    """A stranger's text on one line, without what would command a terminal."""
-    return "".join(letter if letter.isprintable() else "?" for letter in text)
+def _say(text: str = "", file: TextIO | None = None) -> None:
+    """Print, with what would command a terminal or turn the text around escaped: it may come from a stranger's file."""
+    hidden = ("C", "Zl", "Zp")
+    escaped = (
+        letter if letter == "\n" or not category(letter).startswith(hidden) else json.dumps(letter)[1:-1]
+        for letter in text
+    )
+    print("".join(escaped), file=file)
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.splitlines())
 
 
 def _content_of(path: Path, what: str) -> bytes:
@@ -602,8 +616,8 @@ def _paper(arguments: argparse.Namespace) -> int:
             **_where(arguments),
         )
         if sys.stderr.isatty():
-            print(file=sys.stderr)
-        print(f"{name}: {path.name}, {path.stat().st_size / 1e3:.0f} kB, in {time.perf_counter() - started:.0f} s")
+            _say(file=sys.stderr)
+        _say(f"{name}: {path.name}, {path.stat().st_size / 1e3:.0f} kB, in {time.perf_counter() - started:.0f} s")
     return 0
 
 
@@ -614,12 +628,12 @@ def _progress(done: int, total: int, seconds_left: float | None) -> None:
 
 def _list_methods(arguments: argparse.Namespace) -> int:
     table = overview()
-    print(f"{'name':20}{'runs':>8}{'needs S':>9}{'criteria':>10}{'groups':>8}{'knob':>12}  method")
+    _say(f"{'name':20}{'runs':>8}{'needs S':>9}{'criteria':>10}{'groups':>8}{'knob':>12}  method")
     for name, row in table.iterrows():
         needs = "yes" if row["needs_sensitive"] else "no"
         title = f"{row['method']} ({row['reference']})"
-        print(f"{name:20}{row['runs']:>8}{needs:>9}{row['criteria']:>10}{row['groups']:>8}{row['knob']:>12}  {title}")
-    print(overview_in_words())
+        _say(f"{name:20}{row['runs']:>8}{needs:>9}{row['criteria']:>10}{row['groups']:>8}{row['knob']:>12}  {title}")
+    _say(overview_in_words())
     return 0
 
 
@@ -629,7 +643,7 @@ def _list_data(arguments: argparse.Namespace) -> int:
             task = load_task(name)
             sizes = task.sensitive.value_counts().sort_index().tolist()
             groups = ", ".join(f"{group} {size:,}" for group, size in zip(task.groups, sizes, strict=True))
-            print(f"{name:25} {len(task.y):>7,} rows, {task.X.shape[1]:>2} features; {groups}")
+            _say(f"{name:25} {len(task.y):>7,} rows, {task.X.shape[1]:>2} features; {groups}")
     return 0
 
 
@@ -638,5 +652,5 @@ def _rebuild_data(arguments: argparse.Namespace) -> int:
 
     folder = arguments.out or data_directory()
     for name, digest in rebuild(folder, arguments.wheels).items():
-        print(f"{digest}  {name}")
+        _say(f"{digest}  {name}")
     return 0

@@ -1,5 +1,6 @@
 import gc
 import os
+import sys
 from tempfile import TemporaryDirectory
 
 import pytest
@@ -66,7 +67,10 @@ def served():
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item):
-    """Tests in a browser are skipped where there is none, with a sentence; with COMMOD_REQUIRE_BROWSER they fail."""
+    """Skip what this system cannot do; tests in a browser fail instead with COMMOD_REQUIRE_BROWSER."""
+    for name, is_here in {"posix": hasattr(os, "fork"), "linux": sys.platform == "linux"}.items():
+        if not is_here and item.get_closest_marker(name):
+            pytest.skip(f"needs {name}")
     if item.get_closest_marker("browser") is None:
         return
     from tests.browsing import chromium_path

@@ -4,10 +4,12 @@ from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
+import pytest
 
 from commod import Commod, load_task
 from commod.datasets import Split, Task
 from commod.experiments import Sweep, prepare, sweep_method
+from commod.experiments.sweep import EFFORT
 from commod.models.base_models import train_base_model
 
 
@@ -35,8 +37,10 @@ def fit(case: Case, callback=None, warm_start=None, **settings) -> Commod:
 
 @cache
 def swept(method: str, fairness: str = "demographic_parity") -> Sweep:
-    """A method's whole sweep on Law School."""
-    return sweep_method(prepare("law_school"), method, fairness)
+    """A third of a method's sweep on Law School."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("commod.experiments.sweep.EFFORT", EFFORT // 3)
+        return sweep_method(prepare("law_school"), method, fairness)
 
 
 def test_change_rate(case: Case, g: Commod) -> float:

@@ -298,18 +298,11 @@ def test_compare_can_be_stopped_and_taken_up_again(open_page):
 BAR = ["tune Explore", *(group.capitalize() for group in MENU if group)]
 
 
-# The first visit of all is not to the first page. The pages of the shorter list compute nothing.
-@pytest.mark.parametrize(
-    ("scripts", "environment"),
-    [
-        (("pages/glossary.py", "pages/data.py"), {}),
-        pytest.param([*reversed(PAGES)], WITH_PROCESSES, marks=pytest.mark.slow),
-    ],
-    ids=["some", "all"],
-)
-def test_cold_deep_links_show_the_right_page_and_menu(browser, scripts, environment):
-    with serve(environment=environment) as fresh:
-        for script in scripts:
+@pytest.mark.slow
+def test_cold_deep_links_show_the_right_page_and_menu(browser):
+    """One such link over the wire: tests/test_own_files.py."""
+    with serve(environment=WITH_PROCESSES) as fresh:
+        for script in reversed(PAGES):  # the first visit of all is not to the first page
             page = browser.new_page()
             for query in ("", "?data=compas&lambda_fair=2"):
                 page.goto(f"{fresh}/{address_of(script)}{query}")
@@ -528,8 +521,8 @@ def test_a_decision_is_signed_taken_away_and_checked(open_page, tmp_path):
     page.get_by_label("Who decides").fill("Ada")
     page.get_by_label("In what role").fill("head")
     page.get_by_label("Why", exact=True).fill("Few lose.")
-    page.get_by_role("button", name="Sign", exact=True).click()
-    page.get_by_text("Signed with 1 requirement not met").wait_for()
+    page.get_by_role("button", name="Seal", exact=True).click()
+    page.get_by_text("Sealed with 1 requirement not met").wait_for()
     still(page)
     with page.expect_download() as taken:
         page.get_by_role("button", name="Decision as JSON").click()
@@ -573,3 +566,75 @@ def test_a_model_and_a_later_batch_as_files(open_page, tmp_path):
     page.get_by_text("On 600 new people").wait_for(state="detached")
     settled(page)
     assert not page.problems
+
+
+# ---- the lower half of Explore ----
+
+WHO, LAST = "Whose decisions change", "Post hoc or built in: SHAP beside COMMOD"
+
+
+def scroll(page, to):
+    page.evaluate("to => document.querySelector('[data-testid=stMain]').scrollTo(0, to)", to)
+
+
+def heading(page, name):
+    return page.get_by_role("heading", name=name)
+
+
+@pytest.fixture
+def page(open_page):
+    """Explore, whose lower half is drawn only while it is near the screen."""
+    page = open_page("?data=german", until=lambda page: metric(page, "P-Rule"))
+    yield page
+    assert not page.problems
+
+
+def test_the_lower_half_is_drawn_when_it_comes_near(page):
+    page.get_by_role("group", name="How much fairness do you ask for? (λ_fair)").get_by_role("slider").focus()
+    page.keyboard.press("Home")  # where nobody changes
+    page.wait_for_url("**lambda_fair=0&*")
+    settled(page)
+    assert heading(page, WHO).count() == 0
+    scroll(page, 2000)
+    heading(page, WHO).wait_for()
+    heading(page, LAST).wait_for()
+    page.get_by_text("there is nothing to check").wait_for()
+    scroll(page, 0)
+    heading(page, WHO).wait_for(state="detached")
+    assert query(page)["lambda_fair"] == "0"
+
+
+@pytest.mark.slow
+def test_who_does_not_scroll_has_a_button(page):
+    button = page.get_by_role("button", name="Further down: whose decisions change")
+    button.focus()  # which brings it into sight
+    heading(page, WHO).wait_for()
+    heading(page, LAST).wait_for()
+    button.wait_for(state="hidden")
+
+
+@pytest.mark.slow
+def test_the_tour_leads_there(page):
+    page.get_by_role("button", name="90-second tour").click()
+    for step in (1, 2, 3):
+        page.get_by_text(f"{step} of 4").wait_for()
+        page.wait_for_function("() => document.querySelectorAll('.st-key-tour_hint').length === 1")
+        page.get_by_role("button", name="Next").click()
+    page.get_by_role("button", name="Done").wait_for()
+    settled(page)
+    assert heading(page, LAST).count() == 1
+    hint = page.locator(".st-key-tour_hint").bounding_box()
+    assert 0 <= hint["y"] < 768
+
+
+@pytest.mark.slow
+def test_a_search_goes_on_while_one_looks_elsewhere(page):
+    scroll(page, 2000)
+    page.get_by_role("button", name="Find the setting").click()
+    page.get_by_role("button", name="Stop the search").wait_for()
+    scroll(page, 0)
+    page.wait_for_timeout(500)
+    page.get_by_role("button", name="Stop the search").wait_for(state="detached", timeout=120_000)
+    settled(page)
+    scroll(page, 2000)
+    page.get_by_text("On test:").first.wait_for()

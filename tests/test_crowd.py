@@ -10,7 +10,7 @@ from tests.benchmarks import crowd, faults
 
 
 def test_everyone_is_answered_and_no_session_is_lost(served):
-    seen = asyncio.run(crowd.load(crowd.Ours, served, sessions=4, seconds=5, visit=False))
+    seen = asyncio.run(crowd.load(crowd.Ours, served, sessions=4, seconds=2, visit=False))
     assert [person.tab.problems for person in seen.people] == [[]] * 4
     assert [person.at_the_end() for person in seen.people] == [True] * 4
     assert not any(person.lost for person in seen.people)

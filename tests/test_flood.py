@@ -1,22 +1,18 @@
-"""A real server, on both event loops: more people than fit, and uploads that stop half-way."""
+"""A real server, on both event loops: more people than fit."""
 
 import asyncio
 import time
-from contextlib import suppress
+from collections import Counter
 from urllib.parse import urlsplit
 
 import pytest
 from websockets.exceptions import InvalidStatus
 
+from tests.benchmarks.faults import server_of
 from tests.browsing import serve, with_faults
 from tests.test_server import get
 from tests.wire import Tab
 
-# Uploads have a second.
-SHORT = """
-from commod.dashboard.server import files as _files
-_files.UPLOAD_SECONDS = 1.0
-"""
 FIT = 8
 
 
@@ -27,7 +23,7 @@ def server(tmp_path_factory, request):
         pytest.importorskip("uvloop")
     else:
         (folder / "uvloop.py").write_text("raise ImportError")
-    with serve(with_faults(folder, SHORT), {"COMMOD_MAX_SESSIONS": str(FIT)}, log=folder / "log") as address:
+    with serve(with_faults(folder, ""), {"COMMOD_MAX_SESSIONS": str(FIT)}, log=folder / "log") as address:
         yield address, folder / "log"
 
 
@@ -73,53 +69,79 @@ def test_more_people_than_fit(server):
     assert log.stat().st_size < 2_000, log.read_text()
 
 
-async def seconds_until_dropped(address, first, then=b""):
-    """How long a connection lives that sends `first`, and then this again and again; and what was answered."""
-    place = urlsplit(address)
-    reader, writer = await asyncio.open_connection(place.hostname, place.port)
-    begun = time.monotonic()
-    writer.write(first)
-
-    async def trickle():
-        with suppress(OSError):
-            while then:
-                await asyncio.sleep(0.1)
-                writer.write(then)
-
-    trickling = asyncio.create_task(trickle())
-    answer = b""
-    try:
-        with suppress(
-            ConnectionResetError
-        ):  # who writes to a closed connection is reset; what was answered before counts
-            async with asyncio.timeout(20):
-                while some := await reader.read(4096):
-                    answer += some
-        return time.monotonic() - begun, answer
-    finally:
-        trickling.cancel()
-        writer.close()
+ROUTES = [
+    "GET /",
+    "GET /room",
+    "GET /nowhere/at/all",
+    "GET /_stcore/health",
+    "GET /_stcore/host-config",
+    "GET /_stcore/stream",
+    "GET /_stcore/metrics",
+    "GET /static/nothing.js",
+    "GET /media/nothing.csv",
+    "GET /component/nothing/x.js",
+    "GET /model",
+    "GET /model?data=law_school&lambda_fair=2",
+    "GET /model?" + "x" * 4000,
+    "PUT /_stcore/upload_file/nobody/nothing",
+    "DELETE /_stcore/upload_file/nobody/nothing",
+    "POST /",
+    "OPTIONS /model",
+]
 
 
-def test_an_upload_that_stops_half_way_is_told_and_dropped(server):
-    address = server[0]
+async def flood(address, route, requests, connections=10):
+    """Cheap requests on connections that stay open; how many were answered, by status."""
+    place, method = urlsplit(address), route.partition(" ")[0]
+    head = f"{route} HTTP/1.1\r\nHost: {place.netloc}\r\n" + (
+        "Content-Length: 0\r\n\r\n" if method == "PUT" else "\r\n"
+    )
+    statuses = Counter()
+
+    async def send():
+        reader = writer = None
+        for _ in range(requests // connections):
+            if writer is None:
+                reader, writer = await asyncio.open_connection(place.hostname, place.port)
+            writer.write(head.encode())
+            answer = await reader.readuntil(b"\r\n\r\n")
+            statuses[int(answer.split()[1])] += 1
+            length = [line for line in answer.lower().split(b"\r\n") if line.startswith(b"content-length:")]
+            if length:
+                await reader.readexactly(int(length[0].split(b":")[1]) if method != "HEAD" else 0)
+            if not length or b"connection: close" in answer.lower():
+                writer.close()
+                writer = None
+        if writer is not None:
+            writer.close()
+
+    await asyncio.gather(*(send() for _ in range(connections)))
+    return statuses
+
+
+@pytest.mark.slow
+def test_a_flood_of_cheap_requests_keeps_nobody_from_working(served):
+    """Every route in turn, while somebody moves a slider; then the server holds no more than before."""
 
     async def act():
-        (tab,), _ = await open_tabs(address, 1)
-        _, headers, _ = await asyncio.to_thread(get, f"{address}/_stcore/health")
-        cookie = next(v for k, v in headers.items() if k.lower() == "set-cookie").split(";")[0]
-        path = (await tab.ask_for_upload("a.csv")).upload_url
-        head = (
-            f"PUT /{path.lstrip('/')} HTTP/1.1\r\nHost: {urlsplit(address).netloc}\r\n"
-            f"Cookie: {cookie}; {tab.cookie}\r\n"
-            f"X-Xsrftoken: {cookie.partition('=')[2]}\r\nContent-Type: multipart/form-data; boundary=x\r\n"
-            "Content-Length: 90000\r\n\r\n--x\r\n"
-        )
-        seconds, answer = await seconds_until_dropped(address, head.encode(), b"a")
-        assert b"408 " in answer
-        assert b"took too long" in answer
-        assert seconds < 8
+        (tab,), _ = await open_tabs(served, 1)
+        process, waits = server_of(served), {}
+        for number, route in enumerate(ROUTES):
+            flooding = asyncio.create_task(flood(served, route, 1000))
+            await asyncio.sleep(0.2)
+            value, begun = ["1", "2"][number % 2], time.monotonic()
+            await tab.rerun({"How much fairness do you ask for? (λ_fair)": [value]})
+            assert await tab.until(lambda value=value: tab.link().get("lambda_fair") == value, 60), route
+            waits[route] = time.monotonic() - begun
+            statuses = await flooding
+            assert sum(statuses.values()) == 1000
+            assert not [status for status in statuses if status == 500], (route, statuses)
+            if number == len(ROUTES) // 2:
+                held = process.memory_info().rss
         assert not tab.problems
+        assert max(waits.values()) < 30, waits
+        assert process.memory_info().rss < held + 50e6
         await leave([tab])
 
     asyncio.run(act())
+    assert get(f"{served}/_stcore/health")[0] == 200

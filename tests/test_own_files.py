@@ -5,16 +5,18 @@ import json
 import urllib.error
 import urllib.request
 from hashlib import sha256
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
 
 from commod.dashboard.server.browser import COOKIE, HEADER
 from commod.dashboard.server.files import SESSION_FILES
+from commod.dashboard.text.menu import PAGES
 from commod.datasets.example import example_table
 from tests.browsing import chromium, chromium_path, follow, serve, settled, with_faults
 from tests.waiting import wait_until
-from tests.wire import Wire, put
+from tests.wire import Wire, put, stalled_upload
 
 # The app with small bounds, which writes down what it holds.
 WATCHED = """
@@ -26,6 +28,7 @@ from commod.dashboard.server import files as _files
 from commod.dashboard.state import own_data as _own
 
 _files.SESSION_BYTES, _files.SERVER_BYTES, _own.MAX_TABLES = 160_000, 200_000, 200_000
+_files.UPLOAD_SECONDS = 2.0
 
 def _watch():
     mark = Path(os.environ["HELD"])
@@ -48,10 +51,15 @@ SMALL = example_table(200).to_csv(index=False).encode()  # some 9 kB
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):
+    """Address, what it writes down, and what the first visitor of all is told. It runs without uvloop."""
     folder = tmp_path_factory.mktemp("watched")
+    (folder / "uvloop.py").write_text("raise ImportError")
     environment = {"HELD": str(folder / "held"), "STREAMLIT_SERVER_DISCONNECTED_SESSION_TTL": str(TTL)}
     with serve(with_faults(folder, WATCHED), environment) as address:
-        yield address, folder / "held"
+        first = Wire(address, page="your_data")
+        assert first.read()
+        first.close()
+        yield address, folder / "held", first
 
 
 @pytest.fixture
@@ -118,6 +126,16 @@ def test_a_page_that_the_browser_has_is_sent_again_with_the_cookie(address):
 
 
 # ---- sessions ----
+
+
+def test_the_first_visit_of_all_may_be_to_any_page(server):
+    first = server[2]
+    kinds = [message.WhichOneof("type") for message in first.received]
+    menu = first.received[kinds.index("navigation")].navigation
+    assert [page.url_pathname for page in menu.app_pages] == ["", *(Path(page).stem for page in [*PAGES][1:])]
+    assert {page.page_script_hash: page.url_pathname for page in menu.app_pages}[menu.page_script_hash] == "your_data"
+    assert "page_not_found" not in kinds
+    assert "Your file" in first.widgets
 
 
 def test_who_knows_the_id_of_a_session_does_not_get_it(address, tab):
@@ -188,7 +206,13 @@ def test_a_session_holds_few_files_that_nobody_reads(address, tab, held):
 
 
 @pytest.mark.parametrize(
-    ("headers", "status"), [({"Transfer-Encoding": "chunked"}, 411), ({"Content-Length": str(51 * 2**20)}, 413)]
+    ("headers", "status"),
+    [
+        ({"Transfer-Encoding": "chunked", "X-Xsrftoken": "x"}, 411),
+        ({"Content-Length": str(51 * 2**20), "X-Xsrftoken": "x"}, 413),
+        ({"Content-Length": "80000"}, 403),
+        ({"Content-Length": "80000", "X-Xsrftoken": "x"}, 403),
+    ],
 )
 def test_what_cannot_be_counted_or_is_too_large_is_refused_before_it_is_read(address, tab, headers, status):
     mine = tab()
@@ -200,6 +224,8 @@ def test_what_cannot_be_counted_or_is_too_large_is_refused_before_it_is_read(add
     connection.endheaders()  # and nothing of the body
     assert connection.getresponse().status == status
     connection.close()
+    mine.do("upload", "Your file", "people.csv", SMALL)
+    assert mine.read(words="What is what in people.csv"), "nothing of it takes the place of the next file"
 
 
 def test_a_file_that_was_read_is_held_no_longer(tab, held):
@@ -225,6 +251,11 @@ def test_who_meets_the_bounds_is_told_in_the_page(address, tab, held):
     wait_until(lambda: held("uploads") == 0, 2)
     second.do("upload", "Your file", "people.csv", SMALL)
     assert second.read(words="What is what in people.csv")
+
+
+def test_an_upload_that_stops_half_way_is_told_and_dropped(address):
+    """On asyncio's loop; on uvloop's: tests/test_server.py."""
+    assert stalled_upload(address) == []
 
 
 # ---- tables ----

@@ -28,13 +28,14 @@ ORDER = [
 LEAVES = {"installation", "portable", "wording"}  # which import nothing of ours
 TOP = LEAVES | {"__init__", "__main__", "cli", "launch"}
 # The same for the rooms of the dashboard. What leans on Streamlit's internals lies below all of them.
-ROOMS = ["streamlit_internals", "text", "rooms", "state", "jobs", "server", "views", "pages"]
+ROOMS = ["streamlit_internals", "text", "rooms", "state", "model", "jobs", "server", "views", "pages"]
 # Text does not know of sessions, so it may not import state, nor lean on Streamlit.
 NOT_FOR_TEXT = {"streamlit_internals"}
 # Run where there is no session: in the queue's threads, in other processes, in a download.
 WITHOUT_STREAMLIT = [
     "text",
     "rooms",
+    "model",
     "jobs/cache.py",
     "jobs/processes.py",
     "jobs/queue.py",

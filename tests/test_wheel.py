@@ -28,6 +28,8 @@ from tests.dependencies import lowest
 from tests.waiting import wait_until
 from tests.wire import Wire
 
+pytestmark = pytest.mark.posix
+
 # What the library must do without.
 APP = ("streamlit", "torch", "altair", "shap", "jinja2", "PIL", "starlette", "vl_convert", "distributed")
 
@@ -118,11 +120,15 @@ def test_all_that_is_needed_is_in_the_wheel(wheel):
             assert archive.read(f"commod/explorer/{name}") == (ROOT / name).read_bytes()
 
 
-def test_the_library_works_without_the_packages_of_the_app(library, folder):
+def test_the_library_works_alone_and_says_what_needs_more(library, folder):
     code = f"""
+import sys
 from importlib.util import find_spec
 assert not [name for name in {APP} if find_spec(name)]
 import commod
+from commod.models.competitors import overview
+overview()
+assert "fairlearn" not in sys.modules  # which a method imports when it is asked for
 from commod.metrics import p_rule
 from commod.models.competitors import make_method
 from sklearn.linear_model import LogisticRegression
@@ -134,10 +140,31 @@ frame = commod.evaluate(task, f, g, test)
 assert frame.loc["p_rule", "g"] == p_rule(test.y, g.predict(test.X), sensitive_features=test.sensitive)
 make_method("hardt", f, 1.0).fit(train.X, train.y, sensitive_features=train.sensitive)
 print(commod.__file__)
+def sentence(code):
+    try:
+        exec(code)
+    except ImportError as error:
+        print(error)
+sentence("import commod.charts")
+sentence("from commod.explain.shap_comparison import warm_up; warm_up()")
+sentence("from commod.models.competitors import AdvDebias")
+sentence("from commod.experiments import compare; compare('german', methods=['frappe'], n_jobs=1)")
+sentence("from commod.experiments import run_grid; run_grid([], backend='dask')")
 """
     done = run_python(library, code, folder)
     assert done.returncode == 0, done.stderr
-    assert Path(done.stdout.strip()).is_relative_to(library.parent)
+    place, *sentences = done.stdout.splitlines()
+    assert Path(place).is_relative_to(library.parent)
+    assert sentences == [
+        f"{subject}, which is an optional extra: pip install 'commod-explorer[{extra}]'."
+        for subject, extra in [
+            ("commod.charts needs altair", "app"),
+            ("A comparison with SHAP needs shap", "app"),
+            ("AdvDebias needs torch", "torch"),
+            ("FRAPPE needs torch", "torch"),
+            ("The backend dask needs dask", "dask"),
+        ]
+    ]
 
 
 @pytest.mark.slow
@@ -163,32 +190,6 @@ def test_a_command_that_needs_more_says_what_to_install(library, folder, command
     done = run([library / name, *arguments], folder)
     sentence = f"{name}: {subject}, which is an optional extra: pip install 'commod-explorer[{extra}]'.\n"
     assert (done.returncode, done.stderr) == (2, sentence)
-
-
-def test_all_that_needs_more_says_what_to_install(library, folder):
-    code = """
-def sentence(code):
-    try:
-        exec(code)
-    except ImportError as error:
-        print(error)
-sentence("import commod.charts")
-sentence("from commod.explain.shap_comparison import warm_up; warm_up()")
-sentence("from commod.models.competitors import AdvDebias")
-sentence("from commod.experiments import compare; compare('german', methods=['frappe'], n_jobs=1)")
-sentence("from commod.experiments import run_grid; run_grid([], backend='dask')")
-"""
-    done = run_python(library, code, folder)
-    assert done.stdout.splitlines() == [
-        f"{subject}, which is an optional extra: pip install 'commod-explorer[{extra}]'."
-        for subject, extra in [
-            ("commod.charts needs altair", "app"),
-            ("A comparison with SHAP needs shap", "app"),
-            ("AdvDebias needs torch", "torch"),
-            ("FRAPPE needs torch", "torch"),
-            ("The backend dask needs dask", "dask"),
-        ]
-    ]
 
 
 def told(wire):

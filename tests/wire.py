@@ -374,6 +374,41 @@ def put(address, path, name, content, cookie=""):
         return answer.status
 
 
+def stalled_upload(address):
+    """Begin an upload and let it trickle: what is wrong with the answer, which should be that it took too long."""
+
+    async def act():
+        tab = await Tab(address, page="your_data").open()
+        assert await tab.until(lambda: tab.session_id and "Your file" in tab.widgets, 60)
+        with urllib.request.urlopen(f"{address}/_stcore/health", timeout=30) as health:
+            token = health.headers["Set-Cookie"].split(";")[0]
+        path, place = (await tab.ask_for_upload("a.csv")).upload_url, urlsplit(address)
+        reader, writer = await asyncio.open_connection(place.hostname, place.port)
+        writer.write(
+            f"PUT /{path.lstrip('/')} HTTP/1.1\r\nHost: {place.netloc}\r\nCookie: {token}; {tab.cookie}\r\n"
+            f"X-Xsrftoken: {token.partition('=')[2]}\r\nContent-Type: multipart/form-data; boundary=x\r\n"
+            "Content-Length: 9000\r\n\r\n--x\r\n".encode()
+        )
+
+        async def trickle():
+            while True:
+                await asyncio.sleep(0.1)
+                writer.write(b"a")
+
+        trickling, answer = asyncio.create_task(trickle()), b""
+        with suppress(ConnectionResetError):  # who writes to a closed connection is reset; the answer came before
+            async with asyncio.timeout(20):
+                while some := await reader.read(4096):
+                    answer += some
+        trickling.cancel()
+        writer.close()
+        await tab.close()
+        wrong = [] if b"408 " in answer and b"took too long" in answer else [answer]
+        return wrong + tab.problems
+
+    return asyncio.run(act())
+
+
 def shown(kind, element):
     """The value with which a widget is drawn."""
     if kind == "slider":

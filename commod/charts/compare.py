@@ -93,7 +93,7 @@ def with_labels(
 
     `ends` are those of the axis of y; ``upward`` says whether the larger x lies to the right.
     """
-    room, span = height - AROUND - 2 * BEYOND, ends[1] - ends[0]
+    room, span = height - AROUND - 2 * BEYOND, (ends[1] - ends[0]) or 1.0  # 0: all models are equally good
     best = frame[frame["best"]].sort_values([x, y], ascending=[upward, True], kind="stable")
     last = best.drop_duplicates("label", keep="last").sort_index()
     wanted = (last[y].clip(*ends) - ends[0]) * (room / span)

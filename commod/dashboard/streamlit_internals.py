@@ -52,6 +52,11 @@ def is_connected(session_id: str) -> bool:
     return not runtime.exists() or runtime.get_instance().is_active_session(session_id)
 
 
+def is_known_session(session_id: str) -> bool:
+    """Whether this session is open, or disconnected and can still be resumed."""
+    return runtime.get_instance()._session_mgr.get_session_info(session_id) is not None
+
+
 def sessions_of(browser: str | None) -> set[str]:
     """Ids of the sessions that this browser has open."""
     active = runtime.get_instance()._session_mgr.list_active_sessions()
@@ -240,14 +245,6 @@ TO_TOP, ON_EVERY_PAGE, TO_HINT, SAY_ALOUD = (
     (_FILES / f"{name}.js").read_text() for name in ("to_top", "on_every_page", "to_hint", "say_aloud")
 )
 STYLE = f"<style>{(_FILES / 'page.css').read_text()}</style>"
-
-
-# ---- sessions that may come back ----
-
-
-def is_known_session(session_id: str) -> bool:
-    """Whether this session is open, or disconnected and can still be resumed."""
-    return runtime.get_instance()._session_mgr.get_session_info(session_id) is not None
 
 
 # ---- settings ----

@@ -1,4 +1,4 @@
-"""Requirements, verdicts, choosing by pairs, and signed decisions."""
+"""Requirements, verdicts, choosing by pairs, and sealed decisions."""
 
 from commod.decisions.facts import Facts, Measured, facts_of, facts_of_counts, facts_of_f
 from commod.decisions.pairs import ANSWERS, Answer, Interview, Preference, models_to_choose_from
@@ -14,7 +14,7 @@ from commod.decisions.record import (
 from commod.decisions.requirements import DIRECTIONS, RULES, Requirements, RequirementsError, Rule
 from commod.decisions.rivals import Best, best_under, collapse_of
 from commod.decisions.verdicts import VERDICTS, check_requirements, met_in_words, more_people, overall
-from commod.decisions.verify import other_versions, verify_record
+from commod.decisions.verify import not_checked, other_versions, verify_record
 
 __all__ = [
     "ANSWERS",
@@ -43,6 +43,7 @@ __all__ = [
     "met_in_words",
     "models_to_choose_from",
     "more_people",
+    "not_checked",
     "other_versions",
     "overall",
     "read_record",

@@ -17,7 +17,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 import pandas as pd
 
-from commod.decisions.rivals import collapse_of, share_against
+from commod.decisions.rivals import collapses_of, share_against
 from commod.experiments.scene import Scene
 from commod.experiments.sweep import Sweep
 from commod.metrics.figures import CRITERIA, FIGURES
@@ -57,7 +57,7 @@ def models_to_choose_from(scene: Scene, sweep: Sweep) -> pd.DataFrame:
     criterion = CRITERIA[str(sweep.points["fairness"].iloc[0])]
     names = [criterion.figure_name, "accuracy", "change_rate"]
     values = sweep.points[names].assign(**{WORSE_OFF: share_against("improve", scene, sweep)})
-    values = values[[not collapse_of(scene, model.decisions_test, model.scores_test) for model in sweep.models]]
+    values = values[[not told for told in collapses_of(scene, sweep)]]
     values = values.dropna().round(9).drop_duplicates()
     signs = {name: FIGURES[name].direction for name in names[:2]} | {"change_rate": -1, WORSE_OFF: -1}
     values = values[undominated(*(sign * values[name] for name, sign in signs.items()))]

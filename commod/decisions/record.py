@@ -1,7 +1,7 @@
-"""The record of a decision: who signed what and why, as a small JSON file with a hash over all of it.
+"""The record of a decision: who decides what and why, as a small JSON file that is sealed by a hash over all of it.
 
-The hash shows that a file is as it was written, not who wrote it: whoever changes the file can write a new hash. What
-the file says of the model is checked by training it again, see `commod.decisions.verify`.
+The seal shows that a file was not changed by accident. It is no signature: whoever changes the file can seal it again.
+What the file says of the model is checked by training it again, see `commod.decisions.verify`.
 """
 
 from __future__ import annotations
@@ -62,13 +62,13 @@ class DecisionError(ValueError):
 
 @dataclass(frozen=True)
 class Signature:
-    """Who decides, and why.
+    """Who decides, and why: a name that somebody typed, not a cryptographic signature.
 
     Parameters
     ----------
     who, role, why : str
     signed, look_again : date
-        When it was signed, and when somebody is to look at it again.
+        When it was sealed, and when somebody is to look at it again.
     rejected : mapping of str to str
         Each alternative that was rejected, and the reason.
     """
@@ -91,6 +91,11 @@ class Signature:
         texts = [self.who, self.role, self.why, *self.rejected, *self.rejected.values()]
         if any(len(text) > MAX_TEXT for text in texts):
             raise DecisionError(f"A text of a decision has at most {MAX_TEXT:,} letters: shorten it.")
+
+
+def hash_of_scene(scene: Scene) -> str:
+    """What a signed decision on a scene says of its data."""
+    return data_hash(scene.task)
 
 
 def data_hash(task: Task) -> str:
@@ -135,7 +140,7 @@ def make_record(
     signature : Signature
     scene : Scene
     decisions : array of 0 and 1
-        Of the model that is signed, on the test rows.
+        Of the model that is decided for, on the test rows.
     cell : Cell or None
         Its method and settings; None to leave f as it is.
     fairness : str
@@ -252,17 +257,17 @@ def read_record(content: bytes | str) -> dict[str, Any]:
     if record.get("format") in MODELS:
         raise DecisionError(
             "This is the file of a model (from Take home), not of a decision: choose the file that was downloaded when "
-            "the decision was signed."
+            "the decision was sealed."
         )
     if record.get("format") != FORMAT:
         raise DecisionError(
             f"This is no decision that can be read here, which would have the format {FORMAT!r}: choose the file that "
-            "was downloaded when it was signed, or take a newer version of commod."
+            "was downloaded when it was sealed, or take a newer version of commod."
         )
     names = {"format", *PARTS, "figures", "requirements", "verdicts", "versions", "sha256"}
     _same_names(record, names, "A decision")
     if record["sha256"] != _seal(record):
-        raise DecisionError("This decision was changed since it was signed: its hash is not that of what it says.")
+        raise DecisionError("This decision was changed since it was sealed: its hash is not that of what it says.")
     for part, types in PARTS.items():
         _typed(record[part], types, part)
     _typed(record["figures"], dict.fromkeys(_names_of_figures(), _MAYBE), "figures")
@@ -272,7 +277,11 @@ def read_record(content: bytes | str) -> dict[str, Any]:
         _typed(verdict, VERDICT, "verdicts")
         if verdict["requirement"] not in (*RULES, "kept_out", "direction") or verdict["verdict"] not in VERDICTS:
             raise _damaged("verdicts")
+    if len({verdict["requirement"] for verdict in record["verdicts"]}) < len(record["verdicts"]):
+        raise DecisionError("The file is damaged: it gives two verdicts on one requirement.")
     if not isinstance(record["versions"], dict) or not _all_texts(record["versions"]):
+        raise _damaged("versions")
+    if not set(record["versions"]) <= {"python", *PACKAGES}:
         raise _damaged("versions")
     requirements_in(record)
     _signature_in(record["signature"])
@@ -338,6 +347,8 @@ def _check_model(model: Mapping[str, Any]) -> None:
     if not 0 < model["threshold"] < 1 or not 0 <= model["refits"] <= MAX_REFITS:
         raise _damaged("model")
     if not 0 <= model["split"] < 2**32 or not 0 <= model["seed"] < 2**32:
+        raise _damaged("model")
+    if model["method"] == KEEP_F and (model["value"] or model["settings"] or model["seed"] or model["refits"]):
         raise _damaged("model")
     for name, value in model["settings"].items():
         is_list = isinstance(value, list) and all(isinstance(each, str) for each in value)

@@ -19,7 +19,7 @@ from commod.experiments.scene import Scene
 from commod.experiments.sweep import Model, Sweep
 from commod.models.collapse import collapse_in_words, overturned_in_words
 
-__all__ = ["Best", "best_under", "collapse_of", "shortfalls"]
+__all__ = ["Best", "best_under", "collapse_of", "collapses_of", "shortfalls"]
 
 # Of the models that meet the requirements, so many are looked at for one that meets them beyond doubt.
 LOOKED_AT = 10
@@ -88,6 +88,11 @@ def collapse_of(scene: Scene, decisions: Any, scores: Any = None) -> str:
     return " ".join(collapse_in_words(scene.test.y, scene.logit_test, np.asarray(scores) - scene.threshold, "It"))
 
 
+def collapses_of(scene: Scene, sweep: Sweep) -> tuple[str, ...]:
+    """Why each model of a sweep has collapsed; empty for a sound one."""
+    return tuple(collapse_of(scene, model.decisions_test, model.scores_test) for model in sweep.models)
+
+
 def shortfalls(requirements: Requirements, scene: Scene, sweep: Sweep) -> pd.DataFrame:
     """How far each model of a sweep is on the wrong side of each requirement that its decisions tell.
 
@@ -138,7 +143,7 @@ def best_under(requirements: Requirements, scene: Scene, sweep: Sweep) -> Best:
     short = shortfalls(requirements, scene, sweep)
     total = short.sum(axis=1).to_numpy()
     points = sweep.points
-    collapse = [collapse_of(scene, model.decisions_test, model.scores_test) for model in sweep.models]
+    collapse = collapses_of(scene, sweep)
     unsound = np.array([bool(told) for told in collapse])
     applies = bool(requirements.kept_out or requirements.direction)
     applies |= not all(RULES[name].of_changes for name in requirements.limits)

@@ -1,7 +1,8 @@
-"""A signed decision checked: its model is trained again, refits too, and compared line by line."""
+"""A sealed decision checked: its model is trained again, refits too, and compared line by line."""
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 from typing import Any
 
@@ -9,16 +10,17 @@ import numpy as np
 import pandas as pd
 
 from commod.datasets import Task
+from commod.datasets.load import lent
 from commod.decisions.facts import Facts, facts_of, facts_of_f
 from commod.decisions.record import KEEP_F, DecisionError, data_hash, figures_of, plain, requirements_in, versions
 from commod.decisions.verdicts import check_requirements
 from commod.experiments.refits import refit
 from commod.experiments.scene import Scene, prepare
-from commod.experiments.sweep import Cell, Shared, fit_cell
+from commod.experiments.sweep import Cell, fit_cell
 from commod.models.base_models import GIVEN_SCORES
 from commod.models.competitors import METHODS
 
-__all__ = ["other_versions", "verify_record"]
+__all__ = ["not_checked", "other_versions", "verify_record"]
 
 # Figures agree if they differ by no more than this: other machines round otherwise in the last digits.
 TOLERANCE = 1e-9
@@ -32,25 +34,35 @@ def verify_record(record: Mapping[str, Any], task: Task) -> pd.DataFrame:
     record : mapping
         From `read_record`.
     task : Task
-        The data that it names, as `load_task` knows them.
+        The data that it names.
 
     Returns
     -------
     DataFrame
-        One row per line: ``line`` (the data's hash, each figure, each verdict), ``recorded, found`` (as text),
-        ``agrees``. If the data differ nothing is trained: theirs is then the only line.
+        One row per line: ``line`` (the data's hash, their rows and how they were read, each figure, each verdict, the
+        features that are kept out), ``recorded, found`` (as text), ``agrees``. If the data differ nothing is trained.
+        What is in no line is in `not_checked`.
     """
-    rows: list[tuple[str, str, str, bool]] = []
-    here = data_hash(task if record["model"]["base_model"] == GIVEN_SCORES else task.without_scores())
-    rows.append(("data", record["data"]["sha256"], here, record["data"]["sha256"] == here))
+    data = record["data"]
+    found = (data_hash(task if record["model"]["base_model"] == GIVEN_SCORES else task.without_scores()), len(task.y))
+    told = (data["sha256"], data["rows"], shlex.join(data["words"]))
+    lines = zip(("data", "rows", "read as"), told, (*found, shlex.join(task.words[1:])), strict=True)
+    rows: list[tuple[str, str, str, bool]] = [(name, str(then), str(now), then == now) for name, then, now in lines]
     if rows[0][3]:
         model = record["model"]
-        scene = prepare(task.name, model["base_model"], model["split"], model["threshold"])
-        decisions, facts = _train_again(scene, model)
+        with lent(task):
+            scene = prepare(task.name, model["base_model"], model["split"], model["threshold"])
+            decisions, facts = _train_again(scene, model)
         figures = figures_of(scene, decisions)
         for name, recorded in record["figures"].items():
             rows.append((name, _shown(recorded), _shown(figures[name]), _agree(recorded, figures[name])))
-        checked = check_requirements(requirements_in(record), facts).set_index("requirement")
+        required = requirements_in(record)
+        if required.kept_out:
+            known = {feature.name for feature in task.spec.features} | {task.spec.sensitive}
+            unknown = ", ".join(name for name in required.kept_out if name not in known)
+            there = f"no such feature: {unknown}" if unknown else "features"
+            rows.append(("kept out", ", ".join(required.kept_out), there, not unknown))
+        checked = check_requirements(required, facts).set_index("requirement")
         recorded_verdicts = {verdict["requirement"]: verdict for verdict in record["verdicts"]}
         for name in dict.fromkeys([*checked.index, *recorded_verdicts]):
             rows.append(_compared(name, recorded_verdicts.get(name), checked))
@@ -63,7 +75,7 @@ def _train_again(scene: Scene, model: Mapping[str, Any]) -> tuple[np.ndarray, Fa
     others = tuple((name, tuple(v) if isinstance(v, list) else v) for name, v in model["settings"].items())
     cell = Cell(model["method"], model["value"], others, model["seed"])
     try:
-        decisions = fit_cell(scene, cell, model["fairness"], Shared()).decisions_test
+        decisions = fit_cell(scene, cell, model["fairness"]).decisions_test
         count = model["refits"]
         refits = refit(scene, cell, model["fairness"], count=count) if count else None
     except TypeError:  # a setting that the method does not have
@@ -94,6 +106,17 @@ def _agree(recorded: float | None, found: float | None) -> bool:
 
 def _shown(value: float | None) -> str:
     return "–" if value is None else f"{value:.10g}".replace("-", "−")
+
+
+def not_checked(record: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """What a record says and training again does not show: what people wrote, and the settings that it starts from."""
+    signature, model = record["signature"], record["model"]
+    said = [(name, text) for name, text in signature.items() if name != "rejected"]
+    said += [(f"rejected: {title}", reason) for title, reason in signature["rejected"].items()]
+    said += [("required", text) for text in requirements_in(record).in_words] + [("data name", record["data"]["name"])]
+    settings = {**{name: value for name, value in model.items() if name != "settings"}, **model["settings"]}
+    said += [(f"setting: {name}", str(value)) for name, value in settings.items()]
+    return said + [(f"version: {name}", text) for name, text in record["versions"].items()]
 
 
 def other_versions(record: Mapping[str, Any]) -> list[str]:

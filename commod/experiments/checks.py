@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -12,12 +13,13 @@ from commod.experiments.match import Match
 from commod.experiments.refits import Refits, refit
 from commod.experiments.scene import Scene
 from commod.experiments.sense import answers_of_decisions
-from commod.experiments.sweep import Model, Report, Shared, Sweep, Trained, train_cell
+from commod.experiments.sweep import Cell, Model, Report, Sweep, Trained, train_cell
 from commod.explain.checks import CHECKS, Answer, check_again, check_merit
 from commod.explain.merit import explain_merit
 
 __all__ = [
     "COMPARED_REFITS",
+    "Retrained",
     "answer_of_merit",
     "answer_of_refits",
     "answers_of",
@@ -25,6 +27,7 @@ __all__ = [
     "checks_of_match",
     "matched_models",
     "merit_of_model",
+    "retrain",
 ]
 
 # Refits of each method where methods are compared, COMMOD's too: equal effort. They take 1 to 26 s a method on a busy
@@ -46,6 +49,24 @@ def merit_of_model(scene: Scene, trained: Trained) -> pd.DataFrame:
 def answer_of_merit(scene: Scene, trained: Trained) -> Answer:
     """Whether more merit ever hurts under a model."""
     return check_merit(scene.task, merit_of_model(scene, trained))
+
+
+@dataclass(frozen=True)
+class Retrained:
+    """What a model of a sweep tells when it is trained once more: its merit, and how many seconds that took."""
+
+    merit: Answer
+    seconds: float
+
+
+def retrain(scene: Scene, cell: Cell, fairness: str, report: Report | None = None) -> Retrained:
+    """Whether more merit ever hurts under a model of a sweep."""
+    started = time.perf_counter()
+    trained = train_cell(scene, cell, fairness)
+    seconds = time.perf_counter() - started
+    if report is not None:
+        report(0.5)
+    return Retrained(answer_of_merit(scene, trained), seconds)
 
 
 def answers_of(scene: Scene, trained: Trained, refits: Refits | None = None) -> dict[str, Answer]:
@@ -101,7 +122,7 @@ def checks_of_match(
     answers = {}
     for name, model in matched_models(match, sweeps).items():
         answers[name] = answers_of_decisions(scene, model.decisions_test) | {
-            "merit": answer_of_merit(scene, train_cell(scene, model.cell, fairness, Shared())),
+            "merit": answer_of_merit(scene, train_cell(scene, model.cell, fairness)),
             "again": answer_of_refits(scene, model, fairness, refits),
         }
     return as_checks(answers)

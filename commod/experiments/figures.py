@@ -12,7 +12,7 @@ from commod.experiments.match import nearest
 from commod.experiments.measure import calibration_of, score_move
 from commod.experiments.printed import FIGURE2
 from commod.experiments.scene import Scene, prepare
-from commod.experiments.sweep import Cell, Shared, fit_cell, lines_of
+from commod.experiments.sweep import Cell, fit_cell, lines_of
 from commod.explain import DEPTHS, explain_concepts, explain_loadings
 from commod.metrics.figures import CRITERIA
 from commod.models import Commod, WarmStart
@@ -74,7 +74,7 @@ def calibration(models: pd.DataFrame, data: str = "law_school", split: int = 0) 
     scene = prepare(data, seed=split)
     frames = []
     for row in matched(models, data, split, ("adv_debias",)).to_dict("records"):
-        model = fit_cell(scene, _cell(row), DP, Shared())
+        model = fit_cell(scene, _cell(row), DP)
         table = calibration_of(scene, model)
         assert table is not None
         about = {"method": row["method"], "settings": row["settings"], "score_move": score_move(scene, model)}

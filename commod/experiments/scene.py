@@ -13,9 +13,11 @@ import numpy as np
 import pandas as pd
 
 from commod.datasets import Split, TabularEncoder, Task, is_known, is_shipped, load_task, on_forget
+from commod.datasets.load import lent
 from commod.metrics.counts import counts_of_codes
-from commod.metrics.figures import key_figures_of
+from commod.metrics.figures import CRITERIA, key_figures_of
 from commod.metrics.small_groups import left_out_in_words
+from commod.models import Commod
 from commod.models.base_models import GIVEN_SCORES, train_base_model
 from commod.models.base_scores import BaseModel, base_logits, logits_of_probabilities
 from commod.models.competitors.membership import Membership
@@ -108,6 +110,15 @@ class Scene:
             test.sensitive, len(self.task.groups), test.y, self.decisions_test, decisions, test.weight
         )
         return key_figures_of(counts, self.group_sizes)
+
+    def figures_on_path(self, g: Commod, fairness: str) -> pd.DataFrame:
+        """The key figures on test at each point of the path from f to g, and which one is ``fairness``."""
+        rows = []
+        for lambda_fair, rescaler in zip(g.path_["lambda_fair"], g.path_rescalers_, strict=True):
+            figures = self.figures((rescaler.score(self.encoded_test, self.logit_test) > 0).astype(int))
+            fair = figures[CRITERIA[fairness].figure_name]
+            rows.append({"lambda_fair": float(lambda_fair), "fairness": fair, **figures})
+        return pd.DataFrame(rows)
 
     @cached_property
     def group_sizes(self) -> np.ndarray:
@@ -218,7 +229,14 @@ def keep_trained(key: SceneKey, parts: tuple[Any, ...]) -> None:
     """Take over a scene whose f was trained in another process; `parts` are what `parts_of` gave there."""
     scene = Scene(_task_of(key), *parts)
     with _guard:
-        _keep(key, scene)
+        if key not in _scenes:
+            _keep(key, scene)
+
+
+def trained_parts(key: SceneKey, task: Task | None) -> tuple[Any, ...]:
+    """Train an f, of uploaded data if a `task` is given; what `keep_trained` takes."""
+    with lent(task):
+        return parts_of(prepare(*key))
 
 
 def parts_of(scene: Scene) -> tuple[Any, ...]:

@@ -212,7 +212,7 @@ def learns_from(scene: Scene, method: str) -> Scene:
     COMMOD's are those of its models on their own; a method beside it gets `Scene.sampled`. All are measured on all
     test rows.
     """
-    return scene if method == "commod" else scene.sampled
+    return scene if METHODS[method].is_commod else scene.sampled
 
 
 def rows_in_words(scene: Scene) -> str:
@@ -253,7 +253,7 @@ class Trained:
         A method that decides by group leaves those to f whose group is not known.
         """
         method, X, scene = METHODS[self.cell.method], rows.X, self.scene
-        if self.cell.method == "commod":  # which encodes rows as the scene has done
+        if method.is_commod:  # which encodes rows as the scene has done
             if rows is scene.test:
                 return self.model.rescaler_.score(scene.encoded_test, scene.logit_test)
             if rows is scene.train:
@@ -270,11 +270,12 @@ class Trained:
         return margin
 
 
-def train_cell(scene: Scene, cell: Cell, fairness: str, shared: Shared) -> Trained:
+def train_cell(scene: Scene, cell: Cell, fairness: str, shared: Shared | None = None) -> Trained:
     """Train one model of a sweep; what it shares with others of its line makes it quicker, not another one."""
+    shared = shared or Shared()
     method, taught = METHODS[cell.method], learns_from(scene, cell.method)
     settings = dict(cell.others) | ({"membership": taught.membership} if method.uses_membership else {})
-    if cell.method == "commod":
+    if method.is_commod:
         settings = concept_settings(scene.task) | settings
     model = make_method(
         cell.method,
@@ -288,7 +289,7 @@ def train_cell(scene: Scene, cell: Cell, fairness: str, shared: Shared) -> Train
     arguments = taught.train.fit_arguments
     if method.edits:
         arguments["base_scores"] = taught.scores_train
-        arguments |= {"warm_start": shared.warm_start} if cell.method == "commod" else {"memory": shared.memory}
+        arguments |= {"warm_start": shared.warm_start} if method.is_commod else {"memory": shared.memory}
     else:  # a model of its own does not see f's scores
         arguments["X"] = scene.task.features(arguments["X"])
     if not method.weights:
@@ -298,7 +299,7 @@ def train_cell(scene: Scene, cell: Cell, fairness: str, shared: Shared) -> Train
     return Trained(model, scene, cell)
 
 
-def fit_cell(scene: Scene, cell: Cell, fairness: str, shared: Shared) -> Model:
+def fit_cell(scene: Scene, cell: Cell, fairness: str, shared: Shared | None = None) -> Model:
     """Train one model of a sweep and keep its decisions."""
     trained = train_cell(scene, cell, fairness, shared)
     on_test = trained.margin(scene.test)
@@ -309,8 +310,13 @@ def fit_cell(scene: Scene, cell: Cell, fairness: str, shared: Shared) -> Model:
         (trained.margin(learns_from(scene, cell.method).train) > 0).astype(np.int8),
         (on_test > 0).astype(np.int8),
         scores,
-        getattr(trained.model, "concepts_", None),
+        _concepts_of(trained.model),
     )
+
+
+def _concepts_of(model: Any) -> pd.DataFrame | None:
+    found: pd.DataFrame | None = getattr(model, "concepts_", None)
+    return model.shift_concepts_ if getattr(model, "decides", False) else found
 
 
 def as_points(rows: pd.DataFrame) -> pd.DataFrame:

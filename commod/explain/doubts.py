@@ -141,8 +141,8 @@ def _below_constant(task: Task, labels: NDArray[Any], decided: NDArray[np.bool_]
         return None
     return Doubt(
         "constant",
-        f"At a cut-off of {threshold:g} f is right about {right:.1%} of people; who says “{word}” of everybody is "
-        f"right about {constant:.1%}. That is the price of finding the rarer outcome at all.",
+        f"At a cut-off of {threshold:g} f is right about {right:.1%} of people. Saying “{word}” of everybody is right "
+        f"about {constant:.1%}. That is the price of finding the rarer outcome at all.",
     )
 
 

@@ -102,6 +102,9 @@ class Commod(EditedModel):
         stay keep f's score, and those who are flipped land just across the line. There `lambda_fair` is a target: 0 is
         f's own fairness on the training rows, 10 is parity, 5 is halfway; and a change costs 20·`lambda_ratio` errors.
         "affine" and "decisions" are for ``rescaler="linear"`` with ``solver="best_response"``.
+    max_changes : int or float, optional
+        A budget, for ``update="decisions"``: at most so many training rows change (a whole number), or such a share of
+        them (below 1). g is then the fairest model on the way to `lambda_fair` that keeps it.
     direction : {"both", "improve", "worsen"}, default "both"
         "improve": the update acts only on people whom f decides unfavourably, so that nobody loses the favourable
         decision; every other score stays f's own. "worsen" acts only on those whom f decides favourably. Either is for
@@ -185,6 +188,7 @@ class Commod(EditedModel):
         n_concepts: int = 2,
         fairness: str = "demographic_parity",
         update: str = "ratio",
+        max_changes: float | None = None,
         direction: str = "both",
         favourable: Any = None,
         features: Sequence[Any] | None = None,
@@ -205,6 +209,7 @@ class Commod(EditedModel):
         self.n_concepts = n_concepts
         self.fairness = fairness
         self.update = update
+        self.max_changes = max_changes
         self.direction = direction
         self.favourable = favourable
         self.features = features
@@ -356,6 +361,10 @@ class Commod(EditedModel):
                 f"n_concepts = {self.n_concepts} is more than there are encoded features (n_features = {d}): "
                 "lower n_concepts."
             )
+        if self.max_changes is not None:
+            if self.update != "decisions":
+                raise ValueError("max_changes is a budget of update='decisions': choose that update, or no budget.")
+            check_weight("max_changes", self.max_changes)
         if self.update == "decisions" and not (isinstance(self.ratio_norm, str) and self.ratio_norm == "identity"):
             raise ValueError("update='decisions' counts people, not scores: it needs ratio_norm='identity'.")
         if isinstance(self.ratio_norm, str):
@@ -389,7 +398,7 @@ class Commod(EditedModel):
         options = check_options(self.solver_options, _OPTIONS[self.solver, self.rescaler], self.solver)
         if weights.update == "decisions":
             with (warm_start or WarmStart()).prices(data, weights) as path:
-                return solve_prices(path, weights.fair, callback)
+                return solve_prices(path, weights.fair, callback, self._budget(data))
         if weights.fair == 0 or (self.solver, self.rescaler) == ("best_response", "linear"):
             # λ_fair = 0 asks for no fairness: g = f, the first point of the path, whatever the solver.
             tol = options.get("tol", 1e-9)
@@ -405,6 +414,13 @@ class Commod(EditedModel):
         return train_adversarial(
             data, weights, ratio_norm, architecture=architecture, n_concepts=self.n_concepts, **options
         )
+
+    def _budget(self, data: TrainingData) -> float:
+        """How many people may change."""
+        if self.max_changes is None:
+            return np.inf
+        people = len(data.y) if data.weight is None else float(data.weight.sum())
+        return self.max_changes * people if self.max_changes < 1 else self.max_changes
 
     def _keep(self, solution: Solution, data: TrainingData, reading: Reading | None) -> None:
         self.rescaler_ = solution.rescaler

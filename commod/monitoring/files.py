@@ -87,12 +87,12 @@ def watch_files(
 
 
 def read_requirements(content: bytes) -> tuple[Requirements, dict[str, Any] | None]:
-    """Requirements from a file, and the signed decision that they stand in, if it is one.
+    """Requirements from a file, and the sealed decision that they stand in, if it is one.
 
     Raises
     ------
     ValueError
-        In one sentence, if it is neither, or the decision was changed since it was signed.
+        In one sentence, if it is neither, or the decision was changed since it was sealed.
     """
     found = read_json(content, "a decision, or requirements", MAX_BYTES)
     if "format" not in found:

@@ -47,7 +47,7 @@ def outcome_of(found: Watched, checked: pd.DataFrame, *, other_model: str = "") 
     checked : DataFrame
         From `check_then_and_now`; where nothing is required, an empty one: then it is told by what moved.
     other_model : str
-        Why the model is not the one that was signed, if it is not: nothing can then be said of the signed one.
+        Why the model is not the one that was decided for, if it is not: nothing can then be said of that one.
     """
     if other_model:
         return Outcome("unknown", "Cannot tell", other_model)

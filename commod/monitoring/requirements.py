@@ -1,4 +1,4 @@
-"""Requirements on a later batch beside what they were when the model was signed, or tested."""
+"""Requirements on a later batch beside what they were when the decision was sealed, or the model tested."""
 
 from __future__ import annotations
 
@@ -80,14 +80,14 @@ def check_then_and_now(
     old, new : Facts
         Of the people tested on, and of the batch: ``old_facts`` and ``facts`` of `Watched`.
     record : mapping, optional
-        The signed decision in which they stand: it says what each was when it was signed. Without it, that is told of
+        The sealed decision in which they stand: it says what each was when it was sealed. Without it, that is told of
         the people tested on.
 
     Returns
     -------
     DataFrame
         That of `check_requirements` on the batch, with ``then`` (the verdict that it was; empty if the record has
-        none), ``broke`` (whether it fails now and did not fail then) and ``became`` in words: "held when it was signed,
+        none), ``broke`` (whether it fails now and did not fail then) and ``became`` in words: "held when it was sealed,
         fails now".
     """
     checked = check_requirements(requirements, new)
@@ -96,7 +96,7 @@ def check_then_and_now(
         verdicts = dict(zip(before["requirement"], before["verdict"], strict=True))
     else:
         verdicts = {each["requirement"]: each["verdict"] for each in record["verdicts"]}
-        when = "when it was signed"
+        when = "when it was sealed"
     then = [verdicts.get(name, "") for name in checked["requirement"]]
     became = [
         f"{THEN.get(old, old) or 'was not checked'} {when}, {NOW.get(new, new)} now"

@@ -1,4 +1,4 @@
-"""Whether a model is the one that a decision was signed for, as far as its file tells; nothing is trained."""
+"""Whether a model is the one that a decision is for, as far as its file tells; nothing is trained."""
 
 from __future__ import annotations
 
@@ -59,18 +59,19 @@ def _shown(value: Any) -> str:
 
 
 def signature_in_words(lines: pd.DataFrame) -> str:
-    """Whether it is the signed model."""
+    """Whether it is the model that was decided for."""
     other = lines.loc[~lines["agrees"], "line"].tolist()
     if not other:
-        return f"This is the model that was signed: all {len(lines)} settings and figures that both files name agree."
+        return f"This is the model of the decision: all {len(lines)} settings and figures that both files name agree."
     some = ", ".join(other[:4]) + (" …" if len(other) > 4 else "")
-    return f"This is not the model that was signed: {len(other)} of {len(lines)} lines differ ({some})."
+    return f"This is not the model of the decision: {len(other)} of {len(lines)} lines differ ({some})."
 
 
 def due_in_words(record: Mapping[str, Any], today: date) -> str:
-    """Who signed, and whether it is time to look again."""
+    """Who decided, and whether it is time to look again."""
     day = date.fromisoformat(record["signature"]["look_again"])
     left = (day - today).days
     due = f"in {count_of(left, 'day')}" if left > 0 else "today" if left == 0 else f"{count_of(-left, 'day')} ago"
     by = f"{record['signature']['who']}, {record['signature']['role']}"
-    return f"Signed on {record['signature']['signed']} by {by}; somebody was to look again on {day.isoformat()}: {due}."
+    sealed = record["signature"]["signed"]
+    return f"Sealed on {sealed}, in the name of {by}; somebody was to look again on {day.isoformat()}: {due}."

@@ -24,7 +24,10 @@ from commod.monitoring.requirements import check_then_and_now, facts_of_cells
 from commod.monitoring.trees import compare_trees, f1_then_and_now
 from commod.portable import Portable
 
-__all__ = ["Watched", "watch"]
+__all__ = ["THINNED", "Watched", "halves", "watch"]
+
+# Of the people whom f scores above the median, one in so many stays in a batch that is shifted on purpose.
+THINNED = 3
 
 # Settings by which a model is known again.
 SIGNED = ("fairness", "lambda_fair", "lambda_ratio", "lambda_concepts", "n_concepts", "threshold")
@@ -212,3 +215,16 @@ def _signed_figures(cells: Cells) -> dict[str, float]:
         of_f[..., decided, decided] = cells.counts[..., decided, :].sum(axis=-1)
     found = {f"f_{name}": value for name, value in key_figures_of(of_f, sizes).items()}
     return key_figures_of(cells.counts, sizes) | found | {"people": float(cells.rows.sum())}
+
+
+def halves(logit: np.ndarray, *, shifted: bool) -> tuple[np.ndarray, np.ndarray]:
+    """Rows of two random halves of test people: those a model was tested on, and a later batch.
+
+    With `shifted`, the batch leaves out most of those whom f scores above its median.
+    """
+    order = np.random.default_rng(0).permutation(len(logit))
+    old, new = (np.sort(part) for part in np.array_split(order, 2))
+    if shifted:
+        above = logit[new] > np.median(logit[new])
+        new = new[~above | (np.cumsum(above) % THINNED == 0)]
+    return old, new

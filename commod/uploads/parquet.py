@@ -9,7 +9,6 @@ import pyarrow.parquet as pq
 
 from commod.uploads.apart import MAX_UNPACKED, answer, read_apart
 from commod.uploads.limits import TableError, check_size, short
-from commod.uploads.parquet_pages import unpacked_size
 
 __all__ = ["damaged", "unpack_apart"]
 
@@ -25,6 +24,12 @@ def damaged() -> TableError:
 
 def _in_parts() -> TableError:
     return TableError("The Parquet file is cut into too many parts: write it anew, with large row groups.")
+
+
+def _too_large() -> TableError:
+    return TableError(
+        f"The file unpacks to more than {MAX_UNPACKED // 2**20} MB: that is refused. Write fewer rows or shorter texts."
+    )
 
 
 def unpack_apart(content: bytes) -> pa.Table:
@@ -58,15 +63,9 @@ def _unpack(content: bytes) -> pa.Table:
                 f"Column “{short(entry.name)}” holds {short(entry.type)} and not one value a cell: leave it out or "
                 "spread it over several columns."
             )
-    try:
-        unpacked = unpacked_size(content, meta, MAX_UNPACKED)
-    except (ValueError, IndexError, pa.ArrowException, OSError):
-        raise damaged() from None
-    if unpacked > MAX_UNPACKED:
-        raise TableError(
-            f"The file unpacks to more than {MAX_UNPACKED // 2**20} MB: that is refused. Write fewer rows or shorter "
-            "texts."
-        )
+    # A footer can lie: what unpacks to more than it says meets the limits of this process, and is counted below.
+    if sum(meta.row_group(group).total_byte_size for group in range(meta.num_row_groups)) > MAX_UNPACKED:
+        raise _too_large()
     texts = [entry.name for entry in schema if pa.types.is_string(entry.type) or pa.types.is_large_string(entry.type)]
     try:
         # Texts stay as a dictionary: a text repeated in every row is held once, however long it is.
@@ -77,6 +76,8 @@ def _unpack(content: bytes) -> pa.Table:
         table.validate(full=True)  # the server is to trust what it gets
     except (pa.ArrowException, OSError, ValueError, MemoryError, OverflowError):
         raise damaged() from None
+    if table.nbytes > MAX_UNPACKED:
+        raise _too_large()
     return table
 
 

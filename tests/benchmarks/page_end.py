@@ -17,6 +17,7 @@ from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.queue import Stage, WorkQueue
 from commod.dashboard.jobs.scheduling import Priority
 from commod.dashboard.jobs.tasks import PART
+from commod.dashboard.model import training
 from commod.dashboard.state.settings import GRIDS, defaults, in_words
 from tests.benchmarks.crowd import Crowd, Ours, Person, at_rest, warm_up
 from tests.benchmarks.faults import server_of
@@ -127,25 +128,25 @@ def tell(found):
 def measured(data="law_school"):
     """Seconds of a core of each job behind a move to a new setting: name to (priority, seconds each, how many)."""
     settings = defaults(data)
-    result = tasks.fit_result(settings)
-    tasks.shap.compute(result)
+    result = training.fit_result(settings)
+    result.shap()
 
     def seconds(function, *arguments):
         started = time.process_time()
         function(*arguments)
         return time.process_time() - started
 
-    parts = -(-tasks.n_refits(result.scene) // PART)
+    parts = -(-training.n_refits(result.scene) // PART)
     refit = seconds(tasks.some_refits, result, 0, PART, None)
     other = replace(settings, lambda_ratio=GRIDS["lambda_ratio"][-1])
     return {
         "tree": (Priority.EXPLAIN, seconds(tasks.tree.compute, result, settings.depth), 1),
-        "SHAP": (Priority.BACKGROUND, seconds(tasks.shap.compute, result), 1),
+        "SHAP": (Priority.BACKGROUND, seconds(tasks.FitResult.shap, result), 1),
         "merit": (Priority.BACKGROUND, seconds(tasks.merit.compute, result), 1),
         "sweep": (Priority.BACKGROUND, seconds(tasks.sweep.compute, result.scene, settings.fairness, "commod"), 1),
         "refits, first": (Priority.FIRST_REFITS, refit, 1),
         "refits, rest": (Priority.REFITS, refit, parts - 1),
-        "ahead": (Priority.LINE, seconds(tasks.fit_result, other), 30),
+        "ahead": (Priority.LINE, seconds(training.fit_result, other), 30),
     }
 
 

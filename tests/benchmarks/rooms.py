@@ -79,7 +79,7 @@ def one_after_the_other(address):
     timed("stand", move)
     timed("vote", lambda: store.send_vote(next(anybody), LINK, FIGURES, REASON))
     timed("guess", lambda: store.guess(next(anybody), "bar_exam", "step 9", "31"))
-    timed("whose seat it is", lambda: store.seat(room.code, seats[0].token, browser=""))
+    timed("who is in her room", lambda: store.present(room.code, seats[0].token, browser=""))
     timed("look, changed since", look, before=move)
     clock.step = 0.0
     timed("look, kept", look)

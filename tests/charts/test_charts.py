@@ -184,7 +184,14 @@ def test_a_name_stands_where_the_frontier_ends(upward):
     rows = named.assign(name="", settings="", id=-1, chosen=False, change_rate=0.1, fairness_q=[1, 1, 2, 2])
     taken = plot_segments(rows, styles=STYLES, strong=STYLES[0].label, **segments)
     assert "'param'" not in str(taken.to_dict())  # of several pictures none answers the pointer
-    assert export_chart(taken, "svg", width=None).startswith(b"<svg")
+
+
+def test_names_have_a_place_where_all_models_are_equally_accurate():
+    frame = pd.DataFrame(
+        [("A", 0.2, 0.8, True), ("B", 0.4, 0.8, True)], columns=["label", "fairness", "accuracy", "best"]
+    )
+    named = with_labels(frame, x="fairness", y="accuracy", ends=(0.8, 0.8), height=400)
+    assert np.isfinite(named["label_at"]).all()
 
 
 def test_no_line_strikes_out_the_names_of_then_and_now():

@@ -12,8 +12,11 @@ from commod.dashboard.jobs import service, tasks
 from commod.dashboard.pages.explore import page as explore
 from commod.dashboard.pages.lesson import pictures as lesson
 from commod.dashboard.pages.what_if import accounts
+from commod.dashboard.pages.your_data import page as your_data
+from commod.datasets.example import example_table
 from commod.experiments import checks, start, sweep
 from commod.experiments.refits import Refits
+from commod.explain.shap_comparison import explain_with_shap
 from commod.models.competitors import METHODS
 from tests.dashboard.driving import fine, run
 
@@ -60,6 +63,23 @@ def without_shap(request, monkeypatch):
         monkeypatch.setattr(accounts, "draw_shap", lambda person: None)
         monkeypatch.setattr(explore, "begin_shap", lambda result: None)
         monkeypatch.setattr(lesson, "draw_shap", lambda result: None)
+
+
+@pytest.fixture(autouse=True, scope="session")
+def quicker_shap():
+    """Where SHAP runs, it looks at fewer people; tests/explain has it as it is."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in {"n_rows": 12, "n_background": 10, "redraws": 2}.items():
+            patch.setitem(explain_with_shap.__kwdefaults__, name, value)
+        yield
+
+
+@pytest.fixture(autouse=True, scope="session")
+def smaller_example():
+    """The example file of Your data has a third of its rows."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(your_data, "example_table", lambda: example_table(500))
+        yield
 
 
 @pytest.fixture(autouse=True)
@@ -128,7 +148,7 @@ def few_refits(request, monkeypatch):
         monkeypatch.setattr(tasks, "some_refits", _the_model_itself)
 
 
-def _the_model_itself(result, first, count, ladders, report=None):
+def _the_model_itself(result, first, count, points, report=None):
     figures = result.scene.figures(result.decisions)
     return Refits(count * result.changed_test.astype(int), pd.DataFrame([figures] * count)), {}
 

@@ -1,6 +1,6 @@
 """Refits of a model for tests of what is said about them."""
 
-from commod.dashboard.jobs.tasks import some_refits, wanted_refits
+from commod.dashboard.model.training import some_refits, wanted_refits
 
 
 def refits(result):

@@ -8,11 +8,12 @@ from types import SimpleNamespace
 
 import pytest
 
-from commod.dashboard.jobs import service, tasks
+from commod.dashboard.jobs import service
 from commod.dashboard.jobs.queue import Abandoned, Stage, WorkQueue
+from commod.dashboard.model import training
 from commod.dashboard.pages.explore import page as explore
 from commod.dashboard.pages.your_data.draft import Draft
-from commod.dashboard.server import ready
+from commod.dashboard.server import startup
 from commod.dashboard.state import own_data
 from commod.dashboard.text.menu import PAGES
 from commod.datasets import damaged_files, data_directory, is_known, load_task, task_names
@@ -87,14 +88,14 @@ def test_a_search_is_given_up_when_its_session_is_closed():
 
 @pytest.mark.parametrize("wrong", [MemoryError, SystemExit])
 def test_a_training_that_fails_in_one_session_harms_no_other(monkeypatch, wrong):
-    made = tasks.train_model
+    made = training.train_model
 
     def fail_at_nine(scene, settings, path, report):
         if settings.lambda_fair == 9.0:
             raise wrong(f"in {ROOT}")
         return made(scene, settings, path, report)
 
-    monkeypatch.setattr(tasks, "train_model", fail_at_nine)
+    monkeypatch.setattr(training, "train_model", fail_at_nine)
     one, other = fine(run()), fine(run())
     before = figure(one, "P-Rule")
     slider(one, "lambda_fair").set_value(9.0).run()
@@ -181,9 +182,8 @@ def told(app):
 def test_a_damaged_file_is_named_at_the_start_and_the_others_work(data_copy, caplog):
     flip(data_copy / "compas.parquet")
     assert list(damaged_files()) == ["compas"]
-    ready.name_damaged_files.cache_clear()
     with caplog.at_level(logging.ERROR):
-        ready.name_damaged_files()
+        startup.name_damaged_files()
     assert "compas.parquet is damaged" in caplog.text
     assert "python -m commod data rebuild" in caplog.text
     app = fine(run())

@@ -36,7 +36,7 @@ value = st.one_of(st.sampled_from(VALUES), st.text(max_size=60), st.floats().map
 links = st.dictionaries(st.sampled_from(PARAMETERS), value, max_size=8)
 
 
-@settings(max_examples=1500, deadline=None)
+@settings(max_examples=400, deadline=None)
 @given(links)
 def test_the_parts_of_a_link_are_valid_whatever_it_holds(link):
     found, notices = from_link(link)
@@ -60,7 +60,7 @@ def test_the_parts_of_a_link_are_valid_whatever_it_holds(link):
         assert len(notice) < 400
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(links)
 @example({"segments": "012", "person": "²"})
 def test_the_states_of_pages_are_valid_whatever_the_link_holds(monkeypatch, link):

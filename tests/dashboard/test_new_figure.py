@@ -7,8 +7,7 @@ import pytest
 
 from commod.cli import main
 from commod.dashboard.jobs import service
-from commod.dashboard.jobs.tasks import evidence, fit_result, merit
-from commod.dashboard.jobs.tasks import tree as tree_task
+from commod.dashboard.model.training import fit_result
 from commod.dashboard.pages.lesson import notes
 from commod.dashboard.pages.take_home.report import report_html
 from commod.dashboard.state.runs_file import Run, differing_figures, figures_of_run, read_runs, write_runs
@@ -93,14 +92,14 @@ def test_explore_has_a_tile_of_it():
 
 
 def test_the_report_has_it(result):
-    tree = tree_task.compute(result, 3)
+    tree = result.tree(3)
     limits = limits_of(result.scene, result.settings.fairness)
     page = report_html(
         result,
         tree,
         limits,
-        evidence.compute(result),
-        merit.compute(result),
+        result.evidence(),
+        result.merit(),
         refits(result),
         code="",
         date="1 May 2026",

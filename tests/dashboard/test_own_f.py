@@ -2,10 +2,11 @@
 
 import pytest
 
-from commod.dashboard.jobs.processes import TOO_LONG, ProcessPool
+from commod.dashboard.jobs import tasks
+from commod.dashboard.jobs.processes import TOO_LONG
 from commod.dashboard.text.menu import PAGES
 from commod.datasets.example import example_table
-from commod.experiments import prepare
+from commod.experiments.scene import trained_parts
 from tests.dashboard.driving import fine, run
 
 FIRST = {"app.py", "pages/limits.py", "pages/compare.py", "pages/your_data.py"}
@@ -33,13 +34,13 @@ def trained(monkeypatch):
     """Scenes whose f is asked for; a forest takes too long."""
     asked = []
 
-    def train(self, key, report, heavy):
+    def train(key, task):
         asked.append(key)
         if key.base_model == "random_forest":
             raise ValueError(TOO_LONG)
-        prepare(*key)
+        return trained_parts(key, task)
 
-    monkeypatch.setattr(ProcessPool, "train", train)
+    monkeypatch.setattr(tasks, "trained_parts", train)
     return asked
 
 

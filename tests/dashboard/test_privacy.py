@@ -10,8 +10,8 @@ import weakref
 
 import pytest
 
-from commod.dashboard.jobs.fitted import FitResult
 from commod.dashboard.jobs.queue import WorkQueue
+from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.state.link import from_link
 from commod.dashboard.state.runs_file import write_runs
 from commod.dashboard.text.menu import PAGES
@@ -241,7 +241,7 @@ def test_who_forgets_their_data_takes_all_that_was_made_of_them_and_nothing_of_o
             super().__init__(*arguments, **named)
             climbs.append(weakref.ref(self))
 
-    monkeypatch.setattr("commod.dashboard.jobs.tasks.WarmStart", Noted)
+    monkeypatch.setattr("commod.dashboard.model.training.WarmStart", Noted)
     leaver = with_upload("Atlantis")
     of_leaver = len(climbs)
     stayer = with_upload("Lemuria")

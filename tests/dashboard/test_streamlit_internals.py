@@ -21,7 +21,7 @@ from streamlit.testing.v1 import AppTest
 from streamlit.web.server.starlette import starlette_websocket
 
 from commod.dashboard import streamlit_internals as internals
-from commod.dashboard.server import threads
+from commod.dashboard.server import startup
 from tests.browsing import ROOT
 from tests.dashboard.driving import run, slider
 
@@ -315,7 +315,7 @@ def test_a_slider_is_sent_with_its_value_in_every_run(monkeypatch):
 SCRIPT = """
 import time
 import streamlit as st
-from commod.dashboard.server.threads import wait_until_handed_over
+from commod.dashboard.server.startup import wait_until_handed_over
 
 value = st.slider("s", 0, 9, key="s")
 
@@ -343,14 +343,14 @@ def rerun(slider="", value=0, fragment=""):
 
 def on_a_busy_server(tmp_path, monkeypatch, script, act):
     """Texts drawn, and the slider's last value: `act` sends messages before the loop has heard of a run's end."""
-    monkeypatch.setattr(threads, "_loop", None)
+    monkeypatch.setattr(startup, "_loop", None)
     sent = []
 
     async def run():
         (tmp_path / "script.py").write_text(script)
         runtime = internals.App(tmp_path / "script.py")._create_runtime()
         await runtime.start()
-        threads.remember_loop()
+        monkeypatch.setattr(startup, "_loop", asyncio.get_running_loop())
         client = SimpleNamespace(write_forward_msg=sent.append)
         session_id = runtime.connect_session(client=client, user_info={})
         session = runtime.get_app_session(session_id)

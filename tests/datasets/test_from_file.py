@@ -9,7 +9,7 @@ from commod.datasets.from_file import task_of_file
 
 @pytest.fixture
 def path(tmp_path):
-    example_table().to_csv(tmp_path / "applicants.csv", index=False)
+    example_table(500).to_csv(tmp_path / "applicants.csv", index=False)
     return tmp_path / "applicants.csv"
 
 
@@ -26,7 +26,7 @@ def test_all_is_guessed_as_on_the_page_and_told(path):
     ]
     assert told[0] == "Guessed: --outcome hired --favourable yes --sensitive group --groups A B --scores model_score."
     assert told[3].startswith("Left out: applicant (a different whole number in ")
-    assert "42 missing in “test_score” are set to its median, 61." in told
+    assert "12 missing in “test_score” are set to its median, 60." in told
 
 
 def test_what_is_given_is_not_guessed(path):
@@ -68,8 +68,8 @@ def test_the_same_words_make_the_same_task(path):
         ({"merits": {"hire": 1}}, "There is no column “hire”"),
         ({"favourable": "maybe"}, "“maybe” is no value of “hired”"),
         ({"groups": ("A", "C")}, "Choose two different groups of “group”"),
-        ({"target": "applicant"}, "“applicant” has 1,500 different values"),
-        ({"scores": "city"}, "1,500 cells of “city” cannot be read as a number"),
+        ({"target": "applicant"}, "“applicant” has 500 different values"),
+        ({"scores": "city"}, "500 cells of “city” cannot be read as a number"),
     ],
 )
 def test_a_wrong_choice_is_one_sentence(path, given, message):

@@ -2,6 +2,7 @@
 
 import copy
 import json
+import unicodedata
 from dataclasses import replace
 from datetime import date
 
@@ -20,6 +21,7 @@ from commod.decisions import (
     facts_of,
     facts_of_f,
     make_record,
+    not_checked,
     read_record,
     record_json,
     requirements_in,
@@ -59,10 +61,91 @@ def test_training_again_agrees_on_every_line(record, tmp_path, capsys):
     assert requirements_in(record) == ASKED
     assert main(["verify", str(path)]) == 0
     out = capsys.readouterr().out
-    assert "by Ada, head; look again on 2027-05-01" in out
+    assert "Sealed on 2026-11-17, in the name of Ada, head; look again 2027-05-01." in out
     assert "DIFFERS" not in out
-    for line in ("data", "p_rule", "verdict: p_rule", "verdict: again", "verdict: kept_out"):
+    for line in (
+        "data",
+        "rows",
+        "read as",
+        "kept out",
+        "p_rule",
+        "verdict: p_rule",
+        "verdict: again",
+        "verdict: kept_out",
+    ):
         assert f"agrees  {line}" in out
+    for line in ("who", "why", "rejected: f", "required", "setting: threshold", "version: numpy"):
+        assert f"not checked {line}" in out
+
+
+def test_every_field_of_a_record_is_compared_or_called_not_checked(record):
+    lines = set(verify_record(record, load_task("law_school"))["line"])
+    said = {name for name, _ in not_checked(record)}
+    assert {f"setting: {name}" for name in (*record["model"], *record["model"]["settings"])} - said == {
+        "setting: settings"
+    }
+    assert {*record["signature"]} - said == {"rejected"}
+    assert {*record["figures"], *(f"verdict: {each['requirement']}" for each in record["verdicts"])} <= lines
+    compared = {"sha256": "data", "rows": "rows", "words": "read as", "name": "data name"}
+    assert {compared[name] for name in record["data"]} <= lines | said
+    assert [text for name, text in not_checked(record) if name == "required"] == ASKED.in_words
+
+
+@pytest.mark.parametrize(
+    ("part", "change", "line"),
+    [
+        ("data", {"rows": 10**9}, "rows"),
+        ("data", {"words": ["--target", "race"]}, "read as"),
+        ("requirements", {"kept_out": ["shoe_size"]}, "kept out"),
+        ("figures", {"f_accuracy": 0.99}, "f_accuracy"),
+        ("figures", {"people": 10**9}, "people"),
+        ("model", {"threshold": 0.6}, "p_rule"),
+        ("requirements", {"p_rule": 0.1}, "verdict: p_rule"),
+        ("requirements", {"dm": 0.1}, "verdict: dm"),
+    ],
+)
+def test_a_forged_record_is_found_out_though_it_is_sealed_again(record, part, change, line):
+    forged = read_record(record_json(sealed(record, **{part: record[part] | change})))
+    lines = verify_record(forged, load_task("law_school")).set_index("line")
+    assert not lines.loc[line, "agrees"]
+
+
+@pytest.mark.parametrize("column", ["value", "low", "high", "refits_low", "refits_high", "verdict"])
+def test_a_forged_verdict_is_found_out(record, column):
+    first, *others = record["verdicts"]
+    value = {"pass": "fail"}.get(first["verdict"], "pass") if column == "verdict" else first[column] + 1e-6
+    forged = read_record(record_json(sealed(record, verdicts=[first | {column: value}, *others])))
+    lines = verify_record(forged, load_task("law_school")).set_index("line")
+    assert not lines.loc["verdict: p_rule", "agrees"]
+
+
+def test_two_verdicts_on_one_requirement_are_refused(record):
+    first, *_ = record["verdicts"]
+    with pytest.raises(DecisionError, match="two verdicts on one requirement"):
+        read_record(record_json(sealed(record, verdicts=[first | {"verdict": "fail"}, *record["verdicts"]])))
+
+
+@pytest.mark.parametrize(
+    "text", ["A\x1b[2Jda", "A\x9b2Jda", "A\rda", "A\x07", "\u202eadA", "A\u2028da", "A\nagrees  all"]
+)
+def test_a_stranger_commands_no_terminal(record, tmp_path, capsys, text):
+    """In whatever field it stands, and also where the file is refused."""
+    path = tmp_path / "decision.json"
+    said = record["signature"] | dict.fromkeys(("who", "role", "why"), text) | {"rejected": {text: text}}
+    for change in (
+        {"signature": said, "versions": record["versions"] | {"numpy": text}},
+        {"data": record["data"] | {"sha256": text}},
+        {"data": record["data"] | {"words": [text]}},
+        {"model": record["model"] | {"method": text}},
+        {text: 1},
+    ):
+        path.write_text(record_json(sealed(record, **change)), encoding="utf-8")
+        assert main(["verify", str(path)]) in (0, 1, 2)
+        shown = capsys.readouterr()
+        for printed in (shown.out, shown.err):
+            assert not [letter for letter in printed if letter != "\n" and unicodedata.category(letter)[0] == "C"]
+            assert "\u2028" not in printed
+            assert "\nagrees  all" not in printed
 
 
 def test_what_does_not_apply_is_recorded_so_and_older_records_that_call_it_met_still_verify():
@@ -106,8 +189,8 @@ def test_what_differs_is_named(record, tmp_path, capsys):
 
 def test_other_data_are_not_trained_on(record):
     lines = verify_record(record, load_task("law_school_full"))
-    assert lines["line"].tolist() == ["data"]
-    assert not lines["agrees"].any()
+    assert lines["line"].tolist() == ["data", "rows", "read as"]
+    assert not lines["agrees"].iloc[0]
 
 
 def test_f_can_be_left_as_it_is():
@@ -123,7 +206,8 @@ def test_a_decision_about_a_table_that_somebody_brought(tmp_path, capsys):
     add_task(task)
     scene, cell = prepare(task.name), Cell("commod", 1.0)
     decisions = fit_cell(scene, cell, FAIRNESS, Shared()).decisions_test
-    made = make_record(SIGNED, scene, decisions, cell, FAIRNESS, ASKED, facts_of(scene, decisions, cell))
+    asked = replace(ASKED, kept_out=(task.spec.features[0].name,))
+    made = make_record(SIGNED, scene, decisions, cell, FAIRNESS, asked, facts_of(scene, decisions, cell))
     path.write_text(record_json(made), encoding="utf-8")
     assert main(["verify", str(path), "--data", str(file)]) == 0
     example_table().iloc[:-1].to_csv(file, index=False)
@@ -152,6 +236,7 @@ def test_the_hash_of_data_sees_every_cell():
         ({"requirements": {"p_rule": "much"}}, "takes a number between 0 and 1"),
         ({"requirements": {"moon": 1}}, "no requirement 'moon'"),
         ({"versions": {"numpy": 2}}, "'versions'"),
+        ({"versions": {"moon": "2"}}, "'versions'"),
         ({"data": {"name": "law_school", "sha256": "", "rows": 1.5, "words": []}}, "'data'"),
     ],
 )
@@ -181,7 +266,7 @@ def test_a_changed_file_is_refused_in_one_sentence(record, tmp_path, capsys):
     path = tmp_path / "decision.json"
     path.write_text(record_json(record).replace("It is fair enough.", "It is very fair."))
     assert main(["verify", str(path)]) == 2
-    assert "was changed since it was signed" in capsys.readouterr().err
+    assert "was changed since it was sealed" in capsys.readouterr().err
     assert main(["verify", str(tmp_path / "nowhere.json")]) == 2
     assert "cannot be read" in capsys.readouterr().err
     unknown = sealed(record, model=record["model"] | {"settings": {"moon": 1}})

@@ -50,7 +50,7 @@ def match(scene, sweeps):
 
 @pytest.fixture(scope="module")
 def checks(scene, match, sweeps):
-    return checks_of_match(scene, match, sweeps, DP, refits=4)
+    return checks_of_match(scene, match, sweeps, DP, refits=2)
 
 
 def test_what_decisions_tell_is_counted(scene):
@@ -87,7 +87,7 @@ def test_every_method_has_every_check_and_equal_effort(scene, match, sweeps, che
         assert (
             found.loc[["right", "sure", "again"], "whole"] == (model.decisions_test != scene.decisions_test).sum()
         ).all()
-        direct = answers_of(scene, train_cell(scene, model.cell, DP, Shared()), refit(scene, model.cell, DP, count=4))
+        direct = answers_of(scene, train_cell(scene, model.cell, DP, Shared()), refit(scene, model.cell, DP, count=2))
         assert found["part"].to_dict() == {check: answer.part for check, answer in direct.items()}
         assert found["mark"].to_dict() == {check: answer.mark for check, answer in direct.items()}
     assert COMPARED_REFITS == 20
@@ -134,7 +134,8 @@ def test_points_carry_what_decisions_tell(scene, sweeps):
     assert points.columns[-3:].tolist() == ["right", "sure", "best"]
 
 
-def test_compare_and_the_page_have_the_same_columns():
+def test_compare_and_the_page_have_the_same_columns(monkeypatch):
+    monkeypatch.setattr("commod.experiments.sweep.EFFORT", 6)
     table = compare("german", methods=["oracle_roc"], n_jobs=1)
     pd.testing.assert_frame_equal(table, sweep_method(prepare("german"), "oracle_roc", DP).points)
 

@@ -14,7 +14,7 @@ from commod.experiments.match import match_models
 from commod.experiments.refits import refit
 from commod.experiments.search import Asked, Search, effective_weight
 from commod.experiments.start import suited_start
-from commod.experiments.sweep import Cell, rows_in_words
+from commod.experiments.sweep import EFFORT, Cell, rows_in_words
 from commod.metrics import MIN_GROUP, disparate_mistreatment, p_rule
 from commod.models.competitors import METHODS
 from commod.theory import p_rule_curve
@@ -49,6 +49,12 @@ def scene(weighted=False, unknown=0.0):
     weight = pd.Series(rng.uniform(0.2, 3.0, n)) if weighted else None
     add_task(Task(spec=spec, X=X, y=y, sensitive=pd.Series(s), weight=weight))
     return prepare(name)
+
+
+@pytest.fixture(autouse=True)
+def few(monkeypatch):
+    """Sweeps of a third of the models."""
+    monkeypatch.setattr("commod.experiments.sweep.EFFORT", EFFORT // 3)
 
 
 ALL_AT_ONCE = {"weighted": True, "unknown": 0.2}

@@ -62,7 +62,7 @@ def test_one_seed_and_a_sentence(large):
 
 
 def test_compare_gives_the_points_of_the_page(large):
-    names = ["lpp", "hardt"]
+    names = ["lpp"]
     sweeps = {name: sweep_method(large, name, "demographic_parity") for name in names}
     fairest = sweeps["lpp"].models[-1]
     assert len(fairest.decisions_train) == len(large.sampled.train)

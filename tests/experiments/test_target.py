@@ -7,7 +7,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from commod import load_task
-from commod.dashboard.jobs.tasks import fit_result
+from commod.dashboard.model.training import fit_result
 from commod.dashboard.state.settings import GRIDS, Settings
 from commod.datasets import Split
 from commod.experiments import prepare, target

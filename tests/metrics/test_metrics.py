@@ -33,11 +33,12 @@ PAIRS = {
 
 
 @pytest.mark.parametrize("groups", [2, 4])
-@pytest.mark.parametrize("seed", range(10))
 @pytest.mark.parametrize("name", PAIRS)
-def test_agrees_with_fairlearn(name, seed, groups):
-    y, _, g, s = random_decisions(seed, groups=groups)
-    assert getattr(metrics, name)(y, g, sensitive_features=s) == pytest.approx(PAIRS[name](y, g, sensitive_features=s))
+def test_agrees_with_fairlearn(name, groups):
+    for seed in range(5):
+        y, _, g, s = random_decisions(seed, groups=groups)
+        expected = PAIRS[name](y, g, sensitive_features=s)
+        assert getattr(metrics, name)(y, g, sensitive_features=s) == pytest.approx(expected), seed
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -204,6 +204,25 @@ def test_it_needs_the_plain_norm():
         fit(c, update="decisions", solver="adversarial")
 
 
+@pytest.mark.parametrize("most", [60, 0.03, 0])
+def test_a_budget_is_kept(most):
+    c = case("law_school")
+    g = fit(c, lambda_fair=8.0, update="decisions", max_changes=most)
+    changed = int((g.ratio(c.train.X) < 0).sum())
+    asked = most * len(c.train.y) if most < 1 else most
+    assert 0.8 * asked <= changed <= asked
+    free = fit(c, lambda_fair=1.0, update="decisions")
+    roomy = fit(c, lambda_fair=1.0, update="decisions", max_changes=0.5)
+    np.testing.assert_array_equal(free.shift_coef_, roomy.shift_coef_)
+
+
+def test_a_budget_needs_an_update_that_counts():
+    with pytest.raises(ValueError, match="update='decisions'"):
+        fit(case("law_school"), max_changes=60)
+    with pytest.raises(ValueError, match="max_changes"):
+        fit(case("law_school"), update="decisions", max_changes=-1)
+
+
 # ---- how it is read ----
 
 

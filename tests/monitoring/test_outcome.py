@@ -38,10 +38,10 @@ def test_old_facts_are_those_of_the_people_tested_on(law, found):
 @pytest.mark.parametrize(
     ("then", "title", "became"),
     [
-        ("pass", "Not any more", "held when it was signed, fails now"),
-        ("cannot tell", "Not any more", "could not be told when it was signed, fails now"),
-        ("fail", "Not true, as before", "failed already when it was signed, fails now"),
-        ("does not apply", "Not any more", "did not apply when it was signed, fails now"),
+        ("pass", "Not any more", "held when it was sealed, fails now"),
+        ("cannot tell", "Not any more", "could not be told when it was sealed, fails now"),
+        ("fail", "Not true, as before", "failed already when it was sealed, fails now"),
+        ("does not apply", "Not any more", "did not apply when it was sealed, fails now"),
     ],
 )
 def test_what_fails_now_is_told_by_what_it_was(found, then, title, became):
@@ -61,8 +61,8 @@ def test_the_other_outcomes_of_requirements(found):
     assert "None of 2 requirements fails on these people, but 1 cannot be told" in unknown.why
     both = checked(found, Requirements(p_rule=0.99, changed=0.0001), record(p_rule="pass", changed="fail"))
     assert outcome_of(found, both).why.endswith("1 other failed already before.")
-    other = outcome_of(found, both, other_model="This is not the model that was signed.")
-    assert other == ("unknown", "Cannot tell", "This is not the model that was signed.")
+    other = outcome_of(found, both, other_model="This is not the model of the decision.")
+    assert other == ("unknown", "Cannot tell", "This is not the model of the decision.")
 
 
 def test_a_verdict_that_counts_neither_way(found):

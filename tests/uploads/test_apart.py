@@ -59,7 +59,7 @@ def test_the_reader_knows_nothing_of_the_server(monkeypatch):
     assert len(started[0]["env"]) < len(os.environ)
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="other systems do not have both bounds")
+@pytest.mark.linux
 @pytest.mark.parametrize(
     ("bound", "greed", "end"),
     [

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable
 from threading import Lock
 from typing import Any
 
-# Bytes of a result that has no ``nbytes``: a few small frames.
+# Bytes of a result that does not say how many it has: a few small frames.
 LIGHT = 32 * 2**10
 
 
@@ -19,7 +19,7 @@ class ResultCache:
 
     def __init__(self, max_results: int = 1024, max_bytes: int = 192 * 2**20) -> None:
         self.max_results, self.max_bytes = max_results, max_bytes
-        self._kept: OrderedDict[Hashable, Any] = OrderedDict()
+        self._kept: OrderedDict[Hashable, tuple[Any, int]] = OrderedDict()  # with its bytes
         self._bytes = 0
         self._lock = Lock()
 
@@ -28,16 +28,16 @@ class ResultCache:
         with self._lock:
             if used and key in self._kept:
                 self._kept.move_to_end(key)
-            return self._kept.get(key)
+            return self._kept.get(key, (None, 0))[0]
 
-    def put(self, key: Hashable, result: Any, *, first_to_go: bool = False) -> None:
+    def put(self, key: Hashable, result: Any, nbytes: int = LIGHT, *, first_to_go: bool = False) -> None:
         """Keep a result; one that is `first_to_go` displaces no other."""
         with self._lock:
             if key in self._kept:
                 self._drop(key)
-            self._kept[key] = result
+            self._kept[key] = result, nbytes
             self._kept.move_to_end(key, last=not first_to_go)
-            self._bytes += weight_of(result)
+            self._bytes += nbytes
             while len(self._kept) > self.max_results or (self._bytes > self.max_bytes and len(self._kept) > 1):
                 self._drop(next(iter(self._kept)))
 
@@ -47,14 +47,5 @@ class ResultCache:
             for key in [key for key in self._kept if concerns(key)]:
                 self._drop(key)
 
-    def __iter__(self) -> Iterator[Hashable]:
-        with self._lock:
-            return iter(list(self._kept))
-
     def _drop(self, key: Hashable) -> None:
-        self._bytes -= weight_of(self._kept.pop(key))
-
-
-def weight_of(result: Any) -> int:
-    """Bytes of a result, by its own account."""
-    return int(getattr(result, "nbytes", LIGHT))
+        self._bytes -= self._kept.pop(key)[1]

@@ -1,27 +1,24 @@
 """How a computation is declared, and what a page asks the queue for.
 
-A computation is one function with a decorator. Its first parameter is the ``scene`` or a ``result``. Parameters with
-the name of a setting are read from the settings, and the caller gives the others::
+A computation is a function, and calling it gives a `Task`. It works on a ``scene``, on which parameters with the name
+of a setting are read from the settings, or is a method of a `FitResult`. The caller gives the other arguments::
 
-    @computation(Priority.SEARCH)
-    def blind_limits(scene: Scene, fairness: str, direction: str) -> pd.DataFrame: ...
-
-    result_of(tasks.blind_limits(settings))
-
-Calling it gives a `Task`. `Computation.compute` calls the function itself, in a worker or here.
+    blind_limits = Computation(blind_limits_of, Priority.SEARCH)  # blind_limits_of(scene, fairness, direction)
+    result_of(blind_limits(settings))
 """
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field, fields
+from functools import partial
 from typing import Any
 
 from commod.dashboard.jobs.cache import ResultCache
-from commod.dashboard.jobs.fitted import FitResult
-from commod.dashboard.jobs.queue import SILENT, Report, Stage, Ticket
+from commod.dashboard.jobs.queue import Report, Stage
 from commod.dashboard.jobs.scheduling import HEAVY_ROWS, Kind, Priority
+from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.state.settings import Settings
 from commod.datasets import is_known, is_shipped, load_task, on_forget
 from commod.experiments import Sweep, prepare
@@ -34,16 +31,18 @@ on_forget(lambda data: path_points.forget(lambda key: isinstance(key, tuple) and
 
 @dataclass(frozen=True)
 class Step:
-    """One stage of a task: a function, called with the results of earlier stages, the arguments, and a ``report``."""
+    """One stage of a task: a function of the results of earlier stages and the arguments."""
 
-    function: Callable[..., Any] | str  # or the name of a method of the pool; the cache does not keep its result
+    function: Callable[..., Any]
     arguments: tuple[Any, ...] = ()
     priority: Priority = Priority.EXPLAIN
     heavy: bool = False
     apart: bool = False  # in a process to itself
-    of_scene: bool = False  # whether the scene comes before the arguments
+    needs_f: bool = True  # whether f has to be trained first; otherwise the cache does not keep the result
+    of_scene: bool = False  # whether the function gets the ``scene``
     then: Callable[..., Any] | None = None  # what the server makes of earlier results and this one
-    path: Hashable | None = None  # of `path_points`: the function gets these last, and returns them with its result
+    path: Hashable | None = None  # of `path_points`: the function gets these ``points``, and returns them, too
+    note: str = ""  # shown to those who wait, in place of what they asked for
 
 
 @dataclass(frozen=True)
@@ -65,35 +64,32 @@ class Task:
         """For the queue; `pool` gives a `ProcessPool`."""
         large = _is_uploaded_and_large(self.scene.data)
         return [
-            Stage(self._work(step, pool), step.priority, step.heavy or large, step.apart, callable(step.function))
+            Stage(partial(self._work, step, pool), step.priority, step.heavy or large, step.apart, step.needs_f)
             for step in self.steps
         ]
 
-    def joined(self, parts: Sequence[Ticket]) -> Stage:
-        """For the queue, once the parts are done: what they give together, made in the server."""
-        (step,) = self.steps
-        assert callable(step.function)
-        join = step.function
-        return Stage(lambda report: join([part.result() for part in parts]), step.priority)
+    def _work(self, step: Step, pool: Callable[[], Any], *parts: Any) -> Any:
+        *earlier, report = parts
+        report.say(step.note)
+        more = {"scene": prepare(*self.scene)} if step.of_scene else {}
+        more |= {"points": path_points.get(step.path)} if step.path else {}
+        reports = "report" in inspect.signature(step.function).parameters
+        function = step.function if reports else partial(without_report, step.function)
+        call = partial(function, *earlier, *step.arguments, **more)
+        kind = Kind.BACKGROUND if step.priority.in_background else Kind.FOREGROUND
+        kind = Kind.APART if step.apart or _is_uploaded_and_large(self.scene.data) else kind
+        scene, ends = self.scene if step.needs_f else None, step.apart and step.heavy
+        found = pool().compute(call, report, kind=kind, scene=scene, ends=ends)
+        if step.path:
+            found, points = found
+            if is_known(self.scene.data):  # otherwise somebody has dropped the data meanwhile
+                path_points.put(step.path, {**(path_points.get(step.path) or {}), **points})
+        return found if step.then is None else step.then(*earlier, found)
 
-    def _work(self, step: Step, pool: Callable[[], Any]) -> Callable[..., Any]:
-        def work(*parts: Any) -> Any:
-            earlier, report = parts[:-1], parts[-1]
-            if isinstance(step.function, str):
-                return getattr(pool(), step.function)(*step.arguments, report=report, heavy=step.heavy)
-            arguments = (*earlier, *((prepare(*self.scene),) if step.of_scene else ()), *step.arguments)
-            if step.path is not None:
-                arguments = (*arguments, path_points.get(step.path))
-            kind = Kind.BACKGROUND if step.priority.in_background else Kind.FOREGROUND
-            kind = Kind.APART if _is_uploaded_and_large(self.scene.data) else kind
-            found = pool().compute(self.scene, step.function, *arguments, report=report, kind=kind)
-            if step.path is not None:
-                found, points = found
-                if is_known(self.scene.data):  # otherwise somebody has dropped the data meanwhile
-                    path_points.put(step.path, {**(path_points.get(step.path) or {}), **points})
-            return found if step.then is None else step.then(*earlier, found)
 
-        return work
+def without_report(function: Callable[..., Any], *arguments: Any, report: Report, **more: Any) -> Any:
+    """Call a function that does not report like one that does."""
+    return function(*arguments, **more)
 
 
 def is_large(data: str) -> bool:
@@ -111,39 +107,24 @@ _SETTINGS = {entry.name for entry in fields(Settings)}
 class Computation:
     """A declared computation; see the module."""
 
-    def __init__(self, function: Callable[..., Any], priority: Priority) -> None:
+    def __init__(self, function: Callable[..., Any], priority: Priority = Priority.EXPLAIN) -> None:
         self.function, self.priority = function, priority
-        self.__name__, self.__module__, self.__doc__ = function.__name__, function.__module__, function.__doc__
-        first, *names = inspect.signature(function).parameters
-        self._reports = "report" in names
-        self._of_scene = first == "scene"
-        self._names = [name for name in names if name != "report"]
+        parameters = inspect.signature(function).parameters
+        self._of_scene = "scene" in parameters
+        given = [name for name in parameters if name not in ("self", "scene", "report")]
+        self._defaults = {name: parameters[name].default for name in given}
 
     def __call__(self, about: Settings | FitResult, *arguments: Any) -> Task:
         """The task for a setting's scene and criterion, or for a model."""
         settings = about if isinstance(about, Settings) else about.settings
-        if not self._of_scene:
-            key, given = (settings, *arguments), (about, *arguments)
-        else:
-            rest = iter(arguments)
-            read = [getattr(settings, name) if name in _SETTINGS else next(rest, ...) for name in self._names]
-            given = tuple(value for value in read if value is not ...)
-            key = (settings.fairness, *map(_key_of, given))
-        step = Step(self.compute, given, self.priority, of_scene=self._of_scene)
-        return Task(self.__name__, settings.scene(), key, (step,))
-
-    def compute(self, *arguments: Any, report: Report = SILENT) -> Any:
-        """Call the function."""
-        return self.function(*arguments, report=report) if self._reports else self.function(*arguments)
-
-    def __reduce__(self) -> str:
-        """It is sent by its name."""
-        return self.__name__
-
-
-def computation(priority: Priority = Priority.EXPLAIN) -> Callable[[Callable[..., Any]], Computation]:
-    """Declare a computation."""
-    return lambda function: Computation(function, priority)
+        read, rest = _SETTINGS if self._of_scene else set(), iter(arguments)
+        given = {
+            name: getattr(settings, name) if name in read else next(rest, default)
+            for name, default in self._defaults.items()
+        }
+        first, of = (settings.fairness, ()) if self._of_scene else (settings, (about,))
+        step = Step(partial(self.function, **given), of, self.priority, of_scene=self._of_scene)
+        return Task(self.function.__name__, settings.scene(), (first, *map(_key_of, given.values())), (step,))
 
 
 def _key_of(value: Any) -> Hashable:

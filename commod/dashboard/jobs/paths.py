@@ -13,16 +13,14 @@ import time
 from collections import OrderedDict
 from collections.abc import Hashable, Iterator
 from dataclasses import replace
-from itertools import product
 from threading import Condition, Thread
-from typing import Any
 
 import streamlit as st
 
 from commod.dashboard.jobs import service, tasks
 from commod.dashboard.jobs.computation import Task, is_large
 from commod.dashboard.jobs.scheduling import MOST_SCENES, QUIET, WANTED, prefetches
-from commod.dashboard.state.settings import GRIDS, Settings
+from commod.dashboard.state.settings import Settings, neighbours_of
 from commod.experiments.scene import has_trained
 
 _log = logging.getLogger(__name__)
@@ -90,21 +88,6 @@ def paths_from(settings: Settings) -> Iterator[Task]:
         for there in neighbours_of(settings):
             near = settings.lambda_ratio == there.lambda_ratio or settings.lambda_concepts == there.lambda_concepts
             yield tasks.precompute(there, wholly=wholly, near=near and not wholly)
-
-
-def neighbours_of(settings: Settings) -> Iterator[Settings]:
-    """A setting of every path of these data: first those that one slider leads to, the nearest first."""
-    names = ("lambda_ratio", "lambda_concepts")
-    here = [GRIDS[name].index(getattr(settings, name)) for name in names]
-    places = product(*(range(len(GRIDS[name])) for name in names))
-
-    def order(there: tuple[int, ...]) -> tuple[int, int]:
-        steps = [abs(a - b) for a, b in zip(here, there, strict=True)]
-        return sum(step > 0 for step in steps), sum(steps)
-
-    for place in sorted(places, key=order):
-        values: dict[str, Any] = {name: GRIDS[name][at] for name, at in zip(names, place, strict=True)}
-        yield replace(settings, **values)
 
 
 @st.cache_resource(show_spinner=False)

@@ -1,46 +1,159 @@
 """Computing in other processes, so that a training does not hold up everybody's pages.
 
 Python runs one thread at a time. A `WorkerProcess` runs functions of this package, one at a time; ``worker.py`` is its
-other end. Where none is free, the server's own thread does the work, to the same last digit. Neither pebble nor loky
-can stop a job without killing its process, which would lose the scene and the path that the next slider move needs.
+other end. It comes from a `ForkServer`, and a `Pulse` tells whether it hangs. Where none is free, the server's own
+thread does the work, to the same last digit. Neither pebble nor loky can stop a job without killing its process, which
+would lose the scene and the path that the next slider move needs.
 """
 
 from __future__ import annotations
 
+import json
 import logging
 import os
-import signal
+import select
+import socket
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from threading import Event, Lock, Thread
 from typing import Any
 
-from commod.dashboard.jobs import worker
-from commod.dashboard.jobs.forks import ForkServer, Pulse
+import psutil
+
 from commod.dashboard.jobs.queue import Report
 from commod.dashboard.jobs.scheduling import (
+    BOUND,
     IDLE,
     LOOK,
     MAX_MEMORY,
     MAX_SECONDS,
     MAX_WAIT,
     RESTART_PAUSE,
+    SILENT,
+    STOPPED,
     WATCH,
     Kind,
 )
+from commod.dashboard.jobs.worker import Wire, receive, send
 from commod.datasets import is_shipped, load_task
-from commod.experiments import prepare
-from commod.experiments.scene import SceneKey, keep_trained, parts_of
+from commod.experiments import Scene, prepare
+from commod.experiments.scene import SceneKey, parts_of
 from commod.models.threshold import ONE_HALF
 
 AGAIN = "A process stopped answering and was replaced; this is being done again"
 _SMALLER = "Choose another base model, leave columns out, or bring a sample of the rows."
-BOUND = f"{MAX_SECONDS // 60} minutes"
 TOO_LONG = f"f takes more than {BOUND} to train on these data. {_SMALLER}"
 TOO_LARGE = f"f takes more than {MAX_MEMORY // 2**30} GB of memory to train on these data. {_SMALLER}"
-NOT_DONE = "The process that works on these data ended twice before it was done. Try again in a minute."
+NOT_DONE = "The process that works on these data ended before it was done. Try again in a minute."
+# One thread for each matrix product, and no module from the folder that the server happens to be started in.
+_ENVIRONMENT = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "PYTHONSAFEPATH": "1"}
 _log = logging.getLogger(__name__)
+
+
+class Pulse:
+    """Whether a process goes on: it sends something, uses a core, or would if it had one."""
+
+    def __init__(self, pid: int) -> None:
+        self.pid = pid
+        self._process = psutil.Process(pid)
+        self.used = 0.0  # seconds of a core, when last looked at
+        self._last = self._running = time.monotonic()  # when it was last seen to go on, and not to be stopped
+
+    def beat(self) -> None:
+        """It has sent something, or was given work."""
+        self._last = time.monotonic()
+
+    def is_hung(self, *, expected: bool) -> bool:
+        """Whether it does nothing though something is expected of it, or was stopped by a signal."""
+        now = time.monotonic()
+        try:
+            status, used = self._process.status(), sum(self._process.cpu_times()[:2])
+        except psutil.Error:  # it has ended: whoever listens hears of that
+            return False
+        if status not in (psutil.STATUS_STOPPED, psutil.STATUS_TRACING_STOP):
+            self._running = now
+        if used > self.used or status in (psutil.STATUS_RUNNING, psutil.STATUS_DISK_SLEEP) or not expected:
+            self._last = now
+        self.used = used
+        return now - self._running > STOPPED or (expected and now - self._last > SILENT)
+
+    def kill(self) -> None:
+        """End it, unless it has ended already."""
+        with suppress(psutil.Error):
+            self._process.kill()
+
+
+class ForkServer:
+    """A process that forks others on request (`worker.fork_on_request`); replaced when it is gone or hangs.
+
+    With a `parent` it is itself forked, for the background.
+    """
+
+    def __init__(self, parent: ForkServer | None = None) -> None:
+        self._parent = parent
+        self._lock = Lock()
+        self._running: tuple[Pulse, socket.socket] | None = None
+        self._process: subprocess.Popen[bytes] | None = None
+        # All processes end when this pipe does, with the server.
+        self._alive = os.pipe() if parent is None else None
+
+    def fork(self, kind: str, memory: int = 0) -> tuple[Pulse, socket.socket]:
+        """A new process, and the server's end of its wire."""
+        ours, theirs = socket.socketpair()
+        with theirs, self._lock:
+            try:
+                self._running = self._running or self._start()
+                pulse, control = self._running
+                socket.send_fds(control, [json.dumps([kind, memory]).encode()], [theirs.fileno()])
+                pulse.beat()
+                while not select.select([control], [], [], 0.1)[0]:
+                    if pulse.is_hung(expected=True):
+                        raise ConnectionError("the fork server hangs")
+                return Pulse(int(control.recv(64))), ours
+            except (OSError, ValueError, psutil.Error) as error:
+                ours.close()
+                self._end()
+                raise ConnectionError("the fork server is gone") from error
+
+    def _start(self) -> tuple[Pulse, socket.socket]:
+        if self._parent is not None:
+            return self._parent.fork("fork server")
+        if self._alive is None:
+            raise ConnectionError("the fork server was closed")
+        paths = [str(Path(__file__).parents[3]), os.environ.get("PYTHONPATH", "")]
+        ours, theirs = socket.socketpair()
+        with theirs:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "commod.dashboard.jobs.worker", str(theirs.fileno())],
+                stdin=self._alive[0],
+                pass_fds=[theirs.fileno()],
+                env=os.environ | _ENVIRONMENT | {"PYTHONPATH": os.pathsep.join(filter(None, paths))},
+            )
+        return Pulse(self._process.pid), ours
+
+    def _end(self) -> None:
+        if self._running is not None:
+            pulse, control = self._running
+            control.close()
+            pulse.kill()
+            self._running = None
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+            self._process = None
+
+    def close(self) -> None:
+        """End it, and all processes that came from it."""
+        with self._lock:
+            self._end()
+        if self._alive is not None:
+            for end in self._alive:
+                os.close(end)
+            self._alive = None
 
 
 @contextmanager
@@ -57,200 +170,135 @@ class WorkerProcess:
 
     def __init__(self, kind: Kind, forks: ForkServer) -> None:
         self.kind, self._forks = kind, forks
-        self._lock = Lock()  # held by whoever uses it
+        self.lock = Lock()  # held by whoever uses it
         self._number = 0
         self._lost_at = self._restart_at = float("-inf")
         self._to_forget: list[str] = []
         self._start()
 
     def _start(self) -> None:
-        self.pid, self._wire = self._forks.fork(kind=self.kind.value, seconds=MAX_SECONDS, memory=MAX_MEMORY)
-        self._pulse = Pulse(self.pid)
-        self._ready = self._lost = False
+        self._pulse, control = self._forks.fork(self.kind.value, MAX_MEMORY)
+        self._wire, self.pid = Wire(control.detach()), self._pulse.pid
+        self.lost = False
         self.last_used = time.monotonic()
 
-    @property
-    def ready(self) -> bool:
-        """Whether it can take work."""
-        try:
-            if not self._ready and not self._lost and self._wire.poll():
-                self._ready = self._wire.recv() == ("ready", None)
-        except (EOFError, OSError):
-            self._lose()
-        return self._ready
-
-    def _lose(self, *, on_purpose: bool = False) -> None:
-        """End it. One that is lost again soon is restarted after a pause."""
-        now = time.monotonic()
-        if not on_purpose:
-            self._restart_at = now + RESTART_PAUSE if now - self._lost_at < RESTART_PAUSE else now
-            self._lost_at = now
-        self._ready, self._lost = False, True
+    def end(self) -> None:
+        """End the process."""
+        self.lost = True
         self._wire.close()
-        with suppress(ProcessLookupError):
-            os.kill(self.pid, signal.SIGKILL)
+        self._pulse.kill()
 
-    def close(self) -> None:
-        """End the process for good."""
-        if not self._lost:
-            self._lose(on_purpose=True)
-        with suppress(ConnectionError):
-            self._forks.exit_code(self.pid)  # or it would stay a zombie
-
-    @property
-    def is_taken(self) -> bool:
-        """Whether somebody uses it."""
-        return self._lock.locked()
-
-    @property
-    def will_be_free(self) -> bool:
-        """Whether it is at work or starting, so that waiting for it makes sense."""
-        return self.is_taken or not (self._ready or self._lost)
+    def _lose(self) -> None:
+        """It has ended against our will. One that does so again soon is restarted after a pause."""
+        now = time.monotonic()
+        self._restart_at = now + RESTART_PAUSE if now - self._lost_at < RESTART_PAUSE else now
+        self._lost_at = now
+        self.end()
 
     def take(self) -> bool:
-        """Take it for oneself; false if it is taken or not ready."""
-        if not self._lock.acquire(blocking=False):
+        """Take it for oneself; false if it is taken or lost."""
+        if not self.lock.acquire(blocking=False):
             return False
-        if self.ready:
-            self._pulse.beat()
-            self.last_used = time.monotonic()
-            return True
-        self._lock.release()
-        return False
+        if self.lost:
+            self.lock.release()
+            return False
+        self._pulse.beat()
+        self.last_used = time.monotonic()
+        return True
 
     def _release(self) -> None:
-        self._lock.release()
+        self.lock.release()
         self._tell_to_forget()
 
     def look(self) -> None:
         """Kill the process if it hangs, and start another if it is lost."""
-        idle = self._lock.acquire(blocking=False)
+        idle = self.lock.acquire(blocking=False)
         try:
-            if idle and self._lost:
+            if idle and self.lost:
                 if time.monotonic() >= self._restart_at:
-                    self.close()
                     self._start()
-            elif self._pulse.is_hung(expected=not (idle and self.ready)):
+            elif self._pulse.is_hung(expected=not idle):
                 _log.warning("A %s process hangs and is killed.", self.kind.value)
-                with suppress(ProcessLookupError):
-                    os.kill(self.pid, signal.SIGKILL)  # whoever listens hears of it
-            elif idle and self._ready and self._wire.poll():  # an idle process sends nothing but its end
+                self._pulse.kill()  # whoever listens hears of it
+            elif idle and self._wire.poll():  # an idle process sends nothing but its end
                 self._lose()
         finally:
             if idle:
                 self._release()
 
-    # ---- functions ----
+    def compute(
+        self, call: Callable[..., Any], report: Report, *, scene: SceneKey | None = None, ends: bool = False
+    ) -> Any:
+        """``call(report=…)``, after `take`; the process is free again when this ends.
 
-    def compute(self, scene: SceneKey, function: Callable[..., Any], arguments: tuple[Any, ...], report: Report) -> Any:
-        """``function(*arguments, report=…)``, after `take`; the process is free again when this ends.
-
-        Raises
-        ------
-        ConnectionError
-            If the process is gone, hangs, or answers what cannot be read.
+        If nobody wants the result any more, a process with a scene leaves off and keeps it; one without is ended. So is
+        one that `ends` with its work. A ConnectionError says that the process is gone, hangs, or answers what cannot be
+        read; a ValueError, that it needs more time or memory than it may, or has failed without a scene.
         """
         try:
-            here = prepare(*scene)
-            self._number += 1
-            try:
-                with _heard():
-                    self._wire.send(("work", self._number, scene, worker.pack((function, arguments), here)))
-                kind, content = self._listen(report, scene)
-                with _heard():
-                    result = worker.unpack(content, here)
-            except ConnectionError:
-                self._lose()
-                raise
+            kind, result = self._converse(call, report, scene, None if scene is None else prepare(*scene))
+            if ends or (kind == "failed" and scene is None):
+                self.end()
+        except ConnectionError:
+            self._lose()
+            raise
+        except BaseException as error:
+            if scene is None or isinstance(error, ValueError):
+                self.end()
+            else:
+                self._stop()
+            raise
         finally:
             self._release()
-        if kind == "failed":
+        if kind == "done":
+            return result
+        if scene is not None or isinstance(result, ValueError):
             raise result
-        return result
+        _log.error("Work on strangers' data failed.", exc_info=result)
+        raise ValueError(TOO_LARGE if isinstance(result, MemoryError) else NOT_DONE)
 
-    def _listen(self, report: Report, scene: SceneKey | None = None) -> tuple[str, Any]:
-        share = 0.0
+    def _converse(
+        self, call: Callable[..., Any], report: Report, key: SceneKey | None, scene: Scene | None
+    ) -> tuple[str, Any]:
+        """Whether it is done or has failed, and the result."""
+        share, started, used = 0.0, time.monotonic(), self._pulse.used
+        self._number += 1
+        with _heard():
+            send(self._wire, "work", (self._number, key), call, scene)
         while True:
             with _heard():
-                answer = self._next_answer()
-                if answer is not None and answer[0] == "lacks" and scene is not None:
-                    self._send_scene(scene)
-            if answer is not None and answer[0] == "progress":
-                share, found = answer[1]
-                report.tell(found)
-            elif answer is not None and answer[0] != "lacks":
-                return answer
-            try:
-                report(share)
-            except BaseException:  # nobody wants it any more
-                if scene is not None:
-                    self._stop()
-                raise
-
-    def _next_answer(self) -> tuple[str, Any] | None:
-        if not self._wire.poll(LOOK):
-            return None
-        kind, content = self._wire.recv()
-        if kind not in ("progress", "lacks", "done", "failed", "returned", "refused", "too large"):
-            raise ValueError(f"an answer of kind {kind!r}")
-        self._pulse.beat()
-        return kind, content
+                if self._wire.poll(LOOK):
+                    kind, about, load = receive(self._wire)
+                    self._pulse.beat()
+                    if kind in ("done", "failed"):
+                        return kind, load(scene)
+                    if kind == "progress":
+                        share = about
+                        report.tell(load())
+                    elif kind == "lacks" and key is not None:
+                        self._send_scene(key)
+                    else:
+                        raise ValueError(f"an answer of kind {kind!r}")
+            seconds = time.monotonic() - started
+            if self.kind is Kind.APART and (self._pulse.used - used > MAX_SECONDS or seconds > MAX_WAIT):
+                raise ValueError(TOO_LONG if key is None else NOT_DONE)
+            report(share if key is not None else min(seconds / MAX_SECONDS, 0.99))
 
     def _stop(self) -> None:
         """Have it leave off: it keeps the scene and the path for the next slider move."""
         try:
             with _heard():
-                self._wire.send(("stop", self._number))
-                while self._wire.recv()[0] not in ("done", "failed"):
+                send(self._wire, "stop", self._number)
+                while receive(self._wire)[0] not in ("done", "failed"):
                     pass
         except ConnectionError:
             self._lose()
 
-    def _send_scene(self, scene: SceneKey) -> None:
+    def _send_scene(self, key: SceneKey) -> None:
         """A split with its f, and the data if they were uploaded."""
-        key = scene._replace(threshold=ONE_HALF)
-        self._wire.send(("scene", key))
+        key = key._replace(threshold=ONE_HALF)
         task = None if is_shipped(key.data) else load_task(key.data)
-        worker.send_parcel(self._wire, (task, parts_of(prepare(*key))))
-
-    def call(self, function: Callable[..., Any], arguments: tuple[Any, ...], report: Report, *, heavy: bool) -> Any:
-        """``function(*arguments)``, after `take`. The process ends if nobody wants it any more, and after `heavy` work.
-
-        Raises
-        ------
-        ValueError
-            If the function raises one, or needs more time or memory than it may.
-        ConnectionError
-            If the process is gone.
-        """
-        started, ended_well = time.monotonic(), False
-
-        class Clock(Report):
-            def __call__(self, _: float) -> None:
-                seconds = time.monotonic() - started
-                if seconds > MAX_WAIT:
-                    raise ValueError(TOO_LONG)
-                report(min(seconds / MAX_SECONDS, 0.99))
-
-        try:
-            with _heard():
-                self._wire.send(("call",))
-                worker.send_parcel(self._wire, (function, arguments))
-            kind, sentence = self._listen(Clock())
-            if kind != "returned":
-                raise ValueError(sentence or TOO_LARGE)
-            with _heard():
-                result = worker.receive_parcel(self._wire)
-            ended_well = not heavy
-        except ConnectionError:
-            if self._forks.exit_code(self.pid) == -signal.SIGXCPU:
-                raise ValueError(TOO_LONG) from None
-            raise
-        finally:
-            if not ended_well:
-                self._lose(on_purpose=True)
-            self._release()
-        return result
+        send(self._wire, "scene", key, (task, parts_of(prepare(*key))))
 
     def forget(self, data: str) -> None:
         """Drop uploaded data: at once, or as soon as it has ended what it is doing."""
@@ -258,27 +306,20 @@ class WorkerProcess:
         self._tell_to_forget()
 
     def _tell_to_forget(self) -> None:
-        while self._to_forget and self._lock.acquire(blocking=False):
+        while self._to_forget and self.lock.acquire(blocking=False):
             try:
                 with suppress(OSError, IndexError):  # it is gone, and the data with it; or another thread has said it
-                    self._wire.send(("forget", self._to_forget.pop()))
+                    send(self._wire, "forget", self._to_forget.pop())
             finally:
-                self._lock.release()
+                self.lock.release()
 
 
 class ProcessPool:
-    """The processes of a server, and a thread that watches them.
+    """The processes of a server, and a thread that watches them, which start `after` so many seconds.
 
-    Parameters
-    ----------
-    foreground : int
-        How many compute what people wait for with a slider in hand; with none, the server computes everything itself.
-    background : int
-        How many compute in the background, at most. One is always there, the others start on demand.
-    apart : int
-        How many at most, on demand, train an f on uploaded data, or compute anything on large uploaded data.
-    after : float
-        Seconds until they start.
+    So many in the `foreground` compute what people wait for with a slider in hand; with none, the server computes
+    everything itself. In the `background` one is always there, and others start on demand, as do those `apart`: they
+    train an f on uploaded data, or compute anything on large uploaded data.
     """
 
     def __init__(self, foreground: int, background: int = 1, apart: int = 0, after: float = 0.0) -> None:
@@ -321,7 +362,7 @@ class ProcessPool:
                 if is_idle and self._wanted[process.kind] > self._at_rest[process.kind] and process.take():
                     self._wanted[process.kind] -= 1
                     self.workers.remove(process)
-                    process.close()
+                    process.end()
 
     def _of(self, kind: Kind) -> list[WorkerProcess]:
         return [process for process in self.workers if process.kind is kind]
@@ -330,7 +371,7 @@ class ProcessPool:
         """Have another process started if all are at work."""
         with self._lock:
             present = self._of(kind)
-            if len(present) == self._wanted[kind] < self.most[kind] and all(each.is_taken for each in present):
+            if len(present) == self._wanted[kind] < self.most[kind] and all(each.lock.locked() for each in present):
                 self._wanted[kind] += 1
                 self._wake.set()
 
@@ -341,75 +382,40 @@ class ProcessPool:
         if self.forks:
             self._watcher.join()
         for process in self.workers:
-            process.close()
+            process.end()
         for forks in set(self.forks.values()):
             forks.close()
 
     def compute(
-        self, scene: SceneKey, function: Callable[..., Any], *arguments: Any, report: Report, kind: Kind
+        self, call: Callable[..., Any], report: Report, *, kind: Kind, scene: SceneKey | None = None, ends: bool = False
     ) -> Any:
-        """``function(*arguments, report=…)`` in a free process, otherwise here.
+        """``call(report=…)`` in a free process, otherwise here.
 
-        Work in the background, and on large uploaded data, waits for a process: here it would hold up all pages.
+        Work in the background waits for a process, and strangers' data are worked on nowhere else, where there are
+        processes: here they would hold up all pages.
         """
-        until = time.monotonic() + MAX_WAIT
+        until, lost = time.monotonic() + MAX_WAIT, 0
         while True:
             for process in self._of(kind):
                 if process.take():
                     with suppress(ConnectionError):
-                        return process.compute(scene, function, arguments, report)
+                        return process.compute(call, report, scene=scene, ends=ends)
                     report.say(AGAIN)
-            if not self._can_wait(kind) or time.monotonic() > until:
-                return function(*arguments, report=report)
+                    lost += 1
+            is_late = time.monotonic() > until
+            if kind is Kind.APART and self.most[kind]:
+                if lost > 1 or is_late:
+                    raise ValueError(NOT_DONE)
+            elif is_late or not self._can_wait(kind):
+                return call(report=report)
             self._want_more(kind)
             report(0.0)
             time.sleep(LOOK)
 
     def _can_wait(self, kind: Kind) -> bool:
-        if kind is Kind.FOREGROUND or self._fails or not self.most[kind]:
-            return False
         present = self._of(kind)
-        will_be = len(present) < self._wanted[kind] or any(process.will_be_free for process in present)
-        return will_be or kind is Kind.APART
-
-    def train(self, key: SceneKey, report: Report, *, heavy: bool = False) -> None:
-        """Train an f once, and keep its scene here, from where processes get it; uploaded data get a process apart."""
-        if is_shipped(key.data):
-            report.say("Training f")
-            for process in self._of(Kind.FOREGROUND):
-                if process.take():
-                    with suppress(ConnectionError):
-                        keep_trained(key, process.call(worker.trained_parts, (key, None), report, heavy=False))
-                        return
-            prepare(*key)
-            return
-        task = load_task(key.data)
-        report.say(f"Training f on 70 % of {len(task.y):,} rows; the bar shows the time used of at most {BOUND}")
-        if self.most[Kind.APART]:
-            keep_trained(key, self.call(worker.trained_parts, key, task, report=report, heavy=heavy))
-        else:
-            prepare(*key)
-
-    def call(self, function: Callable[..., Any], *arguments: Any, report: Report, heavy: bool = False) -> Any:
-        """``function(*arguments)`` in a process to itself, where there are processes."""
-        if not self.most[Kind.APART]:
-            return function(*arguments)
-        for _ in range(2):
-            with suppress(ConnectionError):
-                return self._take_apart(report).call(function, arguments, report, heavy=heavy)
-            report.say(AGAIN)
-        raise ValueError(NOT_DONE)
-
-    def _take_apart(self, report: Report) -> WorkerProcess:
-        until = time.monotonic() + MAX_WAIT
-        while time.monotonic() < until:
-            for process in self._of(Kind.APART):
-                if process.take():
-                    return process
-            self._want_more(Kind.APART)
-            report(0.0)
-            time.sleep(LOOK)
-        raise ValueError(NOT_DONE)
+        will_be_free = len(present) < self._wanted[kind] or any(process.lock.locked() for process in present)
+        return kind is Kind.BACKGROUND and will_be_free and not self._fails
 
     def forget(self, data: str) -> None:
         """Drop uploaded data from all processes."""

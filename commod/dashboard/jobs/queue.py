@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import logging
 import time
+from bisect import bisect_left, insort
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
-from heapq import heappop, heappush
+from operator import attrgetter
 from queue import SimpleQueue
 from threading import Condition, Event, Lock, Thread
 from typing import Any
 
-from commod.dashboard.jobs.cache import ResultCache, weight_of
+from commod.dashboard.jobs.cache import LIGHT, ResultCache
 from commod.dashboard.jobs.scheduling import MOST_PREFETCHED, Priority
 
 _log = logging.getLogger(__name__)
+_rank = attrgetter("rank")
 
 
 class Report:
@@ -41,26 +43,13 @@ class Abandoned(Exception):  # noqa: N818 - not an error: nobody wants the resul
 
 @dataclass(frozen=True)
 class Stage:
-    """A part of a job with a result of its own.
-
-    Parameters
-    ----------
-    work : callable
-        Called with the results of the stages before it, and with a `Report`.
-    priority : Priority
-    heavy : bool
-        Whether it takes seconds and leaves the interpreter to others. Small jobs do not wait for it.
-    apart : bool
-        Whether it gets a process to itself, next to all others.
-    kept : bool
-        Whether the cache keeps the result.
-    """
+    """A part of a job with a result of its own; `work` gets the results of the stages before it, and a `Report`."""
 
     work: Callable[..., Any]
     priority: Priority = Priority.TRAIN
-    heavy: bool = False
-    apart: bool = False
-    kept: bool = True
+    heavy: bool = False  # takes seconds and leaves the interpreter to others: small jobs do not wait for it
+    apart: bool = False  # has a process to itself, next to all others
+    kept: bool = True  # the cache keeps the result
 
     @property
     def slot(self) -> tuple[str, bool]:
@@ -78,15 +67,14 @@ class _Job:
     def __init__(self, key: Hashable, stages: Sequence[Stage], done: tuple[Any, ...]) -> None:
         self.key, self.stages, self.results = key, stages, done
         self.waiting = 0  # tickets and jobs that want it
-        self.number = 0  # in the queue; 0 if it does not wait there
+        self.rank: tuple[int, int] | None = None  # in its line: priority and number; None if it does not stand there
         self.running = False
-        self.listeners: set[Callable[[], None]] = set()
+        self.listeners: set[Callable[[], object]] = set()
         self.progress, self.note, self.found = 0.0, "", None
         self.begun: float | None = None  # when the stage at work began
         self.error: BaseException | None = None
         self.forgotten = not all(stage.kept for stage in stages)  # whether the cache may not keep its results
         self.after: tuple[_Job, ...] = ()  # must end first
-        self.followers: list[_Job] = []  # wait for this one to end
 
     @property
     def stage(self) -> Stage:
@@ -107,31 +95,26 @@ class _Job:
         return next((first.at_hand for first in self.after if not first.is_over), self)
 
     @property
-    def share(self) -> float:
-        """Share done, of this job or of all that must end first."""
+    def pace(self) -> tuple[float, float | None]:
+        """Share done, of this job or of all that must end first, and when that began."""
         if self.at_hand is self:
-            return self.progress
-        return sum(1.0 if first.is_over else first.share for first in self.after) / len(self.after)
-
-    @property
-    def since(self) -> float | None:
-        """When the work behind `share` began."""
-        if self.at_hand is self:
-            return self.begun
-        return min((first.begun for first in self.after if first.begun is not None), default=None)
+            return self.progress, self.begun
+        shares = [1.0 if first.is_over else first.pace[0] for first in self.after]
+        begun = [first.begun for first in self.after if first.begun is not None]
+        return sum(shares) / len(shares), min(begun, default=None)
 
 
-class Ticket:
+class Ticket(AbstractContextManager["Ticket"]):
     """A session's place in the queue; given up when it is left (as a context manager) or garbage-collected."""
 
     def __init__(self, queue: WorkQueue, job: _Job) -> None:
         self._queue, self._job = queue, job
-        self._held = True
+        self.is_held = True  # until the place is given up
         self._bell = Event()
-        self._callbacks = [self._bell.set]
+        self._callbacks: list[Callable[[], object]] = [self._bell.set]
         job.listeners.add(self._bell.set)
 
-    def listen(self, callback: Callable[[], None]) -> None:
+    def listen(self, callback: Callable[[], object]) -> None:
         """Have `callback` called, from any thread, whenever a stage is done or the job has failed.
 
         What happened before is not repeated: look at `has` after this call. The callback must not block.
@@ -141,14 +124,11 @@ class Ticket:
 
     def leave(self) -> None:
         """Give the place up; work that nobody waits for ends."""
-        if self._held:
-            self._held = False
+        if self.is_held:
+            self.is_held = False
             self._job.listeners.difference_update(self._callbacks)
             with self._queue._locked():
                 self._queue._give_up(self._job)
-
-    def __enter__(self) -> Ticket:
-        return self
 
     def __exit__(self, *_: object) -> None:
         self.leave()
@@ -156,14 +136,9 @@ class Ticket:
     def __del__(self) -> None:
         # Streamlit may stop a script between asking and waiting. Memory may be collected anywhere, also in a thread
         # that holds the queue's lock, so this only leaves a message.
-        if self._held:
-            self._held = False
+        if self.is_held:
+            self.is_held = False
             self._queue._dropped.put((self._job, self._callbacks))
-
-    @property
-    def is_held(self) -> bool:
-        """Whether the place was not given up."""
-        return self._held
 
     def has(self, stage: int = -1) -> bool:
         """Whether a stage is done, the last one by default, or the job has failed."""
@@ -189,12 +164,12 @@ class Ticket:
     @property
     def progress(self) -> float:
         """Share done of the stage at work, 0 to 1."""
-        return self._job.share
+        return self._job.pace[0]
 
     @property
     def seconds_left(self) -> float | None:
         """Estimated from the share done; None as long as that says little."""
-        share, since = self._job.share, self._job.since
+        share, since = self._job.pace
         return None if since is None or share < 0.05 else (time.monotonic() - since) * (1.0 - share) / share
 
     @property
@@ -230,27 +205,13 @@ class WorkQueue:
     A job has one stage or more, each with a result and a priority of its own: a page can draw a model before what it
     says about the model is there. Each kind of work has its own places, so that a slider never waits for a search.
 
-    Parameters
-    ----------
-    foreground : int
-        Small jobs at a time that somebody waits for with a slider in hand.
-    background : int
-        Small jobs at a time in the background. Searches can take long and leave one of more than one place free.
-    heavy : int
-        Heavy jobs at a time.
-    apart : int
-        Jobs at a time that have a process to themselves; heavy ones leave one place free.
-    cache : ResultCache, optional
+    So many small jobs at a time run in the `foreground`, for those who have a slider in hand, and in the `background`,
+    where searches, which can take long, leave one of more than one place free. So many are `heavy`, and so many have a
+    process to themselves (`apart`), of which heavy ones leave one place free.
     """
 
     def __init__(
-        self,
-        foreground: int = 1,
-        background: int = 1,
-        *,
-        heavy: int = 1,
-        apart: int = 2,
-        cache: ResultCache | None = None,
+        self, foreground: int = 1, background: int = 1, heavy: int = 1, apart: int = 2, cache: ResultCache | None = None
     ) -> None:
         self.places = {"foreground": foreground, "background": background, "heavy": heavy, "apart": apart}
         self.cache = cache or ResultCache()
@@ -258,14 +219,12 @@ class WorkQueue:
         self._asked = time.monotonic()  # the last request that was not a prefetch of paths
         self._changed = Condition(Lock())
         self._jobs: dict[Hashable, _Job] = {}
-        self._waiting: dict[int, _Job] = {}  # by number
-        # Heaps of (priority, number). A number that is no longer waiting is skipped, and holds nobody's data.
-        self._heaps: defaultdict[tuple[str, bool], list[tuple[int, int]]] = defaultdict(list)
-        self._count = 0  # of jobs that have waited
+        self._lines: defaultdict[tuple[str, bool], list[_Job]] = defaultdict(list)  # who waits, by slot and rank
+        self._blocked: list[_Job] = []  # wait for others to end
+        self._count = 0  # of jobs that have stood in a line
         self._running: list[tuple[str, bool]] = []  # slots taken
-        self._places: dict[int, int] | None = None  # how many run before each waiting number, until that changes
-        self._rung: list[Callable[[], None]] = []  # callbacks to call once the lock is released
-        self._dropped: SimpleQueue[tuple[_Job, list[Callable[[], None]]]] = SimpleQueue()
+        self._rung: list[Callable[[], object]] = []  # callbacks to call once the lock is released
+        self._dropped: SimpleQueue[tuple[_Job, list[Callable[[], object]]]] = SimpleQueue()
         for number in range(sum(self.places.values())):
             Thread(target=self._serve, name=f"work-{number}", daemon=True).start()
 
@@ -299,7 +258,6 @@ class WorkQueue:
                     job.after = tuple(ticket._job for ticket in after)
                     for first in job.after:
                         first.waiting += 1
-                        first.followers.append(job)
                     self._enqueue(job)
             job.waiting += 1
             return Ticket(self, job)
@@ -315,7 +273,7 @@ class WorkQueue:
     def is_crowded(self) -> bool:
         """Whether enough prefetch jobs wait."""
         with self._locked():
-            return sum(job.is_prefetch for job in self._waiting.values()) >= MOST_PREFETCHED
+            return sum(job.is_prefetch for line in self._lines.values() for job in line) >= MOST_PREFETCHED
 
     def forget(self, concerns: Callable[[Hashable], bool]) -> None:
         """Drop results whose key `concerns` what must go; running jobs drop theirs when they end."""
@@ -347,24 +305,28 @@ class WorkQueue:
 
     def _before(self, job: _Job) -> int:
         with self._locked():
-            if self._places is None:
-                ready = sorted(self._waiting.items(), key=lambda item: (item[1].stage.priority, item[0]))
-                lines = ([number for number, job in ready if job.stage.apart is apart] for apart in (False, True))
-                self._places = {number: place for line in lines for place, number in enumerate(line)}
-            return self._places.get(job.number, 0)
+            if job.rank is None:
+                return 0
+            lines = (line for slot, line in self._lines.items() if (slot[0] == "apart") is job.stage.apart)
+            return sum(bisect_left(line, job.rank, key=_rank) for line in lines)
 
     def _enqueue(self, job: _Job) -> None:
-        """Let a job wait for a thread, unless another must end first."""
-        if all(first.is_over for first in job.after):
-            self._count += 1
-            job.number, self._places = self._count, None
-            self._waiting[job.number] = job
-            heappush(self._heaps[job.stage.slot], (int(job.stage.priority), job.number))
-            self._changed.notify()
+        """Let a job wait for a thread, once those before it have ended."""
+        if not all(first.is_over for first in job.after):
+            self._blocked.append(job)
+            return
+        self._count += 1
+        job.rank = (int(job.stage.priority), self._count)
+        insort(self._lines[job.stage.slot], job, key=_rank)
+        self._changed.notify()
 
     def _dequeue(self, job: _Job) -> None:
-        self._waiting.pop(job.number, None)
-        job.number, self._places = 0, None
+        if job in self._blocked:
+            self._blocked.remove(job)
+        if job.rank is not None:
+            line = self._lines[job.stage.slot]
+            del line[bisect_left(line, job.rank, key=_rank)]
+            job.rank = None
 
     def _give_up(self, job: _Job) -> None:
         """One who waited for a job no longer does. A running job hears of it when it reports."""
@@ -388,13 +350,10 @@ class WorkQueue:
         self._detach(job)
         after, job.after = job.after, ()
         for first in after:
-            if job in first.followers:
-                first.followers.remove(job)
             self._give_up(first)
-        followers, job.followers = job.followers, []
-        for follower in followers:
-            if not follower.is_over and not follower.number:
-                self._enqueue(follower)
+        for follower in [each for each in self._blocked if job in each.after]:
+            self._blocked.remove(follower)
+            self._enqueue(follower)
         self._rung += job.listeners
 
     def _has_room(self, slot: tuple[str, bool]) -> bool:
@@ -404,13 +363,9 @@ class WorkQueue:
 
     def _next(self) -> _Job | None:
         self._hear_dropped()
-        first: tuple[int, int] | None = None
-        for slot, heap in self._heaps.items():
-            while heap and heap[0][1] not in self._waiting:
-                heappop(heap)
-            if heap and (first is None or heap[0] < first) and self._has_room(slot):
-                first = heap[0]
-        return None if first is None else self._waiting[first[1]]
+        return min(
+            (line[0] for slot, line in self._lines.items() if line and self._has_room(slot)), key=_rank, default=None
+        )
 
     # ---- at work ----
 
@@ -441,7 +396,6 @@ class WorkQueue:
             del job, result, error  # an idle thread holds nobody's data
 
     def _end_stage(self, job: _Job, result: Any, error: BaseException | None) -> None:
-        self._places = None
         job.running, job.begun, job.progress, job.note = False, None, 0.0, ""
         if error is not None:
             self._fail(job, error)
@@ -450,7 +404,8 @@ class WorkQueue:
         job.results = (*job.results, result)
         # Somebody may have asked for a prefetched job meanwhile, and have more of it by now.
         if not job.forgotten and not (job.is_prefetch and self.cache.get(job.key, used=False)):
-            self.cache.put(job.key, _Results(job.results), first_to_go=job.is_prefetch)
+            nbytes = getattr(job.results[0], "nbytes", LIGHT)  # which the later ones complete
+            self.cache.put(job.key, job.results, nbytes, first_to_go=job.is_prefetch)
         if job.is_over:
             self._close(job)
         elif job.waiting:
@@ -478,12 +433,3 @@ class _JobReport(Report):
 
     def say(self, note: str) -> None:
         self._job.note = note
-
-
-class _Results(tuple[Any, ...]):
-    """Results of the stages of a job so far, as the cache keeps them."""
-
-    @property
-    def nbytes(self) -> int:
-        """Of the first, which the later ones complete."""
-        return weight_of(self[0])

@@ -68,6 +68,7 @@ WATCH, STOPPED, SILENT = 0.5, 2.0, 5.0
 # Bounds for an f of uploaded data: seconds of a core, seconds on the clock of a busy machine, and memory beyond that of
 # the modules. The largest table and a forest take 80 seconds and 800 MB.
 MAX_SECONDS, MAX_WAIT, MAX_MEMORY = 300, 900, 3 * 2**30
+BOUND = f"{MAX_SECONDS // 60} minutes"
 # Cells (rows times features) of a table on which an f trains in a few seconds. It need not wait for larger ones.
 LIGHT_CELLS = 1_000_000
 # Seconds before a process that died twice is replaced: what killed it may kill the next one.

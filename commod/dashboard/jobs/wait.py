@@ -1,4 +1,4 @@
-"""The only place where a script waits for computing: it shows the progress and ends as soon as it is stale."""
+"""Where a script waits: for results, whose progress it shows, and for its turn to draw. A stale one ends there."""
 
 from __future__ import annotations
 
@@ -6,13 +6,15 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from threading import local
+from threading import Lock, local
 from typing import Any, TypeVar
 
 from commod.dashboard.jobs import service
 from commod.dashboard.jobs.computation import Task
 from commod.dashboard.jobs.queue import Ticket
 from commod.dashboard.jobs.scheduling import (
+    LINE_POLL,
+    LONGEST_LINE,
     LOOK_AROUND,
     PATIENCE,
     PICTURE_DRAWN,
@@ -30,6 +32,7 @@ from commod.experiments.scene import has_trained
 
 Name = TypeVar("Name")
 _here = local()
+_deferred = Lock()
 
 
 def while_waiting(look: Callable[[], None] | None) -> None:
@@ -45,8 +48,8 @@ def _look_around() -> None:
 
 
 @contextmanager
-def no_waiting() -> Iterator[None]:
-    """A wait in here would hold up what others draw, and raises."""
+def first_paint() -> Iterator[None]:
+    """Draw what somebody with a slider in hand is looking at; a wait in here would hold up others, and raises."""
     depth = getattr(_here, "depth", 0)
     _here.depth = depth + 1
     try:
@@ -55,11 +58,27 @@ def no_waiting() -> Iterator[None]:
         _here.depth = depth
 
 
+@contextmanager
+def deferred_paint() -> Iterator[None]:
+    """Draw a part of the rest of a page, one session after the other; a wait in here raises.
+
+    Python runs one thread at a time. If thirty pages draw at once, each takes as long as all of them; if what is below
+    the first picture waits, the first pictures come at once. A part should take a few milliseconds, and nobody waits
+    for others for very long.
+    """
+    until = time.monotonic() + LONGEST_LINE
+    while not (taken := _deferred.acquire(timeout=LINE_POLL)) and time.monotonic() < until:
+        stop_if_stale()
+    try:
+        with first_paint():
+            yield
+    finally:
+        if taken:
+            _deferred.release()
+
+
 def watch(
-    tickets: Mapping[Name, Ticket],
-    look: Callable[[Mapping[Name, Ticket]], float] | None = None,
-    *,
-    stage: int = -1,
+    tickets: Mapping[Name, Ticket], look: Callable[[Mapping[Name, Ticket]], float] = lambda _: POLL, *, stage: int = -1
 ) -> Iterator[Name]:
     """The name of each ticket, as soon as its stage is done.
 
@@ -75,7 +94,7 @@ def watch(
             yield name
         if not left:
             return
-        pause = look(left) if look else POLL
+        pause = look(left)
         _look_around()
         next(iter(left.values())).wait(pause, stage)
         stop_if_stale()
@@ -91,10 +110,22 @@ def let_picture_come(training: Ticket) -> None:
 
 def wait(ticket: Ticket, place: Any = None, what: str = "", *, stage: int = -1) -> Any:
     """The result of a stage of a job, the last by default; a longer wait is shown at `place`, if there is one."""
-    bar = _Bar(place, what)
-    for _ in watch({what: ticket}, bar.look, stage=stage):
+    patient_until, drawn = time.monotonic() + PATIENCE, ("", 0.0)
+
+    def look(_: object) -> float:
+        nonlocal drawn
+        if place is None or time.monotonic() < patient_until:
+            return POLL
+        text, share = in_line(what, ticket), ticket.progress
+        if text != drawn[0] or share >= drawn[1] + STEP:
+            place.progress(share, text=text)
+            drawn = (text, share)
+        return SLOW_POLL
+
+    for _ in watch({what: ticket}, look, stage=stage):
         pass
-    bar.clear()
+    if drawn[0]:
+        place.empty()
     return ticket.result(stage)
 
 
@@ -116,24 +147,12 @@ def scene_of(settings: Settings) -> Scene:
 
 @dataclass(frozen=True)
 class Pending:
-    """A part of a page that is drawn when its result is there.
-
-    Parameters
-    ----------
-    ticket : Ticket
-        For the result.
-    draw : callable
-        Called with the ticket when it is done.
-    look : callable, optional
-        Called with the ticket while it is not, to show the progress.
-    held : bool
-        Whether the place in the queue outlives this run of the script.
-    """
+    """A part of a page that is drawn when its result is there."""
 
     ticket: Ticket
-    draw: Callable[[Ticket], None]
-    look: Callable[[Ticket], None] | None = None
-    held: bool = False
+    draw: Callable[[Ticket], None]  # when it is done
+    look: Callable[[Ticket], None] | None = None  # while it is not, to show the progress
+    held: bool = False  # whether the place in the queue outlives this run of the script
 
 
 def draw_pending(*parts: Pending | None) -> None:
@@ -153,29 +172,6 @@ def draw_pending(*parts: Pending | None) -> None:
                 places.enter_context(part.ticket)
         for place in watch({place: part.ticket for place, part in waiting.items()}, look):
             waiting[place].draw(waiting[place].ticket)
-
-
-class _Bar:
-    """A progress bar for longer waits: how many jobs run before, then the share done."""
-
-    def __init__(self, place: Any, what: str) -> None:
-        self._place, self._what = place, what
-        self._patient_until = time.monotonic() + PATIENCE
-        self._drawn: tuple[str, float] | None = None
-
-    def look(self, left: Mapping[str, Ticket]) -> float:
-        if self._place is None or time.monotonic() < self._patient_until:
-            return POLL
-        (ticket,) = left.values()
-        text, share = in_line(self._what, ticket), ticket.progress
-        if self._drawn is None or text != self._drawn[0] or share >= self._drawn[1] + STEP:
-            self._place.progress(share, text=text)
-            self._drawn = (text, share)
-        return SLOW_POLL
-
-    def clear(self) -> None:
-        if self._drawn:
-            self._place.empty()
 
 
 def in_line(what: str, ticket: Ticket) -> str:

@@ -3,10 +3,9 @@
 ``python -m commod.dashboard.jobs.worker FD`` imports the modules once and then forks a process for every request on the
 socket FD: a new process is there in milliseconds and shares their memory. It runs no script of the server.
 
-The server sends a process ``("work", number, scene, content)``, ``("stop", number)``, ``("forget", data)``, and
-``("scene", key)`` or ``("call",)`` with a parcel each. A process answers ``("ready", None)``, ``("progress", (share,
-found))``, ``("lacks", None)`` if it has not got the scene, ``("done", content)`` or ``("failed", content)``; to a call,
-``("returned", None)`` with a parcel, ``("refused", sentence)`` or ``("too large", None)``.
+A message has a kind, what it is about, and a load. The server sends ``work`` (about a number and a scene; its load is
+called with a ``report``), ``stop`` (a number), ``forget`` (data), and a ``scene``. A process answers ``progress`` (the
+share done; what was found so far), ``lacks`` if it has not got the scene, and ``done`` or ``failed`` with the result.
 """
 
 from __future__ import annotations
@@ -21,6 +20,7 @@ import socket
 import sys
 import time
 import traceback
+from collections.abc import Callable
 from contextlib import suppress
 from multiprocessing.connection import Connection
 from threading import Thread
@@ -31,13 +31,15 @@ import psutil
 from commod.dashboard.jobs import tasks  # noqa: F401 - loaded once for all processes
 from commod.dashboard.jobs.queue import Report
 from commod.dashboard.jobs.scheduling import TELL, Kind
-from commod.datasets import Task, add_task, forget_task
+from commod.datasets import add_task, forget_task
 from commod.experiments import Scene, prepare
-from commod.experiments.scene import SceneKey, has_trained, keep_trained, parts_of
+from commod.experiments.scene import has_trained, keep_trained
 from commod.explain.shap_comparison import warm_up
-from commod.uploads.apart import bound_memory, bound_time
+from commod.uploads.apart import bound_memory
 
 Wire = Connection
+# Arrays of so many bytes are sent as they are, without a copy.
+LARGE = 2**16
 
 
 # ---- messages ----
@@ -46,52 +48,47 @@ Wire = Connection
 class _Pickler(pickle.Pickler):
     """Leaves out the scene and its f: either side has them."""
 
-    def __init__(self, file: io.BytesIO, scene: Scene) -> None:
-        super().__init__(file, pickle.HIGHEST_PROTOCOL)
-        self._known = {id(scene): "scene", id(scene.f): "f"}
+    def __init__(self, file: io.BytesIO, scene: Scene | None, buffers: Callable[[pickle.PickleBuffer], Any]) -> None:
+        super().__init__(file, pickle.HIGHEST_PROTOCOL, buffer_callback=buffers)
+        self._known = {} if scene is None else {id(scene): "scene", id(scene.f): "f"}
 
     def persistent_id(self, thing: Any) -> str | None:
         return self._known.get(id(thing))
 
 
 class _Unpickler(pickle.Unpickler):
-    def __init__(self, file: io.BytesIO, scene: Scene) -> None:
-        super().__init__(file)
-        self._known = {"scene": scene, "f": scene.f}
+    def __init__(self, content: bytes, scene: Scene | None, buffers: list[bytearray]) -> None:
+        super().__init__(io.BytesIO(content), buffers=buffers)
+        self._scene = scene
 
     def persistent_load(self, name: str) -> Any:
-        return self._known[name]
+        assert self._scene is not None
+        return self._scene if name == "scene" else self._scene.f
 
 
-def pack(thing: Any, scene: Scene) -> bytes:
-    """Content of a message, without the scene."""
-    file = io.BytesIO()
-    _Pickler(file, scene).dump(thing)
-    return file.getvalue()
+def send(wire: Wire[Any, Any], kind: str, about: Any = None, load: Any = None, scene: Scene | None = None) -> None:
+    """Send a message, its load without the scene."""
+    file, apart = io.BytesIO(), list[memoryview]()
+
+    def is_small(buffer: pickle.PickleBuffer) -> bool:
+        raw = buffer.raw()
+        if raw.nbytes >= LARGE:
+            apart.append(raw)
+        return raw.nbytes < LARGE
+
+    _Pickler(file, scene, is_small).dump(load)
+    wire.send((kind, about, file.getvalue(), [raw.nbytes for raw in apart]))
+    for raw in apart:
+        wire.send_bytes(raw)
 
 
-def unpack(content: bytes, scene: Scene) -> Any:
-    """What the other side packed."""
-    return _Unpickler(io.BytesIO(content), scene).load()
-
-
-def send_parcel(wire: Wire[Any, Any], thing: Any) -> None:
-    """Send hundreds of megabytes without copying arrays."""
-    buffers: list[pickle.PickleBuffer] = []
-    content = pickle.dumps(thing, pickle.HIGHEST_PROTOCOL, buffer_callback=buffers.append)
-    raw = [buffer.raw() for buffer in buffers]
-    wire.send((content, [part.nbytes for part in raw]))
-    for part in raw:
-        wire.send_bytes(part)
-
-
-def receive_parcel(wire: Wire[Any, Any]) -> Any:
-    """What `send_parcel` sent; its arrays are writable."""
-    content, sizes = wire.recv()
+def receive(wire: Wire[Any, Any]) -> tuple[str, Any, Callable[..., Any]]:
+    """Kind of a message, what it is about, and what gives its load, with writable arrays, to who has the scene."""
+    kind, about, content, sizes = wire.recv()
     buffers = [bytearray(size) for size in sizes]
     for buffer in buffers:
         wire.recv_bytes_into(buffer)
-    return pickle.loads(content, buffers=buffers)
+    return kind, about, lambda scene=None: _Unpickler(content, scene, buffers).load()
 
 
 # ---- a process at work ----
@@ -110,90 +107,45 @@ class _Report(Report):
         self._last = time.monotonic()
 
     def __call__(self, share: float) -> None:
-        if self._wire.poll() and self._wire.recv() == ("stop", self._number):
+        if self._wire.poll() and receive(self._wire)[:2] == ("stop", self._number):
             raise _Stopped
         if time.monotonic() - self._last > TELL:
             self._last = time.monotonic()
-            self._wire.send(("progress", (share, self._found)))
+            send(self._wire, "progress", share, self._found)
 
     def tell(self, found: Any) -> None:
         self._found = found
 
 
-def _serve(wire: Wire[Any, Any], seconds: float | None) -> None:
-    """Do what comes in, each in at most so many `seconds` of a core, until the server is gone."""
-    while True:
-        kind, *rest = wire.recv()
-        if seconds is not None:
-            bound_time(seconds)
-        if kind == "work":
-            wire.send(_work(wire, *rest))
-        elif kind == "call":
-            _call(wire)
-        elif kind == "forget":
-            forget_task(*rest)
-        # a "stop" may come for something that has ended already
-
-
-def _work(wire: Wire[Any, Any], number: int, key: SceneKey, content: bytes) -> tuple[str, Any]:
-    if not has_trained(key) and not _fetch_scene(wire):
-        return "done", None
-    scene = prepare(*key)
+def _work(wire: Wire[Any, Any], about: Any, load: Callable[..., Any]) -> None:
+    number, key = about
     try:
-        function, arguments = unpack(content, scene)
-        return "done", pack(function(*arguments, report=_Report(wire, number)), scene)
+        if key is not None and not has_trained(key):
+            _fetch_scene(wire)
+        scene = None if key is None else prepare(*key)
+        result = load(scene)(report=_Report(wire, number))
+        send(wire, "done", load=result, scene=scene)
     except _Stopped:
-        return "done", None
+        send(wire, "done")
     except Exception as error:
         error.add_note(traceback.format_exc())  # for the server's log
-        return "failed", _packed_error(error, scene)
+        try:
+            pickle.loads(pickle.dumps(error))
+        except Exception:  # it cannot be sent, but its text can
+            error = RuntimeError("\n".join([str(error), *error.__notes__]))
+        send(wire, "failed", load=error)
 
 
-def _packed_error(error: Exception, scene: Scene) -> bytes:
-    try:
-        content = pack(error, scene)
-        unpack(content, scene)
-    except Exception:  # it cannot be sent, but its text can
-        return pack(RuntimeError("\n".join([str(error), *error.__notes__])), scene)
-    return content
-
-
-def _fetch_scene(wire: Wire[Any, Any]) -> bool:
-    """Ask the server for a scene with its f; false if nobody wants the result any more."""
-    wire.send(("lacks", None))
-    kind, key = wire.recv()
+def _fetch_scene(wire: Wire[Any, Any]) -> None:
+    """Ask the server for a scene with its f."""
+    send(wire, "lacks")
+    kind, key, load = receive(wire)
     if kind == "stop":
-        return False
-    task, parts = receive_parcel(wire)
+        raise _Stopped
+    task, parts = load()
     if task is not None:
         add_task(task)
     keep_trained(key, parts)
-    return True
-
-
-def _call(wire: Wire[Any, Any]) -> None:
-    """Call a function with all that it needs."""
-    try:
-        function, arguments = receive_parcel(wire)
-        result = function(*arguments)
-    except ValueError as error:
-        wire.send(("refused", str(error)))
-    except MemoryError:
-        wire.send(("too large", None))
-    else:
-        wire.send(("returned", None))
-        send_parcel(wire, result)
-
-
-def trained_parts(key: SceneKey, task: Task | None) -> tuple[Any, ...]:
-    """Train an f, of uploaded data if a `task` is given, which is then forgotten; what `keep_trained` takes."""
-    if task is None:
-        return parts_of(prepare(*key))
-    add_task(task)
-    try:
-        return parts_of(prepare(*key))
-    finally:
-        forget_task(key.data)
 
 
 def _end_with_server() -> None:
@@ -202,10 +154,10 @@ def _end_with_server() -> None:
     os._exit(0)
 
 
-def serve(wire: Wire[Any, Any], kind: Kind, seconds: float, memory: int) -> None:
+def serve(wire: Wire[Any, Any], kind: Kind, memory: int) -> None:
     """Compute for the server at the other end of `wire` until it is gone.
 
-    A process apart may use so many `seconds` of a core for each thing, and `memory` beyond that of the modules.
+    A process apart may use so much `memory` beyond that of the modules.
     """
     # Ctrl-C ends the server, and its end ends this process. A session of its own would make it an equal of the server
     # (Linux shares the cores among sessions first), and the idle class would not count.
@@ -215,62 +167,54 @@ def serve(wire: Wire[Any, Any], kind: Kind, seconds: float, memory: int) -> None
         os.nice(5)  # a third of what a slider gets on the same core: somebody waits for it, too
         bound_memory(psutil.Process().memory_info().vms + memory)
     with suppress(EOFError, OSError):
-        wire.send(("ready", None))
-        _serve(wire, seconds if kind is Kind.APART else None)
+        while True:
+            kind_of_message, about, load = receive(wire)
+            if kind_of_message == "work":
+                _work(wire, about, load)
+            elif kind_of_message == "forget":
+                forget_task(about)
+            # a "stop" may come for something that has ended already
 
 
 # ---- the fork server ----
 
 
 def fork_on_request(control: socket.socket) -> None:
-    """Fork a process for each request that brings a socket; answer any other with how a process ended."""
+    """Fork a process for each request, which brings a socket; the answer is its id."""
     gc.collect()
     gc.freeze()  # a walk for garbage would copy the shared pages
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody asks how a process ended
     while True:
         message, sockets, _, _ = socket.recv_fds(control, 4096, 1)
         if not message:  # the server is gone
             os._exit(0)
-        request = json.loads(message)
-        if not sockets:
-            control.send(json.dumps(_exit_code(request["ended"])).encode())
-            continue
+        kind, memory = json.loads(message)
         pid = os.fork()
         if pid == 0:
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
             control.close()
-            if request["kind"] == "fork server":
+            if kind == "fork server":  # for the background
                 with socket.socket(fileno=sockets[0]) as own:
-                    _begin_background(request["warm_up"], request["idle"])
+                    _begin_background()
                     fork_on_request(own)
-            serve(Wire(sockets[0]), Kind(request["kind"]), request["seconds"], request["memory"])
+            serve(Wire(sockets[0]), Kind(kind), memory)
             os._exit(0)
         os.close(sockets[0])
-        control.send(json.dumps(pid).encode())
+        control.send(str(pid).encode())
 
 
-def _begin_background(warms_up: bool, is_idle: bool) -> None:
+def _begin_background() -> None:
     """All processes of the background come from one that has the idle class and has compiled SHAP once."""
-    if is_idle:
+    if os.environ.get("COMMOD_IDLE_CLASS") != "0":
         with suppress(AttributeError, OSError):  # where the system has it: only time that nobody else wants
             os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
-    if warms_up:
+    if os.environ.get("COMMOD_WARM_UP") != "0":
         warm_up()
-
-
-def _exit_code(pid: int) -> int | None:
-    with suppress(ChildProcessError):
-        ended, status = os.waitpid(pid, os.WNOHANG)
-        return os.waitstatus_to_exitcode(status) if ended else None
-    return 0
-
-
-def main() -> None:
-    """Import the modules, which has happened by now, and fork."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    fork_on_request(socket.socket(fileno=int(sys.argv[1])))
 
 
 if __name__ == "__main__":
     # Not this copy of the module: functions are sent by the name of their module.
     from commod.dashboard.jobs import worker
 
-    worker.main()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    worker.fork_on_request(socket.socket(fileno=int(sys.argv[1])))

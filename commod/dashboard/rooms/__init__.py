@@ -13,10 +13,13 @@ from typing import TypeVar
 
 from sqlalchemy.engine import URL
 
-from commod.dashboard.rooms.contents import Model, Opened, Person, Question, Room, RoomError, Seat, Vote
-from commod.dashboard.rooms.room_store import HOURS, MOST_ROOMS, RoomStore
+from commod.dashboard.rooms.contents import DOORS, Here, Model, Opened, Person, Question, Room, RoomError, Seat, Vote
+from commod.dashboard.rooms.room_store import HOURS, MOST_PEOPLE, MOST_ROOMS, RoomStore
 
 __all__ = [
+    "DOORS",
+    "MOST_PEOPLE",
+    "Here",
     "Model",
     "Opened",
     "Person",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -9,6 +10,11 @@ from typing import Any
 from commod.dashboard.text.language import FIRST, phrase
 
 Figures = Mapping[str, float]
+
+# Who comes in with the code: everybody, those whom the leader lets in, nobody.
+DOORS = ("open", "ask", "locked")
+# A room says that most of its people share a network if it has at least so many.
+CROWD = 10
 
 
 class RoomError(Exception):
@@ -56,6 +62,7 @@ class Person:
     number: int
     name: str
     leads: bool
+    waiting: bool  # until the leader lets her in
     here: bool  # seen within the last half minute
     at: str  # the step of a lesson that she has open, as `step_address` writes it; empty elsewhere
     link: str  # the setting she stands at; empty until she has said so
@@ -121,15 +128,33 @@ class Room:
     together: bool
     frozen: bool
     timer_ends: float | None
+    door: str  # one of `DOORS`
+    most: int  # the size of the class
     revealed: frozenset[tuple[str, str]]  # (lesson, step)
     people: tuple[Person, ...]
     guesses: Mapping[tuple[str, str], tuple[str, ...]]  # (lesson, step) to what was guessed, sorted: nobody's by place
     questions: tuple[Question, ...]
+    seats: Mapping[str, int] = field(repr=False)  # keys of seats to numbers of people
+    networks: Mapping[int, str] = field(repr=False)  # numbers of people to what the room knows their networks by
 
     @property
     def taking_part(self) -> tuple[Person, ...]:
         """Those who are here and do not lead."""
-        return tuple(person for person in self.people if person.here and not person.leads)
+        return tuple(person for person in self.people if person.here and not person.leads and not person.waiting)
+
+    @property
+    def waiting(self) -> tuple[Person, ...]:
+        """Those whom the leader has not let in yet."""
+        return tuple(person for person in self.people if person.waiting)
+
+    @property
+    def crowd(self) -> tuple[int, ...]:
+        """Numbers of those who share one network, if that is most of a class; else none."""
+        numbers = [person.number for person in self.people if not person.leads]
+        common = Counter(self.networks[number] for number in numbers).most_common(1)
+        if len(numbers) < CROWD or 2 * common[0][1] <= len(numbers):
+            return ()
+        return tuple(number for number in numbers if self.networks[number] == common[0][0])
 
     @property
     def at_step(self) -> int:
@@ -141,3 +166,21 @@ class Room:
         """The one that is on the board."""
         last = self.questions[-1] if self.questions else None
         return None if last is None or last.ended else last
+
+
+@dataclass(frozen=True)
+class Here:
+    """Somebody in a room, as long as a page is drawn for her."""
+
+    seat: Seat
+    room: Room
+    person: Person
+
+    @property
+    def leads(self) -> bool:
+        return self.person.leads
+
+    @property
+    def is_led(self) -> bool:
+        """Whether somebody else turns the pages of the lesson."""
+        return not self.leads and self.room.together and self.room.closed is None

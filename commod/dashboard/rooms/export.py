@@ -18,6 +18,7 @@ _VOTES = ["question", "kind", "link_a", "link_b", "round", "person", "name", "ch
 def as_json(room: Room) -> str:
     """Everything in a room, as JSON."""
     whole: dict[str, Any] = asdict(room)
+    del whole["seats"], whole["networks"]
     whole["revealed"] = [{"lesson": lesson, "step": step} for lesson, step in sorted(room.revealed)]
     whole["guesses"] = as_tables(room)["guesses"].to_dict("records")
     return json.dumps(whole, ensure_ascii=False, indent=2)

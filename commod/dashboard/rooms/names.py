@@ -11,9 +11,10 @@ from hashlib import sha256
 
 from commod.dashboard.text.language import FIRST, LANGUAGES, phrase
 
-# No I, L, O, 0 and 1, which are taken for one another: 31 signs, so that six are one of 887,503,681 codes.
+# No I, L, O, 0 and 1, which are taken for one another: 31 signs, so that nine make 26 million million codes.
 ALPHABET = "23456789ABCDEFGHJKMNPQRSTUVWXYZ"
-CODE_LENGTH = 6
+CODE_LENGTH = 9
+OLD_CODE_LENGTH = 6  # of rooms that an older version has opened
 NAME_LENGTH = 24
 REASON_LENGTH = 200
 
@@ -33,7 +34,7 @@ def new_code() -> str:
 def tidy_code(text: str) -> str | None:
     """A code as somebody typed it, with blanks, hyphens or small letters; None if it cannot be one."""
     code = re.sub(r"[\s-]", "", text[:50]).upper()
-    return code if len(code) == CODE_LENGTH and set(code) <= set(ALPHABET) else None
+    return code if len(code) in (CODE_LENGTH, OLD_CODE_LENGTH) and set(code) <= set(ALPHABET) else None
 
 
 def new_token() -> str:
@@ -44,6 +45,11 @@ def new_token() -> str:
 def new_secret() -> str:
     """The secret of a leader's link: 192 bits."""
     return secrets.token_urlsafe(24)
+
+
+def network_key(code: str, caller: str) -> str:
+    """What a room knows a network by: the same network has another one in every other room."""
+    return _hash(f"{code} {caller}")[:16]
 
 
 def seat_key(token: str, browser: str) -> str:

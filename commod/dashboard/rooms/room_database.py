@@ -92,9 +92,11 @@ class RoomDatabase:
         with self._writing() as connection:
             room = next_version(connection, rooms.c.code == seat.code, self._clock(), closed_too=closed_too)
             who = (people.c.code == room.code, people.c.seat == seat.key)
-            person = connection.execute(select(people.c.number, people.c.leads).where(*who)).first()
+            person = connection.execute(select(people).where(*who)).first()
             if person is None:
                 raise RoomError("no_seat")
+            if person.waiting:
+                raise RoomError("waiting")
             if leading and not person.leads:
                 raise RoomError("not_leading")
             yield Change(connection, room, person.number)
@@ -175,10 +177,14 @@ class RoomDatabase:
             together=room.together,
             frozen=room.frozen,
             timer_ends=room.timer_ends,
+            door=room.door,
+            most=room.most,
             revealed=frozenset((row.lesson, row.step) for row in found[revealed]),
             people=tuple(read_person(row, now) for row in found[people]),
             guesses=guessed,
             questions=read_questions(found[questions], found[votes], {row.number: row.name for row in found[people]}),
+            seats={row.seat: row.number for row in found[people]},
+            networks={row.number: row.network for row in found[people]},
         )
 
 

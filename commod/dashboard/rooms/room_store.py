@@ -5,18 +5,19 @@ from __future__ import annotations
 import json
 import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, Literal, TypedDict, Unpack
 
 from sqlalchemy import Row, and_, delete, func, insert, select, update
 from sqlalchemy.engine import URL
 
-from commod.dashboard.rooms.contents import Figures, Model, Opened, Room, RoomError, Seat
+from commod.dashboard.rooms.contents import DOORS, Figures, Here, Model, Opened, Room, RoomError, Seat
 from commod.dashboard.rooms.limits import Buckets
 from commod.dashboard.rooms.names import (
     REASON_LENGTH,
     clean,
+    network_key,
     new_code,
     new_secret,
     new_token,
@@ -35,11 +36,11 @@ MOST_PEOPLE = 200
 MOST_LEADERS = 5  # tabs that lead one room; the one that was seen longest ago gives way to the next
 MOST_QUESTIONS = 50
 MOST_ROUNDS = 2
-MOST_KNOWN = 10_000  # pairs of a caller and a code
 MOST_STEPS = 200  # that one person guesses at in one room
 HOURS = 24.0
 SEEN_EVERY = 5.0
 SWEEP_EVERY = 60.0
+SLOW_SECONDS = 5.0  # until a network that has tried many wrong codes reads of the next that it is wrong
 
 _EVERYBODY = "everybody"
 
@@ -52,6 +53,8 @@ class Leading(TypedDict, total=False):
     together: bool
     frozen: bool
     timer_ends: float | None
+    door: str
+    most: int
 
 
 class RoomStore(RoomDatabase):
@@ -67,6 +70,8 @@ class RoomStore(RoomDatabase):
         Seconds since the epoch: when rooms were opened and end, which processes and restarts have in common.
     steady : callable
         Seconds on a clock that never jumps, for the limits on how often something is done.
+    wait : callable
+        Sleeps for so many seconds.
     hours : float
         How long a room is kept.
     most_rooms : int
@@ -78,21 +83,19 @@ class RoomStore(RoomDatabase):
         *,
         clock: Callable[[], float] = time.time,
         steady: Callable[[], float] = time.monotonic,
+        wait: Callable[[float], None] = time.sleep,
         hours: float = HOURS,
         most_rooms: int = MOST_ROOMS,
     ) -> None:
         super().__init__(url, clock, steady)
-        self._hours, self._most_rooms = hours, most_rooms
+        self._hours, self._most_rooms, self._wait = hours, most_rooms, wait
         self._swept = -math.inf
-        # docs/deploy.md has the arithmetic of the first two: what guessing codes takes.
         self._wrong_codes = Buckets(burst=20, per_second=1 / 60, clock=steady)
-        self._all_wrong_codes = Buckets(burst=60, per_second=2 / 60, clock=steady)
         self._joined = Buckets(burst=250, per_second=1.0, clock=steady)  # by caller: a whole class behind one router
         self._joined_by_browser = Buckets(burst=10, per_second=1 / 60, clock=steady)
         self._opened = Buckets(burst=20, per_second=1 / 3600, clock=steady)
         self._seen: dict[str, str] = {}  # keys of seats, and the step open there, since it was last written
         self._presence = Buckets(burst=1, per_second=1 / SEEN_EVERY, clock=steady)
-        self._knows: set[tuple[str, str]] = set()  # callers and the codes of rooms that they are in
 
     # ---- Coming in ----
 
@@ -115,12 +118,13 @@ class RoomStore(RoomDatabase):
                 raise RoomError("too_many_rooms", most=self._most_rooms)
             code = next(code for code in iter(new_code, "") if code not in taken)
             values = {"lesson": lesson, "step": "", "together": False, "frozen": False, "version": 1}
+            values |= {"seats": 0, "door": "open", "most": MOST_PEOPLE}
             times = {"opened": now, "expires": now + 3600 * self._hours}
             connection.execute(insert(rooms).values(code=code, secret=secret_key(secret), **values, **times))
         return Opened(code, secret)
 
     def join(self, code: str, nickname: str | None, *, browser: str, caller: str, language: str = FIRST) -> Seat:
-        """A seat in the room of a code.
+        """A seat in the room of a code. A right one always works; a wrong one is answered late after many others.
 
         Parameters
         ----------
@@ -131,7 +135,7 @@ class RoomStore(RoomDatabase):
         browser : str
             Who asks; the seat is hers in that browser only.
         caller : str
-            From where, for the limits on tries; it is kept in memory only.
+            From where, for the limits on tries. It is kept in memory only; the room keeps `network_key` of it.
         language : str
             Of a name that is drawn by lot.
         """
@@ -139,28 +143,13 @@ class RoomStore(RoomDatabase):
         tidy = tidy_code(code)
         if tidy is None:
             raise RoomError("no_room")
-        # Who is in a room knows its code: others of the same network may follow while somebody else is guessing.
-        if (caller, tidy) not in self._knows:
-            return self._try_code(tidy, nickname, browser, caller, language)
+        with self._reading() as connection:
+            wrong = not is_there(connection, rooms, code=tidy)
+        if wrong:
+            if not self._wrong_codes.take(caller):
+                self._wait(SLOW_SECONDS)
+            raise RoomError("no_room")
         return self._sit(rooms.c.code == tidy, nickname, browser, caller, language)
-
-    def _try_code(self, code: str, nickname: str | None, browser: str, caller: str, language: str) -> Seat:
-        """Join with a code that may be a guess. A try is taken first, so that many at once are no way around it."""
-        if not self._wrong_codes.take(caller):
-            raise RoomError("too_many_tries")
-        if not self._all_wrong_codes.take(_EVERYBODY):
-            self._wrong_codes.give_back(caller)
-            raise RoomError("too_many_tries")
-        wrong = False
-        try:
-            return self._sit(rooms.c.code == code, nickname, browser, caller, language)
-        except RoomError as error:
-            wrong = error.reason == "no_room"
-            raise
-        finally:
-            if not wrong:
-                self._wrong_codes.give_back(caller)
-                self._all_wrong_codes.give_back(_EVERYBODY)
 
     def take_lead(self, secret: str, *, browser: str, caller: str, language: str = FIRST) -> Seat:
         """A seat that leads, for whoever has the secret; also in a closed room, to take it home or delete it."""
@@ -169,13 +158,15 @@ class RoomStore(RoomDatabase):
     def _sit(
         self, which: Any, nickname: str | None, browser: str, caller: str, language: str, *, leads: bool = False
     ) -> Seat:
-        if not self._joined.take(caller) or (browser and not self._joined_by_browser.take(browser)):
-            raise RoomError("joined_too_often")
         token, now = new_token(), self._clock()
         with self._writing() as connection:
             room = next_version(connection, which, now, closed_too=leads)
+            if room.door == "locked" and not leads:
+                raise RoomError("locked")
+            if not self._joined.take(caller) or (browser and not self._joined_by_browser.take(browser)):
+                raise RoomError("joined_too_often")
             sitting = connection.execute(
-                select(people.c.number, people.c.name, people.c.leads)
+                select(people.c.number, people.c.name, people.c.leads, people.c.waiting)
                 .where(people.c.code == room.code)
                 .order_by(people.c.seen, people.c.number)
             ).all()
@@ -183,34 +174,35 @@ class RoomStore(RoomDatabase):
                 leaders = [person.number for person in sitting if person.leads]
                 gone = leaders[: max(0, len(leaders) + 1 - MOST_LEADERS)]
                 connection.execute(delete(people).where(people.c.code == room.code, people.c.number.in_(gone)))
-            elif sum(not person.leads for person in sitting) >= MOST_PEOPLE:
-                raise RoomError("room_full", most=MOST_PEOPLE)
-            number = 1 + max((person.number for person in sitting), default=0)
+            waiting, number = room.door == "ask" and not leads, room.seats + 1
+            most = MOST_PEOPLE if waiting else room.most
+            counted = [person for person in sitting if not person.leads and (waiting or not person.waiting)]
+            if not leads and len(counted) >= most:
+                raise RoomError("room_full", most=most)
+            connection.execute(update(rooms).where(rooms.c.code == room.code).values(seats=number))
             name = unique_name(nickname, [person.name for person in sitting], language)
             seat = Seat(room.code, token, name, leads, number, seat_key(token, browser))
             values = {"code": seat.code, "number": number, "seat": seat.key, "name": name, "leads": leads}
+            values |= {"waiting": waiting, "network": network_key(seat.code, caller)}
             connection.execute(insert(people).values(**values, seen=now, at="", link="", figures="{}"))
         self._look_again(room)
-        if len(self._knows) >= MOST_KNOWN:
-            self._knows.clear()  # they have tries like all others
-        self._knows.add((caller, seat.code))
         return seat
 
-    def seat(self, code: str, token: str, *, browser: str) -> Seat | None:
-        """Who this is; None if there is no such seat, in this browser, in a room that is still there.
-
-        A page looks at a room for those alone who have a seat in it: `look` asks nobody who they are.
-        """
-        key, tidy = seat_key(token, browser), tidy_code(code)
-        with self._reading() as connection:
-            found = connection.execute(
-                select(people.c.code, people.c.name, people.c.leads, people.c.number)
-                .join(rooms, rooms.c.code == people.c.code)
-                .where(people.c.seat == key, people.c.code == tidy, rooms.c.expires > self._clock())
-            ).first()
-        return None if found is None else Seat(found.code, token, found.name, found.leads, found.number, key)
-
     # ---- Being there ----
+
+    def present(self, code: str, token: str, *, browser: str) -> Here:
+        """Who this is, and her room as `look` gives it. Pages see a room in this way only: `look` asks nobody."""
+        key, room = seat_key(token, browser), self.look(code)
+        if key not in room.seats:  # she may have come in since, by another process
+            self._kept.pop(room.code, None)
+            room = self.look(code)
+        number = room.seats.get(key)
+        for person in room.people:
+            if person.number == number:
+                if person.waiting:
+                    raise RoomError("waiting")
+                return Here(Seat(room.code, token, person.name, person.leads, person.number, key), room, person)
+        raise RoomError("no_seat")
 
     def look(self, code: str) -> Room:
         """The room as it is, or was half a second ago; what this thread has changed is there at once.
@@ -288,13 +280,15 @@ class RoomStore(RoomDatabase):
         return secret
 
     def lead(self, seat: Seat, **changes: Unpack[Leading]) -> None:
-        """Set the lesson, its step, whether all go together, whether controls are frozen, and when the timer ends."""
+        """Set what holds for all, as `Leading` has it."""
         values: dict[str, Any] = dict(changes)
         for name in ("lesson", "step"):
             if name in values:
                 values[name] = checked_word(values[name])
         ends = values.get("timer_ends")
         if ends is not None and not math.isfinite(ends):
+            raise RoomError("too_long")
+        if values.get("door", "open") not in DOORS or not 1 <= values.get("most", 1) <= MOST_PEOPLE:
             raise RoomError("too_long")
         with self._changing(seat, leading=True) as (connection, room, _):
             if values:
@@ -360,11 +354,20 @@ class RoomStore(RoomDatabase):
 
             yield question, change
 
-    def remove(self, seat: Seat, number: int) -> None:
-        """Take somebody's seat away, with all that she has guessed and sent. Who leads stays."""
+    def remove(self, seat: Seat, numbers: Collection[int]) -> None:
+        """Take people's seats away, with all that they have guessed and sent. Who leads stays."""
         with self._changing(seat, leading=True) as (connection, room, _):
-            whom = (people.c.code == room.code, people.c.number == number, people.c.leads.is_(False))
+            whom = (people.c.code == room.code, people.c.number.in_(numbers), people.c.leads.is_(False))
             connection.execute(delete(people).where(*whom))
+
+    def let_in(self, seat: Seat, numbers: Collection[int]) -> None:
+        """Let people in who wait."""
+        with self._changing(seat, leading=True) as (connection, room, _):
+            of_room = people.c.code == room.code
+            connection.execute(update(people).where(of_room, people.c.number.in_(numbers)).values(waiting=False))
+            inside = select(func.count()).where(of_room, people.c.leads.is_(False), people.c.waiting.is_(False))
+            if connection.execute(inside).scalar_one() > room.most:
+                raise RoomError("room_full", most=room.most)
 
     def close(self, seat: Seat) -> None:
         """Take nothing more. What is there can be read until the room's time is over."""

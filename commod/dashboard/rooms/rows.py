@@ -41,7 +41,7 @@ def _read_figures(text: str) -> Figures:
 def read_person(row: Row[Any], now: float) -> Person:
     """Somebody in a room, from a row of `people`."""
     here = row.seen > now - HERE_SECONDS
-    return Person(row.number, row.name, row.leads, here, row.at, row.link, _read_figures(row.figures))
+    return Person(row.number, row.name, row.leads, row.waiting, here, row.at, row.link, _read_figures(row.figures))
 
 
 def read_questions(asked: Any, sent: Any, names: dict[int, str]) -> tuple[Question, ...]:

@@ -33,9 +33,23 @@ from sqlalchemy.exc import ArgumentError
 from commod.dashboard.rooms.contents import RoomError
 from commod.installation import needs_extra
 
-VERSION = 2
+VERSION = 3
 # By version, the statements that lead from it to the next one. An empty database gets the tables below at once.
-UPGRADES: dict[int, tuple[str, ...]] = {1: ("ALTER TABLE people ADD COLUMN at TEXT NOT NULL DEFAULT ''",)}
+UPGRADES: dict[int, tuple[str, ...]] = {
+    1: ("ALTER TABLE people ADD COLUMN at TEXT NOT NULL DEFAULT ''",),
+    2: (
+        "ALTER TABLE rooms ADD COLUMN seats INTEGER NOT NULL DEFAULT 0",
+        "UPDATE rooms SET seats = (SELECT coalesce(max(number), 0) FROM people WHERE people.code = rooms.code)",
+        "ALTER TABLE rooms ADD COLUMN door VARCHAR(6) NOT NULL DEFAULT 'open'",
+        "ALTER TABLE rooms ADD COLUMN most INTEGER NOT NULL DEFAULT 200",
+        "ALTER TABLE people ADD COLUMN waiting BOOLEAN NOT NULL DEFAULT FALSE",
+        "ALTER TABLE people ADD COLUMN network VARCHAR(16) NOT NULL DEFAULT ''",
+        *(
+            f"ALTER TABLE {table} ALTER COLUMN code TYPE VARCHAR(9)"
+            for table in ("rooms", "people", "guesses", "revealed", "questions", "votes")
+        ),
+    ),
+}
 
 BUSY_SECONDS = 5
 _MIGRATION_LOCK = 0x636F6D6D6F64  # "commod": whoever else asks PostgreSQL for this number waits
@@ -47,7 +61,7 @@ schema = Table("schema_version", metadata, Column("version", Integer, nullable=F
 rooms = Table(
     "rooms",
     metadata,
-    Column("code", String(6), primary_key=True),
+    Column("code", String(9), primary_key=True),
     Column("secret", String(64), nullable=False, unique=True),  # its hash
     Column("version", Integer, nullable=False),
     Column("opened", Double, nullable=False),
@@ -58,6 +72,11 @@ rooms = Table(
     Column("together", Boolean, nullable=False),
     Column("frozen", Boolean, nullable=False),
     Column("timer_ends", Double),
+    Column(
+        "seats", Integer, nullable=False
+    ),  # given so far: the number of one that was taken away is never given again
+    Column("door", String(6), nullable=False),
+    Column("most", Integer, nullable=False),  # the size of the class
 )
 
 
@@ -78,6 +97,8 @@ people = Table(
     Column("seat", String(64), nullable=False, unique=True),  # hash of token and browser
     Column("name", Text, nullable=False),
     Column("leads", Boolean, nullable=False),
+    Column("waiting", Boolean, nullable=False),  # until the leader lets her in
+    Column("network", String(16), nullable=False),  # tells only who in this room shares one
     Column("seen", Double, nullable=False),
     Column("at", Text, nullable=False),  # the step of a lesson that is open there
     Column("link", Text, nullable=False),
@@ -208,6 +229,7 @@ def _migrate(connection: Connection) -> None:
         raise RoomError("newer_database", found=found, known=VERSION)
     for version in range(found, VERSION):
         for statement in UPGRADES[version]:
-            connection.execute(text(statement))
+            if "ALTER COLUMN" not in statement or connection.dialect.name == "postgresql":  # SQLite knows no lengths
+                connection.execute(text(statement))
     if found < VERSION:
         connection.execute(update(schema).values(version=VERSION))

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import re
 import secrets
+from functools import partial
 from hashlib import sha256
 from typing import Any
 
 from starlette.datastructures import MutableHeaders
 from starlette.requests import HTTPConnection
 
+from commod.dashboard.server.headers import changing_headers
 from commod.dashboard.streamlit_internals import bind_sessions
 
 COOKIE = "commod_browser"
@@ -47,20 +49,12 @@ class BrowserCookie:
             # The cookie comes with a page, and "not modified" is not one.
             conditions = (b"if-none-match", b"if-modified-since")
             scope = {**scope, "headers": [pair for pair in scope["headers"] if pair[0].lower() not in conditions]}
-            send = _with_cookie(scope, send)
+            send = changing_headers(send, partial(_set_cookie, scope["scheme"] == "https"))
         await self.app(scope, receive, send)
 
 
-def _with_cookie(scope: Any, send: Any) -> Any:
-    secure = "; Secure" if scope["scheme"] == "https" else ""
-
-    async def send_with_cookie(message: Any) -> None:
-        if message["type"] == "http.response.start":
-            headers = MutableHeaders(scope=message)
-            if headers.get("content-type", "").startswith("text/html"):
-                text = f"{COOKIE}={secrets.token_urlsafe(32)}; Path=/; HttpOnly; SameSite=Lax{secure}"
-                headers.append("Set-Cookie", text)
-                headers["Cache-Control"] = "no-store"  # a proxy must not give it to someone else
-        await send(message)
-
-    return send_with_cookie
+def _set_cookie(secure: bool, response: MutableHeaders) -> None:
+    if response.get("content-type", "").startswith("text/html"):
+        value = f"{COOKIE}={secrets.token_urlsafe(32)}; Path=/; HttpOnly; SameSite=Lax"
+        response.append("Set-Cookie", f"{value}; Secure" if secure else value)
+        response["Cache-Control"] = "no-store"  # a proxy must not give it to someone else

@@ -8,12 +8,13 @@ from collections import Counter
 from typing import Any
 
 import streamlit as st
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.datastructures import Headers
 from starlette.requests import ClientDisconnect
 from starlette.responses import PlainTextResponse, Response
 
 from commod.dashboard import streamlit_internals as internals
 from commod.dashboard.server.browser import browser_of
+from commod.dashboard.server.headers import changing_headers
 from commod.dashboard.state.uploads import refuse
 from commod.uploads.limits import MAX_BYTES
 
@@ -46,51 +47,47 @@ class OwnFiles:
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         path = scope.get("path", "").removeprefix(base_path())
+        is_request = scope["type"] == "http" and scope["method"] != "OPTIONS"
         if scope["type"] == "websocket":
             try:
                 await self.app(scope, receive, send)
             finally:
                 _forget_files_of_closed_sessions()
-        elif scope["type"] != "http" or scope["method"] == "OPTIONS":
-            await self.app(scope, receive, send)
-        elif path.startswith("/media/"):
+        elif is_request and path.startswith("/media/"):
             await self._download(path.removeprefix("/media/"), scope, receive, send)
-        elif path.startswith("/_stcore/upload_file/"):
+        elif is_request and path.startswith("/_stcore/upload_file/"):
             await self._upload(path.removeprefix("/_stcore/upload_file/"), scope, receive, send)
         else:
             await self.app(scope, receive, send)
 
     async def _download(self, name: str, scope: Any, receive: Any, send: Any) -> None:
-        async def send_unstored(message: Any) -> None:
-            if message["type"] == "http.response.start":
-                MutableHeaders(scope=message)["Cache-Control"] = "no-store"
-            await send(message)
-
         allowed = internals.media.is_for(internals.sessions_of(browser_of(scope)), name)
         answer = self.app if allowed else PlainTextResponse("File not found", 404)
-        await answer(scope, receive, send_unstored)
+        await answer(scope, receive, changing_headers(send, lambda sent: sent.update({"Cache-Control": "no-store"})))
 
     async def _upload(self, place: str, scope: Any, receive: Any, send: Any) -> None:
         session_id, _, file_id = place.partition("/")
+        headers = Headers(scope=scope)
+        length = headers.get("content-length", "")
+        size = 2 * int(length) if re.fullmatch(r"\d{1,12}", length) else -1
+        answer: Any = None
         if session_id not in internals.sessions_of(browser_of(scope)):
-            await PlainTextResponse("This session belongs to another browser.", 403)(scope, receive, send)
-            return
-        if scope["method"] != "PUT":
-            await self.app(scope, receive, send)
-            return
-        length = Headers(scope=scope).get("content-length", "")
-        if not re.fullmatch(r"\d{1,12}", length):
-            await PlainTextResponse("An upload needs a Content-Length.", 411)(scope, receive, send)
-            return
-        if int(length) > MAX_BYTES:
-            await PlainTextResponse("The file is too large.", 413)(scope, receive, send)
-            return
-        size = 2 * int(length)
-        if why := _no_room(session_id, size):
+            answer = PlainTextResponse("This session belongs to another browser.", 403)
+        elif scope["method"] != "PUT":
+            answer = self.app
+        elif st.get_option("server.enableXsrfProtection") and not headers.get("x-xsrftoken"):
+            answer = PlainTextResponse("An upload needs the token of its page.", 403)  # Streamlit checks which one
+        elif size < 0:
+            answer = PlainTextResponse("An upload needs a Content-Length.", 411)
+        elif size > 2 * MAX_BYTES:
+            answer = PlainTextResponse("The file is too large.", 413)
+        elif why := _no_room(session_id, size):
             # Streamlit's uploader would show only a status code. So it gets a success, and the page says why.
             refuse(file_id, why)
             await _drain(receive)
-            await Response(status_code=204)(scope, receive, send)
+            answer = Response(status_code=204)
+        if answer is not None:
+            await answer(scope, receive, send)
             return
         _arriving[session_id] += size
         try:

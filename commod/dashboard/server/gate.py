@@ -8,6 +8,8 @@ from contextlib import suppress
 from ipaddress import IPv6Address, ip_address
 from typing import Any
 
+import streamlit as st
+from starlette.datastructures import Headers
 from starlette.responses import HTMLResponse, PlainTextResponse
 
 from commod.dashboard.streamlit_internals import is_known_session
@@ -89,11 +91,12 @@ class Gate:
         self.open_from: Counter[str] = Counter()
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        is_http, path = scope["type"] == "http", scope.get("path", "").rstrip("/")
         if scope["type"] == "websocket":
             await self._session(scope, receive, send)
-        elif scope["type"] == "http" and _is_metrics(scope) and os.environ.get("COMMOD_METRICS") != "1":
+        elif is_http and path.endswith("/_stcore/metrics") and os.environ.get("COMMOD_METRICS") != "1":
             await PlainTextResponse("Not Found", 404)(scope, receive, send)
-        elif scope["type"] == "http" and _is_page(scope) and (sentence := self._refusal(scope)):
+        elif is_http and _is_page(scope) and (sentence := self._refusal(scope)):
             page = _PAGE.format(sentence=sentence, seconds=RETRY_SECONDS)
             await HTMLResponse(page, 503, _HEADERS)(scope, receive, send)
         else:
@@ -108,7 +111,7 @@ class Gate:
         return full_for_address(tabs) if tabs >= self.per_address else ""
 
     async def _session(self, scope: Any, receive: Any, send: Any) -> None:
-        if self._refusal(scope):
+        if _is_foreign(scope) or self._refusal(scope):
             await send({"type": "websocket.close"})  # the page has the sentence
             return
         network = _network(scope)
@@ -130,8 +133,15 @@ def _returns(scope: Any) -> bool:
     return len(named) > 2 and is_known_session(named[2])
 
 
-def _is_metrics(scope: Any) -> bool:
-    return scope["path"].rstrip("/").endswith("/_stcore/metrics")
+def _is_foreign(scope: Any) -> bool:
+    """Whether the page of another site opens a websocket, be it another port or plain http; Streamlit lets some in."""
+    headers = Headers(scope=scope)
+    origin = headers.get("origin")
+    allowed = st.get_option("server.corsAllowedOrigins")
+    if origin is None or origin in allowed or not st.get_option("server.enableCORS"):
+        return False
+    schemes = ("http", "https") if scope["scheme"] == "ws" else ("https",)  # a proxy may not say that it has https
+    return origin not in [f"{scheme}://{headers.get('host')}" for scheme in schemes]
 
 
 def _is_page(scope: Any) -> bool:

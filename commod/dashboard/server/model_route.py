@@ -8,7 +8,6 @@ again.
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 import time
 from collections.abc import Mapping
@@ -17,13 +16,13 @@ from hashlib import sha256
 from typing import Any
 
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import JSONResponse, Response
 
 from commod import __version__
 from commod.dashboard.jobs import service, tasks
 from commod.dashboard.jobs.queue import Ticket
+from commod.dashboard.model.picture import SCHEMA, picture_of
 from commod.dashboard.server.browser import browser_of
-from commod.dashboard.server.picture import SCHEMA, picture_of
 from commod.dashboard.state.link import settings_of_link
 from commod.dashboard.state.own_data import session_with
 from commod.dashboard.state.settings import OWN_PREFIX
@@ -48,7 +47,6 @@ class _Visitor:
     tokens: float = BURST
     seen: float = field(default_factory=time.monotonic)
     ticket: Ticket | None = None
-    giving_up: asyncio.TimerHandle | None = None
 
     def may_ask(self) -> bool:
         """Take a token from the bucket, if there is one."""
@@ -63,14 +61,13 @@ class _Visitor:
         """Keep a place for a while; the one kept before is given up."""
         self.let_go()
         self.ticket = ticket
-        self.giving_up = asyncio.get_running_loop().call_later(GRACE, self.let_go)
+        asyncio.get_running_loop().call_later(GRACE, self.let_go, ticket)
 
-    def let_go(self) -> None:
-        if self.giving_up is not None:
-            self.giving_up.cancel()
-        if self.ticket is not None:
+    def let_go(self, ticket: Ticket | None = None) -> None:
+        """Give the place up, if it is this one."""
+        if self.ticket is not None and ticket in (None, self.ticket):
             self.ticket.leave()
-        self.ticket = self.giving_up = None
+            self.ticket = None
 
 
 _visitors: dict[str, _Visitor] = {}
@@ -89,7 +86,7 @@ async def answer(request: Request) -> Response:
     browser = browser_of(request.scope)
     visitor = _visitor(browser or (request.client.host if request.client else ""))
     if not visitor.may_ask():
-        return _refused(429, "Too many requests. Wait a second.", {"Retry-After": "1"})
+        return _refused(429, "Too many requests. Wait a second.", {**_NOT_STORED, "Retry-After": "1"})
     try:
         return await _answer(request, browser, visitor)
     except ValueError as error:
@@ -108,19 +105,21 @@ async def _answer(request: Request, browser: str | None, visitor: _Visitor) -> R
     stage = 1 if parameters.get("wait") == "complete" else 0
     ticket = service.submit(tasks.fit(settings))
     visitor.let_go()
+    is_there = False
     try:
-        if not await _is_done(ticket, stage, request):
-            return Response(status_code=499)  # nobody listens any more
-    except BaseException:
-        ticket.leave()
-        raise
+        is_there = await _is_done(ticket, stage, request)
+    finally:
+        if not is_there:
+            ticket.leave()
+    if not is_there:
+        return Response(status_code=499)  # nobody listens any more
     visitor.hold(ticket)
     if not ticket.has(0):
-        return _document(202, {"schema": SCHEMA, "status": "queued", "position": ticket.before}, _NOT_STORED)
+        return JSONResponse({"schema": SCHEMA, "status": "queued", "position": ticket.before}, 202, _NOT_STORED)
     complete = ticket.has(1) and not ticket.failed
     picture = picture_of(ticket.result(0), language, complete=complete, movable=parameters.get("movable") != "0")
     if not complete or settings.data.startswith(OWN_PREFIX):
-        return _document(200, picture, _NOT_STORED)
+        return JSONResponse(picture, headers=_NOT_STORED)
     return _cacheable(request, picture)
 
 
@@ -135,49 +134,34 @@ async def _is_done(ticket: Ticket, stage: int, request: Request) -> bool:
         return True
     loop, changed = asyncio.get_running_loop(), asyncio.Event()
 
-    def heard() -> None:
-        loop.call_soon_threadsafe(changed.set)
+    async def disconnected() -> None:
+        while (await request.receive())["type"] != "http.disconnect":
+            pass
+        changed.set()
 
-    ticket.listen(heard)
-    gone = asyncio.create_task(_disconnected(request))
-    until = loop.time() + LONGEST_WAIT
+    ticket.listen(lambda: loop.call_soon_threadsafe(changed.set))
+    gone = asyncio.create_task(disconnected())
     try:
-        while not ticket.has(stage) and (left := until - loop.time()) > 0:
-            changed.clear()
-            news = asyncio.create_task(changed.wait())
-            await asyncio.wait({news, gone}, timeout=left, return_when=asyncio.FIRST_COMPLETED)
-            news.cancel()
-            if gone.done():
-                ticket.leave()
-                return False
-    finally:
-        gone.cancel()
-    return True
-
-
-async def _disconnected(request: Request) -> None:
-    while (await request.receive())["type"] != "http.disconnect":
+        async with asyncio.timeout(LONGEST_WAIT):
+            while not ticket.has(stage) and not gone.done():
+                await changed.wait()
+                changed.clear()
+    except TimeoutError:
         pass
+    finally:
+        is_there = gone.cancel()
+    return is_there
 
 
 def _cacheable(request: Request, picture: Mapping[str, Any]) -> Response:
     """A complete picture never changes: a browser that has it already is told so."""
-    body = _written(picture)
-    tag = f'"{sha256(__version__.encode() + body).hexdigest()[:32]}"'
-    headers = {"ETag": tag, "Cache-Control": "private, no-cache"}
+    answer = JSONResponse(picture, headers={"Cache-Control": "private, no-cache"})
+    tag = f'"{sha256(__version__.encode() + bytes(answer.body)).hexdigest()[:32]}"'
+    answer.headers["ETag"] = tag
     if request.headers.get("if-none-match") == tag:
-        return Response(status_code=304, headers=headers)
-    return Response(body, headers=headers, media_type="application/json")
+        return Response(status_code=304, headers={"ETag": tag, "Cache-Control": "private, no-cache"})
+    return answer
 
 
-def _refused(status: int, reason: str, headers: Mapping[str, str] | None = None) -> Response:
-    document = {"schema": SCHEMA, "status": "refused", "reason": reason}
-    return _document(status, document, {**_NOT_STORED, **(headers or {})})
-
-
-def _document(status: int, document: Mapping[str, Any], headers: Mapping[str, str]) -> Response:
-    return Response(_written(document), status, headers=dict(headers), media_type="application/json")
-
-
-def _written(document: Mapping[str, Any]) -> bytes:
-    return json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+def _refused(status: int, reason: str, headers: Mapping[str, str] = _NOT_STORED) -> Response:
+    return JSONResponse({"schema": SCHEMA, "status": "refused", "reason": reason}, status, headers)

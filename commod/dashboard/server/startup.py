@@ -1,13 +1,17 @@
-"""Once per server: what surrounds Streamlit. Imports little, so that the server answers at once."""
+"""Once per server: what surrounds Streamlit and starts with it. Imports little, so that the server answers at once.
+
+At the end of a script run, pages wait here for the server's event loop.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from importlib import import_module
-from threading import Thread
+from threading import Event, Lock, Thread
 from typing import Any
 
 import streamlit as st
@@ -23,22 +27,23 @@ from commod.dashboard.server.files import OwnFiles, base_path
 from commod.dashboard.server.gate import LIMITS, Gate, limit, raise_descriptor_limit
 from commod.dashboard.server.headers import SecurityHeaders
 from commod.dashboard.server.settings_check import check_settings
-from commod.dashboard.server.threads import one_at_a_time, remember_loop
 from commod.dashboard.streamlit_internals import App
 
 # Between two searches for expired rooms.
 SWEEP_SECONDS = 60.0
+# Longest wait for the event loop. Only a stopped server does not answer in time.
+LOOP_SECONDS = 5.0
+# One thread at a time imports the modules of the pages. Two that import the same packages in different orders would
+# deadlock, and Python raises.
+one_at_a_time = Lock()
+_loop: asyncio.AbstractEventLoop | None = None
 
 
 def server_options(script: str, load: str) -> dict[str, Any]:
     """Keyword arguments of `starlette.applications.Starlette`. A wrong setting ends the start with one sentence.
 
-    Parameters
-    ----------
-    script : str
-        Path of the script that Streamlit runs for every page.
-    load : str
-        Module of the first page, imported while the browser fetches its own files.
+    Streamlit runs the `script` for every page. The module to `load` is that of the first page: it is imported while the
+    browser fetches its own files.
     """
     check_settings()
     bounds()
@@ -50,7 +55,8 @@ def server_options(script: str, load: str) -> dict[str, Any]:
 
     @asynccontextmanager
     async def lifespan(_: Any) -> AsyncIterator[None]:
-        remember_loop()
+        global _loop
+        _loop = asyncio.get_running_loop()
         Thread(target=_load, args=(load,), name="load", daemon=True).start()
         sweeping = asyncio.create_task(_sweep_rooms())
         yield
@@ -93,5 +99,44 @@ async def _sweep_rooms() -> None:
 def _load(module: str) -> None:
     with one_at_a_time:
         import_module(module)
-        from commod.dashboard.server.ready import start
     start()
+
+
+@st.cache_resource(show_spinner=False)
+def start() -> None:
+    """After the imports: freeze what is loaded, start the processes, and name damaged data files.
+
+    The garbage collector skips frozen objects: walking all of pandas and scikit-learn takes longer than a script run.
+    (Streamlit's own collection after every run is off, see .streamlit/config.toml.)
+    """
+    from threadpoolctl import threadpool_limits
+
+    from commod.dashboard.jobs.service import process_pool
+
+    name_damaged_files()
+    # One thread per matrix product, as in the processes: otherwise the last digit would depend on who computes it.
+    threadpool_limits(limits=1, user_api="blas")
+    process_pool()
+    gc.collect()
+    gc.freeze()
+
+
+def name_damaged_files() -> None:
+    """Log which data files cannot be used; the pages work with the others."""
+    from commod.datasets import damaged_files
+
+    for sentence in damaged_files().values():
+        logging.getLogger(__name__).error(sentence)
+
+
+def wait_until_handed_over() -> None:
+    """Wait in a script thread until the event loop has handled every message drawn so far.
+
+    If a fragment is due (``run_every``) after a script has ended but before the loop has handled its last messages,
+    Streamlit drops those messages: the end of the page would be missing. While the script still runs, the fragment
+    waits instead. The loop handles messages in order, so ours comes back after all others.
+    """
+    if _loop is not None and not _loop.is_closed():
+        done = Event()
+        _loop.call_soon_threadsafe(done.set)
+        done.wait(LOOP_SECONDS)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
+from itertools import product
 from typing import Any
 
 from commod.dashboard.state.controls import Control, control, split
@@ -254,3 +256,16 @@ def in_words(settings: Settings) -> str:
         for name, value in words.items()
         if CONTROLS[name].grid or getattr(settings, name) != getattr(_USUAL, name)
     )
+
+
+def neighbours_of(settings: Settings) -> Iterator[Settings]:
+    """A setting of every path of these data: first those that one slider leads to, the nearest first."""
+    grids = GRIDS["lambda_ratio"], GRIDS["lambda_concepts"]
+    here = settings.lambda_ratio, settings.lambda_concepts
+
+    def order(there: tuple[float, ...]) -> tuple[int, int]:
+        steps = [abs(grid.index(a) - grid.index(b)) for grid, a, b in zip(grids, here, there, strict=True)]
+        return sum(step > 0 for step in steps), sum(steps)
+
+    for ratio, concepts in sorted(product(*grids), key=order):
+        yield replace(settings, lambda_ratio=ratio, lambda_concepts=concepts)

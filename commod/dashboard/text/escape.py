@@ -15,6 +15,9 @@ _JOINED = re.compile(r"(?<=www)(?=\.)|(?<=http)(?=s?://)|(?=@)|(?<=:)(?=material
 # What ends in a sign that means something to Markdown: anywhere, or at the start of a line (lists, headings, rules).
 _SIGNS = re.compile(r"[\\`*_\[\]$~:#<>|!&]|^\s*[-+=]|^\s*\d+[.)](?=\s|$)", re.MULTILINE)
 
+# What a spreadsheet takes for the start of a formula; it passes over blanks in front of one.
+_FORMULA = re.compile(r"((?:^|[;\t\r\n])\s*)([=+@-])")
+
 
 def escape_markdown(text: object) -> str:
     """A text from the data as it stands, whatever Markdown would make of it (“$50,000 to $60,000” is a formula)."""
@@ -23,12 +26,12 @@ def escape_markdown(text: object) -> str:
 
 def bold(text: str) -> Markup:
     """A text of ours as HTML, with what stands between two pairs of asterisks in bold."""
-    return Markup(re.sub(r"\*\*(.+?)\*\*", r"<strong>\1</strong>", escape(text, quote=False)))
+    return Markup(re.sub(r"\*\*(.+?)\*\*", r"<strong>\1</strong>", escape(text, quote=False)))  # nosec B704
 
 
 def no_formula(value: Any) -> Any:
-    """A cell of a table that a spreadsheet does not take for a formula; it passes over blanks in front of one."""
-    return f"'{value}" if isinstance(value, str) and value.lstrip().startswith(("=", "+", "-", "@")) else value
+    """A cell of a table that a spreadsheet does not take for a formula, also one that parts cells by ; or tabs."""
+    return _FORMULA.sub(r"\1'\2", value) if isinstance(value, str) else value
 
 
 def safe_csv(

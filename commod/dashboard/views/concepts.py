@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 from markupsafe import Markup
 
-from commod.dashboard.jobs.fitted import FitResult
+from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.html import concept_cards
 from commod.explain.forms import form_in_words, guess_in_words

@@ -11,8 +11,8 @@ import pandas as pd
 import streamlit as st
 
 from commod.charts.pareto import CURRENT, DEPLOYED, PATH, SWEEP, TRIED
-from commod.dashboard.jobs.fitted import FitResult
-from commod.dashboard.server.picture import FEW_GROUPS, group_order, names_of, picture_of
+from commod.dashboard.model.fitted import FitResult
+from commod.dashboard.model.picture import FEW_GROUPS, group_order, names_of, picture_of
 from commod.dashboard.server.startup import model_address
 from commod.dashboard.state import session
 from commod.dashboard.state.link import to_link

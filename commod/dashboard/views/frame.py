@@ -12,8 +12,7 @@ import numpy as np
 import streamlit as st
 from PIL import Image
 
-from commod.dashboard.server.ready import start
-from commod.dashboard.server.threads import wait_until_handed_over
+from commod.dashboard.server.startup import start, wait_until_handed_over
 from commod.dashboard.state import session
 from commod.dashboard.state.page_state import mirrored
 from commod.dashboard.state.settings import sound_data

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from commod.dashboard.jobs import tasks
-from commod.dashboard.jobs.fitted import FitResult
-from commod.dashboard.jobs.later import model_json
 from commod.dashboard.jobs.wait import result_of
+from commod.dashboard.model.fitted import FitResult
 from commod.monitoring.change_tree import DEPTH
 
 
 def model_file(result: FitResult) -> str:
     """Its text, with the tree of the changes, which may have to be waited for."""
     tree = result_of(tasks.tree(result, DEPTH)) if result.changed_train.any() else None
-    return model_json(result, tree)
+    return result.as_json(tree)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from commod.charts.sense import CHANGED, EVERYONE, RIGHT_BEFORE, RIGHT_NOW, plot_certainty, plot_record
-from commod.dashboard.jobs.fitted import FitResult
+from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.text.glossary import tip
 from commod.dashboard.text.verdicts import directions
 from commod.dashboard.views.chart import draw

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import TypeVar
 
 import streamlit as st
 
 from commod.dashboard import rooms
-from commod.dashboard.jobs.fitted import FitResult
 from commod.dashboard.jobs.queue import Ticket
-from commod.dashboard.rooms import Person, Room, RoomError, RoomStore, Seat
+from commod.dashboard.model.fitted import FitResult
+from commod.dashboard.rooms import Here, RoomError, RoomStore, Seat
 from commod.dashboard.server.browser import HEADER
 from commod.dashboard.server.gate import network_of
 from commod.dashboard.state import session
@@ -33,29 +33,11 @@ LESSON = "pages/lesson.py"
 Result = TypeVar("Result")
 
 
-@dataclass(frozen=True)
-class Here:
-    """Somebody in a room, as long as a page is drawn for her."""
-
-    seat: Seat
-    room: Room
-    person: Person
-
-    @property
-    def leads(self) -> bool:
-        return self.person.leads
-
-    @property
-    def is_led(self) -> bool:
-        """Whether somebody else turns the pages of the lesson."""
-        return not self.leads and self.room.together and self.room.closed is None
-
-
 @dataclass
 class Known:
     """What a session knows of its room, and what it has told there."""
 
-    seat: Seat | None = None
+    led: bool = False  # whether she did when a page was last drawn
     shows_door: bool = True  # whether the board shows how to come in, large
     secret: str = ""  # of the leader's link; the store does not know it
     trouble: str = ""  # what could not be done, in a sentence, told once
@@ -79,8 +61,9 @@ def browser() -> str:
 
 
 def caller() -> str:
-    """From where somebody calls, for the limits on tries."""
-    return sha256(network_of(_text(st.context.ip_address)).encode()).hexdigest()
+    """From where somebody calls, for the limits on tries: nobody without the server's secret can tell the address."""
+    network = network_of(_text(st.context.ip_address))
+    return sha256(f"{st.get_option('server.cookieSecret')} {network}".encode()).hexdigest()
 
 
 def who_asks() -> dict[str, str]:
@@ -116,7 +99,7 @@ def tell_trouble() -> None:
 
 def sit_down(seat: Seat) -> None:
     """Be in a room from now on."""
-    known.set(Known(seat))
+    known.set(Known())
     session.carry(room=seat.code, seat=seat.token)
 
 
@@ -137,27 +120,22 @@ def present() -> Here | None:
     if not is_seated():
         return None
     carried, mine = session.state().carried, known()
-    code, token = carried["room"], carried["seat"]
     try:
-        if mine.seat is None or (mine.seat.code, mine.seat.token) != (code, token):
-            mine.seat = rooms.store().seat(code, token, browser=browser())
-        room = rooms.store().look(code) if mine.seat else None
+        here = rooms.store().present(carried["room"], carried["seat"], browser=browser())
     except RoomError as error:
         is_gone = error.reason == "no_room"
         mine.trouble = say("room.is_gone") if is_gone else say(error.key, **error.facts)
         if is_gone:
             leave()
+        elif error.reason == "no_seat":  # of another browser, or taken away
+            session.carry(seat="")
+            session.state().frozen = False
         return None
-    found = [person for person in room.people if person.number == mine.seat.number] if room and mine.seat else []
-    if not found or room is None or mine.seat is None:  # of another browser, or taken away
-        mine.seat, mine.trouble = None, say("room_refused.no_seat")
-        session.carry(seat="")
-        session.state().frozen = False
-        return None
-    if mine.seat.leads and not found[0].leads:
-        mine.seat, mine.trouble = replace(mine.seat, leads=False), say("room.no_longer_leads")
-    session.state().frozen = room.frozen and room.closed is None and not found[0].leads
-    return Here(mine.seat, room, found[0])
+    if mine.led and not here.leads:
+        mine.trouble = say("room.no_longer_leads")
+    mine.led = here.leads
+    session.state().frozen = here.room.frozen and here.room.closed is None and not here.leads
+    return here
 
 
 # ---- figures, as a room has them ----

@@ -9,14 +9,14 @@ from typing import Any
 import streamlit as st
 
 from commod.dashboard.jobs.wait import while_waiting
-from commod.dashboard.rooms import Room
+from commod.dashboard.rooms import Here, Room
 from commod.dashboard.rooms.contents import step_address
 from commod.dashboard.state import session
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.views.lesson.scenarios import FIRST, all_scenarios, scenario
 from commod.dashboard.views.lesson.script import in_markdown
 from commod.dashboard.views.pages import menu_page
-from commod.dashboard.views.room import LESSON, ROOM, Here, act, is_seated, known, present, say_aloud, tell_trouble
+from commod.dashboard.views.room import LESSON, ROOM, act, is_seated, known, present, say_aloud, tell_trouble
 from commod.dashboard.views.words import say
 from commod.wording import with_capital
 
@@ -60,6 +60,8 @@ def asked(script: str, here: Here) -> tuple[object, ...]:
     if script == LESSON:
         found += (room.together and (room.lesson, room.step), (room.lesson, room.step) in room.revealed)
     if script == ROOM:
+        if here.leads:  # in the sidebar
+            found += (room.door, room.most, len(room.waiting), bool(room.crowd))
         state = question and (question.number, question.rounds, question.open, question.shown)
         found += (room.lesson, room.step, (room.lesson, room.step) in room.revealed, state)
     return found

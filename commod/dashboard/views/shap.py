@@ -11,11 +11,10 @@ import streamlit as st
 from commod.charts import plot_contributions
 from commod.charts.bars import ACCOUNTS
 from commod.dashboard.jobs import tasks
-from commod.dashboard.jobs.fitted import FitResult
 from commod.dashboard.jobs.queue import Ticket
 from commod.dashboard.jobs.service import submit
-from commod.dashboard.jobs.wait import Pending, draw_pending, in_line, ready_in
-from commod.dashboard.server.paint_order import deferred_paint
+from commod.dashboard.jobs.wait import Pending, deferred_paint, draw_pending, in_line, ready_in
+from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.text.glossary import tip
 from commod.dashboard.views.chart import draw
 from commod.dashboard.views.table import Table

@@ -7,9 +7,8 @@ import streamlit as st
 
 from commod.charts import plot_f1_by_depth
 from commod.dashboard.jobs import tasks
-from commod.dashboard.jobs.fitted import FitResult
-from commod.dashboard.jobs.wait import result_of
-from commod.dashboard.server.paint_order import deferred_paint
+from commod.dashboard.jobs.wait import deferred_paint, result_of
+from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.text.glossary import tip
 from commod.dashboard.text.html import tree_list
 from commod.dashboard.views import controls

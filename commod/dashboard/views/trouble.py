@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from commod.dashboard.jobs.fitted import FitResult
+from commod.dashboard.model.fitted import FitResult
 from commod.explain.doubts import doubts_about
 from commod.explain.trouble import trouble_of
 

@@ -97,6 +97,11 @@ class Method:
         return self.short or self.title
 
     @property
+    def is_commod(self) -> bool:
+        """Whether its models are `Commod`'s."""
+        return self.estimator == _COMMOD
+
+    @property
     def is_written(self) -> bool:
         """Whether there is an estimator; if not, the overview says "not yet"."""
         return self.estimator is not None
@@ -110,6 +115,16 @@ def _competitor(module: str, name: str) -> tuple[str, str]:
     return f"commod.models.competitors.{module}", name
 
 
+_COMMOD = ("commod.models.estimator", "Commod")
+_LAMBDA_FAIR = Knob(
+    "lambda_fair",
+    "λ_fair",
+    (0.0, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0, 5.0, 6.0, 8.0, 10.0),
+    0.0,
+    10.0,
+    0.0,
+    placed=False,  # all are on the app's slider, and links name them
+)
 _STRENGTHS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 _ALPHAS = (0.5, 0.3, 0.24, 0.2, 0.16, 0.13, 0.1, 0.08, 0.06, 0.04, 0.02, 0.01, 0.001)
 _FRAPPE = Knob(
@@ -126,19 +141,25 @@ METHODS: dict[str, Method] = {
         needs_sensitive=False,
         criteria=(DP, EO),
         minimises_changes=True,
-        estimator=("commod.models.estimator", "Commod"),
-        knob=Knob(
-            "lambda_fair",
-            "λ_fair",
-            (0.0, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0, 5.0, 6.0, 8.0, 10.0),
-            0.0,
-            10.0,
-            0.0,
-            placed=False,  # all are on the app's slider, and links name them
-        ),
+        estimator=_COMMOD,
+        knob=_LAMBDA_FAIR,
         others={"lambda_ratio": (0.0, 0.05, 0.2)},
         settings={"lambda_concepts": 0.05, "n_concepts": 2},
         cost=4.0,
+    ),
+    "commod_decisions": Method(
+        "COMMOD (decisions)",
+        "this project, 2026",
+        needs_sensitive=False,
+        criteria=(DP, EO),
+        minimises_changes=True,
+        estimator=_COMMOD,
+        knob=_LAMBDA_FAIR,
+        others={"lambda_ratio": (0.0, 0.05, 0.2)},
+        settings={"lambda_concepts": 0.05, "n_concepts": 2, "update": "decisions"},
+        cost=2.0,
+        in_paper=False,
+        note="COMMOD with another loss: it counts changed decisions instead of moved scores.",
     ),
     "adv_debias": Method(
         "AdvDebias",

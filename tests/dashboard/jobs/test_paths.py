@@ -10,7 +10,7 @@ import pytest
 from commod.dashboard.jobs import paths, service, tasks
 from commod.dashboard.jobs.queue import Stage, WorkQueue
 from commod.dashboard.jobs.scheduling import Priority
-from commod.dashboard.jobs.tasks import fit_on_path, fit_result, forget_warm_starts, solve_path
+from commod.dashboard.model.training import fit_on_path, fit_result, forget_warm_starts, solve_path
 from commod.dashboard.state.settings import GRIDS, defaults
 from commod.datasets import add_task, forget_task, load_task
 from commod.experiments import prepare
@@ -31,11 +31,11 @@ def alone(monkeypatch):
 def test_a_model_on_a_known_path_is_the_same_to_the_last_digit():
     settings = replace(SETTINGS, seed=3)
     top = replace(settings, lambda_fair=GRIDS["lambda_fair"][-1])
-    _, points = fit_on_path(prepare(*top.scene()), top, None)
+    _, points = fit_on_path(top, prepare(*top.scene()), None)
     forget_warm_starts("german")  # as in another process, which gets the path
     lower = replace(settings, lambda_fair=3.5)
     by_path, known = fit_on_path(
-        prepare(*lower.scene()), lower, {key: point for key, point in points.items() if key[0] < 2}
+        lower, prepare(*lower.scene()), {key: point for key, point in points.items() if key[0] < 2}
     )
     forget_warm_starts("german")
     alone = fit_result(lower)
@@ -46,13 +46,13 @@ def test_a_model_on_a_known_path_is_the_same_to_the_last_digit():
 
 def test_a_path_that_is_wholly_solved_gives_every_model_of_it_without_solving_anything(monkeypatch):
     settings = replace(SETTINGS, seed=5)
-    _, points = solve_path(prepare(*settings.scene()), settings, GRIDS["lambda_fair"], None)
+    _, points = solve_path(settings, GRIDS["lambda_fair"], prepare(*settings.scene()), None, lambda share: None)
     wanted = replace(settings, lambda_fair=2.5, k=4)
     forget_warm_starts("german")
     alone = fit_result(wanted)
     forget_warm_starts("german")
     monkeypatch.setattr(best_response, "_newton", None)
-    read, _ = fit_on_path(prepare(*wanted.scene()), wanted, points)
+    read, _ = fit_on_path(wanted, prepare(*wanted.scene()), points)
     assert np.array_equal(read.g.coef_, alone.g.coef_)
     assert read.path.equals(alone.path)
     assert read.g.concepts_.equals(alone.g.concepts_)
@@ -71,9 +71,9 @@ def test_the_second_model_of_a_path_gets_what_the_first_has_solved(alone, monkey
     handed = []
     made = tasks.fit_on_path
 
-    def noted(scene, settings, points, report):
+    def noted(settings, scene, points, report):
         handed.append(sorted(points or ()))
-        return made(scene, settings, points, report)
+        return made(settings, scene, points, report)
 
     monkeypatch.setattr(tasks, "fit_on_path", noted)
     tasks.fit.cache_clear()
@@ -124,7 +124,7 @@ def test_every_path_is_precomputed_once_first_those_that_one_slider_leads_to():
 def test_the_precomputer_goes_on_after_a_failure_and_takes_what_was_wanted_last(alone, monkeypatch):
     tried = []
 
-    def failing(scene, settings, values, points, report):
+    def failing(settings, values, scene, points, report):
         tried.append(settings)
         if len(tried) == 1:
             raise ValueError("no such data")
@@ -144,7 +144,7 @@ def test_the_precomputer_goes_on_after_a_failure_and_takes_what_was_wanted_last(
 def test_when_the_hand_moves_the_paths_near_it_come_next_and_none_twice(alone, monkeypatch):
     solved, go = [], threading.Semaphore(0)
 
-    def solve(scene, settings, values, points, report):
+    def solve(settings, values, scene, points, report):
         solved.append(settings)
         go.acquire(timeout=10)
         return None, {}
@@ -163,7 +163,7 @@ def test_when_the_hand_moves_the_paths_near_it_come_next_and_none_twice(alone, m
 
 def test_nothing_is_precomputed_that_nobody_has_looked_at_for_minutes(alone, monkeypatch):
     tried = []
-    monkeypatch.setattr(tasks, "solve_path", lambda *about, report: (tried.append(about), {}))
+    monkeypatch.setattr(tasks, "solve_path", lambda *about, scene, points, report: (tried.append(about), {}))
     monkeypatch.setattr(paths, "WANTED", -1.0)
     paths.PathPrecomputer().want(SETTINGS)
     time.sleep(0.2)
@@ -184,7 +184,7 @@ def at_work_on_paths(monkeypatch):
     monkeypatch.setattr(paths, "QUIET", 0.2)
     at_work, go, ours = [], threading.Event(), [replace(SETTINGS, seed=seed) for seed in (51, 52)]
 
-    def solve(scene, settings, values, points, report):
+    def solve(settings, values, scene, points, report):
         if settings in [one.model() for one in ours]:  # and no precomputer of another test's
             at_work.append(settings)
             go.wait(10)
@@ -233,7 +233,7 @@ def test_who_waits_for_quiet_does_not_start_when_the_next_person_arrives(at_work
 def test_a_setting_off_the_grid_does_not_end_the_thread(alone, monkeypatch):
     """Review, bug 6."""
     tried = []
-    monkeypatch.setattr(tasks, "solve_path", lambda *about, report: (tried.append(about), {}))
+    monkeypatch.setattr(tasks, "solve_path", lambda *about, scene, points, report: (tried.append(about), {}))
     made = paths.PathPrecomputer()
     made.want(replace(SETTINGS, lambda_ratio=0.123))
     time.sleep(0.1)

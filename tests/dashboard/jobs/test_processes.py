@@ -4,6 +4,7 @@ import logging
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -11,7 +12,7 @@ import types
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
-from multiprocessing import Pipe, Process
+from multiprocessing import Process
 from threading import Event, Timer
 
 import numpy as np
@@ -20,20 +21,21 @@ import psutil
 import pytest
 from joblib import cpu_count
 
-from commod.dashboard.jobs import forks, processes, service, tasks
-from commod.dashboard.jobs.forks import ForkServer
-from commod.dashboard.jobs.processes import ProcessPool, WorkerProcess
+from commod.dashboard.jobs import processes, service, tasks
+from commod.dashboard.jobs.computation import without_report
+from commod.dashboard.jobs.processes import ForkServer, ProcessPool, Pulse, WorkerProcess
 from commod.dashboard.jobs.queue import Abandoned, Report, Stage, WorkQueue
 from commod.dashboard.jobs.scheduling import Kind
-from commod.dashboard.jobs.tasks import explained, fit_on_path, fit_result, sweep, tree
 from commod.dashboard.jobs.wait import in_line
-from commod.dashboard.jobs.worker import trained_parts
+from commod.dashboard.model import training
+from commod.dashboard.model.fitted import FitResult
+from commod.dashboard.model.training import fit_on_path, fit_result
 from commod.dashboard.state.own_data import OwnData
 from commod.dashboard.state.settings import defaults
 from commod.datasets import add_task, is_known, load_task
-from commod.experiments import prepare
+from commod.experiments import prepare, sweep_method
 from commod.experiments import scene as scene_module
-from commod.experiments.scene import SceneKey, has_trained
+from commod.experiments.scene import SceneKey, has_trained, trained_parts
 from tests.browsing import ROOT
 from tests.dashboard.jobs.odd_worker import serve_oddly
 from tests.waiting import wait_until
@@ -70,7 +72,7 @@ def made(foreground=1, background=1, apart=1):
     """A pool whose processes are ready."""
     pool = ProcessPool(foreground, background, apart)
     wait_until(lambda: len(pool.workers) == foreground + min(1, background), 60)
-    wait_until(lambda: all(worker.ready for worker in pool.workers), 60)
+    wait_until(lambda: all(not worker.lost for worker in pool.workers), 60)
     return pool
 
 
@@ -85,13 +87,8 @@ def pool():
 @pytest.fixture
 def mortal(monkeypatch):
     """A pool whose processes a test may harm; what hangs is killed sooner than in earnest."""
-    for module, name, seconds in (
-        (forks, "STOPPED", 0.3),
-        (forks, "SILENT", 2.0),
-        (processes, "WATCH", 0.05),
-        (processes, "RESTART_PAUSE", 0.0),
-    ):
-        monkeypatch.setattr(module, name, seconds)
+    for name, seconds in {"STOPPED": 0.3, "SILENT": 2.0, "WATCH": 0.05, "RESTART_PAUSE": 0.0}.items():
+        monkeypatch.setattr(processes, name, seconds)
     pool = made()
     yield pool
     pool.close()
@@ -102,13 +99,25 @@ def worker_of(pool, kind=Kind.FOREGROUND):
 
 
 def compute(pool, function, *arguments, kind=Kind.FOREGROUND, report=SILENT, scene=SCENE):
-    prepare(*scene)
-    return pool.compute(scene, function, *arguments, report=report, kind=kind)
+    if scene is not None:
+        prepare(*scene)
+    return pool.compute(partial(function, *arguments), report, kind=kind, scene=scene)
 
 
 def fitted(pool, settings=SETTINGS, **how):
     scene = prepare(*settings.scene())
-    return compute(pool, fit_on_path, scene, settings, None, scene=settings.scene(), **how)[0]
+    return compute(pool, fit_on_path, settings, scene, None, scene=settings.scene(), **how)[0]
+
+
+def train(pool, key):
+    """As the queue does it."""
+    (stage,) = tasks.base(key).stages(lambda: pool)
+    stage.work(SILENT)
+
+
+def call(pool, function, *arguments):
+    """Apart, without a scene."""
+    return compute(pool, function, *arguments, kind=Kind.APART, scene=None)
 
 
 def own_process(report):
@@ -126,16 +135,16 @@ def test_a_model_trained_elsewhere_is_the_same_to_the_last_digit(pool):
     pd.testing.assert_frame_equal(there.path, here.path, check_exact=True)
     assert there.scene is prepare(*SCENE)  # neither the rows nor f came back
     assert there.g.base_model_ is there.scene.f
-    found, same = compute(pool, tree.compute, there, 3), tree.compute(here, 3)
+    found, same = compute(pool, without_report, FitResult.tree, there, 3), here.tree(3)
     pd.testing.assert_frame_equal(found.nodes, same.nodes, check_exact=True)
-    there.fill(compute(pool, explained, there))
+    there.fill(compute(pool, without_report, FitResult.explained, there))
     pd.testing.assert_frame_equal(there.loadings, here.loadings, check_exact=True)
     pd.testing.assert_frame_equal(there.figures, here.figures, check_exact=True)
 
 
 def test_an_error_comes_back_with_its_traceback(pool, caplog):
     queue = WorkQueue(1)
-    work = partial(compute, pool, sweep.compute, prepare(*SCENE), DP, "nonsense")
+    work = partial(compute, pool, sweep_method, prepare(*SCENE), "nonsense", DP)
     with caplog.at_level(logging.ERROR), queue.submit("k", Stage(lambda report: work(report=report))) as ticket:
         wait_until(ticket.has)
         with pytest.raises(KeyError, match="nonsense"):
@@ -152,14 +161,14 @@ def test_work_that_nobody_wants_ends_and_its_process_goes_on(pool):
 
     pid, started = compute(pool, own_process), time.monotonic()
     with pytest.raises(EnoughError):
-        compute(pool, sweep.compute, prepare(*SCENE), DP, "commod", report=Heard(enough))
+        compute(pool, sweep_method, prepare(*SCENE), "commod", DP, report=Heard(enough))
     assert time.monotonic() - started < 5
     assert compute(pool, own_process) == pid  # with its scene and its paths
 
 
 def test_progress_is_reported(pool):
     shares = []
-    compute(pool, sweep.compute, prepare(*SCENE), DP, "commod", report=Heard(shares.append))
+    compute(pool, sweep_method, prepare(*SCENE), "commod", DP, report=Heard(shares.append))
     assert shares == sorted(shares)
     assert max(shares) > 0.2
 
@@ -174,7 +183,7 @@ def test_while_a_process_is_busy_the_server_computes(pool):
 
 def test_an_f_is_trained_once_and_shared_with_all_processes(pool, monkeypatch):
     key = SceneKey("law_school", "gradient_boosting", 9)
-    pool.train(key, SILENT)
+    train(pool, key)
     assert has_trained(key)
     monkeypatch.setattr(scene_module, "train_base_model", lambda *_: pytest.fail("trained in the server"))
     told = prepare(*key)
@@ -202,7 +211,7 @@ def test_a_process_that_is_killed_costs_nothing_and_is_replaced(mortal):
 
     settings = replace(SETTINGS, seed=1)
     assert np.array_equal(fitted(mortal, settings, report=Heard(kill)).g.coef_, fit_result(settings).g.coef_)
-    wait_until(lambda: worker_of(mortal).ready)
+    wait_until(lambda: not worker_of(mortal).lost)
     assert compute(mortal, own_process) not in (killed, os.getpid())
 
 
@@ -223,7 +232,7 @@ def test_a_process_that_is_stopped_in_mid_training_is_replaced_and_its_work_done
         wait_until(ticket.has)
         assert np.array_equal(ticket.result().g.coef_, fit_result(settings).g.coef_)
     assert time.monotonic() - started < 20
-    wait_until(lambda: worker_of(mortal, kind).ready and worker_of(mortal, kind).pid != stopped)
+    wait_until(lambda: not worker_of(mortal, kind).lost and worker_of(mortal, kind).pid != stopped)
 
 
 def test_a_process_that_is_stopped_while_it_has_nothing_to_do_is_replaced(mortal):
@@ -251,7 +260,7 @@ def test_a_stopped_fork_server_does_not_stop_training():
     pool = made()
     queue, started = WorkQueue(1, 1), time.monotonic()
     for fork_server in set(pool.forks.values()):
-        os.kill(fork_server.pid, signal.SIGSTOP)
+        os.kill(fork_server._running[0].pid, signal.SIGSTOP)
     for worker in pool.workers:
         os.kill(worker.pid, signal.SIGKILL)
     for seed, kind in ((31, Kind.FOREGROUND), (32, Kind.BACKGROUND), (33, Kind.FOREGROUND)):
@@ -260,7 +269,7 @@ def test_a_stopped_fork_server_does_not_stop_training():
             wait_until(ticket.has, 10)
             assert ticket.result()
     assert time.monotonic() - started < 10
-    wait_until(lambda: all(worker.ready for worker in pool.workers), 60)
+    wait_until(lambda: all(not worker.lost for worker in pool.workers), 60)
     assert compute(pool, own_process) == worker_of(pool).pid
     pool.close()
 
@@ -268,7 +277,7 @@ def test_a_stopped_fork_server_does_not_stop_training():
 def test_those_who_wait_are_told_that_it_is_done_again(pool, monkeypatch):
     queue, goes_on = WorkQueue(2), Event()
 
-    def lost(self, *_):
+    def lost(self, *_, **__):
         self._release()
         raise ConnectionError
 
@@ -279,7 +288,7 @@ def test_those_who_wait_are_told_that_it_is_done_again(pool, monkeypatch):
     monkeypatch.setattr(WorkerProcess, "compute", lost)
     once = [worker_of(pool)]
     monkeypatch.setattr(ProcessPool, "_of", lambda self, kind: [once.pop()] if once else [])
-    work = Stage(lambda report: pool.compute(SCENE, function, report=report, kind=Kind.FOREGROUND))
+    work = Stage(lambda report: pool.compute(function, report, kind=Kind.FOREGROUND, scene=SCENE))
     with queue.submit("job", work) as ticket:
         wait_until(lambda: ticket.note == processes.AGAIN)
         assert in_line("Training", ticket).startswith(processes.AGAIN)
@@ -288,7 +297,15 @@ def test_those_who_wait_are_told_that_it_is_done_again(pool, monkeypatch):
         assert ticket.note == ""
 
 
-ODD = ("bytes", "half a message", "an unknown word", "not a pair", "content that is none", "content cut off", "silent")
+ODD = (
+    "bytes",
+    "half a message",
+    "an unknown word",
+    "no message",
+    "content that is none",
+    "content cut off",
+    "silent",
+)
 
 
 class OddForks:
@@ -297,23 +314,19 @@ class OddForks:
     def __init__(self, odd):
         self.odd, self.processes = odd, []
 
-    def fork(self, **_):
-        ours, theirs = Pipe()
-        self.processes.append(Process(target=serve_oddly, args=(self.odd, theirs), daemon=True))
-        self.processes[-1].start()
-        theirs.close()
-        return self.processes[-1].pid, ours
-
-    def exit_code(self, pid):
-        process = next(process for process in self.processes if process.pid == pid)
-        process.join()
-        return process.exitcode
+    def fork(self, *_):
+        ours, theirs = socket.socketpair()
+        with theirs:
+            process = Process(target=serve_oddly, args=(self.odd, theirs), daemon=True)
+            process.start()
+        self.processes.append(process)
+        return Pulse(process.pid), ours
 
 
 @pytest.mark.parametrize("odd", [*ODD, "deaf"])
 def test_a_process_that_answers_nonsense_or_nothing_is_given_up_and_the_server_computes(mortal, odd):
     worker = WorkerProcess(Kind.FOREGROUND, OddForks(odd))
-    wait_until(lambda: worker.ready)
+    wait_until(lambda: not worker.lost)
     mortal.workers[:] = [worker]
     first = worker.pid
     load = np.zeros(2_000_000) if odd == "deaf" else None  # more than the pipe holds
@@ -321,7 +334,7 @@ def test_a_process_that_answers_nonsense_or_nothing_is_given_up_and_the_server_c
     wait_until(lambda: worker.pid != first)
     mortal.workers.clear()
     mortal._wanted = dict.fromkeys(Kind, 0)
-    worker.close()
+    worker.end()
 
 
 def length_of(load, report):
@@ -331,13 +344,15 @@ def length_of(load, report):
 def test_all_end_with_the_server_however_that_ends():
     source = """
 import time
+from functools import partial
 from commod.dashboard.jobs.processes import Kind, ProcessPool
 from commod.dashboard.jobs.queue import SILENT
+from commod.dashboard.jobs.computation import without_report
 pool = ProcessPool(1, 1, 1)
 while len(pool.workers) < 2:
     time.sleep(0.05)
-print(*(each.pid for each in (*pool.forks.values(), *pool.workers)), flush=True)
-pool.call(time.sleep, 60, report=SILENT)  # in the midst of which it hears nothing
+print(*(each.pid for each in pool.workers), flush=True)
+pool.compute(partial(without_report, time.sleep, 60), SILENT, kind=Kind.APART)  # in the midst of which it hears nothing
 """
     with subprocess.Popen([sys.executable, "-c", source], cwd=ROOT, stdout=subprocess.PIPE, text=True) as server:
         pids = {int(pid) for pid in server.stdout.readline().split()}
@@ -393,7 +408,7 @@ def test_without_fork_the_server_computes(monkeypatch):
     monkeypatch.delattr(os, "fork")
     pool = ProcessPool(1, 1, 1)
     assert compute(pool, own_process, kind=Kind.BACKGROUND) == os.getpid()
-    assert pool.call(os.getpid, report=SILENT) == os.getpid()
+    assert call(pool, own_process) == os.getpid()
     pool.close()
 
 
@@ -418,16 +433,17 @@ def own():
 @contextmanager
 def apart(pool):
     """The process apart, which starts on demand."""
-    assert pool.call(os.getpid, report=SILENT) != os.getpid()
+    assert call(pool, own_process) != os.getpid()
     yield worker_of(pool, Kind.APART)
 
 
 @pytest.mark.slow
-def test_an_f_is_trained_in_a_process_that_ends_with_it_if_the_data_are_large(own, pool):
+def test_an_f_is_trained_in_a_process_that_ends_with_it_if_the_data_are_large(own, pool, monkeypatch):
     key = SceneKey(own, "random_forest", 3)
     with apart(pool) as worker:
         pid = worker.pid
-        pool.train(key, SILENT, heavy=True)
+        monkeypatch.setattr(tasks, "LIGHT_CELLS", 0)
+        train(pool, key)
         wait_until(lambda: worker.pid != pid)
         assert not alive(pid)
         there, here = prepare(*key), prepare("law_school", "random_forest", 3)
@@ -435,11 +451,12 @@ def test_an_f_is_trained_in_a_process_that_ends_with_it_if_the_data_are_large(ow
         assert np.array_equal(there.encoded_train, here.encoded_train)
         assert there.task.name == own
         assert prepare(own, "random_forest", 3, 0.8).threshold == 0.8  # of which no f is trained
-        wait_until(lambda: worker.ready)
+        wait_until(lambda: not worker.lost)
         pid = worker.pid
-        pool.train(SceneKey(own, "logistic_regression", 3), SILENT)
+        monkeypatch.undo()
+        train(pool, SceneKey(own, "logistic_regression", 3))
         assert worker.pid == pid
-        assert not pool.call(knows, own, report=SILENT)  # and it has kept nothing
+        assert not call(pool, without_report, knows, own)  # and it has kept nothing
 
 
 def test_an_f_that_nobody_wants_any_more_is_ended_at_once(own, pool):
@@ -449,11 +466,22 @@ def test_an_f_that_nobody_wants_any_more_is_ended_at_once(own, pool):
     with apart(pool) as worker:
         pid, started = worker.pid, time.monotonic()
         assert worker.take()
+        training_f = partial(without_report, trained_parts, SceneKey(own, "random_forest", 4), load_task(own))
         with pytest.raises(Abandoned):
-            worker.call(trained_parts, (SceneKey(own, "random_forest", 4), load_task(own)), Heard(abandon), heavy=False)
-        wait_until(lambda: not alive(pid), 1)
+            worker.compute(training_f, Heard(abandon))
+        wait_until(lambda: not psutil.pid_exists(pid), 1)  # nor is it left as a zombie
         assert time.monotonic() - started < 1.5
-        wait_until(lambda: worker.ready)
+        wait_until(lambda: not worker.lost)
+
+
+def test_what_fails_on_strangers_data_is_a_sentence_there_and_a_traceback_in_the_log(pool, caplog):
+    with pytest.raises(ValueError, match=re.escape(processes.NOT_DONE)), caplog.at_level(logging.ERROR):
+        call(pool, faulty)
+    assert "in faulty" in caplog.text
+
+
+def faulty(report):
+    return {}["no such column"]
 
 
 @pytest.mark.slow
@@ -465,7 +493,7 @@ def test_an_f_has_bounds_on_time_and_memory(own, monkeypatch, name, most, senten
     monkeypatch.setattr(processes, name, most)
     bounded = made(1, 0, 1)
     with pytest.raises(ValueError, match=re.escape(sentence)):
-        bounded.train(SceneKey(_larger(own), "random_forest", 0), SILENT)
+        train(bounded, SceneKey(_larger(own), "random_forest", 0))
     bounded.close()
 
 
@@ -492,7 +520,7 @@ def knows(data):
 
 
 def knows_in_work(data, report):
-    return knows(data) or any(path[0].data == data for path in tasks._warm_starts)
+    return knows(data) or any(path[0].data == data for path in training._warm_starts)
 
 
 def test_work_on_large_data_waits_for_a_process_apart(own, pool):
@@ -506,12 +534,12 @@ def test_work_on_large_data_waits_for_a_process_apart(own, pool):
 
 def test_a_fork_server_is_there_again_after_it_was_killed(pool):
     first, pool_forks = worker_of(pool).pid, ForkServer()
-    pid, wire = pool_forks.fork(kind="foreground", seconds=1, memory=0)
-    os.kill(pool_forks.pid, signal.SIGKILL)
+    _, wire = pool_forks.fork("foreground")
+    os.kill(pool_forks._running[0].pid, signal.SIGKILL)
     with pytest.raises(ConnectionError):
-        pool_forks.exit_code(pid)
-    again, other_wire = pool_forks.fork(kind="foreground", seconds=1, memory=0)
-    assert alive(again)
+        pool_forks.fork("foreground")
+    again, other_wire = pool_forks.fork("foreground")
+    assert alive(again.pid)
     for each in (wire, other_wire):
         each.close()
     pool_forks.close()

@@ -386,15 +386,18 @@ def test_only_so_much_is_done_ahead(gate):
 
 def test_what_nobody_asked_for_is_the_first_to_go():
     cache = ResultCache(max_results=2)
+
+    def kept():
+        return [key for key in ("used", "ahead", "new", "more", "last") if cache.get(key, used=False)]
+
     cache.put("used", 1)
     cache.put("ahead", 2, first_to_go=True)
     cache.put("new", 3)
-    assert list(cache) == ["used", "new"]
+    assert kept() == ["used", "new"]
     cache.put("more", 4, first_to_go=True)
-    assert list(cache) == ["used", "new"]
-    assert cache.get("used", used=False) == 1
+    assert kept() == ["used", "new"]
     cache.put("last", 5)
-    assert list(cache) == ["new", "last"]  # a look is no use
+    assert kept() == ["new", "last"]  # a look is no use
 
 
 def test_an_idle_thread_holds_nothing_of_what_came_before_its_job():

@@ -12,7 +12,7 @@ import pytest
 from commod.dashboard.jobs import processes, service, tasks
 from commod.dashboard.jobs.queue import Stage, WorkQueue
 from commod.dashboard.jobs.scheduling import Kind, Priority
-from commod.dashboard.jobs.tasks import fit_result
+from commod.dashboard.model.training import fit_result
 from commod.dashboard.state.settings import defaults
 from tests.waiting import wait_until
 
@@ -176,7 +176,7 @@ def same(one, other):
 @pytest.fixture(scope="module")
 def pool():
     made = processes.ProcessPool(1, 3)
-    wait_until(lambda: any(worker.kind is Kind.BACKGROUND and worker.ready for worker in made.workers), 180)
+    wait_until(lambda: any(worker.kind is Kind.BACKGROUND and not worker.lost for worker in made.workers), 180)
     yield made
     made.close()
 

@@ -9,8 +9,7 @@ import pytest
 from commod.dashboard.jobs import wait
 from commod.dashboard.jobs.queue import Stage, WorkQueue
 from commod.dashboard.jobs.scheduling import Priority
-from commod.dashboard.server import paint_order
-from commod.dashboard.server.paint_order import deferred_paint, first_paint
+from commod.dashboard.jobs.wait import deferred_paint, first_paint
 
 
 @pytest.fixture
@@ -139,7 +138,7 @@ def test_the_rest_of_pages_is_drawn_one_session_after_the_other_and_nobody_waits
     for thread in threads:
         thread.join(10)
     assert most == [1] * 10
-    monkeypatch.setattr(paint_order, "LONGEST_LINE", 0.1)
+    monkeypatch.setattr(wait, "LONGEST_LINE", 0.1)
     with deferred_paint():
         other = threading.Thread(target=draw)
         other.start()
@@ -160,7 +159,7 @@ def test_a_run_that_nobody_wants_any_more_leaves_the_line(monkeypatch):
         except RuntimeError:
             left.append("left")
 
-    monkeypatch.setattr(paint_order, "stop_if_stale", stale)
+    monkeypatch.setattr(wait, "stop_if_stale", stale)
     with deferred_paint():
         other = threading.Thread(target=draw)
         other.start()

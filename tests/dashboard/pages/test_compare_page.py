@@ -53,6 +53,7 @@ def test_compare_begins_with_the_papers_methods_and_the_bayes_rule():
     assert set(USUAL) <= set(available_methods("demographic_parity"))
 
 
+@pytest.mark.slow  # what it says of fewer models is in tests/snapshots/compare
 def test_compare_draws_and_matches(compared):
     app = compared
     assert app.title[0].value == "Who gets there with the fewest changes?"
@@ -121,10 +122,10 @@ def test_compare_under_equalized_odds_offers_what_is_defined_for_it():
 def test_compare_names_a_method_that_fails_and_draws_the_others(monkeypatch):
     made = tasks.sweep.function
 
-    def fail(scene, fairness, method, form=(), *, report):
+    def fail(scene, method, fairness, *, form, report):
         if method == "lpp":
             raise RuntimeError("secret path /srv/app")
-        return made(scene, fairness, method, form, report)
+        return made(scene, method, fairness, report, form=form)
 
     monkeypatch.setattr(tasks.sweep, "function", fail)
     app = run_compare(methods="lpp,oracle_roc", seed="31")

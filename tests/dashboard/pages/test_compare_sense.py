@@ -91,10 +91,10 @@ def test_refits_that_take_long_are_offered_with_the_reason(monkeypatch):
 def test_a_method_that_fails_leaves_the_others(monkeypatch):
     made = tasks.refits_of_model.function
 
-    def fail(scene, fairness, cell, count, report):
+    def fail(scene, cell, fairness, report, **more):
         if cell.method == "lpp":
             raise RuntimeError("secret path /srv/app")
-        return made(scene, fairness, cell, count, report)
+        return made(scene, cell, fairness, report=report, **more)
 
     monkeypatch.setattr(tasks.refits_of_model, "function", fail)
     found = rows(fine(run_compare(methods="commod,lpp", model="4,0.05")))

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from commod.dashboard.jobs import service, tasks
-from commod.dashboard.jobs.tasks import fit_result
+from commod.dashboard.model.training import fit_result
 from commod.dashboard.pages.decide import models
 from commod.dashboard.pages.decide.brought import LINES, WHAT
 from commod.dashboard.pages.decide.models import form_of, keeping
@@ -32,7 +32,7 @@ from commod.decisions import (
 from commod.decisions.record import _signature_in
 from commod.experiments import prepare
 from tests.dashboard.driving import captions, fine, run, tables, words
-from tests.dashboard.hostile import let_through
+from tests.dashboard.hostile import MARKUP, PICTURE, let_through
 from tests.decisions.test_record import sealed
 
 PAGE = "pages/decide.py"
@@ -101,7 +101,7 @@ def test_four_groups_are_judged_as_two_are():
         assert "<strong>– does not apply</strong>" in found[wanted][1]
     assert "Does not apply, as nobody's decision changes: f, as it is." in captions(app)
     fill(app, who="Ada", role="head", why="So.")
-    press(app, "Sign")
+    press(app, "Seal")
     assert read_record(record_json(record_of(app)))["data"]["name"] == "law_school.race_sex"
 
 
@@ -116,16 +116,16 @@ def test_what_is_waited_for_goes_on_while_numbers_are_changed(monkeypatch):
     """Each run of the script gives up its places in the queue; those that go on are not begun again."""
     started, kept = [], {}
     monkeypatch.setattr(service, "submit", lambda task: started.append(task.kind) or Held())
-    monkeypatch.setattr(service, "_going_on", lambda: kept)
+    monkeypatch.setattr(service, "_kept", lambda: kept)
     settings = defaults("german")
     wanted = [tasks.sweep(settings, name) for name in ("commod", "lpp")]
     service.go_on(*wanted)
     service.go_on(*wanted)
-    assert started == ["sweep", "sweep"]
-    first = kept[wanted[0].key]
+    assert started == ["sweep_method", "sweep_method"]
+    first = kept["wanted", *wanted[0].key]
     service.go_on(wanted[1])
     assert first.left
-    assert [*kept] == [wanted[1].key]
+    assert [*kept] == [("wanted", *wanted[1].key)]
 
 
 class Held:
@@ -262,12 +262,12 @@ def record_of(app):
 def signed():
     app = fine(run(PAGE, req="p_rule:0.5;changed:0.2;worse_off:0", methods=METHODS))
     fill(app, who="Ada <b>", role="head", why="Fair [enough](//evil.example).")
-    return press(app, "Sign")
+    return press(app, "Seal")
 
 
 def test_a_decision_needs_a_name_a_role_and_a_reason():
     app = run(PAGE, req="changed:0.2", methods="commod")
-    app = next(button for button in app.button if button.label == "Sign").click().run()
+    app = next(button for button in app.button if button.label == "Seal").click().run()
     assert [error.value for error in app.error] == [
         "Nothing is said under “who”: a decision needs a name, a role and a reason."
     ]
@@ -286,7 +286,7 @@ def test_what_is_signed_is_a_record_that_verifies(signed):
     }
     assert record["signature"]["rejected"]["f, as it is"] == "fails: a P-Rule of 0.5 or more"
     assert {each["requirement"]: each["verdict"] for each in record["verdicts"]}["worse_off"] == "fail"
-    assert "**Signed with 1 requirement not met** on" in words(app)
+    assert "**Sealed with 1 requirement not met** on" in words(app)
     assert not let_through(app)
     assert any(button.label == "Decision as JSON" for button in app.get("download_button"))
     assert verify_record(without_refits(record), load_task("law_school"))["agrees"].all()
@@ -319,7 +319,7 @@ def test_what_is_typed_outlives_a_slider_and_another_page():
     fill(app, role="head")
     assert NOT_KEPT in captions(app)
     fine(app.text_input(key="sign_why_screen").set_value("").run())
-    press(app, "Sign")
+    press(app, "Seal")
     record = record_of(app)
     assert record["model"]["method"] == "f"
     assert NO_REASON in record["signature"]["rejected"].values()
@@ -337,7 +337,7 @@ def test_what_is_typed_outlives_a_slider_and_another_page():
 def test_a_decision_is_checked_at_once_and_trained_again_if_somebody_asks(signed):
     record = without_refits(record_of(signed))
     app = fine(upload(run(PAGE), record_json(record).encode()))
-    assert "its hash is right" in app.success[0].value
+    assert "the hash is right" in app.success[0].value
     found = dict(tables(app)[WHAT])
     assert found["Model"].startswith("COMMOD, λ_fair 3, λ_ratio 0.05, λ_concepts")
     assert found["Verdict: People worse off at most"] == "✗ fail, 1.3%"
@@ -371,14 +371,50 @@ def test_what_is_no_decision_gets_a_sentence(content, sentence):
 def test_a_changed_decision_and_one_about_other_data_are_told(signed):
     record = record_of(signed)
     app = upload(run(PAGE), record_json(record).replace("head", "hand").encode())
-    assert "was changed since it was signed" in app.error[0].value
+    assert "was changed since it was sealed" in app.error[0].value
     other = sealed(record, data=record["data"] | {"name": "own-1"})
     app = fine(upload(run(PAGE), record_json(other).encode()))
     assert "about a table that somebody brought" in app.info[0].value
     other = sealed(record, data=record["data"] | {"name": "german"})
     app = upload(run(PAGE), record_json(other).encode())
     app = next(button for button in app.button if button.label.startswith("Train it again")).click().run()
-    assert "The data here are not those that were signed for." in app.error[0].value
+    assert "The data here are not those of the decision." in app.error[0].value
+
+
+EVIL = f"{MARKUP}{PICTURE}\x1b[2J"
+
+
+@pytest.mark.parametrize(
+    ("part", "change"),
+    [
+        ("signature", {"who": EVIL, "role": EVIL, "why": EVIL, "rejected": {EVIL: EVIL}}),
+        ("data", {"sha256": EVIL}),
+        ("data", {"rows": 10**300}),
+        ("data", {"words": [EVIL]}),
+        ("data", {"name": EVIL}),
+        ("versions", {"numpy": EVIL}),
+        ("requirements", {"kept_out": [EVIL]}),
+        ("model", {"value": 1e308}),
+        ("model", {"settings": {"features": [EVIL]}}),
+        ("model", {"settings": {"n_concepts": 10**9}}),
+        ("model", {"settings": {"lambda_ratio": EVIL}}),
+        ("model", {"threshold": 1e-300}),
+    ],
+)
+def test_a_hostile_record_is_text_and_training_it_again_ends_in_a_sentence(signed, part, change):
+    record = record_of(signed)
+    app = upload(run(PAGE), record_json(sealed(record, **{part: record[part] | change})).encode())
+    assert not app.exception
+    assert not let_through(app)
+    for button in app.button:
+        if button.label.startswith("Train it again"):
+            app = button.click().run()
+            break
+    assert not app.exception
+    assert not let_through(app)
+    assert not [
+        told for told in app.success if "lines agree" in told.value and part != "signature" and part != "versions"
+    ]
 
 
 @pytest.mark.slow
@@ -390,7 +426,7 @@ def test_a_decision_about_uploaded_data_goes_with_them():
     fine(app.switch_page(PAGE).run())
     press(app, "The four-fifths rule")
     fill(app, who="Ada", role="head", why="So.")
-    press(app, "Sign")
+    press(app, "Seal")
     record = record_of(app)
     assert record["data"]["name"].startswith("own-")
     other = fine(upload(run(PAGE), record_json(record).encode()))  # another session

@@ -5,7 +5,7 @@ from unittest.mock import patch
 
 import pytest
 
-from commod.dashboard.jobs.tasks import fit_result
+from commod.dashboard.model.training import fit_result
 from commod.dashboard.pages.explore import target
 from commod.dashboard.pages.explore.pareto import known_sweep
 from commod.dashboard.pages.explore.tour import HINTS

@@ -8,11 +8,9 @@ from functools import cache
 import pytest
 
 from commod.dashboard.jobs import processes, tasks
-from commod.dashboard.jobs.later import model_json
 from commod.dashboard.jobs.processes import TOO_LONG
 from commod.dashboard.jobs.queue import SILENT
-from commod.dashboard.jobs.tasks import fit_result
-from commod.dashboard.jobs.tasks import tree as tree_task
+from commod.dashboard.model.training import fit_result
 from commod.dashboard.pages.later import files as later_files
 from commod.dashboard.state import own_data
 from commod.dashboard.state.settings import defaults
@@ -39,7 +37,7 @@ def result():
 
 @cache
 def model():
-    return model_json(result(), tree_task.compute(result(), DEPTH)).encode()
+    return result().as_json(result().tree(DEPTH)).encode()
 
 
 @cache
@@ -89,7 +87,7 @@ def with_files():
 
 def test_held_out_people():
     app = fine(run(PAGE))
-    found = tasks.held_out.compute(result(), False)
+    found = result().held_out(False)
     assert headline(found).split(":")[0] in words(app)
     row = found.figures.set_index(["figure", "model"]).loc[("p_rule", "g")]
     assert figure(app, "P-Rule") == FIGURES["p_rule"].show(row["new"])
@@ -157,7 +155,7 @@ def test_what_is_required_and_who_signed_it(app):
     assert [row[1:3] for row in found] == [["✓ pass", "✓ pass"]] * 2
     said = [box.value for box in app.success]
     assert any("**Still true.** On these people 2 of 2 requirements hold." in text for text in said)
-    assert any("This is the model that was signed" in text for text in said)
+    assert any("This is the model of the decision" in text for text in said)
     assert not let_through(app)
 
 
@@ -197,7 +195,7 @@ def test_a_bad_file_takes_nothing_away(app):
         ("model", decision(), "This is the file of a decision, not of a model. Bring the model.json from Take home"),
         ("batch", b"lsat,ugpa,race\n1,2,3\n", "The batch has no columns"),
         ("batch", b"", "empty"),
-        ("decision", decision().replace(b'"p_rule": 0.3', b'"p_rule": 0.1'), "changed since it was signed"),
+        ("decision", decision().replace(b'"p_rule": 0.3', b'"p_rule": 0.1'), "changed since it was sealed"),
         ("decision", b'{"p_rule": 0.8, "p_rule": 0.9}', "twice"),
     ):
         bring(app, what, content, f"bad{PICTURE}.{'csv' if what == 'batch' else 'json'}")
@@ -287,10 +285,9 @@ def test_the_process_that_reads_a_batch_is_ended_after_its_time(monkeypatch):
     bounded = made(1, 0, 1)
     heading, rows = batch().split(b"\n", 1)
     content = heading + b"\n" + rows * 300  # 240,000 people
-    step = tasks.watch("token", ("a", "b"), model(), content, "large.csv").steps[0]
-    function, *given = step.arguments
+    (stage,) = tasks.watch("token", ("a", "b"), model(), content, "large.csv").stages(lambda: bounded)
     with pytest.raises(ValueError, match=re.escape(TOO_LONG)):
-        bounded.call(function, *given, report=SILENT)
+        stage.work(SILENT)
     bounded.close()
 
 

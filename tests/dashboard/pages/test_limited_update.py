@@ -5,8 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from commod.dashboard.jobs.tasks import evidence, fit_result, merit
-from commod.dashboard.jobs.tasks import tree as tree_task
+from commod.dashboard.model.training import fit_result
 from commod.dashboard.pages.take_home.report import report_html
 from commod.dashboard.state.controls import join, split
 from commod.dashboard.state.link import from_link, to_link
@@ -134,9 +133,9 @@ def test_files_from_before_mean_no_limit():
 
 def test_report_and_python_have_it(capsys):
     result = fit_result(LIMITED)
-    tree, limits = tree_task.compute(result, 3), limits_of(result.scene, LIMITED.fairness, LIMITED.direction)
+    tree, limits = result.tree(3), limits_of(result.scene, LIMITED.fairness, LIMITED.direction)
     limited = f"{limits_in_words(LIMITED)} {result.beside(fit_result(LIMITED.free()))}"
-    sense = (evidence.compute(result), merit.compute(result), refits(result))
+    sense = (result.evidence(), result.merit(), refits(result))
     report = report_html(result, tree, limits, *sense, code="", date="today", limited=limited)
     assert "<dt>Direction</dt><dd>nobody loses the better decision</dd>" in report
     assert "<dt>Kept out</dt><dd>LSAT score and Sex</dd>" in report
@@ -168,7 +167,7 @@ def test_the_limit_page_counts_in_one_direction():
 
 
 def test_models_of_other_methods_are_not_held_against_a_bound_of_one_direction():
-    page = fine(run("pages/limits.py", direction="worsen", methods="commod,lpp"))
+    page = fine(run("pages/limits.py", direction="worsen", methods="commod,oracle_roc"))
     assert "COMMOD, which is not told the group" not in words(page)
     assert "are left out" in captions(page)
     assert not page.pills

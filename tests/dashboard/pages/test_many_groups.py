@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from commod.dashboard.jobs.tasks import fit_result
+from commod.dashboard.model.training import fit_result
 from commod.dashboard.pages.take_home import report
 from commod.dashboard.pages.take_home.files import file_name
 from commod.dashboard.pages.take_home.report_figures import each_group

@@ -6,7 +6,7 @@ from urllib.parse import parse_qsl
 import pandas as pd
 import pytest
 
-from commod.dashboard.jobs import tasks
+from commod.dashboard.model import training
 from commod.dashboard.pages.explore import page as explore
 from commod.dashboard.state.settings import GRIDS, defaults
 from commod.datasets import TASKS
@@ -172,7 +172,7 @@ def test_who_is_better_and_who_is_worse_off_depends_on_the_favourable_outcome(da
 def test_p_rule_is_told_of_both_decisions(data, told):
     app = run(data=data)
     caption = next(caption.value for caption in app.caption if told in caption.value)
-    result = tasks.fit_result(defaults(data))
+    result = training.fit_result(defaults(data))
     before, after = result.scene.decisions_test, result.decisions
     for decisions, words_before in ((after, "it is "), (before, "f: ")):
         rates = [1 - decisions[result.scene.test.sensitive == group].mean() for group in (0, 1)]
@@ -215,7 +215,7 @@ def test_a_failed_training_keeps_the_last_picture(monkeypatch, error):
     def fail(*_):
         raise error
 
-    monkeypatch.setattr(tasks, "train_model", fail)
+    monkeypatch.setattr(training, "train_model", fail)
     slider(app, "lambda_fair").set_value(9.0).run()
     assert not app.exception
     assert len(app.error) == 1
@@ -230,7 +230,7 @@ def test_a_first_training_that_fails_still_offers_the_controls(monkeypatch):
     def fail(*_):
         raise ValueError("no.")
 
-    monkeypatch.setattr(tasks, "train_model", fail)
+    monkeypatch.setattr(training, "train_model", fail)
     app = run(lambda_fair="8", seed="77")
     assert not app.exception
     assert len(app.error) == 1
@@ -238,27 +238,27 @@ def test_a_first_training_that_fails_still_offers_the_controls(monkeypatch):
 
 
 def test_convergence_trouble_is_a_plain_warning(monkeypatch):
-    made = tasks.train_model
+    made = training.train_model
 
     def troubled(*arguments):
         result = made(*arguments)
         result.g.converged_ = False
         return result
 
-    monkeypatch.setattr(tasks, "train_model", troubled)
+    monkeypatch.setattr(training, "train_model", troubled)
     app = fine(run(lambda_fair="5.5", seed="66"))
     assert any("did not settle" in warning.value for warning in app.warning)
 
 
 def test_two_sessions_with_equal_settings_train_once(monkeypatch):
-    made, count, lock = tasks.train_model, [], threading.Lock()
+    made, count, lock = training.train_model, [], threading.Lock()
 
     def counted(*arguments):
         with lock:
             count.append(arguments[1])
         return made(*arguments)
 
-    monkeypatch.setattr(tasks, "train_model", counted)
+    monkeypatch.setattr(training, "train_model", counted)
     for _ in range(2):
         fine(run(lambda_fair="1.25", seed="55"))
     assert len(count) == 1

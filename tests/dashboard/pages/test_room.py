@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from commod.dashboard import rooms
 from commod.dashboard.jobs import wait
-from commod.dashboard.jobs.tasks import fit_result
+from commod.dashboard.model.training import fit_result
 from commod.dashboard.pages.explore import page as explore
 from commod.dashboard.pages.room import frames, leading, report
 from commod.dashboard.pages.room.tables import zipped_tables
@@ -274,15 +274,87 @@ def test_a_screen_that_leads_no_longer_says_why(klass):
 
 
 def test_nobody_is_chosen_to_be_sent_out_until_somebody_is(klass):
-    app = klass.page(klass.leader)
-    app.session_state["room_people"] = True
-    app = fine(app.run())
+    app = people_of(klass)
     out = next(button for button in app.button if button.label == "Send out")
-    assert (app.selectbox(key="room_person").value, out.disabled) == (None, True)
-    app = fine(app.selectbox(key="room_person").select(klass.ann.number).run())
+    assert (app.multiselect(key="room_chosen").value, out.disabled) == ([], True)
+    app = fine(app.multiselect(key="room_chosen").select(klass.ann.number).run())
     app = click(app, "Send out")
     assert [person.name for person in klass.room.people if not person.leads] == ["Bo <b>"]
-    assert app.selectbox(key="room_person").value is None
+    assert app.multiselect(key="room_chosen").value == []
+
+
+def people_of(klass):
+    """The leader's page with its list of people open."""
+    app = klass.page(klass.leader)
+    app.session_state["room_people"] = True
+    return fine(app.run())
+
+
+def test_a_flood_from_one_network_is_sent_out_at_once(klass):
+    flood = [klass.store.join(klass.opened.code, None, browser="", caller="one") for _ in range(9)]
+    app = people_of(klass)
+    assert "9 of 11 people come from the same network" in everything(app)
+    app = fine(click(app, "Choose all from the same network (9)"))
+    assert app.multiselect(key="room_chosen").value == [seat.number for seat in flood]
+    app = fine(click(app, "Send out"))
+    assert [person.name for person in klass.room.people if not person.leads] == ["Ann", "Bo <b>"]
+    assert "the same network" not in everything(app)
+
+
+def test_the_leader_locks_the_door_and_sets_the_class_size(klass):
+    app = people_of(klass)
+    app = fine(app.number_input(key="room_size").set_value(2).run())
+    join = run(ROOM, room=klass.opened.code)
+    assert "2 people are in it." in click(join, "Join a room").warning[0].value
+    fine(app.selectbox(key="room_door").select("locked").run())
+    assert (klass.room.door, klass.room.most) == ("locked", 2)
+    assert "The door is locked." in click(join, "Join a room").warning[0].value
+
+
+def test_who_waits_at_the_door_sees_nothing_until_she_is_let_in(klass):
+    klass.store.lead(klass.leader, door="ask")
+    klass.store.ask_to_sign(klass.leader)
+    joining = run(ROOM, room=klass.opened.code)
+    joining.text_input(key="room_name").input("Cleo")
+    joining = fine(click(joining, "Join a room"))
+    assert "You are waiting at the door." in joining.warning[0].value
+    assert "Which model would you sign?" not in everything(joining)
+    app = people_of(klass)
+    assert "Cleo (waiting)" in app.multiselect(key="room_chosen").options
+    app = fine(click(app, "Choose all who are waiting (1)"))
+    fine(click(app, "Let in"))
+    assert "Which model would you sign?" in everything(fine(joining.run()))
+
+
+def test_who_was_removed_never_sees_the_page_of_the_leader_who_came_after(klass):
+    """Numbers were given again, and a stale tab had the page of whoever had the number next."""
+    cleo = klass.store.join(klass.opened.code, "Cleo", browser="", caller="")
+    app = fine(klass.page(cleo))
+    klass.store.ask_to_sign(klass.leader)
+    klass.store.send_vote(klass.ann, *model(2.0), "not public yet")
+    klass.store.remove(klass.leader, [cleo.number])
+    second = klass.store.take_lead(klass.opened.secret, browser="", caller="")
+    assert second.number != cleo.number
+    app = fine(app.run())
+    assert "Your seat in this room is gone" in app.warning[0].value
+    assert "seat" not in app.query_params
+    for secret in ("Show the votes", "not public yet", "Download"):
+        assert secret not in everything(app)
+
+
+def test_a_file_is_made_only_for_who_leads_when_it_is_asked_for(klass, monkeypatch):
+    made = {}
+    monkeypatch.setattr(leading, "offer", lambda label, make, name: made.update({name.rpartition(".")[2]: make}))
+    second = klass.store.take_lead(klass.opened.secret, browser="", caller="")
+    app = klass.page(second)
+    app.session_state["room_files"] = True
+    fine(app.run())
+    assert json.loads(made["json"]())["code"] == klass.opened.code
+    klass.store.new_secret(klass.leader)
+    for make in made.values():
+        with pytest.raises(RoomError, match="Only who leads"):
+            make()
+    assert set(made) == {"html", "zip", "json"}
 
 
 def test_frozen_controls_stay_where_their_owner_left_them(klass):
@@ -387,14 +459,14 @@ def test_a_reason_that_is_too_long_is_refused_and_stays(klass):
 def test_who_is_sent_out_is_gone_with_what_she_sent_and_told_so(klass):
     klass.store.guess(klass.ann, "bar_exam", STEPS[0], "83")
     number = next(person.number for person in klass.room.people if person.name == "Ann")
-    klass.store.remove(klass.leader, number)
+    klass.store.remove(klass.leader, [number])
     assert [person.name for person in klass.room.people if not person.leads] == ["Bo <b>"]
     assert not klass.room.guesses
     app = fine(klass.page(klass.ann))
     assert "Your seat in this room is gone" in " ".join(warning.value for warning in app.warning)
     with pytest.raises(RoomError, match="Only who leads"):
-        klass.store.remove(klass.bo, klass.bo.number)
-    klass.store.remove(klass.leader, klass.leader.number)
+        klass.store.remove(klass.bo, [klass.bo.number])
+    klass.store.remove(klass.leader, [klass.leader.number])
     assert any(person.leads for person in klass.room.people), "who leads stays"
 
 

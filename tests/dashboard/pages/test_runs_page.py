@@ -8,6 +8,7 @@ import pytest
 
 from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.wait import result_of
+from commod.dashboard.model import training
 from commod.dashboard.state import saved_runs
 from commod.dashboard.state.runs_file import MAX_RUNS, Run, write_runs
 from commod.dashboard.state.settings import defaults
@@ -217,14 +218,14 @@ def test_a_hostile_link_gives_sentences(link, compare, sentence):
 
 
 def test_a_run_that_fails_does_not_take_the_others_down(monkeypatch):
-    made = tasks.train_model
+    made = training.train_model
 
     def fail(scene, settings, *more):
         if settings.lambda_fair == 7.0:
             raise RuntimeError("secret path /srv/app")
         return made(scene, settings, *more)
 
-    monkeypatch.setattr(tasks, "train_model", fail)
+    monkeypatch.setattr(training, "train_model", fail)
     app = run(PAGE, runs=f"Bad*german*lambda_fair-7~{PAIR}")
     assert not app.exception
     assert [e.value for e in app.error] == [

@@ -7,7 +7,8 @@ from functools import cache
 
 import pytest
 
-from commod.dashboard.jobs.tasks import fit_result, shap
+from commod.dashboard.model.fitted import FitResult
+from commod.dashboard.model.training import fit_result
 from commod.dashboard.pages.lesson.notes import rival_of
 from commod.dashboard.state.settings import defaults
 from commod.dashboard.text import glossary
@@ -57,7 +58,7 @@ OWN = f'title = "Hiring"\n{TABLE}{STEP}'
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     monkeypatch.setenv("COMMOD_LESSONS", str(tmp_path))
-    example_table().head(400).to_csv(tmp_path / "applicants.csv", index=False)
+    example_table(400).to_csv(tmp_path / "applicants.csv", index=False)
     (tmp_path / "hiring.en.toml").write_text(OWN, encoding="utf-8")
     return tmp_path
 
@@ -76,7 +77,7 @@ def trained(settings):
 
 def told(name, language, step):
     """All that a step says, with what it asks and answers."""
-    at = Stage(step, trained, shap.compute, rival_of)
+    at = Stage(step, trained, FitResult.shap, rival_of)
     question, answer = script.question(at), script.answer(at)
     assert (answer.value in question.options) if question.options else 0 <= answer.value <= question.most
     return [*script.text(at), question.text, answer.words, *script.told(at)]

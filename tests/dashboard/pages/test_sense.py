@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from scipy.special import expit
 
-from commod.dashboard.jobs.tasks import evidence, fit_result, merit
+from commod.dashboard.model.training import fit_result
 from commod.dashboard.state.settings import defaults
 from commod.dashboard.views.checks import in_a_cell
 from commod.explain.checks import CHECKS
@@ -37,7 +37,7 @@ def lines(app):
 def test_explore_answers_four_questions_with_a_word_and_a_sign(law):
     app = fine(run())
     found = lines(app)
-    answers = law.answers(merit.compute(law), refits(law))
+    answers = law.answers(law.merit(), refits(law))
     assert len(found) == 4
     for line, answer in zip(found, answers.values(), strict=True):
         assert f"**{answer.mark}**" in line
@@ -61,7 +61,7 @@ def test_a_model_that_changes_nobody_has_nothing_to_check():
     assert lines(app) == []
     assert any("nothing to check" in info.value for info in app.info)
     still = fit_result(replace(defaults("law_school"), lambda_fair=0.0))
-    answers = still.answers(merit.compute(still), refits(still))
+    answers = still.answers(still.merit(), refits(still))
     assert [answers[name].mark for name in ("right", "sure", "again")] == ["open"] * 3
     assert answers["merit"].mark == "fine"  # g = f, and f rises with every merit
     assert in_a_cell(answers["right"]) == "– open: nobody changes"
@@ -136,7 +136,7 @@ def test_calibration_begins_with_what_is_measured_and_what_came_of_it(law):
     app = run(PEOPLE)
     app.session_state["people_sense"] = "Calibration"
     text = plain(words(fine(app.run())))
-    table = evidence.compute(law).calibration
+    table = law.evidence().calibration
     row = table.loc[table["difference"].idxmax()]
     group = law.task.groups[int(row.name)]
     assert f"It **grew most** in the group “{group}”: from {row['f']:.3f} to {row['g']:.3f}" in text

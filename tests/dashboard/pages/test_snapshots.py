@@ -5,7 +5,7 @@ import json
 import pytest
 
 from commod.dashboard.jobs import service
-from commod.dashboard.jobs.tasks import fit_result
+from commod.dashboard.model.training import fit_result
 from commod.dashboard.state.settings import defaults
 from commod.datasets import TASKS
 from tests.dashboard.driving import fine, run
@@ -15,11 +15,12 @@ from tests.waiting import wait_until
 FIRST_DATA = next(iter(TASKS))
 CASES = [*cases()]
 SLOW = ("compare", "decide", "limits")  # on all data sets but the first
+LARGE = ("law_school_full", "adult")  # whose training takes seconds: in the default run without Explore
 
 
 def marked(case):
     name, data, language = case
-    is_slow = name in SLOW and data != FIRST_DATA
+    is_slow = (name in SLOW and data != FIRST_DATA) or (name == "explore" and data in LARGE)
     mark = pytest.mark.slow if is_slow else pytest.mark.quick if data == FIRST_DATA else ()
     return pytest.param(*case, marks=mark, id=f"{name}-{data}-{language}")
 

@@ -14,8 +14,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from commod.dashboard.jobs.tasks import evidence, fit_result, merit
-from commod.dashboard.jobs.tasks import tree as tree_task
+from commod.dashboard.model.training import fit_result
 from commod.dashboard.pages.take_home import page as take_home
 from commod.dashboard.pages.take_home.files import file_name, predictions_csv
 from commod.dashboard.pages.take_home.report import NOTHING_DECIDED, _smallest, report_html
@@ -52,12 +51,12 @@ def fitted(name="law_school"):
 
 def sense(result):
     """Whether its changes make sense, computed once for all tests of a model."""
-    return result.keep("sense", lambda: (evidence.compute(result), merit.compute(result), refits(result)))
+    return result.keep("sense", lambda: (result.evidence(), result.merit(), refits(result)))
 
 
 def report(result, date="1 May 2026", fingerprint="abc", code=None, found=None, decided=NOTHING_DECIDED):
-    tree = tree_task.compute(result, 3) if result.changed_train.any() else None
-    limits = limits_of(result.scene, result.settings.fairness)
+    tree = result.tree(3) if result.changed_train.any() else None
+    limits = result.keep("limits", lambda: limits_of(result.scene, result.settings.fairness))
     code = to_python(result.settings) if code is None else code
     found = found or sense(result)
     return report_html(result, tree, limits, *found, code=code, date=date, fingerprint=fingerprint, decided=decided)
@@ -138,10 +137,10 @@ def test_the_report_shows_all_figures_and_needs_nothing_else(name):
         )
     for sentence in result.concepts["sentence"]:
         assert sentence in text
-    for node in tree_task.compute(result, 3).nodes.itertuples():
+    for node in result.tree(3).nodes.itertuples():
         assert node.rule[1:] in text
         assert f"{node.changed:,} of {node.count:,} changed" in text
-    limits = limits_of(result.scene, result.settings.fairness)
+    limits = result.keep("limits", lambda: limits_of(result.scene, result.settings.fairness))
     rate = result.figures.loc["change_rate", "g"]
     assert f"{rate:.1%} of the decisions changed, nobody can do better than a P-Rule of {limits.at(rate):.3f}" in text
     assert "Licence None found for the data." in text
@@ -335,9 +334,7 @@ def test_data_without_a_datasheet_and_scores_in_a_column():
     result = fitted()
     words = ("file.csv", "--sensitive", "race <b>")
     scene = replace(result.scene, f="my <b> score", task=replace(result.task, datasheet="", words=words))
-    text = Reader(
-        report(replace(result, scene=scene), found=(evidence.compute(result), merit.compute(result), refits(result)))
-    ).text
+    text = Reader(report(replace(result, scene=scene), found=(result.evidence(), result.merit(), refits(result)))).text
     assert "No datasheet: the table was brought by the user." in text
     assert "python -m commod fit file.csv --sensitive 'race <b>'" in text
     assert "scores in the column “my <b> score”" in text

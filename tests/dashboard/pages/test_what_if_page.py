@@ -165,7 +165,7 @@ def test_scores_that_come_with_the_data_are_said_to_be_kept(monkeypatch):
     from dataclasses import replace
 
     from commod import Commod
-    from commod.dashboard.jobs.tasks import fit_result
+    from commod.dashboard.model.training import fit_result
     from commod.dashboard.state.settings import Settings
     from commod.dashboard.views import model
 

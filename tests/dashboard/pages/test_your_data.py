@@ -22,19 +22,30 @@ def button(app, label):
     return next(b for b in app.button if b.label == label)
 
 
-@pytest.fixture
-def app():
-    """The example in use."""
+def use_the_example():
     app = run(PAGE)
     fine(button(app, "Open it here").click().run())
     return fine(button(app, "Use these data").click().run())
+
+
+@pytest.fixture
+def app():
+    """The example in use."""
+    return use_the_example()
+
+
+@pytest.fixture(scope="module")
+def seen():
+    """The same, to look at."""
+    return use_the_example()
 
 
 def name_of(app):
     return app.session_state["held_own_data"].name
 
 
-def test_the_example_is_guessed_and_used(app):
+def test_the_example_is_guessed_and_used(seen):
+    app = seen
     assert "What is what in applicants.csv" in [h.value for h in app.header]
     assert app.selectbox(key="own_target").value == "hired"
     assert app.selectbox(key="own_favourable_hired").value == "yes"
@@ -56,8 +67,8 @@ def test_the_example_is_guessed_and_used(app):
     assert app.metric[0].label == "A"
 
 
-# Of the pages, Explore and Who changed are opened with own data here, the others in the slow tests.
-HERE = ("app.py", "pages/people.py")
+# Of the pages, Who changed is opened here, Explore in tests below, the others in the slow tests.
+HERE = ("pages/people.py",)
 
 
 @pytest.mark.parametrize(
@@ -97,11 +108,11 @@ def test_choosing_another_data_set_and_coming_back(app):
     assert app.selectbox(key="set_f").value == "scores"
 
 
-def test_another_session_gets_nothing_by_the_link(app):
-    other = fine(run(data=name_of(app), f="scores"))
+def test_another_session_gets_nothing_by_the_link(seen):
+    other = fine(run(data=name_of(seen), f="scores"))
     assert other.selectbox(key="set_data").value == "law_school"
     assert "stay in the session of whoever uploaded them" in other.warning[0].value
-    assert name_of(app) not in other.selectbox(key="set_data").options
+    assert name_of(seen) not in other.selectbox(key="set_data").options
 
 
 def test_forgetting_leaves_no_trace(app):
@@ -154,7 +165,7 @@ def told(app, words):
 
 
 def test_leaks_are_shown_before_and_after():
-    app = upload(example_table().assign(copy=lambda frame: (frame["hired"] == "yes") * 1.0))
+    app = upload(example_table(500).assign(copy=lambda frame: (frame["hired"] == "yes") * 1.0))
     assert told(app, "“copy” is the same as the outcome")
     fine(button(app, "Use these data").click().run())
     assert len([warning for warning in app.warning if "“copy” is the same as the outcome" in warning.value]) == 2
@@ -212,7 +223,7 @@ def test_numbers_are_cut_into_outcome_and_groups(app):
 
 
 def test_scores_out_of_100_are_offered_and_divided():
-    app = upload(example_table().assign(model_score=lambda frame: 100 * frame["model_score"]))
+    app = upload(example_table(500).assign(model_score=lambda frame: 100 * frame["model_score"]))
     scores = app.selectbox(key="own_scores_hired_group")
     assert "its scores are in “model_score”, out of 100" in scores.options
     fine(scores.set_value("model_score").run())
@@ -255,8 +266,8 @@ def test_excel_and_gzip_are_taken_and_an_old_workbook_is_told_what_to_do():
     assert "What is what in people.csv.gz" in [h.value for h in app.header]
 
 
-def test_what_was_done_is_a_table(app):
-    rows = tables(app)["What was done to the data"]
+def test_what_was_done_is_a_table(seen):
+    rows = tables(seen)["What was done to the data"]
     assert [row[0] for row in rows] == ["test_score", "education"]
     assert rows[1][2] == "Missing in it become a level of their own."
-    assert int(rows[1][1]) == example_table()["education"].isna().sum()
+    assert int(rows[1][1]) == example_table(500)["education"].isna().sum()

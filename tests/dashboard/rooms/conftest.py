@@ -54,7 +54,7 @@ def make_store(database, clock):
     made = []
 
     def make(**options):
-        made.append(RoomStore(database, clock=clock, steady=clock, **options))
+        made.append(RoomStore(database, clock=clock, steady=clock, wait=clock.wait, **options))
         return made[-1]
 
     yield make

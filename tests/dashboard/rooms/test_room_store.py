@@ -6,7 +6,7 @@ import math
 import pytest
 
 from commod.dashboard.rooms import Model, RoomError
-from commod.dashboard.rooms.contents import step_address
+from commod.dashboard.rooms.contents import CROWD, step_address
 from commod.dashboard.rooms.export import as_json, as_tables
 from commod.dashboard.rooms.room_database import LOOK_SECONDS, PRESENCE_SECONDS
 from commod.dashboard.rooms.room_store import MOST_LEADERS, MOST_PEOPLE, SEEN_EVERY, SWEEP_EVERY
@@ -59,11 +59,13 @@ def test_a_code_is_read_as_people_type_it(store):
             store.join(typed, None, browser="hers", caller="school")
         with refused("no_room"):
             store.look(typed)
-        assert store.seat(typed, leader.token, browser="leader's") is None
-        assert store.seat(room.code, typed, browser="leader's") is None
+        with refused("no_room"):
+            store.present(typed, leader.token, browser="leader's")
+        with refused("no_seat"):
+            store.present(room.code, typed, browser="leader's")
         with refused("no_room"):
             store.take_lead(typed, browser="a leader's", caller="school")
-    assert store.seat(room.code.lower(), leader.token, browser="leader's") == leader
+    assert store.present(room.code.lower(), leader.token, browser="leader's").seat == leader
 
 
 def test_names_in_a_room_are_unique(store):
@@ -78,11 +80,24 @@ def test_a_seat_is_known_by_its_token_and_browser(store, make_store):
     room, _ = opened(store)
     ana = join(store, room, "Ana", "hers")
     other_process = make_store()
-    assert other_process.seat(room.code, ana.token, browser="hers") == ana
-    assert store.seat(room.code, ana.token, browser="another") is None
-    assert store.seat(room.code, ana.token, browser="") is None
-    assert store.seat("AAAAAA", ana.token, browser="hers") is None
-    assert store.seat(room.code, ana.token[:-1], browser="hers") is None
+    here = other_process.present(room.code, ana.token, browser="hers")
+    assert (here.seat, here.person.name, here.leads) == (ana, "Ana", False)
+    for token, browser in ((ana.token, "another"), (ana.token, ""), (ana.token[:-1], "hers")):
+        with refused("no_seat"):
+            store.present(room.code, token, browser=browser)
+    elsewhere, _ = opened(store)
+    with refused("no_seat"):
+        store.present(elsewhere.code, ana.token, browser="hers")
+    with refused("no_room"):
+        store.present("AAAAAA", ana.token, browser="hers")
+
+
+def test_somebody_who_joined_by_another_process_is_known_at_once(store, make_store):
+    room, _ = opened(store)
+    other = make_store()
+    other.look(room.code)
+    ana = join(store, room, "Ana")
+    assert other.present(room.code, ana.token, browser="browser of Ana").person.name == "Ana"
 
 
 def test_the_last_guess_counts_until_it_is_revealed(store):
@@ -184,6 +199,8 @@ def leader_only(store):
     return {
         "new_secret": store.new_secret,
         "lead": lambda seat: store.lead(seat, frozen=True),
+        "remove": lambda seat: store.remove(seat, [2]),
+        "let_in": lambda seat: store.let_in(seat, [2]),
         "reveal": lambda seat: store.reveal(seat, "bar_exam", "one"),
         "ask_to_sign": store.ask_to_sign,
         "ask_again": store.ask_again,
@@ -253,7 +270,7 @@ def test_a_closed_room_is_read_and_takes_nothing(store):
     assert seen.guesses
     assert not seen.question.open
     assert seen.question.votes
-    assert store.seat(room.code, ana.token, browser="browser of Ana") == ana
+    assert store.present(room.code, ana.token, browser="browser of Ana").seat == ana
     # Who leads comes in from another browser, too, to take it home or delete it.
     store.delete(store.take_lead(room.secret, browser="new", caller="school"))
     with refused("no_room"):
@@ -271,7 +288,8 @@ def test_a_deleted_room_is_gone_at_once_for_every_process(store, make_store, clo
         other.look(room.code)
     with refused("no_room"):
         store.guess(ana, "bar_exam", "one", "20")
-    assert store.seat(room.code, ana.token, browser="browser of Ana") is None
+    with refused("no_room"):
+        store.present(room.code, ana.token, browser="browser of Ana")
     with refused("no_room"):
         join(store, room, "Bo")
 
@@ -285,8 +303,8 @@ def test_a_room_ends_by_itself(make_store, clock):
     assert store.sweep() == 0
     store.guess(ana, "bar_exam", "one", "20")
     clock.wait(1)
-    assert store.seat(room.code, ana.token, browser="browser of Ana") is None
-    for act in (lambda: store.look(room.code), lambda: store.close(leader), lambda: join(store, room, "Bo")):
+    acts = [lambda: store.present(room.code, ana.token, browser="browser of Ana"), lambda: store.look(room.code)]
+    for act in (*acts, lambda: store.close(leader), lambda: join(store, room, "Bo")):
         with refused("no_room"):
             act()
     assert store.sweep() + store.sweep() <= 1
@@ -350,6 +368,82 @@ def test_the_201st_is_refused_and_a_leader_still_comes_in(store, clock):
         join(store, room, "one too many")
     store.take_lead(room.secret, browser="phone", caller="home")
     assert sum(not person.leads for person in store.look(room.code).people) == MOST_PEOPLE
+
+
+def test_a_full_class_is_refused(store):
+    room, leader = opened(store)
+    store.lead(leader, most=2)
+    ana, _ = join(store, room, "Ana"), join(store, room, "Bo")
+    with pytest.raises(RoomError, match="2 people"):
+        join(store, room, "Cleo")
+    store.remove(leader, [ana.number])
+    assert join(store, room, "Cleo").number == 4
+    for wrong in (0, 201):
+        with refused("too_long"):
+            store.lead(leader, most=wrong)
+
+
+def test_nobody_comes_through_a_locked_door(store):
+    room, leader = opened(store)
+    ana = join(store, room, "Ana")
+    store.lead(leader, door="locked")
+    with refused("locked"):
+        join(store, room, "Bo")
+    store.guess(ana, "bar_exam", "one", "20")
+    store.take_lead(room.secret, browser="phone", caller="home")
+    store.lead(leader, door="open")
+    assert join(store, room, "Bo").name == "Bo"
+    with refused("too_long"):
+        store.lead(leader, door="ajar")
+
+
+def test_who_waits_sees_and_sends_nothing_until_she_is_let_in(store):
+    room, leader = opened(store)
+    store.lead(leader, door="ask", most=1)
+    store.ask_to_sign(leader)
+    ana, bo = join(store, room, "Ana"), join(store, room, "Bo")
+    for act in (
+        lambda: store.present(room.code, ana.token, browser="browser of Ana"),
+        lambda: store.send_vote(ana, LINK, FIGURES, "why"),
+        lambda: store.stand(ana, LINK, FIGURES),
+        lambda: store.guess(ana, "bar_exam", "one", "20"),
+    ):
+        with refused("waiting"):
+            act()
+    seen = store.look(room.code)
+    assert [person.name for person in seen.waiting] == ["Ana", "Bo"]
+    assert seen.taking_part == ()
+    with refused("room_full"):
+        store.let_in(leader, [ana.number, bo.number])
+    store.let_in(leader, [ana.number])
+    store.send_vote(ana, LINK, FIGURES, "why")
+    assert store.present(room.code, ana.token, browser="browser of Ana").room.question.votes
+    store.remove(leader, [bo.number])
+    assert store.look(room.code).waiting == ()
+
+
+def test_the_line_at_the_door_is_bounded(store, clock):
+    room, leader = opened(store)
+    store.lead(leader, door="ask")
+    for number in range(MOST_PEOPLE):
+        join(store, room, f"person {number}")
+    with refused("room_full"):
+        join(store, room, "one too many")
+    numbers = [person.number for person in store.look(room.code).waiting]
+    store.remove(leader, [*numbers, leader.number])
+    assert [person.name for person in store.look(room.code).people] == [leader.name]
+
+
+def test_a_room_tells_when_most_come_from_one_network(store):
+    room, leader = opened(store)
+    apart = [store.join(room.code, None, browser=f"{n}", caller=f"home {n}") for n in range(CROWD // 2)]
+    assert store.look(room.code).crowd == ()
+    together = [store.join(room.code, None, browser=f"flood {n}", caller="one") for n in range(CROWD // 2)]
+    assert store.look(room.code).crowd == (), "half of them is not most"
+    together.append(store.join(room.code, None, browser="flood", caller="one"))
+    assert store.look(room.code).crowd == tuple(seat.number for seat in together)
+    store.remove(leader, store.look(room.code).crowd)
+    assert [person.number for person in store.look(room.code).people[1:]] == [seat.number for seat in apart]
 
 
 def test_one_room_too_many_is_refused_until_one_ends(make_store, clock):

@@ -7,13 +7,17 @@ import signal
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from itertools import count
 
 import pytest
-from sqlalchemy import inspect, text
+from sqlalchemy import inspect, select, text
 
 from commod.dashboard import rooms
-from commod.dashboard.rooms import RoomStore, schema
+from commod.dashboard.rooms import RoomError, RoomStore, schema
+from commod.dashboard.rooms.room_database import LOOK_SECONDS, PRESENCE_SECONDS
+from commod.dashboard.rooms.room_store import SEEN_EVERY
+from tests.dashboard.rooms.conftest import Clock
 from tests.dashboard.rooms.test_room_store import FIGURES, LINK, join, opened, refused
 
 if not hasattr(os, "fork"):
@@ -32,21 +36,22 @@ def patient(database):
 def _vote(database, seats, begin):
     store = RoomStore(database)
     begin.wait(timeout=30)
-    with ThreadPoolExecutor(4) as pool:
+    with ThreadPoolExecutor(len(seats)) as pool:
         list(pool.map(lambda seat: store.send_vote(seat, LINK, FIGURES, f"of {seat.name}"), seats))
     store.dispose()
 
 
-def test_sixty_votes_of_two_processes_at_one_moment_count_once_each(database):
+def test_two_hundred_votes_at_one_moment_count_once_each(database):
+    """Each person in a thread of its own, in two processes."""
     store = patient(database)
     room, leader = opened(store)
-    seats = [join(store, room, f"person {number}") for number in range(60)]
+    seats = [join(store, room, f"person {number}") for number in range(200)]
     store.ask_to_sign(leader)
     before = store.look(room.code).version
     store.dispose()
     begin = process.Barrier(2)
     # Half of the people vote by both processes: a second click that meets another process replaces the first.
-    shares = [seats[:45], seats[15:]]
+    shares = [seats[:120], seats[80:]]
     voters = [process.Process(target=_vote, args=(database, share, begin)) for share in shares]
     for voter in voters:
         voter.start()
@@ -56,7 +61,137 @@ def test_sixty_votes_of_two_processes_at_one_moment_count_once_each(database):
     seen = store.look(room.code)
     assert sorted(vote.name for vote in seen.question.votes) == sorted(seat.name for seat in seats)
     assert all(vote.reason == f"of {vote.name}" for vote in seen.question.votes)
-    assert seen.version == before + 90
+    assert seen.version == before + 240
+    store.dispose()
+
+
+def _lead_for_a_while(database, seat, begin):
+    store = patient(database)
+    begin.wait(timeout=30)
+    for _ in range(15):
+        for act in (store.ask_to_sign, store.show_result, store.ask_again, store.end_question):
+            with suppress(RoomError):  # the other one was quicker
+                act(seat)
+    store.dispose()
+
+
+def test_two_leaders_who_compete_leave_one_question_at_a_time(database):
+    store = patient(database)
+    room, leader = opened(store)
+    other = store.take_lead(room.secret, browser="other's", caller="school")
+    store.dispose()
+    begin = process.Barrier(2)
+    leaders = [process.Process(target=_lead_for_a_while, args=(database, seat, begin)) for seat in (leader, other)]
+    for each in leaders:
+        each.start()
+    for each in leaders:
+        each.join(timeout=60)
+    assert [each.exitcode for each in leaders] == [0, 0]
+    store.ask_to_sign(leader)
+    asked = store.look(room.code).questions
+    assert [question.number for question in asked] == [*range(1, 32)]
+    assert [question.number for question in asked if question.open or not question.ended] == [31]
+    assert all(question.shown <= question.rounds <= 2 for question in asked)
+    store.dispose()
+
+
+def _vote_without_end(database, leader, seats, confirmed):
+    store = patient(database)
+    for place in count():
+        seat = seats[place % len(seats)]
+        if place and place % len(seats) == 0:
+            store.ask_to_sign(leader)
+        store.send_vote(seat, LINK, FIGURES, f"vote {place}")
+        confirmed.value = place  # as the page says "Your vote is in"
+
+
+def test_a_confirmed_vote_survives_kill_9(database):
+    store = patient(database)
+    room, leader = opened(store)
+    seats = [join(store, room, f"person {number}") for number in range(20)]
+    store.ask_to_sign(leader)
+    store.dispose()
+    confirmed = process.Value("q", -1, lock=False)
+    voter = process.Process(target=_vote_without_end, args=(database, leader, seats, confirmed))
+    voter.start()
+    deadline = time.monotonic() + 30
+    while confirmed.value < 50 and time.monotonic() < deadline:
+        time.sleep(0.001)
+    os.kill(voter.pid, signal.SIGKILL)
+    voter.join(timeout=30)
+    assert voter.exitcode == -signal.SIGKILL
+    last = confirmed.value
+    assert last >= 50
+    again = patient(database)
+    reasons = [vote.reason for question in again.look(room.code).questions for vote in question.votes]
+    assert reasons in [[f"vote {number}" for number in range(end)] for end in (last + 1, last + 2)]
+    again.dispose()
+
+
+def _vote_until_the_end(database, seats, begin, told):
+    store = patient(database)
+    begin.wait(timeout=30)
+    for place in count():
+        try:
+            store.send_vote(seats[place % len(seats)], LINK, FIGURES, f"vote {place}")
+        except RoomError as error:
+            told.put(error.reason)
+            return
+
+
+def test_a_room_that_is_deleted_while_people_vote_leaves_nothing(database):
+    store = patient(database)
+    (room, leader), (_, another) = opened(store), opened(store)
+    seats = [join(store, room, f"person {number}") for number in range(10)]
+    store.ask_to_sign(leader)
+    store.dispose()
+    begin, told = process.Barrier(3), process.Queue()
+    voters = [process.Process(target=_vote_until_the_end, args=(database, seats, begin, told)) for _ in range(2)]
+    for voter in voters:
+        voter.start()
+    begin.wait(timeout=30)
+    time.sleep(0.2)
+    store.delete(leader)
+    for voter in voters:
+        voter.join(timeout=30)
+    assert [voter.exitcode for voter in voters] == [0, 0]
+    assert [told.get(timeout=5) for _ in voters] == ["no_room", "no_room"]
+    with store._reader.begin() as connection:
+        for table in reversed(schema.metadata.sorted_tables):
+            if "code" in table.c:
+                assert connection.execute(select(table).where(table.c.code == room.code)).all() == []
+    store.lead(another, frozen=True)
+    store.dispose()
+
+
+@pytest.mark.parametrize("jump", [-30 * 86400.0, -3600.0, 3600.0, 20 * 3600.0])
+def test_a_clock_that_jumps_changes_no_vote_and_opens_no_flood(database, jump):
+    """The time of day ends a room, and nothing else goes by it."""
+    now, steady = Clock(), Clock(50.0)
+    store = RoomStore(database, clock=now, steady=steady)
+    room, leader = opened(store)
+    ana = join(store, room, "Ana")
+    store.ask_to_sign(leader)
+    store.send_vote(ana, LINK, FIGURES, "before")
+    now.wait(jump)
+    steady.wait(LOOK_SECONDS)
+    here = store.present(room.code, ana.token, browser="browser of Ana")
+    assert [vote.reason for vote in here.room.question.votes] == ["before"]
+    store.send_vote(ana, LINK, FIGURES, "after")
+    assert [vote.reason for vote in store.look(room.code).question.votes] == ["after"]
+    for _ in range(100):
+        with suppress(RoomError):
+            store.stand(ana, LINK, FIGURES)
+    with refused("too_fast"):
+        store.stand(ana, LINK, FIGURES)
+    store.seen(ana)
+    steady.wait(SEEN_EVERY)
+    store.seen(ana)
+    steady.wait(PRESENCE_SECONDS)
+    assert "Ana" in [person.name for person in store.look(room.code).taking_part]
+    now.wait(24 * 3600 - jump)
+    with refused("no_room"):
+        store.send_vote(ana, LINK, FIGURES, "after its end")
     store.dispose()
 
 
@@ -165,6 +300,14 @@ def test_an_older_database_is_brought_up_to_date_and_keeps_its_rooms(make_store,
     with store._writer.begin() as connection:
         connection.execute(text("ALTER TABLE rooms DROP COLUMN timer_ends"))
         connection.execute(text("ALTER TABLE people DROP COLUMN at"))
+        for table, column in (
+            ("rooms", "seats"),
+            ("rooms", "door"),
+            ("rooms", "most"),
+            ("people", "waiting"),
+            ("people", "network"),
+        ):
+            connection.execute(text(f"ALTER TABLE {table} DROP COLUMN {column}"))
         connection.execute(text("UPDATE schema_version SET version = 0"))
     monkeypatch.setitem(schema.UPGRADES, 0, ("ALTER TABLE rooms ADD COLUMN timer_ends DOUBLE PRECISION",))
     for _ in range(2):  # the second time there is nothing to do
@@ -172,6 +315,7 @@ def test_an_older_database_is_brought_up_to_date_and_keeps_its_rooms(make_store,
         assert newer.look(room.code).people
         newer.lead(leader, timer_ends=5.0)
     assert newer.look(room.code).timer_ends == 5.0
+    assert join(newer, room, "Ana").number == 2
     with newer._reader.begin() as connection:
         assert connection.execute(text("SELECT version FROM schema_version")).scalar_one() == schema.VERSION
 
@@ -192,8 +336,8 @@ def test_an_upgrade_that_fails_changes_nothing(make_store, monkeypatch):
 def test_a_newer_database_is_left_alone(make_store):
     store = make_store()
     with store._writer.begin() as connection:
-        connection.execute(text("UPDATE schema_version SET version = 3"))
-    with pytest.raises(rooms.RoomError, match="newer version of this program .tables of version 3; this one knows 2"):
+        connection.execute(text("UPDATE schema_version SET version = 4"))
+    with pytest.raises(rooms.RoomError, match="newer version of this program .tables of version 4; this one knows 3"):
         make_store()
 
 

@@ -29,12 +29,14 @@ def page(path="/", client="192.0.2.1", method="GET"):
     return {"type": "http", "method": method, "path": path, "client": (client, 1), "headers": []}
 
 
-def socket(client="192.0.2.1", *named):
+def socket(client="192.0.2.1", *named, scheme="ws", **headers):
     return {
         "type": "websocket",
+        "scheme": scheme,
         "path": "/_stcore/stream",
         "client": (client, 1),
         "subprotocols": ["streamlit", *named],
+        "headers": [(name.encode(), value.encode()) for name, value in headers.items()],
     }
 
 
@@ -62,6 +64,37 @@ async def crowded(sockets, sessions=3, per_address=2):
 @pytest.fixture(autouse=True)
 def no_sessions(monkeypatch):
     monkeypatch.setattr(gate, "is_known_session", lambda name: name == "known")
+
+
+@pytest.mark.parametrize(
+    ("scheme", "host", "origin", "is_let_in"),
+    [
+        ("ws", "explorer.example", None, True),  # no browser
+        ("ws", "explorer.example", "http://explorer.example", True),
+        ("ws", "explorer.example", "https://explorer.example", True),  # behind a proxy that does not say so
+        ("wss", "explorer.example", "https://explorer.example", True),
+        ("wss", "explorer.example", "http://explorer.example", False),
+        ("ws", "localhost:8501", "http://localhost:8501", True),
+        ("ws", "localhost:8501", "http://localhost:8502", False),
+        ("ws", "localhost:8501", "http://localhost", False),
+        ("ws", "127.0.0.1:8501", "http://localhost:8501", False),
+        ("ws", "explorer.example", "null", False),
+        ("ws", "explorer.example", "http://evil.example", False),
+        ("ws", "explorer.example", "http://explorer.example.evil.example", False),
+        ("ws", "explorer.example", "https://friend.example", True),
+    ],
+)
+def test_only_a_page_of_the_same_site_opens_a_session(monkeypatch, scheme, host, origin, is_let_in):
+    options = {"server.corsAllowedOrigins": ["https://friend.example"], "server.enableCORS": True}
+    monkeypatch.setattr(gate.st, "get_option", options.__getitem__)
+
+    async def act():
+        door = Gate(App(), sessions=3, per_address=2)
+        door.app.release.set()
+        headers = {"host": host} | ({} if origin is None else {"origin": origin})
+        assert (await ask(door, socket(scheme=scheme, **headers)) == []) == is_let_in
+
+    asyncio.run(act())
 
 
 def test_a_full_server_says_so_and_lets_people_in_when_others_leave():

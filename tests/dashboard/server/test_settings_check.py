@@ -65,13 +65,18 @@ def test_what_somebody_has_set_otherwise_is_theirs_and_is_named(monkeypatch, cap
     assert "server.maxUploadSize is set to 20" in caplog.text
 
 
-def test_the_command_says_one_line(tmp_path, monkeypatch, capsys):
-    (tmp_path / ".streamlit").mkdir()
-    (tmp_path / ".streamlit" / "config.toml").write_text("[server]\nport 8501\n")
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [(b"[server]\nport 8501\n", "at line 2"), (bytes(range(256)), "codec can't decode"), (None, "Is a directory")],
+)
+def test_the_command_says_one_line(tmp_path, monkeypatch, capsys, content, words):
+    path = tmp_path / ".streamlit" / "config.toml"
+    path.parent.mkdir()
+    path.mkdir() if content is None else path.write_bytes(content)
     monkeypatch.chdir(tmp_path)
     assert launch.main([]) == 2
     told = capsys.readouterr().err
-    assert "at line 2" in told
+    assert words in told
     assert told.count("\n") == 1
 
 

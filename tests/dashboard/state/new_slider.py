@@ -6,8 +6,7 @@ from dataclasses import asdict, replace
 import numpy as np
 import pytest
 
-from commod.dashboard.jobs.tasks import evidence, fit_result, merit
-from commod.dashboard.jobs.tasks import tree as tree_task
+from commod.dashboard.model.training import fit_result
 from commod.dashboard.pages.take_home.report import report_html
 from commod.dashboard.state.recipe import to_python
 from commod.dashboard.state.runs_file import Run, default_name, read_link, read_runs, write_link, write_runs
@@ -82,13 +81,13 @@ def test_files_from_before_it_was_there_mean_its_default(heavy):
 
 def test_report_and_python_have_it(heavy, capsys):
     result = fit_result(heavy)
-    tree, limits = tree_task.compute(result, 3), limits_of(result.scene, heavy.fairness)
+    tree, limits = result.tree(3), limits_of(result.scene, heavy.fairness)
     report = report_html(
         result,
         tree,
         limits,
-        evidence.compute(result),
-        merit.compute(result),
+        result.evidence(),
+        result.merit(),
         refits(result),
         code="",
         date="today",

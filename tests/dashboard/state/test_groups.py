@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from commod.dashboard.jobs.tasks import fit_result
+from commod.dashboard.model.training import fit_result
 from commod.dashboard.state.link import Access, from_link, to_link
 from commod.dashboard.state.own_data import OwnData
 from commod.dashboard.state.recipe import to_python

@@ -1,5 +1,3 @@
-import subprocess
-import sys
 from dataclasses import fields, replace
 
 import numpy as np
@@ -8,13 +6,12 @@ from hypothesis import given
 from hypothesis import settings as how
 from hypothesis import strategies as st
 
-from commod.dashboard.jobs.tasks import fit_result, sweep
-from commod.dashboard.jobs.tasks import tree as tree_task
+from commod.dashboard.model.training import fit_result
 from commod.dashboard.state.link import from_link, to_link
 from commod.dashboard.state.recipe import to_python
 from commod.dashboard.state.settings import CONTROLS, GRIDS, Settings, defaults, in_words
 from commod.datasets import TASKS
-from commod.experiments import prepare
+from commod.experiments import prepare, sweep_method
 from commod.metrics.figures import CRITERIA
 from commod.models.base_models import BASE_MODELS
 
@@ -94,16 +91,10 @@ def test_copied_python_makes_the_same_model(f, update, capsys):
     settings = replace(defaults("law_school"), f=f, fairness="equalized_odds", k=3, seed=2, update=update)
     namespace = {}
     exec(compile(to_python(settings), "copied", "exec"), namespace)
-    capsys.readouterr()
+    assert "p_rule" in capsys.readouterr().out
     result = fit_result(settings)
     X = result.scene.test.X
     np.testing.assert_allclose(namespace["g"].predict_proba(X), result.g.predict_proba(X), rtol=0, atol=1e-12)
-
-
-def test_copied_python_runs_as_a_program():
-    done = subprocess.run([sys.executable, "-c", to_python(defaults("law_school"))], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    assert "p_rule" in done.stdout
 
 
 def test_the_order_of_clicks_plays_no_part():
@@ -131,7 +122,7 @@ def test_all_frames_come_from_one_fit(update):
     assert result.path["change_rate"].iloc[-1] == result.figures.loc["change_rate", "g"]
     assert result.path["fairness"].iloc[-1] == pytest.approx(result.figures.loc["p_rule", "g"], abs=1e-15)
     assert result.path["accuracy"].iloc[0] == pytest.approx(result.figures.loc["accuracy", "f"], abs=1e-15)
-    tree = tree_task.compute(result, 3)
+    tree = result.tree(3)
     assert tree.nodes.iloc[0]["changed"] == result.changed_test.sum()
     train = result.scene.train
     np.testing.assert_array_equal(result.changed_train, g.predict(train.X) != result.scene.f.predict(train.X))
@@ -139,7 +130,7 @@ def test_all_frames_come_from_one_fit(update):
 
 
 def test_a_point_of_the_sweep_is_the_model_that_the_sliders_give():
-    points = sweep.compute(prepare("law_school"), "demographic_parity", "commod").points
+    points = sweep_method(prepare("law_school"), "commod", "demographic_parity").points
     row = points[points["settings"] == "λ_fair 4, λ_ratio 0.05"].iloc[0]
     result = fit_result(replace(defaults("law_school"), lambda_fair=4.0, lambda_ratio=0.05, lambda_concepts=0.05))
     for name in ("accuracy", "p_rule", "change_rate"):

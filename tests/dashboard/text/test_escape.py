@@ -3,6 +3,8 @@
 import csv
 import io
 import re
+import shutil
+import subprocess
 
 import pandas as pd
 import pytest
@@ -83,10 +85,43 @@ def test_csv_holds_no_formula():
     raw = safe_csv(frame, {"group": "Group", "r": "r", "feature:=x": "=cmd|' /C calc'!A0"}, index="Number")
     header, *rows = csv.reader(io.StringIO(raw.decode("utf-8-sig"), newline=""))
     assert header == ["Number", "Group", "r", "'=cmd|' /C calc'!A0"]
-    assert [row[1] for row in rows] == ["'=1+1", "'+2", "'-3", "'@x", "' =4", "'\t=5", "plain", 'quote"d, and\nlines']
+    assert [row[1] for row in rows] == ["'=1+1", "'+2", "'-3", "'@x", " '=4", "\t'=5", "plain", 'quote"d, and\nlines']
     assert [float(row[2]) for row in rows] == frame["r"].tolist()  # numbers stay numbers
     assert rows[0][3] == "'=a"
     assert rows[0][0] == "'-1"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+def test_libreoffice_finds_no_formula(tmp_path, separator):
+    """As it opens the file, whatever the country's separator: Excel in Germany takes the semicolon."""
+    if shutil.which("soffice") is None:
+        pytest.skip("needs LibreOffice (Debian: apt-get install --no-install-recommends libreoffice-calc)")
+    texts = [
+        "=1+1",
+        "+2+3",
+        "-3+4",
+        "@SUM(1;2)",
+        " =4+4",
+        "\t=5+5",
+        "a;=6+6",
+        "a\t=7+7",
+        "a,=8+8",
+        "a\n=9+9",
+        "a;\t =1+2",
+    ]
+    texts += ["=cmd|' /C calc'!A0", 'x;=HYPERLINK("http://evil.example";"y");z', 'q";=1+3;"']
+    frame = pd.DataFrame({"name": texts, "reason": texts[::-1], "n": -1.5})
+    contents = {"safe": safe_csv(frame), "raw": frame.to_csv(index=False).encode()}
+    found = {}
+    for name, content in contents.items():
+        (tmp_path / f"{name}.csv").write_bytes(content)
+        command = ["soffice", f"-env:UserInstallation=file://{tmp_path}/profile", "--headless", "--convert-to", "fods"]
+        command += [f"--infilter=CSV:{ord(separator)},34,76,1", "--outdir", tmp_path, tmp_path / f"{name}.csv"]
+        subprocess.run(command, check=True, timeout=120, capture_output=True)
+        found[name] = re.findall('table:formula="([^"]*)"', (tmp_path / f"{name}.fods").read_text())
+    assert found["raw"], "else this would find nothing in any file"
+    assert found["safe"] == []
 
 
 def test_headings_choose_the_columns_and_may_be_equal():

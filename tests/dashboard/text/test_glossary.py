@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from commod.dashboard.jobs.tasks import fit_result
+from commod.dashboard.model.training import fit_result
 from commod.dashboard.state.settings import CONTROLS, defaults
 from commod.dashboard.text import glossary
 from commod.metrics.figures import FIGURES, Figure

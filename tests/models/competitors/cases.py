@@ -10,7 +10,7 @@ from sklearn.linear_model import LogisticRegression
 from commod.models.competitors import METHODS, make_method
 
 WRITTEN = [name for name, method in METHODS.items() if method.is_written]
-COMPETITORS = [name for name in WRITTEN if name != "commod"]
+COMPETITORS = [name for name in WRITTEN if not METHODS[name].is_commod]
 AWARE = [name for name in COMPETITORS if METHODS[name].needs_sensitive]
 BLIND = [name for name in COMPETITORS if not METHODS[name].needs_sensitive]
 EDITORS = [name for name in COMPETITORS if METHODS[name].edits]
@@ -18,6 +18,7 @@ EDITORS = [name for name in COMPETITORS if METHODS[name].edits]
 # A value of each knob at which decisions change, and what makes a fit quick: for the interface, not for fairness.
 FAIR = {
     "commod": (4.0, {}),
+    "commod_decisions": (6.0, {}),
     "adv_debias": (1.0, {"epochs": 2, "pretrain_epochs": 1, "batch_size": 64, "width": 20, "learning_rate": 1e-2}),
     "frappe": (30.0, {"max_iter": 20}),
     "frappe_mlp": (30.0, {"max_iter": 15, "width": 8}),

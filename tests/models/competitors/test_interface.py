@@ -2,8 +2,6 @@
 
 import inspect
 import pickle
-import subprocess
-import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import fields
@@ -244,16 +242,14 @@ def test_blind_methods_in_a_grid_search_with_routed_s(name, small):
 @each_criterion
 def test_same_seed_same_decisions_and_the_global_generators_untouched(name, fairness, small, models):
     X, y, s, f = small
-    before, state = torch.get_rng_state(), np.random.get_state()[1].copy()  # noqa: NPY002
-    again = made(name, f, fairness=fairness).fit(X, y, sensitive_features=s)
-    found = again.decision_function(X, **knowing(name, s))
-    assert torch.equal(torch.get_rng_state(), before)
-    assert (np.random.get_state()[1] == state).all()  # noqa: NPY002
-    np.testing.assert_array_equal(found, models[name, fairness].decision_function(X, **knowing(name, s)))
+    first = models[name, fairness].decision_function(X, **knowing(name, s))
     torch.manual_seed(99)  # whatever others draw
     np.random.seed(99)  # noqa: NPY002
-    later = made(name, f, fairness=fairness).fit(X, y, sensitive_features=s)
-    np.testing.assert_array_equal(later.decision_function(X, **knowing(name, s)), found)
+    before, state = torch.get_rng_state(), np.random.get_state()[1].copy()  # noqa: NPY002
+    again = made(name, f, fairness=fairness).fit(X, y, sensitive_features=s)
+    np.testing.assert_array_equal(again.decision_function(X, **knowing(name, s)), first)
+    assert torch.equal(torch.get_rng_state(), before)
+    assert (np.random.get_state()[1] == state).all()  # noqa: NPY002
 
 
 @each_criterion
@@ -271,12 +267,12 @@ def test_another_seed_moves_decisions_where_it_is_declared_and_nowhere_else(name
 @pytest.mark.parametrize("name", ["frappe", "frappe_mlp", "adv_debias"])
 def test_fits_beside_one_another_are_those_of_fits_alone(name, small):
     X, y, s, f = small
-    settings = {"max_iter": 30} if name.startswith("frappe") else {}
+    settings = {"max_iter": 10} if name.startswith("frappe") else {}
 
     def fit(seed):
         return made(name, f, seed=seed, **settings).fit(X, y, sensitive_features=s).decision_function(X)
 
-    seeds = [0, 1, 2, 3]
+    seeds = [0, 1]
     alone = [fit(seed) for seed in seeds]
     with ThreadPoolExecutor(2) as pool:
         beside = list(pool.map(fit, seeds))
@@ -304,8 +300,8 @@ def test_a_decision_does_not_depend_on_who_else_is_asked_about(name, fairness, m
     X, _, s = people(60, seed=5)
     g = models[name, fairness]
     together = g.predict(X, **knowing(name, s))
-    alone = [g.predict(X[[i]], **knowing(name, s[[i]]))[0] for i in range(12)]
-    np.testing.assert_array_equal(alone, together[:12])
+    alone = [g.predict(X[[i]], **knowing(name, s[[i]]))[0] for i in range(5)]
+    np.testing.assert_array_equal(alone, together[:5])
     order = np.random.default_rng(0).permutation(60)
     np.testing.assert_array_equal(g.predict(X[order], **knowing(name, s[order])), together[order])
     twice = np.repeat(np.arange(10), 2)
@@ -395,7 +391,7 @@ def test_decisions_are_the_sign_of_the_margin_and_probabilities_agree(name, fair
         np.testing.assert_allclose(np.log(p[:, 1] / p[:, 0]), margin, atol=1e-6)
 
 
-@pytest.mark.parametrize("name", EDITORS)
+@one_of_each_base(EDITORS)
 def test_f_in_any_form(name, small):
     X, y, s, _ = small
     rows = table(X)
@@ -434,26 +430,20 @@ def test_before_fit(name, small):
         made(name, f).decision_function(X, **knowing(name, s))
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"y": lambda y: y + np.arange(400) % 2 * 2}, "Only binary classification"),
-        ({"y": lambda y: y * 0}, "one class only"),
-        ({"y": lambda y: y[:-1]}, "inconsistent numbers of samples"),
-        ({"s": lambda s: s * 0}, "one group only"),
-        ({"s": lambda s: s[:-1]}, "one value per row"),
-        ({"s": lambda s: np.where(s == 1, 1.0, np.nan)}, "one group only"),
-        ({"s": lambda s: np.full(400, None)}, "no group that is known"),
-    ],
-)
 @each_method
-def test_data(name, small, change, message):
+def test_data(name, small):
     X, y, s, f = small
-    data = {"X": X, "y": y, "s": s}
-    for part, spoil in change.items():
-        data[part] = spoil(data[part])
-    with pytest.raises(ValueError, match=message):
-        made(name, f).fit(data["X"], data["y"], sensitive_features=data["s"])
+    for labels, groups, message in [
+        (y + np.arange(400) % 2 * 2, s, "Only binary classification"),
+        (y * 0, s, "one class only"),
+        (y[:-1], s, "inconsistent numbers of samples"),
+        (y, s * 0, "one group only"),
+        (y, s[:-1], "one value per row"),
+        (y, np.where(s == 1, 1.0, np.nan), "one group only"),
+        (y, np.full(400, None), "no group that is known"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            made(name, f).fit(X, labels, sensitive_features=groups)
 
 
 @pytest.mark.parametrize("name", EDITORS)
@@ -544,22 +534,19 @@ PAPER = {
 NOT_YET = {"igd", "fcgp"}
 
 
-@pytest.mark.parametrize("name", PAPER)
-def test_overview_is_the_papers_table(name):
-    row = overview().loc[name]
-    needs_sensitive, criteria, minimises, agnostic = PAPER[name]
-    assert row["needs_sensitive"] == needs_sensitive
-    assert row["criteria"] == criteria
-    assert row["minimises_changes"] == minimises
-    assert (row["model_agnostic"] == "yes") == agnostic
-    assert row["runs"] == ("not yet" if name in NOT_YET else "yes")
+def test_overview_is_the_papers_table():
+    rows = overview().loc[[*PAPER]]
+    agnostic = rows["model_agnostic"] == "yes"
+    found = zip(rows["needs_sensitive"], rows["criteria"], rows["minimises_changes"], agnostic, strict=True)
+    assert dict(zip(rows.index, found, strict=True)) == PAPER
+    assert dict(rows["runs"]) == {name: "not yet" if name in NOT_YET else "yes" for name in PAPER}
 
 
 def test_overview_holds_nothing_else_but_what_the_experiments_add():
     found = overview()
-    assert set(found.index) - set(PAPER) == {"adv_debias", "frappe_mlp", "bayes", "oracle"}
+    assert set(found.index) - set(PAPER) == {"commod_decisions", "adv_debias", "frappe_mlp", "bayes", "oracle"}
     assert {name for name, method in METHODS.items() if method.in_paper} == set(PAPER)
-    assert overview_in_words() == "16 of the 18 methods of the paper's overview run here, and 4 that it does not have."
+    assert overview_in_words() == "16 of the 18 methods of the paper's overview run here, and 5 that it does not have."
     assert found.index[0] == "commod"
     assert found.loc["adv_debias", "model_agnostic"] == "trains its own"
     assert list(found.columns) == (
@@ -582,7 +569,9 @@ def test_available_methods():
 
 def test_make_method_says_what_there_is(small):
     f = small[3]
-    with pytest.raises(ValueError, match="no method 'perceptron': choose one of commod, adv_debias, .*wass1"):
+    with pytest.raises(
+        ValueError, match="no method 'perceptron': choose one of commod, commod_decisions, adv_debias, .*wass1"
+    ):
         make_method("perceptron", f, 0.0)
     with pytest.raises(ValueError, match="'igd' is not written yet: choose one of commod"):
         make_method("igd", f, 0.0)
@@ -610,18 +599,18 @@ def test_make_method_passes_everything_on(name, small):
     assert ("sensitive_column" in params) == method.needs_sensitive
 
 
-@pytest.mark.parametrize("name", WRITTEN)
-def test_knobs_lie_within_their_bounds_and_lead_away_from_f(name):
-    knob = METHODS[name].knob
-    assert knob.low < knob.high
-    assert all(knob.low <= value <= knob.high for value in knob.sweep)
-    steps = np.diff(knob.sweep)
-    assert (steps > 0).all() or (steps < 0).all()
-    if knob.unchanged is not None:
-        assert knob.low <= knob.unchanged <= knob.high
-        assert abs(knob.sweep[0] - knob.unchanged) == min(abs(value - knob.unchanged) for value in knob.sweep)
-    assert METHODS[name].seeds >= 1
-    assert METHODS[name].randomised or METHODS[name].seeds == 1
+def test_knobs_lie_within_their_bounds_and_lead_away_from_f():
+    for name in WRITTEN:
+        knob = METHODS[name].knob
+        assert knob.low < knob.high, name
+        assert all(knob.low <= value <= knob.high for value in knob.sweep), name
+        steps = np.diff(knob.sweep)
+        assert (steps > 0).all() or (steps < 0).all(), name
+        if knob.unchanged is not None:
+            assert knob.low <= knob.unchanged <= knob.high, name
+            assert abs(knob.sweep[0] - knob.unchanged) == min(abs(v - knob.unchanged) for v in knob.sweep), name
+        assert METHODS[name].seeds >= 1, name
+        assert METHODS[name].randomised or METHODS[name].seeds == 1, name
 
 
 @pytest.fixture(scope="module")
@@ -646,8 +635,8 @@ def test_the_unchanged_knob_gives_f_and_the_last_of_the_sweep_does_not(name, fai
         g = make_method(name, c.f, value, fairness=fairness, **quick)
         return g.fit(c.train.X, c.train.y, sensitive_features=c.train.sensitive).predict(c.test.X, **told)
 
-    np.testing.assert_array_equal(decided(knob.unchanged), f)
-    np.testing.assert_array_equal(decided(knob.sweep[0]), f)  # a sweep starts "as f"
+    for value in {knob.unchanged, knob.sweep[0]}:  # a sweep starts "as f"
+        np.testing.assert_array_equal(decided(value), f)
     assert (decided(knob.sweep[-1]) != f).any()
 
 
@@ -667,9 +656,3 @@ def test_classes_are_imported_when_they_are_asked_for():
     assert {"LPP", "AdvDebias", "make_method", "overview"} <= set(dir(competitors))
     with pytest.raises(AttributeError, match="has no attribute 'Perceptron'"):
         _ = competitors.Perceptron
-    code = (
-        "import sys; from commod.models.competitors import overview; overview(); "
-        "print([name for name in ('torch', 'fairlearn') if name in sys.modules])"
-    )
-    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert found.stdout.strip() == "[]"

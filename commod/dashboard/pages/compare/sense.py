@@ -15,9 +15,7 @@ from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.computation import Task
 from commod.dashboard.jobs.queue import Ticket
 from commod.dashboard.jobs.service import get, submit
-from commod.dashboard.jobs.tasks import Retrained
-from commod.dashboard.jobs.wait import Pending, draw_pending
-from commod.dashboard.server.paint_order import deferred_paint
+from commod.dashboard.jobs.wait import Pending, deferred_paint, draw_pending
 from commod.dashboard.state.settings import Settings
 from commod.dashboard.text.glossary import tip
 from commod.dashboard.text.html import SortCell, SortColumn, html_meanings, html_sortable
@@ -27,6 +25,7 @@ from commod.dashboard.views.sortable import let_tables_sort
 from commod.datasets import load_task
 from commod.experiments import Model, Scene, Sweep
 from commod.experiments import checks as library
+from commod.experiments.checks import Retrained
 from commod.experiments.match import Match
 from commod.experiments.refits import Refits
 from commod.experiments.sense import answers_of_decisions

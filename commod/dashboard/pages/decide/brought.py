@@ -1,4 +1,4 @@
-"""A signed decision that somebody brings: its hash and what it says at once, training again in the background."""
+"""A sealed decision that somebody brings: its hash and what it says at once, training again in the background."""
 
 from __future__ import annotations
 
@@ -23,12 +23,15 @@ from commod.metrics.figures import CRITERIA, FIGURES
 from commod.models.base_models import BASE_MODELS
 from commod.models.competitors import METHODS
 
+UNCHECKED = (
+    "Training again cannot check what people chose or wrote: names, reasons, dates, what is required, and the settings."
+)
 WHAT, LINES = "What the decision says", "Trained again, line by line"
 
 
 def draw_brought() -> Pending | None:
     """The section; gives what is waited for, to be drawn last on the page."""
-    st.header("Check a signed decision", anchor="check")
+    st.header("Check a sealed decision", anchor="check")
     here = brought()
     st.file_uploader(
         "The file of a decision (JSON)",
@@ -94,13 +97,13 @@ def _take(here: Brought, ticket: Ticket) -> None:
 
 
 def _tell(record: Mapping[str, Any]) -> None:
-    """Who signed what; its hash has been found right when it was read."""
+    """Who decided what; its hash has been found right when it was read."""
     signed, model = record["signature"], record["model"]
     st.success(
-        f"The file is as it was written: its hash is right. That does not show who wrote it. Signed on "
-        f"{signed['signed']} by {escape_markdown(signed['who'])}, {escape_markdown(signed['role'])}; to be looked at "
-        f"again on {signed['look_again']}.",
-        icon=":material/verified:",
+        f"The seal is intact: the hash is right. That does not prove who wrote the file. Sealed on {signed['signed']}, "
+        f"in the name of {escape_markdown(signed['who'])}, {escape_markdown(signed['role'])}; look again on "
+        f"{signed['look_again']}.",
+        icon=":material/check:",
     )
     rows = [
         ("Why", signed["why"]),
@@ -136,7 +139,8 @@ def _line(name: str) -> str:
     figure = FIGURES.get(name.removeprefix("f_"))
     if figure is not None:
         return f"{figure.short_title} of {'f' if name.startswith('f_') else 'the model'}"
-    return {"data": "Hash of the data", "people": "People tested on"}.get(name, name)
+    told = {"data": "Hash of the data", "rows": "Rows of the data", "read as": "How the file was read"}
+    return (told | {"people": "People tested on", "kept out": "Features kept out"}).get(name, name)
 
 
 def _named(requirement: str) -> str:
@@ -154,9 +158,9 @@ def _compare(here: Brought) -> None:
     assert here.lines is not None
     agreed, total = int(here.lines["agrees"].sum()), len(here.lines)
     if agreed == total:
-        st.success(f"All {total} lines agree: data, figures and verdicts.", icon=":material/check:")
+        st.success(f"All {total} lines agree: data, figures and verdicts. {UNCHECKED}", icon=":material/check:")
     else:
-        why = "" if here.lines["agrees"].iloc[0] else " The data here are not those that were signed for."
+        why = "" if here.lines["agrees"].iloc[0] else " The data here are not those of the decision."
         st.error(f"{total - agreed} of {total} lines differ.{why}", icon=":material/error:")
     rows = [
         (_line(row.line), "✓ agrees" if row.agrees else "✗ differs", _short(row.recorded), _short(row.found))

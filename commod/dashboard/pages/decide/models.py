@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 
 from commod.dashboard.jobs import tasks
-from commod.dashboard.jobs.fitted import FitResult
 from commod.dashboard.jobs.service import get
 from commod.dashboard.jobs.wait import result_of
+from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.state.controls import join, split
 from commod.dashboard.state.page_state import PageState
 from commod.dashboard.state.settings import Settings, features_of, in_words
@@ -149,7 +149,7 @@ def f_as_it_is(result: FitResult, required: Requirements) -> Candidate:
 
 def best_of(settings: Settings, result: FitResult, sweep: Sweep, required: Requirements) -> Candidate:
     """The best model of a method, with its refits if they are there."""
-    best: Best = result_of(tasks.best(settings, sweep, required))
+    best: Best = result_of(tasks.best(settings, required, sweep))
     cell, facts, checked = best.model.cell, best.facts, best.checked
     refits = get(tasks.refits_of_model(settings, cell, library.COMPARED_REFITS))
     if refits is not None:

@@ -1,4 +1,4 @@
-"""Decide: what is required of a model, whether it holds, and who signs it."""
+"""Decide: what is required of a model, whether it holds, and who decides for it."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def show() -> None:
     beside = others.Beside(session.current(), result, required)
     beside.draw()
     pairs.show(required)
-    st.header("Sign", anchor="sign")
+    st.header("Seal the decision", anchor="sign")
     draw_sign(result, beside.candidates, required)
     checking = draw_brought()
     session.keep_link(**sweeps.link())

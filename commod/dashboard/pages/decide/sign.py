@@ -1,4 +1,4 @@
-"""Who decides, for which model and why; signed, it is a small JSON file with a hash over all of it."""
+"""Who decides, for which model and why; sealed, it is a small JSON file with a hash over all of it."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any
 import streamlit as st
 
 from commod.dashboard.jobs import tasks
-from commod.dashboard.jobs.fitted import FitResult
 from commod.dashboard.jobs.wait import result_of
+from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.pages.decide.models import Candidate
 from commod.dashboard.state.controls import clean_line
 from commod.dashboard.state.decision import draft, sign, signed_decision
@@ -30,12 +30,12 @@ MAX_LINE = 200
 # What the record says of an alternative of which nobody has said why it is rejected.
 NO_REASON = "no reason given"
 NOT_KEPT = (
-    "What you type and sign here is lost when you reload or close the page: download the decision once it is signed."
+    "What you type and seal here is lost when you reload or close the page: download the decision once it is sealed."
 )
 
 
 def draw_sign(result: FitResult, candidates: Sequence[Candidate], required: Requirements) -> None:
-    """The form, and what was signed."""
+    """The form, and what was sealed."""
     here = draft()
     known = {one.name: one for one in candidates}
     decided = known.get(here.decided, candidates[0])
@@ -57,7 +57,7 @@ def draw_sign(result: FitResult, candidates: Sequence[Candidate], required: Requ
     st.date_input("Look at it again on", min_value=tomorrow, width=220, **_field("look_again"))
     rejected = _rejected([one for one in candidates if one is not decided], decided)
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.button("Sign", type="primary", icon=":material/draw:", on_click=_press, help=tip("sign"))
+        st.button("Seal", type="primary", icon=":material/lock:", on_click=_press, help=tip("sign"))
         st.caption(NOT_KEPT)
         place = st.empty()
     if here.signing:
@@ -83,13 +83,13 @@ def _press() -> None:
 
 
 def _say_how_it_stands(decided: Candidate) -> None:
-    """What is signed, before it is; a requirement that is not met is no hindrance, and stands in the record."""
+    """What is sealed, before it is; a requirement that is not met is no hindrance, and stands in the record."""
     subject = decided.subject if decided.cell is None else with_capital(decided.subject)
     told = verdict_in_words(decided.checked, decided.facts.people, subject)
     if decided.collapse:
         told += f" {decided.collapse}"
     if decided.verdict != "pass":
-        told += " It can be signed all the same: the record says so."
+        told += " It can be sealed all the same: the record says so."
     if decided.facts.changed and not decided.facts.n_refits:
         told += " There are no refits of it yet, so the record will tell of intervals over people only."
     st.caption(escape_markdown(told))
@@ -181,7 +181,7 @@ def _make(
 
 
 def _tell(record: Mapping[str, Any], decided: Candidate, required: Requirements) -> None:
-    """What was signed, and the file of it."""
+    """What was sealed, and the file of it."""
     told = record["signature"]
     verdicts = [each["verdict"] for each in record["verdicts"]]
     open_ones = [
@@ -192,21 +192,21 @@ def _tell(record: Mapping[str, Any], decided: Candidate, required: Requirements)
     despite = f" with {' and '.join(open_ones)}" if open_ones else ""
     with st.container(border=True):
         st.markdown(
-            f":material/verified: **Signed{despite}** on {told['signed']} by {escape_markdown(told['who'])}, "
+            f":material/lock: **Sealed{despite}** on {told['signed']}, in the name of {escape_markdown(told['who'])}, "
             f"{escape_markdown(told['role'])}; look again on {told['look_again']}."
         )
         if not _is_about(record, decided, required):
             st.markdown(
-                "It is about another model than the one chosen above, or about other requirements: sign again to "
+                "It is about another model than the one chosen above, or about other requirements: seal again to "
                 "replace it."
             )
         with st.container(horizontal=True, vertical_alignment="center"):
             offer("Decision as JSON", record_json(record).encode(), FILE_NAME, key="decision_json")
             st.page_link("pages/take_home.py", label="The report has a page of it", icon=":material/description:")
         st.caption(
-            f"Its hash is `{record['sha256'][:16]}…`, over everything in it: settings, data, figures, requirements, "
-            "versions of software and who signed. `commod verify commod-decision.json` trains the model again and "
-            "compares."
+            f"The seal is its hash `{record['sha256'][:16]}…`, over everything in it. It shows accidents, not forgery: "
+            "whoever changes the file can seal it again. `commod verify commod-decision.json` trains the model again "
+            "and compares."
         )
 
 

@@ -9,7 +9,7 @@ import pyarrow as pa
 import streamlit as st
 
 from commod.charts.people import AFTER, BEFORE, plot_group_rates
-from commod.dashboard.jobs.fitted import FitResult
+from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.views.chart import draw
 from commod.dashboard.views.table import Table

@@ -10,8 +10,7 @@ import streamlit as st
 from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.queue import Ticket
 from commod.dashboard.jobs.service import submit
-from commod.dashboard.jobs.wait import Pending
-from commod.dashboard.server.paint_order import deferred_paint
+from commod.dashboard.jobs.wait import Pending, deferred_paint
 from commod.dashboard.state import session
 from commod.dashboard.state.settings import Settings, controls_of, defaults, described
 from commod.dashboard.text.escape import escape_markdown

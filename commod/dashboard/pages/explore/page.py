@@ -7,9 +7,9 @@ from typing import Any
 import streamlit as st
 
 from commod.dashboard.jobs import tasks
-from commod.dashboard.jobs.fitted import FitResult
 from commod.dashboard.jobs.service import submit
-from commod.dashboard.jobs.wait import Pending, draw_pending, let_picture_come
+from commod.dashboard.jobs.wait import Pending, deferred_paint, draw_pending, first_paint, let_picture_come
+from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.pages.explore import target, tour
 from commod.dashboard.pages.explore.ahead import begin_ahead
 from commod.dashboard.pages.explore.cost import begin_cost
@@ -18,7 +18,6 @@ from commod.dashboard.pages.explore.other_form import begin_other_form
 from commod.dashboard.pages.explore.pareto import begin_sweep, draw_pareto, known_line, known_sweep
 from commod.dashboard.pages.explore.share import share
 from commod.dashboard.pages.explore.trouble import begin_trouble
-from commod.dashboard.server.paint_order import deferred_paint, first_paint
 from commod.dashboard.state import session
 from commod.dashboard.state.settings import Settings
 from commod.dashboard.views import controls, frame, room

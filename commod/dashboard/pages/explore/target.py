@@ -8,10 +8,10 @@ from typing import Any
 import streamlit as st
 
 from commod.dashboard.jobs import tasks
-from commod.dashboard.jobs.fitted import FitResult
 from commod.dashboard.jobs.queue import Abandoned, Ticket
 from commod.dashboard.jobs.service import begin
 from commod.dashboard.jobs.wait import Pending, in_line
+from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.state import session
 from commod.dashboard.state.page_state import PageState
 from commod.dashboard.state.settings import Settings

@@ -9,11 +9,10 @@ from typing import Any
 import streamlit as st
 
 from commod.dashboard.jobs import tasks
-from commod.dashboard.jobs.fitted import FitResult
 from commod.dashboard.jobs.queue import Ticket
 from commod.dashboard.jobs.service import submit
-from commod.dashboard.jobs.wait import Pending
-from commod.dashboard.server.paint_order import deferred_paint
+from commod.dashboard.jobs.wait import Pending, deferred_paint
+from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.state import session
 from commod.dashboard.state.settings import Settings
 from commod.dashboard.text.escape import escape_markdown

@@ -67,7 +67,7 @@ def draw_requirements(found: Watched, checked: pd.DataFrame, record: Mapping[str
     st.header("What is required")
     if len(checked):
         rows = [[row.wanted, _verdict(row.then), _verdict(row.verdict), row.sentence] for row in checked.itertuples()]
-        then = "On the people tested on" if record is None else "When it was signed"
+        then = "On the people tested on" if record is None else "When it was sealed"
         headings = ["Required", then, "On these people", "Why"]
         st.html(html_table(headings, rows, caption="What is required, then and now", text=(1, 2, 3)))
     if record is not None:
@@ -76,12 +76,12 @@ def draw_requirements(found: Watched, checked: pd.DataFrame, record: Mapping[str
         agree = bool(lines["agrees"].all())
         box, icon = (st.success, ":material/verified:") if agree else (st.warning, ":material/report:")
         box(escape_markdown(f"{signature_in_words(lines)} {due_in_words(record, today)}"), icon=icon)
-        columns = {"line": ("Line", ""), "recorded": ("Signed", ""), "found": ("Here", ""), "told": ("", "")}
+        columns = {"line": ("Line", ""), "recorded": ("In the decision", ""), "found": ("Here", ""), "told": ("", "")}
         told = lines["agrees"].map({True: "agrees", False: "differs"})
-        fold(Table("The signature line by line", "later_signature", columns), lines.assign(told=told))
+        fold(Table("The decision line by line", "later_signature", columns), lines.assign(told=told))
     elif signed:
         st.caption(
-            "The signature is not held against a model that is told as if it had been tested on half of its people: "
+            "The decision is not held against a model that is told as if it had been tested on half of its people: "
             "bring a batch as a file."
         )
 

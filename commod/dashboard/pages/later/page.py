@@ -7,9 +7,8 @@ from typing import Any
 import streamlit as st
 
 from commod.dashboard.jobs import tasks
-from commod.dashboard.jobs.fitted import FitResult
-from commod.dashboard.jobs.tasks import THINNED
 from commod.dashboard.jobs.wait import result_of
+from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.pages.later import sections
 from commod.dashboard.pages.later.files import (
     files,
@@ -28,6 +27,7 @@ from commod.dashboard.views.model_file import model_file
 from commod.decisions import Requirements
 from commod.decisions.record import MAX_BYTES as MAX_DECISION
 from commod.monitoring import Watched
+from commod.monitoring.watch import THINNED
 from commod.uploads.limits import FILE_TYPES, MAX_BYTES, MAX_COLUMNS, MAX_ROWS
 
 SOURCES = {"sliders": "The model of the sliders", "file": "A model.json"}
@@ -180,7 +180,7 @@ def _decide_by() -> None:
     """A decision, or what is required, from a file."""
     here = files()
     with st.expander("What is required: from a decision.json", expanded="decision" in here.problems):
-        label = "A signed decision, or requirements as JSON"
+        label = "A sealed decision, or requirements as JSON"
         uploader("decision", label, ["json"], take_decision, MAX_DECISION // 2**20)
         _problem("decision")
         if here.decision:
@@ -214,7 +214,7 @@ def _what_happens() -> None:
   row. Older files that lack them are refused.
 - **Then and now** are two samples: each difference has a 95 % interval that allows for chance in both. Of twenty values
   that stay, one is called moved all the same.
-- **A signature** is held against the model: its settings and its figures on the people tested on. That needs no
+- **A sealed decision** is held against the model: its settings and its figures on the people tested on. That needs no
   training; `commod verify` trains it again. The same every night: `commod watch model.json batch.csv --requirements
   decision.json`.
 - Nothing that is uploaded is executed or written to disk. Files are read in a process of their own with bounds on time

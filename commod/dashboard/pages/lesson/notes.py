@@ -12,7 +12,8 @@ from commod import __version__
 from commod.dashboard.jobs.computation import Step, Task
 from commod.dashboard.jobs.queue import SILENT, Report
 from commod.dashboard.jobs.scheduling import Priority
-from commod.dashboard.jobs.tasks import fit_result, rival, shap
+from commod.dashboard.model.fitted import FitResult
+from commod.dashboard.model.training import fit_result
 from commod.dashboard.state.settings import CONTROLS, Settings, in_words
 from commod.dashboard.text.glossary import without_tooltips
 from commod.dashboard.text.html import document
@@ -20,6 +21,7 @@ from commod.dashboard.views.lesson import script
 from commod.dashboard.views.lesson.scenarios import FIRST, Scenario
 from commod.dashboard.views.lesson.steps import Stage
 from commod.experiments import Model, prepare
+from commod.experiments.sweep import Cell, fit_cell
 from commod.metrics.figures import CRITERIA, key_figures
 
 
@@ -31,8 +33,7 @@ def notes(taught: Scenario) -> Task:
 
 def rival_of(settings: Settings, method: str, value: float) -> Model:
     """Another method on the scene of a setting, see `Stage`."""
-    found: Model = rival.compute(prepare(*settings.scene()), settings.fairness, method, value)
-    return found
+    return fit_cell(prepare(*settings.scene()), Cell(method, value), settings.fairness)
 
 
 def notes_html(taught: Scenario, report: Report = SILENT) -> str:
@@ -48,7 +49,7 @@ def notes_html(taught: Scenario, report: Report = SILENT) -> str:
     for step in steps:
         report.tell(len(stages))
         listen()
-        stages.append(_stage(Stage(step, fit, partial(shap.compute, report=listen), rival_of)))
+        stages.append(_stage(Stage(step, fit, partial(FitResult.shap, report=listen), rival_of)))
     return document(
         "notes.html",
         kicker=f"Teacher's notes · COMMOD Explorer · commod {__version__}",

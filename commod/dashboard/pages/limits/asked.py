@@ -13,7 +13,7 @@ import streamlit as st
 
 from commod.charts.compare import DEPLOYED_STYLE
 from commod.charts.limits import CURRENT_STYLE
-from commod.dashboard.jobs.fitted import FitResult
+from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.state import session
 from commod.dashboard.state.page_state import PageState
 from commod.dashboard.state.settings import in_words

@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from commod.charts.people import AFTER, BEFORE, plot_group_rates, plot_outcomes
-from commod.dashboard.jobs.fitted import FitResult
+from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.glossary import tip
 from commod.dashboard.text.html import html_table

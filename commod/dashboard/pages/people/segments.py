@@ -9,8 +9,8 @@ import streamlit as st
 
 from commod.charts.people import plot_segment_shares
 from commod.dashboard.jobs import tasks
-from commod.dashboard.jobs.fitted import FitResult
 from commod.dashboard.jobs.wait import result_of
+from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.views.chart import draw
 from commod.dashboard.views.table import Table, fold

@@ -15,10 +15,9 @@ from commod.charts.sense import (
     plot_reliability,
 )
 from commod.dashboard.jobs import tasks
-from commod.dashboard.jobs.fitted import FitResult
 from commod.dashboard.jobs.queue import Ticket
-from commod.dashboard.jobs.tasks import Evidence
 from commod.dashboard.jobs.wait import in_line, result_of
+from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.glossary import tip
 from commod.dashboard.text.html import html_table
@@ -27,6 +26,7 @@ from commod.dashboard.views.chart import draw
 from commod.dashboard.views.checks import line
 from commod.dashboard.views.record import draw_certainty, draw_record
 from commod.dashboard.views.table import Table, fold
+from commod.experiments.evidence import Evidence
 from commod.experiments.refits import Refits
 from commod.explain.checks import merit_in_words, often_enough, step_in_words
 from commod.explain.sense import explain_reversals

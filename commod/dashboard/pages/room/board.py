@@ -14,8 +14,8 @@ from commod.dashboard.pages.room import frames, pictures
 from commod.dashboard.pages.room.door import address, draw_code, join_link, place_of, qr_code
 from commod.dashboard.pages.room.models import draw_pair
 from commod.dashboard.pages.room.pictures import Picture
+from commod.dashboard.rooms import Here, Room
 from commod.dashboard.rooms import Question as Asked
-from commod.dashboard.rooms import Room
 from commod.dashboard.state import session
 from commod.dashboard.state.settings import Settings, data_in_words
 from commod.dashboard.text.escape import escape_markdown
@@ -25,7 +25,7 @@ from commod.dashboard.views.lesson import script
 from commod.dashboard.views.lesson.live import live_stage
 from commod.dashboard.views.lesson.scenarios import scenario
 from commod.dashboard.views.lesson.script import Answer, Question, in_markdown
-from commod.dashboard.views.room import ROOM, Here, act, known, present, say_aloud, tell_trouble
+from commod.dashboard.views.room import ROOM, act, known, present, say_aloud, tell_trouble
 from commod.dashboard.views.room_line import announcement, asked, step_in_words, time_left
 from commod.dashboard.views.table import Table, fold
 from commod.dashboard.views.words import say

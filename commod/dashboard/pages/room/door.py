@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 
 import segno
@@ -23,7 +24,7 @@ def show() -> None:
     left, right = st.columns(2, gap="large")
     with left, st.form("join"):
         st.header(say("room.join"))
-        st.text_input(say("room.code"), code[:12], key="room_code", max_chars=12, placeholder="ABC234")
+        st.text_input(say("room.code"), code[:16], key="room_code", max_chars=16, placeholder="ABC DEF 234")
         # Without Streamlit's bound, which drops a longer one that is pasted: the store cuts it.
         st.text_input(say("room.nickname"), key="room_name", help=say("room.nickname_help"))
         st.form_submit_button(say("room.join"), type="primary", icon=":material/login:", on_click=_join)
@@ -86,5 +87,5 @@ def qr_code(link: str) -> str:
 
 def draw_code(room: Room) -> None:
     """The code, the link and a picture of it, large: for the wall, until all have come."""
-    picture = qr_code(join_link(room))
-    st.html(style("room") + piece("join", picture, say("room.qr"), place_of(address()), room.code))
+    picture, code = qr_code(join_link(room)), " ".join(re.findall("...", room.code))
+    st.html(style("room") + piece("join", picture, say("room.qr"), place_of(address()), code))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -16,7 +16,7 @@ from commod.dashboard.jobs.wait import result_of
 from commod.dashboard.pages.room.door import address, join_link
 from commod.dashboard.pages.room.report import report_html
 from commod.dashboard.pages.room.tables import zipped_tables
-from commod.dashboard.rooms import Model, Room, RoomStore
+from commod.dashboard.rooms import Here, Model, Room, RoomError, RoomStore, Seat
 from commod.dashboard.rooms.export import as_json
 from commod.dashboard.state import session
 from commod.dashboard.state.link import link_of_model, model_of_link
@@ -27,7 +27,7 @@ from commod.dashboard.views import frame
 from commod.dashboard.views.download import offer
 from commod.dashboard.views.lesson.scenarios import all_scenarios, scenario
 from commod.dashboard.views.pairs import Offer, offer_of
-from commod.dashboard.views.room import Here, act, attempt, figures_of, is_for_rooms, known, leave
+from commod.dashboard.views.room import act, attempt, browser, figures_of, is_for_rooms, known, leave
 from commod.dashboard.views.words import say
 from commod.decisions import Answer
 
@@ -38,13 +38,13 @@ def sidebar(here: Here) -> None:
     """Everything that only the leader can do."""
     with st.sidebar:
         if here.room.closed is None:
-            _door()
+            _show_join()
             _step(here)
             _question(here)
             _timer(here)
         _link(here)
         _people(here)
-        _take_home(here.room)
+        _take_home(here)
         _end(here)
         frame.language_choice()
 
@@ -62,11 +62,23 @@ def _button(label: str, here: Here, what: Any, icon: str, **how: Any) -> None:
     st.button(say(f"room.{label}"), icon=f":material/{icon}:", on_click=clicked, width="stretch", **how)
 
 
-def _door() -> None:
+def _show_join() -> None:
     def show(on: bool) -> None:
         known().shows_door = on
 
     st.toggle(say("room.show_join"), **mirrored("room_show_join", known().shows_door, show))
+
+
+def _door(here: Here) -> None:
+    """Who comes in, and how many."""
+    st.selectbox(
+        say("room.door"),
+        rooms.DOORS,
+        format_func=lambda name: say(f"room.door_{name}"),
+        **mirrored("room_door", here.room.door, lambda name: _lead(here, door=name)),
+    )
+    size = mirrored("room_size", here.room.most, lambda most: _lead(here, most=most))
+    st.number_input(say("room.size"), 1, rooms.MOST_PEOPLE, **size)
 
 
 # ---- the step ----
@@ -263,56 +275,87 @@ def _show_link(here: Here) -> None:
         st.code(f"{address()}?lead={known().secret}", language=None, wrap_lines=True)
     else:
         st.caption(say("room.link_unknown"))
-    others = sum(person.leads and person.here for person in here.room.people if person.number != here.seat.number)
+    others = sum(person.leads and person.here for person in here.room.people if person.number != here.person.number)
     st.markdown(say("room.new_link_says", n=others))
     st.button(say("room.new_link"), icon=":material/autorenew:", on_click=renew)
 
 
 def _people(here: Here) -> None:
-    """Whoever disturbs a room, or wrote something that does not belong on a wall, can be sent out."""
-    with st.popover(
-        say("room.send_out"), icon=":material/person_remove:", width="stretch", key="room_people", on_change="rerun"
-    ) as opened:
+    """Let people in who wait; send out whoever disturbs a room, or wrote what does not belong on a wall."""
+    waiting = [person.number for person in here.room.waiting]
+    label = say("room.people_waiting", n=len(waiting)) if waiting else say("room.people_door")
+    if crowd := here.room.crowd:
+        of = sum(not person.leads for person in here.room.people)
+        st.caption(f":material/router: {say('room.one_network', n=len(crowd), of=of)}")
+    with st.popover(label, icon=":material/group:", width="stretch", key="room_people", on_change="rerun") as opened:
         if not opened.open:
             return
-        others = {person.number: person.name for person in here.room.people if not person.leads}
+        if here.room.closed is None:
+            _door(here)
+        others = {
+            person.number: f"{person.name} ({say('room.waits')})" if person.waiting else person.name
+            for person in here.room.people
+            if not person.leads
+        }
         if not others:
             st.markdown(say("room.nobody_here"))
             return
 
-        def send_out() -> None:
-            number = st.session_state.get("room_person")
-            if number in others:  # or a message is forged
-                act(lambda store: store.remove(here.seat, number))
-            st.session_state["room_person"] = None
+        def do(what: Callable[[RoomStore, Seat, list[int]], None]) -> None:
+            numbers = [number for number in st.session_state.get("room_chosen", ()) if number in others]
+            if act(lambda store: what(store, here.seat, numbers)):
+                choose([])
 
-        st.markdown(say("room.send_out_says"))
-        chosen = st.selectbox(
+        def choose(numbers: Iterable[int]) -> None:
+            st.session_state["room_chosen"] = list(numbers)
+
+        # Who has left meanwhile cannot stay chosen.
+        choose(number for number in st.session_state.get("room_chosen", ()) if number in others)
+        for name, whom in {"waiting": waiting, "network": crowd}.items():
+            if whom:
+                st.button(say(f"room.choose_{name}", n=len(whom)), on_click=choose, args=(whom,), key=f"choose_{name}")
+        chosen = st.multiselect(
             say("room.who"),
             list(others),
-            index=None,
             format_func=others.__getitem__,
             placeholder=say("room.choose_person"),
-            key="room_person",
+            key="room_chosen",
         )
-        st.button(say("room.send_out_now"), icon=":material/person_remove:", on_click=send_out, disabled=chosen is None)
+        if waiting:
+            st.button(
+                say("room.let_in"),
+                icon=":material/login:",
+                type="primary",
+                on_click=partial(do, RoomStore.let_in),
+                disabled=not set(chosen) & set(waiting),
+            )
+        st.button(
+            say("room.send_out_now"),
+            icon=":material/person_remove:",
+            on_click=partial(do, RoomStore.remove),
+            disabled=not chosen,
+        )
+        st.caption(say("room.send_out_says"))
 
 
-def _take_home(room: Room) -> None:
+def _take_home(here: Here) -> None:
     with st.popover(
         say("room.take_home"), icon=":material/download:", width="stretch", key="room_files", on_change="rerun"
     ) as opened:
         if not opened.open:
             return
-        language, code = session.language(), room.code
+        language, seat, whose = session.language(), here.seat, browser()
 
         def now() -> Room:
-            """As it is when the file is asked for, not when the button was drawn."""
-            return rooms.store().look(code)
+            """As it is when the file is asked for, not when the button was drawn, for who leads then."""
+            found = rooms.store().present(seat.code, seat.token, browser=whose)
+            if not found.leads:
+                raise RoomError("not_leading")
+            return found.room
 
-        offer(say("room.as_html"), lambda: report_html(now(), language).encode(), f"commod_room_{code}.html")
-        offer(say("room.as_csv"), lambda: zipped_tables(now(), language), f"commod_room_{code}.zip")
-        offer(say("room.as_json"), lambda: as_json(now()).encode(), f"commod_room_{code}.json")
+        offer(say("room.as_html"), lambda: report_html(now(), language).encode(), f"commod_room_{seat.code}.html")
+        offer(say("room.as_csv"), lambda: zipped_tables(now(), language), f"commod_room_{seat.code}.zip")
+        offer(say("room.as_json"), lambda: as_json(now()).encode(), f"commod_room_{seat.code}.json")
 
 
 def _end(here: Here) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import streamlit as st
 
 from commod.dashboard.jobs import tasks
-from commod.dashboard.jobs.fitted import FitResult
 from commod.dashboard.jobs.wait import result_of
+from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.rooms import Question
 from commod.dashboard.state import session
 from commod.dashboard.state.link import model_of_link

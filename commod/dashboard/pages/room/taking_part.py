@@ -6,7 +6,7 @@ import streamlit as st
 
 from commod.dashboard.pages.room import board
 from commod.dashboard.pages.room.models import draw_model, draw_pair, trained
-from commod.dashboard.rooms import Question
+from commod.dashboard.rooms import Here, Question
 from commod.dashboard.rooms.names import REASON_LENGTH
 from commod.dashboard.state import session
 from commod.dashboard.state.link import link_of_model, model_of_link
@@ -14,7 +14,7 @@ from commod.dashboard.state.settings import in_words
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.views import frame
 from commod.dashboard.views.lesson.script import in_markdown
-from commod.dashboard.views.room import Here, act, figures_of, is_for_rooms, known, leave
+from commod.dashboard.views.room import act, figures_of, is_for_rooms, known, leave
 from commod.dashboard.views.room_line import step_in_words
 from commod.dashboard.views.words import say
 
@@ -56,7 +56,7 @@ def _step(here: Here) -> None:
 
 def _answer(here: Here, question: Question) -> None:
     """The open question, and whether her answer is there."""
-    mine = [vote for vote in question.of_round(question.rounds) if vote.person_number == here.seat.number]
+    mine = [vote for vote in question.of_round(question.rounds) if vote.person_number == here.person.number]
     st.header(say(f"room.{question.kind}_open"))
     if question.rounds > 1:
         st.markdown(say("room.again_open"))

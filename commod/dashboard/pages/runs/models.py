@@ -10,9 +10,9 @@ from typing import Any
 import streamlit as st
 
 from commod.dashboard.jobs import tasks
-from commod.dashboard.jobs.fitted import FitResult
 from commod.dashboard.jobs.service import submit
 from commod.dashboard.jobs.wait import result_of, wait
+from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.state.runs_file import Run, differing_figures, figures_of_run
 from commod.dashboard.state.saved_runs import shelf
 from commod.dashboard.state.settings import Settings

@@ -7,7 +7,7 @@ import re
 import numpy as np
 import pandas as pd
 
-from commod.dashboard.jobs.fitted import FitResult
+from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.text.escape import safe_csv
 from commod.datasets import is_shipped
 from commod.experiments.refits import Refits

@@ -14,9 +14,9 @@ import streamlit as st
 
 from commod import portable
 from commod.dashboard.jobs import tasks
-from commod.dashboard.jobs.fitted import FitResult
 from commod.dashboard.jobs.service import get, submit
 from commod.dashboard.jobs.wait import Pending, draw_pending, result_of
+from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.pages.take_home.files import file_name, predictions_csv
 from commod.dashboard.pages.take_home.report import report_html
 from commod.dashboard.pages.take_home.report_decided import NOTHING_REQUIRED, Decided

@@ -10,9 +10,7 @@ import pandas as pd
 from markupsafe import Markup
 
 from commod import __version__
-from commod.dashboard.jobs.fitted import FitResult
-from commod.dashboard.jobs.later import base_model_in_words
-from commod.dashboard.jobs.tasks import Evidence
+from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.pages.take_home.report_decided import Decided, decided_parts
 from commod.dashboard.pages.take_home.report_figures import bound, each_group, figure_rows, trade_off, who
 from commod.dashboard.pages.take_home.report_sense import by_certainty, by_record, by_refits, calibration
@@ -22,6 +20,7 @@ from commod.dashboard.text.html import cards_of, document, nodes_of
 from commod.dashboard.views.trouble import trouble_in_words
 from commod.datasets import Task
 from commod.datasets.raw import in_words as rule_in_words
+from commod.experiments.evidence import Evidence
 from commod.experiments.limits import Limits
 from commod.experiments.refits import Refits
 from commod.explain import ChangeTree
@@ -86,7 +85,7 @@ def report_html(
         fingerprint=fingerprint,
         limited=limited,
         version=__version__,
-        base_model=base_model_in_words(result),
+        base_model=result.base_model,
         # Of an f that came as scores, nobody here knows what it was trained on or given.
         only_scores=isinstance(result.scene.f, str),
         datasheet=_datasheet(task),
@@ -145,11 +144,11 @@ def _datasheet(task: Task) -> list[tuple[str, str]]:
 def _markdown(text: str) -> Markup:
     """The little Markdown that a datasheet has, as HTML."""
     with_code = re.sub(r"`([^`]+)`", r"<code>\1</code>", str(bold(text)))
-    return Markup(re.sub(r"\*([^*]+)\*", r"<em>\1</em>", with_code))
+    return Markup(re.sub(r"\*([^*]+)\*", r"<em>\1</em>", with_code))  # nosec B704
 
 
 def _settings(result: FitResult) -> list[tuple[str, str]]:
-    values = described(result.settings) | {"f": base_model_in_words(result)}
+    values = described(result.settings) | {"f": result.base_model}
     return [(CONTROLS[name].heading, value) for name, value in values.items()]
 
 

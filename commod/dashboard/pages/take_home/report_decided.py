@@ -1,4 +1,4 @@
-"""What was required and decided, for a report: verdicts, the best models of other methods, and who signed."""
+"""What was required and decided, for a report: verdicts, the best models of other methods, and who decided."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from commod.dashboard.jobs.fitted import FitResult
+from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.state.settings import in_words
 from commod.decisions import VERDICTS, Best, Facts, Requirements, check_requirements, facts_of_f, met_in_words, overall
 from commod.decisions.record import KEEP_F
@@ -31,7 +31,7 @@ class Decided:
     rivals : tuple of Best
         Of the methods whose sweeps were there, the best model under the requirements.
     record : mapping or None
-        The decision that was signed on these data, see `commod.decisions.make_record`.
+        The decision that was sealed on these data, see `commod.decisions.make_record`.
     """
 
     requirements: Requirements = NOTHING_REQUIRED
@@ -112,11 +112,11 @@ def _signed(result: FitResult, record: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _met(verdicts: list[dict[str, Any]]) -> str:
-    """How many requirements were met when it was signed; empty where nothing was required."""
+    """How many requirements were met when it was sealed; empty where nothing was required."""
     if not verdicts:
         return ""
     found = [row["verdict"] for row in verdicts]
-    told = f"Met {met_in_words(found)} when it was signed; {found.count('fail')} not met"
+    told = f"Met {met_in_words(found)} when it was sealed; {found.count('fail')} not met"
     told += f", {found.count('cannot tell')} could not be told"
     beside = found.count("does not apply")
     return f"{told}, {beside} did not apply" if beside else told

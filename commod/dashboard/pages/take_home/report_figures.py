@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 from commod.charts import KINDS, export_chart, plot_changes, plot_pareto
 from commod.charts.pareto import CURRENT, DEPLOYED, PATH
-from commod.dashboard.jobs.fitted import FitResult
+from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.text.html import drawing
 from commod.dashboard.text.verdicts import ONE_WAY, changes_by_direction, directions
 from commod.experiments.limits import Limits

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from commod.dashboard.jobs.fitted import FitResult
-from commod.dashboard.jobs.tasks import Evidence
+from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.text.verdicts import directions
+from commod.experiments.evidence import Evidence
 from commod.experiments.refits import Refits
 from commod.explain.checks import AGAIN
 from commod.explain.sense import explain_certainty

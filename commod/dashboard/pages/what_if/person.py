@@ -11,8 +11,8 @@ import pandas as pd
 import streamlit as st
 
 from commod.dashboard.jobs import tasks
-from commod.dashboard.jobs.fitted import FitResult
 from commod.dashboard.jobs.wait import result_of
+from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.state.page_state import PageState, mirrored
 from commod.datasets import Task
 from commod.explain.what_if import FeatureRange, edit_row, score_rows

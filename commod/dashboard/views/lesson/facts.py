@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from commod.dashboard.jobs.fitted import FitResult
+from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.state.settings import CONTROLS
 from commod.dashboard.text.language import phrase
 from commod.dashboard.text.verdicts import directions

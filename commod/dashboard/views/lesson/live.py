@@ -8,6 +8,7 @@ from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.wait import result_of
 from commod.dashboard.state.settings import Settings
 from commod.dashboard.views.lesson.steps import Stage, Step
+from commod.experiments.sweep import Cell
 
 
 def live_stage(step: Step, place: Any, here: Settings | None = None) -> Stage:
@@ -16,6 +17,6 @@ def live_stage(step: Step, place: Any, here: Settings | None = None) -> Stage:
         step,
         lambda settings: result_of(tasks.fit(settings), place, "Training"),
         lambda model: result_of(tasks.shap(model), place, "SHAP"),
-        lambda settings, *rival: result_of(tasks.rival(settings, *rival), place, "Training another method"),
+        lambda settings, *rival: result_of(tasks.rival(settings, Cell(*rival)), place, "Training another method"),
         here,
     )

@@ -1,4 +1,4 @@
-"""One fit and all that is drawn from it, computed without Streamlit."""
+"""One fit and all that is drawn from it. Methods take a while; `jobs/tasks.py` has workers call them."""
 
 from __future__ import annotations
 
@@ -10,30 +10,50 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from commod.dashboard.state.settings import GRIDS, Settings
+from commod import __version__
+from commod.dashboard.state.settings import GRIDS, Settings, data_in_words, in_words
 from commod.dashboard.text.language import FIRST
 from commod.dashboard.text.stories import story
 from commod.dashboard.text.verdicts import cost_of_limits, verdict
 from commod.datasets import Task
 from commod.experiments import Scene
+from commod.experiments.evidence import Evidence, evidence_of
 from commod.experiments.refits import Refits
 from commod.experiments.sense import answers_of_decisions
 from commod.experiments.sweep import Cell
-from commod.explain import explain_concepts, explain_loadings
+from commod.explain import (
+    ChangeTree,
+    ShapComparison,
+    explain_concepts,
+    explain_loadings,
+    explain_tree,
+    explain_with_shap,
+)
 from commod.explain.checks import Answer, check_again, check_merit
 from commod.explain.doubts import are_treated_alike
 from commod.explain.groups import Groups, explain_groups
 from commod.explain.hundred import explain_hundred
+from commod.explain.merit import explain_merit
+from commod.explain.people import Segments, explain_people, explain_segments, leaf_words
 from commod.explain.proxies import proxies_of
 from commod.explain.sense import explain_record
+from commod.explain.shap_comparison import explain_person_with_shap
+from commod.explain.what_if import edit_row
 from commod.metrics import CRITERIA, change_table, compare_decisions
 from commod.models import Commod
+from commod.models.base_models import BASE_MODELS
+from commod.models.export import portable_json
 from commod.models.threshold import ONE_HALF
+from commod.monitoring import Watched, batch_of, read_model, reference_of, watch
+from commod.monitoring.change_tree import DEPTH
+from commod.monitoring.watch import halves
 
 # Bytes of a fit's frames and of its estimator, whatever the number of rows.
 FRAMES = 96 * 2**10
 # Parts of a fit that take a while to make.
 EXPLAINED = ("figures", "changes", "groups", "record", "at_hand", "loadings", "concepts")
+# Called with the share done.
+Progress = Callable[[float], None]
 
 
 @dataclass(frozen=True)
@@ -51,6 +71,22 @@ class FitResult:
     changed_test: np.ndarray
 
     kept: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)  # see `keep`
+
+    @classmethod
+    def of(cls, scene: Scene, settings: Settings, g: Commod, seconds: float) -> FitResult:
+        """A trained model on its scene."""
+        ratio, shift = g.rescaler_.ratio_and_shift(scene.encoded_test, scene.logit_test)
+        return cls(
+            settings=settings.model(),
+            scene=scene,
+            g=g,
+            seconds=seconds,
+            path=scene.figures_on_path(g, settings.fairness),
+            ratio_test=ratio,
+            shift_test=shift,
+            changed_train=(g.rescaler_.score(scene.encoded_train, scene.logit_train) > 0) != scene.decisions_train,
+            changed_test=(ratio * scene.logit_test + shift > 0) != (scene.logit_test > 0),
+        )
 
     # The rest is made when it is first drawn, behind the point in the Pareto view, and then kept.
 
@@ -195,6 +231,10 @@ class FitResult:
             found["again"] = check_again(self.changed_test, refits.share, len(refits))
         return found
 
+    def explained(self) -> dict[str, Any]:
+        """What pages draw below the first picture, for `fill`."""
+        return {name: getattr(self, name) for name in EXPLAINED}
+
     def fill(self, made: dict[str, Any]) -> FitResult:
         """Take over what `explained` has made elsewhere."""
         self.__dict__.update(made)
@@ -234,3 +274,89 @@ class FitResult:
     @property
     def converged(self) -> bool:
         return bool(self.g.converged_)
+
+    # ---- what pages ask for on its own ----
+
+    def tree(self, depth: int) -> ChangeTree:
+        """The tree of the changes, fitted on the training rows and read out on the test rows."""
+        train, test = (self.scene.train.X, self.changed_train), (self.scene.test.X, self.changed_test)
+        return explain_tree(self.task, self.g.encoder_, *train, *test, depth)
+
+    def shap(self, report: Progress | None = None) -> ShapComparison:
+        """SHAP next to COMMOD's own account, on the test rows."""
+        return explain_with_shap(self.g, self.task, self.scene.test.X, callback=report)
+
+    def person_shap(
+        self, number: int, edits: tuple[tuple[str, Any], ...], report: Progress | None = None
+    ) -> pd.DataFrame:
+        """SHAP of one test person, as edited."""
+        rows = self.scene.test.X
+        edited = edit_row(rows.iloc[[number]], dict(edits))
+        return explain_person_with_shap(self.g, self.task, rows, edited, callback=report)
+
+    def evidence(self) -> Evidence:
+        """Calibration and proxies."""
+        scene = self.scene
+        activations = (self.activations(scene.encoded_train), self.activations(scene.encoded_test))
+        return evidence_of(scene, self.scores, activations)
+
+    def merit(self) -> pd.DataFrame:
+        """For whom more merit hurts."""
+        return explain_merit(self.task, self.scene.test.X, self.scene.margin_of_f, self.g.decision_function)
+
+    def segments(self) -> Segments:
+        """Segments of the test people by how much they changed."""
+        test = self.scene.test
+        return explain_segments(self.task, test.X, test.sensitive, self.scene.decisions_test, self.decisions)
+
+    def people(self, depth: int) -> pd.DataFrame:
+        """The test people who changed, numbered as on the page What if, with their leaf of the tree."""
+        scene, leaves = self.scene, self.tree(depth)
+        frame = explain_people(
+            self.g,
+            self.task,
+            scene.test,
+            encoded=scene.encoded_test,
+            logit=scene.logit_test,
+            ratio=self.ratio_test,
+            shift=self.shift_test,
+            before=scene.decisions_test,
+            after=self.decisions,
+            leaf=leaves.ends,
+        )
+        frame.index = scene.test.X.index.get_indexer(frame.index)
+        return frame.assign(leaf=frame["leaf"].map(leaf_words(leaves)))
+
+    def held_out(self, shifted: bool) -> Watched:
+        """The model as if it had been tested on one half of the test people, and the other half as a later batch."""
+        old, new = halves(self.scene.logit_test, shifted=shifted)
+        tree = self.tree(DEPTH) if self.changed_train.any() else None
+        return watch(read_model(self.as_json(tree, old).encode()), batch_of(self.task, self.scene.test.take(new)))
+
+    # ---- as a file ----
+
+    @property
+    def base_model(self) -> str:
+        """What f is, in words."""
+        if isinstance(self.scene.f, str):
+            return f"scores in the column “{self.scene.f}”"
+        name = self.settings.f
+        return BASE_MODELS[name][0] if name in BASE_MODELS else name
+
+    def as_json(self, tree: ChangeTree | None, rows: np.ndarray | None = None) -> str:
+        """The model for `commod.portable`, with what it was like on the test people, or on those at `rows`.
+
+        `tree` is that of the changes, or None where no decision of the training part changes.
+        """
+        scene = self.scene
+        about = {
+            "data": data_in_words(self.settings),
+            "positive class": self.task.spec.outcomes[1],
+            "f": self.base_model,
+            "settings": in_words(self.settings),
+            "made by": f"commod {__version__}",
+        }
+        rows = np.arange(len(scene.test)) if rows is None else rows
+        margins = scene.logit_test[rows], self.logit[rows]
+        tested_on = reference_of(self.task, scene.test.take(rows), *margins, line=scene.line, tree=tree)
+        return portable_json(self.g, about=about, contract=self.task.contract, reference=tested_on)

@@ -5,9 +5,9 @@ The page sends it with the script, ``GET /model`` while a slider moves; docs/pic
 
 from __future__ import annotations
 
-from typing import Any, TypedDict
+from typing import Any, TypedDict, cast
 
-from commod.dashboard.jobs.fitted import FitResult
+from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.state.link import to_link
 from commod.dashboard.state.settings import in_words
 from commod.dashboard.text.language import declared, phrase
@@ -20,6 +20,7 @@ SCHEMA = 1
 # With more groups the dots are smaller and their labels shorter.
 FEW_GROUPS = 3
 _INTERVALS = ("g_low", "g_high", "difference_low", "difference_high")
+_FIELDS = ("f", "g", "difference", *_INTERVALS)
 
 
 class Figure(TypedDict):
@@ -105,19 +106,7 @@ def _picture(result: FitResult, language: str, complete: bool, movable: bool) ->
         "of": len(decisions),
         "right": int((changed & (decisions == scene.test.y.to_numpy())).sum()),
     }
-    groups = [
-        Group(
-            code=code,
-            name=task.groups[code],
-            count=rows[code]["count"],
-            before=rows[code]["before"],
-            now=rows[code]["now"],
-            raised=rows[code]["raised"],
-            lowered=rows[code]["lowered"],
-            of_100={name: rows[code][f"of_100_{name}"] for name in ("before", "now", "raised", "lowered")},
-        )
-        for code in order
-    ]
+    groups = [_group(code, task.groups[code], rows[code]) for code in order]
     by_name = {figure["name"]: figure for figure in figures}
     shown = {name: by_name[name] for name in _shown(result.settings.fairness)}
     lines = 3 if len(rows) <= FEW_GROUPS else 2
@@ -146,6 +135,12 @@ def _picture(result: FitResult, language: str, complete: bool, movable: bool) ->
     )
 
 
+def _group(code: int, name: str, row: dict[str, Any]) -> Group:
+    rates = ("before", "now", "raised", "lowered")
+    document = {"code": code, "name": name, "count": row["count"]} | {rate: row[rate] for rate in rates}
+    return cast(Group, document | {"of_100": {rate: row[f"of_100_{rate}"] for rate in rates}})
+
+
 def _shown(fairness: str) -> tuple[str, str, str]:
     """The figures above the dots: those of the three axes of the trade-off."""
     return CRITERIA[fairness].figure_name, "accuracy", "change_rate"
@@ -164,17 +159,7 @@ def _figures(result: FitResult, complete: bool) -> list[Figure]:
             if name in g
         }
     return [
-        Figure(
-            name=name,
-            f=_number(row["f"]),
-            g=_number(row["g"]),
-            difference=_number(row["difference"]),
-            g_low=_number(row["g_low"]),
-            g_high=_number(row["g_high"]),
-            difference_low=_number(row["difference_low"]),
-            difference_high=_number(row["difference_high"]),
-        )
-        for name, row in values.items()
+        cast(Figure, {"name": name} | {field: _number(row[field]) for field in _FIELDS}) for name, row in values.items()
     ]
 
 

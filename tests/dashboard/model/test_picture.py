@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from commod import evaluate
-from commod.dashboard.jobs.tasks import fit_result
-from commod.dashboard.server.picture import SCHEMA, names_of, picture_of
+from commod.dashboard.model.picture import SCHEMA, names_of, picture_of
+from commod.dashboard.model.training import fit_result
 from commod.dashboard.state.link import from_link
 from commod.dashboard.state.settings import defaults
 from commod.metrics.figures import CRITERIA
