@@ -9,7 +9,7 @@ import pytest
 from commod.experiments import start
 from commod.experiments.scene import prepare
 from commod.experiments.search import LAMBDA_GRIDS
-from commod.experiments.start import TRIED, Trial, _does_better, _HeldOut, _rank, suited_start
+from commod.experiments.start import TRIED, Trial, _beats, _HeldOut, _rank, suited_start
 from commod.experiments.sweep import concept_settings
 from commod.metrics.figures import CRITERIA
 from commod.models import Commod
@@ -91,13 +91,10 @@ def test_held_out_people_are_judged_by_models_that_have_not_seen_them():
     assert trial.sure == pytest.approx(sure[changed].mean())
 
 
-def test_a_model_less_often_right_than_f_and_a_constant_is_told_first(own):
-    scene = prepare("law_school")
-    held = _HeldOut(scene, DP)
-    poor = replace(held.of_f, accuracy=0.3)
-    said = held.less_right_than(poor)
-    assert f"right about 30.0% of held-out people, f about {held.of_f.accuracy:.1%}" in said
-    assert held.less_right_than(held.of_f) == ""
+def test_a_model_less_often_right_than_f_and_a_constant_is_told_first(own, monkeypatch):
+    assert suited_start(prepare("law_school"), DP).care == ""
+    monkeypatch.setattr(start, "less_right", lambda *given: ["g is right about 30.0% of people."])
+    assert suited_start(prepare("law_school"), DP).care == "On held-out training rows g is right about 30.0% of people."
 
 
 def test_what_another_beats_in_everything_is_not_opened():
@@ -107,9 +104,11 @@ def test_what_another_beats_in_everything_is_not_opened():
     assert _rank(bad, [good, bad, other], 0.8)[0]
     assert not _rank(good, [good, bad, other], 0.8)[0]
     assert not _rank(other, [good, bad, other], 0.8)[0]
-    assert _does_better(good, bad)
-    assert not _does_better(bad, good)
-    assert not _does_better(replace(good, fairness=0.7), bad)  # it is less fair
+    assert _beats(good, bad, 0.8)
+    assert not _beats(bad, good, 0.8)
+    assert not _beats(replace(good, fairness=0.7), bad, 0.8)  # it is less fair
+    assert not _beats(other, bad, 0.8)  # f was surer
+    assert _beats(other, bad, 0.8, respects=3)
 
 
 def test_groups_too_small_to_hold_out_are_judged_on_the_training_rows(own, monkeypatch):
