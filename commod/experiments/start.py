@@ -252,11 +252,14 @@ class _HeldOut:
     def in_words(self, trial: Trial, other: Trial | None = None) -> str:
         """What a model does, and what another did in its place."""
 
-        def both(show: Callable[[Trial], str]) -> str:
-            return show(trial) + ("" if other is None else f" (not {show(other)})")
+        def both(value: Callable[[Trial], str]) -> str:
+            return value(trial) + ("" if other is None else f" (not {value(other)})")
 
-        return (
-            f"{both(lambda one: self.shown(one.fairness, one is trial))}, accuracy {both(lambda one: f'{one.accuracy:.1%}')}, "
-            f"{both(lambda one: f'{one.changed:.1%}')} of decisions changed, {both(lambda one: f'{one.right:.0%}')} of "
-            f"these right by the record, f {SURE:.0%} sure of {both(lambda one: f'{one.sure:.0%}')} of them"
+        parts = (
+            both(lambda one: self.shown(one.fairness, one is trial)),
+            f"accuracy {both(lambda one: f'{one.accuracy:.1%}')}",
+            f"{both(lambda one: f'{one.changed:.1%}')} of decisions changed",
+            f"{both(lambda one: f'{one.right:.0%}')} of these right by the record",
+            f"f {SURE:.0%} sure of {both(lambda one: f'{one.sure:.0%}')} of them",
         )
+        return ", ".join(parts)
