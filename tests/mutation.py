@@ -38,8 +38,13 @@ PARTS = {
     "decisions": ("commod/decisions", ["tests/decisions"]),
     "portable": (
         "commod/portable.py",
-        ["tests/datasets/test_raw.py", "tests/test_portable.py", "tests/models/test_contract.py"]
-        + ["tests/models/test_export.py", "tests/monitoring"],
+        [
+            "tests/datasets/test_raw.py",
+            "tests/test_portable.py",
+            "tests/models/test_contract.py",
+            "tests/models/test_export.py",
+            "tests/monitoring",
+        ],
     ),
     "queue": ("commod/dashboard/jobs/queue.py", ["tests/dashboard/jobs/test_queue.py"]),
 }
