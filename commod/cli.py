@@ -188,7 +188,7 @@ def _scene(arguments: argparse.Namespace) -> Scene:
     usual = prepare(task.name, _base_model(arguments, task), arguments.seed)
     threshold = task.spec.threshold
     if arguments.threshold is None and not is_shipped(task.name):
-        threshold = _proposed_line(task, threshold)
+        threshold = _proposed_line(task) or threshold
     elif arguments.threshold is not None:
         logit, labels = usual.logit_train, usual.train.y.to_numpy(dtype=float)
         line = logit_of_threshold(arguments.threshold, None, logit, labels)
@@ -198,15 +198,15 @@ def _scene(arguments: argparse.Namespace) -> Scene:
     return scene
 
 
-def _proposed_line(task: Task, usual: float) -> float:
-    """Where f draws its line in a file, as the page Your data proposes it."""
+def _proposed_line(task: Task) -> float | None:
+    """Where f should draw its line in a file, as the page Your data proposes it; None if one half will do."""
     rows, scores = first_scores(task)
-    doubts = doubts_about(task, rows.y, rows.sensitive, scores, usual)
-    for doubt in doubts:
-        if doubt.threshold is not None and not any(each.kind == "turned" for each in doubts):
-            print(f"Cut-off of f: {doubt.threshold:g}. {doubt.text}", file=sys.stderr)
-            return doubt.threshold
-    return usual
+    doubts = doubts_about(task, rows.y, rows.sensitive, scores)
+    proposed = next((doubt for doubt in doubts if doubt.threshold is not None), None)
+    if proposed is None or any(doubt.kind == "turned" for doubt in doubts):  # which is asked about first
+        return None
+    print(f"Cut-off of f: {proposed.threshold:g}. {proposed.text}", file=sys.stderr)
+    return proposed.threshold
 
 
 def _tell_doubts(scene: Scene, *, answered: bool) -> None:

@@ -29,8 +29,6 @@ ROOT = Path(__file__).parents[1]
 SOLVER = ["tests/models/test_solver_parts.py", "tests/models/test_minima.py", "tests/models/test_groups.py"]
 SOLVER += ["tests/models/test_limited.py", "tests/models/test_affine.py", "tests/models/test_blocks.py"]
 SOLVER += ["tests/models/test_behaviour.py", "tests/models/test_estimator.py"]
-PORTABLE = ["tests/datasets/test_raw.py", "tests/test_portable.py", "tests/models/test_contract.py"]
-PORTABLE += ["tests/models/test_export.py", "tests/monitoring"]
 # Part: its files, and the tests that answer for it, quickest first.
 PARTS = {
     "metrics": ("commod/metrics", ["tests/metrics"]),
@@ -38,7 +36,16 @@ PARTS = {
     "adversary": ("commod/models/adversary.py", SOLVER),
     "theory": ("commod/theory", ["tests/theory"]),
     "decisions": ("commod/decisions", ["tests/decisions"]),
-    "portable": ("commod/portable.py", PORTABLE),
+    "portable": (
+        "commod/portable.py",
+        [
+            "tests/datasets/test_raw.py",
+            "tests/test_portable.py",
+            "tests/models/test_contract.py",
+            "tests/models/test_export.py",
+            "tests/monitoring",
+        ],
+    ),
     "queue": ("commod/dashboard/jobs/queue.py", ["tests/dashboard/jobs/test_queue.py"]),
 }
 # Operators that give another value or another way, and not merely a TypeError.

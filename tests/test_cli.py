@@ -1,16 +1,25 @@
 import json
 import subprocess
 import sys
+from dataclasses import replace
 
+import numpy as np
 import pandas as pd
 import pytest
 from sklearn.linear_model import LogisticRegression
 
 from commod import Commod, evaluate, load_task
 from commod.cli import main
+from commod.datasets import guess_columns, make_task
 from commod.datasets.example import example_table
+from commod.datasets.from_file import complete_choice
+from commod.datasets.leaks import sample_rows
 from commod.experiments import compare, grid
+from commod.experiments.look import look_at
+from commod.experiments.scene import prepare
+from commod.experiments.start import suited_start
 from commod.explain.checks import CHECKS, MARKS
+from commod.uploads.reading import read_table
 
 KEYS = ["dataset", "fairness", "settings", "f", "g", "change_rate", "fit_seconds"]
 FIGURES = (
@@ -210,6 +219,40 @@ def test_a_file_in_the_place_of_a_data_set(capsys, path):
     assert "Guessed" not in told.err
     assert main(["check", path, "--refits", "1", "--json", "--base-model", "logistic_regression"]) == 0
     assert list(json.loads(capsys.readouterr().out)["checks"]) == list(CHECKS)
+
+
+def test_a_file_opens_as_in_the_app(capsys, tmp_path):
+    table = example_table().drop(columns="model_score")
+    rare = table[(table["hired"] == "no") | (np.arange(len(table)) % 6 == 0)]  # some 12 % are hired
+    path = tmp_path / "rare.csv"
+    rare.to_csv(path, index=False)
+    assert main(["fit", str(path), "--json"]) == 0
+    told = capsys.readouterr()
+    settings = json.loads(told.out)["settings"]
+
+    frame = read_table(path.read_bytes(), "rare.csv").frame
+    choice = complete_choice(frame, guess_columns(frame), "rare.csv", {})
+    look = look_at(frame, sample_rows(frame, choice), choice, len(frame))
+    (line,) = [doubt.threshold for doubt in look.doubts(choice) if doubt.threshold is not None]
+    assert settings["threshold"] == line < 0.5
+    assert f"Cut-off of f: {line:g}." in told.err
+    task = make_task(frame, replace(choice, threshold=line), name="rare.csv").task
+    start = suited_start(prepare(task.name, "logistic_regression", 0, line), "demographic_parity")
+    assert start.settings.items() <= settings.items()
+    assert settings["lambda_fair"] > 0
+    assert start.told in told.err
+    right = [doubt.text for doubt in look.doubts(replace(choice, threshold=line)) if doubt.kind == "constant"]
+    assert bool(right) == ("That is the price of finding the rarer outcome" in told.err)
+    assert main(["fit", str(path), "--update", "affine", "--lambda-fair", "1", "--threshold", "0.5", "--json"]) == 0
+    given = json.loads(capsys.readouterr().out)["settings"]
+    assert (given["update"], given["lambda_fair"], given["threshold"]) == ("affine", 1.0, 0.5)
+
+
+def test_decisions_can_be_counted(capsys):
+    assert main(["fit", "law_school", "--lambda-fair", "5", "--update", "decisions"]) == 0
+    out = capsys.readouterr().out
+    assert "Everyone has a balance: -" in out
+    assert "Concept 1 [+" in out
 
 
 @pytest.mark.slow

@@ -7,7 +7,7 @@ that does better, if one does. The test rows are not touched.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +19,7 @@ from commod.experiments.search import Fold, folds_of
 from commod.experiments.sweep import Report, concept_settings
 from commod.explain.doubts import are_treated_alike
 from commod.explain.sense import SURE, certainty
+from commod.explain.trouble import less_right
 from commod.metrics.figures import CRITERIA
 from commod.metrics.small_groups import compared_groups
 from commod.models import Commod, WarmStart
@@ -28,7 +29,7 @@ from commod.wording import with_capital
 __all__ = ["Start", "Trial", "suited_start"]
 
 # What is tried; all of it stands on the slider.
-TRIED = (1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 10.0)
+TRIED = (1.0, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 10.0)
 # The forms of the update, the paper's first, as they stand in a sentence.
 FORMS = {
     "ratio": "multiplying, the paper's form",
@@ -36,7 +37,7 @@ FORMS = {
     "decisions": "counting changed decisions",
 }
 # A start is no result: this many training rows tell enough.
-ROWS = 5_000
+ROWS = 3_000
 # Under equalized odds, the share (1 is fair) at which f needs no correction; and the least part of what is unfair that
 # counts as a gain.
 FAIR_ENOUGH, LEAST_GAIN = 0.95, 0.1
@@ -56,6 +57,7 @@ class Trial:
     right: float  # of the changes, the share that is right by the record
     sure: float  # and in which f was sure
     sound: bool = True
+    care: str = ""  # if f and a constant are right more often
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -107,14 +109,14 @@ def _own_start(held: _HeldOut, trials: Sequence[Trial]) -> Start:
     candidates = [_least(trials, update, target) for update in FORMS]
     chosen, *others = sorted(filter(None, candidates), key=lambda one: _rank(one, filter(None, candidates), target))
     told = (
-        f"These data open by {chosen.name}: the least λ_fair that buys half of the "
-        f"fairness within reach ({held.shown(start)} for f, {held.shown(best)} at best). No other form beats it on "
-        f"training rows that were held out. {with_capital(chosen.name)}: {held.in_words(chosen)}."
+        f"These data open by {chosen.name}, the least that buys half of the fairness within reach ({held.shown(start)} "
+        f"for f, {held.shown(best)} at best). On held-out training rows no other form beats it: "
+        f"{held.in_words(chosen)}."
     )
     beside = {one.update: f"{with_capital(one.name)}: {held.in_words(one)}." for one in others}
     paper = next((one.settings for one in others if one.update == "ratio"), None)
-    told, care = " ".join([told, *beside.values()]), held.less_right_than(chosen)
-    return Start(chosen.settings, told, paper, beside.get("ratio", ""), care)
+    care = chosen.care and f"On held-out training rows {chosen.care}"
+    return Start(chosen.settings, " ".join([told, *beside.values()]), paper, beside.get("ratio", ""), care)
 
 
 def _declared_start(held: _HeldOut, trials: Sequence[Trial], declared: dict[str, Any]) -> Start:
@@ -123,12 +125,13 @@ def _declared_start(held: _HeldOut, trials: Sequence[Trial], declared: dict[str,
     if here is None:
         return Start(declared, "")
     others = [_least(trials, update, here.fairness) for update in FORMS if update != here.update]
-    better = [one for one in others if one is not None and _does_better(one, here)]
+    # As fair and as accurate with as few changes, and better in one of these; the rest is told.
+    better = [one for one in others if one is not None and _beats(one, here, here.fairness, respects=3)]
     if not better:
         return Start(declared, "")
     best = min(better, key=lambda one: one.wrong)
-    told = f"On training rows that were held out, {best.name} does better: {held.in_words(best)}."
-    return Start(declared, "", best.settings, f"{told} The model that is shown: {held.in_words(here)}.")
+    told = f"{with_capital(best.name)} does better on held-out training rows than what is shown"
+    return Start(declared, "", best.settings, f"{told}: {held.in_words(best, here)}.")
 
 
 def _no_gain(trials: Sequence[Trial], figure: str) -> Start:
@@ -153,17 +156,15 @@ def _merits(trial: Trial, target: float) -> np.ndarray:
     return np.array([min(trial.fairness, target), trial.accuracy, -trial.changed, trial.right, -trial.sure])
 
 
-def _does_better(one: Trial, other: Trial) -> bool:
-    """Whether one is as fair and as accurate as another with as few changes, and better in one of these."""
-    gain = (_merits(one, other.fairness) - _merits(other, other.fairness))[:3] / ALIKE[:3]
+def _beats(one: Trial, other: Trial, target: float, respects: int = len(ALIKE)) -> bool:
+    """Whether one is as good as another in the first so many respects, and better in one of them."""
+    gain = ((_merits(one, target) - _merits(other, target)) / ALIKE)[:respects]
     return bool((gain > -1).all() and (gain > 1).any())
 
 
 def _rank(one: Trial, all_of_them: Iterable[Trial], target: float) -> tuple[bool, bool, float]:
-    """Least for what to open with: not beaten in all five respects, fair enough, with the fewest wrong changes."""
-    gains = [(_merits(other, target) - _merits(one, target)) / ALIKE for other in all_of_them]
-    beaten = any((gain > -1).all() and (gain > 1).any() for gain in gains)
-    return beaten, one.fairness < target, one.wrong
+    """Least for what to open with: not beaten, fair enough, with the fewest wrong changes."""
+    return any(_beats(other, one, target) for other in all_of_them), one.fairness < target, one.wrong
 
 
 class _HeldOut:
@@ -175,9 +176,7 @@ class _HeldOut:
         train = scene.train.take(rows)
         self.folds = self._folds(train, rows)
         held = [fold.held for fold in self.folds]
-        self.y, self.groups = (
-            np.concatenate([getattr(part, name).to_numpy() for part in held]) for name in ("y", "sensitive")
-        )
+        self.y, self.groups = (np.concatenate([getattr(part, name) for part in held]) for name in ("y", "sensitive"))
         weights = [part.weight.to_numpy() for part in held if part.weight is not None]
         self.weight = np.concatenate(weights) if weights else None
         self.logit = np.concatenate([fold.logit for fold in self.folds])
@@ -241,28 +240,26 @@ class _HeldOut:
             of_changes(right),
             of_changes(certainty(self.logit) > SURE),
             not collapse_in_words(self.y, self.logit, margin),
+            " ".join(less_right(self.scene.task, self.y, self.logit > 0, decided)),
         )
 
-    def shown(self, fairness: float) -> str:
+    def shown(self, fairness: float, named: bool = True) -> str:
         """Fairness (1 is fair) as its figure."""
         criterion = CRITERIA[self.fairness]
-        return f"{criterion.figure.in_sentence} {criterion.figure.show(criterion.share(fairness))}"
+        name = f"{criterion.figure.in_sentence} " if named else ""
+        return f"{name}{criterion.figure.show(criterion.share(fairness))}"
 
-    def in_words(self, trial: Trial) -> str:
-        """What a model does."""
-        return (
-            f"{self.shown(trial.fairness)}, accuracy {trial.accuracy:.1%}, {trial.changed:.1%} of decisions changed "
-            f"({trial.right:.0%} of these right by the record, f {SURE:.0%} sure of {trial.sure:.0%})"
-        )
+    def in_words(self, trial: Trial, other: Trial | None = None) -> str:
+        """What a model does, and what another did in its place."""
 
-    def less_right_than(self, trial: Trial) -> str:
-        """That a model is less often right than f and than a constant; empty if it is not."""
-        positive = float(np.average(self.y, weights=self.weight))
-        constant = max(positive, 1.0 - positive)
-        if trial.accuracy >= min(self.of_f.accuracy, constant):
-            return ""
-        word = self.scene.task.spec.outcomes[int(positive > 0.5)]
-        return (
-            f"The model that these data open with is right about {trial.accuracy:.1%} of held-out people, f about "
-            f"{self.of_f.accuracy:.1%}, and who says “{word}” of everybody about {constant:.1%}."
+        def both(value: Callable[[Trial], str]) -> str:
+            return value(trial) + ("" if other is None else f" (not {value(other)})")
+
+        parts = (
+            both(lambda one: self.shown(one.fairness, one is trial)),
+            f"accuracy {both(lambda one: f'{one.accuracy:.1%}')}",
+            f"{both(lambda one: f'{one.changed:.1%}')} of decisions changed",
+            f"{both(lambda one: f'{one.right:.0%}')} of these right by the record",
+            f"f {SURE:.0%} sure of {both(lambda one: f'{one.sure:.0%}')} of them",
         )
+        return ", ".join(parts)

@@ -31,8 +31,9 @@ def form_in_words(g: Commod, outcomes: tuple[str, str], line: str) -> str:
     """How g's decision comes about; `line` is where f's score turns it."""
     adds = "plus, for each concept, its weight times how much a person shows of it"
     if g.decides:
+        starts = starts_in_words(g, outcomes).replace(" =", ":", 1)
         return (
-            f"Everyone has a balance: {starts_in_words(g, outcomes)} (0 at {line}), {adds}. g says “{outcomes[1]}” "
+            f"Everyone has a {starts} (0 at {line}), {adds}. g says “{outcomes[1]}” "
             "where it is above 0. People whose decision stays keep f's score; a changed score lands just across the "
             "line."
         )

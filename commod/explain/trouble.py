@@ -12,7 +12,7 @@ from commod.metrics.figures import CRITERIA
 from commod.metrics.small_groups import compared_groups
 from commod.models.collapse import collapse_in_words
 
-__all__ = ["does_better", "trouble_of"]
+__all__ = ["does_better", "less_right", "trouble_of"]
 
 # Levelling down: the better-off group loses this much of the favourable decision, and so does everybody together.
 LOST_POINTS, LEFT_SHARE = 0.10, 0.7
@@ -44,12 +44,12 @@ def trouble_of(
         ``lambda_fair`` and the criterion's figure from f to g, on the same rows.
     """
     found = collapse_in_words(y, margin_f, margin_g)
-    found += _less_right(task, np.asarray(y), np.asarray(margin_f) > 0, np.asarray(margin_g) > 0)
+    found += less_right(task, np.asarray(y), np.asarray(margin_f) > 0, np.asarray(margin_g) > 0)
     found += _levels_down(task, np.asarray(sensitive), np.asarray(margin_f) > 0, np.asarray(margin_g) > 0, figures)
     return found + _dead_end(fairness, path)
 
 
-def _less_right(task: Task, labels: Any, before: Any, after: Any) -> list[str]:
+def less_right(task: Task, labels: Any, before: Any, after: Any) -> list[str]:
     """Whether g is right less often than f and than whoever says the same of everybody."""
     right_f, right_g, positive = (float(each.mean()) for each in (before == labels, after == labels, labels))
     constant, word = max(positive, 1 - positive), task.spec.outcomes[int(positive > 0.5)]
@@ -70,15 +70,14 @@ def _levels_down(task: Task, groups: Any, before: Any, after: Any, figures: pd.D
     counted = np.flatnonzero(compared_groups(np.bincount(groups, minlength=len(rows))))
     best, other = (int(counted[place(rates[counted, 0])]) for place in (np.argmax, np.argmin))
     overall = [float((decided == good).mean()) for decided in (before, after)]
-    every = "Every group loses by it. " if (rates[counted, 1] < rates[counted, 0]).all() else ""
+    every = " Every group loses by it." if (rates[counted, 1] < rates[counted, 0]).all() else ""
     if rates[best, 0] - rates[best, 1] < LOST_POINTS or overall[1] > LEFT_SHARE * overall[0]:
         fall = [f"{task.groups[code]} {rates[code, 0]:.1%} → {rates[code, 1]:.1%}" for code in (best, other)]
         return [f"Every group gets “{task.spec.outcomes[good]}” less often: {', '.join(fall)}."] if every else []
     return [
-        f"{every}"
         f"g makes the groups alike mostly by taking away: “{task.spec.outcomes[good]}” falls from "
         f"{rates[best, 0]:.0%} to {rates[best, 1]:.0%} of {task.groups[best]}; of {task.groups[other]} it was "
-        f"{rates[other, 0]:.0%} and is {rates[other, 1]:.0%}."
+        f"{rates[other, 0]:.0%} and is {rates[other, 1]:.0%}.{every}"
     ]
 
 

@@ -205,7 +205,7 @@ def explain_sum(g: Commod, task: Task, x: pd.DataFrame, *, by: str = "concept") 
         rows.append((str(name), names.get(str(name), str(name)), "term", row["value"], *row[adds]))
     if g.decides:
         same = (first["logit"] > 0) == (last["logit"] > 0)
-        label = "Kept: back to f's score" if same else "Changed: just across the line"
+        label = "Kept|back to f's score" if same else "Changed|to just across the line"
         rows.append(("kept", label, "term", np.nan, *terms.loc["kept", adds]))
     rows = [row for row in rows if row[2] != "term" or row[4] != 0 or row[5] != 0]
     rows.append(("g", "Score of g", "g", np.nan, *last[adds]))

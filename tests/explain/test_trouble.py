@@ -39,6 +39,29 @@ def test_levelling_down_is_told_with_both_groups(crowd):
     (sentence,) = told(y, s, f, np.where(s == 1, f - 1.1, f - 0.5))
     assert sentence.startswith("g makes the groups alike mostly by taking away: “passes the bar” falls from 94% to ")
     assert "of Non-White it was 49% and is " in sentence
+    assert sentence.endswith("Every group loses by it.")
+
+
+def test_a_little_levelling_down_is_told_if_every_group_loses(crowd):
+    y, s, f = crowd
+    (sentence,) = told(y, s, f, f - 0.05)
+    assert sentence.startswith("Every group gets “passes the bar” less often: White 94.")
+    assert told(y, s, f, np.where(s == 1, f - 0.05, f)) == []  # only one of them does
+
+
+def test_a_model_less_often_right_than_f_and_a_constant_is_spoken_of():
+    rng = np.random.default_rng(0)
+    s = rng.integers(0, 2, 4000)
+    f = rng.normal(size=4000) - 2.0 + 0.5 * s
+    y = (f + 0.5 * rng.normal(size=4000) > 0).astype(int)
+    g = np.where((s == 0) & (f > -1.2), 0.1, f)  # raises many who have no such label
+    values = [((f > 0) == y).mean(), ((g > 0) == y).mean(), 1 - y.mean()]
+    assert values[1] < min(values[0], values[2])
+    assert (
+        f"g is right about {values[1]:.1%} of people, f about {values[0]:.1%}, and who says “fails the bar” of "
+        f"everybody about {values[2]:.1%}."
+    ) in told(y, s, f, g)
+    assert told(y, s, f, np.where((s == 0) & (f > -0.1), 0.1, f)) == []
 
 
 def test_levelling_down_of_many_groups_is_told_of_the_best_and_the_worst_off():

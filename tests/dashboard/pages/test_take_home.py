@@ -371,12 +371,29 @@ def test_an_update_that_may_shift_is_told_in_report_and_predictions():
     assert "s" not in pd.read_csv(io.BytesIO(predictions_csv(fitted(), refits(fitted()))))
     told = Reader(report(result)).text
     assert "Update multiply and shift" in told
-    assert f"The shift s(x) = {result.g.shift_intercept_:.2f} plus the same" in told
-    assert "below 0 it crosses one half" not in told
+    assert f"and s = {result.g.shift_intercept_:.2f}, each plus, for each concept, its weight" in told.replace("−", "-")
+    assert "below 0 the decision changes" not in told
     assert "Concept 1, shift: weight in s +" in told
     plain = Reader(report(fitted())).text
     assert "Update multiply (the paper)" in plain
-    assert "below 0 it crosses one half" in plain
+    assert "below 0 the decision changes" in plain
+    for said in (told, plain):
+        assert "a rule that changes people who look like a group guesses it: Concept" in said
+
+
+def test_an_update_that_counts_decisions_is_told_in_report_and_predictions():
+    result = fit_result(replace(defaults("law_school"), update="decisions", lambda_fair=6.0))
+    frame = pd.read_csv(io.BytesIO(predictions_csv(result, refits(result))))
+    np.testing.assert_allclose(frame["balance"], result.g.balance(result.scene.test.X), rtol=0, atol=1e-12)
+    assert ((frame["balance"] > 0) == frame["g_decision"]).all()
+    assert not {"r", "s"} & set(frame)
+    told = Reader(report(result)).text
+    assert "Update count changed decisions" in told
+    assert "Everyone has a balance: −" in told
+    assert "Concept 1: weight in the balance +" in told
+    assert "takes back" not in told
+    best = result.concepts["auc"].max()
+    assert f"guesses it: {result.concepts['auc'].idxmax()} alone tells the groups apart (AUC {best:.2f} [" in told
 
 
 def test_predictions_hold_no_formula():

@@ -67,9 +67,10 @@ def show() -> None:
             draw_table_of_dots = draw_dots(result, line, sweep)
     with deferred_paint(), left:
         tour.hint("verdict")
-        limited, trouble, other = st.empty(), st.empty(), st.empty()
+        limited, trouble = st.empty(), st.empty()
         draw_table_of_dots()
     with deferred_paint():
+        other = st.empty()
         draw_figures(result)
         draw_table()
         near = is_near("explore.below") or target.is_searching() or tour.is_at("why")
