@@ -277,3 +277,10 @@ def test_concept_losses_do_what_the_corrections_say():
         network.concepts.weight.copy_(torch.ones(2, 3))
     assert diversity_loss(network).item() == pytest.approx(1)
     assert diversity_loss(ConceptNetwork(3, 1)).item() == 0
+
+
+@pytest.mark.parametrize("group", [0.0, 1.0])
+def test_an_adversary_of_one_group_alone_starts_somewhere(group):
+    adversary = ScoreAdversary(np.full(20, group))
+    assert np.isfinite(adversary.start).all()
+    assert 0 < adversary.ceiling < 1
