@@ -121,8 +121,9 @@ def _own_start(held: _HeldOut, trials: Sequence[Trial]) -> Start:
 
 def _declared_start(held: _HeldOut, trials: Sequence[Trial], declared: dict[str, Any]) -> Start:
     """Of a data set that ships, as declared; beside it the form that does better, if one does."""
+    start = held.of_f.fairness
     here = next((trial for trial in trials if trial.settings.items() <= declared.items()), None)
-    if here is None:
+    if here is None or here.fairness - start < LEAST_GAIN * (1.0 - start):  # next to f there is nothing to compare
         return Start(declared, "")
     others = [_least(trials, update, here.fairness) for update in FORMS if update != here.update]
     # As fair and as accurate with as few changes, and better in one of these; the rest is told.
