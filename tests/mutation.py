@@ -36,7 +36,16 @@ PARTS = {
     "adversary": ("commod/models/adversary.py", SOLVER),
     "theory": ("commod/theory", ["tests/theory"]),
     "decisions": ("commod/decisions", ["tests/decisions"]),
-    "portable": ("commod/portable.py", ["tests/test_portable.py", "tests/models/test_export.py", "tests/monitoring"]),
+    "portable": (
+        "commod/portable.py",
+        [
+            "tests/datasets/test_raw.py",
+            "tests/test_portable.py",
+            "tests/models/test_contract.py",
+            "tests/models/test_export.py",
+            "tests/monitoring",
+        ],
+    ),
     "queue": ("commod/dashboard/jobs/queue.py", ["tests/dashboard/jobs/test_queue.py"]),
 }
 # Operators that give another value or another way, and not merely a TypeError.

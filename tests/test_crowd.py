@@ -3,10 +3,15 @@
 import asyncio
 import itertools
 import random
+import time
 
 import pytest
 
+from commod.dashboard.rooms.names import ALPHABET
+from commod.dashboard.rooms.room_store import SLOW_SECONDS
+from commod.dashboard.text.language import phrase
 from tests.benchmarks import crowd, faults
+from tests.wire import Tab
 
 
 def test_everyone_is_answered_and_no_session_is_lost(served):
@@ -43,3 +48,31 @@ def test_two_sliders_moved_in_one_message_both_move(served):
 @pytest.mark.parametrize("changes", [{"Data set": faults.HOSTILE}, {"Seed of the split": 2**40}], ids=str)
 def test_a_forged_value_is_not_taken(served, changes):
     assert asyncio.run(faults.hostile_value(served, None, itertools.cycle([changes]))) == ""
+
+
+def test_who_guesses_codes_slows_nobody_else_in_the_same_network(served):
+    opened, code = phrase("en", "room.open"), phrase("en", "room.code")
+    join = phrase("en", "room.join")
+
+    async def act():
+        leader, guesser, student = (Tab(served, "room") for _ in range(3))
+        for tab in (leader, guesser, student):
+            await tab.open()
+            assert await tab.until(lambda tab=tab: opened in tab.widgets, 60)
+        await leader.click(opened)
+        assert await leader.until(lambda: "seat" in leader.link(), 60)
+        for number in range(20):
+            await guesser.click(join, {code: f"AAAAAAAA{ALPHABET[number]}"})
+            assert await guesser.until(lambda number=number: guesser.finished > number + 1, 60)
+        begun = time.monotonic()
+        await guesser.click(join, {code: "BBBBBBBBB"})
+        await student.click(join, {code: leader.link()["room"]})
+        assert await student.until(lambda: "seat" in student.link(), 60)
+        came = time.monotonic() - begun
+        assert await guesser.until(lambda: guesser.finished > 21, 60)
+        slowed = time.monotonic() - begun
+        assert came < SLOW_SECONDS <= slowed
+        for tab in (leader, guesser, student):
+            await tab.close()
+
+    asyncio.run(act())

@@ -20,7 +20,7 @@ SECRET = "swordfish-5f2c9e"
 FAULTS = """
 import os, time
 from pathlib import Path
-from commod.dashboard.jobs import tasks as _compute
+from commod.dashboard.model import training as _compute
 from commod.dashboard.pages.explore import page as _explore
 from commod.dashboard.server import files as _files
 

@@ -8,17 +8,18 @@ import pytest
 from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import local_script_runner
 
-from commod.dashboard.jobs import service, tasks
+from commod.dashboard.jobs import tasks, wait
 from commod.dashboard.pages.explore import page as explore
 from commod.dashboard.pages.lesson import pictures as lesson
 from commod.dashboard.pages.what_if import accounts
 from commod.dashboard.pages.your_data import page as your_data
+from commod.dashboard.views import methods
 from commod.datasets.example import example_table
 from commod.experiments import checks, start, sweep
 from commod.experiments.refits import Refits
 from commod.explain.shap_comparison import explain_with_shap
 from commod.models.competitors import METHODS
-from tests.dashboard.driving import fine, run
+from tests.dashboard.driving import fine, forget, run
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -41,6 +42,16 @@ def no_pauses():
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(local_script_runner, "require_widgets_deltas", wait)
+        yield
+
+
+@pytest.fixture(autouse=True, scope="session")
+def no_pauses_for_a_browser():
+    """No browser fetches a picture here, and what comes later is looked for at once."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name, seconds in {"PICTURE_FIRST": 0.0, "PICTURE_DRAWN": 0.0, "POLL": 0.01, "SLOW_POLL": 0.01}.items():
+            patch.setattr(wait, name, seconds)
+        patch.setattr(methods, "SLOW_POLL", 0.01)
         yield
 
 
@@ -109,7 +120,7 @@ def short_sweeps(request):
         patch.setitem(METHODS, "commod", LONGER if is_longer else SHORT)
         patch.setattr(sweep, "EFFORT", 12)
         if _kept_sweeps != [is_longer]:
-            service.queue().forget(lambda key: key[0] == "sweep")
+            forget(tasks.sweep)
             _kept_sweeps[:] = [is_longer]
         yield
 
@@ -131,13 +142,9 @@ def no_refits_of_others(request):
     if not request.node.get_closest_marker("with_refits"):
         yield
         return
-    _forget_refits()
+    forget("refits", "some_refits")
     yield
-    _forget_refits()  # the next module has stand-ins again
-
-
-def _forget_refits():
-    service.queue().forget(lambda key: key[0] in ("refits", "some_refits"))
+    forget("refits", "some_refits")  # the next module has stand-ins again
 
 
 @pytest.fixture(autouse=True)

@@ -8,6 +8,7 @@ from functools import cache
 import pandas as pd
 from streamlit.testing.v1 import AppTest
 
+from commod.dashboard.jobs import service
 from commod.experiments import Sweep, prepare
 from commod.experiments.sweep import Cell, Shared, about_cell, as_points, fit_cell
 from tests.browsing import ROOT
@@ -20,6 +21,12 @@ def run(page="app.py", **query):
     if page != "app.py":
         app.switch_page(page)
     return app.run()
+
+
+def forget(*computations):
+    """Have what is known of computations, or of tasks by their kind, computed anew."""
+    kinds = {each if isinstance(each, str) else each.function.__name__ for each in computations}
+    service.queue().forget(lambda key: key[0] in kinds)
 
 
 def run_compare(**query):

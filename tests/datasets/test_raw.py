@@ -107,6 +107,7 @@ def test_one_level_in_all_its_spellings():
     assert {level_in(cell) for cell in (True, "true", "TRUE", "True", np.True_)} == {"True"}
     assert level_in(" a ") == "a"
     assert level_in(0.1 + 0.2) == "0.3"
+    assert (level_in(999_999_999_999_999.0), level_in(1e15)) == ("999999999999999", "1e+15")
     assert level_in(None) is level_in(math.nan) is level_in(pd.NA) is None
     assert (level_in("67,8"), level_in("67,8", decimal=",")) == ("67,8", "67.8")
 

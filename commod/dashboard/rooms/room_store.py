@@ -91,7 +91,7 @@ class RoomStore(RoomDatabase):
         self._hours, self._most_rooms, self._wait = hours, most_rooms, wait
         self._swept = -math.inf
         self._wrong_codes = Buckets(burst=20, per_second=1 / 60, clock=steady)
-        self._joined = Buckets(burst=250, per_second=1.0, clock=steady)  # by caller: a whole class behind one router
+        self._joined = Buckets(burst=250, per_second=1.0, clock=steady)  # by network and room: a class behind a router
         self._joined_by_browser = Buckets(burst=10, per_second=1 / 60, clock=steady)
         self._opened = Buckets(burst=20, per_second=1 / 3600, clock=steady)
         self._seen: dict[str, str] = {}  # keys of seats, and the step open there, since it was last written
@@ -163,8 +163,10 @@ class RoomStore(RoomDatabase):
             room = next_version(connection, which, now, closed_too=leads)
             if room.door == "locked" and not leads:
                 raise RoomError("locked")
-            if not self._joined.take(caller) or (browser and not self._joined_by_browser.take(browser)):
-                raise RoomError("joined_too_often")
+            if not leads:  # what a network does in other rooms keeps nobody out of this one
+                of_browser = not browser or self._joined_by_browser.take(browser)
+                if not of_browser or not self._joined.take(f"{caller} {room.code}"):
+                    raise RoomError("joined_too_often")
             sitting = connection.execute(
                 select(people.c.number, people.c.name, people.c.leads, people.c.waiting)
                 .where(people.c.code == room.code)

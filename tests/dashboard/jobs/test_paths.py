@@ -97,9 +97,6 @@ def test_with_data_that_are_forgotten_go_the_names_of_their_features():
     assert tasks.fit.cache_info().currsize == 0
 
 
-FAR = replace(SETTINGS, lambda_ratio=GRIDS["lambda_ratio"][-1])
-
-
 def test_every_path_is_precomputed_once_first_those_that_one_slider_leads_to():
     here = replace(SETTINGS, lambda_ratio=GRIDS["lambda_ratio"][3], lambda_concepts=GRIDS["lambda_concepts"][5])
     lines = list(paths.neighbours_of(here))
@@ -143,22 +140,25 @@ def test_the_precomputer_goes_on_after_a_failure_and_takes_what_was_wanted_last(
 
 def test_when_the_hand_moves_the_paths_near_it_come_next_and_none_twice(alone, monkeypatch):
     solved, go = [], threading.Semaphore(0)
+    here = replace(SETTINGS, seed=61)
+    far = replace(here, lambda_ratio=GRIDS["lambda_ratio"][-1])
 
     def solve(settings, values, scene, points, report):
-        solved.append(settings)
-        go.acquire(timeout=10)
+        if settings.seed == here.seed:  # and no precomputer of another test's
+            solved.append(settings)
+            go.acquire(timeout=10)
         return None, {}
 
     monkeypatch.setattr(tasks, "solve_path", solve)
-    monkeypatch.setattr(paths, "neighbours_of", lambda settings: iter([settings, SETTINGS, FAR]))
+    monkeypatch.setattr(paths, "neighbours_of", lambda settings: iter([settings, here, far]))
     precomputer = paths.PathPrecomputer()
-    precomputer.want(SETTINGS)
+    precomputer.want(here)
     wait_until(lambda: solved)
-    precomputer.want(FAR)  # while the first is at work
+    precomputer.want(far)  # while the first is at work
     go.release(10)
     wait_until(lambda: len(solved) == 4)
     ratios = [settings.lambda_ratio for settings in solved]
-    assert ratios == [SETTINGS.lambda_ratio, FAR.lambda_ratio, FAR.lambda_ratio, SETTINGS.lambda_ratio]
+    assert ratios == [here.lambda_ratio, far.lambda_ratio, far.lambda_ratio, here.lambda_ratio]
 
 
 def test_nothing_is_precomputed_that_nobody_has_looked_at_for_minutes(alone, monkeypatch):

@@ -14,7 +14,7 @@ from commod.experiments.checks import checks_of_match
 from commod.experiments.match import match_models
 from commod.explain.checks import CHECKS, MARKS, Answer, check_certainty
 from commod.models.competitors import METHODS
-from tests.dashboard.driving import fine, run, run_compare, tables
+from tests.dashboard.driving import fine, forget, run, run_compare, tables
 from tests.waiting import wait_until
 
 DP = "demographic_parity"
@@ -28,18 +28,14 @@ def short():
         for name, values in {"lpp": (0.2, 0.1), "oracle_roc": (0.04, 0.12)}.items():
             method = METHODS[name]
             patch.setitem(METHODS, name, replace(method, knob=replace(method.knob, sweep=values)))
-        _forget("sweep", "match", "collapsed")
+        forget(tasks.sweep, tasks.match, tasks.collapsed)
         yield
-        _forget("sweep", "match", "collapsed")
+        forget(tasks.sweep, tasks.match, tasks.collapsed)
 
 
 @pytest.fixture(autouse=True)
 def checked_anew():
-    _forget("retrained", "refits_of_model")
-
-
-def _forget(*kinds):
-    service.queue().forget(lambda key: key[0] in kinds)
+    forget(tasks.retrained, tasks.refits_of_model)
 
 
 def rows(app):

@@ -4,11 +4,11 @@ import json
 
 import pytest
 
-from commod.dashboard.jobs import service
+from commod.dashboard.jobs import tasks
 from commod.dashboard.model.training import fit_result
 from commod.dashboard.state.settings import defaults
 from commod.datasets import TASKS
-from tests.dashboard.driving import fine, run
+from tests.dashboard.driving import fine, forget, run
 from tests.snapshots import FOLDER, NUMBERS, cases, difference, file_of, query_of, script_of, text_of
 from tests.waiting import wait_until
 
@@ -28,7 +28,7 @@ def marked(case):
 @pytest.mark.parametrize(("name", "data", "language"), [marked(case) for case in CASES])
 def test_a_page_says_what_its_snapshot_says(name, data, language, updates_snapshots):
     # Another test may have refitted the model in earnest.
-    service.queue().forget(lambda key: isinstance(key, tuple) and "refits" in str(key[0]))
+    forget("refits", "some_refits", tasks.refits_of_model)
     app = fine(run(script_of(name), **query_of(name, data, language)))
     wait_until(lambda: all_filled(app) or all_filled(app.run()), pause=0.1)
     file, found = file_of(name, data, language), text_of(app)

@@ -116,6 +116,20 @@ def test_a_browser_takes_a_few_seats_and_a_network_a_class(store, clock):
     join(store, room, None, "one")
 
 
+def test_a_network_that_fills_one_room_gets_into_another(store):
+    (room, leader), (other, _) = opened(store), opened(store)
+    for number in range(249):
+        seat = join(store, other, None, f"script {number}")
+        if number > 100:
+            store.remove(store.take_lead(other.secret, browser="leader's", caller="school"), [seat.number])
+    with refused("joined_too_often"):
+        for number in range(3):
+            join(store, other, None, f"script again {number}")
+    store.take_lead(other.secret, browser="leader's", caller="school")
+    assert join(store, room, "Ana").code == room.code
+    store.lead(leader, frozen=True)
+
+
 def test_one_network_does_not_open_all_the_rooms(store, clock):
     for _ in range(20):
         store.open_room("bar_exam", caller="school")

@@ -173,7 +173,7 @@ def test_a_larger_weight_is_fairer(architecture):
     s = c.train.sensitive
     for fairness, unfairness in zip(CRITERIA, (lambda *a, **k: -p_rule(*a, **k), disparate_mistreatment), strict=True):
         measured = []
-        for weight in (0.0, 0.5, 3.0, 30.0):
+        for weight in (0.0, 0.5, 30.0):
             g = Frappe(c.f, lambda_mmd=weight, architecture=architecture, fairness=fairness, width=16, max_iter=60)
             g.fit(c.train.X, c.train.y, sensitive_features=s)
             measured.append(unfairness(c.train.y, g.predict(c.train.X), sensitive_features=s))
