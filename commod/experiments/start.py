@@ -103,7 +103,7 @@ def suited_start(scene: Scene, fairness: str, report: Report | None = None) -> S
 def _own_start(held: _HeldOut, trials: Sequence[Trial]) -> Start:
     """Of data that somebody has brought: a form that none of the others beats; beside it, the paper's."""
     start, best = held.of_f.fairness, max((trial.fairness for trial in trials), default=0.0)
-    if best - start < LEAST_GAIN * (1.0 - start):
+    if not held.gains(best):
         return _no_gain(trials, held.shown(start))
     target = start + 0.5 * (best - start)
     candidates = [_least(trials, update, target) for update in FORMS]
@@ -124,6 +124,7 @@ def _declared_start(held: _HeldOut, trials: Sequence[Trial], declared: dict[str,
     here = next((trial for trial in trials if trial.settings.items() <= declared.items()), None)
     if here is None:
         return Start(declared, "")
+    trials = [trial for trial in trials if held.gains(trial.fairness)]
     others = [_least(trials, update, here.fairness) for update in FORMS if update != here.update]
     # As fair and as accurate with as few changes, and better in one of these; the rest is told.
     better = [one for one in others if one is not None and _beats(one, here, here.fairness, respects=3)]
@@ -195,6 +196,11 @@ class _HeldOut:
         if CRITERIA[self.fairness].by_label:
             return self.of_f.fairness >= FAIR_ENOUGH
         return are_treated_alike(self.groups, self.logit > 0)
+
+    def gains(self, fairness: float) -> bool:
+        """Whether this is much fairer than f."""
+        start = self.of_f.fairness
+        return fairness - start >= LEAST_GAIN * (1.0 - start)
 
     def try_all(self, values: Sequence[float], report: Report | None) -> list[Trial]:
         """Every form at every λ_fair."""

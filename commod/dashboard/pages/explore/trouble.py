@@ -52,7 +52,7 @@ def begin_trouble(settings: Settings, result: FitResult, place: Any) -> list[Pen
                 better.append(label)
                 _offer(buttons[label], label, ticket.result())
             if better:
-                told.markdown("At the same sliders, this does better:")
+                told.markdown("At the same sliders, without that:")
             elif not left:
                 told.markdown("No other form of the update does better at these sliders; a smaller λ_fair may.")
 
