@@ -7,10 +7,8 @@ from commod.theory.group_chances import chance_of_group
 from commod.theory.impossible import error_rates
 from commod.theory.interventions import fewest_interventions, fewest_to_reach, interventions_by_demand
 from commod.theory.printed import fails_from
-from commod.theory.synthetic import World, make_world
 
 __all__ = [
-    "World",
     "best_accuracy",
     "best_curve",
     "blind_curve",
@@ -22,7 +20,6 @@ __all__ = [
     "fewest_interventions",
     "fewest_to_reach",
     "interventions_by_demand",
-    "make_world",
     "mistreatment_curve",
     "p_rule_curve",
     "switching_point",

@@ -9,7 +9,8 @@ from fairlearn.metrics import MetricFrame
 from sklearn.metrics import precision_score
 
 from commod.metrics import CRITERIA, FIGURES, Figure, compare_decisions
-from commod.metrics.counts import change_counts
+from commod.metrics.counts import change_counts, counts_of_codes
+from commod.metrics.fairness import predictive_values
 from commod.metrics.figures import figure_of, key_figures, key_figures_of, title_of
 from commod.models.evaluation import figures_of
 from tests.browsing import ROOT
@@ -115,6 +116,13 @@ def test_predictive_parity_is_fairlearns_gap_of_precisions():
         precision = MetricFrame(metrics=precision_score, y_true=y, y_pred=decided, sensitive_features=s)
         assert found[name] == pytest.approx(precision.difference())
         assert found[f"{name}_low"] <= found[name] <= found[f"{name}_high"]
+
+
+def test_predictive_values_are_precisions():
+    y, _, g, s = rows(6)
+    counts = counts_of_codes(s, 2, y, g)
+    expected = [precision_score(y[s == group], g[s == group]) for group in (0, 1)]
+    np.testing.assert_allclose(predictive_values(counts), expected)
 
 
 def test_predictive_parity_is_left_out_where_a_group_has_no_positive_decision():

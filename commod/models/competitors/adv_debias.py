@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -22,6 +22,7 @@ from commod.models.validation import check_choice, check_count, check_seed, chec
 __all__ = ["AdvDebias", "debiased_gradient"]
 
 
+@dataclass(eq=False, repr=False)
 class AdvDebias(TabularClassifier):
     """An in-processing method: it does not edit f but trains a predictor of its own, so many decisions change.
 
@@ -58,34 +59,19 @@ class AdvDebias(TabularClassifier):
     for_two: ClassVar[bool] = False
     weights: ClassVar[bool] = True
 
-    def __init__(
-        self,
-        *,
-        alpha: float = 0.1,
-        threshold: float | str | None = None,
-        fairness: str = "demographic_parity",
-        width: int = 200,
-        dropout: float = 0.2,
-        epochs: int = 50,
-        max_steps: int = 2000,
-        pretrain_epochs: int = 3,
-        batch_size: int = 128,
-        learning_rate: float = 1e-3,
-        adversary_learning_rate: float = 1e-2,
-        random_state: int = 0,
-    ) -> None:
-        self.alpha = alpha
-        self.threshold = threshold
-        self.fairness = fairness
-        self.width = width
-        self.dropout = dropout
-        self.epochs = epochs
-        self.max_steps = max_steps
-        self.pretrain_epochs = pretrain_epochs
-        self.batch_size = batch_size
-        self.learning_rate = learning_rate
-        self.adversary_learning_rate = adversary_learning_rate
-        self.random_state = random_state
+    _: KW_ONLY
+    alpha: float = 0.1
+    threshold: float | str | None = None
+    fairness: str = "demographic_parity"
+    width: int = 200
+    dropout: float = 0.2
+    epochs: int = 50
+    max_steps: int = 2000
+    pretrain_epochs: int = 3
+    batch_size: int = 128
+    learning_rate: float = 1e-3
+    adversary_learning_rate: float = 1e-2
+    random_state: int = 0
 
     def fit(self, X: Any, y: Any, *, sensitive_features: Any = None, sample_weight: Any = None) -> AdvDebias:
         """Train predictor and adversary; without `sensitive_features` the predictor alone, with a warning."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -132,6 +133,7 @@ class _BayesRule(Competitor):
         )
 
 
+@dataclass(eq=False, repr=False)
 class BayesOptimal(_BayesRule):
     """The Bayes-optimal rule on estimated P(S, Y | x) and f's labels, S not needed at predict (Prop. 4.2, corrected).
 
@@ -160,29 +162,20 @@ class BayesOptimal(_BayesRule):
         What λ_fair takes off a person's score for each group, as probably as they are of it.
     """
 
-    def __init__(
-        self,
-        base_model: BaseModel = None,
-        *,
-        threshold: float | str | None = None,
-        lambda_fair: float = 0.1,
-        lambda_ratio: float = 0.1,
-        fairness: str = "demographic_parity",
-        membership: Membership | None = None,
-        random_state: int = 0,
-    ) -> None:
-        self.base_model = base_model
-        self.threshold = threshold
-        self.lambda_fair = lambda_fair
-        self.lambda_ratio = lambda_ratio
-        self.fairness = fairness
-        self.membership = membership
-        self.random_state = random_state
+    base_model: BaseModel = None
+    _: KW_ONLY
+    threshold: float | str | None = None
+    lambda_fair: float = 0.1
+    lambda_ratio: float = 0.1
+    fairness: str = "demographic_parity"
+    membership: Membership | None = None
+    random_state: int = 0
 
     def _joint(self, rows: Rows) -> Array:
         return self.membership_.joint(rows.X)
 
 
+@dataclass(eq=False, repr=False)
 class OracleBayes(GroupAware, _BayesRule):
     """The Bayes-optimal rule where S is known at predict, the paper's fairness-aware setting: η̄ is S itself.
 
@@ -193,26 +186,15 @@ class OracleBayes(GroupAware, _BayesRule):
         Column of X that holds S, instead of passing it to fit and predict.
     """
 
-    def __init__(
-        self,
-        base_model: BaseModel = None,
-        *,
-        threshold: float | str | None = None,
-        lambda_fair: float = 0.1,
-        lambda_ratio: float = 0.1,
-        fairness: str = "demographic_parity",
-        sensitive_column: str | None = None,
-        membership: Membership | None = None,
-        random_state: int = 0,
-    ) -> None:
-        self.base_model = base_model
-        self.threshold = threshold
-        self.lambda_fair = lambda_fair
-        self.lambda_ratio = lambda_ratio
-        self.fairness = fairness
-        self.sensitive_column = sensitive_column
-        self.membership = membership
-        self.random_state = random_state
+    base_model: BaseModel = None
+    _: KW_ONLY
+    threshold: float | str | None = None
+    lambda_fair: float = 0.1
+    lambda_ratio: float = 0.1
+    fairness: str = "demographic_parity"
+    sensitive_column: str | None = None
+    membership: Membership | None = None
+    random_state: int = 0
 
     def _joint(self, rows: Rows) -> Array:
         of_group = self.membership_.joint(rows.X)[np.arange(len(rows.X)), rows.groups]  # P(s, y | x) of one's own s

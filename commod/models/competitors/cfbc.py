@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -15,6 +16,7 @@ from commod.models.competitors.hardt import check_strength
 __all__ = ["CFBC"]
 
 
+@dataclass(eq=False, repr=False)
 class CFBC(GroupAware):
     """The most accurate decisions of equal opportunity, in plug-in form: thresholds by group, tied by one number θ.
 
@@ -45,22 +47,13 @@ class CFBC(GroupAware):
     criteria: ClassVar[tuple[str, ...]] = ("equalized_odds",)
     for_two: ClassVar[bool] = True  # as published: one number ties two rates
 
-    def __init__(
-        self,
-        base_model: BaseModel = None,
-        *,
-        threshold: float | str | None = None,
-        strength: float = 1.0,
-        fairness: str = "equalized_odds",
-        sensitive_column: str | None = None,
-        random_state: int = 0,
-    ) -> None:
-        self.base_model = base_model
-        self.threshold = threshold
-        self.strength = strength
-        self.fairness = fairness
-        self.sensitive_column = sensitive_column
-        self.random_state = random_state
+    base_model: BaseModel = None
+    _: KW_ONLY
+    threshold: float | str | None = None
+    strength: float = 1.0
+    fairness: str = "equalized_odds"
+    sensitive_column: str | None = None
+    random_state: int = 0
 
     def _learn(self, rows: Rows, y: Array) -> None:
         strength = check_strength(self.strength)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,7 @@ BANDWIDTH = 0.1
 LADDER = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
 
 
+@dataclass(eq=False, repr=False)
 class Frappe(Scored):
     """g = σ(logit f(x) + T(x)), f frozen, T trained to hide the group from the score; S is not needed at predict.
 
@@ -65,28 +67,16 @@ class Frappe(Scored):
         Steps taken.
     """
 
-    def __init__(
-        self,
-        base_model: BaseModel = None,
-        *,
-        threshold: float | str | None = None,
-        lambda_mmd: float = 10.0,
-        fairness: str = "demographic_parity",
-        architecture: str = "linear",
-        n_concepts: int = 2,
-        width: int = 64,
-        max_iter: int | None = None,
-        random_state: int = 0,
-    ) -> None:
-        self.base_model = base_model
-        self.threshold = threshold
-        self.lambda_mmd = lambda_mmd
-        self.fairness = fairness
-        self.architecture = architecture
-        self.n_concepts = n_concepts
-        self.width = width
-        self.max_iter = max_iter
-        self.random_state = random_state
+    base_model: BaseModel = None
+    _: KW_ONLY
+    threshold: float | str | None = None
+    lambda_mmd: float = 10.0
+    fairness: str = "demographic_parity"
+    architecture: str = "linear"
+    n_concepts: int = 2
+    width: int = 64
+    max_iter: int | None = None
+    random_state: int = 0
 
     def _learn(self, rows: Rows, y: Array) -> None:
         weight = check_weight("lambda_mmd", self.lambda_mmd)

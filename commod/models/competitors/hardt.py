@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -30,6 +31,7 @@ class _GivenScores(BaseEstimator):
         return True
 
 
+@dataclass(eq=False, repr=False)
 class EOPostProcessing(GroupAware):
     """Randomised thresholds for each group that meet the criterion exactly on the training rows.
 
@@ -53,22 +55,13 @@ class EOPostProcessing(GroupAware):
 
     weights: ClassVar[bool] = False
 
-    def __init__(
-        self,
-        base_model: BaseModel = None,
-        *,
-        threshold: float | str | None = None,
-        strength: float = 1.0,
-        fairness: str = "equalized_odds",
-        sensitive_column: str | None = None,
-        random_state: int = 0,
-    ) -> None:
-        self.base_model = base_model
-        self.threshold = threshold
-        self.strength = strength
-        self.fairness = fairness
-        self.sensitive_column = sensitive_column
-        self.random_state = random_state
+    base_model: BaseModel = None
+    _: KW_ONLY
+    threshold: float | str | None = None
+    strength: float = 1.0
+    fairness: str = "equalized_odds"
+    sensitive_column: str | None = None
+    random_state: int = 0
 
     def _learn(self, rows: Rows, y: Array) -> None:
         check_strength(self.strength)

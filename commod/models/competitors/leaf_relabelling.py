@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -18,6 +19,7 @@ from commod.models.validation import check_weight
 __all__ = ["LeafRelabelling", "leaves_to_relabel"]
 
 
+@dataclass(eq=False, repr=False)
 class LeafRelabelling(Competitor):
     """Give whole leaves the other decision, those first that close most of the gap for the accuracy that they cost.
 
@@ -52,22 +54,13 @@ class LeafRelabelling(Competitor):
     criteria: ClassVar[tuple[str, ...]] = ("demographic_parity",)
     for_two: ClassVar[bool] = True  # as published: the favoured group and the other
 
-    def __init__(
-        self,
-        base_model: BaseModel = None,
-        *,
-        threshold: float | str | None = None,
-        epsilon: float = 0.05,
-        min_leaf: float = 0.01,
-        fairness: str = "demographic_parity",
-        random_state: int = 0,
-    ) -> None:
-        self.base_model = base_model
-        self.threshold = threshold
-        self.epsilon = epsilon
-        self.min_leaf = min_leaf
-        self.fairness = fairness
-        self.random_state = random_state
+    base_model: BaseModel = None
+    _: KW_ONLY
+    threshold: float | str | None = None
+    epsilon: float = 0.05
+    min_leaf: float = 0.01
+    fairness: str = "demographic_parity"
+    random_state: int = 0
 
     def _inputs(self, X: Any, base_model: BaseModel) -> Any:
         """Of a tree, the leaf alone, as one number; else all features."""

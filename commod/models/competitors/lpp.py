@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -113,6 +114,7 @@ def _dual(costs: Array, matrix: Any, most: Array) -> Array:
     raise ValueError(f"The linear program has no solution: {result.message}")
 
 
+@dataclass(eq=False, repr=False)
 class LPP(_LinearProgram):
     """Fair decisions of least risk by linear programming, S not needed at predict (Xian & Zhao 2024).
 
@@ -136,22 +138,13 @@ class LPP(_LinearProgram):
         The dual variables.
     """
 
-    def __init__(
-        self,
-        base_model: BaseModel = None,
-        *,
-        threshold: float | str | None = None,
-        alpha: float = 0.05,
-        fairness: str = "demographic_parity",
-        membership: Membership | None = None,
-        random_state: int = 0,
-    ) -> None:
-        self.base_model = base_model
-        self.threshold = threshold
-        self.alpha = alpha
-        self.fairness = fairness
-        self.membership = membership
-        self.random_state = random_state
+    base_model: BaseModel = None
+    _: KW_ONLY
+    threshold: float | str | None = None
+    alpha: float = 0.05
+    fairness: str = "demographic_parity"
+    membership: Membership | None = None
+    random_state: int = 0
 
     def _prepare(self, rows: Rows, y: Array) -> None:
         self.membership_ = fitted_membership(self.membership, rows, y)
@@ -163,6 +156,7 @@ class LPP(_LinearProgram):
         return self.membership_.joint(rows.X)
 
 
+@dataclass(eq=False, repr=False)
 class OracleLPP(GroupAware, _LinearProgram):
     """LPP with S known at predict (Xian & Zhao 2024): a threshold for each group.
 
@@ -176,22 +170,13 @@ class OracleLPP(GroupAware, _LinearProgram):
         Column of X that holds S, instead of passing it to fit and predict.
     """
 
-    def __init__(
-        self,
-        base_model: BaseModel = None,
-        *,
-        threshold: float | str | None = None,
-        alpha: float = 0.05,
-        fairness: str = "demographic_parity",
-        sensitive_column: str | None = None,
-        random_state: int = 0,
-    ) -> None:
-        self.base_model = base_model
-        self.threshold = threshold
-        self.alpha = alpha
-        self.fairness = fairness
-        self.sensitive_column = sensitive_column
-        self.random_state = random_state
+    base_model: BaseModel = None
+    _: KW_ONLY
+    threshold: float | str | None = None
+    alpha: float = 0.05
+    fairness: str = "demographic_parity"
+    sensitive_column: str | None = None
+    random_state: int = 0
 
     def _joint(self, rows: Rows) -> Array:
         assert self.groups_ is not None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -15,6 +17,7 @@ __all__ = ["MultiaccuracyBoost", "audit", "held_out_rows"]
 RIDGE = 1.0  # of the auditor, as in the authors' code
 
 
+@dataclass(eq=False, repr=False)
 class MultiaccuracyBoost(Scored):
     """Move f's score where a linear auditor finds its errors to have a pattern; S is not used at all.
 
@@ -56,24 +59,14 @@ class MultiaccuracyBoost(Scored):
         The largest value at the end; at most α, unless `max_iter` ended it.
     """
 
-    def __init__(
-        self,
-        base_model: BaseModel = None,
-        *,
-        threshold: float | str | None = None,
-        alpha: float = 0.001,
-        step: float = 1.0,
-        max_iter: int = 100,
-        fairness: str = "demographic_parity",
-        random_state: int = 0,
-    ) -> None:
-        self.base_model = base_model
-        self.threshold = threshold
-        self.alpha = alpha
-        self.step = step
-        self.max_iter = max_iter
-        self.fairness = fairness
-        self.random_state = random_state
+    base_model: BaseModel = None
+    _: KW_ONLY
+    threshold: float | str | None = None
+    alpha: float = 0.001
+    step: float = 1.0
+    max_iter: int = 100
+    fairness: str = "demographic_parity"
+    random_state: int = 0
 
     def _learn(self, rows: Rows, y: Array) -> None:
         alpha, step = check_weight("alpha", self.alpha), check_weight("step", self.step)

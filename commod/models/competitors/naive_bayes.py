@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -19,6 +20,7 @@ DELTA = 0.01  # of the other group's count, moved at a step, as published
 MAX_STEPS = 10_000
 
 
+@dataclass(eq=False, repr=False)
 class ModifiedNaiveBayes(GroupAwareScored):
     """A naive Bayes of its own, P(C, S, A) = P(S)·P(C|S)·Π P(A_i|C), in which P(C|S) is moved until the gap is closed.
 
@@ -59,24 +61,14 @@ class ModifiedNaiveBayes(GroupAwareScored):
     criteria: ClassVar[tuple[str, ...]] = ("demographic_parity",)
     for_two: ClassVar[bool] = True  # as published: the favoured group and the other
 
-    def __init__(
-        self,
-        base_model: BaseModel = None,
-        *,
-        threshold: float | str | None = None,
-        epsilon: float = 0.0,
-        bins: int = 5,
-        fairness: str = "demographic_parity",
-        sensitive_column: str | None = None,
-        random_state: int = 0,
-    ) -> None:
-        self.base_model = base_model
-        self.threshold = threshold
-        self.epsilon = epsilon
-        self.bins = bins
-        self.fairness = fairness
-        self.sensitive_column = sensitive_column
-        self.random_state = random_state
+    base_model: BaseModel = None
+    _: KW_ONLY
+    threshold: float | str | None = None
+    epsilon: float = 0.0
+    bins: int = 5
+    fairness: str = "demographic_parity"
+    sensitive_column: str | None = None
+    random_state: int = 0
 
     def _learn(self, rows: Rows, y: Array) -> None:
         epsilon, bins = check_weight("epsilon", self.epsilon), check_count("bins", self.bins)

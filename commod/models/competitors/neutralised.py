@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -21,6 +22,7 @@ MIXTURES = (0.6, 0.7, 0.8, 0.9)
 DROPOUT = 0.2
 
 
+@dataclass(eq=False, repr=False)
 class RNF(Scored):
     """A network of its own: one layer encodes, and the two above it are trained again on neutralised encodings.
 
@@ -65,30 +67,17 @@ class RNF(Scored):
 
     weights: ClassVar[bool] = False
 
-    def __init__(
-        self,
-        base_model: BaseModel = None,
-        *,
-        threshold: float | str | None = None,
-        alpha: float = 0.05,
-        temperature: float = 2.0,
-        width: int = 32,
-        steps: int = 400,
-        batch_size: int = 64,
-        learning_rate: float = 3e-3,
-        fairness: str = "demographic_parity",
-        random_state: int = 0,
-    ) -> None:
-        self.base_model = base_model
-        self.threshold = threshold
-        self.alpha = alpha
-        self.temperature = temperature
-        self.width = width
-        self.steps = steps
-        self.batch_size = batch_size
-        self.learning_rate = learning_rate
-        self.fairness = fairness
-        self.random_state = random_state
+    base_model: BaseModel = None
+    _: KW_ONLY
+    threshold: float | str | None = None
+    alpha: float = 0.05
+    temperature: float = 2.0
+    width: int = 32
+    steps: int = 400
+    batch_size: int = 64
+    learning_rate: float = 3e-3
+    fairness: str = "demographic_parity"
+    random_state: int = 0
 
     def _learn(self, rows: Rows, y: Array) -> None:
         alpha, rate = check_weight("alpha", self.alpha), check_weight("learning_rate", self.learning_rate)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -16,6 +17,7 @@ from commod.models.validation import check_choice
 __all__ = ["InformationWithholding"]
 
 
+@dataclass(eq=False, repr=False)
 class InformationWithholding(GroupAwareScored):
     """Give a share of the better treated group its base rate instead of its score.
 
@@ -50,24 +52,14 @@ class InformationWithholding(GroupAwareScored):
     criteria: ClassVar[tuple[str, ...]] = ("equalized_odds",)
     for_two: ClassVar[bool] = True  # as published: the better treated group is brought to the other's cost
 
-    def __init__(
-        self,
-        base_model: BaseModel = None,
-        *,
-        threshold: float | str | None = None,
-        strength: float = 1.0,
-        cost: str = "weighted",
-        fairness: str = "equalized_odds",
-        sensitive_column: str | None = None,
-        random_state: int = 0,
-    ) -> None:
-        self.base_model = base_model
-        self.threshold = threshold
-        self.strength = strength
-        self.cost = cost
-        self.fairness = fairness
-        self.sensitive_column = sensitive_column
-        self.random_state = random_state
+    base_model: BaseModel = None
+    _: KW_ONLY
+    threshold: float | str | None = None
+    strength: float = 1.0
+    cost: str = "weighted"
+    fairness: str = "equalized_odds"
+    sensitive_column: str | None = None
+    random_state: int = 0
 
     def _learn(self, rows: Rows, y: Array) -> None:
         strength = check_strength(self.strength)

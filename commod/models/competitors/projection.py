@@ -7,6 +7,7 @@ the mean score. Convex duality leaves one number per constraint, and a formula f
 from __future__ import annotations
 
 from abc import abstractmethod
+from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
 from scipy.optimize import minimize
@@ -46,6 +47,7 @@ class _Projection(Scored):
         """The multipliers, by the factors of `_tilts`."""
 
 
+@dataclass(eq=False, repr=False)
 class FST(_Projection):
     """Fair score transformer: the score of least cross-entropy against f whose means differ by at most ε.
 
@@ -68,22 +70,13 @@ class FST(_Projection):
     multipliers_ : (conditions, groups)
     """
 
-    def __init__(
-        self,
-        base_model: BaseModel = None,
-        *,
-        threshold: float | str | None = None,
-        epsilon: float = 0.05,
-        fairness: str = "demographic_parity",
-        membership: Membership | None = None,
-        random_state: int = 0,
-    ) -> None:
-        self.base_model = base_model
-        self.threshold = threshold
-        self.epsilon = epsilon
-        self.fairness = fairness
-        self.membership = membership
-        self.random_state = random_state
+    base_model: BaseModel = None
+    _: KW_ONLY
+    threshold: float | str | None = None
+    epsilon: float = 0.05
+    fairness: str = "demographic_parity"
+    membership: Membership | None = None
+    random_state: int = 0
 
     def _solve(self, rows: Rows, group: Array, everyone: Array) -> Array:
         score = rows.score
@@ -120,6 +113,7 @@ def _tilted(score: Array, tilt: Array) -> Array:
     return np.clip(g, 1e-12, 1 - 1e-12)
 
 
+@dataclass(eq=False, repr=False)
 class FairProjection(_Projection):
     """Information projection: the score of least KL(g‖f) whose group rates differ by at most a factor 1 ± ε.
 
@@ -144,22 +138,13 @@ class FairProjection(_Projection):
         By class, by upper and lower bound.
     """
 
-    def __init__(
-        self,
-        base_model: BaseModel = None,
-        *,
-        threshold: float | str | None = None,
-        epsilon: float = 0.1,
-        fairness: str = "demographic_parity",
-        membership: Membership | None = None,
-        random_state: int = 0,
-    ) -> None:
-        self.base_model = base_model
-        self.threshold = threshold
-        self.epsilon = epsilon
-        self.fairness = fairness
-        self.membership = membership
-        self.random_state = random_state
+    base_model: BaseModel = None
+    _: KW_ONLY
+    threshold: float | str | None = None
+    epsilon: float = 0.1
+    fairness: str = "demographic_parity"
+    membership: Membership | None = None
+    random_state: int = 0
 
     def _levers(self, group: Array, everyone: Array) -> Array:
         """What each bound of a class weighs a row with, shape (n, 2, conditions, groups)."""

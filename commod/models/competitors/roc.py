@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -14,6 +15,7 @@ from commod.models.validation import check_weight
 __all__ = ["OracleROC"]
 
 
+@dataclass(eq=False, repr=False)
 class OracleROC(GroupAware):
     """Where f is unsure, decide by group: 1 for the group with the lower positive rate, 0 for the other.
 
@@ -40,22 +42,13 @@ class OracleROC(GroupAware):
     criteria: ClassVar[tuple[str, ...]] = ("demographic_parity",)
     for_two: ClassVar[bool] = True  # as published: the deprived group and the favoured one
 
-    def __init__(
-        self,
-        base_model: BaseModel = None,
-        *,
-        threshold: float | str | None = None,
-        margin: float = 0.1,
-        fairness: str = "demographic_parity",
-        sensitive_column: str | None = None,
-        random_state: int = 0,
-    ) -> None:
-        self.base_model = base_model
-        self.threshold = threshold
-        self.margin = margin
-        self.fairness = fairness
-        self.sensitive_column = sensitive_column
-        self.random_state = random_state
+    base_model: BaseModel = None
+    _: KW_ONLY
+    threshold: float | str | None = None
+    margin: float = 0.1
+    fairness: str = "demographic_parity"
+    sensitive_column: str | None = None
+    random_state: int = 0
 
     def _learn(self, rows: Rows, y: Array) -> None:
         if check_weight("margin", self.margin) > 0.5:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -14,6 +15,7 @@ from commod.models.competitors.hardt import check_strength
 __all__ = ["Wass1PostProcessing"]
 
 
+@dataclass(eq=False, repr=False)
 class Wass1PostProcessing(GroupAwareScored):
     """Move each group's scores along their quantiles to the Wasserstein-1 barycentre of the groups.
 
@@ -46,22 +48,13 @@ class Wass1PostProcessing(GroupAwareScored):
     criteria: ClassVar[tuple[str, ...]] = ("demographic_parity",)
     weights: ClassVar[bool] = False
 
-    def __init__(
-        self,
-        base_model: BaseModel = None,
-        *,
-        threshold: float | str | None = None,
-        strength: float = 1.0,
-        fairness: str = "demographic_parity",
-        sensitive_column: str | None = None,
-        random_state: int = 0,
-    ) -> None:
-        self.base_model = base_model
-        self.threshold = threshold
-        self.strength = strength
-        self.fairness = fairness
-        self.sensitive_column = sensitive_column
-        self.random_state = random_state
+    base_model: BaseModel = None
+    _: KW_ONLY
+    threshold: float | str | None = None
+    strength: float = 1.0
+    fairness: str = "demographic_parity"
+    sensitive_column: str | None = None
+    random_state: int = 0
 
     def _learn(self, rows: Rows, y: Array) -> None:
         check_strength(self.strength)

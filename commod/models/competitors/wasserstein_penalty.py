@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -23,6 +24,7 @@ LADDER = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
 ROUNDING = 1e-3
 
 
+@dataclass(eq=False, repr=False)
 class Wass1LogisticRegression(Scored):
     """A logistic regression of its own, trained to have scores of one distribution in all groups.
 
@@ -61,22 +63,13 @@ class Wass1LogisticRegression(Scored):
 
     criteria: ClassVar[tuple[str, ...]] = ("demographic_parity",)
 
-    def __init__(
-        self,
-        base_model: BaseModel = None,
-        *,
-        threshold: float | str | None = None,
-        beta: float = 10.0,
-        max_iter: int = 100,
-        fairness: str = "demographic_parity",
-        random_state: int = 0,
-    ) -> None:
-        self.base_model = base_model
-        self.threshold = threshold
-        self.beta = beta
-        self.max_iter = max_iter
-        self.fairness = fairness
-        self.random_state = random_state
+    base_model: BaseModel = None
+    _: KW_ONLY
+    threshold: float | str | None = None
+    beta: float = 10.0
+    max_iter: int = 100
+    fairness: str = "demographic_parity"
+    random_state: int = 0
 
     def _learn(self, rows: Rows, y: Array) -> None:
         beta, max_iter = check_weight("beta", self.beta), check_count("max_iter", self.max_iter)

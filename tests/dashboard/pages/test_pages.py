@@ -12,33 +12,11 @@ from commod.dashboard.state.settings import GRIDS, defaults
 from commod.datasets import TASKS
 from tests.dashboard.driving import captions, figure, fine, run, slider, table, tables, words
 
-UPDATES = ("multiply (the paper)", "multiply and shift")
 
-
-def test_first_sight():
-    app = fine(run())
-    assert app.title[0].value == "Fairer, at what price?"
-    assert figure(app, "P-Rule") == "0.613"
-    assert figure(app, "Accuracy") == "72.6%"
-    assert figure(app, "Decisions changed") == "9.1%"
-    assert (
-        "predicts who will pass the bar exam. Of 100 White students it says so of 59, of 100 Non-White students of 15."
-        in words(app)
-    )
-    assert "improves from 0.25 to 0.61" in words(app)
-    assert not app.warning
+def test_every_slider_has_help(look):
+    app = look()
     for name in ("lambda_fair", "lambda_ratio", "lambda_concepts", "k", "depth"):
         assert slider(app, name).help
-
-
-QUICK = ("law_school", "hiring")
-
-
-@pytest.mark.parametrize("data", [pytest.param(name, marks=[pytest.mark.slow] * (name not in QUICK)) for name in TASKS])
-def test_every_data_set_opens(data):
-    app = fine(run(data=data))
-    assert app.selectbox(key="set_data").value == data
-    assert len(app.metric) >= 3
 
 
 @pytest.mark.parametrize(
@@ -60,7 +38,7 @@ def test_a_slider_changes_the_model(name, value, label):
 def test_the_update_changes_the_model_and_its_words():
     app = run()
     update = app.selectbox(key="set_update")
-    assert (update.label, update.value, update.options) == ("Update", "ratio", [*UPDATES])
+    assert (update.label, update.value) == ("Update", "ratio")
     assert "adds a shift s, which reaches people near the line" in update.help
     before, url = figure(app, "P-Rule"), dict(app.query_params)
     assert "below 0 the decision changes" in captions(app)
@@ -155,8 +133,8 @@ def test_the_link_to_share_is_that_of_this_setting_and_not_of_the_last():
 
 
 @pytest.mark.parametrize(("data", "helped", "rightly", "harmed"), [("law_school", 107, 15, 18), ("compas", 4, 2, 50)])
-def test_who_is_better_and_who_is_worse_off_depends_on_the_favourable_outcome(data, helped, rightly, harmed):
-    app, spec = run(data=data), TASKS[data]
+def test_who_is_better_and_who_is_worse_off_depends_on_the_favourable_outcome(look, data, helped, rightly, harmed):
+    app, spec = look(data=data), TASKS[data]
     outcome = spec.outcomes[spec.favourable]
     assert f"{helped} " in words(app)
     assert f"get the better one (of these, {rightly} have “{outcome}” on record), {harmed} the worse one" in words(app)
@@ -169,8 +147,8 @@ def test_who_is_better_and_who_is_worse_off_depends_on_the_favourable_outcome(da
         ("compas", "P-Rule counts “charged again”, the worse decision; of “not charged again”, the better one, which"),
     ],
 )
-def test_p_rule_is_told_of_both_decisions(data, told):
-    app = run(data=data)
+def test_p_rule_is_told_of_both_decisions(look, data, told):
+    app = look(data=data)
     caption = next(caption.value for caption in app.caption if told in caption.value)
     result = training.fit_result(defaults(data))
     before, after = result.scene.decisions_test, result.decisions
@@ -196,7 +174,7 @@ def test_a_bad_link_opens_with_a_notice():
     app = fine(run(data="moon", lambda_fair="<script>"))
     assert len(app.warning) == 2
     assert "“moon”" in app.warning[0].value
-    assert figure(app, "P-Rule") == "0.613"
+    assert slider(app, "lambda_fair").value == defaults("law_school").lambda_fair
     slider(app, "lambda_fair").set_value(2.0).run()
     assert not app.warning
 
@@ -320,8 +298,8 @@ def test_the_paper_page_on_compas_and_for_equalized_odds(printed):
     assert "methods that need no group meet in" in words(app)
 
 
-def test_the_paper_page_puts_f_and_the_quartiles_beside_the_printed_ones():
-    rows = {row[0]: row[1:] for row in tables(fine(run("pages/paper.py")))["f, and where the segments are cut"]}
+def test_the_paper_page_puts_f_and_the_quartiles_beside_the_printed_ones(look):
+    rows = {row[0]: row[1:] for row in tables(look("pages/paper.py"))["f, and where the segments are cut"]}
     assert rows["f, printed in App. C.4 and C.5"] == ["0.2764", "79.70%"]
     assert rows["f, ours: mean of 5 splits, least and most"][0].startswith("0.28")
     assert rows["The paper's quartiles of AdvDebias"] == ["0.5587, 0.7212, 0.8719", "67.09%, 72.94%, 75.50%"]

@@ -9,9 +9,9 @@ import pytest
 from commod.experiments import prepare
 from commod.models.competitors.bayes import BayesOptimal, OracleBayes
 from commod.models.competitors.membership import Membership
-from commod.theory import World, make_world
 from tests.models.competitors.cases import GivenJoint, base, people, standardised
 from tests.theory.brute import gains_of_one
+from tests.theory.world import World, make_world
 
 CRITERIA = ("demographic_parity", "equalized_odds")
 KINDS, ROWS, SEEDS = 10, 20_000, (1, 2, 3)
@@ -92,6 +92,7 @@ def test_scores_may_be_a_column_or_given_and_labels_and_groups_may_have_names(me
 # ---- By hand ----
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize("fairness", CRITERIA)
 def test_the_margin_is_the_sum_of_its_three_terms(fairness):
     X, y, s = people()

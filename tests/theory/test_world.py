@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from commod.theory import make_world
 from tests.theory.brute import all_decisions, gains_of_one, risks
+from tests.theory.world import make_world
 
 PARITY, ODDS = "demographic_parity", "equalized_odds"
 SETTINGS = [
