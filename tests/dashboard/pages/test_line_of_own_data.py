@@ -94,7 +94,7 @@ def test_a_fair_f_opens_at_rest_and_says_so(monkeypatch):
 def test_own_data_open_where_half_of_the_fairness_is_bought(monkeypatch):
     app = opened(monkeypatch, people())
     fine(use(app).click().run())
-    assert "with an update that may also shift, since multiplying alone does not" in told(app)
+    assert "These data open by multiplying and shifting" in told(app)
     fine(app.switch_page("app.py").run())
     chosen = slider(app, "lambda_fair").value
     assert chosen > 0

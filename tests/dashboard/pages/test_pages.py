@@ -12,6 +12,8 @@ from commod.dashboard.state.settings import GRIDS, defaults
 from commod.datasets import TASKS
 from tests.dashboard.driving import captions, figure, fine, run, slider, table, tables, words
 
+UPDATES = ("multiply (the paper)", "multiply and shift", "count changed decisions")
+
 
 def test_every_slider_has_help(look):
     app = look()
@@ -45,7 +47,7 @@ def test_the_update_changes_the_model_and_its_words():
     fine(update.set_value("affine").run())
     assert figure(app, "P-Rule") != before
     assert app.query_params["update"] == "affine"
-    assert "The shift s(x) = " in captions(app)
+    assert " and s = " in captions(app)
     assert "another sign than f's logit" in captions(app)
     assert app.session_state["held_explore"].last_good.g.has_shift
     fine(next(b for b in app.button if b.label == "Undo").click().run())
