@@ -27,8 +27,11 @@ OPENED = {
     "limits": {"methods": "commod"},
 }
 MOST_OPTIONS = 8  # of a widget that are spelled out
-# What is said of refits: they come when they come.
-REFITS = re.compile(r",? \\\[[^]]*\] over refits|\n +refits \[.*?\]| There are no refits of it yet[^.]*\.")
+# What comes when it comes: refits, and the offer of another form.
+LATER = re.compile(
+    r",? \\\[[^]]*\] over refits|\n +refits \[.*?\]| There are no refits of it yet[^.]*\."
+    r"|\ncaption: [^\n]* does better on held-out training rows [^\n]*\nbutton: Open: [^\n]*"
+)
 
 
 def cases():
@@ -63,7 +66,7 @@ def text_of(app):
     """What a page says, an element a line, from top to bottom; the sidebar last."""
     address = "&".join(f"{key}={_joined(value)}" for key, value in sorted(app.query_params.items()))
     text = "\n".join([f"address: ?{address}", *_lines(app.main), "", "sidebar", *_lines(app.sidebar)]) + "\n"
-    return REFITS.sub("", text)
+    return LATER.sub("", text)
 
 
 def _joined(value):

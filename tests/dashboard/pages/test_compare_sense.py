@@ -146,7 +146,7 @@ def test_a_model_that_shifts_is_not_among_those_of_the_paper():
     app = fine(run_compare(methods="commod,lpp", lambda_fair="4", update="affine"))
     (choice,) = [box for box in app.selectbox if box.label.startswith("COMMOD model to match")]
     assert not any("as on Explore" in option for option in choice.options)
-    assert "COMMOD's models here only multiply, as in the paper; Explore's may shift, too." in [
+    assert "COMMOD's models here only multiply, as in the paper; Explore's have another form." in [
         caption.value for caption in app.caption
     ]
 

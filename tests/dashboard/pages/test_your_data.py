@@ -118,11 +118,11 @@ def test_another_session_gets_nothing_by_the_link(seen):
 def test_forgetting_leaves_no_trace(app):
     fine(app.switch_page("app.py").run())
     own = name_of(app)
-    assert any(own in repr(key) for key in service.queue().cache)
+    assert any(own in repr(key) for key in service.queue().cache._kept)
     fine(app.switch_page(PAGE).run())
     fine(button(app, "Forget these data").click().run())
     assert "held_own_data" not in app.session_state
-    assert not any(own in repr(key) for key in service.queue().cache)
+    assert not any(own in repr(key) for key in service.queue().cache._kept)
     with pytest.raises(ValueError, match="There is no task"):
         load_task(own)
     fine(app.switch_page("app.py").run())
