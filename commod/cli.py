@@ -205,7 +205,7 @@ def _proposed_line(task: Task) -> float | None:
     proposed = next((doubt for doubt in doubts if doubt.threshold is not None), None)
     if proposed is None or any(doubt.kind == "turned" for doubt in doubts):  # which is asked about first
         return None
-    print(f"Cut-off of f: {proposed.threshold:g}. {proposed.text}", file=sys.stderr)
+    _say(_one_line(f"Cut-off of f: {proposed.threshold:g}. {proposed.text}"), file=sys.stderr)
     return proposed.threshold
 
 
@@ -283,7 +283,8 @@ def _weights(arguments: argparse.Namespace, scene: Scene) -> dict[str, Any]:
             from commod.experiments.start import suited_start
 
             start = suited_start(scene, arguments.fairness)
-            print(*([f"Take care: {start.care}"] if start.care else []), start.told, sep="\n", file=sys.stderr)
+            for sentence in ([f"Take care: {start.care}"] if start.care else []) + [start.told]:
+                _say(_one_line(sentence), file=sys.stderr)
             usual |= start.settings
     for name, value in usual.items():
         if getattr(arguments, name) is None:

@@ -1,14 +1,16 @@
 import json
+import re
 import subprocess
 import sys
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from commod import Commod, evaluate, load_task
+from commod import Commod, cli, evaluate, load_task
 from commod.cli import main
 from commod.datasets import guess_columns, make_task
 from commod.datasets.example import example_table
@@ -347,3 +349,9 @@ def test_a_rare_outcome_and_repeated_people_from_a_shell(capsys, tmp_path):
     assert "choose a cut-off between" in capsys.readouterr().err
     assert main(["fit", "german", "--seed", "-1"]) == 2
     assert "--seed must be 0 or more" in capsys.readouterr().err
+
+
+def test_everything_is_printed_with_control_characters_escaped():
+    """Any sentence may hold a name from a stranger's file, so only `_say` prints, and a counter that holds numbers."""
+    printed = re.findall(r"\bprint\((.*)", Path(cli.__file__).read_text(encoding="utf-8"))
+    assert [call for call in printed if "{done} of {total} models" not in call] == ['"".join(escaped), file=file)']
