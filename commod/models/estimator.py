@@ -525,19 +525,15 @@ class Commod(EditedModel):
             raise ValueError(f"explain_prediction explains one instance at a time, got {len(encoded)} rows.")
         concepts, decides = self._concepts(), self.decides
         if by == "concept":
-            values, weights = encoded[0] @ concepts.to_numpy(), self.concept_weights_
+            directions, weights = concepts, self.concept_weights_
+            if decides:  # all that concepts do is in the shift
+                directions, weights = self.shift_concepts_, self.shift_weights_
+            values = encoded[0] @ directions.to_numpy()
             shifts = encoded[0] @ self.shift_concepts_.to_numpy() * self.shift_weights_.to_numpy()
         else:
-            values, weights = encoded[0], self.coef_
+            values, weights = encoded[0], self.shift_coef_ if decides else self.coef_
             shifts = values * self.shift_coef_.to_numpy()
-        if decides:  # r is a constant
-            weights = self.shift_weights_ if by == "concept" else self.shift_coef_
-            values, adds = (
-                np.divide(shifts, weights, out=np.zeros(len(shifts)), where=weights != 0),
-                np.zeros(len(shifts)),
-            )
-        else:
-            adds = values * weights.to_numpy()
+        adds = np.zeros(len(values)) if decides else values * weights.to_numpy()
         if not len(shifts):
             shifts = np.zeros(len(values))
         acts = float(acted_on(self.rescaler_.acts_on, logit)[0])

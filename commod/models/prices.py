@@ -31,7 +31,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from commod.metrics.counts import counts_of_codes
-from commod.metrics.figures import CRITERIA, FIGURES
+from commod.metrics.figures import CRITERIA
 from commod.models.adversary import Array
 from commod.models.lasso import lasso_step
 from commod.models.rescaler import LinearRescaler, acted_on
@@ -90,15 +90,16 @@ class PricePath:
     def __init__(self, data: TrainingData, weights: LossWeights, steps: Sequence[PriceStep] = ()) -> None:
         self.data, self.weights = data, weights
         n = len(data.y)
-        self._figure = next(
-            FIGURES[each.figure_name] for each in CRITERIA.values() if each.by_label == weights.by_label
-        )
+        self._figure = next(each.figure for each in CRITERIA.values() if each.by_label == weights.by_label)
         self._side = np.where(data.logit > 0, -1.0, 1.0)
         self._acted = acted_on(weights.acts_on, data.logit)
         strata = data.y.astype(np.int64) if weights.by_label else np.zeros(n, dtype=np.int64)
         self._shape = (2 if weights.by_label else 1, data.n_groups)
         group = data.sensitive.astype(np.int64)
         self._cell = np.where(group < 0, -1, strata * data.n_groups + group)
+        self._known = group >= 0
+        self._of_known = np.ones(int(self._known.sum())) if data.weight is None else data.weight[self._known]
+        self._sizes = self._sums(self._of_known)
         confidence = np.abs(data.logit)
         self._unit = float(np.sqrt(np.mean(confidence**2))) or 1.0
         self._rows = np.flatnonzero(self._acted)
@@ -128,13 +129,14 @@ class PricePath:
 
     def gaps(self, decided: NDArray[np.bool_]) -> Array:
         """By how much each group's rate of positive decisions exceeds everyone's, (strata, groups)."""
-        known = self._cell >= 0
-        weight = np.ones(int(known.sum())) if self.data.weight is None else self.data.weight[known]
-        cells = int(np.prod(self._shape))
-        size = np.bincount(self._cell[known], weight, cells).reshape(self._shape)
-        positive = np.bincount(self._cell[known], weight * decided[known], cells).reshape(self._shape)
-        everyone = positive.sum(axis=1) / np.maximum(size.sum(axis=1), 1e-300)
-        return np.where(size > 0, positive / np.where(size > 0, size, 1.0) - everyone[:, None], 0.0)
+        sizes, positive = self._sizes, self._sums(self._of_known * decided[self._known])
+        everyone = positive.sum(axis=1) / np.maximum(sizes.sum(axis=1), 1e-300)
+        return np.where(sizes > 0, positive / np.where(sizes > 0, sizes, 1.0) - everyone[:, None], 0.0)
+
+    def _sums(self, values: Array) -> Array:
+        """Sums over the rows of each group whose group is known, (strata, groups)."""
+        sums = np.bincount(self._cell[self._known], values, int(np.prod(self._shape)))
+        return sums.astype(np.float64).reshape(self._shape)
 
     def _gains(self, prices: Array) -> Array:
         """What flipping each row is worth to its group."""
