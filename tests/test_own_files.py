@@ -81,7 +81,7 @@ def tab(address):
     def open_tab(page="your_data", **options):
         opened.append(Wire(address, page=page, **options))
         assert opened[-1].read()
-        wait_until(lambda: opened[-1].session_id)  # the end of the run before may come first
+        assert opened[-1].until(lambda: opened[-1].session_id)  # the run before it may end first
         return opened[-1]
 
     yield open_tab

@@ -310,9 +310,11 @@ class Wire:
     def read(self, seconds=60.0, words=None):
         """Receive until a run of the script has come to its end, or until words have come in; true if that was so."""
         before = self._tab.finished
-        return self._loop.run(
-            self._tab.until(lambda: words in self.text if words else self._tab.finished > before, seconds)
-        )
+        return self.until(lambda: words in self.text if words else self._tab.finished > before, seconds)
+
+    def until(self, condition, seconds=60.0):
+        """Receive until `condition()` holds; whether it does. Nothing comes in unless somebody waits here."""
+        return self._loop.run(self._tab.until(condition, seconds))
 
     def do(self, name, *arguments):
         """What the tab's method of this name gives."""
