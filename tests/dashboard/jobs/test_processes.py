@@ -85,13 +85,18 @@ def pool():
 
 
 @pytest.fixture
-def mortal(monkeypatch):
-    """A pool whose processes a test may harm; what hangs is killed sooner than in earnest."""
+def impatient(monkeypatch):
+    """What hangs is killed sooner than in earnest."""
     for name, seconds in {"STOPPED": 0.3, "SILENT": 2.0, "WATCH": 0.05, "RESTART_PAUSE": 0.0}.items():
         monkeypatch.setattr(processes, name, seconds)
-    pool = made()
+
+
+@pytest.fixture
+def mortal(pool, impatient):
+    """A pool whose processes a test may harm."""
+    pool._wake.set()
     yield pool
-    pool.close()
+    wait_until(lambda: all(not worker.lost for worker in pool.workers))
 
 
 def worker_of(pool, kind=Kind.FOREGROUND):
@@ -322,19 +327,21 @@ class OddForks:
         self.processes.append(process)
         return Pulse(process.pid), ours
 
+    def close(self):
+        for process in self.processes:
+            process.kill()
+
 
 @pytest.mark.parametrize("odd", [*ODD, "deaf"])
-def test_a_process_that_answers_nonsense_or_nothing_is_given_up_and_the_server_computes(mortal, odd):
-    worker = WorkerProcess(Kind.FOREGROUND, OddForks(odd))
-    wait_until(lambda: not worker.lost)
-    mortal.workers[:] = [worker]
+def test_a_process_that_answers_nonsense_or_nothing_is_given_up_and_the_server_computes(impatient, monkeypatch, odd):
+    monkeypatch.setattr(processes, "ForkServer", lambda *parent: OddForks(odd))
+    odd_pool = made(1, 0, 0)
+    (worker,) = odd_pool.workers
     first = worker.pid
     load = np.zeros(2_000_000) if odd == "deaf" else None  # more than the pipe holds
-    assert compute(mortal, length_of, load) == (0 if load is None else 2_000_000)
+    assert compute(odd_pool, length_of, load) == (0 if load is None else 2_000_000)
     wait_until(lambda: worker.pid != first)
-    mortal.workers.clear()
-    mortal._wanted = dict.fromkeys(Kind, 0)
-    worker.end()
+    odd_pool.close()
 
 
 def length_of(load, report):
