@@ -68,7 +68,7 @@ def test_the_test_part_plays_no_part(own, monkeypatch):
 def test_data_that_ship_open_as_declared_with_what_does_better_beside_it():
     found = suited_start(prepare("law_school"), DP)
     assert {"update": "ratio", "lambda_fair": 3.0}.items() <= found.settings.items()
-    assert found.other == {"lambda_fair": 6.0, "update": "decisions"}
+    assert found.other["update"] == "decisions"
     shown = re.findall(r"([\d.]+)%? \(not ([\d.]+)%?\)", found.other_told)
     (fair, fair_here), (right, right_here), (changed, changed_here), *_ = (map(float, each) for each in shown)
     assert len(shown) == 5
