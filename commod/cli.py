@@ -31,8 +31,6 @@ from commod.uploads.limits import FILE_TYPES
 if TYPE_CHECKING:
     from commod.experiments import Scene
 
-__all__ = ["main"]
-
 _UPDATES_HELP = "ratio (default): multiply; affine: multiply and shift; decisions: count changed decisions"
 
 

@@ -11,8 +11,6 @@ from pathlib import Path
 from commod import __version__
 from commod.installation import needs_extra, shipped, unreadable_settings
 
-__all__ = ["main"]
-
 _USAGE = """usage: commod-explorer [options of 'streamlit run']
 
 COMMOD Explorer in the browser. For example: commod-explorer --server.port 8502 --server.address 127.0.0.1

@@ -8,8 +8,6 @@ import pandas as pd
 from commod.charts import palette
 from commod.charts.people import names_above
 
-__all__ = ["ACCOUNTS", "plot_changes", "plot_contributions"]
-
 # The axis of the changes reaches at least so far: a handful of people must not look like many.
 LEAST = 0.2
 ACCOUNTS = ("COMMOD's own", "SHAP, post hoc")

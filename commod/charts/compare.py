@@ -12,19 +12,6 @@ import pandas as pd
 
 from commod.charts import palette
 
-__all__ = [
-    "MethodStyle",
-    "method_channels",
-    "plot_calibration",
-    "plot_methods",
-    "plot_overlap",
-    "plot_segments",
-    "plot_share_by_group",
-    "plot_who_changed",
-    "spread_labels",
-    "with_labels",
-]
-
 DEPLOYED = "f, as deployed"
 REFERENCE = "Fewest changes, group known"
 # Pixels between the lines of two names, and those of a chart's height that its axis and the room around it take.

@@ -7,8 +7,6 @@ import pandas as pd
 
 from commod.charts import palette
 
-__all__ = ["plot_f1_by_depth"]
-
 
 def plot_f1_by_depth(frame: pd.DataFrame) -> alt.LayerChart:
     """F1 of the tree of the changes by its depth, the depth shown marked.

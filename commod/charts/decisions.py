@@ -7,8 +7,6 @@ import pandas as pd
 
 from commod.charts import palette
 
-__all__ = ["plot_requirement"]
-
 # Colour and shape of each verdict: either tells it.
 VERDICTS = {"pass": palette.BETTER, "fail": palette.G, "cannot tell": palette.FRONTIER}
 SHAPES = ["circle", "cross", "diamond"]

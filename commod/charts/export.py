@@ -7,8 +7,6 @@ from typing import Any, Literal
 
 from commod.installation import needs_extra
 
-__all__ = ["export_chart"]
-
 
 def export_chart(chart: Any, kind: Literal["png", "svg"], *, width: int | None = 900) -> bytes:
     """A chart as PNG (at double resolution) or SVG, on white; `width` in pixels, None for a chart that has its own."""

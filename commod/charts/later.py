@@ -8,8 +8,6 @@ import pandas as pd
 from commod.charts import palette
 from commod.charts.people import names_above
 
-__all__ = ["CHANCE", "MOVED", "NOW", "THEN", "plot_differences", "plot_drift", "plot_spread", "plot_then_and_now"]
-
 THEN, NOW = "then", "now"
 TIMES = [THEN, NOW]
 COLOURS = [palette.FRONTIER, palette.TRAIL]

@@ -9,8 +9,6 @@ from commod.charts import palette
 from commod.charts.bars import by_direction
 from commod.charts.people import names_above
 
-__all__ = ["plot_curve", "plot_paying", "plot_two_groups"]
-
 
 def plot_curve(
     frame: pd.DataFrame, *, x_title: str, y_title: str, deployed: str, here: str, asked: str, setting: str

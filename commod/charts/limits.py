@@ -10,8 +10,6 @@ import pandas as pd
 from commod.charts import palette
 from commod.charts.compare import DEPLOYED_STYLE, MethodStyle, method_channels
 
-__all__ = ["BLIND_STYLE", "BOUND_STYLE", "CURRENT_STYLE", "FEWEST_STYLE", "PRICES", "plot_limits", "plot_price"]
-
 BOUND = "#5B6C8F"
 CURRENT_STYLE = MethodStyle("g, this setting (large)", palette.G, "circle")
 BLIND_STYLE = MethodStyle("Not told the group, at best (dotted)", BOUND, "stroke")

@@ -7,8 +7,6 @@ import pandas as pd
 
 from commod.charts.compare import MethodStyle, method_channels
 
-__all__ = ["plot_by_depth", "plot_scatter"]
-
 
 def plot_scatter(
     frame: pd.DataFrame,

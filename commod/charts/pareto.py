@@ -10,8 +10,6 @@ import pandas as pd
 
 from commod.charts import palette
 
-__all__ = ["KINDS", "plot_pareto"]
-
 # What a row of the frame may be, in drawing order, with its colour, shape and size in square pixels.
 KINDS = {
     "Frontier of a sweep": (palette.FRONTIER, "circle", 20),

@@ -7,8 +7,6 @@ import pandas as pd
 
 from commod.charts import palette
 
-__all__ = ["AFTER", "BEFORE", "names_above", "plot_group_rates", "plot_outcomes", "plot_segment_shares"]
-
 BEFORE, AFTER = "before (f)", "now (g)"
 COLOURS = {"changed": palette.G, "better": palette.BETTER, "worse": palette.WORSE}
 

@@ -10,8 +10,6 @@ import pandas as pd
 from commod.charts import palette
 from commod.charts.people import names_above
 
-__all__ = ["plot_answers", "plot_guesses", "plot_models", "plot_strip"]
-
 # Size of letters, in pixels, unless another is asked for.
 TYPE = 16
 # Where the last label of an axis ends beyond it.

@@ -8,8 +8,6 @@ import pandas as pd
 from commod.charts import palette
 from commod.charts.people import AFTER, BEFORE, names_above
 
-__all__ = ["CHANGED", "EVERYONE", "plot_again", "plot_certainty", "plot_record", "plot_reliability"]
-
 RIGHT_NOW, RIGHT_BEFORE = "g is right by the record", "f was right by the record"
 EVERYONE, CHANGED = "everyone", "those changed"
 

@@ -8,8 +8,6 @@ import pandas as pd
 from commod.charts import palette
 from commod.charts.compare import MethodStyle
 
-__all__ = ["plot_waterfall", "term_styles"]
-
 
 def _labels() -> alt.Axis:
     return alt.Axis(

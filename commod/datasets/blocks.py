@@ -6,8 +6,6 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-__all__ = ["WHOLE", "blocks", "mean_of"]
-
 # Up to so many rows are one block; more are taken so many at a time.
 WHOLE, BLOCK = 2**16, 2**13
 

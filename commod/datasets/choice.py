@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import InitVar, dataclass, field
 from typing import Literal
 
-__all__ = ["Choice", "ChoiceError", "Kind"]
-
 Kind = Literal["number", "category", "leave out"]
 
 

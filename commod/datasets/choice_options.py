@@ -15,8 +15,6 @@ from commod.datasets.raw import OTHER
 if TYPE_CHECKING:
     from commod.datasets.choice import Choice
 
-__all__ = ["OPTIONS", "Option", "add_options", "given_options", "options_in", "written_options"]
-
 
 def _number(text: str) -> float:
     number = float(text)

@@ -12,8 +12,6 @@ from commod.datasets.own_groups import as_text
 from commod.datasets.raw import MAX_LEVELS, OTHER, read_numbers
 from commod.uploads.limits import count_of, short
 
-__all__ = ["guess_columns", "words_of"]
-
 # Words in the names of columns that tell one row or person from another, wherever they stand, and of coded classes.
 _CODES = re.compile(
     r"\b(id|ids|uid|uuid|guid|ssn|nbr|identifier|identification|key|zip|zipcode|postcode|postal|phone|email|url|iban)\b"

@@ -12,8 +12,6 @@ from typing import Any
 from commod.datasets.grouping import Attribute, Grouping
 from commod.datasets.task import Feature, TaskSpec
 
-__all__ = ["TASKS"]
-
 
 def _by(*attributes: Attribute, **suited: Any) -> Grouping:
     """The grouping by some attributes, "race_sex", "Race × sex", and what suits it otherwise than the two groups."""

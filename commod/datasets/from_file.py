@@ -21,8 +21,6 @@ from commod.datasets.task import Task
 from commod.uploads.limits import TableError
 from commod.uploads.reading import read_table
 
-__all__ = ["complete_choice", "task_of_file"]
-
 Guess = Callable[[Sequence[str], pd.DataFrame], str]
 # As many letters of a file's name as the page keeps.
 MAX_NAME = 60

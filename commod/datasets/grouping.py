@@ -10,8 +10,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-__all__ = ["CROSS", "UNKNOWN", "Attribute", "Grouping", "bands_of"]
-
 # Joins the names of a crossing: "Black × Female".
 CROSS = " × "
 # The code of a row whose group is not known.

@@ -19,8 +19,6 @@ from commod.datasets.own import OwnTask
 from commod.datasets.own_groups import classes_of, find_groups
 from commod.uploads.limits import short
 
-__all__ = ["find_leaks", "find_repeats", "sample_rows"]
-
 # So many rows are looked at, as many of each group and label as can be had.
 MOST_ROWS = 4_000
 # A feature alone, and all of them together, give away what they tell with this mean of the shares of both classes that

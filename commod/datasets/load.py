@@ -18,20 +18,6 @@ from commod.datasets.raw import contract_of
 from commod.datasets.task import Task
 from commod.installation import shipped
 
-__all__ = [
-    "DataFileError",
-    "add_task",
-    "damaged_files",
-    "data_directory",
-    "data_of",
-    "forget_task",
-    "is_known",
-    "is_shipped",
-    "load_task",
-    "on_forget",
-    "task_names",
-]
-
 CHECKSUMS = "checksums.json"
 
 

@@ -23,7 +23,6 @@ from commod.datasets.own_groups import (
     find_groups,
 )
 from commod.datasets.raw import (
-    DECIMAL_COMMAS,
     MAX_LEVELS,
     OTHER,
     Contract,
@@ -35,10 +34,8 @@ from commod.datasets.raw import (
 )
 from commod.datasets.task import MAX_TRAINING, Feature, Task, TaskSpec
 from commod.portable import ColumnRule
-from commod.uploads.limits import FILE_TYPES, count_of, short
+from commod.uploads.limits import DECIMAL_COMMAS, FILE_TYPES, count_of, short
 from commod.wording import with_capital
-
-__all__ = ["Done", "OwnTask", "make_task", "with_a_line"]
 
 # Numbers that a table may become once its categories are written out as columns of 0 and 1: 400 MB.
 MAX_ENCODED = 50_000_000

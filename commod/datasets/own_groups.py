@@ -12,27 +12,6 @@ from commod.datasets.grouping import CROSS, UNKNOWN, Attribute, Grouping, bands_
 from commod.datasets.raw import OTHER, missing_in, read_levels, read_numbers
 from commod.uploads.limits import count_of, short
 
-__all__ = [
-    "LEAST_IN_GROUP",
-    "LEAST_ROWS",
-    "MAX_BANDS",
-    "MAX_GROUPS",
-    "MAX_VALUES",
-    "OTHERS",
-    "as_numbers",
-    "as_text",
-    "check_classes",
-    "check_groups",
-    "check_sizes",
-    "classes_of",
-    "count_groups",
-    "find_groups",
-    "groups_of",
-    "levels_of",
-    "sides_of",
-    "small_together",
-]
-
 # An outcome or a sensitive attribute has at most this many values to choose from.
 MAX_VALUES = 50
 # More groups than this no picture shows, and no table can be read.

@@ -15,22 +15,7 @@ import numpy as np
 import pandas as pd
 
 from commod.portable import LARGEST, ColumnRule, decimal_marks, is_missing, level_in
-from commod.uploads.limits import DECIMAL_COMMAS, short
-
-__all__ = [
-    "DECIMAL_COMMAS",
-    "MAX_LEVELS",
-    "MISSING",
-    "OTHER",
-    "Contract",
-    "contract_of",
-    "in_words",
-    "learn_rule",
-    "missing_in",
-    "read_column",
-    "read_levels",
-    "read_numbers",
-]
+from commod.uploads.limits import short
 
 # A category with more levels than this keeps the most common ones; the rest become OTHER.
 MAX_LEVELS = 30

@@ -18,8 +18,6 @@ import pandas as pd
 from commod.datasets.example import hiring_table
 from commod.datasets.load import CHECKSUMS
 
-__all__ = ["SOURCES", "SourceError", "rebuild"]
-
 # Seed of the balanced Law School sample: part of the data set's definition.
 BALANCE_SEED = 0
 # Charge descriptions with fewer rows than this become "other".

@@ -20,27 +20,6 @@ from commod.datasets.own_groups import (
 )
 from commod.datasets.raw import OTHER, read_numbers
 
-__all__ = [
-    "columns_of_classes",
-    "columns_of_numbers",
-    "columns_of_roles",
-    "count_levels",
-    "guess_cut",
-    "guess_cuts",
-    "guess_favourable",
-    "guess_groups",
-    "guess_merge",
-    "guess_scores",
-    "guess_sensitive",
-    "guess_target",
-    "is_cut",
-    "possible_people",
-    "possible_scores",
-    "possible_times",
-    "possible_weights",
-    "values_of",
-]
-
 # Words under which outcomes go in any field, those of one field that are bad for a person, and those that are good.
 _GENERIC = (
     r"\b(y|target|label|outcome|class|classification|decision|response|action taken"

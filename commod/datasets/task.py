@@ -17,8 +17,6 @@ from commod.datasets.encoding import TabularEncoder
 from commod.datasets.grouping import CROSS, UNKNOWN, Attribute, Grouping
 from commod.datasets.raw import Contract
 
-__all__ = ["MAX_TRAINING", "Feature", "Split", "Task", "TaskSpec"]
-
 # An edit has few weights: more rows than this make it slower, not better.
 MAX_TRAINING = 40_000
 

@@ -19,8 +19,6 @@ from commod.metrics.counts import Counts, sizes_of_groups, tally
 from commod.metrics.intervals import wilson_interval
 from commod.metrics.report import compare_counts
 
-__all__ = ["CONFIDENCE", "Facts", "Measured", "counts_of_changes", "facts_of", "facts_of_counts", "facts_of_f"]
-
 # Of every interval here.
 CONFIDENCE = 0.95
 Ends = tuple[float, float]

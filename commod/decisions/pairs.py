@@ -23,8 +23,6 @@ from commod.experiments.sweep import Sweep
 from commod.metrics.figures import CRITERIA, FIGURES
 from commod.metrics.pareto import undominated
 
-__all__ = ["ANSWERS", "Answer", "Interview", "Preference", "Trade", "models_to_choose_from"]
-
 Said = Literal["a", "b", "n", "s"]
 # What may be answered, by the letter that it is kept as.
 ANSWERS: dict[Said, str] = {"a": "model A", "b": "model B", "n": "no difference", "s": "skipped"}

@@ -32,21 +32,6 @@ from commod.models.competitors import METHODS
 from commod.portable import FORMATS as MODELS
 from commod.uploads.json_file import read_json
 
-__all__ = [
-    "FORMAT",
-    "KEEP_F",
-    "DecisionError",
-    "Signature",
-    "data_hash",
-    "figures_of",
-    "make_record",
-    "plain",
-    "read_record",
-    "record_json",
-    "requirements_in",
-    "versions",
-]
-
 # What a file says of its own format; any other is refused.
 FORMAT = "commod-decision/1"
 # The method of a decision to leave f as it is.

@@ -19,8 +19,6 @@ from commod.experiments.scene import Scene
 from commod.experiments.sweep import Model, Sweep
 from commod.models.collapse import collapse_in_words, overturned_in_words
 
-__all__ = ["Best", "best_under", "collapse_of", "collapses_of", "shortfalls"]
-
 # Of the models that meet the requirements, so many are looked at for one that meets them beyond doubt.
 LOOKED_AT = 10
 

@@ -13,8 +13,6 @@ from commod.decisions.facts import CONFIDENCE, Facts, Measured
 from commod.decisions.requirements import DIRECTIONS, RULES, Requirements, Rule
 from commod.metrics.figures import FIGURES
 
-__all__ = ["VERDICTS", "Verdict", "check_requirements", "met_in_words", "more_people", "overall", "rounded"]
-
 Verdict = Literal["pass", "fail", "cannot tell", "does not apply"]
 # What a verdict is called, and its sign.
 VERDICTS: dict[Verdict, str] = {"pass": "✓", "fail": "✗", "cannot tell": "?", "does not apply": "–"}

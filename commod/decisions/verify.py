@@ -20,8 +20,6 @@ from commod.experiments.sweep import Cell, fit_cell
 from commod.models.base_models import GIVEN_SCORES
 from commod.models.competitors import METHODS
 
-__all__ = ["not_checked", "other_versions", "verify_record"]
-
 # Figures agree if they differ by no more than this: other machines round otherwise in the last digits.
 TOLERANCE = 1e-9
 

@@ -17,19 +17,6 @@ from commod.experiments.sweep import Cell, Model, Report, Sweep, Trained, train_
 from commod.explain.checks import CHECKS, Answer, check_again, check_merit
 from commod.explain.merit import explain_merit
 
-__all__ = [
-    "COMPARED_REFITS",
-    "Retrained",
-    "answer_of_merit",
-    "answer_of_refits",
-    "answers_of",
-    "as_checks",
-    "checks_of_match",
-    "matched_models",
-    "merit_of_model",
-    "retrain",
-]
-
 # Refits of each method where methods are compared, COMMOD's too: equal effort. They take 1 to 26 s a method on a busy
 # core for law_school and compas, and more than a minute with AdvDebias, or with LPP on adult.
 COMPARED_REFITS = 20

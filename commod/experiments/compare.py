@@ -17,8 +17,6 @@ from commod.installation import MissingExtraError
 from commod.models.competitors import METHODS, available_methods
 from commod.models.threshold import ONE_HALF
 
-__all__ = ["SweepWarning", "compare"]
-
 
 class SweepWarning(UserWarning):
     """A method could not be swept; the others are there."""

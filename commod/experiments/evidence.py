@@ -11,8 +11,6 @@ from commod.experiments.scene import Scene
 from commod.explain.proxies import explain_proxies
 from commod.metrics.calibration import calibration_by_group, reliability_table
 
-__all__ = ["Evidence", "evidence_of"]
-
 
 @dataclass(frozen=True)
 class Evidence:

@@ -18,8 +18,6 @@ from commod.metrics.figures import CRITERIA
 from commod.models import Commod, WarmStart
 from commod.models.competitors import make_method
 
-__all__ = ["calibration", "example_with_two_concepts", "matched", "posthoc_trees", "tree_f1_by_depth"]
-
 DP = "demographic_parity"
 # Models of each method on a split of Table 1: 8 λ_fair × 3 λ_ratio of COMMOD, 24 values of the one knob of the others.
 MODELS = 24

@@ -26,8 +26,6 @@ from commod.models.competitors import METHODS
 from commod.models.threshold import ONE_HALF
 from commod.models.validation import check_choice
 
-__all__ = ["BACKENDS", "SWEPT", "Job", "grid_of", "run_grid"]
-
 BACKENDS = ("serial", "processes", "dask")
 # What is swept if nothing else is asked for: what ships, but law_school_full, of whose people law_school is a part.
 SWEPT = ("law_school", "compas", "adult", "german", "hiring")

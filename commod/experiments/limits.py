@@ -25,16 +25,6 @@ from commod.theory import (
     switching_point,
 )
 
-__all__ = [
-    "Limits",
-    "best_within",
-    "blind_limits_of",
-    "fewest_at_levels",
-    "interventions_of",
-    "limits_of",
-    "price_of",
-]
-
 # Of a curve that is drawn, and of a price that is computed.
 MAX_POINTS = 400
 PRICE_POINTS = 40

@@ -12,8 +12,6 @@ from commod.datasets import Choice, ChoiceError, find_leaks, make_task, roles
 from commod.datasets.task import Split, Task
 from commod.explain.doubts import Doubt, doubts_about, first_scores
 
-__all__ = ["LOOKED_AT", "Look", "look_at"]
-
 # Rows on which f is looked at.
 LOOKED_AT = 10_000
 

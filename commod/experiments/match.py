@@ -15,8 +15,6 @@ from commod.metrics.figures import CRITERIA, key_figures
 from commod.metrics.report import compare_decisions
 from commod.models.competitors import METHODS
 
-__all__ = ["NEAR_ACCURACY", "Match", "match_models", "near_fairness", "nearest"]
-
 # A rival further away than this in fairness or accuracy is not comparable: differences may be due to either.
 NEAR_ACCURACY = 0.02
 # The same by criterion, given the figure of f.

@@ -17,8 +17,6 @@ from commod.metrics.calibration import compare_calibration
 from commod.metrics.concepts import concept_redundancy, concept_size
 from commod.metrics.figures import FIGURES
 
-__all__ = ["MEASURES", "calibration_of", "concept_figures", "predictive_figures", "row_of", "score_move", "tree_f1"]
-
 MEASURES = ("tree", "concepts", "scores", "checks")
 
 

@@ -20,18 +20,6 @@ from commod.experiments.scene import prepare
 from commod.experiments.segments import Segments, cell_table, in_segments
 from commod.experiments.sweep import Cell
 
-__all__ = [
-    "ALL",
-    "DATASETS",
-    "EXPERIMENTS",
-    "FOLLOW_UPS",
-    "TABLE1_ROWS",
-    "run_experiment",
-    "sensitivity_table",
-    "table1",
-    "verdict",
-]
-
 DATASETS = ("law_school", "compas")
 DP, EO = "demographic_parity", "equalized_odds"
 # Splits below which a cell is not judged: two have an interval, but one that says nothing.

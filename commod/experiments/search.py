@@ -29,20 +29,6 @@ from commod.models.rescaler import acts_on_of
 from commod.models.threshold import logit_of_threshold
 from commod.theory import best_curve
 
-__all__ = [
-    "LAMBDA_GRIDS",
-    "Asked",
-    "Draws",
-    "Fold",
-    "Lambdas",
-    "Search",
-    "arguments_of",
-    "effective_weight",
-    "fit_on",
-    "folds_of",
-    "share_sure",
-]
-
 # What may be found, and what the app's sliders can be set to.
 LAMBDA_GRIDS: dict[str, tuple[float, ...]] = {
     "lambda_fair": tuple([i * 0.25 for i in range(17)] + [4.5, 5.0, 5.5, 6.0, 7.0, 8.0, 9.0, 10.0]),

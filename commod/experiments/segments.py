@@ -13,19 +13,6 @@ from commod.metrics.figures import CRITERIA
 from commod.metrics.pareto import undominated
 from commod.models.competitors import METHODS
 
-__all__ = [
-    "PAPER_MAIN",
-    "PAPER_SEGMENTS",
-    "Segments",
-    "cell_table",
-    "in_segments",
-    "mark_fewest",
-    "mark_frontiers",
-    "quartiles_of",
-    "segment_sources",
-    "segments_by",
-]
-
 
 @dataclass(frozen=True)
 class Segments:

@@ -11,8 +11,6 @@ from commod.experiments.scene import Scene
 from commod.explain.checks import Answer, check_certainty, check_record
 from commod.explain.sense import SURE, certainty, explain_record
 
-__all__ = ["AT_HAND", "answers_of_decisions", "shares_of_decisions"]
-
 # The checks that decisions alone answer.
 AT_HAND = ("right", "sure")
 

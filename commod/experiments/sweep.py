@@ -21,28 +21,6 @@ from commod.models.collapse import judged_elsewhere
 from commod.models.competitors import METHODS, available_methods, make_method, weights_in_words
 from commod.models.competitors.base import Memory
 
-__all__ = [
-    "EFFORT",
-    "EFFORT_LARGE",
-    "Cell",
-    "Model",
-    "Shared",
-    "Sweep",
-    "Trained",
-    "about_cell",
-    "as_points",
-    "concept_settings",
-    "fairness_gain",
-    "fit_cell",
-    "learns_from",
-    "lines_of",
-    "next_place",
-    "points_of",
-    "rows_in_words",
-    "sweep_method",
-    "train_cell",
-]
-
 # Models of every method's sweep, whoever it is: all values of its knob, further settings and seeds together.
 EFFORT = 36
 # The same on a large table, with one seed and one further setting.

@@ -25,8 +25,6 @@ from commod.models.base_models import train_base_model
 from commod.models.base_scores import BaseModel
 from commod.models.validation import check_choice
 
-__all__ = ["LAMBDA_GRIDS", "SoFar", "Target", "find_settings"]
-
 COARSE_FAIR = (0.0, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0, 5.0, 6.0, 8.0, 10.0)
 COARSE_RATIO = (0.0, 0.05, 0.2, 0.5)
 # λ_ratio and λ_concepts that are tried beside these: few features, far from f, can reach what nothing else does.

@@ -19,8 +19,6 @@ from commod.experiments.sweep import Sweep
 from commod.metrics.figures import CRITERIA
 from commod.models.competitors import METHODS
 
-__all__ = ["Claim", "Reached", "Winners", "apart_by_chance", "names_in_words", "reached_at", "winners_of"]
-
 Place = tuple[int, int]  # segment of fairness and of accuracy, from 1
 # Whether two methods differ in a cell by more than chance; None if that cannot be told.
 Apart = Callable[[str, str, Place], bool | None]

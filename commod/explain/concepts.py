@@ -12,8 +12,6 @@ from commod.datasets.task import Task
 from commod.explain.forms import sums_of
 from commod.models.estimator import SCORE_FEATURE, Commod
 
-__all__ = ["explain_concepts", "explain_loadings", "in_percent"]
-
 # A concept "activates" an instance that shows it by at least this many standard deviations more than the average.
 ACTIVATION = 1.0
 

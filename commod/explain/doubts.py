@@ -17,8 +17,6 @@ from commod.models.base_models import train_base_model
 from commod.models.threshold import budget_threshold
 from commod.uploads.limits import count_of
 
-__all__ = ["Doubt", "are_treated_alike", "doubts_about", "first_scores", "proposed_threshold"]
-
 # f is called one-sided if it says the rarer thing of less than this share of people.
 RARELY = 0.02
 # Beyond these shares of positive labels one half is seldom a good line; f then has to say the rarer thing at least half

@@ -8,8 +8,6 @@ import pandas as pd
 
 from commod.models.estimator import Commod
 
-__all__ = ["constants_in_words", "form_in_words", "guess_in_words", "starts_in_words", "sums_of"]
-
 
 def sums_of(g: Commod) -> tuple[str, str]:
     """What concepts of r, and those of the shift, add to."""

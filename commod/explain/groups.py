@@ -13,15 +13,6 @@ from commod.datasets.task import Split, Task
 from commod.metrics.fairness import compare_groups, extreme_groups
 from commod.metrics.figures import CRITERIA
 
-__all__ = [
-    "FAIR_SHARE",
-    "Groups",
-    "beyond_in_words",
-    "explain_groups",
-    "extremes_in_words",
-    "margins_in_words",
-]
-
 # A margin is called fair, and a crossing unfair, by this share (P-Rule, or 1 − mistreatment).
 FAIR_SHARE = 0.8
 # By criterion, the rows of `extreme_groups` that its figure is made of, and what their rates are called.

@@ -9,8 +9,6 @@ import pandas as pd
 
 from commod.datasets.task import Split, Task
 
-__all__ = ["count_hundred", "explain_hundred"]
-
 
 def explain_hundred(task: Task, rows: Split, before: Any, after: Any) -> pd.DataFrame:
     """Every group as a hundred people, by the decisions of f (`before`) and of g (`after`) on some rows.

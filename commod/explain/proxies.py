@@ -12,8 +12,6 @@ from commod.datasets.task import Split, Task
 from commod.metrics.auc import auc_with_interval
 from commod.metrics.small_groups import compared_groups
 
-__all__ = ["explain_proxies", "proxies_of"]
-
 COLUMNS = ["kind", "name", "label", "auc", "low", "high", "group"]
 
 

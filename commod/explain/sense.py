@@ -13,8 +13,6 @@ from commod.datasets.task import Task
 from commod.metrics.counts import as_binary, change_counts
 from commod.metrics.intervals import wilson_interval
 
-__all__ = ["SURE", "certainty", "explain_certainty", "explain_record", "explain_reversals"]
-
 # A model that gives its decision more than this probability is called sure of it.
 SURE = 0.9
 # Edges of the classes of certainty; the last class is that of the sure.

@@ -20,8 +20,6 @@ from commod.models.base_scores import base_logits
 from commod.models.estimator import Commod
 from commod.models.rescaler import acted_on
 
-__all__ = ["ShapComparison", "explain_person_with_shap", "explain_with_shap", "warm_up"]
-
 TOP = 5
 
 

@@ -13,8 +13,6 @@ from sklearn.tree import DecisionTreeClassifier
 from commod.datasets.encoding import TabularEncoder
 from commod.datasets.task import Task
 
-__all__ = ["DEPTHS", "ChangeTree", "explain_tree"]
-
 # Depths of the trees that are fitted to the changes.
 DEPTHS = range(1, 7)
 # A tree of six questions needs no more rows than this, and takes seconds with more.

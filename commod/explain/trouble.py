@@ -12,8 +12,6 @@ from commod.metrics.figures import CRITERIA
 from commod.metrics.small_groups import compared_groups
 from commod.models.collapse import collapse_in_words
 
-__all__ = ["does_better", "less_right", "trouble_of"]
-
 # Levelling down: the better-off group loses this much of the favourable decision, and so does everybody together.
 LOST_POINTS, LEFT_SHARE = 0.10, 0.7
 # A dead end: from this λ_fair on fairness moves less than this and is further from fair than this.

@@ -10,8 +10,6 @@ from scipy.special import ndtri
 
 from commod.metrics.counts import as_weight, effective_size
 
-__all__ = ["auc_of", "auc_with_interval", "compare_auc"]
-
 Values = NDArray[np.float64]
 Weight = NDArray[np.float64] | None
 

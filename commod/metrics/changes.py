@@ -9,8 +9,6 @@ import pandas as pd
 
 from commod.metrics.counts import as_binary, as_weight, same_length, tally
 
-__all__ = ["calibration_table", "change_rate", "change_table"]
-
 
 def change_rate(predictions_f: Any, predictions_g: Any, *, sample_weight: Any = None) -> float:
     """P(Ŷ ≠ Ŷ^f), the share of decisions that differ. Range 0 to 1; 0 means g decides as f does."""

@@ -7,8 +7,6 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
-__all__ = ["NULL_WEIGHT", "concept_redundancy", "concept_size"]
-
 # A weight of a unit direction that is smaller than this counts as none (the paper's ε).
 NULL_WEIGHT = 0.01
 

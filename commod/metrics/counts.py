@@ -14,22 +14,6 @@ from numpy.typing import NDArray
 
 from commod.datasets.grouping import CROSS
 
-__all__ = [
-    "Counts",
-    "Tally",
-    "as_binary",
-    "as_weight",
-    "change_counts",
-    "codes_of_groups",
-    "confusion_counts",
-    "counts_of_codes",
-    "effective_size",
-    "same_length",
-    "sizes_of_groups",
-    "tally",
-    "values_of_groups",
-]
-
 # (..., groups, label, prediction) or, for two models, (..., groups, label, prediction of f, prediction of g)
 Counts = NDArray[np.float64]
 

@@ -25,8 +25,6 @@ from commod.metrics.counts import Counts, effective_size
 from commod.metrics.fairness import Extremes, Values
 from commod.metrics.intervals import wilson_interval
 
-__all__ = ["Ends", "interval_of_difference", "interval_of_extremes"]
-
 Ends = tuple[float, float]
 
 

@@ -24,18 +24,6 @@ from commod.metrics.counts import Counts, Tally, effective_size, tally
 from commod.metrics.intervals import wilson_interval
 from commod.metrics.small_groups import compared_groups
 
-__all__ = [
-    "accuracy",
-    "compare_groups",
-    "delta_fpr",
-    "delta_tpr",
-    "demographic_parity_difference",
-    "disparate_mistreatment",
-    "extreme_groups",
-    "group_table",
-    "p_rule",
-]
-
 Values = NDArray[np.float64]
 
 

@@ -28,20 +28,6 @@ from commod.metrics.fairness import (
 )
 from commod.metrics.small_groups import compared_groups
 
-__all__ = [
-    "CRITERIA",
-    "FIGURES",
-    "Criterion",
-    "Figure",
-    "figure_of",
-    "figures_of_changes",
-    "figures_of_counts",
-    "key_figures",
-    "key_figures_of",
-    "title_of",
-    "wholes_of_counts",
-]
-
 
 @dataclass(frozen=True)
 class Figure:

@@ -7,8 +7,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["undominated"]
-
 
 def undominated(*gains: Any) -> NDArray[np.bool_]:
     """Which points no other point beats in one gain without losing in another; points that are equal stand together.

@@ -20,8 +20,6 @@ from commod.metrics.fairness import Extremes, Values, extreme_groups
 from commod.metrics.figures import FIGURES, Figure, figure_of, figures_of_changes, figures_of_counts, wholes_of_counts
 from commod.metrics.intervals import wilson_interval
 
-__all__ = ["bootstrap_counts", "compare_counts", "compare_decisions", "compare_margins"]
-
 N_BOOTSTRAP = 1000
 # People added to each of the four cells (Ŷ^f, Ŷ^g) of a stratum: for every rate of one model that is Jeffreys' prior.
 PRIOR = 0.25

@@ -21,8 +21,6 @@ from commod.models.rescaler import LinearRescaler
 from commod.models.solution import PathPoint, Solution, StepCallback, Terms
 from commod.models.training import LossWeights, TrainingData, instance_weights
 
-__all__ = ["train_adversarial"]
-
 
 def train_adversarial(
     data: TrainingData,

@@ -10,17 +10,6 @@ from numpy.typing import NDArray
 
 from commod.datasets.blocks import WHOLE, blocks
 
-__all__ = [
-    "AdversaryFit",
-    "Array",
-    "ScoreAdversary",
-    "cross_entropy",
-    "log_losses",
-    "question_weights",
-    "questions",
-    "sigmoid",
-]
-
 Array = NDArray[np.float64]
 
 

@@ -13,8 +13,6 @@ from commod.datasets.task import Split, Task
 from commod.models.base_scores import fit_weighted
 from commod.models.threads import single_threaded
 
-__all__ = ["BASE_MODELS", "GIVEN_SCORES", "train_base_model"]
-
 # f is not trained here: its scores came with the data.
 GIVEN_SCORES = "scores"
 

@@ -33,8 +33,6 @@ from commod.models.rescaler import LinearRescaler, acted_on
 from commod.models.solution import PathPoint, Solution, StepCallback, Terms
 from commod.models.training import LossWeights, TrainingData, ratio_form, shift_unit
 
-__all__ = ["LADDER", "LinearProblem", "WarmStart", "rungs_below", "solve_linear"]
-
 # λ_fair values that every fit passes on its way up; part of the definition of the result.
 LADDER = (0.5, 1.0, 2.0, 2.5, 3.0, 4.0, 5.0, 6.5, 8.0)
 # A rung only leads to the next: it is solved until a step promises less than this.

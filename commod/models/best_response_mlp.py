@@ -14,8 +14,6 @@ from commod.models.objective import ScoreObjective
 from commod.models.solution import PathPoint, Solution, StepCallback, Terms
 from commod.models.training import LossWeights, TrainingData, instance_weights
 
-__all__ = ["solve_mlp"]
-
 
 def solve_mlp(
     data: TrainingData,

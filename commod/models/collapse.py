@@ -12,15 +12,6 @@ import numpy as np
 
 from commod.metrics.auc import auc_of
 
-__all__ = [
-    "CollapseWarning",
-    "collapse_in_words",
-    "judged_elsewhere",
-    "overturned_in_words",
-    "ranks_no_more",
-    "warn_of_result",
-]
-
 # Of what f's AUC is above one half, g keeps less than this share: it hardly tells people apart any more.
 KEPT_EDGE = 0.5
 

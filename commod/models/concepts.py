@@ -14,8 +14,6 @@ import numpy as np
 from commod.datasets.blocks import blocks, mean_of
 from commod.models.adversary import Array
 
-__all__ = ["feature_distances", "group_features", "orient", "unit_concepts"]
-
 # Levels of one category belong together: they are this much nearer to each other than their correlation says.
 SAME_CATEGORY = 0.25
 

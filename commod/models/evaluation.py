@@ -15,8 +15,6 @@ from commod.metrics.small_groups import left_out_in_words
 from commod.models.base_scores import BaseModel, base_logits
 from commod.models.threshold import logit_of_threshold
 
-__all__ = ["evaluate", "figures_of"]
-
 # The rates of positive decisions tell it, too.
 LEFT_OUT = "demographic_parity_difference"
 

@@ -12,8 +12,6 @@ from scipy.sparse import csc_array
 
 from commod.models.adversary import AdversaryFit, Array, Bases, ScoreAdversary, log_losses, sigmoid
 
-__all__ = ["GroupAdversary", "GroupFit"]
-
 # Of t in (−1, 1): a sixteenth of the width of a bump, so that sums over bins are those over rows to some 1e-4.
 N_BINS = 128
 # No vector of basis functions is longer: 1 + Σ exp(−(u − j)²) < 1 + √π + 0.01.

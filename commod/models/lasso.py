@@ -7,8 +7,6 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from commod.models.adversary import Array
 
-__all__ = ["WIDE", "lasso_step"]
-
 # With more weights than this, what costs d³ is done less often: zero weights enter together, not one at a time, and the
 # minimum need not be exact, since a Newton step that is begun anew does more for the loss than one that is polished.
 WIDE = 256

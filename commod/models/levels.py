@@ -15,8 +15,6 @@ from numpy.typing import NDArray
 from commod.models.adversary import Array
 from commod.models.objective import ScoreObjective, ScoreState
 
-__all__ = ["Jumps", "Levels"]
-
 # The mean r that a level is moved to: well below 0 (all its decisions change) up to more than f's own certainty.
 PLACES = (-1.0, -0.5, 0.0, 0.5, 1.0, 1.5)
 # A level whose mean r is nearer to a place than this is there already.

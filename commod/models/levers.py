@@ -7,8 +7,6 @@ import numpy as np
 from commod.datasets.blocks import WHOLE
 from commod.models.adversary import Array
 
-__all__ = ["Levers"]
-
 
 class Levers:
     """The matrix A with z = θA beside what is fixed: for each row of the data a column lever·(1, x).

@@ -13,8 +13,6 @@ from torch import Tensor, nn
 from commod.models.adversary import Array
 from commod.models.rescaler import LinearRescaler, MLPRescaler
 
-__all__ = ["Adversary", "ConceptNetwork", "MLPNetwork", "diversity_loss", "seeded", "sparsity_loss"]
-
 _seeding = Lock()
 
 

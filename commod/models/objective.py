@@ -12,8 +12,6 @@ from commod.models.adversary import AdversaryFit, Array, ScoreAdversary, cross_e
 from commod.models.group_adversary import GroupAdversary
 from commod.models.levers import Levers
 
-__all__ = ["NewtonTerms", "ScoreObjective", "ScoreState"]
-
 
 @dataclass(frozen=True)
 class ScoreState:

@@ -14,8 +14,6 @@ from commod.models.concepts import group_features, orient, unit_concepts
 from commod.models.rescaler import LinearRescaler
 from commod.models.solution import Solution
 
-__all__ = ["Reading", "read_concepts"]
-
 
 @dataclass(frozen=True)
 class Reading:

@@ -10,8 +10,6 @@ from threading import Lock
 
 from threadpoolctl import ThreadpoolController
 
-__all__ = ["single_threaded"]
-
 _lock = Lock()
 _inside = 0
 _limit = None

@@ -12,8 +12,6 @@ from sklearn.pipeline import Pipeline
 from commod.models.adversary import Array
 from commod.models.base_scores import CERTAINTY, BaseModel
 
-__all__ = ["ONE_HALF", "budget_threshold", "check_threshold", "logit_of", "logit_of_threshold"]
-
 ONE_HALF = 0.5
 # scikit-learn decides positively at the threshold itself, and here above it only: a line drawn this much lower decides
 # as it does.

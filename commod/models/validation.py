@@ -14,18 +14,6 @@ from sklearn.utils.validation import column_or_1d
 from commod.metrics.counts import as_weight, codes_of_groups
 from commod.models.adversary import Array
 
-__all__ = [
-    "check_choice",
-    "check_count",
-    "check_labels",
-    "check_options",
-    "check_sample_weight",
-    "check_seed",
-    "check_sensitive",
-    "check_weight",
-]
-
-
 # Every group is one more question to the adversary; of more than these hardly any has people enough to be asked about.
 MAX_GROUPS = 50
 

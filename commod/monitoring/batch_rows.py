@@ -14,8 +14,6 @@ from commod.monitoring.reference import Reference, cells_of, groups_in, labels_i
 from commod.portable import CERTAINTY, CONTRACTED, ColumnRule, Portable
 from commod.uploads.limits import count_of, short
 
-__all__ = ["LEAST_PEOPLE", "BatchRows", "check_width"]
-
 # The least number of people in a batch, and of a group whose calibration is told.
 LEAST_PEOPLE = 20
 # Numbers that a batch may become, encoded: 400 MB.

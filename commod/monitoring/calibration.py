@@ -16,8 +16,6 @@ from commod.monitoring.differences import compared
 from commod.monitoring.figures import EVERYONE
 from commod.monitoring.reference import Reference, bins_of, cells_in, gaps_of
 
-__all__ = ["calibration_bins", "compare_gaps"]
-
 _Z = float(ndtri(0.5 + CONFIDENCE / 2))
 
 

@@ -12,8 +12,6 @@ from commod.datasets import TabularEncoder
 from commod.datasets.task import Feature, Task, TaskSpec
 from commod.explain.tree import ChangeTree, explain_tree
 
-__all__ = ["DEPTH", "TreeNodes", "check_tree", "counted_tree", "f1_of", "learn_tree", "tree_as_data"]
-
 # Questions of a tree that goes along with a model.
 DEPTH = 3
 # Nodes of a tree in a stranger's file, and letters of what is asked: six questions, and any name of a column.

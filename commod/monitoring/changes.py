@@ -9,8 +9,6 @@ from commod.metrics.counts import Counts
 from commod.monitoring.differences import compared, share, share_in
 from commod.monitoring.reference import Cells
 
-__all__ = ["compare_changes", "compare_right"]
-
 
 def compare_changes(names: list[str], old: Cells, new: Cells, favourable: int) -> list[dict[str, Any]]:
     """The share of each group whose decision changes for the better, and for the worse."""

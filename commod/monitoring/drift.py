@@ -13,8 +13,6 @@ from scipy.stats import chi2
 
 from commod.uploads.limits import count_of, short
 
-__all__ = ["DRIFTED", "LOOK", "compare_spread", "distribution_of", "stability_index"]
-
 # Bounds of the population stability index that are in use (Siddiqi 2006, Credit Risk Scorecards): below the first a
 # column is called stable, beyond the second shifted.
 LOOK, DRIFTED = 0.1, 0.25

@@ -16,8 +16,6 @@ from commod.metrics.report import compare_counts
 from commod.monitoring.differences import Ends, compared, share, share_in
 from commod.monitoring.reference import Cells, Reference
 
-__all__ = ["EVERYONE", "compare_figures", "compare_shares", "in_two_groups", "of_one_label", "resting_on"]
-
 EVERYONE = "everyone"
 
 

@@ -14,8 +14,6 @@ from commod.uploads.json_file import read_json
 from commod.uploads.limits import short
 from commod.uploads.reading import read_table
 
-__all__ = ["about_model", "read_requirements", "watch_files"]
-
 
 def about_model(content: bytes) -> dict[str, Any]:
     """What the file of a model says of itself, as plain data.

@@ -24,8 +24,6 @@ from commod.portable import Portable, level_in
 from commod.uploads.json_file import JsonError, read_json
 from commod.uploads.limits import MAX_BYTES, MAX_COLUMNS, MAX_TEXT, short
 
-__all__ = ["Cells", "Reference", "batch_of", "groups_in", "labels_in", "read_model", "reference_of", "weights_in"]
-
 # What a file has in place of this part, where it has it.
 REFERENCE = "reference"
 # Bins of the score in which labels are counted.

@@ -16,8 +16,6 @@ from commod.monitoring.figures import in_two_groups, resting_on
 from commod.monitoring.reference import Cells, Reference
 from commod.portable import Portable
 
-__all__ = ["check_then_and_now", "facts_of_cells"]
-
 # A verdict in a sentence, by its name: then, and now.
 THEN = {
     "pass": "held",

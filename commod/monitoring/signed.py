@@ -11,8 +11,6 @@ import pandas as pd
 from commod.monitoring.watch import Watched
 from commod.uploads.limits import count_of
 
-__all__ = ["check_signature", "due_in_words", "signature_in_words"]
-
 # Figures agree if they differ by no more than this: other machines round otherwise in the last digits.
 TOLERANCE = 1e-9
 

@@ -12,8 +12,6 @@ from commod.monitoring.change_tree import TreeNodes, counted_tree, f1_of, learn_
 from commod.monitoring.differences import compared, framed, share
 from commod.monitoring.reference import Reference, tree_in
 
-__all__ = ["compare_trees", "f1_then_and_now"]
-
 
 def compare_trees(reference: Reference, rows: BatchRows) -> tuple[pd.DataFrame, bool]:
     """The file's tree laid over the batch beside its people; else one that is learnt from the batch."""

@@ -8,8 +8,6 @@ from commod.metrics.figures import CRITERIA, FIGURES, Figure
 from commod.monitoring.watch import Watched
 from commod.uploads.limits import count_of, short
 
-__all__ = ["drift_in_words", "figure_in_words", "headline", "left_out_in_words", "main_figure", "moved_in_words"]
-
 
 def main_figure(found: Watched) -> tuple[Figure, Any]:
     """The figure that the model was trained for, and its row; where the batch does not tell it, the share changed."""

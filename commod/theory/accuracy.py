@@ -29,8 +29,6 @@ from commod.models.validation import check_choice
 from commod.theory.bands import Bands
 from commod.theory.flips import SIGNS, Crowd, Ints, Values, check_cells, counts_by_group
 
-__all__ = ["best_accuracy", "expected_accuracy"]
-
 NEVER = -np.inf
 # The least change of a rate that floating point may hide.
 TINY = 1e-9

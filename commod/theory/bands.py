@@ -15,8 +15,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Bands", "best_bands"]
-
 Ints = NDArray[np.int64]
 Values = NDArray[np.float64]
 # The ends of bands (each an array) to how unfair they are, to be small.

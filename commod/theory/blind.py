@@ -27,8 +27,6 @@ from commod.metrics.fairness import p_rule_of_rates
 from commod.models.rescaler import ACTS_ON
 from commod.models.validation import check_choice
 
-__all__ = ["blind_curve", "fewest_blind_changes"]
-
 Values = NDArray[np.float64]
 # Points of the curve, draws of people for its interval, and points of each of these.
 POINTS, DRAWS, POINTS_DRAWN = 40, 100, 15

@@ -32,17 +32,6 @@ from commod.models.validation import check_choice
 from commod.theory.bands import Bands, best_bands
 from commod.theory.shares import Shares, best_of_both_labels
 
-__all__ = [
-    "SIGNS",
-    "best_curve",
-    "check_cells",
-    "counts_by_group",
-    "mistreatment_curve",
-    "p_rule_curve",
-    "switching_point",
-    "two_group_counts",
-]
-
 Ints = NDArray[np.int64]
 Values = NDArray[np.float64]
 # Positive decisions of the two groups (each an array) to how unfair they are, to be small.

@@ -11,8 +11,6 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.model_selection import KFold
 from threadpoolctl import threadpool_limits
 
-__all__ = ["chance_of_group"]
-
 Values = NDArray[np.float64]
 # Folds of the rows that are asked about, and of those that each model learns from, for its calibration.
 FOLDS, CALIBRATION_FOLDS = 3, 4

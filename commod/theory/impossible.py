@@ -18,8 +18,6 @@ import pandas as pd
 from commod.metrics.counts import confusion_counts
 from commod.metrics.fairness import predictive_values, rates_given_label
 
-__all__ = ["error_rates"]
-
 
 def error_rates(y_true: Any, y_pred: Any, *, sensitive_features: Any, sample_weight: Any = None) -> pd.DataFrame:
     """What a positive decision means, and how often decisions err, by group; and what equal ones would force.

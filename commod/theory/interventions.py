@@ -27,8 +27,6 @@ from commod.metrics.figures import CRITERIA
 from commod.metrics.small_groups import compared_groups
 from commod.models.validation import check_choice
 
-__all__ = ["DEMANDS", "Interventions", "fewest_interventions", "fewest_to_reach", "interventions_by_demand"]
-
 Values = NDArray[np.float64]
 # What can be asked for, by name.
 DEMANDS = {

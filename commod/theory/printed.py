@@ -19,8 +19,6 @@ from commod.metrics.counts import as_binary
 from commod.metrics.figures import CRITERIA
 from commod.theory.flips import best_curve, check_cells, two_group_counts
 
-__all__ = ["fails_from", "mistreatment_as_printed", "p_rule_as_printed"]
-
 
 def p_rule_as_printed(y_pred: Any, *, sensitive_features: Any, max_changes: int) -> pd.DataFrame:
     """P-Rule of Prop. 4.4's allocation: K flips raise the disfavoured group or, if K > γ_high − γ_low, lower the other.

@@ -15,8 +15,6 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Shares", "best_of_both_labels"]
-
 Values = NDArray[np.float64]
 
 

@@ -29,8 +29,6 @@ try:
 except ImportError:  # Windows
     resource = None  # type: ignore[assignment]
 
-__all__ = ["MAX_UNPACKED", "answer", "bound_memory", "bound_time", "read_apart"]
-
 # What a file may hold once it is unpacked.
 MAX_UNPACKED = 256 * 1024**2
 # What the process may take: memory, seconds of a core, and seconds on the clock of a machine that has much to do.

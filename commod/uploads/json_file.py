@@ -8,8 +8,6 @@ from typing import Any
 
 from commod.uploads.limits import short
 
-__all__ = ["JsonError", "read_json"]
-
 # Deep enough for every file of ours, and far from where Python's own recursion ends.
 MAX_DEPTH = 30
 # The largest number that a double holds: infinity (1e999), and integers of hundreds of digits, are beyond it.

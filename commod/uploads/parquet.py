@@ -10,8 +10,6 @@ import pyarrow.parquet as pq
 from commod.uploads.apart import MAX_UNPACKED, answer, read_apart
 from commod.uploads.limits import TableError, check_size, short
 
-__all__ = ["damaged", "unpack_apart"]
-
 # The description at the end of a file, and the parts it may be cut into.
 MAX_FOOTER = 2 * 1024**2
 MAX_GROUPS = 2_000

@@ -26,8 +26,6 @@ from commod.uploads.limits import (
 from commod.uploads.parquet import damaged, unpack_apart
 from commod.uploads.workbook import unpack_workbook_apart
 
-__all__ = ["ReadTable", "read_table"]
-
 DELIMITERS = ",;\t|"
 
 # How files begin that are often renamed.

@@ -14,8 +14,6 @@ from python_calamine import CalamineError, CalamineWorkbook, SheetTypeEnum
 from commod.uploads.apart import MAX_UNPACKED, answer, read_apart
 from commod.uploads.limits import TableError, check_size, short
 
-__all__ = ["unpack_workbook_apart"]
-
 # A workbook has some dozens of parts.
 MAX_PARTS = 5_000
 _NOTICES = b"notices"

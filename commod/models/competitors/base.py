@@ -20,19 +20,6 @@ from commod.models.classifier import EditedModel, Given
 from commod.models.threads import single_threaded
 from commod.models.validation import check_choice, check_seed
 
-__all__ = [
-    "Competitor",
-    "GroupAware",
-    "GroupAwareScored",
-    "Memory",
-    "Rows",
-    "Scored",
-    "chance_of_rows",
-    "check_for_two",
-    "check_weights",
-    "lacks_a_label",
-]
-
 
 class Memory:
     """What fits on the same rows that differ in the knob only have in common, so that each need not find it again.

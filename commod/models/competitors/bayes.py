@@ -15,8 +15,6 @@ from commod.models.competitors.lpp import NOISE, penalised_program
 from commod.models.competitors.membership import Membership, densities, fitted_membership, known_membership
 from commod.models.validation import check_weight
 
-__all__ = ["BayesOptimal", "OracleBayes", "bayes_margin", "pull_of_many", "pull_of_two"]
-
 
 def bayes_margin(
     eta: Array,

@@ -13,8 +13,6 @@ from commod.models.base_scores import BaseModel
 from commod.models.competitors.base import GroupAware, Rows
 from commod.models.competitors.hardt import check_strength
 
-__all__ = ["CFBC"]
-
 
 @dataclass(eq=False, repr=False)
 class CFBC(GroupAware):

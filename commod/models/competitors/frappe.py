@@ -19,8 +19,6 @@ from commod.models.competitors.base import Rows, Scored
 from commod.models.networks import ConceptNetwork, MLPNetwork, seeded
 from commod.models.validation import check_choice, check_count, check_weight
 
-__all__ = ["Frappe", "contrast_mmd", "group_mmd"]
-
 BANDWIDTH = 0.1
 # λ_mmd values passed on the way up from T ≡ 0: the MMD has many minima, and what is followed leads to one of them.
 LADDER = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0)

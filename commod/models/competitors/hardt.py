@@ -15,8 +15,6 @@ from commod.models.base_scores import BaseModel
 from commod.models.competitors.base import GroupAware, Rows, chance_of_rows, lacks_a_label
 from commod.models.validation import check_weight
 
-__all__ = ["EOPostProcessing"]
-
 
 class _GivenScores(BaseEstimator):
     """f for fairlearn: its scores are the only column of the table it is asked about."""

@@ -16,8 +16,6 @@ from commod.models.base_scores import BaseModel
 from commod.models.competitors.base import Competitor, Rows
 from commod.models.validation import check_weight
 
-__all__ = ["LeafRelabelling", "leaves_to_relabel"]
-
 
 @dataclass(eq=False, repr=False)
 class LeafRelabelling(Competitor):

@@ -16,8 +16,6 @@ from commod.models.competitors.base import Competitor, GroupAware, Rows, chance_
 from commod.models.competitors.membership import Membership, densities, fitted_membership, known_membership
 from commod.models.validation import check_weight
 
-__all__ = ["LPP", "OracleLPP"]
-
 # Ties are broken by noise of 1e-4 of the mean risk, which is one half: that of 1 − P(ŷ | x) over both ŷ.
 NOISE = 0.5e-4
 

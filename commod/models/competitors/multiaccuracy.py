@@ -12,8 +12,6 @@ from commod.models.base_scores import BaseModel
 from commod.models.competitors.base import Rows, Scored, chance_of_rows
 from commod.models.validation import check_count, check_weight
 
-__all__ = ["MultiaccuracyBoost", "audit", "held_out_rows"]
-
 RIDGE = 1.0  # of the auditor, as in the authors' code
 
 

@@ -14,8 +14,6 @@ from commod.models.competitors.base import GroupAwareScored, Rows
 from commod.models.threshold import logit_of_threshold
 from commod.models.validation import check_count, check_weight
 
-__all__ = ["ModifiedNaiveBayes"]
-
 DELTA = 0.01  # of the other group's count, moved at a step, as published
 MAX_STEPS = 10_000
 

@@ -15,8 +15,6 @@ from commod.models.competitors.base import Rows, Scored
 from commod.models.threshold import logit_of_threshold
 from commod.models.validation import check_count, check_weight
 
-__all__ = ["RNF", "head", "neutralised_loss", "partners"]
-
 # λ of Eq. 3, as in the publication's experiments.
 MIXTURES = (0.6, 0.7, 0.8, 0.9)
 DROPOUT = 0.2

@@ -14,8 +14,6 @@ from commod.models.competitors.base import GroupAwareScored, Rows, chance_of_row
 from commod.models.competitors.hardt import check_strength
 from commod.models.validation import check_choice
 
-__all__ = ["InformationWithholding"]
-
 
 @dataclass(eq=False, repr=False)
 class InformationWithholding(GroupAwareScored):

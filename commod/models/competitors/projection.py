@@ -18,8 +18,6 @@ from commod.models.competitors.base import Rows, Scored
 from commod.models.competitors.membership import Membership, densities, fitted_membership
 from commod.models.validation import check_weight
 
-__all__ = ["FST", "FairProjection"]
-
 # Keeps the multipliers bounded where the constraints are linearly dependent; too small to be seen in a score.
 RIDGE = 1e-8
 

@@ -14,19 +14,6 @@ from commod.metrics.figures import CRITERIA
 from commod.models.base_scores import BaseModel
 from commod.models.validation import check_choice
 
-__all__ = [
-    "FAMILIES",
-    "METHODS",
-    "Knob",
-    "Method",
-    "available_methods",
-    "make_method",
-    "overview",
-    "overview_in_words",
-    "two_groups_in_words",
-    "weights_in_words",
-]
-
 DP, EO = "demographic_parity", "equalized_odds"
 # Every family of methods by name, as it is called: by what a method does to f, and what it must be told to decide.
 FAMILIES = {

@@ -12,8 +12,6 @@ from commod.models.base_scores import BaseModel
 from commod.models.competitors.base import GroupAware, Rows
 from commod.models.validation import check_weight
 
-__all__ = ["OracleROC"]
-
 
 @dataclass(eq=False, repr=False)
 class OracleROC(GroupAware):

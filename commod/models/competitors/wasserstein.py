@@ -12,8 +12,6 @@ from commod.models.base_scores import BaseModel, logits_of_probabilities
 from commod.models.competitors.base import GroupAwareScored, Rows, chance_of_rows
 from commod.models.competitors.hardt import check_strength
 
-__all__ = ["Wass1PostProcessing"]
-
 
 @dataclass(eq=False, repr=False)
 class Wass1PostProcessing(GroupAwareScored):

@@ -15,8 +15,6 @@ from commod.models.competitors.base import Rows, Scored
 from commod.models.threshold import logit_of_threshold
 from commod.models.validation import check_count, check_weight
 
-__all__ = ["Wass1LogisticRegression", "distance_to_barycentre"]
-
 # β passed on the way up from a plain logistic regression: the penalty is not convex, and what is followed leads to one
 # minimum whatever is asked for.
 LADDER = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
