@@ -158,7 +158,7 @@ def _accuracy_lost(one: Candidate) -> float:
 
 
 def _make(
-    result: FitResult, decided: Candidate, required: Requirements, rejected: Mapping[str, str], place: Any
+    result: FitResult, decided: Candidate, required: Requirements, rejected: dict[str, str], place: Any
 ) -> None:
     """The record of the decision, or a sentence why there is none."""
     here = draft()
