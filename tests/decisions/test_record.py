@@ -237,7 +237,10 @@ def test_the_hash_of_data_sees_every_cell():
         ({"requirements": {"moon": 1}}, "no requirement 'moon'"),
         ({"versions": {"numpy": 2}}, "at versions"),
         ({"versions": {"moon": "2"}}, "“versions”"),
-        ({"data": {"name": "law_school", "sha256": "", "rows": 1.5, "words": []}}, "at data.rows: Expected `int`, got `float`"),
+        (
+            {"data": {"name": "law_school", "sha256": "", "rows": 1.5, "words": []}},
+            "at data.rows: Expected `int`",
+        ),
     ],
 )
 def test_a_file_that_says_what_no_decision_says_is_refused(record, change, message):

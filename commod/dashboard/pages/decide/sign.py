@@ -157,9 +157,7 @@ def _accuracy_lost(one: Candidate) -> float:
     return one.facts.measured["accuracy_lost"].value
 
 
-def _make(
-    result: FitResult, decided: Candidate, required: Requirements, rejected: dict[str, str], place: Any
-) -> None:
+def _make(result: FitResult, decided: Candidate, required: Requirements, rejected: dict[str, str], place: Any) -> None:
     """The record of the decision, or a sentence why there is none."""
     here = draft()
     try:

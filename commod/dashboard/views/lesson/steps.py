@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any
+
+from msgspec import Struct
 
 from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.state.settings import GRIDS, Settings, controls_of
@@ -12,16 +14,14 @@ from commod.experiments import Model
 from commod.explain import ShapComparison
 
 
-@dataclass(frozen=True)
-class Paragraph:
-    """A text that is said only where its condition holds (`commod.dashboard.views.lesson.script.holds`)."""
+class Paragraph(Struct, frozen=True, forbid_unknown_fields=True):
+    """A text that is said only where its condition holds, an expression of Jinja."""
 
     text: str
-    when: str = ""
+    when: str = "true"
 
 
-@dataclass(frozen=True)
-class Step:
+class Step(Struct, frozen=True, forbid_unknown_fields=True):
     """One step of a lesson, in one language.
 
     Attributes
@@ -65,26 +65,26 @@ class Step:
     pages : tuple of str
         Where to look further.
     language : str
-    names : mapping of str to str
+    names : tuple of (str, str)
         How groups, people and outcomes of the data are called in this language, where that is not as in the data.
     """
 
     name: str
     title: str
-    minutes: int
+    minutes: int | float
     start: Settings
     text: tuple[Paragraph, ...]
     question: str
-    answer: str
+    answer: str | int | float
     says: str
     told: tuple[Paragraph, ...]
     talk: tuple[str, ...]
     teacher: str
     unit: str = ""
     options: tuple[str, ...] = ()
-    most: str = "0"
+    most: str | int | float = ""
     near: float = 0.0
-    also: str = ""
+    also: str | int | float = ""
     goal: tuple[tuple[str, Any], ...] = ()
     beside: tuple[tuple[str, Any], ...] = ()
     free: tuple[str, ...] = ()
@@ -92,7 +92,7 @@ class Step:
     shows: tuple[str, ...] = ()
     pages: tuple[str, ...] = ()
     language: str = "en"
-    names: Mapping[str, str] = field(default_factory=dict, hash=False)
+    names: tuple[tuple[str, str], ...] = ()
 
     @property
     def end(self) -> Settings:
@@ -101,7 +101,7 @@ class Step:
 
     def called(self, name: str) -> str:
         """A group, the people or an outcome as this language calls them."""
-        return self.names.get(name, name)
+        return dict(self.names).get(name, name)
 
 
 # What a step can show; `commod.dashboard.pages.lesson.pictures` draws it.
