@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from commod.datasets.choice import Choice, ChoiceError
-from commod.datasets.choice_options import written_options
+from commod.datasets.choice_options import roles_of
 from commod.datasets.grouping import CROSS, UNKNOWN
 from commod.datasets.own_groups import (
     OTHERS,
@@ -177,7 +177,7 @@ def make_task(frame: pd.DataFrame, choice: Choice, *, name: str = "own") -> OwnT
         datasheet=sheet,
         recipe=_recipe(choice, contract),
         contract=contract,
-        words=_words(choice),
+        roles=roles_of(choice),
         person=_people(frame[choice.person].loc[index]) if choice.person else None,
         time=times.loc[index] if times is not None else None,
         # Survey weights add up to a nation: of a mean of 1, a small group stays one of few people.
@@ -237,11 +237,6 @@ def _recipe(choice: Choice, contract: Contract) -> str:
         "# task.contract says how a cell of the file is read:\n"
         + "".join(f"#   {str(rule.name)!r}: {' '.join(in_words(rule).split())}\n" for rule in contract)
     )
-
-
-def _words(choice: Choice) -> tuple[str, ...]:
-    """File and options of a command; a file whose name begins like an option is named by its folder."""
-    return (f"./{choice.title}" if choice.title.startswith("-") else choice.title, *written_options(choice))
 
 
 def _check_columns(frame: pd.DataFrame, choice: Choice) -> None:

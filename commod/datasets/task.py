@@ -246,8 +246,14 @@ class Task:
     person: pd.Series | None = field(repr=False, default=None)
     time: pd.Series | None = field(repr=False, default=None)
     contract: Contract = field(repr=False, default=())
-    words: tuple[str, ...] = field(repr=False, default=())
+    roles: Mapping[str, Any] = field(repr=False, default_factory=dict)
     weight: pd.Series | None = field(repr=False, default=None)
+
+    @property
+    def command(self) -> list[str]:
+        """File and roles as a command takes them; empty for data that ship."""
+        file = f"./{self.spec.title}" if self.spec.title.startswith("-") else self.spec.title
+        return [file, "--roles", "roles.json"] if self.roles else []
 
     @property
     def name(self) -> str:

@@ -11,7 +11,6 @@ import pandas as pd
 from scipy.special import expit
 
 from commod.datasets import Split, Task
-from commod.datasets.choice_options import options_in
 from commod.datasets.grouping import UNKNOWN, bands_of
 from commod.datasets.own_groups import as_numbers, classes_of
 from commod.decisions.facts import counts_of_changes
@@ -76,7 +75,7 @@ def reference_of(
     """
     f, g = np.asarray(margin_f, dtype=float), np.asarray(margin_g, dtype=float)
     before, after, y = (f > 0).astype(int), (g > 0).astype(int), rows.y.to_numpy()
-    options = options_in(task.words[1:])  # the first is the file
+    options = task.roles
     cells = cells_of(rows.sensitive, len(task.groups), y, before, after, rows.weight)
     scores = {"f": expit(f + line), "g": expit(g + line)}
     X = task.features(rows.X)
@@ -106,7 +105,7 @@ def reference_of(
 def _attributes(task: Task, options: Mapping[str, Any]) -> list[dict[str, Any]]:
     attributes = []
     for attribute in task.grouping.attributes:
-        if task.words:  # of a table that somebody brought: its cells are cut and put together first
+        if task.roles:  # of a table that somebody brought: its cells are cut and put together first
             cuts = options.get("cuts", {}).get(attribute.column, ())
             merge, levels = options.get("merge", {}).get(attribute.column, {}), list(attribute.levels)
         else:
@@ -121,7 +120,7 @@ def _label(task: Task, options: Mapping[str, Any]) -> dict[str, Any]:
     """How a label is read; of an outcome of three values or more, all but one are the negative one (None)."""
     column, cut = task.spec.target, options.get("target_cut")
     positive = str(options.get("favourable", "1"))
-    negative = task.spec.outcomes[0].removeprefix(f"{column}: ") if task.words else "0"
+    negative = task.spec.outcomes[0].removeprefix(f"{column}: ") if task.roles else "0"
     return {
         "column": column,
         "cut": cut,
@@ -164,7 +163,7 @@ def batch_of(task: Task, rows: Split) -> pd.DataFrame:
 
     A band of a number that parts people into groups, or cuts the label, is stood for by one number of it.
     """
-    options = options_in(task.words[1:])
+    options = task.roles
     X = rows.X.copy()
     for rule in task.contract:
         if rule.name in X and rule.kind == "number" and (rule.divide != 1 or rule.turned):

@@ -19,6 +19,7 @@ from commod.dashboard.text.escape import bold
 from commod.dashboard.text.html import cards_of, document, nodes_of
 from commod.dashboard.views.trouble import trouble_in_words
 from commod.datasets import Task
+from commod.datasets.choice_options import ROLES, roles_json
 from commod.datasets.raw import in_words as rule_in_words
 from commod.experiments.evidence import Evidence
 from commod.experiments.limits import Limits
@@ -135,9 +136,10 @@ def _datasheet(task: Task) -> list[tuple[str, str]]:
     wanted = ("Origin", "Source file", "Source files", "Licence")
     found: list[tuple[str, str]] = [(name, _markdown(text)) for name, text in rows if name in wanted]
     own: list[tuple[str, str]] = [("Source", "No datasheet: the table was brought by the user.")]
-    if task.words:
-        command = Markup("<code>{}</code>").format(f"python -m commod fit {shlex.join(task.words)}")
-        own.append(("What was chosen of it, as a command", command))
+    if task.roles:
+        command = f"python -m commod fit {shlex.join(task.command)}"
+        own.append(("As a command", Markup("<code>{}</code>").format(command)))
+        own.append((ROLES, Markup("<code>{}</code>").format(roles_json(task.roles))))
     return found or own
 
 
