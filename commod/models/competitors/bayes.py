@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from commod.models.adversary import Array
-from commod.models.base_scores import BaseModel
 from commod.models.competitors.base import Competitor, GroupAware, Rows, chance_of_rows
 from commod.models.competitors.lpp import NOISE, penalised_program
 from commod.models.competitors.membership import Membership, densities, fitted_membership, known_membership
@@ -131,7 +130,7 @@ class _BayesRule(Competitor):
         )
 
 
-@dataclass(eq=False, repr=False)
+@dataclass(eq=False, repr=False, kw_only=True)
 class BayesOptimal(_BayesRule):
     """The Bayes-optimal rule on estimated P(S, Y | x) and f's labels, S not needed at predict (Prop. 4.2, corrected).
 
@@ -141,12 +140,10 @@ class BayesOptimal(_BayesRule):
 
     Parameters
     ----------
-    base_model, threshold : f and its line in any form that `Commod` takes
     lambda_fair : float, default 0.1
         Multiplier of fairness, in units of accuracy.
     lambda_ratio : float, default 0.1
         Multiplier of the changes: how sure one must be to overrule f.
-    fairness : {"demographic_parity", "equalized_odds"}
     membership : Membership, optional
         Model of P(S, Y | x). A fitted one is used as it is; otherwise one is learnt on the training rows.
     random_state : int
@@ -160,39 +157,26 @@ class BayesOptimal(_BayesRule):
         What λ_fair takes off a person's score for each group, as probably as they are of it.
     """
 
-    base_model: BaseModel = None
-    _: KW_ONLY
-    threshold: float | str | None = None
     lambda_fair: float = 0.1
     lambda_ratio: float = 0.1
-    fairness: str = "demographic_parity"
     membership: Membership | None = None
-    random_state: int = 0
 
     def _joint(self, rows: Rows) -> Array:
         return self.membership_.joint(rows.X)
 
 
-@dataclass(eq=False, repr=False)
+@dataclass(eq=False, repr=False, kw_only=True)
 class OracleBayes(GroupAware, _BayesRule):
     """The Bayes-optimal rule where S is known at predict, the paper's fairness-aware setting: η̄ is S itself.
 
     Parameters
     ----------
     base_model, threshold, lambda_fair, lambda_ratio, fairness, membership, random_state : as for `BayesOptimal`
-    sensitive_column : str, optional
-        Column of X that holds S, instead of passing it to fit and predict.
     """
 
-    base_model: BaseModel = None
-    _: KW_ONLY
-    threshold: float | str | None = None
     lambda_fair: float = 0.1
     lambda_ratio: float = 0.1
-    fairness: str = "demographic_parity"
-    sensitive_column: str | None = None
     membership: Membership | None = None
-    random_state: int = 0
 
     def _joint(self, rows: Rows) -> Array:
         of_group = self.membership_.joint(rows.X)[np.arange(len(rows.X)), rows.groups]  # P(s, y | x) of one's own s

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,6 @@ from scipy.optimize import minimize
 
 from commod.metrics.figures import CRITERIA
 from commod.models.adversary import Array, cross_entropy
-from commod.models.base_scores import BaseModel
 from commod.models.competitors.base import Rows, Scored
 from commod.models.networks import ConceptNetwork, MLPNetwork, seeded
 from commod.models.validation import check_choice, check_count, check_weight
@@ -24,7 +23,7 @@ BANDWIDTH = 0.1
 LADDER = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
 
 
-@dataclass(eq=False, repr=False)
+@dataclass(eq=False, repr=False, kw_only=True)
 class Frappe(Scored):
     """g = σ(logit f(x) + T(x)), f frozen, T trained to hide the group from the score; S is not needed at predict.
 
@@ -37,9 +36,7 @@ class Frappe(Scored):
 
     Parameters
     ----------
-    base_model, threshold : f and its line in any form that `Commod` takes
     lambda_mmd : float, default 10.0
-    fairness : {"demographic_parity", "equalized_odds"}
     architecture : {"linear", "mlp"}
         "linear" is a bottleneck of `n_concepts` like COMMOD's r, for the comparison of concepts; "mlp" has one hidden
         layer.
@@ -65,16 +62,11 @@ class Frappe(Scored):
         Steps taken.
     """
 
-    base_model: BaseModel = None
-    _: KW_ONLY
-    threshold: float | str | None = None
     lambda_mmd: float = 10.0
-    fairness: str = "demographic_parity"
     architecture: str = "linear"
     n_concepts: int = 2
     width: int = 64
     max_iter: int | None = None
-    random_state: int = 0
 
     def _learn(self, rows: Rows, y: Array) -> None:
         weight = check_weight("lambda_mmd", self.lambda_mmd)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,7 @@ from commod.models.competitors.base import Competitor, Rows
 from commod.models.validation import check_weight
 
 
-@dataclass(eq=False, repr=False)
+@dataclass(eq=False, repr=False, kw_only=True)
 class LeafRelabelling(Competitor):
     """Give whole leaves the other decision, those first that close most of the gap for the accuracy that they cost.
 
@@ -32,14 +32,10 @@ class LeafRelabelling(Competitor):
 
     Parameters
     ----------
-    base_model, threshold : f and its line in any form that `Commod` takes
     epsilon : float, default 0.05
         Largest gap allowed on the training rows. At 1, g = f; where all leaves together do not reach it, all are taken.
     min_leaf : float, default 0.01
         Smallest share of the training rows in a leaf of the imitating tree, at most 0.5.
-    fairness : {"demographic_parity"}
-    random_state : int
-        Not used: nothing is random.
 
     Attributes
     ----------
@@ -49,16 +45,8 @@ class LeafRelabelling(Competitor):
         The new decision (True: positive) of each relabelled leaf.
     """
 
-    criteria: ClassVar[tuple[str, ...]] = ("demographic_parity",)
-    for_two: ClassVar[bool] = True  # as published: the favoured group and the other
-
-    base_model: BaseModel = None
-    _: KW_ONLY
-    threshold: float | str | None = None
     epsilon: float = 0.05
     min_leaf: float = 0.01
-    fairness: str = "demographic_parity"
-    random_state: int = 0
 
     def _inputs(self, X: Any, base_model: BaseModel) -> Any:
         """Of a tree, the leaf alone, as one number; else all features."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,6 @@ from scipy.optimize import linprog
 from scipy.sparse import csr_array, hstack, kron, vstack
 
 from commod.models.adversary import Array
-from commod.models.base_scores import BaseModel
 from commod.models.competitors.base import Competitor, GroupAware, Rows, chance_of_rows
 from commod.models.competitors.membership import Membership, densities, fitted_membership, known_membership
 from commod.models.validation import check_weight
@@ -112,7 +111,7 @@ def _dual(costs: Array, matrix: Any, most: Array) -> Array:
     raise ValueError(f"The linear program has no solution: {result.message}")
 
 
-@dataclass(eq=False, repr=False)
+@dataclass(eq=False, repr=False, kw_only=True)
 class LPP(_LinearProgram):
     """Fair decisions of least risk by linear programming, S not needed at predict (Xian & Zhao 2024).
 
@@ -121,10 +120,8 @@ class LPP(_LinearProgram):
 
     Parameters
     ----------
-    base_model, threshold : f and its line in any form that `Commod` takes
     alpha : float, default 0.05
         Largest difference of the groups' positive rates (per label, for equalized odds) allowed on the training rows.
-    fairness : {"demographic_parity", "equalized_odds"}
     membership : Membership, optional
         Model of P(S, Y | x). A fitted one is used as it is; otherwise one is learnt on the training rows.
     random_state : int
@@ -136,13 +133,8 @@ class LPP(_LinearProgram):
         The dual variables.
     """
 
-    base_model: BaseModel = None
-    _: KW_ONLY
-    threshold: float | str | None = None
     alpha: float = 0.05
-    fairness: str = "demographic_parity"
     membership: Membership | None = None
-    random_state: int = 0
 
     def _prepare(self, rows: Rows, y: Array) -> None:
         self.membership_ = fitted_membership(self.membership, rows, y)
@@ -154,7 +146,7 @@ class LPP(_LinearProgram):
         return self.membership_.joint(rows.X)
 
 
-@dataclass(eq=False, repr=False)
+@dataclass(eq=False, repr=False, kw_only=True)
 class OracleLPP(GroupAware, _LinearProgram):
     """LPP with S known at predict (Xian & Zhao 2024): a threshold for each group.
 
@@ -164,17 +156,9 @@ class OracleLPP(GroupAware, _LinearProgram):
     Parameters
     ----------
     base_model, threshold, alpha, fairness, random_state : as for `LPP`
-    sensitive_column : str, optional
-        Column of X that holds S, instead of passing it to fit and predict.
     """
 
-    base_model: BaseModel = None
-    _: KW_ONLY
-    threshold: float | str | None = None
     alpha: float = 0.05
-    fairness: str = "demographic_parity"
-    sensitive_column: str | None = None
-    random_state: int = 0
 
     def _joint(self, rows: Rows) -> Array:
         assert self.groups_ is not None

@@ -50,9 +50,9 @@ class Method:
 
     title: str
     reference: str
-    needs_sensitive: bool
-    criteria: tuple[str, ...]
-    minimises_changes: bool
+    needs_sensitive: bool = False
+    criteria: tuple[str, ...] = (DP, EO)
+    minimises_changes: bool = False
     model_agnostic: str = "yes"
     randomised: bool = False
     estimator: tuple[str, str] | None = None
@@ -125,8 +125,6 @@ METHODS: dict[str, Method] = {
     "commod": Method(
         "COMMOD",
         "Di Gennaro et al. 2025",
-        needs_sensitive=False,
-        criteria=(DP, EO),
         minimises_changes=True,
         estimator=_COMMOD,
         knob=_LAMBDA_FAIR,
@@ -137,8 +135,6 @@ METHODS: dict[str, Method] = {
     "commod_decisions": Method(
         "COMMOD (decisions)",
         "this project, 2026",
-        needs_sensitive=False,
-        criteria=(DP, EO),
         minimises_changes=True,
         estimator=_COMMOD,
         knob=_LAMBDA_FAIR,
@@ -151,9 +147,6 @@ METHODS: dict[str, Method] = {
     "adv_debias": Method(
         "AdvDebias",
         "Zhang et al. 2018",
-        needs_sensitive=False,
-        criteria=(DP, EO),
-        minimises_changes=False,
         randomised=True,
         estimator=_competitor("adv_debias", "AdvDebias"),
         knob=Knob("alpha", "α", (0.0, 0.1, 0.2, 0.3, 0.5, 1.0, 2.0, 3.0), 0.0, 10.0, None),
@@ -167,8 +160,6 @@ METHODS: dict[str, Method] = {
     "frappe": Method(
         "FRAPPE",
         "Țifrea et al. 2023",
-        needs_sensitive=False,
-        criteria=(DP, EO),
         minimises_changes=True,
         randomised=True,
         estimator=_competitor("frappe", "Frappe"),
@@ -180,8 +171,6 @@ METHODS: dict[str, Method] = {
     "frappe_mlp": Method(
         "FRAPPE (MLP)",
         "Țifrea et al. 2023",
-        needs_sensitive=False,
-        criteria=(DP, EO),
         minimises_changes=True,
         randomised=True,
         estimator=_competitor("frappe", "Frappe"),
@@ -195,9 +184,6 @@ METHODS: dict[str, Method] = {
     "lpp": Method(
         "LPP",
         "Xian & Zhao 2024",
-        needs_sensitive=False,
-        criteria=(DP, EO),
-        minimises_changes=False,
         randomised=True,
         estimator=_competitor("lpp", "LPP"),
         uses_membership=True,
@@ -209,8 +195,6 @@ METHODS: dict[str, Method] = {
         "Oracle LPP",
         "Xian & Zhao 2024",
         needs_sensitive=True,
-        criteria=(DP, EO),
-        minimises_changes=False,
         randomised=True,
         estimator=_competitor("lpp", "OracleLPP"),
         knob=Knob("alpha", "α", _ALPHAS, 0.0, 1.0, 1.0),
@@ -222,7 +206,6 @@ METHODS: dict[str, Method] = {
         "Kamiran et al. 2012",
         needs_sensitive=True,
         criteria=(DP,),
-        minimises_changes=False,
         estimator=_competitor("roc", "OracleROC"),
         groups=2,
         knob=Knob(
@@ -238,8 +221,6 @@ METHODS: dict[str, Method] = {
         "Hardt post-processing",
         "Hardt et al. 2016",
         needs_sensitive=True,
-        criteria=(DP, EO),
-        minimises_changes=False,
         randomised=True,
         estimator=_competitor("hardt", "EOPostProcessing"),
         weights=False,
@@ -254,7 +235,6 @@ METHODS: dict[str, Method] = {
         "Pleiss et al. 2017",
         needs_sensitive=True,
         criteria=(EO,),
-        minimises_changes=False,
         randomised=True,
         estimator=_competitor("pleiss", "InformationWithholding"),
         groups=2,
@@ -280,9 +260,6 @@ METHODS: dict[str, Method] = {
     "fst": Method(
         "FST",
         "Wei et al. 2020",
-        needs_sensitive=False,
-        criteria=(DP, EO),
-        minimises_changes=False,
         estimator=_competitor("projection", "FST"),
         uses_membership=True,
         knob=Knob(
@@ -299,8 +276,6 @@ METHODS: dict[str, Method] = {
     "fair_projection": Method(
         "FairProjection",
         "Alghamdi et al. 2022",
-        needs_sensitive=False,
-        criteria=(DP, EO),
         minimises_changes=True,
         estimator=_competitor("projection", "FairProjection"),
         uses_membership=True,
@@ -320,7 +295,6 @@ METHODS: dict[str, Method] = {
         "Chzhen et al. 2019",
         needs_sensitive=True,
         criteria=(EO,),
-        minimises_changes=False,
         estimator=_competitor("cfbc", "CFBC"),
         groups=2,
         knob=Knob("strength", "strength", _STRENGTHS, 0.0, 1.0, 0.0),
@@ -330,8 +304,6 @@ METHODS: dict[str, Method] = {
     "bayes": Method(
         "Bayes rule",
         "Prop. 4.2, corrected",
-        needs_sensitive=False,
-        criteria=(DP, EO),
         minimises_changes=True,
         estimator=_competitor("bayes", "BayesOptimal"),
         uses_membership=True,
@@ -346,7 +318,6 @@ METHODS: dict[str, Method] = {
         "Oracle Bayes rule",
         "Prop. 4.2, corrected",
         needs_sensitive=True,
-        criteria=(DP, EO),
         minimises_changes=True,
         estimator=_competitor("bayes", "OracleBayes"),
         uses_membership=True,
@@ -362,9 +333,7 @@ METHODS: dict[str, Method] = {
     "leaf_relabelling": Method(
         "Leaf relabelling",
         "Kamiran et al. 2010",
-        needs_sensitive=False,
         criteria=(DP,),
-        minimises_changes=False,
         model_agnostic="decision trees only",
         estimator=_competitor("leaf_relabelling", "LeafRelabelling"),
         groups=2,
@@ -377,7 +346,6 @@ METHODS: dict[str, Method] = {
         "Calders & Verwer 2010",
         needs_sensitive=True,
         criteria=(DP,),
-        minimises_changes=False,
         model_agnostic="naive Bayes only",
         estimator=_competitor("naive_bayes", "ModifiedNaiveBayes"),
         groups=2,
@@ -388,10 +356,7 @@ METHODS: dict[str, Method] = {
     "multiaccuracy_boost": Method(
         "MultiaccuracyBoost",
         "Kim et al. 2019",
-        needs_sensitive=False,
-        criteria=(DP, EO),
         aims_at="scores that are right on average in every part of the population",
-        minimises_changes=False,
         randomised=True,
         estimator=_competitor("multiaccuracy", "MultiaccuracyBoost"),
         knob=Knob("alpha", "α", (1.0, 0.02, 0.01, 0.005, 0.002, 0.001, 0.0005, 0.0002, 0.0001), 0.0, 1.0, 1.0),
@@ -402,7 +367,6 @@ METHODS: dict[str, Method] = {
     "wass1_penalised": Method(
         "Wass-1 penalised LR",
         "Jiang et al. 2020",
-        needs_sensitive=False,
         criteria=(DP,),
         minimises_changes=True,
         model_agnostic="logistic regression only",
@@ -416,9 +380,6 @@ METHODS: dict[str, Method] = {
     "rnf": Method(
         "RNF",
         "Du et al. 2021",
-        needs_sensitive=False,
-        criteria=(DP, EO),
-        minimises_changes=False,
         model_agnostic="neural networks only",
         randomised=True,
         estimator=_competitor("neutralised", "RNF"),
@@ -435,7 +396,6 @@ METHODS: dict[str, Method] = {
         "Lohia et al. 2019",
         needs_sensitive=True,
         criteria=(DP,),
-        minimises_changes=False,
         groups=2,
         note="Needs an f that is told the group: an f that is not, it leaves as it is.",
     ),
