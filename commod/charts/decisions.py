@@ -15,15 +15,9 @@ SHAPES = ["circle", "cross", "diamond"]
 def plot_requirement(frame: pd.DataFrame, *, title: str, percent: bool) -> alt.LayerChart:
     """The value of each model with its intervals, and the limit as a line across them.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        Columns ``name`` (of the model), ``rank, value, low, high`` (over people), ``refits_low, refits_high`` (missing
-        without refits), ``limit`` (the same in every row) and ``verdict``.
-    title : str
-        What is measured, without its unit.
-    percent : bool
-        Whether it is a share.
+    `frame`: columns ``name`` (of the model), ``rank, value, low, high`` (over people), ``refits_low, refits_high``
+    (missing without refits), ``limit`` (the same in every row) and ``verdict``. `title`: what is measured, without its
+    unit. `percent`: whether it is a share.
     """
     form = ".1%" if percent else ".3f"
     x = alt.X(

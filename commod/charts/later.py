@@ -20,11 +20,8 @@ def plot_differences(frame: pd.DataFrame) -> alt.LayerChart:
 
     What marks 0 ends below the names, which it would otherwise strike out.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        Columns ``name`` (of the figure), ``rank, difference, low, high``, ``told`` (`MOVED` or `CHANCE`), ``then, now``
-        (as they are written).
+    `frame`: columns ``name`` (of the figure), ``rank, difference, low, high``, ``told`` (`MOVED` or `CHANCE`), ``then,
+    now`` (as they are written).
     """
     y = names_above(-13)
     color = alt.Color(
@@ -67,12 +64,8 @@ def plot_differences(frame: pd.DataFrame) -> alt.LayerChart:
 def plot_then_and_now(frame: pd.DataFrame, *, title: str) -> alt.LayerChart:
     """Shares then and now with their intervals, one row for each thing compared.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        Columns ``name, rank``, ``time`` (`THEN` or `NOW`), ``share, low, high, part, whole`` (people).
-    title : str
-        Of the axis, with its unit.
+    `frame`: columns ``name, rank``, ``time`` (`THEN` or `NOW`), ``share, low, high, part, whole`` (people). `title`: of
+    the axis, with its unit.
     """
     layers: list[alt.Chart] = []
     tooltip = [
@@ -110,12 +103,8 @@ def plot_then_and_now(frame: pd.DataFrame, *, title: str) -> alt.LayerChart:
 def plot_drift(frame: pd.DataFrame, *, look: float, shifted: float) -> alt.LayerChart:
     """Population stability index of each column, with the bounds in use and what chance reaches.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        Columns ``name, rank, index, by_chance``, ``told`` (`STABLE`, `LOOK` or `SHIFTED`).
-    look, shifted : float
-        The bounds.
+    `frame`: columns ``name, rank, index, by_chance``, ``told`` (`STABLE`, `LOOK` or `SHIFTED`). `look`, `shifted`: the
+    bounds.
     """
     y = names_above(-9)
     tooltip = [
@@ -159,10 +148,7 @@ def plot_drift(frame: pd.DataFrame, *, look: float, shifted: float) -> alt.Layer
 def plot_spread(frame: pd.DataFrame) -> alt.Chart:
     """Shares of the classes of a column, then and now.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        Columns ``name`` (of the class), ``rank``, ``time`` (`THEN` or `NOW`), ``share``.
+    `frame`: columns ``name`` (of the class), ``rank``, ``time`` (`THEN` or `NOW`), ``share``.
     """
     return (
         alt.Chart(frame)

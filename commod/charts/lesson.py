@@ -15,14 +15,9 @@ def plot_curve(
 ) -> alt.LayerChart:
     """Accuracy against fairness along λ_fair, with f, and where the slider stands.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        Columns ``name`` (`deployed`, `here` or `asked`), ``lambda_fair, fairness, accuracy``.
-    x_title, y_title : str
-        Of the axes, with their units.
-    deployed, here, asked, setting : str
-        What f, the model of the slider and the line are called, and λ_fair.
+    `frame`: columns ``name`` (`deployed`, `here` or `asked`), ``lambda_fair, fairness, accuracy``. `x_title`,
+    `y_title`: of the axes, with their units. `deployed`, `here`, `asked`, `setting`: what f, the model of the slider
+    and the line are called, and λ_fair.
     """
     names, colours = [asked, deployed, here], [palette.PATH, palette.F, palette.G]
     x = alt.X(
@@ -70,15 +65,9 @@ def plot_curve(
 def plot_paying(frame: pd.DataFrame, *, better: str, worse: str, title: str) -> alt.Chart:
     """People whom each model gives the better and the worse decision.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        Columns ``name`` (of the model, "|" where it may be broken), ``rank``, ``direction`` (`better` or `worse`),
-        ``place`` (0 and 1 in that order) and ``people``.
-    better, worse : str
-        What the two directions are called.
-    title : str
-        Of the axis, with its unit.
+    `frame`: columns ``name`` (of the model, "|" where it may be broken), ``rank``, ``direction`` (`better` or `worse`),
+    ``place`` (0 and 1 in that order) and ``people``. `better`, `worse`: what the two directions are called. `title`: of
+    the axis, with its unit.
     """
     return (
         alt.Chart(frame)
@@ -105,12 +94,8 @@ _ACROSS = 20
 def plot_two_groups(frame: pd.DataFrame, *, right: str, wrong: str, no: str) -> alt.Chart:
     """100 people of each group as dots: filled if decided 1, and in which colour says whether rightly.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        One row per dot: ``group``, ``number`` (0 to 99) and ``what`` (`right`, `wrong` or `no`).
-    right, wrong, no : str
-        What is said of a dot: rightly decided 1, wrongly decided 1, decided 0.
+    `frame`: one row per dot: ``group``, ``number`` (0 to 99) and ``what`` (`right`, `wrong` or `no`). `right`, `wrong`,
+    `no`: what is said of a dot: rightly decided 1, wrongly decided 1, decided 0.
     """
     return (
         alt.Chart(frame)

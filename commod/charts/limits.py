@@ -63,19 +63,10 @@ def plot_limits(
 ) -> alt.LayerChart:
     """Fairness against changes: what nobody can pass, COMMOD's frontier, and models.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        Columns ``kind`` ("bound", "blind", "fewest", "frontier", "model", "budget", "level"), ``label, change_rate,
-        fairness, settings`` and, of the kind "blind", ``low, high``; a model's label is one of the styles, that of
-        `CURRENT_STYLE` or "f, as deployed".
-    styles : tuple of MethodStyle
-    low, high : float
-        Ends of the axis of fairness.
-    most : float
-        End of the axis of changes.
-    upward : bool
-        Whether more is fairer or less is.
+    `frame`: columns ``kind`` ("bound", "blind", "fewest", "frontier", "model", "budget", "level"), ``label,
+    change_rate, fairness, settings`` and, of the kind "blind", ``low, high``; a model's label is one of the styles,
+    that of `CURRENT_STYLE` or "f, as deployed". `low`, `high`: ends of the axis of fairness. `most`: end of the axis of
+    changes. `upward`: whether more is fairer or less is.
     """
     x = _changes(most)
 
@@ -133,13 +124,8 @@ def plot_price(
 ) -> alt.LayerChart:
     """Accuracy against changes at one level of fairness: the best there is, and models that are fair enough.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        Columns ``kind`` ("labels" or "scores" for the curves of `PRICES`, "model", "budget"), ``label, change_rate,
-        difference`` (of accuracy to f's) and ``settings``.
-    low, high : float
-        Ends of the axis of accuracy.
+    `frame`: columns ``kind`` ("labels" or "scores" for the curves of `PRICES`, "model", "budget"), ``label,
+    change_rate, difference`` (of accuracy to f's) and ``settings``. `low`, `high`: ends of the axis of accuracy.
     """
     x = _changes(most)
     y = alt.Y(

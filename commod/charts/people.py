@@ -49,17 +49,10 @@ def plot_segment_shares(
 
     The name of a segment stands above its bar, so that a narrow screen has room for both.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        Columns ``name`` (as shown, "|" where it may be broken), ``rank, segment, count, part`` (people), ``share, low,
-        high`` and ``overall`` (the share of everyone, the same in every row).
-    of : {"changed", "better", "worse"}
-        What is counted, for the colour.
-    title : str
-        Of the axis, without its unit.
-    step : int
-        Height of a segment in pixels: 38 has room for a name of one line, 50 for one of two.
+    `frame`: columns ``name`` (as shown, "|" where it may be broken), ``rank, segment, count, part`` (people), ``share,
+    low, high`` and ``overall`` (the share of everyone, the same in every row). `of`: {"changed", "better", "worse"};
+    what is counted, for the colour. `title`: of the axis, without its unit. `step`: height of a segment in pixels: 38
+    has room for a name of one line, 50 for one of two.
     """
     colour = COLOURS[of]
     down = step // 2 - 10
@@ -99,13 +92,9 @@ def plot_segment_shares(
 def plot_outcomes(frame: pd.DataFrame, *, decision: str) -> alt.LayerChart:
     """Rate of positive decisions by group and label, before and now, joined by a line.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        Columns ``name`` (group and label, as shown), ``rank``, ``model`` (`BEFORE` or `AFTER`), ``rate, low, high``
-        (the ends of the line, the same for both models), ``people, count``.
-    decision : str
-        The positive decision, in words.
+    `frame`: columns ``name`` (group and label, as shown), ``rank``, ``model`` (`BEFORE` or `AFTER`), ``rate, low,
+    high`` (the ends of the line, the same for both models), ``people, count``. `decision`: the positive decision, in
+    words.
     """
     y = names_above(-11)
     tooltip = [
@@ -127,13 +116,9 @@ def plot_outcomes(frame: pd.DataFrame, *, decision: str) -> alt.LayerChart:
 def plot_group_rates(frame: pd.DataFrame, *, decision: str) -> alt.LayerChart:
     """Rate of positive decisions of many groups before and now, with the interval of the latter, and everyone's.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        Columns ``name`` (of the group, as shown), ``rank``, ``model`` (`BEFORE` or `AFTER`), ``rate, low, high`` (its
-        interval), ``people, count`` and ``overall`` (everyone's rate now, the same in every row).
-    decision : str
-        The positive decision, in words.
+    `frame`: columns ``name`` (of the group, as shown), ``rank``, ``model`` (`BEFORE` or `AFTER`), ``rate, low, high``
+    (its interval), ``people, count`` and ``overall`` (everyone's rate now, the same in every row). `decision`: the
+    positive decision, in words.
     """
     y = names_above(-10)
     tooltip = [

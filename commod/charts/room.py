@@ -44,19 +44,9 @@ def plot_guesses(
 ) -> alt.LayerChart:
     """A histogram of guessed numbers, and what the model says as a line.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        A row for each bar, ``kind`` (`guesses`), ``low``, ``high`` and ``people``; and one with ``kind`` (`answer`) and
-        the answer as ``low``.
-    title : str
-        Of the numbers, with their unit.
-    people : str
-        Of the counts.
-    guesses, answer : str
-        What bars and line are called.
-    font : int
-        Size of letters in pixels, as in all charts here.
+    `frame`: a row for each bar, ``kind`` (`guesses`), ``low``, ``high`` and ``people``; and one with ``kind``
+    (`answer`) and the answer as ``low``. `title`: of the numbers, with their unit. `people`: of the counts. `guesses`,
+    `answer`: what bars and line are called. `font`: size of letters in pixels, as in all charts here.
     """
     x = alt.X("low:Q", title=title, scale=alt.Scale(zero=False, nice=True, padding=12), axis=_axis(font, tickCount=6))
     color = alt.Color(
@@ -99,14 +89,9 @@ def plot_guesses(
 def plot_answers(frame: pd.DataFrame, *, kinds: tuple[str, ...], people: str, font: int = TYPE) -> alt.LayerChart:
     """How many gave each answer, as bars with their count; an answer's name stands above its bar.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        Columns ``name`` (of the bar, "|" where it may be broken), ``rank``, ``kind`` (one of `kinds`) and ``people``.
-    kinds : tuple of str
-        Of bars, each in a colour of its own: rounds of a vote, or whether the model says so, too.
-    people : str
-        Title of the counts.
+    `frame`: columns ``name`` (of the bar, "|" where it may be broken), ``rank``, ``kind`` (one of `kinds`) and
+    ``people``. `kinds`: of bars, each in a colour of its own: rounds of a vote, or whether the model says so, too.
+    `people`: title of the counts.
     """
     y = names_above(-12, size=font)
     x = alt.X("people:Q", scale=alt.Scale(domain=alt.DomainUnionWith(unionWith=[0, 1])), axis=_people(people, font))
@@ -136,16 +121,10 @@ def plot_models(
     A point is as large as many people stand there, with their number; lines lead from first votes, which are rings, to
     second ones, which fit into them.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        Columns ``kind``, ``fairness``, ``accuracy``, ``people`` (0 where nobody stands), ``who`` (their names and the
-        setting), ``line`` (which line the row belongs to, empty for none) and ``order`` (along it). Later rows are
-        drawn over earlier ones.
-    kinds : tuple of (name, role)
-        What ``kind`` may be, each with its role, a key of `ROLES`.
-    x_title, y_title, people : str
-        Of the axes, with their units, and of the counts.
+    `frame`: columns ``kind``, ``fairness``, ``accuracy``, ``people`` (0 where nobody stands), ``who`` (their names and
+    the setting), ``line`` (which line the row belongs to, empty for none) and ``order`` (along it). Later rows are
+    drawn over earlier ones. `kinds`: what ``kind`` may be, each with its role, a key of `ROLES`. `x_title`, `y_title`,
+    `people`: of the axes, with their units, and of the counts.
     """
     names, roles = zip(*kinds, strict=True)
     behind = next((name for name, role in kinds if role == "frontier"), "")
@@ -211,16 +190,9 @@ def plot_strip(
 ) -> alt.LayerChart:
     """One figure of the models that people voted for: a row for each round, a line from each first vote to the second.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        Columns ``round`` (one of `rounds`), ``value``, ``people``, ``who``, ``line`` (empty for a point) and ``order``.
-    rounds : tuple of str
-        In their order.
-    title, form : str
-        Of the figure, with its unit, and how it is written.
-    people : str
-        Title of the counts.
+    `frame`: columns ``round`` (one of `rounds`), ``value``, ``people``, ``who``, ``line`` (empty for a point) and
+    ``order``. `rounds`: in their order. `title`, `form`: of the figure, with its unit, and how it is written. `people`:
+    title of the counts.
     """
     x = alt.X(
         "value:Q",

@@ -15,11 +15,8 @@ EVERYONE, CHANGED = "everyone", "those changed"
 def plot_record(frame: pd.DataFrame) -> alt.Chart:
     """Changed people by group and direction, and whether g or f agrees with the record.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        Columns ``name`` (group and direction, as shown), ``rank``, ``who`` (`RIGHT_NOW` or `RIGHT_BEFORE`), ``place``
-        (0 and 1 in that order), ``people, share`` (of the changed in this row).
+    `frame`: columns ``name`` (group and direction, as shown), ``rank``, ``who`` (`RIGHT_NOW` or `RIGHT_BEFORE`),
+    ``place`` (0 and 1 in that order), ``people, share`` (of the changed in this row).
     """
     names = [RIGHT_NOW, RIGHT_BEFORE]
     return (
@@ -48,10 +45,7 @@ def plot_record(frame: pd.DataFrame) -> alt.Chart:
 def plot_certainty(frame: pd.DataFrame) -> alt.Chart:
     """How sure f was of those changed, beside everyone.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        Columns ``name`` (class of certainty), ``rank``, ``whose`` (`EVERYONE` or `CHANGED`), ``share, people``.
+    `frame`: columns ``name`` (class of certainty), ``rank``, ``whose`` (`EVERYONE` or `CHANGED`), ``share, people``.
     """
     names = [EVERYONE, CHANGED]
     return (
@@ -91,14 +85,8 @@ def plot_reliability(
 ) -> alt.LayerChart:
     """Share labelled positive by mean score; on the diagonal scores mean what they say.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        Columns ``model`` (one of `models`), ``mean_score, rate, rate_low, rate_high, count``.
-    outcome : str
-        The positive label, in words.
-    models, colours : (str, str)
-        What is compared.
+    `frame`: columns ``model`` (one of `models`), ``mean_score, rate, rate_low, rate_high, count``. `outcome`: the
+    positive label, in words. `models`, `colours`: what is compared.
     """
     unit = alt.Scale(domain=[0, 1])
     percent = {"format": ".0%", "tickCount": 5}
@@ -146,10 +134,7 @@ def plot_reliability(
 def plot_again(frame: pd.DataFrame) -> alt.Chart:
     """Changed people by the share of refits that change them.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        Columns ``name`` (class of the share), ``rank, people``, ``often`` (whether it counts as happening again).
+    `frame`: columns ``name`` (class of the share), ``rank, people``, ``often`` (whether it counts as happening again).
     """
     return (
         alt.Chart(frame)

@@ -57,10 +57,7 @@ def roles_json(roles: Mapping[str, Any]) -> str:
 def read_roles(content: bytes | str) -> dict[str, Any]:
     """Fields of `Choice` from a file of roles, with ``only_named`` and ``small_together`` if they are in it.
 
-    Raises
-    ------
-    ValueError
-        In one sentence, if it is no such file.
+    Raises ValueError in one sentence, if it is no such file.
     """
     found = read_json(content, "roles of columns", MAX_BYTES)
     check_schema(found, Roles)
@@ -201,10 +198,7 @@ def options_parser(wrong: str) -> argparse.ArgumentParser:
 def given_options(arguments: argparse.Namespace) -> dict[str, Any]:
     """Fields of `Choice` that a command gives, with ``only_named`` and ``small_together`` if they are asked for.
 
-    Raises
-    ------
-    ValueError
-        In one sentence, if the file of roles cannot be read or a column is given two parts.
+    Raises ValueError in one sentence, if the file of roles cannot be read or a column is given two parts.
     """
     given: dict[str, Any] = {}
     if arguments.roles is not None:

@@ -70,14 +70,8 @@ def task_of_file(path: Path, given: Mapping[str, Any]) -> tuple[Task, list[str]]
 def complete_choice(frame: pd.DataFrame, guesses: pd.DataFrame, title: str, given: Mapping[str, Any]) -> Choice:
     """What is given of a choice, and the rest as the page Your data would begin with.
 
-    Parameters
-    ----------
-    frame, guesses : DataFrame
-        As `read_table` and `guess_columns` give them.
-    title : str
-        Name of the file.
-    given : mapping
-        Fields of `Choice`; of ``kinds`` some columns, all others being guessed unless ``only_named`` is true.
+    `frame`, `guesses`: as `read_table` and `guess_columns` give them. `title`: name of the file. `given`: fields of
+    `Choice`; of ``kinds`` some columns, all others being guessed unless ``only_named`` is true.
     """
     _check_names(frame, given)
     named, only_named = given.get("kinds", {}), given.get("only_named", False)

@@ -66,11 +66,7 @@ def find_leaks(own: OwnTask) -> list[str]:
 def find_repeats(repeats: Mapping[str, int], choice: Choice) -> list[str]:
     """A sentence if the same person can be in the training and in the test part.
 
-    Parameters
-    ----------
-    repeats : mapping
-        As `commod.datasets.roles.possible_people` gives it.
-    choice : Choice
+    `repeats`: as `commod.datasets.roles.possible_people` gives it.
     """
     if choice.person or choice.time or not repeats:
         return []

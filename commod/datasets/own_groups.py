@@ -112,10 +112,7 @@ def small_together(rows: Mapping[str, int], fewer_than: int, name: str = OTHER) 
 def count_groups(frame: pd.DataFrame, choice: Choice) -> pd.DataFrame:
     """How many rows each group has, and in how many the outcome is the favourable one, the largest group first.
 
-    Returns
-    -------
-    DataFrame
-        Indexed by group, columns ``rows`` and ``favourable``; rows without an outcome are not counted.
+    Returns a table indexed by group, with columns ``rows`` and ``favourable``; rows without an outcome are not counted.
     """
     outcome = classes_of(frame[choice.target], choice.target_cut)
     known = outcome.notna()

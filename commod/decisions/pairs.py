@@ -90,16 +90,10 @@ class Answer:
 
 @dataclass(frozen=True)
 class Trade:
-    """Choices between a fairer and a more accurate model that went one way.
-
-    Attributes
-    ----------
-    times : int
-    per_point : float
-        How much fairness, in the criterion's figure, there was for one point of accuracy, over all of them.
-    """
+    """Choices between a fairer and a more accurate model that went one way."""
 
     times: int
+    # How much fairness, in the criterion's figure, there was for one point of accuracy, over all of them.
     per_point: float
 
 

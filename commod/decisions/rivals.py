@@ -94,12 +94,9 @@ def collapses_of(scene: Scene, sweep: Sweep) -> tuple[str, ...]:
 def shortfalls(requirements: Requirements, scene: Scene, sweep: Sweep) -> pd.DataFrame:
     """How far each model of a sweep is on the wrong side of each requirement that its decisions tell.
 
-    Returns
-    -------
-    DataFrame
-        One row per model, one column per limit but ``again``, which takes refits, and ``direction`` (the share of
-        decisions that changed against it): 0 where it is met. A shortfall of a P-Rule or of mistreatment is in its own
-        unit, all others are shares.
+    Returns one row per model, one column per limit but ``again``, which takes refits, and ``direction`` (the share of
+    decisions that changed against it): 0 where it is met. A shortfall of a P-Rule or of mistreatment is in its own
+    unit, all others are shares.
     """
     points, columns = sweep.points, {}
     of_f = scene.figures(scene.decisions_test)["accuracy"]

@@ -87,11 +87,8 @@ def answer_of_refits(
 def as_checks(answers: Mapping[str, Mapping[str, Answer]]) -> pd.DataFrame:
     """Answers by method and check as a frame.
 
-    Returns
-    -------
-    DataFrame
-        One row per method and check, in the order of `CHECKS`, of those that are answered: ``method, check, mark,
-        value`` (the share; NaN where it cannot be told), ``part, whole`` (counts behind it).
+    Returns one row per method and check, in the order of `CHECKS`, of those that are answered: ``method, check, mark,
+    value`` (the share; NaN where it cannot be told), ``part, whole`` (counts behind it).
     """
     rows = [
         (method, name, found[name].mark, found[name].value, found[name].part, found[name].whole)

@@ -14,20 +14,13 @@ from commod.metrics.calibration import calibration_by_group, reliability_table
 
 @dataclass(frozen=True)
 class Evidence:
-    """Evidence about a model on test.
+    """Evidence about a model on test."""
 
-    Attributes
-    ----------
-    calibration, reliability : DataFrame
-        Calibration error of f and g by group, see `calibration_by_group`; and the points of the picture behind it, see
-        `reliability_table`, with ``group`` (its name) and ``model`` ("f" or "g").
-    proxies : DataFrame
-        How well features and concepts tell the group, see `explain_proxies`.
-    """
-
+    # Calibration error of f and g by group, see `calibration_by_group`; and the points of the picture behind it, see
+    # `reliability_table`, with ``group`` (its name) and ``model`` ("f" or "g").
     calibration: pd.DataFrame
     reliability: pd.DataFrame
-    proxies: pd.DataFrame
+    proxies: pd.DataFrame  # how well features and concepts tell the group, see `explain_proxies`
 
 
 def evidence_of(scene: Scene, scores: np.ndarray, activations: tuple[pd.DataFrame, pd.DataFrame]) -> Evidence:

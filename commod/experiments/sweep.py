@@ -100,17 +100,9 @@ def lines_of(
     There are as many of every method. The values of the knob lie evenly between those declared; `sweep_method`, which
     sees what comes out, puts as many where they tell most.
 
-    Parameters
-    ----------
-    name : str
-        A key of `METHODS`.
-    models : int, optional
-        How many cells in all, with one seed. Default: `EFFORT`, the declared seeds among them; of a large task
-        `EFFORT_LARGE`, with one seed and one further setting.
-    task : Task, optional
-        What it is swept on.
-    form : tuple of (str, value)
-        Further arguments of all its models: what limits COMMOD's update.
+    `name`: a key of `METHODS`. `models`: how many cells in all, with one seed. Default: `EFFORT`, the declared seeds
+    among them; of a large task `EFFORT_LARGE`, with one seed and one further setting. `task`: what it is swept on.
+    `form`: further arguments of all its models: what limits COMMOD's update.
     """
     method = METHODS[name]
     if method.knob is None:
@@ -141,13 +133,9 @@ def _value_at(scale: Sequence[float], place: float) -> float:
 def next_place(scale: Sequence[float], known: Mapping[float, np.ndarray]) -> float:
     """Where on a knob's scale the next models of a sweep go: its ends, its middle, then into the widest gap.
 
-    Parameters
-    ----------
-    scale : sequence of float
-        The values declared; places count along it from 0.
-    known : mapping of place to (lines,) array
-        How unfair the models there are, one of each line; see `_unfairness`. A gap is the mean over the lines of how
-        far apart neighbours are. Of equal gaps, the one that is longer on the scale, then the one nearer to f.
+    `scale`: the values declared; places count along it from 0. `known`: mapping of place to (lines,) array; how unfair
+    the models there are, one of each line; see `_unfairness`. A gap is the mean over the lines of how far apart
+    neighbours are. Of equal gaps, the one that is longer on the scale, then the one nearer to f.
     """
     length = len(scale) - 1
     for first in (0.0, float(length), length / 2):

@@ -31,21 +31,12 @@ LEAST_PEOPLE = 20
 
 @dataclass(frozen=True)
 class Doubt:
-    """A reason to look again before g is trained.
+    """A reason to look again before g is trained."""
 
-    Attributes
-    ----------
-    kind : {"turned", "worse", "one-sided", "constant", "fair", "few"}
-        The first two have to be answered: whatever g does to such an f looks like a success.
-    text : str
-        What is wrong and what to do, in plain words.
-    threshold : float or None
-        A cut-off that is proposed.
-    """
-
+    # The first two have to be answered: whatever g does to such an f looks like a success.
     kind: Literal["turned", "worse", "one-sided", "constant", "fair", "few"]
-    text: str
-    threshold: float | None = None
+    text: str  # what is wrong and what to do, in plain words
+    threshold: float | None = None  # a cut-off that is proposed
 
     @property
     def is_question(self) -> bool:
@@ -58,16 +49,9 @@ def doubts_about(
 ) -> list[Doubt]:
     """Reasons to look at f again, gravest first; none for an f that decides, better than chance, and unequally.
 
-    Parameters
-    ----------
-    y, sensitive : arrays (n,)
-        Labels, and numbers of the groups (−1: not known).
-    scores : array (n,)
-        f's probabilities of label 1 for people it was not trained on.
-    threshold : float
-        Above which f decides 1.
-    people : int, optional
-        How many rows there are in all, if these are a sample of them.
+    `y`, `sensitive`: arrays (n,); labels, and numbers of the groups (−1: not known). `scores`: array (n,); f's
+    probabilities of label 1 for people it was not trained on. `threshold`: above which f decides 1. `people`: how many
+    rows there are in all, if these are a sample of them.
     """
     labels, groups, p = np.asarray(y), np.asarray(sensitive), np.asarray(scores, dtype=float)
     decided = p > threshold

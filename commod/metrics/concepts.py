@@ -14,10 +14,7 @@ NULL_WEIGHT = 0.01
 def concept_size(concepts: pd.DataFrame) -> int:
     """Σ over concepts of the weights that are not null, |W| > 0.01. 0 or more; fewer is sparser.
 
-    Parameters
-    ----------
-    concepts : DataFrame, feature × concept
-        Unit directions. (The paper prints W > ε; a weight counts by its size here, whatever its sign.)
+    `concepts`: unit directions. (The paper prints W > ε; a weight counts by its size here, whatever its sign.)
     """
     return int((concepts.abs().to_numpy() > NULL_WEIGHT).sum())
 

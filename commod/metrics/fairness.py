@@ -84,15 +84,9 @@ PPV = Share(predictive_values, lambda counts: counts[..., 1].sum(axis=-1))
 
 @dataclass(frozen=True)
 class Extremes:
-    """A figure that compares the smallest and the largest of the groups' rates.
+    """A figure that compares the smallest and the largest of the groups' rates."""
 
-    Parameters
-    ----------
-    shares : tuple of Share
-        Of each the largest minus the smallest rate, and their sum; or of one the smallest over the largest.
-    ratio : bool
-    """
-
+    # Of each the largest minus the smallest rate, and their sum; or of one the smallest over the largest.
     shares: tuple[Share, ...]
     ratio: bool = False
 

@@ -34,15 +34,7 @@ def bootstrap_counts(
     `PRIOR` more: what nobody of a few people did is not impossible. The size of a stratum stays what it is, so no draw
     has an empty group. Under weights a stratum counts as many people as its effective size (Kish 1965).
 
-    Parameters
-    ----------
-    counts : (groups, 2, 2, 2)
-    squares : of the same shape, optional
-        Sums of the squared weights, where counts are sums of weights.
-
-    Returns
-    -------
-    (n_bootstrap, groups, 2, 2, 2)
+    `squares`: sums of the squared weights, where counts are sums of weights.
     """
     strata = (-2, -1)
     sizes = counts.sum(axis=strata, keepdims=True)
@@ -150,10 +142,8 @@ def compare_counts(
 ) -> pd.DataFrame:
     """The same from counts (groups, label, prediction of f, prediction of g).
 
-    Parameters
-    ----------
-    squares, rows : optional
-        Where counts are sums of weights: sums of the squared weights, of the same shape, and rows of each group.
+    `squares`, `rows`: where counts are sums of weights: sums of the squared weights, of the same shape, and rows of
+    each group.
     """
     squares = counts if squares is None else squares
     rows = sizes_of_groups(counts) if rows is None else rows

@@ -113,13 +113,8 @@ class ScoreAdversary:
 
     Arrays are laid out (K, n), basis functions first: numpy's inner loops then run over the rows.
 
-    Parameters
-    ----------
-    sensitive : (n,)
-        Numbers of the groups; −1 for a row whose group is not known, whose weight must be 0.
-    n_groups : int
-    weight : (n,), optional
-        How many people each row stands for.
+    `sensitive`: numbers of the groups; −1 for a row whose group is not known, whose weight must be 0. `weight`: how
+    many people each row stands for.
     """
 
     def __init__(

@@ -28,14 +28,8 @@ def ranks_no_more(auc_f: float, auc_g: float) -> bool:
 def collapse_in_words(y: Any, margin_f: Any, margin_g: Any, subject: str = "g") -> list[str]:
     """A sentence for each sign that g is hardly a model any more; none for a sound one.
 
-    Parameters
-    ----------
-    y : array (n,)
-        Labels, 0 and 1.
-    margin_f, margin_g : arrays (n,)
-        How far the logits lie above the line.
-    subject : str
-        How the sentences call g.
+    `y`: array (n,); labels, 0 and 1. `margin_f`, `margin_g`: arrays (n,); how far the logits lie above the line.
+    `subject`: how the sentences call g.
     """
     f, g = np.asarray(margin_f, dtype=float), np.asarray(margin_g, dtype=float)
     found = []

@@ -46,10 +46,7 @@ def group_features(mass: Array, distance: Array, k: int) -> list[np.ndarray]:
     and is far apart. Neither mass nor distance depends on the λ's, so the concepts keep their identity along every
     slider but k; and k + 1 concepts are k concepts with one of them split in two.
 
-    Returns
-    -------
-    list of k index arrays
-        In the order of the features.
+    Returns k index arrays, in the order of the features.
     """
     groups = {i: [i] for i in range(len(mass))}
     # A mass of exactly 0 (a constant column) would make every join free.

@@ -22,11 +22,7 @@ def lasso_step(gradient: Array, hessian: Array, start: Array, penalty: Array) ->
     than `WIDE` weights, all whose gradient exceeds the penalty enter together, and after `WIDE_STEPS` solves it ends
     where it is, lower than it began.
 
-    Parameters
-    ----------
-    gradient, start, penalty : (D,)
-        Gradient at x₀, x₀, and non-negative penalties.
-    hessian : (D, D)
+    `gradient`, `start`, `penalty`: gradient at x₀, x₀, and non-negative penalties.
     """
     if not penalty.any():
         return start - np.linalg.solve(hessian, gradient)

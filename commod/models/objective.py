@@ -50,16 +50,7 @@ class ScoreObjective:
 
     Rows whose group is not known count in L_Y, and no adversary is asked about them.
 
-    Parameters
-    ----------
-    y : (n,)
-    sensitive : (n,)
-        Numbers of the groups, −1 where it is not known.
-    n_groups : int
-    weight : (n,), optional
-        How many people each row stands for.
-    by_label : bool
-    line : float
+    `sensitive`: numbers of the groups, −1 where it is not known. `weight`: how many people each row stands for.
     """
 
     def __init__(

@@ -63,15 +63,9 @@ def logit_of_threshold(
 ) -> float:
     """The logit above which f decides positively.
 
-    Parameters
-    ----------
-    threshold : float, "budget", "budget:0.2" or None
-        None: f's own, which is one half unless f is a classifier of scikit-learn's with a threshold.
-    base_model : f
-    logit, labels : arrays (n,)
-        Of f and of the people on the training rows: a budget is a share of them.
-    weight : array (n,), optional
-        How much each of them counts.
+    `threshold`: None is f's own, which is one half unless f is a classifier of scikit-learn's with a threshold.
+    `logit`, `labels`: arrays (n,); of f and of the people on the training rows: a budget is a share of them. `weight`:
+    array (n,); how much each of them counts.
     """
     check_threshold(threshold)
     if threshold is None:

@@ -78,10 +78,7 @@ def compare_spread(
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Drift of each column that is in both, and its classes.
 
-    Returns
-    -------
-    drift, spread : DataFrame
-        As `commod.monitoring.Watched` has them.
+    Returns ``drift`` and ``spread`` as `commod.monitoring.Watched` has them.
     """
     drifts: list[tuple[Any, ...]] = []
     classes: list[tuple[Any, ...]] = []

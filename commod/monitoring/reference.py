@@ -220,10 +220,7 @@ def read_model(content: bytes) -> Portable:
 def reference_in(model: Portable) -> Reference:
     """What a model was like on the people it was tested on.
 
-    Raises
-    ------
-    ValueError
-        If its file does not say so.
+    Raises ValueError if its file does not say so.
     """
     found: Reference | None = model.content.get("reference")
     if found is None:

@@ -41,19 +41,12 @@ PRECISIONS, ROUNDS = 60, 3
 
 @dataclass(frozen=True)
 class Interventions:
-    """The rule with the fewest expected changes.
+    """The rule with the fewest expected changes."""
 
-    Attributes
-    ----------
-    change_rate, positive_rate : float
-        Of everybody: the share changed, and the share that is decided positively afterwards.
-    chances : (groups, bins, decision)
-        Of overruling f in each cell; groups too small to be compared are left as they are.
-    """
-
+    # Of everybody: the share changed, and the share that is decided positively afterwards.
     change_rate: float
     positive_rate: float
-    chances: Values
+    chances: Values  # of overruling f in each cell; groups too small to be compared are left as they are
 
 
 def fewest_interventions(

@@ -21,12 +21,7 @@ Values = NDArray[np.float64]
 class Shares:
     """Groups of so much weight, `positives` of it decided positively.
 
-    Parameters
-    ----------
-    positives, sizes : (groups,)
-    acts_on : {"everybody", "negative", "positive"}
-    unfairness : callable
-        Of bands, from their low and high ends, to be small.
+    `acts_on`: {"everybody", "negative", "positive"}. `unfairness`: of bands, from their low and high ends, to be small.
     """
 
     def __init__(

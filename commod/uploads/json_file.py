@@ -24,20 +24,9 @@ class JsonError(ValueError):
 def read_json(content: bytes | str, what: str, most: int) -> dict[str, Any]:
     """The object in a JSON file.
 
-    Parameters
-    ----------
-    content : bytes or str
-        The whole file.
-    what : str
-        What it should be, for the sentences: "a decision".
-    most : int
-        Bytes that it may have.
-
-    Raises
-    ------
-    JsonError
-        If it is too large or too deep, is no JSON, names something twice, or holds something else than one object of
-        finite numbers and texts.
+    `content`: the whole file. `what`: what it should be, for the sentences: "a decision". `most`: bytes that it may
+    have. Raises JsonError if it is too large or too deep, is no JSON, names something twice, or holds something else
+    than one object of finite numbers and texts.
     """
     size = len(content)
     if size > most:

@@ -33,10 +33,7 @@ def _too_large() -> TableError:
 def unpack_apart(content: bytes) -> pa.Table:
     """The table in a Parquet file, checked before it is unpacked, in a process of its own.
 
-    Raises
-    ------
-    TableError
-        With one sentence for each way in which a file can be wrong; also where it ended the process.
+    Raises TableError with one sentence for each way in which a file can be wrong; also where it ended the process.
     """
     footer = int.from_bytes(content[-8:-4], "little")
     if footer > len(content) or content[-4:] != b"PAR1":

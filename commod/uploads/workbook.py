@@ -29,10 +29,7 @@ def _damaged() -> TableError:
 def unpack_workbook_apart(content: bytes) -> tuple[pa.Table, list[str]]:
     """The first sheet of a workbook, checked before it is unpacked, in a process of its own; and what was noticed.
 
-    Raises
-    ------
-    TableError
-        With one sentence for each way in which a file can be wrong; also where it ended the process.
+    Raises TableError with one sentence for each way in which a file can be wrong; also where it ended the process.
     """
     table = read_apart(__name__, content, _damaged())
     return table, table.schema.metadata[_NOTICES].decode().splitlines()

@@ -10,14 +10,8 @@ from threading import Lock
 class Buckets:
     """A bucket of tokens for each of many: `burst` at first, filled up again at `per_second`.
 
-    Parameters
-    ----------
-    burst : int
-    per_second : float
-    clock : callable
-        Seconds on a clock that never jumps.
-    most : int
-        Buckets that are kept; those that were not used for longest go first.
+    `clock`: seconds on a clock that never jumps. `most`: buckets that are kept; those that were not used for longest go
+    first.
     """
 
     def __init__(self, burst: int, per_second: float, clock: Callable[[], float], most: int = 10_000) -> None:

@@ -47,10 +47,7 @@ def is_lesson_data(name: str) -> bool:
 def add_tables(scenario: Path, tables: Any) -> dict[str, str]:
     """Let the tables of a scenario be loaded; their names as data sets, by their names in it.
 
-    Raises
-    ------
-    ValueError
-        In one sentence, if one of them is declared wrongly, or cannot be read as it is declared.
+    Raises ValueError in one sentence, if one of them is declared wrongly, or cannot be read as it is declared.
     """
     if not isinstance(tables, Mapping):
         raise ValueError("[tables] is no table of tables: write [tables.NAME] above what is said of one.")

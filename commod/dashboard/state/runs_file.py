@@ -194,10 +194,7 @@ def write_runs(runs: Sequence[Run], figures: Mapping[Settings, Figures]) -> str:
 def read_runs(content: bytes) -> tuple[list[Run], list[str]]:
     """The runs of a file, and a sentence for each that was not taken, or not as it stands.
 
-    Raises
-    ------
-    RunsFileError
-        If nothing of the file can be used.
+    Raises RunsFileError if nothing of the file can be used.
     """
     document = _parse(content)
     if not isinstance(document, dict) or document.get("format") != FORMAT:

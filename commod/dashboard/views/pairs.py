@@ -17,15 +17,9 @@ from commod.experiments import Scene, Sweep
 
 @dataclass(frozen=True)
 class Offer:
-    """What there is to choose from on a scene.
+    """What there is to choose from on a scene."""
 
-    Attributes
-    ----------
-    settings : Settings
-        Of whoever asks: their scene and criterion.
-    """
-
-    settings: Settings
+    settings: Settings  # of whoever asks: their scene and criterion
     scene: Scene
     sweep: Sweep
     interview: Interview

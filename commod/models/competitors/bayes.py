@@ -32,20 +32,11 @@ def bayes_margin(
     bonus of λ_ratio, so a decision changes only where the fair score disagrees with f by more than that. For any number
     of groups the bracket is Σ_s pull_s·P(s | x)/P(s), a number for each group.
 
-    Parameters
-    ----------
-    eta : (n,)
-        P(Y = 1 | x).
-    density : (n, conditions, groups)
-        P(group | x)/P(group); for equalized odds one condition per label, joint with it.
-    pull : (conditions, groups)
-        How much a positive decision of each group adds to unfairness: `pull_of_two`, or what `pull_of_many` found.
-    label_of_f : (n,)
-        η*, f's decision (or the probability of 1, if f draws lots).
-    lambda_fair, lambda_ratio : float
-        The multipliers of the two constraints.
-    threshold : float
-        c, the probability of the label above which ŷ = 1 is the better guess: one half where both errors count alike.
+    `eta`: P(Y = 1 | x). `density`: P(group | x)/P(group); for equalized odds one condition per label, joint with it.
+    `pull`: how much a positive decision of each group adds to unfairness: `pull_of_two`, or what `pull_of_many` found.
+    `label_of_f`: η*, f's decision (or the probability of 1, if f draws lots). `lambda_fair`, `lambda_ratio`: the
+    multipliers of the two constraints. `threshold`: c, the probability of the label above which ŷ = 1 is the better
+    guess: one half where both errors count alike.
     """
     unfair = (density * pull).sum(axis=2).sum(axis=1)
     return eta - threshold - lambda_fair * unfair + lambda_ratio * (2.0 * label_of_f - 1.0)
@@ -69,10 +60,7 @@ def pull_of_many(score: Array, density: Array, lambda_fair: float, weight: Array
     rate (`penalised_program`), found on the training rows. Of two groups that would be the paper's rule as long as the
     favoured group stays so; beyond that the paper's rule favours the other, and this one stays fair.
 
-    Parameters
-    ----------
-    score : (n,)
-        What deciding 1 gains without fairness, s*(x) at λ_fair = 0.
+    `score`: what deciding 1 gains without fairness, s*(x) at λ_fair = 0.
     """
     if lambda_fair == 0:
         return np.zeros(density.shape[1:])

@@ -86,14 +86,8 @@ def leaves_to_relabel(
 ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     """Which leaves are given the other decision, in the order in which they are taken, and that decision.
 
-    Parameters
-    ----------
-    leaf : (n,) number of each row's leaf, from 0
-    decided, y : (n,) decisions and labels
-    sensitive : (n,) 0 or 1
-    weight : (n,) how much each row counts
-    epsilon : float
-        Largest gap allowed.
+    `leaf`: (n,) number of each row's leaf, from 0. `decided`, `y`: (n,) decisions and labels. `weight`: (n,) how much
+    each row counts. `epsilon`: largest gap allowed.
     """
     size = np.bincount(sensitive, weight)
     favoured = np.argmax(np.bincount(sensitive, weight * decided) / size)

@@ -56,13 +56,7 @@ def solve_program(gain: Array, density: Array, alpha: float, weight: Array | Non
     every condition and group. Two classes let the constraints on ŷ = 0 go: with density of mean 1 they say the same.
     ŷ = 1 where gain + Σ shift·density > 0.
 
-    Parameters
-    ----------
-    gain : (n,)
-    density : (n, conditions, groups)
-    alpha : float
-    weight : (n,), optional
-        Of the means.
+    `weight`: of the means.
     """
     conditions, groups = density.shape[1:]
     common = kron(csr_array(np.eye(conditions)), np.ones((groups, 1)))

@@ -49,25 +49,10 @@ def report_html(
 ) -> str:
     """A model card of one fit as one HTML file that needs nothing else; its words are in ``report.html``.
 
-    Parameters
-    ----------
-    result : FitResult
-    tree : ChangeTree or None
-        Of the changes; None where there is none.
-    limits : Limits
-        The exact bound on this scene.
-    evidence, merit, refits : Evidence, DataFrame, Refits
-        Whether the changes make sense.
-    code : str
-        The Python that makes the model again.
-    date : str
-        When it was made, as it is to be shown.
-    fingerprint : str
-        SHA-256 of the model's JSON file.
-    limited : str
-        What limits the update, why, and what that costs; empty where nothing does.
-    decided : Decided
-        What was required and signed.
+    `tree`: of the changes; None where there is none. `limits`: the exact bound on this scene. `evidence`, `merit`,
+    `refits`: whether the changes make sense. `code`: the Python that makes the model again. `date`: when it was made,
+    as it is to be shown. `fingerprint`: SHA-256 of the model's JSON file. `limited`: what limits the update, why, and
+    what that costs; empty where nothing does. `decided`: what was required and signed.
     """
     task = result.task
     caveats = re.search(r"\*\*Caveats\.\*\*\s*(.+?)(?:\n\s*\n|\Z)", task.datasheet, flags=re.DOTALL)

@@ -395,9 +395,7 @@ def two_groups(base_rates: Sequence[float], quality: float, fair_by: str) -> Cou
     others it decides 0. In the other group it does the same (equalized odds), or decides 1 as often there as in the
     first, missing as many whose label is 1 (demographic parity).
 
-    Returns
-    -------
-    array (groups, label, decision)
+    Returns an array (groups, label, decision).
     """
     high = max(base_rates)
     rate = quality * high + (1 - quality) * (1 - high)

@@ -147,10 +147,7 @@ def _load(path: Path) -> dict[str, Any]:
 def read_scenario(path: Path, entries: Mapping[str, Any], language: str) -> Scenario:
     """The scenario of a file that says everything.
 
-    Raises
-    ------
-    ScenarioError
-        If something in it is not known, or not as it must be.
+    Raises ScenarioError if something in it is not known, or not as it must be.
     """
     _check_file(path.name, entries)
     try:
@@ -343,10 +340,7 @@ def read_translation(
 ) -> Scenario:
     """A scenario in another language: its texts from this file, all else as the first language has it.
 
-    Raises
-    ------
-    ScenarioError
-        If it has other steps, or says more than texts, or fewer or more of them.
+    Raises ScenarioError if it has other steps, or says more than texts, or fewer or more of them.
     """
     _check_file(path.name, entries)
     if "tables" in entries:
