@@ -1,7 +1,5 @@
 """The command ``commod-explorer``: what ``streamlit run app.py`` does in the checkout, from any folder."""
 
-from __future__ import annotations
-
 import runpy
 import sys
 from collections.abc import Sequence

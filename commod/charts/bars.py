@@ -1,7 +1,5 @@
 """Bars: changes by group and direction, and contributions by feature."""
 
-from __future__ import annotations
-
 import altair as alt
 import pandas as pd
 

@@ -1,7 +1,5 @@
 """Many methods in one picture: trade-offs, and models matched one by one."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal

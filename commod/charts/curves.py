@@ -1,7 +1,5 @@
 """Curves over a whole number."""
 
-from __future__ import annotations
-
 import altair as alt
 import pandas as pd
 

@@ -1,7 +1,5 @@
 """Models on either side of what is required."""
 
-from __future__ import annotations
-
 import altair as alt
 import pandas as pd
 

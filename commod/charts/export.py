@@ -1,7 +1,5 @@
 """Charts as files, drawn on the server without a browser."""
 
-from __future__ import annotations
-
 from io import BytesIO, StringIO
 from typing import Any, Literal
 

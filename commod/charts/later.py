@@ -1,7 +1,5 @@
 """Then and now: figures, shares, calibration and columns of later people beside those that a model was tested on."""
 
-from __future__ import annotations
-
 import altair as alt
 import pandas as pd
 

@@ -1,7 +1,5 @@
 """Pictures that only the Lesson has: what fairness costs, who pays for it, and two groups that differ."""
 
-from __future__ import annotations
-
 import altair as alt
 import pandas as pd
 

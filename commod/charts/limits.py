@@ -1,7 +1,5 @@
 """What can be reached with few changes, and what models reach of it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import altair as alt

@@ -1,7 +1,5 @@
 """Charts of the paper's figures that no other page has."""
 
-from __future__ import annotations
-
 import altair as alt
 import pandas as pd
 

@@ -1,7 +1,5 @@
 """Fairness against accuracy, or accuracy against changes, of everything tried so far."""
 
-from __future__ import annotations
-
 import json
 from typing import Literal
 

@@ -1,7 +1,5 @@
 """Axes, legends and tooltips that most charts share."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

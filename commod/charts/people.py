@@ -1,7 +1,5 @@
 """Segments by how much they changed, and the groups' rates before and after."""
 
-from __future__ import annotations
-
 import altair as alt
 import pandas as pd
 

@@ -1,7 +1,5 @@
 """What a room has guessed, tried and voted for: every person counts as one, and a mean is never drawn alone."""
 
-from __future__ import annotations
-
 import json
 
 import altair as alt

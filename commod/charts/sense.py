@@ -1,7 +1,5 @@
 """Whether changes make sense: by the record, by f's certainty, by calibration, and over refits."""
 
-from __future__ import annotations
-
 import altair as alt
 import pandas as pd
 

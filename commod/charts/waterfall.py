@@ -1,7 +1,5 @@
 """One person: the sum that leads from f's score to g's, and two accounts of it side by side."""
 
-from __future__ import annotations
-
 import altair as alt
 import pandas as pd
 

@@ -1,7 +1,5 @@
 """Rows of a large table, some at a time: what is made of them on the way need not be as large as the table."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What is what in anybody's table, as somebody chose it."""
 
-from __future__ import annotations
-
 from dataclasses import InitVar, dataclass, field
 from typing import Literal
 

@@ -4,8 +4,6 @@ A file of roles has the fields of `Choice`. What it does not say is guessed as t
 ``only_named`` is true.
 """
 
-from __future__ import annotations
-
 import argparse
 import csv
 import io

@@ -1,7 +1,5 @@
 """What each column of anybody's table seems to be: numbers, categories, codes, dates, or nothing to learn from."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

@@ -4,8 +4,6 @@
 groups of the same people begin with what suits the two, unless that shows next to nothing.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

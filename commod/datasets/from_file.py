@@ -1,7 +1,5 @@
 """A task out of a file on disk: what nobody says is guessed as the page Your data guesses it, and told."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace

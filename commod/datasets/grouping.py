@@ -1,7 +1,5 @@
 """Who belongs to which group: attributes that part people, alone or crossed with one another."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise, product

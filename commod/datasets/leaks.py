@@ -1,7 +1,5 @@
 """What gives the answer away: features that tell the outcome or the group, alone or together, and people seen twice."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np

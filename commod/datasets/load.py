@@ -1,7 +1,5 @@
 """Load a declared task from the files in ``data/``."""
 
-from __future__ import annotations
-
 import hashlib
 import io
 import json

@@ -1,7 +1,5 @@
 """Groups and classes of anybody's table: levels, put together where they are few, bands of numbers, and crossings."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import numpy as np

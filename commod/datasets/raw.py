@@ -4,8 +4,6 @@ Rules are learned from a table here and applied to it at once. What applies them
 `commod.portable`, which goes along with a model: a row of text from the file is read there as it was read here.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from dataclasses import replace

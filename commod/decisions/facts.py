@@ -1,7 +1,5 @@
 """What is known of a model where requirements are checked: each value, its interval over people and over refits."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -6,8 +6,6 @@ The next pair is the one from which the better model can be hoped to be best: th
 (Lin et al. 2022, "Preference exploration for efficient Bayesian optimization with multiple outcomes").
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass

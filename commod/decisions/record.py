@@ -4,8 +4,6 @@ The seal shows that a file was not changed by accident. It is no signature: whoe
 What the file says of the model is checked by training it again, see `commod.decisions.verify`.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import math

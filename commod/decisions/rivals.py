@@ -4,8 +4,6 @@ A model that has collapsed, or turns f around, is never the best while another i
 and breaks what f breaks: that is f, and no answer to it.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Requirements checked: the verdict on each, what it would take, and how many more people would settle it."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable
 from typing import Literal

@@ -1,7 +1,5 @@
 """A sealed decision checked: its model is trained again, refits too, and compared line by line."""
 
-from __future__ import annotations
-
 import json
 import shlex
 from collections.abc import Mapping

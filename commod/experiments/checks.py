@@ -1,7 +1,5 @@
 """Do the changes of a model make sense? Every check of any method's model on a scene."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Every method on one scene, on all cores: what the Compare page draws, as a table."""
 
-from __future__ import annotations
-
 import time
 import warnings
 from collections.abc import Sequence

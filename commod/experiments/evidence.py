@@ -1,7 +1,5 @@
 """Evidence about a model: how well calibrated it is, and what stands in for the group."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Figures of the paper that look into single models: each a tidy frame."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Any grid of data sets, splits, criteria, methods, settings and seeds: here, on all cores, or on a Dask cluster."""
 
-from __future__ import annotations
-
 import json
 import time
 from collections.abc import Callable, Generator, Sequence

@@ -1,7 +1,5 @@
 """What can be reached on a scene: the exact bound with S known, and what models reach of it, both on the test rows."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """A look at data that somebody has brought, before they are used: what gives the answer away, and what f would be."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 import numpy as np

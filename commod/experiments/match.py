@@ -1,7 +1,5 @@
 """For one COMMOD model, each rival's model that is nearest in fairness and accuracy, and how the two differ."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 

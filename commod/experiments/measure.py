@@ -1,7 +1,5 @@
 """What is measured of one model beside the figures."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The experiments of the paper: which models each needs, and the tables that are read from them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path

@@ -4,8 +4,6 @@ f is trained anew in each fold where it can be, so that its scores there are tho
 rows are not touched.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass

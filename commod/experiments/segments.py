@@ -1,7 +1,5 @@
 """Segments of fairness and accuracy, within which change rates can be compared (paper, App. C.3 and D.1)."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Do changes make sense? What decisions alone tell, of any method, without its model."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A method swept over its knob on a scene: every model's decisions and figures, the same wherever they are computed."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise, product

@@ -5,8 +5,6 @@ Candidates are judged on people that neither f nor g was trained on, by cross-va
 is both quicker and easier to repeat than a sampler.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field

@@ -3,8 +3,6 @@
 A claim is data before it is a sentence, so that what is said can be held against the cells below it.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass

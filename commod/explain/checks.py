@@ -3,8 +3,6 @@
 Pages, report, saved runs, comparisons and the command line read this table. A new check is one entry and its sentence.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Any, Literal

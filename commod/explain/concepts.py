@@ -1,7 +1,5 @@
 """What each concept says and does, as frames and in words."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Whether f is fit to be corrected at all: upside down, no better than a constant, one-sided, or fair already."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, Literal
 

@@ -1,7 +1,5 @@
 """The forms of the update in words: what its concepts add up to, and where that changes a decision."""
 
-from __future__ import annotations
-
 import re
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """More than two groups: each against everyone, which of them are the extremes, and of a crossing its margins."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A hundred people of each group: of how many f and g say yes, and about whom they differ."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

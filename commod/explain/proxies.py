@@ -1,7 +1,5 @@
 """How well a concept or a feature alone tells which group somebody belongs to."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Whether changes agree with the record, and how sure f was of what is changed."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

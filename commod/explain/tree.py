@@ -1,7 +1,5 @@
 """A depth-limited decision tree that says where decisions changed (paper, Sec. 6.3, "Locality")."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What is wrong with a model that fairness and accuracy alone do not tell: collapse, levelling down, a dead end."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """AUC, the share of pairs that a number ranks rightly, with DeLong's interval; also of two numbers on the same rows."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

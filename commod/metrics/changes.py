@@ -1,7 +1,5 @@
 """What changed between the decisions of f and those of g."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

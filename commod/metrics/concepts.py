@@ -1,7 +1,5 @@
 """How sparse and how different a model's concepts are (paper, Sec. 6.3)."""
 
-from __future__ import annotations
-
 from itertools import combinations
 
 import numpy as np

@@ -3,8 +3,6 @@
 With weights, a count is the sum of the weights. Rows whose group is not known, and rows of weight 0, are not counted.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -14,8 +14,6 @@ both made from the two rates' own (Wilson 1927). Then
 Measured in docs/methods.md.
 """
 
-from __future__ import annotations
-
 from functools import cache
 
 import numpy as np

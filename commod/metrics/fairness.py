@@ -9,8 +9,6 @@ A rate whose group has no row (no positive label, say, for a true positive rate)
 naming group and label, never a NaN. `group_table` shows all rates with their counts and leaves such a cell empty.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial

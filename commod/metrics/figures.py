@@ -4,8 +4,6 @@ Tiles, tables, the report, saved runs, the command line and the glossary read th
 its formula.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal

@@ -1,7 +1,5 @@
 """Intervals of shares."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Which of several models no other beats."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

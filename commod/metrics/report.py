@@ -3,8 +3,6 @@
 Wilson's for shares, those of `extreme_intervals` for extremes over many groups, else the Bayesian bootstrap.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Which groups the worst-case figures compare: those with enough people, by one rule that is stated."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

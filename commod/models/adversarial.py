@@ -5,8 +5,6 @@ seed to seed, and it takes thousands of steps; the default solver (`best_respons
 and looks for the lowest minimum of the same loss.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any, Literal
 

@@ -1,7 +1,5 @@
 """The adversary that reads S from one number, solved to its optimum instead of trained step by step."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """The base models f that the command line and the app offer."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The deployed model f, whatever it is, as one logit per row."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Best response for a ratio that is a small ReLU network (the paper's architecture comparison, Fig. 8)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import torch

@@ -1,7 +1,5 @@
 """Whether an update has destroyed the model it was to correct: what no figure of fairness shows."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -7,8 +7,6 @@ alone, and the split is free to be made readable: features that go together in t
 s(x) is read through the same groups, with directions of its own.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from commod.datasets.blocks import blocks, mean_of

@@ -1,7 +1,5 @@
 """Figures of f and g on held-out rows of a task."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

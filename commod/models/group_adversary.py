@@ -1,7 +1,5 @@
 """The adversary of more than two groups: sought on bins of the score, and exact in the end."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Exact minimum of a small convex quadratic with a Lasso penalty."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 

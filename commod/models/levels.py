@@ -5,8 +5,6 @@ its scores would have to pass 0, where nobody can be told apart and no gradient 
 there; a jump does.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """How the weights of an update move the scores, row by row."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from commod.datasets.blocks import WHOLE

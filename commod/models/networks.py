@@ -1,7 +1,5 @@
 """The networks of the paper in torch, and its concept losses."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import Lock

@@ -1,7 +1,5 @@
 """COMMOD's training loss as a smooth function of the new scores z = r(x)·logit f(x) + s(x)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

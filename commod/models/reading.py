@@ -1,7 +1,5 @@
 """A fitted linear r, and its shift, read through concepts: what the model is told by."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """One thread while a model is trained, so that its last digit does not depend on the machine's cores or load."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager

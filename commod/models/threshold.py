@@ -1,7 +1,5 @@
 """Where f draws its line: above which of its scores a decision is positive, as a logit."""
 
-from __future__ import annotations
-
 from numbers import Real
 from typing import Any
 

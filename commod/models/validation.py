@@ -1,7 +1,5 @@
 """Checks of what a user hands to `Commod`: each failure is one sentence that says what to do."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from numbers import Integral, Real
 from typing import Any

@@ -1,7 +1,5 @@
 """The rows of a later batch that are counted, as a model reads them, and what f and g say of them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

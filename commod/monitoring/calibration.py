@@ -1,7 +1,5 @@
 """What scores mean, then and now: the share with the label beside the mean score, at large and by tenths."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The tree of the changes as a model's file has it: its questions, and how many people of whom came to each node."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

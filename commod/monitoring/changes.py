@@ -1,7 +1,5 @@
 """Whose decisions change, and for whom the change is right by the record, then and now."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

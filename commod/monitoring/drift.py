@@ -1,7 +1,5 @@
 """Whether a column is distributed as it was: the population stability index, and what changed most."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from itertools import pairwise
 from typing import Any

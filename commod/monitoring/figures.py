@@ -1,7 +1,5 @@
 """Figures of f and g, and of their changes, then and now."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any

@@ -1,7 +1,5 @@
 """The files of a later look: a model, a batch, and what is required; whoever has sent them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What a model was like on the people it was tested on, as counts that go along in its `model.json`."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """Requirements on a later batch beside what they were when the decision was sealed, or the model tested."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """What a `model.json` says of the people that its model was tested on, as a schema."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 from typing import Annotated, Generic, Literal, TypeVar
 

@@ -1,7 +1,5 @@
 """Whether a model is the one that a decision is for, as far as its file tells; nothing is trained."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from datetime import date
 from typing import Any

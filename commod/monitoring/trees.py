@@ -1,7 +1,5 @@
 """The tree of the changes then and now."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

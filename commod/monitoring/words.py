@@ -1,7 +1,5 @@
 """What became of a model on a later batch, in sentences."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from commod.metrics.figures import CRITERIA, FIGURES, Figure

@@ -12,8 +12,6 @@ the highest rate under a label is chosen, the others follow. Either way there is
 group can have (`Bands.ends`), for any number of groups. Groups that are too small to be compared may have any rate.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable
 from typing import Any

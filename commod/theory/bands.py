@@ -7,8 +7,6 @@ people. What flips can reach then is one of three kinds of bands, `_Bands.offers
 as pairs of ends, but only until the ends meet, which on real data is soon: 0.1 s for ten groups of 15,000 people.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 

@@ -14,8 +14,6 @@ not; of one person a part may be changed. Where q is 0 or 1 this is the bound wi
 (`commod.theory.shares`). It is right as far as q is: `commod.theory.group_chances`.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

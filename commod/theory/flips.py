@@ -13,8 +13,6 @@ If only one of f's two decisions may be flipped (`ACTS_ON`: nobody loses, or nob
 left.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import product

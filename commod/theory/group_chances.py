@@ -1,7 +1,5 @@
 """P(S | x) as well as it can be learnt: what a rule that is not told the group can know of it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -8,8 +8,6 @@ If two groups have equal PPV and equal FNR and different p, their FPR must diffe
 Kleinberg, Mullainathan and Raghavan (2016) show the same of scores that are calibrated in each group.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

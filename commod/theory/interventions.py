@@ -10,8 +10,6 @@ leaves almost nobody a positive decision.
 It follows the idea of minimal intervention (ROCF, 2025), of which we know the abstract only: the derivation is our own.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from dataclasses import dataclass
 from itertools import combinations

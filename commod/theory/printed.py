@@ -7,8 +7,6 @@ Both are right in the regime they have in mind, few flips and enough people to f
 - a flip moves a rate by a whole step, so the last one may overshoot.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

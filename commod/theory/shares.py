@@ -8,8 +8,6 @@ ratio of the two is monotone and their distance linear, so the best way to share
 candidates.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

@@ -7,8 +7,6 @@ and its time that a server cannot have, and leaves nothing behind. It is a modul
 ``python -m commod.uploads.parquet`` with the file on its standard input; it ends in `answer`.
 """
 
-from __future__ import annotations
-
 import logging
 import math
 import os

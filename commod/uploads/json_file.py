@@ -1,7 +1,5 @@
 """A JSON file of a stranger: one object, of bounded size and depth, with finite numbers; else one sentence."""
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Iterable

@@ -1,7 +1,5 @@
 """How large a table may be and what its columns may be called, with a sentence for each way to be wrong."""
 
-from __future__ import annotations
-
 # How the names of files end that can be read.
 FILE_TYPES = (".csv", ".tsv", ".txt", ".gz", ".xlsx", ".parquet")
 MAX_BYTES = 50 * 1024 * 1024

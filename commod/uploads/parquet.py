@@ -1,7 +1,5 @@
 """Parquet files, checked before they are unpacked, in a process of its own."""
 
-from __future__ import annotations
-
 import io
 
 import pyarrow as pa

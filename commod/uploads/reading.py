@@ -1,7 +1,5 @@
 """A table out of an uploaded file: CSV, Excel or Parquet, checked before it is unpacked, never evaluated."""
 
-from __future__ import annotations
-
 import csv
 import io
 import re

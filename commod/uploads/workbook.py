@@ -1,7 +1,5 @@
 """Excel workbooks (.xlsx): the first sheet, read in a process of its own; formulas count with the values they had."""
 
-from __future__ import annotations
-
 import datetime as dt
 import io
 import zipfile

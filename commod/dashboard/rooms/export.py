@@ -1,7 +1,5 @@
 """A room to take home: what was guessed and voted, without anything by which a seat could be taken."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import asdict
 from typing import Any

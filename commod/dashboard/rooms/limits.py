@@ -1,7 +1,5 @@
 """How often somebody may do something: so many times at once, then so many in a second."""
 
-from __future__ import annotations
-
 from collections import OrderedDict
 from collections.abc import Callable
 from threading import Lock

@@ -1,7 +1,5 @@
 """The database of the rooms: transactions in it, and rooms as they were last read."""
 
-from __future__ import annotations
-
 import logging
 import math
 import sqlite3

@@ -1,7 +1,5 @@
 """The tables of the rooms, and how a database comes to have them."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 from typing import Any

@@ -4,8 +4,6 @@
 (docs/workshop.md).
 """
 
-from __future__ import annotations
-
 import os
 import re
 import shlex

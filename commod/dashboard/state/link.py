@@ -1,7 +1,5 @@
 """Settings in a link, and what a teacher's link leaves to whoever opens it. Whatever a link holds, it is read."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """Uploaded data of one session: held in it, counted, and forgotten with it."""
 
-from __future__ import annotations
-
 import ctypes
 import gc
 import logging

@@ -11,8 +11,6 @@ The file is JSON::
 that are valid, and a sentence for each one that is not.
 """
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Collection, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Files as the browser brings them: taken once, or refused with a sentence."""
 
-from __future__ import annotations
-
 from collections import deque
 
 from commod.dashboard.streamlit_internals import missing_upload, uploaded_file

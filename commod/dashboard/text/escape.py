@@ -1,7 +1,5 @@
 """Texts from data, made safe for where they stand: in Markdown, in HTML, in a cell of a spreadsheet."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from html import escape

@@ -4,8 +4,6 @@ Every text is escaped by jinja2, unless it is a `Markup` that was made here. Wha
 is read aloud, in the colours of the theme.
 """
 
-from __future__ import annotations
-
 import re
 from base64 import b64encode
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """One fit in one sentence, and the words for changes that favour a person and for those that do not."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Altair charts on a page at the price of their data: each specification is built once and cached as a dict."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import lru_cache
 from typing import Any

@@ -1,7 +1,5 @@
 """Models of COMMOD's sweep that are asked about in pairs, on Decide and in a room."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

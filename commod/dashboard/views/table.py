@@ -1,7 +1,5 @@
 """The table behind a chart: its values as text, in a fold that costs next to nothing while it is closed."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any

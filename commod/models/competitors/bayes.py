@@ -1,7 +1,5 @@
 """The Bayes-optimal rule of "accurate, fair, and near f" (paper, Prop. 4.2, corrected), on estimated probabilities."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from dataclasses import dataclass
 

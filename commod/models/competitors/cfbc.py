@@ -1,7 +1,5 @@
 """CFBC (Chzhen et al. 2019): equal opportunity by one number, set without labels."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

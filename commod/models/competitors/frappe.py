@@ -1,7 +1,5 @@
 """FRAPPE (Țifrea et al. 2023): an additive correction of f's logit that hides the group from the score."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Leaf relabelling (Kamiran, Calders & Pechenizkiy 2010): whole leaves of a tree are given the other decision."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -1,7 +1,5 @@
 """LPP (Xian & Zhao 2024): the best fair decisions as a linear program, and its dual as the rule for new people."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Any

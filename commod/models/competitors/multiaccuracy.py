@@ -1,7 +1,5 @@
 """MultiaccuracyBoost (Kim, Ghorbani & Zou 2019): errors of f that have a pattern are mended."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Modified naive Bayes (Calders & Verwer 2010): P(C | S) moved until both groups are given alike."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """RNF (Du et al. 2021): the head of a network is trained again on encodings in which the groups are mixed."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

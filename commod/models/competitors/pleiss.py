@@ -1,7 +1,5 @@
 """Information withholding (Pleiss et al. 2017): equal costs for both groups, calibration kept."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

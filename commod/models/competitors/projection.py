@@ -4,8 +4,6 @@ Both ask for the score nearest to f's, in an information measure, among those th
 the mean score. Convex duality leaves one number per constraint, and a formula for each new person.
 """
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """All methods of the paper's overview, declared: what each needs, what it turns, and how it is swept."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module

@@ -1,7 +1,5 @@
 """Reject option classification (Kamiran, Karim & Zhang 2012): the unsure cases go to the disfavoured group."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Wasserstein-1 post-processing (Jiang et al. 2020): all groups' scores moved to one distribution."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

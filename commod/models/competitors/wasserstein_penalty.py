@@ -1,7 +1,5 @@
 """Logistic regression with a Wasserstein-1 penalty (Jiang et al. 2020): the groups' scores are drawn together."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The sections of the Compare page that show all methods at once; the match of single models is in `match`."""
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass

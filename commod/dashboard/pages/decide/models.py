@@ -1,7 +1,5 @@
 """The models that can be decided for: that of the sliders, f as it is, and the best of every method."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Who decides, for which model and why; sealed, it is a small JSON file with a hash over all of it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from datetime import date, timedelta
 from typing import Any

@@ -1,7 +1,5 @@
 """Name a target instead of moving sliders: the search runs in the background, and the sliders jump to what it finds."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import Any
 

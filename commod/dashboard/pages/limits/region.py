@@ -1,7 +1,5 @@
 """The reachable region of the Limits page: what nobody can pass, and who gets how far."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A report on one fit as one HTML file, made without Streamlit. The same model and date give the same bytes."""
 
-from __future__ import annotations
-
 import re
 import shlex
 from typing import Any

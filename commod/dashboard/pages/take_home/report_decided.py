@@ -1,7 +1,5 @@
 """What was required and decided, for a report: verdicts, the best models of other methods, and who decided."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any

@@ -5,8 +5,6 @@ Without Streamlit: the Lesson page and the teacher's notes say the same. ``{befo
 filled in. A figure is computed, and its model trained, when a text asks for it.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial

@@ -4,8 +4,6 @@ The file of the first language says everything; a translation has the texts alon
 written.
 """
 
-from __future__ import annotations
-
 import difflib
 import re
 import tomllib

@@ -1,7 +1,5 @@
 """What the lesson says, asks and answers: the texts of a step, filled in from its models."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache

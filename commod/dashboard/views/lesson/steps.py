@@ -1,7 +1,5 @@
 """A step of a lesson as its scenario declares it, and the step with the models that belong to it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
