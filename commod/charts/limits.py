@@ -7,6 +7,7 @@ import pandas as pd
 
 from commod.charts import palette
 from commod.charts.compare import DEPLOYED_STYLE, MethodStyle, method_channels
+from commod.charts.parts import tips, x_axis, y_axis
 
 BOUND = "#5B6C8F"
 CURRENT_STYLE = MethodStyle("g, this setting (large)", palette.G, "circle")
@@ -18,11 +19,8 @@ PRICES = {"labels": "Best in hindsight: group and outcome known", "scores": "Bes
 
 
 def _changes(most: float) -> Any:
-    return alt.X(
-        "change_rate:Q",
-        title="Decisions changed (% of test)",
-        scale=alt.Scale(domain=[0, most], nice=False),
-        axis=alt.Axis(format=".0%", tickCount=6, labelFlush=False),
+    return x_axis(
+        "change_rate:Q", "Decisions changed (% of test)", ".0%", ticks=6, scale=alt.Scale(domain=[0, most], nice=False)
     )
 
 
@@ -69,20 +67,15 @@ def plot_limits(
     x = _changes(most)
 
     def fair(column: str) -> Any:
-        return alt.Y(
-            f"{column}:Q",
-            title=fairness_title,
-            scale=alt.Scale(domain=[low, high], nice=False),
-            axis=alt.Axis(format=".2f", tickCount=6),
-        )
+        return y_axis(f"{column}:Q", fairness_title, ".2f", ticks=6, scale=alt.Scale(domain=[low, high], nice=False))
 
     y = fair("fairness")
-    tooltip = [
-        alt.Tooltip("label:N", title="Model"),
-        alt.Tooltip("settings:N", title="Setting"),
-        alt.Tooltip("change_rate:Q", title="Decisions changed", format=".1%"),
-        alt.Tooltip("fairness:Q", title=fairness_title, format=".3f"),
-    ]
+    tooltip = tips(
+        ("label:N", "Model"),
+        ("settings:N", "Setting"),
+        ("change_rate:Q", "Decisions changed", ".1%"),
+        ("fairness:Q", fairness_title, ".3f"),
+    )
     bound = alt.Chart().transform_filter("datum.kind == 'bound'")
     region = bound.mark_area(color=BOUND, opacity=0.16, clip=True).encode(
         x=x, y=y, y2=alt.Y2Datum(low if upward else high)
@@ -126,18 +119,19 @@ def plot_price(
     change_rate, difference`` (of accuracy to f's) and ``settings``. `low`, `high`: ends of the axis of accuracy.
     """
     x = _changes(most)
-    y = alt.Y(
+    y = y_axis(
         "difference:Q",
-        title="Accuracy against f (points)",
+        "Accuracy against f (points)",
+        ticks=6,
         scale=alt.Scale(domain=[low, high], nice=False),
-        axis=alt.Axis(labelExpr="datum.value == 0 ? '0' : format(datum.value * 100, '+.0f')", tickCount=6),
+        labelExpr="datum.value == 0 ? '0' : format(datum.value * 100, '+.0f')",
     )
-    tooltip = [
-        alt.Tooltip("label:N", title="Model"),
-        alt.Tooltip("settings:N", title="Setting"),
-        alt.Tooltip("change_rate:Q", title="Decisions changed", format=".1%"),
-        alt.Tooltip("difference:Q", title="Accuracy against f", format="+.1%"),
-    ]
+    tooltip = tips(
+        ("label:N", "Model"),
+        ("settings:N", "Setting"),
+        ("change_rate:Q", "Decisions changed", ".1%"),
+        ("difference:Q", "Accuracy against f", "+.1%"),
+    )
     curves = (
         alt.Chart()
         .transform_filter("datum.kind == 'labels' || datum.kind == 'scores'")

@@ -11,7 +11,7 @@ def tips(*columns: tuple[str, Any] | tuple[str, Any, str]) -> list[alt.Tooltip]:
     return [alt.Tooltip(name, title=title, format=form[0] if form else alt.Undefined) for name, title, *form in columns]
 
 
-def across(
+def x_axis(
     column: str, title: Any, form: Any = alt.Undefined, *, ticks: Any = 5, scale: Any = alt.Undefined, **axis: Any
 ) -> alt.X:
     """An x-axis whose numbers are written in a format; its last label may reach beyond its end."""
@@ -19,7 +19,7 @@ def across(
     return alt.X(column, title=title, scale=scale, axis=how)
 
 
-def upward(
+def y_axis(
     column: str, title: Any, form: Any = alt.Undefined, *, ticks: Any = 5, scale: Any = alt.Undefined, **axis: Any
 ) -> alt.Y:
     """A y-axis whose numbers are written in a format."""
@@ -31,7 +31,7 @@ def by_rank(column: str, **axis: Any) -> alt.Y:
     return alt.Y(column, title=None, sort=alt.EncodingSortField("rank", op="min"), axis=alt.Axis(**axis))
 
 
-def below(columns: Any = alt.Undefined, **legend: Any) -> alt.Legend:
+def legend_below(columns: Any = alt.Undefined, **legend: Any) -> alt.Legend:
     """A legend below the chart, in so many columns."""
     return alt.Legend(title=None, orient="bottom", columns=columns, **legend)
 

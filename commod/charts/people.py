@@ -4,6 +4,7 @@ import altair as alt
 import pandas as pd
 
 from commod.charts import palette
+from commod.charts.parts import by_rank, coloured, legend_below, shaped, tips, x_axis
 
 BEFORE, AFTER = "before (f)", "now (g)"
 COLOURS = {"changed": palette.G, "better": palette.BETTER, "worse": palette.WORSE}
@@ -18,25 +19,21 @@ def names_above(offset: int, *, lines: int = 1, column: str = "name", size: int 
     """Names above their marks instead of beside them; `offset` is that of the last line from the middle of its row."""
     broken = f"width < {NARROW} && indexof(datum.label, '|') >= 0"
     whole = "replace(datum.label, '|', ' · ')"
-    return alt.Y(
+    return by_rank(
         f"{column}:N",
-        title=None,
-        sort=alt.EncodingSortField("rank", op="min"),
-        axis=alt.Axis(
-            labelAlign="left",
-            # The first of two lines has the offset: a name of one line gets a blank one in front.
-            labelExpr=whole if lines == 1 else f"{broken} ? split(datum.label, '|') : [' ', {whole}]",
-            labelPadding=0,
-            labelOffset=offset - LINE * (lines - 1),
-            labelLimit=alt.ExprRef("width"),
-            labelFontSize=size,
-            labelLineHeight=LINE,
-            labelOverlap=False,
-            ticks=False,
-            domain=False,
-            grid=False,
-            zindex=1,
-        ),
+        labelAlign="left",
+        # The first of two lines has the offset: a name of one line gets a blank one in front.
+        labelExpr=whole if lines == 1 else f"{broken} ? split(datum.label, '|') : [' ', {whole}]",
+        labelPadding=0,
+        labelOffset=offset - LINE * (lines - 1),
+        labelLimit=alt.ExprRef("width"),
+        labelFontSize=size,
+        labelLineHeight=LINE,
+        labelOverlap=False,
+        ticks=False,
+        domain=False,
+        grid=False,
+        zindex=1,
     )
 
 
@@ -55,20 +52,15 @@ def plot_segment_shares(
     colour = COLOURS[of]
     down = step // 2 - 10
     y = names_above(down - 16, lines=2 if step > 38 else 1)
-    x = alt.X(
-        "share:Q",
-        title=f"{title} (% of the segment)",
-        scale=alt.Scale(domainMin=0, nice=True),
-        axis=alt.Axis(format=".0%", tickCount=5, labelFlush=False, grid=False),
+    x = x_axis("share:Q", f"{title} (% of the segment)", ".0%", scale=alt.Scale(domainMin=0, nice=True), grid=False)
+    tooltip = tips(
+        ("segment:N", "Segment"),
+        ("count:Q", "People", ","),
+        ("part:Q", title, ","),
+        ("share:Q", "Share", ".1%"),
+        ("low:Q", "95 % interval from", ".1%"),
+        ("high:Q", "to", ".1%"),
     )
-    tooltip = [
-        alt.Tooltip("segment:N", title="Segment"),
-        alt.Tooltip("count:Q", title="People", format=","),
-        alt.Tooltip("part:Q", title=title, format=","),
-        alt.Tooltip("share:Q", title="Share", format=".1%"),
-        alt.Tooltip("low:Q", title="95 % interval from", format=".1%"),
-        alt.Tooltip("high:Q", title="to", format=".1%"),
-    ]
     bars = (
         alt.Chart()
         .mark_bar(size=13, yOffset=down, color=colour, opacity=0.45)
@@ -95,13 +87,13 @@ def plot_outcomes(frame: pd.DataFrame, *, decision: str) -> alt.LayerChart:
     words.
     """
     y = names_above(-11)
-    tooltip = [
-        alt.Tooltip("name:N", title="Who"),
-        alt.Tooltip("model:N", title="Model"),
-        alt.Tooltip("people:Q", title=f"Decided “{decision}”", format=","),
-        alt.Tooltip("count:Q", title="Of", format=","),
-        alt.Tooltip("rate:Q", title="Rate", format=".1%"),
-    ]
+    tooltip = tips(
+        ("name:N", "Who"),
+        ("model:N", "Model"),
+        ("people:Q", f"Decided “{decision}”", ","),
+        ("count:Q", "Of", ","),
+        ("rate:Q", "Rate", ".1%"),
+    )
     lines = (
         alt.Chart()
         .mark_rule(strokeWidth=2, yOffset=7, y2Offset=7, color=palette.FRONTIER)
@@ -119,15 +111,15 @@ def plot_group_rates(frame: pd.DataFrame, *, decision: str) -> alt.LayerChart:
     positive decision, in words.
     """
     y = names_above(-10)
-    tooltip = [
-        alt.Tooltip("name:N", title="Group"),
-        alt.Tooltip("model:N", title="Model"),
-        alt.Tooltip("people:Q", title=f"Decided “{decision}”", format=",.0f"),
-        alt.Tooltip("count:Q", title="Of", format=",.0f"),
-        alt.Tooltip("rate:Q", title="Rate", format=".1%"),
-        alt.Tooltip("low:Q", title="95 % interval from", format=".1%"),
-        alt.Tooltip("high:Q", title="to", format=".1%"),
-    ]
+    tooltip = tips(
+        ("name:N", "Group"),
+        ("model:N", "Model"),
+        ("people:Q", f"Decided “{decision}”", ",.0f"),
+        ("count:Q", "Of", ",.0f"),
+        ("rate:Q", "Rate", ".1%"),
+        ("low:Q", "95 % interval from", ".1%"),
+        ("high:Q", "to", ".1%"),
+    )
     everyone = (
         alt.Chart()
         .transform_aggregate(overall="max(overall)")
@@ -150,21 +142,10 @@ def _before_and_now(y: alt.Y, decision: str, tooltip: list[alt.Tooltip], scale: 
         alt.Chart()
         .mark_point(size=110, filled=True, opacity=1, yOffset=7)
         .encode(
-            x=alt.X(
-                "rate:Q",
-                title=f"Decided “{decision}” (%)",
-                scale=scale,
-                axis=alt.Axis(format=".0%", tickCount=5, labelFlush=False),
-            ),
+            x=x_axis("rate:Q", f"Decided “{decision}” (%)", ".0%", scale=scale),
             y=y,
-            color=alt.Color(
-                "model:N",
-                scale=alt.Scale(domain=[BEFORE, AFTER], range=[palette.F, palette.G]),
-                legend=alt.Legend(title=None, orient="bottom", columns=2),
-            ),
-            shape=alt.Shape(
-                "model:N", scale=alt.Scale(domain=[BEFORE, AFTER], range=["diamond", "circle"]), legend=alt.Legend()
-            ),
+            color=coloured("model:N", [BEFORE, AFTER], [palette.F, palette.G], legend_below(2)),
+            shape=shaped("model:N", [BEFORE, AFTER], ["diamond", "circle"], alt.Legend()),
             tooltip=tooltip,
         )
     )

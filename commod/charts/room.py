@@ -6,6 +6,7 @@ import altair as alt
 import pandas as pd
 
 from commod.charts import palette
+from commod.charts.parts import coloured, shaped, tips
 from commod.charts.people import names_above
 
 # Size of letters, in pixels, unless another is asked for.
@@ -47,11 +48,7 @@ def plot_guesses(
     `answer`: what bars and line are called. `font`: size of letters in pixels, as in all charts here.
     """
     x = alt.X("low:Q", title=title, scale=alt.Scale(zero=False, nice=True, padding=12), axis=_axis(font, tickCount=6))
-    color = alt.Color(
-        "kind:N",
-        scale=alt.Scale(domain=[guesses, answer], range=[palette.F, palette.G]),
-        legend=_legend(font, symbolType="square"),
-    )
+    color = coloured("kind:N", [guesses, answer], [palette.F, palette.G], _legend(font, symbolType="square"))
     bars = (
         alt.Chart()
         .transform_filter(alt.datum.kind == guesses)
@@ -62,18 +59,14 @@ def plot_guesses(
             y=alt.Y("people:Q", axis=_people(people, font)),
             y2=alt.Y2Datum(0),
             color=color,
-            tooltip=[
-                alt.Tooltip("low:Q", title="≥"),
-                alt.Tooltip("high:Q", title="<"),
-                alt.Tooltip("people:Q", title=people),
-            ],
+            tooltip=tips(("low:Q", "≥"), ("high:Q", "<"), ("people:Q", people)),
         )
     )
     line = (
         alt.Chart()
         .transform_filter(alt.datum.kind == answer)
         .mark_rule(strokeWidth=5)
-        .encode(x=x, color=color, tooltip=[alt.Tooltip("low:Q", title=answer)])
+        .encode(x=x, color=color, tooltip=tips(("low:Q", answer)))
     )
     number = (
         alt.Chart()
@@ -94,8 +87,8 @@ def plot_answers(frame: pd.DataFrame, *, kinds: tuple[str, ...], people: str, fo
     y = names_above(-12, size=font)
     x = alt.X("people:Q", scale=alt.Scale(domain=alt.DomainUnionWith(unionWith=[0, 1])), axis=_people(people, font))
     colours = [palette.F, palette.G][: len(kinds)]
-    color = alt.Color("kind:N", scale=alt.Scale(domain=list(kinds), range=colours), legend=_legend(font))
-    tooltip = [alt.Tooltip("name:N", title=" "), alt.Tooltip("people:Q", title=people)]
+    color = coloured("kind:N", list(kinds), colours, _legend(font))
+    tooltip = tips(("name:N", " "), ("people:Q", people))
     bars = alt.Chart().mark_bar(size=20, yOffset=12).encode(x=x, y=y, color=color, tooltip=tooltip)
     counts = (
         alt.Chart()
@@ -144,7 +137,7 @@ def plot_models(
     stroke = alt.Stroke("kind:N", scale=alt.Scale(domain=names, range=colours), legend=legend)
     filled = ["transparent" if name == ring else colour for name, colour in zip(names, colours, strict=True)]
     fill = alt.Fill("kind:N", scale=alt.Scale(domain=names, range=filled), legend=legend)
-    shape = alt.Shape("kind:N", scale=alt.Scale(domain=names, range=[ROLES[role][1] for role in roles]), legend=legend)
+    shape = shaped("kind:N", names, [ROLES[role][1] for role in roles], legend)
     area = f"datum.people ? {DOT} * sqrt(datum.people) : datum.kind == {json.dumps(behind)} ? 30 : 200"
     lines = (
         alt.Chart()
@@ -152,13 +145,13 @@ def plot_models(
         .mark_line(strokeWidth=2, opacity=0.6, aria=False)
         .encode(x=x, y=y, stroke=stroke, detail="line:N", order="order:Q")
     )
-    tooltip = [
-        alt.Tooltip("kind:N", title=" "),
-        alt.Tooltip("who:N", title=" "),
-        alt.Tooltip("people:Q", title=people),
-        alt.Tooltip("fairness:Q", title=x_title, format=".3f"),
-        alt.Tooltip("accuracy:Q", title=y_title, format=".1%"),
-    ]
+    tooltip = tips(
+        ("kind:N", " "),
+        ("who:N", " "),
+        ("people:Q", people),
+        ("fairness:Q", x_title, ".3f"),
+        ("accuracy:Q", y_title, ".1%"),
+    )
     is_ring = f"datum.kind == {json.dumps(ring)}"
     points = (
         alt.Chart()
@@ -201,9 +194,7 @@ def plot_strip(
     y = alt.Y(
         "round:N", title=None, sort=list(rounds), scale=alt.Scale(domain=list(rounds)), axis=_axis(font, grid=False)
     )
-    color = alt.Color(
-        "round:N", scale=alt.Scale(domain=list(rounds), range=[palette.F, palette.G][: len(rounds)]), legend=None
-    )
+    color = coloured("round:N", list(rounds), [palette.F, palette.G][: len(rounds)], None)
     lines = (
         alt.Chart()
         .transform_filter("datum.line != ''")
@@ -220,11 +211,7 @@ def plot_strip(
             y=y,
             color=color,
             size=alt.Size("size:Q", scale=None),
-            tooltip=[
-                alt.Tooltip("who:N", title=" "),
-                alt.Tooltip("people:Q", title=people),
-                alt.Tooltip("value:Q", title=title, format=form),
-            ],
+            tooltip=tips(("who:N", " "), ("people:Q", people), ("value:Q", title, form)),
         )
     )
     counts = (

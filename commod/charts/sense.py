@@ -4,6 +4,7 @@ import altair as alt
 import pandas as pd
 
 from commod.charts import palette
+from commod.charts.parts import coloured, legend_below, shaped, tips, y_axis
 from commod.charts.people import AFTER, BEFORE, names_above
 
 RIGHT_NOW, RIGHT_BEFORE = "g is right by the record", "f was right by the record"
@@ -23,18 +24,14 @@ def plot_record(frame: pd.DataFrame) -> alt.Chart:
         .encode(
             x=alt.X("people:Q", title="Changed (people)", axis=alt.Axis(tickMinStep=1, tickCount=6, format=",d")),
             y=names_above(-9),
-            color=alt.Color(
-                "who:N",
-                scale=alt.Scale(domain=names, range=[palette.G, palette.F]),
-                legend=alt.Legend(title=None, orient="bottom", columns=1, labelLimit=0),
-            ),
+            color=coloured("who:N", names, [palette.G, palette.F], legend_below(1, labelLimit=0)),
             order="place:Q",
-            tooltip=[
-                alt.Tooltip("name:N", title="Changed"),
-                alt.Tooltip("who:N", title="By the record"),
-                alt.Tooltip("people:Q", title="People", format=",d"),
-                alt.Tooltip("share:Q", title="Share", format=".1%"),
-            ],
+            tooltip=tips(
+                ("name:N", "Changed"),
+                ("who:N", "By the record"),
+                ("people:Q", "People", ",d"),
+                ("share:Q", "Share", ".1%"),
+            ),
         )
         .properties(height=alt.Step(44))
     )
@@ -57,18 +54,14 @@ def plot_certainty(frame: pd.DataFrame) -> alt.Chart:
                 axis=alt.Axis(labelAngle=0, labelOverlap=False),
             ),
             xOffset=alt.XOffset("whose:N", sort=names),
-            y=alt.Y("share:Q", title="Share (%)", axis=alt.Axis(format=".0%", tickCount=5)),
-            color=alt.Color(
-                "whose:N",
-                scale=alt.Scale(domain=names, range=[palette.FRONTIER, palette.G]),
-                legend=alt.Legend(title=None, orient="bottom", columns=2),
+            y=y_axis("share:Q", "Share (%)", ".0%"),
+            color=coloured("whose:N", names, [palette.FRONTIER, palette.G], legend_below(2)),
+            tooltip=tips(
+                ("whose:N", "Of"),
+                ("name:N", "f was sure (%)"),
+                ("people:Q", "People", ",d"),
+                ("share:Q", "Share", ".1%"),
             ),
-            tooltip=[
-                alt.Tooltip("whose:N", title="Of"),
-                alt.Tooltip("name:N", title="f was sure (%)"),
-                alt.Tooltip("people:Q", title="People", format=",d"),
-                alt.Tooltip("share:Q", title="Share", format=".1%"),
-            ],
         )
         .properties(height=270)
     )
@@ -90,20 +83,15 @@ def plot_reliability(
     percent = {"format": ".0%", "tickCount": 5}
     x = alt.X("mean_score:Q", title="Mean score (%)", scale=unit, axis=alt.Axis(labelFlush=False, **percent))
     y = alt.Y("rate:Q", title=f"Recorded “{outcome}” (%)", scale=unit, axis=alt.Axis(**percent))
-    color = alt.Color(
-        "model:N",
-        scale=alt.Scale(domain=list(models), range=list(colours)),
-        # Else Vega takes the opacity of the layer below.
-        legend=alt.Legend(title=None, orient="bottom", columns=2, symbolOpacity=1),
+    color = coloured("model:N", list(models), list(colours), legend_below(2, symbolOpacity=1))
+    tooltip = tips(
+        ("model:N", "Model"),
+        ("mean_score:Q", "Mean score", ".1%"),
+        ("rate:Q", f"Recorded “{outcome}”", ".1%"),
+        ("rate_low:Q", "95 % interval from", ".1%"),
+        ("rate_high:Q", "to", ".1%"),
+        ("count:Q", "People", ","),
     )
-    tooltip = [
-        alt.Tooltip("model:N", title="Model"),
-        alt.Tooltip("mean_score:Q", title="Mean score", format=".1%"),
-        alt.Tooltip("rate:Q", title=f"Recorded “{outcome}”", format=".1%"),
-        alt.Tooltip("rate_low:Q", title="95 % interval from", format=".1%"),
-        alt.Tooltip("rate_high:Q", title="to", format=".1%"),
-        alt.Tooltip("count:Q", title="People", format=","),
-    ]
     diagonal = (
         alt.Chart()
         .mark_rule(strokeDash=[4, 4], color="#777777", aria=False)
@@ -118,11 +106,7 @@ def plot_reliability(
             x=x,
             y=y,
             color=color,
-            shape=alt.Shape(
-                "model:N",
-                scale=alt.Scale(domain=list(models), range=["diamond", "circle"]),
-                legend=alt.Legend(symbolOpacity=1),
-            ),
+            shape=shaped("model:N", list(models), ["diamond", "circle"], alt.Legend(symbolOpacity=1)),
             tooltip=tooltip,
         )
     )
@@ -144,12 +128,9 @@ def plot_again(frame: pd.DataFrame) -> alt.Chart:
                 sort=alt.EncodingSortField("rank", op="min"),
                 axis=alt.Axis(labelAngle=-45, labelOverlap=False),
             ),
-            y=alt.Y("people:Q", title="Changed (people)", axis=alt.Axis(tickMinStep=1, tickCount=5, format=",d")),
+            y=y_axis("people:Q", "Changed (people)", ",d", tickMinStep=1),
             color=alt.condition("datum.often", alt.value(palette.G), alt.value(palette.FRONTIER)),
-            tooltip=[
-                alt.Tooltip("name:N", title="Refits that change them (%)"),
-                alt.Tooltip("people:Q", title="People", format=",d"),
-            ],
+            tooltip=tips(("name:N", "Refits that change them (%)"), ("people:Q", "People", ",d")),
         )
         .properties(height=250)
     )

@@ -5,6 +5,7 @@ import pandas as pd
 
 from commod.charts import palette
 from commod.charts.compare import MethodStyle
+from commod.charts.parts import coloured, tips, x_axis
 
 
 def _labels() -> alt.Axis:
@@ -38,24 +39,15 @@ def plot_waterfall(
         .transform_calculate(line="replace(datum.label, '|', ', ')")
         .mark_bar(height={"band": 0.62})
         .encode(
-            x=alt.X(
-                "start:Q",
-                title=[title, f"above 0: “{high}”", f"below 0: “{low}”"],
-                scale=alt.Scale(zero=True),
-                axis=alt.Axis(tickCount=5, labelFlush=False),
-            ),
+            x=x_axis("start:Q", [title, f"above 0: “{high}”", f"below 0: “{low}”"], scale=alt.Scale(zero=True)),
             x2="end:Q",
             y=alt.Y("label:N", title=None, sort=alt.EncodingSortField("rank", op="min"), axis=_labels()),
-            color=alt.Color(
-                "kind:N",
-                scale=alt.Scale(
-                    domain=["f", "g", "up", "down"], range=[palette.F, palette.G, *(style.colour for style in styles)]
-                ),
-                legend=None,
+            color=coloured(
+                "kind:N", ["f", "g", "up", "down"], [palette.F, palette.G, *(style.colour for style in styles)], None
             ),
             tooltip=[
                 alt.Tooltip("line:N", title="Term"),
-                *([alt.Tooltip("ratio:Q", title="In r", format="+.3f")] if "ratio" in frame else []),
+                *(tips(("ratio:Q", "In r", "+.3f")) if "ratio" in frame else []),
                 alt.Tooltip("end:Q", title="Sum so far", format="+.2f"),
             ],
         )
