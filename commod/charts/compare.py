@@ -133,25 +133,7 @@ def plot_methods(
     live : bool
         Whether it answers the pointer; False for one of several in a picture to take away.
     """
-    padding = BEYOND if strong else 14
-    scale = alt.Scale(zero=False, padding=padding, nice=False)
-    fixed = None if accuracy_range is None else alt.Scale(domain=list(accuracy_range), nice=False, padding=BEYOND)
-    accuracy: dict[str, Any] = {
-        "shorthand": "accuracy:Q",
-        "title": "Accuracy on test (%)",
-        "scale": fixed or scale,
-        "axis": alt.Axis(format=".1%", tickCount=4, labelFlush=False),
-    }
-    if view == "fairness":
-        right = alt.Scale(zero=False, padding=14, nice=False, reverse=not upward) if strong else scale
-        x = x_axis("fairness:Q", fairness_title, ".2f", scale=right)
-        y = alt.Y(**accuracy)
-        order = "fairness:Q"
-    else:
-        x = alt.X(**accuracy)
-        changes = scale if most_changes is None else alt.Scale(domain=[0, most_changes], nice=False, padding=BEYOND)
-        y = y_axis("change_rate:Q", "Decisions changed (%)", ".0%", scale=changes)
-        order = "accuracy:Q"
+    x, y, order = _axes(view, fairness_title, most_changes, accuracy_range, strong=bool(strong), upward=upward)
     channels = method_channels((*styles, DEPLOYED_STYLE), legend=legend)
     tooltip = tips(
         ("label:N", "Method"),
@@ -199,6 +181,35 @@ def plot_methods(
     # Room above, or the topmost label of the axis is cut in half.
     room = {"top": 10, "left": 5, "right": 5, "bottom": 5}
     return alt.layer(*layers, data=frame).properties(height=height or 360 + 26 * rows, padding=room)
+
+
+def _axes(
+    view: str,
+    fairness_title: str,
+    most_changes: float | None,
+    accuracy_range: tuple[float, float] | None,
+    *,
+    strong: bool,
+    upward: bool,
+) -> tuple[alt.X, alt.Y, str]:
+    """The axes of `plot_methods`, and the column along which a frontier is drawn."""
+    padding = BEYOND if strong else 14
+    scale = alt.Scale(zero=False, padding=padding, nice=False)
+    fixed = None if accuracy_range is None else alt.Scale(domain=list(accuracy_range), nice=False, padding=BEYOND)
+    accuracy: dict[str, Any] = {
+        "shorthand": "accuracy:Q",
+        "title": "Accuracy on test (%)",
+        "scale": fixed or scale,
+        "axis": alt.Axis(format=".1%", tickCount=4, labelFlush=False),
+    }
+    if view == "fairness":
+        right = alt.Scale(zero=False, padding=14, nice=False, reverse=not upward) if strong else scale
+        x = x_axis("fairness:Q", fairness_title, ".2f", scale=right)
+        y = alt.Y(**accuracy)
+        return x, y, "fairness:Q"
+    changes = scale if most_changes is None else alt.Scale(domain=[0, most_changes], nice=False, padding=BEYOND)
+    y = y_axis("change_rate:Q", "Decisions changed (%)", ".0%", scale=changes)
+    return alt.X(**accuracy), y, "accuracy:Q"
 
 
 class _Focus:

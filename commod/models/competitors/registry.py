@@ -116,6 +116,11 @@ _FRAPPE = Knob(
     "lambda_mmd", "λ_mmd", (0.0, 0.1, 0.2, 0.4, 0.7, 1.0, 1.5, 2.0, 3.0, 5.0, 10.0, 30.0, 100.0), 0.0, 1000.0, 0.0
 )
 _GAPS = (1.0, 0.4, 0.35, 0.3, 0.25, 0.2, 0.15, 0.12, 0.09, 0.06, 0.03, 0.0)
+_MARGINS = (0.0, 0.02, 0.04, 0.06, 0.08, 0.1, 0.12, 0.15, 0.18, 0.21, 0.25, 0.3, 0.35)
+_EPSILONS_FST = (0.3, 0.2, 0.15, 0.12, 0.1, 0.08, 0.06, 0.05, 0.04, 0.03, 0.02, 0.01, 0.0)
+_EPSILONS_PROJECTION = (2.0, 0.5, 0.4, 0.3, 0.25, 0.2, 0.15, 0.12, 0.1, 0.07, 0.05, 0.02, 0.0)
+_LAMBDAS = (0.0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.6)
+_LAMBDAS_ORACLE = (0.0, 0.02, 0.04, 0.06, 0.08, 0.1, 0.13, 0.16, 0.2, 0.25, 0.3)
 _BONUSES = (0.0, 0.05, 0.1, 0.2)
 
 # Every method by name, COMMOD first.
@@ -206,14 +211,7 @@ METHODS: dict[str, Method] = {
         criteria=(DP,),
         estimator=_competitor("roc", "OracleROC"),
         groups=2,
-        knob=Knob(
-            "margin",
-            "margin",
-            (0.0, 0.02, 0.04, 0.06, 0.08, 0.1, 0.12, 0.15, 0.18, 0.21, 0.25, 0.3, 0.35),
-            0.0,
-            0.5,
-            0.0,
-        ),
+        knob=Knob("margin", "margin", _MARGINS, 0.0, 0.5, 0.0),
     ),
     "hardt": Method(
         "Hardt post-processing",
@@ -260,14 +258,7 @@ METHODS: dict[str, Method] = {
         "Wei et al. 2020",
         estimator=_competitor("projection", "FST"),
         uses_membership=True,
-        knob=Knob(
-            "epsilon",
-            "ε",
-            (0.3, 0.2, 0.15, 0.12, 0.1, 0.08, 0.06, 0.05, 0.04, 0.03, 0.02, 0.01, 0.0),
-            0.0,
-            1.0,
-            1.0,
-        ),
+        knob=Knob("epsilon", "ε", _EPSILONS_FST, 0.0, 1.0, 1.0),
         note="Fair in the mean score, not in decisions.",
         cost=2.0,
     ),
@@ -277,14 +268,7 @@ METHODS: dict[str, Method] = {
         minimises_changes=True,
         estimator=_competitor("projection", "FairProjection"),
         uses_membership=True,
-        knob=Knob(
-            "epsilon",
-            "ε",
-            (2.0, 0.5, 0.4, 0.3, 0.25, 0.2, 0.15, 0.12, 0.1, 0.07, 0.05, 0.02, 0.0),
-            0.0,
-            10.0,
-            10.0,
-        ),
+        knob=Knob("epsilon", "ε", _EPSILONS_PROJECTION, 0.0, 10.0, 10.0),
         note="The paper lists it as needing S; with P(S | x) in its place it does not.",
         cost=2.0,
     ),
@@ -305,9 +289,7 @@ METHODS: dict[str, Method] = {
         minimises_changes=True,
         estimator=_competitor("bayes", "BayesOptimal"),
         uses_membership=True,
-        knob=Knob(
-            "lambda_fair", "λ_fair", (0.0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.6), 0.0, 1.0, None
-        ),
+        knob=Knob("lambda_fair", "λ_fair", _LAMBDAS, 0.0, 1.0, None),
         others={"lambda_ratio": _BONUSES},
         in_paper=False,
         note="Optimal where its estimate of P(S, Y | x) is right.",
@@ -319,9 +301,7 @@ METHODS: dict[str, Method] = {
         minimises_changes=True,
         estimator=_competitor("bayes", "OracleBayes"),
         uses_membership=True,
-        knob=Knob(
-            "lambda_fair", "λ_fair", (0.0, 0.02, 0.04, 0.06, 0.08, 0.1, 0.13, 0.16, 0.2, 0.25, 0.3), 0.0, 1.0, None
-        ),
+        knob=Knob("lambda_fair", "λ_fair", _LAMBDAS_ORACLE, 0.0, 1.0, None),
         others={"lambda_ratio": _BONUSES},
         in_paper=False,
         note="The same rule told the group: the paper's fairness-aware setting.",
