@@ -220,7 +220,7 @@ def test_a_file_in_the_place_of_a_data_set(capsys, path):
     assert list(report) == KEYS
     assert report["dataset"] == "applicants.csv"
     assert report["settings"]["base_model"] == "scores"
-    assert "Guessed: --outcome hired --favourable yes --sensitive group" in told.err
+    assert 'Guessed: "target": "hired", "favourable": "yes", "sensitive": "group"' in told.err
     roles = "--outcome hired --favourable yes --sensitive group --groups A B --scores model_score".split()
     assert main(["fit", path, *roles, "--json"]) == 0
     told = capsys.readouterr()
@@ -303,7 +303,6 @@ def test_compare_of_a_file_as_json(capsys, path):
         (["--outcome", "hire"], "There is no column “hire” in the file"),
         (["--favourable", "maybe"], "“maybe” is no value of “hired”"),
         (["--groups", "A"], "Choose two different groups of “group”, or more of them."),
-        (["--missing", "ignore"], "--missing is fill or drop, got 'ignore'"),
         (["--scores", "", "--base-model", "scores"], "comes without scores"),
     ],
 )

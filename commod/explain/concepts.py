@@ -1,7 +1,5 @@
 """What each concept says and does, as frames and in words."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from typing import Any
 
@@ -11,8 +9,6 @@ import pandas as pd
 from commod.datasets.task import Task
 from commod.explain.forms import sums_of
 from commod.models.estimator import SCORE_FEATURE, Commod
-
-__all__ = ["explain_concepts", "explain_loadings", "in_percent"]
 
 # A concept "activates" an instance that shows it by at least this many standard deviations more than the average.
 ACTIVATION = 1.0

@@ -1,7 +1,5 @@
 """A depth-limited decision tree that says where decisions changed (paper, Sec. 6.3, "Locality")."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,8 +10,6 @@ from sklearn.tree import DecisionTreeClassifier
 
 from commod.datasets.encoding import TabularEncoder
 from commod.datasets.task import Task
-
-__all__ = ["DEPTHS", "ChangeTree", "explain_tree"]
 
 # Depths of the trees that are fitted to the changes.
 DEPTHS = range(1, 7)
