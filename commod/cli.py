@@ -20,6 +20,7 @@ from commod.datasets.choice_options import add_options, given_options, options_i
 from commod.explain.checks import MARKS
 from commod.explain.doubts import doubts_about, first_scores
 from commod.explain.forms import form_in_words
+from commod.explain.tree import rules_in_words
 from commod.metrics.figures import CRITERIA, figure_of, key_figures, title_of
 from commod.models import Commod, evaluate, figures_of
 from commod.models.base_models import BASE_MODELS, GIVEN_SCORES
@@ -33,7 +34,10 @@ if TYPE_CHECKING:
 
 __all__ = ["main"]
 
-_UPDATES_HELP = "ratio (default): multiply; affine: multiply and shift; decisions: count changed decisions"
+_UPDATES_HELP = (
+    "ratio (default): multiply; affine: multiply and shift; decisions: count changed decisions; "
+    "tree: follow the rules of a tree"
+)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -348,6 +352,10 @@ def _fit(arguments: argparse.Namespace) -> int:
     )
     _say(_readable(frame, task))
     _say(_plain(f"\n{form_in_words(g, task.spec.outcomes, f'{scene.threshold:g}')}"))
+    if g.rules is not None:
+        for name, asks in zip(g.concepts_, rules_in_words(g, task), strict=True):
+            _say(_plain(f"  {name}: {', '.join(words for _, words in asks)}"))
+        return 0
     _say("\nConcepts (unit directions in standardised features; their weights in brackets)")
     weights = [*g.concept_weights_, *g.shift_weights_]
     for weight, (name, column) in zip(weights, g.concept_directions().items(), strict=True):

@@ -257,6 +257,14 @@ def test_decisions_can_be_counted(capsys):
     assert "Concept 1 [+" in out
 
 
+def test_the_rules_of_a_tree_are_printed(capsys):
+    assert main(["fit", "law_school", "--lambda-fair", "5", "--update", "tree"]) == 0
+    out = capsys.readouterr().out
+    assert "The tree is the model." in out
+    assert "Rule 1: LSAT score" in out
+    assert 'f says "fails the bar"' in out.replace("“", '"').replace("”", '"')
+
+
 @pytest.mark.slow
 def test_a_target_of_a_file(capsys, path):
     assert main(["target", path, "--min-fairness", "0.6", "--max-change", "0.3", "--scores", ""]) == 0

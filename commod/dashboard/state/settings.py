@@ -24,7 +24,12 @@ LEAST_OF_AN_OUTCOME = 20
 # How the names of uploaded data begin.
 OWN_PREFIX = "own-"
 _VIEWS = {"fairness": "Fairness and accuracy", "changes": "Accuracy and changes"}
-_UPDATES = {"ratio": "multiply (the paper)", "affine": "multiply and shift", "decisions": "count changed decisions"}
+_UPDATES = {
+    "ratio": "multiply (the paper)",
+    "affine": "multiply and shift",
+    "decisions": "count changed decisions",
+    "tree": "follow the rules of a tree",
+}
 _DIRECTIONS = {
     "both": "both ways (the paper)",
     "improve": "nobody loses the better decision",

@@ -7,8 +7,10 @@ import pytest
 from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.computation import Computation
 from commod.dashboard.jobs.scheduling import Priority
+from commod.dashboard.model.training import fit_result
 from commod.dashboard.pages.explore import other_form
 from commod.dashboard.state.settings import defaults
+from commod.dashboard.views.concepts import cards_of
 from commod.experiments.start import Start
 from tests.dashboard.driving import captions, fine, run, words
 
@@ -41,6 +43,46 @@ def test_a_person_on_what_if_has_a_balance_that_decides():
     assert f"The balance is {balance}, so g says “" in captions(app)
     assert f"add up to the balance, {balance}, which decides" in captions(app)
     assert "Both split the same number, the balance less f's logit." in captions(app)
+
+
+@pytest.mark.parametrize(("data", "fairness", "direction", "k"), SETTINGS)
+def test_pages_say_that_the_tree_is_the_model(data, fairness, direction, k):
+    query = {"data": data, "fairness": fairness, "direction": direction, "k": str(k), "lambda_fair": "6"}
+    told = {
+        "": "The tree is the model.",
+        "what_if": "",
+        "people": "which is the model",
+        "take_home": "",
+        "runs": "",
+        "later": "",
+    }
+    for page, sentence in told.items():
+        app = fine(run(*([f"pages/{page}.py"] if page else []), update="tree", **query))
+        said = f"{words(app)} {captions(app)} {' '.join(info.value for info in app.info)}"
+        assert sentence in said, page
+        assert "k only decides" not in said, page
+
+
+@pytest.mark.with_shap
+def test_a_tree_leaves_nothing_to_shap():
+    app = fine(run("pages/what_if.py", data="law_school", update="tree", lambda_fair="6"))
+    assert "nothing is left for SHAP" in " ".join(info.value for info in app.info)
+    assert "The same sum by feature" not in [expander.label for expander in app.expander]
+
+
+def test_a_report_names_the_rules():
+    result = fit_result(replace(defaults("law_school"), update="tree", lambda_fair=6.0))
+    rules = " ".join(result.concepts["sentence"])
+    assert "and f says “fails the bar”, g says “passes the bar”." in rules
+    assert "Rule 1" in cards_of(result)
+    assert len(result.concepts) == len(result.g.rules)
+    assert result.tree(1).f1 == 1
+
+
+def test_a_model_file_of_a_tree_can_be_watched():
+    result = fit_result(replace(defaults("law_school"), update="tree", lambda_fair=6.0))
+    watched = result.held_out(shifted=False)
+    assert len(watched.tree) > 1
 
 
 # ---- the other form beside the opening model ----
