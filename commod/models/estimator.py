@@ -433,7 +433,7 @@ class Commod(EditedModel):
         if self.max_changes is None:
             return np.inf
         people = len(data.y) if data.weight is None else float(data.weight.sum())
-        return self.max_changes * people if self.max_changes < 1 else self.max_changes
+        return self.max_changes * people + 1e-6 if self.max_changes < 1 else self.max_changes  # rounding costs nobody
 
     def _keep(self, solution: Solution, data: TrainingData, reading: Reading | None) -> None:
         self.rescaler_ = solution.rescaler

@@ -41,6 +41,7 @@ from commod.explain.shap_comparison import explain_person_with_shap
 from commod.explain.tree import explain_rules
 from commod.explain.what_if import edit_row
 from commod.metrics import CRITERIA, change_table, compare_decisions
+from commod.metrics.intervals import new_people_interval
 from commod.models import Commod
 from commod.models.base_models import BASE_MODELS
 from commod.models.export import portable_json
@@ -220,6 +221,14 @@ class FitResult:
         if decided is None:
             return ""
         return f"g acts only where f says “{self.task.spec.outcomes[decided]}”; everywhere else it is f."
+
+    @property
+    def expected(self) -> str:
+        """How many a budget lets change, and how many to expect of new people; empty without a budget."""
+        if not self.settings.max_changes:
+            return ""
+        low, high = new_people_interval(self.changed_test.sum(), len(self.changed_test))
+        return f"Right now {self.changed_train.sum():,} do. On 1,000 new people expect {low} to {high} changes."
 
     def beside(self, free: FitResult) -> str:
         """What `free`, the same without the limits on the update, does otherwise."""
