@@ -20,7 +20,9 @@ from commod.datasets.choice_options import add_options, given_options, roles_in
 from commod.explain.checks import MARKS
 from commod.explain.doubts import doubts_about, first_scores
 from commod.explain.forms import form_in_words
+from commod.explain.tree import rules_in_words
 from commod.metrics.figures import CRITERIA, figure_of, key_figures, title_of
+from commod.metrics.intervals import new_people_interval
 from commod.models import Commod, evaluate, figures_of
 from commod.models.base_models import BASE_MODELS, GIVEN_SCORES
 from commod.models.collapse import collapse_in_words, judged_elsewhere
@@ -31,7 +33,10 @@ from commod.uploads.limits import FILE_TYPES
 if TYPE_CHECKING:
     from commod.experiments import Scene
 
-_UPDATES_HELP = "ratio (default): multiply; affine: multiply and shift; decisions: count changed decisions"
+_UPDATES_HELP = (
+    "ratio (default): multiply; affine: multiply and shift; decisions: count changed decisions; "
+    "tree: follow the rules of a tree"
+)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -260,11 +265,22 @@ def _add_update(parser: argparse.ArgumentParser, default: str | None = "ratio") 
         "--direction", default="both", help="both (default); improve: nobody loses; worsen: nobody gains"
     )
     parser.add_argument("--without", default="", metavar="A,B", help="features that the update may not use")
+    parser.add_argument(
+        "--max-changes", type=_budget, metavar="N", help="change at most N training rows (decisions and tree only)"
+    )
+
+
+def _budget(text: str) -> float:
+    try:
+        return int(text) if text.isdecimal() else float(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is neither a number of people nor a share of them") from None
 
 
 def _form(arguments: argparse.Namespace, task: Task) -> dict[str, Any]:
     """What limits the update, and its form."""
     form = {"update": arguments.update, "direction": arguments.direction}
+    form |= {} if arguments.max_changes is None else {"max_changes": arguments.max_changes}
     kept_out = [name for name in arguments.without.split(",") if name]
     known = [feature.name for feature in task.spec.features]
     if unknown := [name for name in kept_out if name not in known]:
@@ -345,7 +361,16 @@ def _fit(arguments: argparse.Namespace) -> int:
         f"fitted in {seconds:.2f} s"
     )
     _say(_readable(frame, task))
+    if g.max_changes is not None:
+        after = g.predict(scene.test.X) != g.classes_[scene.decisions_test]
+        low, high = new_people_interval(int(after.sum()), len(after))
+        now = int((g.predict(scene.train.X) != g.classes_[scene.decisions_train]).sum())
+        _say(f"\n{now:,} training rows change. On 1,000 new people expect {low} to {high} changes.")
     _say(_plain(f"\n{form_in_words(g, task.spec.outcomes, f'{scene.threshold:g}')}"))
+    if g.rules is not None:
+        for name, asks in zip(g.concepts_, rules_in_words(g, task), strict=True):
+            _say(_plain(f"  {name}: {', '.join(words for _, words in asks)}"))
+        return 0
     _say("\nConcepts (unit directions in standardised features; their weights in brackets)")
     weights = [*g.concept_weights_, *g.shift_weights_]
     for weight, (name, column) in zip(weights, g.concept_directions().items(), strict=True):

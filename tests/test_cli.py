@@ -264,6 +264,30 @@ def test_decisions_can_be_counted(capsys):
     assert "Concept 1 [+" in out
 
 
+def test_the_rules_of_a_tree_are_printed(capsys):
+    assert main(["fit", "law_school", "--lambda-fair", "5", "--update", "tree"]) == 0
+    out = capsys.readouterr().out
+    assert "The tree is the model." in out
+    assert "Rule 1: LSAT score" in out
+    assert 'f says "fails the bar"' in out.replace("“", '"').replace("”", '"')
+
+
+def test_a_budget_is_kept_and_told(capsys):
+    fitted = ["fit", "law_school", "--lambda-fair", "8", "--update", "tree", "--max-changes"]
+    assert main([*fitted, "150"]) == 0
+    told = re.search(
+        r"(\d+) training rows change. On 1,000 new people expect (\d+) to (\d+) changes", capsys.readouterr().out
+    )
+    changed, low, high = map(int, told.groups())
+    assert 100 < changed <= 150
+    assert low < high
+    with pytest.raises(SystemExit):
+        main([*fitted, "many"])
+    assert "'many' is neither a number of people nor a share of them" in capsys.readouterr().err
+    assert main(["fit", "law_school", "--max-changes", "60"]) == 2
+    assert "update='decisions'" in capsys.readouterr().err
+
+
 @pytest.mark.slow
 def test_a_target_of_a_file(capsys, path):
     assert main(["target", path, "--min-fairness", "0.6", "--max-change", "0.3", "--scores", ""]) == 0
