@@ -90,22 +90,23 @@ def _by_what_moved(found: Watched) -> Outcome:
         f"Of {count_of(len(figures), 'figure')} compared, {moved} moved more than chance explains; 1 in 20 (about "
         f"{0.05 * len(figures):.0f}) would by chance alone"
     )
+    worse = row["difference"] - row["low"] if figure.direction > 0 else row["high"] - row["difference"]
+    way, seen = "lower" if figure.direction > 0 else "higher", figure.show_difference(worse * REVEALED).lstrip("+−")
+    people = count_of(found.people, "new person", "new people")
+    revealed = f"{people} would have revealed that it is {way} by {seen} in 4 cases of 5, but not by less"
+    stayed = f"{with_capital(name)} did not move more than chance explains"
     if len(small := _too_small(found)):
         few = ", ".join(f"{group} ({count_of(people, 'person', 'people')})" for group, people in small.items())
-        least = f"a group is compared from {SCARCE} people on"
-        return Outcome("unknown", "Cannot tell", f"There are too few new people of {few}: {least}. {counted}.")
+        told = (
+            f"There are too few new people of {few}: a group is compared from {SCARCE} people on. {with_capital(name)}"
+        )
+        return Outcome("unknown", "Cannot tell", f"{told}: {revealed}. {counted}.")
     if row["moved"]:
         return Outcome("broken", "Not any more", f"{with_capital(name)} moved more than chance explains. {counted}.")
     if far:
         return Outcome("broken", "Not any more", f"{counted}, and {far} moved so far that chance does not explain it.")
-    stayed = f"{with_capital(name)} did not move more than chance explains"
-    worse = row["difference"] - row["low"] if figure.direction > 0 else row["high"] - row["difference"]
     if worse - figure.direction * row["difference"] > SEEN:
-        seen = figure.show_difference(worse * REVEALED).lstrip("+−")
-        way = "lower" if figure.direction > 0 else "higher"
-        people = count_of(found.people, "new person", "new people")
-        stayed += f". {people} would have revealed that it is {way} by {seen} in 4 cases of 5, but not by less"
-        return Outcome("unknown", "Cannot tell", f"{stayed}. {counted}.")
+        return Outcome("unknown", "Cannot tell", f"{stayed}. {revealed}. {counted}.")
     return Outcome("holds", "Still true", f"{stayed}. {counted}.")
 
 

@@ -1,7 +1,8 @@
 """Nightly runs of `commod watch --state`: how many false alarms, and what is found? As in docs/benchmarks.md.
 
-``python -m tests.benchmarks.watch`` prints two tables, and what later halves of our data sets say to a single look. Nights are drawn from populations with the group shares and the
-rates of positive decisions of our data sets, and of two invented ones; the requirement is a P-Rule of 0.8.
+``python -m tests.benchmarks.watch`` prints two tables, and what later halves of our data sets say to a single look.
+Nights are drawn from populations with the group shares and the rates of positive decisions of our data sets, and of
+two invented ones; the requirement is a P-Rule of 0.8.
 
 - False alarms: a P-Rule of exactly 0.8, the hardest quiet case, for a year of nights. The share of years with an alarm
   on any night; at most 5 % are promised.
