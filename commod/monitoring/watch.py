@@ -146,7 +146,7 @@ def watch(
         old = Cells(*(of_one_label(each) for each in old))
     if not rows.grouped:
         old = Cells(*(each.sum(axis=0, keepdims=True) for each in old))
-    changes = counts_of_changes(rows.margin_f, rows.before, rows.after, rows.y if rows.labelled else None)
+    changes = counts_of_changes(rows.certain, rows.before, rows.after, rows.y if rows.labelled else None)
     with np.errstate(divide="ignore", invalid="ignore"):  # rates of a group that has nobody in the batch
         figures = compare_figures(reference, old, new, labelled=rows.labelled, grouped=rows.grouped)
     counted = counted_of(model, reference, new, changes, labelled=rows.labelled)

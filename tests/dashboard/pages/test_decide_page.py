@@ -188,7 +188,10 @@ def test_the_sentence_counts_what_is_met():
 def test_what_is_not_required_is_told_where_it_speaks_against_the_changes():
     answers = fit_result(defaults("law_school")).answers()
     right, sure = answers["right"], answers["sure"]
-    assert right.mark == sure.mark == "bad"
+    assert (right.mark, sure.mark) == ("fine", "bad")
+    assert worth_knowing(answers, Requirements(p_rule=0.8)) == sure.sentence
+    right = replace(right, rated=-0.1)
+    answers |= {"right": right}
     assert worth_knowing(answers, Requirements(p_rule=0.8)) == f"{right.sentence} {sure.sentence}"
     assert worth_knowing(answers, Requirements(right=0.5)) == sure.sentence
     assert worth_knowing({"right": right, "sure": replace(sure, value=0.0)}, Requirements(right=0.5)) == ""
