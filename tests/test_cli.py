@@ -156,7 +156,7 @@ def test_a_sweep_goes_on_where_it_was(capsys, tmp_path, monkeypatch):
 
 def test_a_place_that_cannot_be_written_to_is_one_sentence(capsys, tmp_path):
     assert main(["compare", "german", "--methods", "oracle_roc", "--jobs", "1", "--out", str(tmp_path)]) == 2
-    assert capsys.readouterr().err == f"commod: {tmp_path}: Is a directory. Choose another place with --out.\n"
+    assert capsys.readouterr().err == f"commod: {tmp_path}: Is a directory. Choose another place.\n"
 
 
 def test_methods_are_listed(capsys):
@@ -262,6 +262,30 @@ def test_decisions_can_be_counted(capsys):
     out = capsys.readouterr().out
     assert "Everyone has a balance: -" in out
     assert "Concept 1 [+" in out
+
+
+def test_the_rules_of_a_tree_are_printed(capsys):
+    assert main(["fit", "law_school", "--lambda-fair", "5", "--update", "tree"]) == 0
+    out = capsys.readouterr().out
+    assert "The tree is the model." in out
+    assert "Rule 1: LSAT score" in out
+    assert 'f says "fails the bar"' in out.replace("“", '"').replace("”", '"')
+
+
+def test_a_budget_is_kept_and_told(capsys):
+    fitted = ["fit", "law_school", "--lambda-fair", "8", "--update", "tree", "--max-changes"]
+    assert main([*fitted, "150"]) == 0
+    told = re.search(
+        r"(\d+) training rows change. On 1,000 new people expect (\d+) to (\d+) changes", capsys.readouterr().out
+    )
+    changed, low, high = map(int, told.groups())
+    assert 100 < changed <= 150
+    assert low < high
+    with pytest.raises(SystemExit):
+        main([*fitted, "many"])
+    assert "'many' is neither a number of people nor a share of them" in capsys.readouterr().err
+    assert main(["fit", "law_school", "--max-changes", "60"]) == 2
+    assert "update='decisions'" in capsys.readouterr().err
 
 
 @pytest.mark.slow

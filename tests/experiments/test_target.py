@@ -127,6 +127,14 @@ def test_it_searches_in_the_form_asked_for(coarse, small):
     assert (target.model.coef_[["zgpa", "fam_inc"]] == 0).all()
 
 
+def test_it_keeps_a_budget(coarse, small):
+    target = find_settings(small, min_fairness=0.1, max_change=0.5, update="tree", max_changes=40)
+    assert target.settings["max_changes"] == 40
+    train, _ = small.split(seed=0)
+    changed = target.model.predict(train.X) != (target.model.margin_of_f(train.X) > 0)
+    assert changed.sum() <= 40
+
+
 @pytest.mark.slow
 def test_what_can_be_reached_in_one_direction_is_counted_in_it(short, small):
     lowered = find_settings(small, min_fairness=0.99, max_change=0.1, direction="worsen")

@@ -89,7 +89,7 @@ def _read(parameters: Mapping[str, str], own: str | None) -> tuple[Settings, lis
             start = defaults(data, found)
         elif found is not None:
             start = replace(start, **{name: found})
-        if not just_this:
+        if not just_this or (control.count and getattr(start, name) != found):
             used = control.in_words(getattr(start, name), start.task_name)
             faults.append(_fault(control.name, parameters[name], control.fault(found), used))
     return start, faults

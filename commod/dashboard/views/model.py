@@ -62,5 +62,5 @@ def current_model() -> FitResult:
             st.stop()
         explain(training)
     if limits := limits_in_words(settings):
-        st.caption(f"Limited. {escape_markdown(limits)} {escape_markdown(result.acts_only)}")
+        st.caption(f"Limited. {escape_markdown(f'{limits} {result.acts_only} {result.expected}')}")
     return result

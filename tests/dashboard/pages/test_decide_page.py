@@ -2,10 +2,10 @@
 
 from dataclasses import replace
 
-import msgspec
 import numpy as np
 import pandas as pd
 import pytest
+from msgspec import convert
 
 from commod.dashboard.jobs import service, tasks
 from commod.dashboard.model.training import fit_result
@@ -21,7 +21,6 @@ from commod.decisions import (
     Facts,
     Measured,
     Requirements,
-    Signature,
     check_requirements,
     facts_of,
     facts_of_f,
@@ -31,6 +30,7 @@ from commod.decisions import (
     requirements_in,
     verify_record,
 )
+from commod.decisions.record import Signature
 from commod.experiments import prepare
 from tests.dashboard.driving import captions, fine, run, tables, words
 from tests.dashboard.hostile import MARKUP, PICTURE, let_through
@@ -189,7 +189,10 @@ def test_the_sentence_counts_what_is_met():
 def test_what_is_not_required_is_told_where_it_speaks_against_the_changes():
     answers = fit_result(defaults("law_school")).answers()
     right, sure = answers["right"], answers["sure"]
-    assert right.mark == sure.mark == "bad"
+    assert (right.mark, sure.mark) == ("fine", "bad")
+    assert worth_knowing(answers, Requirements(p_rule=0.8)) == sure.sentence
+    right = replace(right, rated=-0.1)
+    answers |= {"right": right}
     assert worth_knowing(answers, Requirements(p_rule=0.8)) == f"{right.sentence} {sure.sentence}"
     assert worth_knowing(answers, Requirements(right=0.5)) == sure.sentence
     assert worth_knowing({"right": right, "sure": replace(sure, value=0.0)}, Requirements(right=0.5)) == ""
@@ -298,7 +301,7 @@ def without_refits(record):
     scene, result = prepare("law_school"), fit_result(defaults("law_school"))
     facts = facts_of(scene, result.decisions, result.cell)
     what = (result.cell, result.settings.fairness, requirements_in(record), facts)
-    made = make_record(msgspec.convert(record["signature"], Signature), scene, result.decisions, *what)
+    made = make_record(convert(record["signature"], Signature), scene, result.decisions, *what)
     for part in ("figures", "data", "requirements", "signature"):
         assert made[part] == record[part]
     assert made["model"] == record["model"] | {"refits": 0}

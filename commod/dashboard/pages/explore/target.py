@@ -182,7 +182,7 @@ def _take(ticket: Ticket) -> None:
 def _as_settings(here: Settings, found: dict[str, Any]) -> Settings:
     """What was found, in the form it was searched for."""
     asked = _state().asked_at or here
-    form = {name: getattr(asked, name) for name in ("update", "direction", "without", "reason")}
+    form = {name: getattr(asked, name) for name in ("update", "direction", "without", "reason", "max_changes")}
     return replace(here, **form, **{name: found[name] for name in LAMBDA_GRIDS})
 
 
