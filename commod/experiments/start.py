@@ -27,8 +27,6 @@ from commod.models import Commod, WarmStart
 from commod.models.collapse import collapse_in_words, judged_elsewhere
 from commod.wording import with_capital
 
-__all__ = ["Start", "Trial", "suited_start"]
-
 # What is tried; all of it stands on the slider.
 TRIED = (1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0)
 # As many models as bisection tries, about.

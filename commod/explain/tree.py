@@ -133,10 +133,8 @@ def explain_rules(g: Commod, task: Task, encoded: np.ndarray, logit: np.ndarray)
 
     Its first question is what f says. Nothing is fitted: the leaves that say "changed" are the rules of `g`.
 
-    Parameters
-    ----------
-    encoded, logit : arrays (rows, encoded columns) and (rows,)
-        As g's encoder gives them, and logits of f less that of its threshold.
+    `encoded`, `logit`: arrays (rows, encoded columns) and (rows,); as g's encoder gives them, and logits of f less that
+    of its threshold.
     """
     out: list[dict[str, Any]] = []
     changed = (g.rescaler_.score(encoded, logit) > 0) != (logit > 0)

@@ -7,8 +7,6 @@ parity as λ_fair asks, and that change no more people than the budget allows, t
 ``update="decisions"``: errors, changes, and λ_concepts for each leaf.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
@@ -23,8 +21,6 @@ from commod.models.prices import PARITY, PricePath, PriceStep, stages_to
 from commod.models.rescaler import Ask, Rule, RuleRescaler
 from commod.models.solution import PathPoint, Solution, StepCallback
 from commod.models.training import LossWeights, TrainingData
-
-__all__ = ["DEPTH", "RulePath", "solve_rules"]
 
 # Questions on either side of f's line, and the fewest training rows of a leaf.
 DEPTH, LEAST_ROWS = 3, 20
