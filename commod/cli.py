@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from commod.datasets import TASKS, Task, add_task, data_directory, is_shipped, load_task, task_names, task_of_file
-from commod.datasets.choice_options import add_options, given_options, options_in
+from commod.datasets.choice_options import add_options, given_options, roles_in
 from commod.explain.checks import MARKS
 from commod.explain.doubts import doubts_about, first_scores
 from commod.explain.forms import form_in_words
@@ -32,8 +32,6 @@ from commod.uploads.limits import FILE_TYPES
 
 if TYPE_CHECKING:
     from commod.experiments import Scene
-
-__all__ = ["main"]
 
 _UPDATES_HELP = (
     "ratio (default): multiply; affine: multiply and shift; decisions: count changed decisions; "
@@ -623,7 +621,7 @@ def _task_of_record(record: Mapping[str, Any], path: Path | None) -> Task:
         return load_task(data["name"])
     if path is None:
         raise ValueError("This decision is about a table that somebody brought: give its path with --data.")
-    task, _ = task_of_file(path, options_in(data["words"]) | {"threshold": record["model"]["threshold"]})
+    task, _ = task_of_file(path, roles_in(data["words"]) | {"threshold": record["model"]["threshold"]})
     add_task(task)
     return task
 

@@ -5,8 +5,6 @@ Candidates are judged on people that neither f nor g was trained on, by cross-va
 is both quicker and easier to repeat than a sampler.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -24,8 +22,6 @@ from commod.models import Commod
 from commod.models.base_models import train_base_model
 from commod.models.base_scores import BaseModel
 from commod.models.validation import check_choice
-
-__all__ = ["LAMBDA_GRIDS", "SoFar", "Target", "find_settings"]
 
 COARSE_FAIR = (0.0, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0, 5.0, 6.0, 8.0, 10.0)
 COARSE_RATIO = (0.0, 0.05, 0.2, 0.5)

@@ -3,8 +3,6 @@
 Pages, report, saved runs, comparisons and the command line read this table. A new check is one entry and its sentence.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -15,21 +13,6 @@ import pandas as pd
 from commod.datasets.task import Task
 from commod.explain.concepts import in_a_sentence, in_percent
 from commod.explain.sense import SURE, certainty
-
-__all__ = [
-    "AGAIN",
-    "CHECKS",
-    "MARKS",
-    "Answer",
-    "Check",
-    "check_again",
-    "check_certainty",
-    "check_merit",
-    "check_record",
-    "merit_in_words",
-    "often_enough",
-    "step_in_words",
-]
 
 # A change that so large a share of the refits makes is called one that happens again.
 AGAIN = 0.9

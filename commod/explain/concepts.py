@@ -1,7 +1,5 @@
 """What each concept says and does, as frames and in words."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from typing import Any
 
@@ -13,8 +11,6 @@ from commod.explain.forms import sums_of
 from commod.explain.tree import rules_in_words
 from commod.models.estimator import SCORE_FEATURE, Commod
 from commod.models.rescaler import Rule
-
-__all__ = ["explain_concepts", "explain_loadings", "in_percent"]
 
 # A concept "activates" an instance that shows it by at least this many standard deviations more than the average.
 ACTIVATION = 1.0

@@ -1,14 +1,10 @@
 """The forms of the update in words: what its concepts add up to, and where that changes a decision."""
 
-from __future__ import annotations
-
 import re
 
 import pandas as pd
 
 from commod.models.estimator import Commod
-
-__all__ = ["constants_in_words", "form_in_words", "guess_in_words", "starts_in_words", "sums_of"]
 
 
 def sums_of(g: Commod) -> tuple[str, str]:

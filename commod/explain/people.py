@@ -1,7 +1,5 @@
 """Who changed: the people one by one, the segments they come from, and what became of each group."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

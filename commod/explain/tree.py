@@ -1,7 +1,5 @@
 """A depth-limited decision tree that says where decisions changed (paper, Sec. 6.3, "Locality")."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,8 +12,6 @@ from commod.datasets.encoding import TabularEncoder
 from commod.datasets.task import Task
 from commod.models.estimator import Commod
 from commod.models.rescaler import Ask, Rule
-
-__all__ = ["DEPTHS", "ChangeTree", "explain_rules", "explain_tree", "rules_in_words"]
 
 # Depths of the trees that are fitted to the changes.
 DEPTHS = range(1, 7)

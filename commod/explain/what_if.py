@@ -1,7 +1,5 @@
 """One person, edited: the sum that leads from f to g, the smallest edits that matter, and who is like them."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,15 +1,11 @@
 """Intervals of shares."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 from scipy.stats import betabinom
-
-__all__ = ["new_people_interval", "wilson_interval"]
 
 
 def wilson_interval(part: Any, whole: Any, confidence: float = 0.95) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -1,7 +1,5 @@
 """A fitted COMMOD model as plain data, for `commod.portable` to read where there is nothing but numpy."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict

@@ -1,7 +1,5 @@
 """A fitted linear r, and its shift, read through concepts: what the model is told by."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -13,8 +11,6 @@ from commod.models.adversary import Array
 from commod.models.concepts import group_features, orient, unit_concepts
 from commod.models.rescaler import MIRROR, LinearRescaler, RuleRescaler
 from commod.models.solution import Solution
-
-__all__ = ["Reading", "read_concepts"]
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,5 @@
 """Requirements on a later batch beside what they were when the decision was sealed, or the model tested."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -15,8 +13,6 @@ from commod.decisions.verdicts import check_requirements
 from commod.monitoring.figures import in_two_groups, resting_on
 from commod.monitoring.reference import Cells, Reference
 from commod.portable import Portable
-
-__all__ = ["check_then_and_now", "facts_of_cells"]
 
 # A verdict in a sentence, by its name: then, and now.
 THEN = {

@@ -1,7 +1,5 @@
 """What a slider or choice of the app is. `Settings` declares each of them once, by `control`."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping

@@ -11,7 +11,7 @@ from commod.dashboard.state.controls import Control, control, split
 from commod.datasets import TASKS, damaged_files, data_of, load_task
 from commod.datasets.task import TEST_SHARE
 from commod.experiments.scene import SceneKey
-from commod.experiments.target import LAMBDA_GRIDS
+from commod.experiments.search import LAMBDA_GRIDS
 from commod.explain.concepts import in_a_sentence
 from commod.metrics import compared_groups
 from commod.metrics.figures import CRITERIA

@@ -1,7 +1,5 @@
 """The concepts behind the change."""
 
-from __future__ import annotations
-
 import streamlit as st
 from markupsafe import Markup
 

@@ -1,7 +1,5 @@
 """The sidebars, and what was wrong with the link."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from typing import Any
 

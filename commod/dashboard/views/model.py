@@ -1,7 +1,5 @@
 """The model of the sliders: trained with a picture of the progress, or one sentence why not."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from commod.dashboard.jobs import tasks

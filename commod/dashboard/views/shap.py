@@ -1,7 +1,5 @@
 """SHAP beside COMMOD's own account."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """Where decisions changed, as a tree of questions."""
 
-from __future__ import annotations
-
 import pyarrow as pa
 import streamlit as st
 

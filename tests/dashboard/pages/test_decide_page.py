@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from msgspec import convert
 
 from commod.dashboard.jobs import service, tasks
 from commod.dashboard.model.training import fit_result
@@ -29,7 +30,7 @@ from commod.decisions import (
     requirements_in,
     verify_record,
 )
-from commod.decisions.record import _signature_in
+from commod.decisions.record import Signature
 from commod.experiments import prepare
 from tests.dashboard.driving import captions, fine, run, tables, words
 from tests.dashboard.hostile import MARKUP, PICTURE, let_through
@@ -297,7 +298,7 @@ def without_refits(record):
     scene, result = prepare("law_school"), fit_result(defaults("law_school"))
     facts = facts_of(scene, result.decisions, result.cell)
     what = (result.cell, result.settings.fairness, requirements_in(record), facts)
-    made = make_record(_signature_in(record["signature"]), scene, result.decisions, *what)
+    made = make_record(convert(record["signature"], Signature), scene, result.decisions, *what)
     for part in ("figures", "data", "requirements", "signature"):
         assert made[part] == record[part]
     assert made["model"] == record["model"] | {"refits": 0}

@@ -1,7 +1,5 @@
 """What the limits on the update cost: the same sliders without them, beside the model."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from commod.dashboard.jobs import tasks

@@ -1,7 +1,5 @@
 """Explore: sliders, the trade-off, who changes, and why."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import streamlit as st

@@ -1,7 +1,5 @@
 """The table of the page Who changed: the people one by one, to be sorted, filtered and taken away."""
 
-from __future__ import annotations
-
 import math
 import re
 from typing import Any

@@ -1,7 +1,5 @@
 """What f and g say of a person, and why: the sum that leads from the one to the other, and SHAP's account beside it."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection
 from functools import partial
