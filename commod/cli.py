@@ -33,6 +33,7 @@ from commod.uploads.limits import FILE_TYPES
 if TYPE_CHECKING:
     from commod.experiments import Scene
 
+_EXITS = "Exit codes: 0 still true, 1 not any more, 2 usage error, 3 cannot tell."
 _UPDATES_HELP = (
     "ratio (default): multiply; affine: multiply and shift; decisions: count changed decisions; "
     "tree: follow the rules of a tree"
@@ -47,7 +48,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # the reader, head or less, has seen enough
         return 0
     except OSError as error:  # such as a folder that may not be written to
-        _say(f"commod: {error.filename}: {error.strerror}. Choose another place with --out.", file=sys.stderr)
+        _say(f"commod: {error.filename}: {error.strerror}. Choose another place.", file=sys.stderr)
         return 2
     except ValueError as error:
         _say(f"commod: {_one_line(str(error))}", file=sys.stderr)
@@ -112,15 +113,19 @@ def _parser() -> argparse.ArgumentParser:
     verify.add_argument("--data", type=Path, metavar="FILE", help="the table, where the decision is about a file")
     verify.set_defaults(run=_verify)
 
-    watch = commands.add_parser("watch", help="look at a later batch of people with a model.json; nothing is trained")
+    watch = commands.add_parser(
+        "watch", help="is a model.json still true of later people? Nothing is trained", epilog=_EXITS
+    )
     watch.add_argument("model", type=Path, help="model.json from Take home")
     watch.add_argument("batch", type=Path, help="a table of people with the columns of the data (label optional)")
     watch.add_argument(
         "--requirements",
         type=Path,
         metavar="FILE",
-        help="a sealed decision, or requirements as JSON; if one is broken, or the model is not the decided one, the "
-        "exit code is 1",
+        help="a sealed decision, or requirements as JSON",
+    )
+    watch.add_argument(
+        "--state", type=Path, metavar="FILE", help="keep counts in this file from run to run: for nightly runs"
     )
     watch.add_argument(
         "--scores", default="", metavar="COLUMN", help="f's probabilities, where f is not in the model.json"
@@ -551,6 +556,7 @@ def _watch(arguments: argparse.Namespace) -> int:
         headline,
         outcome_of,
         read_requirements,
+        read_state,
         watch_files,
     )
     from commod.monitoring.signed import due_in_words, signature_in_words
@@ -560,16 +566,27 @@ def _watch(arguments: argparse.Namespace) -> int:
     required, record = None, None
     if arguments.requirements is not None:
         required, record = read_requirements(_content_of(arguments.requirements, "a decision"))
+    elif arguments.state is not None:
+        raise ValueError("--state goes with --requirements: say what must stay true.")
     batch = _content_of(arguments.batch, "a CSV or Parquet file")
     found = watch_files(model, batch, arguments.batch.name, required, scores=arguments.scores)
-    checked, lines, other_model = found.requirements, None, ""
-    if required and record is not None:
-        checked = check_then_and_now(required, found.old_facts, found.facts, record)
+    checked, lines, other_model, counted = found.requirements, None, "", ""
+    state, looks = None, []
+    if arguments.state is not None:
+        before = read_state(arguments.state.read_bytes() if arguments.state.exists() else None, model)
+        state = before.plus(found, batch)
+        looks = state.looks(found)
+        counted = f"{state.people:,} people of {len(state.batches):,} batches are counted in {arguments.state.name}."
+        if state is before:
+            counted += " This batch was among them already."
+    if required:
+        facts = looks[state.recent][1] if state is not None else found.facts
+        checked = check_then_and_now(required, found.old_facts, facts, record, looks)
     if record is not None:
         lines = check_signature(record, found)
         other_model = "" if lines["agrees"].all() else signature_in_words(lines)
     outcome = outcome_of(found, checked, other_model=other_model)
-    out = [f"{outcome.title}: {outcome.why}", headline(found)]
+    out = [f"{outcome.title}: {outcome.why}", counted, headline(found)]
     out += [moved_in_words(found) if len(checked) else drift_in_words(found), left_out_in_words(found)]
     out += found.notices
     for row in found.figures.itertuples():
@@ -585,12 +602,14 @@ def _watch(arguments: argparse.Namespace) -> int:
     out += [f"{signs[row.drift]} {row.sentence}" for row in found.drift.itertuples()]
     for row in checked.itertuples():
         out.append(f"{VERDICTS[row.verdict]} {row.verdict:15}{row.wanted} ({row.became}): {row.sentence}")
-    broken = len(checked) > 0 and bool((checked["verdict"] == "fail").any())
     if record is not None and lines is not None:
         out += [due_in_words(record, date.today()), signature_in_words(lines)]
-        broken |= bool(other_model)
+    if state is not None:
+        written = arguments.state.with_name(f"{arguments.state.name}.new")
+        written.write_text(state.text)
+        written.replace(arguments.state)
     _say(_plain("\n".join(_one_line(line) for line in out if line)))
-    return 1 if broken else 0
+    return {"holds": 0, "broken": 1, "unknown": 3}[outcome.kind]
 
 
 def _say(text: str = "", file: TextIO | None = None) -> None:

@@ -156,7 +156,7 @@ def test_a_sweep_goes_on_where_it_was(capsys, tmp_path, monkeypatch):
 
 def test_a_place_that_cannot_be_written_to_is_one_sentence(capsys, tmp_path):
     assert main(["compare", "german", "--methods", "oracle_roc", "--jobs", "1", "--out", str(tmp_path)]) == 2
-    assert capsys.readouterr().err == f"commod: {tmp_path}: Is a directory. Choose another place with --out.\n"
+    assert capsys.readouterr().err == f"commod: {tmp_path}: Is a directory. Choose another place.\n"
 
 
 def test_methods_are_listed(capsys):

@@ -12,7 +12,7 @@ from commod.experiments.refits import Refits
 from commod.experiments.scene import Scene
 from commod.experiments.sweep import Cell
 from commod.explain.checks import check_again
-from commod.explain.sense import SURE, certainty
+from commod.explain.sense import SURE
 from commod.metrics.counts import Counts, sizes_of_groups, tally
 from commod.metrics.intervals import wilson_interval
 from commod.metrics.report import compare_counts
@@ -112,7 +112,7 @@ def _facts_of_scene(
 ) -> Facts:
     test, before = scene.test, scene.decisions_test
     found = tally(test.y, {"f": before, "g": after}, test.sensitive, test.weight, len(scene.task.groups))
-    changes = counts_of_changes(scene.logit_test, before, after, test.y)
+    changes = counts_of_changes(scene.certainty_test, before, after, test.y)
     if refits is not None:
         again = check_again(before != after, refits.share, len(refits))
         changes["again"] = (again.part, again.whole)
@@ -129,15 +129,16 @@ def _facts_of_scene(
     )
 
 
-def counts_of_changes(logit: Any, before: Any, after: Any, y: Any = None) -> dict[str, tuple[int, int]]:
+def counts_of_changes(certain: Any, before: Any, after: Any, y: Any = None) -> dict[str, tuple[int, int]]:
     """Of the changed decisions, how many f was sure of and, where labels are given, how many are right by them.
 
+    `certain` is f's probability for its own decision (`commod.explain.sense.certainty`).
     Returns ``sure`` and ``right``, each with the number of changed decisions behind it.
     """
     after = np.asarray(after)
     changed = np.asarray(before) != after
     whole = int(changed.sum())
-    found = {"sure": (int((certainty(logit)[changed] > SURE).sum()), whole)}
+    found = {"sure": (int((np.asarray(certain)[changed] > SURE).sum()), whole)}
     if y is not None:
         found["right"] = (int((after == np.asarray(y))[changed].sum()), whole)
     return found

@@ -14,6 +14,7 @@ import pandas as pd
 
 from commod.datasets import Split, TabularEncoder, Task, is_known, is_shipped, load_task, on_forget
 from commod.datasets.load import lent
+from commod.explain.sense import certainty
 from commod.metrics.counts import counts_of_codes
 from commod.metrics.figures import CRITERIA, key_figures_of
 from commod.metrics.small_groups import left_out_in_words
@@ -90,6 +91,11 @@ class Scene:
     def scores_test(self) -> np.ndarray:
         """Of f."""
         return self.probabilities(self.logit_test)
+
+    @property
+    def certainty_test(self) -> np.ndarray:
+        """F's probability for its own decision."""
+        return certainty(self.logit_test, self.line)
 
     @property
     def decisions_train(self) -> np.ndarray:

@@ -68,6 +68,7 @@ class Fold:
     scores: np.ndarray  # of f on the rows of `fit`
     held: Split
     logit: np.ndarray  # of f on the held-out rows, less that of its threshold
+    line: float  # that logit
 
     def counts(self, g: Commod, n_groups: int) -> Counts:
         """Held-out people by group, label, decision of f, of g, and whether f was sure, (groups, 2, 2, 2, 2).
@@ -75,7 +76,7 @@ class Fold:
         Rows with weights count as so many people as tell as much (Kish's effective size).
         """
         held, after, weight = self.held, g.decision_function(self.held.X) > 0, effective_weight(self.held)
-        codes, sure = held.sensitive.to_numpy(), _sure(self.logit)
+        codes, sure = held.sensitive.to_numpy(), certainty(self.logit, self.line) > SURE
         parts = [
             counts_of_codes(np.where(sure == here, codes, -1), n_groups, held.y, self.logit > 0, after, weight)
             for here in (False, True)
@@ -244,7 +245,7 @@ def folds_of(train: Split, f: BaseModel, threshold: float | str | None, compared
         own = _trained_anew(f, fit) if isinstance(f, BaseEstimator) else f
         logit = base_logits(own, fit.X)
         line = _line(threshold, own, logit, fit)
-        folds.append(Fold(fit, own, _probabilities(logit), held, base_logits(own, held.X) - line))
+        folds.append(Fold(fit, own, _probabilities(logit), held, base_logits(own, held.X) - line, line))
     return folds
 
 
@@ -295,10 +296,6 @@ def _on_new_people(counts: Counts, sizes: np.ndarray) -> Counts:
         drawn = rng.multinomial(int(sizes[s, y]), cells / cells.sum(axis=1, keepdims=True))
         out[:, s, y] = drawn.reshape(out[:, s, y].shape)
     return out.reshape(DRAWS, *counts.shape)
-
-
-def _sure(logit: np.ndarray) -> np.ndarray:
-    return certainty(logit) > SURE
 
 
 def share_sure(counts: Counts) -> np.ndarray:

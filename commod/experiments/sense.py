@@ -7,7 +7,7 @@ import pandas as pd
 
 from commod.experiments.scene import Scene
 from commod.explain.checks import Answer, check_certainty, check_record
-from commod.explain.sense import SURE, certainty, explain_record
+from commod.explain.sense import SURE, explain_record
 
 # The checks that decisions alone answer.
 AT_HAND = ("right", "sure")
@@ -17,8 +17,8 @@ def answers_of_decisions(scene: Scene, decisions: Any, record: pd.DataFrame | No
     """Answers to the checks of `AT_HAND` by name, of decisions on the test rows; `record` if it is at hand."""
     test, before, after = scene.test, scene.decisions_test, np.asarray(decisions).astype(int)
     if record is None:
-        record = explain_record(scene.task, test.y, test.sensitive, before, after)
-    found = (check_record(record), check_certainty(scene.logit_test, before, after))
+        record = explain_record(scene.task, test.y, test.sensitive, before, after, scene.certainty_test)
+    found = (check_record(record), check_certainty(scene.certainty_test, before, after))
     return {answer.check.name: answer for answer in found}
 
 
@@ -29,4 +29,4 @@ def shares_of_decisions(scene: Scene, decisions: Any) -> dict[str, float]:
     if not changed.any():
         return dict.fromkeys(AT_HAND, float("nan"))
     right = after[changed] == scene.test.y.to_numpy()[changed]
-    return {"right": float(right.mean()), "sure": float((certainty(scene.logit_test[changed]) > SURE).mean())}
+    return {"right": float(right.mean()), "sure": float((scene.certainty_test[changed] > SURE).mean())}

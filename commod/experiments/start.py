@@ -194,7 +194,7 @@ class _HeldOut:
             return folds_of(train, self.scene.f, self.scene.threshold, compared_groups(sizes))
         except ValueError:  # too few of somebody to hold any out
             scores, logit = self.scene.scores_train[rows], self.scene.logit_train[rows]
-            return [Fold(train, self.scene.f, scores, train, logit)]
+            return [Fold(train, self.scene.f, scores, train, logit, self.scene.line)]
 
     @property
     def f_is_fair(self) -> bool:
@@ -263,7 +263,7 @@ class _HeldOut:
             float(np.average(right, weights=known)),
             float(np.average(changed, weights=known)),
             of_changes(right),
-            of_changes(certainty(self.logit) > SURE),
+            of_changes(certainty(self.logit, self.scene.line) > SURE),
             not collapse_in_words(self.y, self.logit, margin),
             " ".join(less_right(self.scene.task, self.y, self.logit > 0, decided)),
         )

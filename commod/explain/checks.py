@@ -12,7 +12,9 @@ import pandas as pd
 
 from commod.datasets.task import Task
 from commod.explain.concepts import in_a_sentence, in_percent
-from commod.explain.sense import SURE, certainty
+from commod.explain.sense import SURE
+from commod.metrics.intervals import wilson_interval
+from commod.metrics.small_groups import MIN_GROUP
 
 # A change that so large a share of the refits makes is called one that happens again.
 AGAIN = 0.9
@@ -46,6 +48,8 @@ class Check:
         At `fine` or better the mark is "fine", beyond `bad` it is "bad", between them "look".
     why : str
         The reason for the bounds.
+    rated : str
+        The bounds in words, where the mark is not one of the share itself.
     """
 
     name: str
@@ -56,6 +60,7 @@ class Check:
     fine: float
     bad: float
     why: str
+    rated: str = ""
 
     def mark(self, value: float) -> Mark:
         """The mark of a value; NaN leaves the question open."""
@@ -68,6 +73,8 @@ class Check:
     @property
     def bounds(self) -> str:
         """The bounds in words."""
+        if self.rated:
+            return f"{self.rated} {self.why}"
         side, beyond = ("or more", "less than") if self.direction > 0 else ("or less", "more than")
         fine, bad = (_WORDS.get(bound, f"{100 * bound:g} %") for bound in (self.fine, self.bad))
         best = f"{fine} {side}" if self.fine else "nobody"
@@ -75,7 +82,7 @@ class Check:
 
     def show(self, value: float) -> str:
         """A share in percent, with as many decimals as put it on that side of the bounds on which its mark is."""
-        usual = 1 if self.bad < 0.1 else 0
+        usual = 1 if 0 <= self.bad < 0.1 else 0
         for digits in range(usual, 7):
             text = in_percent(value, digits)
             if text.startswith("<") or self.mark(round(value, digits + 2)) == self.mark(value):
@@ -93,15 +100,18 @@ CHECKS: dict[str, Check] = {
             "Right by the record",
             "Of the decisions that changed, the share that now agrees with the label in the data.",
             direction=1,
-            fine=0.5,
-            bad=1 / 3,
-            why="At one half as many are right as wrong; below a third there are two wrong changes for each right one.",
+            fine=0.0,
+            bad=-0.05,
+            rated="Fine: as many as f's own probabilities predict, as far as chance allows. Bad: more than 5 points "
+            "fewer.",
+            why="If f is calibrated, one minus its probability is the chance that a change is right, whoever is "
+            "changed. Fewer means that the changes hit those of whom f was right.",
         ),
         Check(
             "sure",
             "How sure was f?",
             "f was sure",
-            f"Of the decisions that changed, the share of which f was more than {SURE:.0%} sure.",
+            f"Of the decisions that changed, the share to which f gave a probability of more than {SURE:.0%}.",
             direction=-1,
             fine=0.05,
             bad=0.25,
@@ -117,6 +127,8 @@ CHECKS: dict[str, Check] = {
             direction=-1,
             fine=0.0,
             bad=0.01,
+            rated="Fine: nobody. Bad: more than 1 %, even at the low end of the 95 % interval. Open: fewer than "
+            f"{MIN_GROUP} people.",
             why="Nobody should lose by a better grade. In one of a hundred it is no accident.",
         ),
         Check(
@@ -147,6 +159,8 @@ class Answer:
     sentence : str
     basis : str
         What the share rests on beside these people: the merit that hurts most of them, or the number of refits.
+    rated : float, optional
+        What the mark is of, if not of the share.
     """
 
     check: Check
@@ -155,10 +169,18 @@ class Answer:
     whole: int
     sentence: str
     basis: str = ""
+    rated: float | None = None
 
     @property
     def mark(self) -> Mark:
-        return self.check.mark(self.value)
+        return self.check.mark(self.value if self.rated is None else self.rated)
+
+    @property
+    def why_open(self) -> str:
+        """Why it cannot be told."""
+        if self.whole:
+            return "too few people" if self.check.name == "merit" else "f's probabilities are not known"
+        return "no merit is declared" if self.check.name == "merit" else "nobody changes"
 
     @property
     def share(self) -> str:
@@ -172,8 +194,8 @@ class Answer:
         return {"mark": self.mark, "value": value, "part": self.part, "whole": self.whole}
 
 
-def _answer(name: str, part: int, whole: int, sentence: str, basis: str = "") -> Answer:
-    return Answer(CHECKS[name], part / whole if whole else float("nan"), part, whole, sentence, basis)
+def _answer(name: str, part: int, whole: int, sentence: str, basis: str = "", rated: float | None = None) -> Answer:
+    return Answer(CHECKS[name], part / whole if whole else float("nan"), part, whole, sentence, basis, rated)
 
 
 def _nobody(name: str) -> Answer:
@@ -191,21 +213,29 @@ def check_record(record: pd.DataFrame) -> Answer:
         if rows["count"].sum():
             parts.append(f"{rows['right'].sum():,} of {rows['count'].sum():,} {word}")
     detail = f": {' and '.join(parts)}" if len(parts) > 1 else f", all of them {parts[0].split(' ', 3)[3]}"
-    share = CHECKS["right"].show(right / whole)
-    return _answer("right", right, whole, f"By the record {right:,} of {whole:,} changes are right ({share}){detail}.")
+    share = in_percent(right / whole, 1)
+    told = f"By the record {right:,} of {whole:,} changes are right ({share}){detail}."
+    expected = float(np.average(record["expected"].fillna(0.0), weights=record["count"]))
+    if record.loc[record["count"] > 0, "expected"].isna().any():  # f's probabilities are not known
+        return _answer("right", right, whole, told, rated=float("nan"))
+    low, high = (float(end) - expected for end in wilson_interval(right, whole))
+    beyond = "more are right than chance explains" if low > 0 else "fewer are right than chance explains"
+    rest = beyond if low > 0 or high < 0 else "chance explains the difference"
+    told += f" f's own probabilities predict {in_percent(expected, 1)}; {rest}."
+    return _answer("right", right, whole, told, f"f predicts {in_percent(expected, 1)}", high)
 
 
-def check_certainty(logit: Any, before: Any, after: Any) -> Answer:
+def check_certainty(certain: Any, before: Any, after: Any) -> Answer:
     """How sure was f? Arguments as of `explain_certainty`."""
     changed = np.asarray(before) != np.asarray(after)
-    sure = certainty(logit) > SURE
+    sure = np.asarray(certain) > SURE
     part, whole = int((sure & changed).sum()), int(changed.sum())
     if not whole:
         return _nobody("sure")
     share, everyone = CHECKS["sure"].show(part / whole), in_percent(float(sure.mean()), 0)
     sentence = (
-        f"f was more than {SURE:.0%} sure of {part:,} of the {whole:,} decisions that changed ({share}), and of "
-        f"{everyone} of all."
+        f"f gave its own decision a probability of more than {SURE:.0%} in {part:,} of the {whole:,} cases that "
+        f"changed ({share}), and in {everyone} of all."
     )
     return _answer("sure", part, whole, sentence)
 
@@ -231,8 +261,13 @@ def check_merit(task: Task, merit: pd.DataFrame) -> Answer:
         if worst["lowered_g"]:
             sentence += f", but it can lower {lowered} of {people} ({hurts}; {worst['lowered_f']:,} under f)"
         sentence += "."
-    basis = worst["label"] if worst["turned_g"] else ""
-    return _answer("merit", int(worst["turned_g"]), int(worst["people"]), sentence, basis)
+    basis, turned, moved = worst["label"] if worst["turned_g"] else "", int(worst["turned_g"]), int(worst["people"])
+    low, high = (float(end) for end in wilson_interval(turned, moved))
+    show = CHECKS["merit"].show
+    sentence += f" 95 % interval of that share: {show(low)} to {show(high)}."
+    if moved < MIN_GROUP:
+        sentence += f" {moved:,} are too few to rate: it takes {MIN_GROUP}."
+    return _answer("merit", turned, moved, sentence, basis, rated=low if moved >= MIN_GROUP else float("nan"))
 
 
 def merit_in_words(row: Any) -> str:

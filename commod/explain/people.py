@@ -88,7 +88,7 @@ def explain_people(
         "f": expit(logit[at] + g.line_),
         **(sums if balance is None else {"balance": balance[at]}),
         "g": expit(ratio[at] * logit[at] + shift[at] + g.line_),
-        "sure": certainty(logit[at]),
+        "sure": certainty(logit[at], g.line_),
     }
     concepts, weights = g.concept_directions(), np.array([*g.concept_weights_, *g.shift_weights_])
     parts = g.activations_of(encoded[at], logit[at]).to_numpy() * weights  # (changed, concepts)

@@ -14,21 +14,27 @@ from commod.metrics.intervals import wilson_interval
 # A model that gives its decision more than this probability is called sure of it.
 SURE = 0.9
 # Edges of the classes of certainty; the last class is that of the sure.
-CERTAINTY_CLASSES = (0.5, 0.6, 0.7, 0.8, SURE, 1.0)
+CERTAINTY_CLASSES = (0.0, 0.5, 0.6, 0.7, 0.8, SURE, 1.0)
 
 
-def explain_record(task: Task, y: Any, sensitive: Any, before: Any, after: Any) -> pd.DataFrame:
+def explain_record(task: Task, y: Any, sensitive: Any, before: Any, after: Any, certain: Any = None) -> pd.DataFrame:
     """Changes of each group and direction, and how many of them agree with the record.
 
     A decision has two values, so of those changed either f or g agrees with the label, never both: where g is right f
     was wrong, and the other way round.
+
+    Parameters
+    ----------
+    certain : array, optional
+        f's probability for its own decision (`certainty`). If f is calibrated, a change is right with the chance that
+        is left, whoever is changed.
 
     Returns
     -------
     DataFrame
         Two rows per group, changes for the better first: ``group`` (its name), ``better``, ``count`` (changed people),
         ``right`` (g agrees with the label, so f did not), ``wrong`` (f did), ``share`` (of the right; NaN of nobody)
-        with ``low, high``, Wilson's 95 % interval.
+        with ``low, high``, Wilson's 95 % interval, and ``expected`` (that share by f's own probabilities; NaN without).
     """
     counts, groups = change_counts(y, before, after, sensitive)
     good = task.spec.favourable
@@ -37,8 +43,11 @@ def explain_record(task: Task, y: Any, sensitive: Any, before: Any, after: Any) 
     moved = np.array([[cells[:, old, new].sum() for old, new in ways] for cells in counts], dtype=int).ravel()
     right = np.array([[cells[new, old, new] for old, new in ways] for cells in counts], dtype=int).ravel()
     low, high = wilson_interval(right, moved)
+    left = np.full(len(np.asarray(after)), np.nan) if certain is None else 1.0 - np.asarray(certain)
+    codes, was, now = (np.asarray(each) for each in (sensitive, before, after))
+    sums = [left[(codes == code) & (was == old) & (now == new)].sum() for code in groups for old, new in ways]
     with np.errstate(invalid="ignore"):  # 0 of 0
-        share = right / moved
+        share, expected = right / moved, np.array(sums) / moved
     return pd.DataFrame(
         {
             "group": np.repeat([task.groups[int(code)] for code in groups], 2),
@@ -49,22 +58,32 @@ def explain_record(task: Task, y: Any, sensitive: Any, before: Any, after: Any) 
             "share": share,
             "low": low,
             "high": high,
+            "expected": expected,
         }
     )
 
 
-def certainty(logit: Any) -> NDArray[np.float64]:
-    """The probability that a model gives to its own decision, 0.5 to 1, its line being moved to one half."""
-    return np.asarray(1.0 / (1.0 + np.exp(-np.abs(np.asarray(logit, dtype=float)))))
+def certainty(margin: Any, line: float = 0.0) -> NDArray[np.float64]:
+    """The probability that a model gives to its own decision.
+
+    At a cut-off of 0.5 it is 0.5 or more. At 0.2, "yes" to somebody with a score of 0.3 has a probability of 0.3.
+
+    Parameters
+    ----------
+    margin : array
+        How far the model's logit lies above that of its cut-off, `line`.
+    """
+    margin = np.asarray(margin, dtype=float)
+    return np.asarray(expit(np.where(margin > 0, 1.0, -1.0) * (margin + line)))
 
 
-def explain_certainty(logit: Any, before: Any, after: Any) -> pd.DataFrame:
+def explain_certainty(certain: Any, before: Any, after: Any) -> pd.DataFrame:
     """How sure f was of those whom g decides otherwise, beside everyone.
 
     Parameters
     ----------
-    logit : array (n,)
-        Of f's score, less that of its threshold.
+    certain : array (n,)
+        f's probability for its own decision (`certainty`).
     before, after : arrays of 0 and 1
         Decisions of f and of g.
 
@@ -73,11 +92,12 @@ def explain_certainty(logit: Any, before: Any, after: Any) -> pd.DataFrame:
     DataFrame
         One row per class of certainty (`certainty`), least sure first: ``low, high`` (its edges; `high` belongs to it),
         ``everyone, changed`` (people) and ``share_everyone, share_changed`` (of everyone, and of all changed; 0 where
-        nobody changed).
+        nobody changed). The class below 0.5 is there only if somebody is in it.
     """
     changed = as_binary(before, "before") != as_binary(after, "after")
-    edges = np.asarray(CERTAINTY_CLASSES)
-    place = np.clip(np.searchsorted(edges, certainty(logit), side="left") - 1, 0, len(edges) - 2)
+    certain = np.asarray(certain, dtype=float)
+    edges = np.asarray(CERTAINTY_CLASSES if (certain < 0.5).any() else CERTAINTY_CLASSES[1:])
+    place = np.clip(np.searchsorted(edges, certain, side="left") - 1, 0, len(edges) - 2)
     everyone = np.bincount(place, minlength=len(edges) - 1)
     moved = np.bincount(place[changed], minlength=len(edges) - 1)
     return pd.DataFrame(

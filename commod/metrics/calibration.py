@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from scipy.optimize import brentq
+from scipy.special import ndtr
 
 from commod.metrics.counts import as_binary, as_weight, codes_of_groups, effective_size, same_length
 from commod.metrics.intervals import wilson_interval
@@ -15,6 +17,9 @@ __all__ = ["calibration_by_group", "compare_calibration", "expected_calibration_
 
 N_BINS = 10
 N_BOOTSTRAP = 400
+
+# Labels, scores, and the bin of each.
+_Binned = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]
 
 
 def expected_calibration_error(y_true: Any, scores: Any, *, n_bins: int = N_BINS, sample_weight: Any = None) -> float:
@@ -78,14 +83,18 @@ def calibration_by_group(
     n_bootstrap: int = N_BOOTSTRAP,
     seed: int = 0,
 ) -> pd.DataFrame:
-    """Expected calibration error of f and of g in each group, and what the change did to it.
+    """Calibration error of f and of g in each group, and what the change did to it, less what chance adds.
+
+    Chance alone makes `expected_calibration_error` larger than 0. The error told here is the one that leads to expect
+    what was measured: the gaps of all bins are shrunk alike until gaps and noise together give the measured value.
 
     Returns
     -------
     DataFrame
         One row per group, indexed by its value: ``count`` and, for ``f, g, difference`` (g − f), the value with
-        ``_low, _high``, 95 %: ± 1.96 standard errors by the bootstrap within the group, both models on the same
-        resample. (Its percentiles would lie too high: resampling adds to the error what chance has added already.)
+        ``_low, _high``, 95 %: the measured value ± 1.96 standard errors by the bootstrap within the group, both models
+        on the same resample, with chance taken off both ends; of the difference, the reaches of
+        both are added, whichever way they go together.
     """
     codes, groups = codes_of_groups(sensitive_features)
     weight = _weight(sample_weight, codes)
@@ -95,12 +104,11 @@ def calibration_by_group(
         at = np.flatnonzero((codes == code) & (weight > 0))
         if not len(at):
             continue
-        found = {}
         weights = _resampled(weight[at], rng, n_bootstrap)
-        for name, scores in (("f", scores_f), ("g", scores_g)):
-            labels, own, place = _binned(np.asarray(y_true)[at], np.asarray(scores, dtype=float)[at], n_bins)
-            found[name] = _errors(weights, labels - own, place, n_bins)
-        rows[group] = {"count": len(at)} | _with_intervals(found["f"], found["g"])
+        binned = [
+            _binned(np.asarray(y_true)[at], np.asarray(each, dtype=float)[at], n_bins) for each in (scores_f, scores_g)
+        ]
+        rows[group] = {"count": len(at)} | _compared(weights, binned, n_bins)
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis("group")
 
 
@@ -115,29 +123,69 @@ def compare_calibration(
     n_bootstrap: int = N_BOOTSTRAP,
     seed: int = 0,
 ) -> dict[str, float]:
-    """Calibration error within groups, Σ over groups of their share of the people times their calibration error.
+    """Calibration error within groups, Σ over groups of their share of the people times their error, less chance.
 
-    0 only if the scores are calibrated, on these bins, in every group. ``f, g, difference`` with ``_low, _high`` as of
-    `calibration_by_group`, the people drawn from all groups together.
+    0 if nothing beyond chance speaks against scores that are calibrated, on these bins, in every group. ``f, g,
+    difference`` with ``_low, _high`` as of `calibration_by_group`, the people drawn from all groups together.
     """
     codes, groups = codes_of_groups(sensitive_features)
     weight = _weight(sample_weight, codes)
     at = np.flatnonzero((codes >= 0) & (weight > 0))
     weights = _resampled(weight[at], np.random.default_rng(seed), n_bootstrap)
-    errors = []
+    binned = []
     for scores in (scores_f, scores_g):
         labels, own, place = _binned(np.asarray(y_true)[at], np.asarray(scores, dtype=float)[at], n_bins)
-        errors.append(_errors(weights, labels - own, codes[at] * n_bins + place, len(groups) * n_bins))
-    return _with_intervals(*errors)
+        binned.append((labels, own, codes[at] * n_bins + place))
+    return _compared(weights, binned, len(groups) * n_bins)
 
 
-def _with_intervals(of_f: NDArray[np.float64], of_g: NDArray[np.float64]) -> dict[str, float]:
-    """``f, g, difference`` with ``_low, _high``, from errors (1 + draws,) of both models."""
+def _compared(weights: NDArray[np.float64], binned: list[_Binned], n_bins: int) -> dict[str, float]:
+    """``f, g, difference`` with ``_low, _high``, from weights of the people and of resamples."""
     row: dict[str, float] = {}
-    for name, values, least in (("f", of_f, 0.0), ("g", of_g, 0.0), ("difference", of_g - of_f, -1.0)):
-        value, reach = float(values[0]), 1.96 * float(values[1:].std())
-        row |= {name: value, f"{name}_low": max(least, value - reach), f"{name}_high": min(1.0, value + reach)}
-    return row
+    draws = []
+    for name, (labels, scores, place) in zip("fg", binned, strict=True):
+        found = _errors(weights, labels - scores, place, n_bins)
+        reach = 1.96 * float(found[1:].std())
+        value, low, high = _without_chance(weights[0], labels, scores, place, n_bins, (0.0, -reach, reach))
+        row |= {name: value, f"{name}_low": low, f"{name}_high": min(1.0, high)}
+        draws.append(found)
+    difference, same = row["g"] - row["f"], np.array_equal(draws[0], draws[1])
+    down, up = (
+        0.0 if same else abs(row["g"] - row[f"g_{ends[0]}"]) + abs(row["f"] - row[f"f_{ends[1]}"])
+        for ends in (("low", "high"), ("high", "low"))
+    )
+    return row | {"difference": difference, "difference_low": difference - down, "difference_high": difference + up}
+
+
+def _without_chance(
+    weight: NDArray[np.float64], labels: Any, scores: Any, place: Any, n_bins: int, moves: tuple[float, ...]
+) -> list[float]:
+    """The errors that lead to expect the measured one, moved by so much: gaps g·t of all bins, with a common t.
+
+    A bin's gap is nearly normal with the variance of its labels, so that of |gap| has the mean of a folded normal.
+    """
+    sums, noise, size = (
+        np.bincount(place, weights=each, minlength=n_bins)
+        for each in (weight * (labels - scores), weight**2 * scores * (1 - scores), weight)
+    )
+    rate = np.bincount(place, weights=weight * labels, minlength=n_bins) / np.maximum(size, 1e-300)
+    observed = np.bincount(place, weights=weight**2, minlength=n_bins) * rate * (1 - rate)
+    gap, sd = np.abs(sums) / size.sum(), np.sqrt(np.maximum(noise, observed)) / size.sum()
+    gap, sd = gap[sd > 0], sd[sd > 0]
+    measured = float(np.abs(sums).sum() / size.sum())
+
+    def expected(t: float) -> float:
+        z = t * gap / sd
+        return float((sd * np.sqrt(2 / np.pi) * np.exp(-(z**2) / 2) + t * gap * (2 * ndtr(z) - 1)).sum())
+
+    def solved(value: float) -> float:
+        if not len(gap) or not gap.any():
+            return max(0.0, value)
+        if value <= expected(0.0):
+            return 0.0
+        return float(brentq(lambda t: expected(t) - value, 0.0, 1.0 + value / gap.sum())) * float(gap.sum())
+
+    return [solved(measured + move) for move in moves]
 
 
 def _weight(sample_weight: Any, rows: NDArray[Any]) -> NDArray[np.float64]:
@@ -146,7 +194,7 @@ def _weight(sample_weight: Any, rows: NDArray[Any]) -> NDArray[np.float64]:
     return weight
 
 
-def _binned(y_true: Any, scores: Any, n_bins: int) -> tuple[NDArray[Any], NDArray[np.float64], NDArray[np.int64]]:
+def _binned(y_true: Any, scores: Any, n_bins: int) -> _Binned:
     labels, p = as_binary(y_true, "y_true"), np.asarray(scores, dtype=float)
     if p.shape != labels.shape or not ((p >= 0) & (p <= 1)).all():
         raise ValueError("scores must be probabilities between 0 and 1, one for each label.")

@@ -291,7 +291,7 @@ FIGURES: dict[str, Figure] = {
             "calibration_within_groups",
             "Calibration error within groups",
             "Mean distance of the score and the share of label 1, over ten bins of the score in each group. 0 is "
-            "calibrated; chance alone makes it larger.",
+            "calibrated. What chance alone adds is taken off.",
             _not_of_counts,
             direction=-1,
             short="Calibration",

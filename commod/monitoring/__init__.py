@@ -7,11 +7,13 @@ from commod.monitoring.outcome import Outcome, outcome_of
 from commod.monitoring.reference import batch_of, read_model, reference_of
 from commod.monitoring.requirements import check_then_and_now
 from commod.monitoring.signed import check_signature
+from commod.monitoring.state import State, read_state
 from commod.monitoring.watch import Watched, watch
 from commod.monitoring.words import headline
 
 __all__ = [
     "Outcome",
+    "State",
     "Watched",
     "about_model",
     "batch_of",
@@ -22,6 +24,7 @@ __all__ = [
     "outcome_of",
     "read_model",
     "read_requirements",
+    "read_state",
     "reference_of",
     "stability_index",
     "watch",

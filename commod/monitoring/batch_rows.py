@@ -7,6 +7,7 @@ import pandas as pd
 from scipy.special import expit, logit
 
 from commod.datasets.raw import read_column
+from commod.explain.sense import certainty
 from commod.metrics.counts import sizes_of_groups
 from commod.monitoring.reference import Reference, cells_of, groups_in, labels_in, weights_in
 from commod.portable import CERTAINTY, CONTRACTED, ColumnRule, Portable
@@ -104,6 +105,7 @@ class BatchRows:
                 "On these people the model gives numbers without end: its file is damaged, or a column of the batch "
                 "holds what it never held."
             )
+        self.certain = certainty(self.margin_f, line)
         self.before, self.after = (self.margin_f > 0).astype(int), (self.margin_g > 0).astype(int)
 
     def _groups(self, reference: Reference, batch: pd.DataFrame) -> np.ndarray | None:

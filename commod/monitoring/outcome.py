@@ -9,6 +9,7 @@ import pandas as pd
 from scipy.special import ndtri
 
 from commod.decisions.facts import CONFIDENCE
+from commod.decisions.verdicts import SETTLES
 from commod.metrics.small_groups import SCARCE
 from commod.monitoring.watch import Watched
 from commod.monitoring.words import figure_in_words, main_figure
@@ -19,6 +20,8 @@ __all__ = ["Outcome", "far_beyond_chance", "outcome_of"]
 
 # Where nothing is required: a difference of the main figure that must not go unseen for "still true", 10 points.
 SEEN = 0.1
+# The reach of an interval, times this, is a difference that is seen in four cases of five.
+REVEALED = float(1 + ndtri(SETTLES) / ndtri(0.5 + CONFIDENCE / 2))
 
 
 class Outcome(NamedTuple):
@@ -64,14 +67,15 @@ def _by_requirements(checked: pd.DataFrame) -> Outcome:
         return Outcome("broken", "Not true, as before", f"{_named(failing)}.")
     count, unknown = count_of(len(checked), "requirement"), checked[checked["verdict"] == "cannot tell"]
     if len(unknown):
-        told = f"None of {count} fails on these people" if len(checked) > 1 else "It does not fail on these people"
-        return Outcome("unknown", "Cannot tell", f"{told}, but {len(unknown)} cannot be told: {_named(unknown)}.")
+        told = f"None of {count} fails, but {len(unknown)} cannot be told. " if len(checked) > 1 else ""
+        return Outcome("unknown", "Cannot tell", told + " ".join(unknown["sentence"]))
     held = int((checked["verdict"] == "pass").sum())
     if not held:
         return Outcome("unknown", "Cannot tell", "Nothing that is required applies to these people.")
     beside = "" if held == len(checked) else "; the rest does not apply"
     of = "the requirement holds" if len(checked) == 1 else f"{held} of {count} hold"
-    return Outcome("holds", "Still true", f"On these people {of}{beside}.")
+    near = (checked["verdict"] == "pass") & (checked["low"] < checked["limit"]) & (checked["limit"] < checked["high"])
+    return Outcome("holds", "Still true", " ".join([f"On these people {of}{beside}.", *checked.loc[near, "sentence"]]))
 
 
 def _named(rows: pd.DataFrame) -> str:
@@ -86,20 +90,23 @@ def _by_what_moved(found: Watched) -> Outcome:
         f"Of {count_of(len(figures), 'figure')} compared, {moved} moved more than chance explains; 1 in 20 (about "
         f"{0.05 * len(figures):.0f}) would by chance alone"
     )
+    worse = row["difference"] - row["low"] if figure.direction > 0 else row["high"] - row["difference"]
+    way, seen = "lower" if figure.direction > 0 else "higher", figure.show_difference(worse * REVEALED).lstrip("+−")
+    people = count_of(found.people, "new person", "new people")
+    revealed = f"{people} would have revealed that it is {way} by {seen} in 4 cases of 5, but not by less"
+    stayed = f"{with_capital(name)} did not move more than chance explains"
     if len(small := _too_small(found)):
         few = ", ".join(f"{group} ({count_of(people, 'person', 'people')})" for group, people in small.items())
-        least = f"a group is compared from {SCARCE} people on"
-        return Outcome("unknown", "Cannot tell", f"There are too few new people of {few}: {least}. {counted}.")
+        told = (
+            f"There are too few new people of {few}: a group is compared from {SCARCE} people on. {with_capital(name)}"
+        )
+        return Outcome("unknown", "Cannot tell", f"{told}: {revealed}. {counted}.")
     if row["moved"]:
         return Outcome("broken", "Not any more", f"{with_capital(name)} moved more than chance explains. {counted}.")
     if far:
         return Outcome("broken", "Not any more", f"{counted}, and {far} moved so far that chance does not explain it.")
-    stayed = f"{with_capital(name)} did not move more than chance explains"
-    if max(-row["low"], row["high"]) > SEEN:
-        ends = [figure.show_difference(row[end]).lstrip("+−") for end in ("low", "high")]
-        few = f"{count_of(found.people, 'new person is', 'new people are')} too few to know"
-        stayed += f", but it may be lower by {ends[0]} or higher by {ends[1]}: {few}"
-        return Outcome("unknown", "Cannot tell", f"{stayed}. {counted}.")
+    if worse - figure.direction * row["difference"] > SEEN:
+        return Outcome("unknown", "Cannot tell", f"{stayed}. {revealed}. {counted}.")
     return Outcome("holds", "Still true", f"{stayed}. {counted}.")
 
 

@@ -13,6 +13,7 @@ from commod.datasets.grouping import UNKNOWN, bands_of
 from commod.datasets.own_groups import as_numbers, classes_of
 from commod.decisions.facts import counts_of_changes
 from commod.decisions.record import FORMAT as DECISION
+from commod.explain.sense import certainty
 from commod.explain.tree import ChangeTree
 from commod.metrics.counts import Counts, counts_of_codes, effective_size
 from commod.monitoring.change_tree import TreeNodes, counted_tree, tree_as_data
@@ -85,7 +86,9 @@ def reference_of(
         "favourable": task.spec.favourable,
         "outcomes": list(task.spec.outcomes),
         "counts": cells.counts.tolist(),
-        "changes": {name: list(found) for name, found in counts_of_changes(f, before, after, y).items()},
+        "changes": {
+            name: list(found) for name, found in counts_of_changes(certainty(f, line), before, after, y).items()
+        },
         "gaps": {
             name: gaps_of(y, each, rows.sensitive, len(task.groups), rows.weight) for name, each in scores.items()
         },

@@ -1,18 +1,23 @@
 """Requirements on a later batch beside what they were when the decision was sealed, or the model tested."""
 
-from collections.abc import Mapping
-from dataclasses import replace
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from commod.decisions.facts import Facts, facts_of_counts
-from commod.decisions.requirements import Requirements
+from commod.decisions.requirements import RULES, Requirements
 from commod.decisions.verdicts import check_requirements
+from commod.monitoring.evidence import ALPHA, drop_revealed, evidence, tolerance
 from commod.monitoring.figures import in_two_groups, resting_on
 from commod.monitoring.reference import Cells, Reference
 from commod.portable import Portable
+
+# Share of the money that is bet on some people, and what is known of them.
+Look = tuple[float, Facts]
 
 # A verdict in a sentence, by its name: then, and now.
 THEN = {
@@ -24,26 +29,45 @@ THEN = {
 NOW = {"pass": "holds", "fail": "fails", "cannot tell": "cannot be told", "does not apply": "does not apply"}
 
 
-def facts_of_cells(
+@dataclass(frozen=True)
+class Counted:
+    """People in cells, how many of their changes f was sure of and how many are right, and what else facts take."""
+
+    cells: Cells
+    changes: Mapping[str, Any]
+    labelled: bool
+    favourable: int
+    direction: str
+    uses: tuple[str, ...]
+
+    @property
+    def facts(self) -> Facts:
+        """What is known of the model on these people."""
+        counted = in_two_groups(self.cells)
+        with np.errstate(divide="ignore", invalid="ignore"):  # rates of a group that has nobody here
+            facts = facts_of_counts(
+                counted.counts,
+                self.favourable,
+                squares=counted.squares,
+                rows=counted.rows,
+                changes=self.changes,
+                labelled=self.labelled,
+                direction=self.direction,
+                uses=self.uses,
+            )
+        if len(self.cells.rows) > 1:
+            return facts
+        # Of groups that are alike every model is fair: what compares them was not measured.
+        compares = resting_on("groups")
+        return replace(facts, measured={name: each for name, each in facts.measured.items() if name not in compares})
+
+
+def counted_of(
     model: Portable, reference: Reference, cells: Cells, changes: Mapping[str, Any], *, labelled: bool = True
-) -> Facts:
-    """What is known of a model on people who are counted in cells."""
-    counted = in_two_groups(cells)
-    facts = facts_of_counts(
-        counted.counts,
-        reference["favourable"],
-        squares=counted.squares,
-        rows=counted.rows,
-        changes=changes,
-        labelled=labelled,
-        direction=_direction(model, reference["favourable"]),
-        uses=_uses(model),
-    )
-    if len(cells.rows) > 1:
-        return facts
-    # Of groups that are alike every model is fair: what compares them was not measured.
-    compares = resting_on("groups")
-    return replace(facts, measured={name: each for name, each in facts.measured.items() if name not in compares})
+) -> Counted:
+    """People who are counted in cells, under a model."""
+    good = reference["favourable"]
+    return Counted(cells, changes, labelled, good, _direction(model, good), _uses(model))
 
 
 def _direction(model: Portable, favourable: int) -> str:
@@ -66,27 +90,42 @@ def _uses(model: Portable) -> tuple[str, ...]:
 
 
 def check_then_and_now(
-    requirements: Requirements, old: Facts, new: Facts, record: Mapping[str, Any] | None = None
+    requirements: Requirements,
+    old: Facts,
+    new: Facts,
+    record: Mapping[str, Any] | None = None,
+    looks: Sequence[Look] = (),
 ) -> pd.DataFrame:
-    """Requirements on a later batch, and what became of each.
+    """Requirements on later people, and what became of each.
+
+    A requirement fails if its interval lies beyond the limit or, with `looks`, if the e-value against it reaches its
+    bound (`commod.monitoring.evidence`). It passes if the value is on the right side and a drop of `tolerance` below
+    the limit is ruled out in the same way. Else it cannot be told, and the sentence says how large a drop would have
+    been revealed.
 
     Parameters
     ----------
     requirements : Requirements
     old, new : Facts
-        Of the people tested on, and of the batch: ``old_facts`` and ``facts`` of `Watched`.
+        Of the people tested on, and of later ones: ``old_facts`` and ``facts`` of `Watched`.
     record : mapping, optional
         The sealed decision in which they stand: it says what each was when it was sealed. Without it, that is told of
         the people tested on.
+    looks : sequence, optional
+        From `State.looks`: the test may then be repeated every night.
 
     Returns
     -------
     DataFrame
-        That of `check_requirements` on the batch, with ``then`` (the verdict that it was; empty if the record has
+        That of `check_requirements` on later people, with ``then`` (the verdict that it was; empty if the record has
         none), ``broke`` (whether it fails now and did not fail then) and ``became`` in words: "held when it was sealed,
         fails now".
     """
-    checked = check_requirements(requirements, new)
+    rows = [
+        row | _again_later(row, new, looks, len(requirements.limits))
+        for row in check_requirements(requirements, new).to_dict("records")
+    ]
+    checked = pd.DataFrame(rows)
     if record is None:
         before, when = check_requirements(requirements, old), "on the people tested on"
         verdicts = dict(zip(before["requirement"], before["verdict"], strict=True))
@@ -100,3 +139,34 @@ def check_then_and_now(
     ]
     broke = (checked["verdict"] == "fail") & (np.array(then, dtype=object) != "fail")
     return checked.assign(then=then, broke=broke.astype(bool), became=became)
+
+
+def _again_later(row: Mapping[str, Any], facts: Facts, looks: Sequence[Look], tests: int) -> dict[str, Any]:
+    """Verdict and sentence on a requirement, where they differ from those of `check_requirements`."""
+    name, limit = row["requirement"], row["limit"]
+    if name == "again":
+        told = "It is about refits on the training data, of which later people tell nothing."
+        return {"verdict": "does not apply", "holds": True, "sentence": told}
+    measured = facts.measured.get(name)
+    if name not in RULES or measured is None or math.isnan(measured.value) or measured.exact:
+        return {}
+    rule, settled = RULES[name], row["verdict"]
+    someone_is = name == "worse_off" and limit == 0 and settled == "fail"  # one person is enough to know
+    if settled == "does not apply" or someone_is or (settled != "cannot tell" and not looks):
+        return {}
+    drop = tolerance(rule)
+    worst = limit - rule.sign * drop
+    told = f"{rule.show(measured.value)}, and {rule.wanted(limit)} is required"
+    if looks:
+        against = sum(money * evidence(each.measured[name], limit, rule.sign, drop) for money, each in looks)
+        if against >= tests / ALPHA:
+            return {"verdict": "fail", "sentence": f"{told}: over all runs, chance does not explain it."}
+        ruled_out = evidence(measured, worst, -rule.sign, drop) >= tests / ALPHA
+    else:
+        ruled_out = rule.is_met(measured.people[0 if rule.sign > 0 else 1], worst)
+    way = "drop" if rule.sign > 0 else "rise"
+    if row["holds"] and ruled_out:
+        return {"verdict": "pass", "sentence": f"{told}. A {way} to {rule.show(worst)} is ruled out."}
+    seen = rule.show(drop_revealed(measured, limit, drop, tests if looks else 0))
+    people = f"{facts.people:,} people would have revealed a {way} of {seen} beyond the limit in 4 cases of 5"
+    return {"verdict": "cannot tell", "more_people": math.nan, "sentence": f"{told}. {people}, but not a smaller one."}

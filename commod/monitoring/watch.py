@@ -20,7 +20,7 @@ from commod.monitoring.differences import framed
 from commod.monitoring.drift import compare_spread, scores_as_values
 from commod.monitoring.figures import EVERYONE, compare_figures, compare_shares, of_one_label
 from commod.monitoring.reference import Cells, cells_in, reference_in
-from commod.monitoring.requirements import check_then_and_now, facts_of_cells
+from commod.monitoring.requirements import Counted, check_then_and_now, counted_of
 from commod.monitoring.trees import compare_trees, f1_then_and_now
 from commod.portable import Portable
 
@@ -68,6 +68,8 @@ class Watched:
         "shifted"), ``unseen`` (people with a level that nobody had) and ``sentence``.
     spread : DataFrame
         Its classes: ``column, kind, class, place, old, new`` (shares).
+    counted : Counted
+        The people of the batch, to be added to those of other batches (`State`).
     facts, old_facts : Facts
         What is known of the model on the batch and on the people tested on, for `check_then_and_now`.
     requirements : DataFrame
@@ -97,6 +99,7 @@ class Watched:
     f1: tuple[float, float]
     drift: pd.DataFrame
     spread: pd.DataFrame
+    counted: Counted
     facts: Facts
     old_facts: Facts
     requirements: pd.DataFrame
@@ -143,11 +146,11 @@ def watch(
         old = Cells(*(of_one_label(each) for each in old))
     if not rows.grouped:
         old = Cells(*(each.sum(axis=0, keepdims=True) for each in old))
-    changes = counts_of_changes(rows.margin_f, rows.before, rows.after, rows.y if rows.labelled else None)
+    changes = counts_of_changes(rows.certain, rows.before, rows.after, rows.y if rows.labelled else None)
     with np.errstate(divide="ignore", invalid="ignore"):  # rates of a group that has nobody in the batch
         figures = compare_figures(reference, old, new, labelled=rows.labelled, grouped=rows.grouped)
-        facts = facts_of_cells(model, reference, new, changes, labelled=rows.labelled)
-        old_facts = facts_of_cells(model, reference, cells_in(reference), reference["changes"])
+    counted = counted_of(model, reference, new, changes, labelled=rows.labelled)
+    facts, old_facts = counted.facts, counted_of(model, reference, cells_in(reference), reference["changes"]).facts
     figures += compare_shares(reference["changes"], changes)
     figures += compare_gaps(reference, rows) if rows.labelled else []
     names = reference["groups"] if rows.grouped else [EVERYONE]
@@ -172,6 +175,7 @@ def watch(
         f1=f1_then_and_now(reference, nodes, learnt),
         drift=pd.concat([drift for drift, _ in parts], ignore_index=True),
         spread=pd.concat([spread for _, spread in parts], ignore_index=True),
+        counted=counted,
         facts=facts,
         old_facts=old_facts,
         requirements=check_then_and_now(requirements, old_facts, facts) if requirements else pd.DataFrame(),

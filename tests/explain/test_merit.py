@@ -14,7 +14,7 @@ from commod.models.base_scores import base_logits
 from tests.fitting import case, fit
 
 
-def small(favourable=1, merit=1, unit="points"):
+def small(favourable=1, merit=1, unit="points", times=1):
     spec = TaskSpec(
         name="small",
         title="Small",
@@ -28,7 +28,8 @@ def small(favourable=1, merit=1, unit="points"):
         filter="",
     )
     X = pd.DataFrame({"grade": [1, 2, 3, 4, 5], "age": [30, 20, 40, 50, 20]})
-    return Task(spec, X, pd.Series([0, 1, 0, 1, 1]), pd.Series([0, 0, 1, 1, 1]))
+    people = pd.concat([X] * times, ignore_index=True)
+    return Task(spec, people, pd.Series([0, 1, 0, 1, 1] * times), pd.Series([0, 0, 1, 1, 1] * times))
 
 
 def test_a_model_that_turns_against_merit_is_found():
@@ -39,12 +40,31 @@ def test_a_model_that_turns_against_merit_is_found():
     assert row["people"] == 4
     assert (row["turned_f"], row["lowered_f"]) == (0, 0)
     assert (row["turned_g"], row["lowered_g"]) == (1, 4)  # 3 → 4 turns "yes" into "no"
-    answer = check_merit(task, explain_merit(task, task.X, rises, falls))
+    many = small(times=50)
+    answer = check_merit(many, explain_merit(many, many.X, rises, falls))
     assert answer.mark == "bad"
     assert answer.sentence == (
-        "One step of merit (higher grade: +1 point) turns “yes” into “no” for 1 of 4 people under g (0 under f), and "
-        "lowers the score of “yes” for 4 (0 under f)."
+        "One step of merit (higher grade: +1 point) turns “yes” into “no” for 50 of 200 people under g (0 under f), "
+        "and lowers the score of “yes” for 200 (0 under f). 95 % interval of that share: 19.5% to 31.4%."
     )
+
+
+def test_a_few_people_are_not_rated():
+    """One of four is 25 %, and may be chance; so is none of four."""
+    task = small()
+    rises, falls = (lambda X: X["grade"].to_numpy() - 2.5), (lambda X: 3.5 - X["grade"].to_numpy())
+    for margin in (rises, falls):
+        answer = check_merit(task, explain_merit(task, task.X, rises, margin))
+        assert answer.mark == "open"
+        assert answer.sentence.endswith(" 4 are too few to rate: it takes 100.")
+
+
+def test_one_of_two_hundred_may_be_chance_and_is_looked_at():
+    """0.5 % with a low end of 0.1 %, and 2 % with a low end of 0.8 %: neither is surely beyond 1 %."""
+    task = small(times=50)
+    for turned, mark in ((0, "fine"), (1, "look"), (4, "look"), (8, "bad")):
+        merit = explain_merit(task, task.X, lambda X: X["grade"], lambda X: X["grade"])
+        assert check_merit(task, merit.assign(turned_g=turned)).mark == mark
 
 
 def test_less_of_it_can_be_the_merit_and_the_negative_decision_the_favourable_one():
@@ -67,19 +87,20 @@ def test_less_of_it_can_be_the_merit_and_the_negative_decision_the_favourable_on
 )
 def test_a_merit_is_named_with_its_direction(unit, merit, words):
     """“One more step of prior offences never hurts” would say the opposite of what was counted."""
-    task = small(merit=merit, unit=unit)
+    task = small(merit=merit, unit=unit, times=50)
     never = check_merit(task, explain_merit(task, task.X, lambda X: 0 * X["grade"], lambda X: 0 * X["grade"]))
     assert never.mark == "fine"
-    assert never.sentence == f"One step of merit ({words}) never turns “yes” into “no” under g."
+    assert never.sentence.startswith(f"One step of merit ({words}) never turns “yes” into “no” under g.")
 
 
 def test_a_score_that_falls_is_told_where_no_decision_turns():
-    task = small()
+    task = small(times=50)
     rises, falls = (lambda X: X["grade"].to_numpy()), (lambda X: 100.0 - X["grade"].to_numpy())
     answer = check_merit(task, explain_merit(task, task.X, rises, falls))
     assert answer.mark == "fine"
     assert (
-        "but it can lower the score of “yes” for 4 of 4 people (higher grade: +1 point; 0 under f)" in answer.sentence
+        "but it can lower the score of “yes” for 200 of 200 people (higher grade: +1 point; 0 under f)"
+        in answer.sentence
     )
 
 

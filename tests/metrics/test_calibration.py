@@ -45,23 +45,29 @@ def test_each_group_has_its_own_error_and_the_same_seed_the_same_interval():
     for group in (0, 1):
         own = s == group
         for name, scores in (("f", f), ("g", g)):
-            assert frame.loc[group, name] == pytest.approx(expected_calibration_error(y[own], scores[own]))
+            measured = expected_calibration_error(y[own], scores[own])
+            assert 0 <= frame.loc[group, name] < measured  # chance has been taken off
     assert frame.loc[1, "difference_low"] > 0
     assert frame.loc[0, "difference"] == 0 == frame.loc[0, "difference_high"]
     assert frame.equals(calibration_by_group(y, f, g, sensitive_features=s))
     assert not frame.equals(calibration_by_group(y, f, g, sensitive_features=s, seed=1))
 
 
-def test_the_interval_holds_what_is_true_of_scores_that_are_far_off():
-    """Scores 0.15 too high everywhere: the error is 0.15, and nineteen of twenty intervals should hold it."""
-    rng = np.random.default_rng(3)
-    held = 0
+@pytest.mark.parametrize("people", [80, 400])
+@pytest.mark.parametrize("error", [0.0, 0.05, 0.15])
+def test_the_intervals_hold_what_is_true(error, people):
+    """Scores that are too high by so much everywhere; nineteen of twenty intervals should hold it, also if it is 0."""
+    rng, held, values, measured = np.random.default_rng(3), [], [], []
     for _ in range(60):
-        truth = rng.uniform(0.1, 0.8, 500)
-        y, s = (rng.random(500) < truth).astype(int), np.repeat([0, 1], 250)
-        frame = calibration_by_group(y, truth, truth + 0.15, sensitive_features=s, n_bootstrap=100)
-        held += int(((frame["g_low"] <= 0.15) & (frame["g_high"] >= 0.15)).sum())
-    assert held / 120 >= 0.88
+        truth = rng.uniform(0.02, 0.82, 2 * people)
+        y, s = (rng.random(2 * people) < truth).astype(int), np.repeat([0, 1], people)
+        frame = calibration_by_group(y, truth, truth + error, sensitive_features=s, n_bootstrap=100)
+        for name in ("g", "difference"):
+            held += ((frame[f"{name}_low"] <= error + 1e-9) & (frame[f"{name}_high"] >= error - 1e-9)).tolist()
+        values.append(frame["g"].mean())
+        measured.append(expected_calibration_error(y[:people], truth[:people] + error))
+    assert np.mean(held) >= 0.9
+    assert abs(np.mean(values) - error) <= abs(np.mean(measured) - error) + 0.005
 
 
 def test_calibration_within_groups_weighs_the_groups_own_errors():
@@ -71,7 +77,7 @@ def test_calibration_within_groups_weighs_the_groups_own_errors():
     found = compare_calibration(y, f, g, sensitive_features=s)
     for name, scores in (("f", f), ("g", g)):
         own = [(s == group).mean() * expected_calibration_error(y[s == group], scores[s == group]) for group in (0, 1)]
-        assert found[name] == pytest.approx(sum(own))
+        assert 0.9 * sum(own) < found[name] < sum(own)  # far off, so chance adds little
         assert found[f"{name}_low"] < found[name] < found[f"{name}_high"]
     assert found["difference"] == pytest.approx(found["g"] - found["f"])
     frame = compare_decisions(y, f > 0.5, g > 0.5, sensitive_features=s, probabilities=(f, g))

@@ -52,8 +52,8 @@ def run(files, asked=None, *more):
     return main(words)
 
 
-def test_exit_codes(files, capsys):
-    assert run(files) == 0
+def test_exit_codes(files, law, capsys):
+    assert run(files) == 3
     said = capsys.readouterr().out
     assert said.startswith("Cannot tell: The P-Rule did not move more than chance explains")
     assert "On 688 new people the P-Rule is 0.568 (" in said
@@ -67,8 +67,13 @@ def test_exit_codes(files, capsys):
     said = capsys.readouterr().out
     assert said.startswith("Not true, as before: ")
     assert "a P-Rule of 1 or more: failed already on the people tested on, fails now" in said
-    assert run(files, '{"p_rule": 0.6}') == 0  # cannot be told: not broken
-    assert capsys.readouterr().out.startswith("Cannot tell: It does not fail on these people")
+    assert run(files, '{"p_rule": 0.6}') == 3
+    assert capsys.readouterr().out.startswith("Cannot tell: 0.568, and a P-Rule of 0.6 or more is required. 688 people")
+    assert main(["watch", str(files[0]), str(files[1]), "--state", str(files[0].with_name("state.json"))]) == 2
+    assert "--state goes with --requirements" in capsys.readouterr().err
+    law.batch.assign(lsat=law.batch["lsat"] - 8).to_csv(files[1], index=False)
+    assert run(files) == 1  # nothing is required, and the figure moved
+    assert capsys.readouterr().out.startswith("Not any more: ")
 
 
 def test_a_signed_decision_on_the_command_line(files, signed, capsys):
@@ -85,7 +90,7 @@ def test_a_signed_decision_on_the_command_line(files, signed, capsys):
 
 
 def test_another_model_than_the_signed_one_is_told(files, signed, capsys):
-    assert run(files, record_json(signed[0])) == 1  # that of half of the people
+    assert run(files, record_json(signed[0])) == 3  # that of half of the people
     assert capsys.readouterr().out.startswith("Cannot tell: This is not the model of the decision")
 
 
@@ -128,7 +133,7 @@ def test_an_f_that_is_not_in_the_file_is_a_column_of_the_batch(files, law, capsy
     assert "--scores" in capsys.readouterr().err
     scores = law.scene.f.predict_proba(law.new.X)[:, 1]
     law.batch.assign(p=scores).to_csv(files[1], index=False)
-    assert run(files, None, "--scores", "p") == 0
+    assert run(files, None, "--scores", "p") == 3
     assert "On 688 new people the P-Rule is 0.568 (" in capsys.readouterr().out
     assert run(files, None, "--scores", "q") == 2
     law.batch.assign(p=7 * scores).to_csv(files[1], index=False)

@@ -56,9 +56,12 @@ def test_what_fails_now_is_told_by_what_it_was(found, then, title, became):
 def test_the_other_outcomes_of_requirements(found):
     holds = outcome_of(found, checked(found, Requirements(p_rule=0.1, changed=0.9)))
     assert holds == ("holds", "Still true", "On these people 2 of 2 requirements hold.")
-    unknown = outcome_of(found, checked(found, Requirements(p_rule=0.1, again=0.5)))
+    unknown = outcome_of(found, checked(found, Requirements(p_rule=0.6, changed=0.9)))
     assert (unknown.kind, unknown.title) == ("unknown", "Cannot tell")
-    assert "None of 2 requirements fails on these people, but 1 cannot be told" in unknown.why
+    assert unknown.why == (
+        "None of 2 requirements fails, but 1 cannot be told. 0.568, and a P-Rule of 0.6 or more is required. 688 "
+        "people would have revealed a drop of 0.185 beyond the limit in 4 cases of 5, but not a smaller one."
+    )
     both = checked(found, Requirements(p_rule=0.99, changed=0.0001), record(p_rule="pass", changed="fail"))
     assert outcome_of(found, both).why.endswith("1 other failed already before.")
     other = outcome_of(found, both, other_model="This is not the model of the decision.")
@@ -73,6 +76,22 @@ def test_a_verdict_that_counts_neither_way(found):
     assert outcome_of(found, rows).kind == "unknown"
 
 
+def test_later_people_tell_nothing_of_refits(found):
+    rows = checked(found, Requirements(p_rule=0.1, again=0.5))
+    assert rows["verdict"].tolist() == ["pass", "does not apply"]
+    assert outcome_of(found, rows).title == "Still true"
+
+
+def test_a_value_near_its_limit_passes_once_a_large_drop_is_ruled_out(law):
+    many = watch(law.model, pd.concat([law.batch] * 4, ignore_index=True))
+    rows = checked(many, Requirements(p_rule=0.56))
+    assert rows.loc[0, "low"] < 0.56 < rows.loc[0, "value"]
+    outcome = outcome_of(many, rows)
+    assert outcome.title == "Still true"
+    assert outcome.why.endswith("a P-Rule of 0.56 or more is required. A drop to 0.460 is ruled out.")
+    assert outcome_of(many, checked(many, Requirements(p_rule=0.58))).title == "Cannot tell"  # on the wrong side
+
+
 def moved_by(found, difference, reach):
     """As if every figure had moved by as much, with an interval that reaches as far."""
     figures = found.figures.assign(difference=difference, low=difference - reach, high=difference + reach)
@@ -82,7 +101,9 @@ def moved_by(found, difference, reach):
 def test_without_requirements_what_moved_decides(law, found):
     few = outcome_of(watch(law.model, law.batch.head(200)), NOTHING)
     assert (few.kind, few.title) == ("unknown", "Cannot tell")
-    assert "200 new people are too few to know. Of " in few.why
+    assert (
+        "200 new people would have revealed that it is lower by 0.340 in 4 cases of 5, but not by less. Of " in few.why
+    )
     assert "1 in 20 (about 2) would by chance alone." in few.why
     assert outcome_of(moved_by(found, 0.01, 0.05), NOTHING).title == "Still true"
     assert outcome_of(moved_by(found, 0.01, 0.2), NOTHING).title == "Cannot tell"

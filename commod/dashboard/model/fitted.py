@@ -139,8 +139,9 @@ class FitResult:
     @cached_property
     def record(self) -> pd.DataFrame:
         """Changes by group and direction that agree with the record, on test."""
-        test = self.scene.test
-        return explain_record(self.task, test.y, test.sensitive, self.scene.decisions_test, self.decisions)
+        scene = self.scene
+        y, groups = scene.test.y, scene.test.sensitive
+        return explain_record(self.task, y, groups, scene.decisions_test, self.decisions, scene.certainty_test)
 
     @cached_property
     def at_hand(self) -> dict[str, Answer]:

@@ -104,6 +104,6 @@ def in_a_cell(answer: Answer) -> str:
     """An answer in a cell of a table: sign, word, share, counts, and below them what it rests on."""
     word, sign = MARKS[answer.mark]
     if answer.mark == "open":
-        return f"{sign} {word}: {'no merit is declared' if answer.check.name == 'merit' else 'nobody changes'}"
+        return f"{sign} {word}: {answer.why_open}"
     basis = f"\n{answer.basis}" if answer.basis else ""
     return f"{sign} {word} {answer.share} ({answer.part:,} of {answer.whole:,}){basis}"

@@ -22,6 +22,7 @@ RECORD = Table(
         "share": ("Rightly changed", ".1%"),
         "low": ("95 % from", ".1%"),
         "high": ("to", ".1%"),
+        "expected": ("Expected by f", ".1%"),
     },
 )
 CERTAINTY = Table(
@@ -63,7 +64,7 @@ def draw_record(result: FitResult) -> None:
 def draw_certainty(result: FitResult) -> None:
     """How sure f was of those changed, beside everyone."""
     scene = result.scene
-    frame = explain_certainty(scene.logit_test, scene.decisions_test, result.decisions)
+    frame = explain_certainty(scene.certainty_test, scene.decisions_test, result.decisions)
     frame["class"] = [
         f"{100 * low:.0f}–{100 * high:.0f}" for low, high in zip(frame["low"], frame["high"], strict=True)
     ]

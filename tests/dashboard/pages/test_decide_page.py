@@ -189,7 +189,10 @@ def test_the_sentence_counts_what_is_met():
 def test_what_is_not_required_is_told_where_it_speaks_against_the_changes():
     answers = fit_result(defaults("law_school")).answers()
     right, sure = answers["right"], answers["sure"]
-    assert right.mark == sure.mark == "bad"
+    assert (right.mark, sure.mark) == ("fine", "bad")
+    assert worth_knowing(answers, Requirements(p_rule=0.8)) == sure.sentence
+    right = replace(right, rated=-0.1)
+    answers |= {"right": right}
     assert worth_knowing(answers, Requirements(p_rule=0.8)) == f"{right.sentence} {sure.sentence}"
     assert worth_knowing(answers, Requirements(right=0.5)) == sure.sentence
     assert worth_knowing({"right": right, "sure": replace(sure, value=0.0)}, Requirements(right=0.5)) == ""
@@ -357,7 +360,7 @@ def test_a_decision_is_checked_at_once_and_trained_again_if_somebody_asks(signed
         (b"[" * 100_000, "nested"),
         (b'{"format": "commod-portable/1"}', "the file of a model (from Take home), not of a decision"),
         (b'{"format": "commod-decision/9"}', "no decision that can be read here"),
-        (b'{"format": "commod-decision/1", "<img src=x onerror=alert(1)>": 1}', "has no field"),
+        (b'{"format": "commod-decision/1", "<img src=x onerror=alert(1)>": 1}', "contains unknown field"),
     ],
 )
 def test_what_is_no_decision_gets_a_sentence(content, sentence):

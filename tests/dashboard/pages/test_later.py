@@ -166,7 +166,7 @@ def test_what_is_broken_is_said():
         "**Not true, as before.** a P-Rule of 0.99 or more\\: failed already on the people tested on, fails now."
     ]
     verdicts = [row[1:3] for row in tables(app)["What is required, then and now"]]
-    assert verdicts == [["✗ fail", "✗ fail"], ["? cannot tell", "? cannot tell"]]
+    assert verdicts == [["✗ fail", "✗ fail"], ["? cannot tell", "– does not apply"]]
 
 
 def test_the_session_requires_what_it_requires(monkeypatch):

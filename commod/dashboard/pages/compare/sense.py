@@ -226,8 +226,8 @@ class _Section:
             return self.notes.get((name, check), COMES), None
         word, sign = MARKS[answer.mark]
         if answer.mark == "open":
-            return f"{sign} {word}\n{'no merit is declared' if check == 'merit' else 'nobody changes'}", None
-        basis = f"\n{answer.basis}" if answer.basis and check == "merit" else ""
+            return f"{sign} {word}\n{answer.why_open}", None
+        basis = f"\n{answer.basis}" if answer.basis and check in ("merit", "right") else ""
         return f"{sign} {word} {answer.share}\n{answer.part:,} of {answer.whole:,}{basis}", answer.value
 
     def _bad(self, name: str) -> SortCell:
@@ -333,17 +333,19 @@ def against_in_words(row: Mapping[Any, Any], figure: str, more: str, less: str, 
 
 
 def sense_in_words(table: pd.DataFrame, answers: Mapping[str, Mapping[str, Answer]]) -> str:
-    """Of the models that are comparable: whose changes make most sense and least, and if the fewest make least."""
+    """Of the models that are comparable: whose changes the record speaks against, and of whom f was sure."""
     near = table[table["comparable"]]
     moved = [name for name in near["method"] if answers[name]["right"].whole]
     if len(near) < 2 or len(moved) < 2:
         return "No two of them change anybody, so there are no changes to compare." if len(near) > 1 else ""
-    fewest = list(near.loc[near["changed"] == near["changed"].min(), "method"])
-    right = _extremes("right", {name: answers[name]["right"] for name in moved})
+    fewer = [name for name in moved if answers[name]["right"].mark in ("look", "bad")]
+    text = (
+        f"With {names_in_words(fewer, bold=True)} fewer changes are right by the record than f's own probabilities "
+        "predict. "
+        if fewer
+        else "With none of them fewer changes are right by the record than f's own probabilities predict. "
+    )
     sure = _extremes("sure", {name: answers[name]["sure"] for name in moved})
-    text = f"By the record, changes are right most often with {_told(right, answers)}. "
-    if set(fewest) <= set(right.worst) != set(right.best):
-        text += "**The fewest changes are here the least often right.** "
     return text + f"f was more than {SURE:.0%} sure of those changed least often with {_told(sure, answers)}."
 
 

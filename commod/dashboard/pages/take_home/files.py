@@ -9,7 +9,6 @@ from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.text.escape import safe_csv
 from commod.datasets import is_shipped
 from commod.experiments.refits import Refits
-from commod.explain.sense import certainty
 
 
 def file_name(result: FitResult, what: str, ending: str) -> str:
@@ -46,7 +45,7 @@ def predictions_csv(result: FitResult, refits: Refits) -> bytes:
             "g_decision": result.decisions,
             "changed": (scene.decisions_test != result.decisions).astype(int),
             "right_by_record": (result.decisions == test.y.to_numpy()).astype(int),
-            "f_certainty": certainty(scene.logit_test),
+            "f_certainty": scene.certainty_test,
             "refits_that_change": refits.share,
         }
     )

@@ -23,6 +23,7 @@ def by_record(result: FitResult) -> list[list[str]]:
             f"{row.right:,}",
             f"{row.wrong:,}",
             f"{row.share:.1%}\n[{100 * row.low:.1f}, {100 * row.high:.1f}]" if row.count else "–",
+            f"{row.expected:.1%}" if row.count else "–",
         ]
         for row in result.record.itertuples()
     ]
@@ -30,7 +31,7 @@ def by_record(result: FitResult) -> list[list[str]]:
 
 def by_certainty(result: FitResult) -> list[list[str]]:
     """How sure f was of what changed, beside everyone."""
-    found = explain_certainty(result.scene.logit_test, result.scene.decisions_test, result.decisions)
+    found = explain_certainty(result.scene.certainty_test, result.scene.decisions_test, result.decisions)
     return [
         [
             f"{row.low:.0%} to {row.high:.0%}",

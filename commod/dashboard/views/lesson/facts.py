@@ -20,7 +20,7 @@ from commod.dashboard.text.language import phrase
 from commod.dashboard.text.verdicts import directions
 from commod.dashboard.views.lesson.steps import Stage, Step
 from commod.explain import ShapComparison
-from commod.explain.sense import SURE, certainty
+from commod.explain.sense import SURE
 from commod.metrics.counts import Counts
 from commod.metrics.figures import CRITERIA, FIGURES
 from commod.models.competitors import METHODS
@@ -144,7 +144,7 @@ def _share(part: float, whole: float) -> float:
 
 def _sure(model: FitResult) -> np.ndarray:
     """Of whom f was sure."""
-    return certainty(model.scene.logit_test) > SURE
+    return model.scene.certainty_test > SURE
 
 
 def p_rule_of_labels(model: FitResult) -> float:

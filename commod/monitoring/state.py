@@ -1,0 +1,163 @@
+"""Counts of people that add up from run to run, in a small file.
+
+They are kept for all people since the first run, and for windows that start every `STEP` people, so that a drop does
+not drown in a long good past (as in the e-detectors of Shin, Ramdas and Rinaldo 2023).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from typing import Any
+
+import numpy as np
+
+from commod.metrics.counts import Counts
+from commod.monitoring.batch_rows import LEAST_PEOPLE
+from commod.monitoring.evidence import ON_TOTAL
+from commod.monitoring.reference import Cells
+from commod.monitoring.requirements import Look
+from commod.monitoring.schema import MOST
+from commod.monitoring.watch import Watched
+from commod.uploads.json_file import JsonError, read_json
+
+__all__ = ["State", "read_state"]
+
+# A new window starts every so many people; so many are kept; each gets this share of the money that is left.
+STEP, KEPT, EACH = 1_000, 6, 0.04
+FORMAT, MAX_BYTES = "commod-watch/1", 2**20
+
+
+def money_on(number: int) -> float:
+    """The share of the money that is bet on all people (0), or on a window."""
+    return ON_TOTAL if not number else (1 - ON_TOTAL) * EACH * (1 - EACH) ** (number - 1)
+
+
+@dataclass(frozen=True)
+class _Part:
+    """People counted together: all (number 0), or those since the start of a window."""
+
+    number: int
+    cells: Cells
+    changes: Mapping[str, tuple[int, int]]
+
+    @property
+    def people(self) -> int:
+        return int(self.cells.rows.sum())
+
+    def plus(self, cells: Cells, changes: Mapping[str, tuple[int, int]]) -> _Part:
+        summed = {
+            name: (part + changes[name][0], whole + changes[name][1]) for name, (part, whole) in self.changes.items()
+        }
+        return replace(self, cells=Cells(*(a + b for a, b in zip(self.cells, cells, strict=True))), changes=summed)
+
+
+@dataclass(frozen=True)
+class State:
+    """Counts of the people of all runs so far.
+
+    Attributes
+    ----------
+    model : str
+        Digest of the model's file.
+    batches : tuple of str
+        Digests of the batches that are counted, so that none is counted twice.
+    parts : tuple
+        All people first, then the last windows.
+    """
+
+    model: str
+    batches: tuple[str, ...] = ()
+    parts: tuple[_Part, ...] = ()
+
+    @property
+    def people(self) -> int:
+        """How many people are counted."""
+        return self.parts[0].people if self.parts else 0
+
+    def plus(self, found: Watched, batch: bytes) -> State:
+        """With one more batch; the same if this batch is counted already.
+
+        Raises
+        ------
+        ValueError
+            If earlier batches had groups or labels and this one does not, or the other way round.
+        """
+        digest, (cells, changes) = _digest(batch), (found.counted.cells, found.counted.changes)
+        if digest in self.batches:
+            return self
+        nobody = Cells(*(np.zeros_like(each) for each in cells))
+        parts = list(self.parts or [_Part(0, nobody, dict.fromkeys(changes, (0, 0)))])
+        if parts[0].cells.rows.shape != cells.rows.shape or parts[0].changes.keys() != changes.keys():
+            raise ValueError(
+                "Earlier batches told groups or labels that this one does not tell, or the other way round: start "
+                "another --state file."
+            )
+        parts = [part.plus(cells, changes) for part in parts]
+        if parts[-1].people >= STEP:
+            parts.append(_Part(parts[-1].number + 1, nobody, dict.fromkeys(changes, (0, 0))))
+        return State(self.model, (*self.batches, digest), (parts[0], *parts[1:][-KEPT:]))
+
+    def looks(self, found: Watched) -> list[Look]:
+        """What is known of all people, and of each window."""
+        looks = []
+        for part in self.parts:
+            if part.people >= LEAST_PEOPLE:
+                looks.append(
+                    (money_on(part.number), replace(found.counted, cells=part.cells, changes=part.changes).facts)
+                )
+        return looks
+
+    @property
+    def recent(self) -> int:
+        """Which look is about the present: the oldest window that is kept, or all people while there are few."""
+        return 1 if len(self.parts) > KEPT else 0
+
+    @property
+    def text(self) -> str:
+        """As JSON, for `read_state`."""
+        parts = [
+            {"number": part.number, "cells": [each.tolist() for each in part.cells], "changes": dict(part.changes)}
+            for part in self.parts
+        ]
+        return json.dumps({"format": FORMAT, "model": self.model, "batches": self.batches, "parts": parts})
+
+
+def _digest(content: bytes) -> str:
+    return sha256(content).hexdigest()[:16]
+
+
+def read_state(content: bytes | None, model: bytes) -> State:
+    """The state in a file; a new one if there is no file yet.
+
+    Raises
+    ------
+    ValueError
+        In one sentence, if it is none, or is about another model.
+    """
+    if content is None:
+        return State(_digest(model))
+    found = read_json(content, "a state of commod watch", MAX_BYTES)
+    try:
+        if found["format"] != FORMAT:
+            raise KeyError
+        state = State(str(found["model"]), tuple(map(str, found["batches"])), tuple(map(_part, found["parts"])))
+    except (KeyError, TypeError, ValueError):
+        raise JsonError("The file is no state of commod watch, or is damaged: choose another --state.") from None
+    if state.model != _digest(model):
+        raise ValueError("This state counts people of another model: choose another --state file.")
+    return state
+
+
+def _part(found: Any) -> _Part:
+    cells = Cells(*(np.array(each, dtype=float) for each in found["cells"]))
+    changes = {name: (int(part), int(whole)) for name, (part, whole) in found["changes"].items()}
+    if not all(_sound(each, cells.rows.shape) for each in cells) or not changes.keys() <= {"sure", "right"}:
+        raise ValueError
+    return _Part(int(found["number"]), cells, changes)
+
+
+def _sound(counts: Counts, shape: Sequence[int]) -> bool:
+    return counts.shape == tuple(shape) and counts.ndim == 4 and bool(((counts >= 0) & (counts <= MOST)).all())
