@@ -152,7 +152,7 @@ def explain_rules(g: Commod, task: Task, encoded: np.ndarray, logit: np.ndarray)
             return
         if asked < 0:  # the root
             told, goes, high = (
-                [f"f says “{word}”" for word in task.spec.outcomes],
+                [f"where f says “{word}”" for word in task.spec.outcomes],
                 logit > 0,
                 [r.accepted for r in rules],
             )
