@@ -1,7 +1,5 @@
 """COMMOD: controlled model debiasing through minimal and interpretable updates."""
 
-from __future__ import annotations
-
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 

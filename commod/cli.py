@@ -16,11 +16,13 @@ import numpy as np
 import pandas as pd
 
 from commod.datasets import TASKS, Task, add_task, data_directory, is_shipped, load_task, task_names, task_of_file
-from commod.datasets.choice_options import add_options, given_options, options_in
+from commod.datasets.choice_options import add_options, given_options, roles_in
 from commod.explain.checks import MARKS
 from commod.explain.doubts import doubts_about, first_scores
 from commod.explain.forms import form_in_words
+from commod.explain.tree import rules_in_words
 from commod.metrics.figures import CRITERIA, figure_of, key_figures, title_of
+from commod.metrics.intervals import new_people_interval
 from commod.models import Commod, evaluate, figures_of
 from commod.models.base_models import BASE_MODELS, GIVEN_SCORES
 from commod.models.collapse import collapse_in_words, judged_elsewhere
@@ -31,10 +33,11 @@ from commod.uploads.limits import FILE_TYPES
 if TYPE_CHECKING:
     from commod.experiments import Scene
 
-__all__ = ["main"]
-
 _EXITS = "Exit codes: 0 still true, 1 not any more, 2 usage error, 3 cannot tell."
-_UPDATES_HELP = "ratio (default): multiply; affine: multiply and shift; decisions: count changed decisions"
+_UPDATES_HELP = (
+    "ratio (default): multiply; affine: multiply and shift; decisions: count changed decisions; "
+    "tree: follow the rules of a tree"
+)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -267,11 +270,22 @@ def _add_update(parser: argparse.ArgumentParser, default: str | None = "ratio") 
         "--direction", default="both", help="both (default); improve: nobody loses; worsen: nobody gains"
     )
     parser.add_argument("--without", default="", metavar="A,B", help="features that the update may not use")
+    parser.add_argument(
+        "--max-changes", type=_budget, metavar="N", help="change at most N training rows (decisions and tree only)"
+    )
+
+
+def _budget(text: str) -> float:
+    try:
+        return int(text) if text.isdecimal() else float(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is neither a number of people nor a share of them") from None
 
 
 def _form(arguments: argparse.Namespace, task: Task) -> dict[str, Any]:
     """What limits the update, and its form."""
     form = {"update": arguments.update, "direction": arguments.direction}
+    form |= {} if arguments.max_changes is None else {"max_changes": arguments.max_changes}
     kept_out = [name for name in arguments.without.split(",") if name]
     known = [feature.name for feature in task.spec.features]
     if unknown := [name for name in kept_out if name not in known]:
@@ -352,7 +366,16 @@ def _fit(arguments: argparse.Namespace) -> int:
         f"fitted in {seconds:.2f} s"
     )
     _say(_readable(frame, task))
+    if g.max_changes is not None:
+        after = g.predict(scene.test.X) != g.classes_[scene.decisions_test]
+        low, high = new_people_interval(int(after.sum()), len(after))
+        now = int((g.predict(scene.train.X) != g.classes_[scene.decisions_train]).sum())
+        _say(f"\n{now:,} training rows change. On 1,000 new people expect {low} to {high} changes.")
     _say(_plain(f"\n{form_in_words(g, task.spec.outcomes, f'{scene.threshold:g}')}"))
+    if g.rules is not None:
+        for name, asks in zip(g.concepts_, rules_in_words(g, task), strict=True):
+            _say(_plain(f"  {name}: {', '.join(words for _, words in asks)}"))
+        return 0
     _say("\nConcepts (unit directions in standardised features; their weights in brackets)")
     weights = [*g.concept_weights_, *g.shift_weights_]
     for weight, (name, column) in zip(weights, g.concept_directions().items(), strict=True):
@@ -617,7 +640,7 @@ def _task_of_record(record: Mapping[str, Any], path: Path | None) -> Task:
         return load_task(data["name"])
     if path is None:
         raise ValueError("This decision is about a table that somebody brought: give its path with --data.")
-    task, _ = task_of_file(path, options_in(data["words"]) | {"threshold": record["model"]["threshold"]})
+    task, _ = task_of_file(path, roles_in(data["words"]) | {"threshold": record["model"]["threshold"]})
     add_task(task)
     return task
 

@@ -1,7 +1,5 @@
 """What is installed: the files that come with the project, and the packages that only a part of it needs."""
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """The command ``commod-explorer``: what ``streamlit run app.py`` does in the checkout, from any folder."""
 
-from __future__ import annotations
-
 import runpy
 import sys
 from collections.abc import Sequence
@@ -10,8 +8,6 @@ from pathlib import Path
 
 from commod import __version__
 from commod.installation import needs_extra, shipped, unreadable_settings
-
-__all__ = ["main"]
 
 _USAGE = """usage: commod-explorer [options of 'streamlit run']
 
@@ -24,10 +20,7 @@ _PACKAGES = ("streamlit", "torch", "shap", "vl_convert")
 def main(argv: Sequence[str] | None = None) -> int:
     """Start the app and serve it until it is stopped; one sentence and exit code 2 if that cannot be.
 
-    Parameters
-    ----------
-    argv : sequence of str, optional
-        Options of ``streamlit run``; default, those of the command line.
+    `argv`: options of ``streamlit run``; default, those of the command line.
     """
     options = sys.argv[1:] if argv is None else list(argv)
     if {"-h", "--help"} & set(options):

@@ -1,7 +1,5 @@
 """Small things that sentences need, wherever they are written; it imports nothing of ours."""
 
-from __future__ import annotations
-
 
 def with_capital(text: str) -> str:
     """The text with its first letter made a capital, and all others as they are."""

@@ -16,7 +16,7 @@ from commod.datasets import guess_columns, make_task
 from commod.datasets.example import example_table
 from commod.datasets.from_file import complete_choice
 from commod.datasets.leaks import sample_rows
-from commod.experiments import compare, grid
+from commod.experiments import compare, grid, start
 from commod.experiments.look import look_at
 from commod.experiments.scene import prepare
 from commod.experiments.start import suited_start
@@ -28,6 +28,13 @@ FIGURES = (
     "accuracy auc calibration_within_groups p_rule p_rule_of_negative dm delta_tpr delta_fpr "
     "predictive_parity_difference positive_rate_0 positive_rate_1"
 ).split()
+
+
+@pytest.fixture(autouse=True)
+def short_starts(monkeypatch):
+    """Where a file opens is looked for among two λ_fair; ``tests/experiments/test_start.py`` looks among all."""
+    monkeypatch.setattr(start, "TRIED", (1.0, 3.0))
+    monkeypatch.setattr(start, "ROWS", 1_200)
 
 
 def test_fit_prints_exactly_the_figures_of_the_library(capsys):
@@ -213,7 +220,7 @@ def test_a_file_in_the_place_of_a_data_set(capsys, path):
     assert list(report) == KEYS
     assert report["dataset"] == "applicants.csv"
     assert report["settings"]["base_model"] == "scores"
-    assert "Guessed: --outcome hired --favourable yes --sensitive group" in told.err
+    assert 'Guessed: "target": "hired", "favourable": "yes", "sensitive": "group"' in told.err
     roles = "--outcome hired --favourable yes --sensitive group --groups A B --scores model_score".split()
     assert main(["fit", path, *roles, "--json"]) == 0
     told = capsys.readouterr()
@@ -239,10 +246,10 @@ def test_a_file_opens_as_in_the_app(capsys, tmp_path):
     assert settings["threshold"] == line < 0.5
     assert f"Cut-off of f: {line:g}." in told.err
     task = make_task(frame, replace(choice, threshold=line), name="rare.csv").task
-    start = suited_start(prepare(task.name, "logistic_regression", 0, line), "demographic_parity")
-    assert start.settings.items() <= settings.items()
+    opened = suited_start(prepare(task.name, "logistic_regression", 0, line), "demographic_parity")
+    assert opened.settings.items() <= settings.items()
     assert settings["lambda_fair"] > 0
-    assert start.told in told.err
+    assert opened.told in told.err
     right = [doubt.text for doubt in look.doubts(replace(choice, threshold=line)) if doubt.kind == "constant"]
     assert bool(right) == ("That is the price of finding the rarer outcome" in told.err)
     assert main(["fit", str(path), "--update", "affine", "--lambda-fair", "1", "--threshold", "0.5", "--json"]) == 0
@@ -255,6 +262,30 @@ def test_decisions_can_be_counted(capsys):
     out = capsys.readouterr().out
     assert "Everyone has a balance: -" in out
     assert "Concept 1 [+" in out
+
+
+def test_the_rules_of_a_tree_are_printed(capsys):
+    assert main(["fit", "law_school", "--lambda-fair", "5", "--update", "tree"]) == 0
+    out = capsys.readouterr().out
+    assert "The tree is the model." in out
+    assert "Rule 1: LSAT score" in out
+    assert 'f says "fails the bar"' in out.replace("“", '"').replace("”", '"')
+
+
+def test_a_budget_is_kept_and_told(capsys):
+    fitted = ["fit", "law_school", "--lambda-fair", "8", "--update", "tree", "--max-changes"]
+    assert main([*fitted, "150"]) == 0
+    told = re.search(
+        r"(\d+) training rows change. On 1,000 new people expect (\d+) to (\d+) changes", capsys.readouterr().out
+    )
+    changed, low, high = map(int, told.groups())
+    assert 100 < changed <= 150
+    assert low < high
+    with pytest.raises(SystemExit):
+        main([*fitted, "many"])
+    assert "'many' is neither a number of people nor a share of them" in capsys.readouterr().err
+    assert main(["fit", "law_school", "--max-changes", "60"]) == 2
+    assert "update='decisions'" in capsys.readouterr().err
 
 
 @pytest.mark.slow
@@ -296,7 +327,6 @@ def test_compare_of_a_file_as_json(capsys, path):
         (["--outcome", "hire"], "There is no column “hire” in the file"),
         (["--favourable", "maybe"], "“maybe” is no value of “hired”"),
         (["--groups", "A"], "Choose two different groups of “group”, or more of them."),
-        (["--missing", "ignore"], "--missing is fill or drop, got 'ignore'"),
         (["--scores", "", "--base-model", "scores"], "comes without scores"),
     ],
 )

@@ -100,8 +100,8 @@ def test_load_takes_a_path_a_text_or_a_mapping(model, content, tmp_path):
     ("text", "says"),
     [
         (
-            '{"format": "commod-portable/6"}',
-            "has format 'commod-portable/6', but this loader reads 'commod-portable/1', 'commod-portable/2', ",
+            '{"format": "commod-portable/7"}',
+            "has format 'commod-portable/7', but this loader reads 'commod-portable/1', 'commod-portable/2', ",
         ),
         ("{}", "has format None"),
         ('{"format": ', "This is no JSON file"),

@@ -1,14 +1,11 @@
 """Bars: changes by group and direction, and contributions by feature."""
 
-from __future__ import annotations
-
 import altair as alt
 import pandas as pd
 
 from commod.charts import palette
+from commod.charts.parts import by_rank, coloured, legend_below, tips, x_axis
 from commod.charts.people import names_above
-
-__all__ = ["ACCOUNTS", "plot_changes", "plot_contributions"]
 
 # The axis of the changes reaches at least so far: a handful of people must not look like many.
 LEAST = 0.2
@@ -17,10 +14,8 @@ ACCOUNTS = ("COMMOD's own", "SHAP, post hoc")
 
 def by_direction(better: str, worse: str, *, columns: int = 1) -> alt.Color:
     """The colours of changes for the better and for the worse, with a legend of so many columns."""
-    return alt.Color(
-        "direction:N",
-        scale=alt.Scale(domain=[better, worse], range=[palette.BETTER, palette.WORSE]),
-        legend=alt.Legend(title=None, orient="bottom", columns=columns, labelLimit=0),
+    return coloured(
+        "direction:N", [better, worse], [palette.BETTER, palette.WORSE], legend_below(columns, labelLimit=0)
     )
 
 
@@ -37,30 +32,21 @@ def plot_changes(frame: pd.DataFrame, *, better: str, worse: str, many: bool = F
     many : bool
         Whether there are so many groups that their names stand above the bars, to leave them room on a narrow screen.
     """
-    beside = alt.Y(
-        "group:N",
-        title=None,
-        sort=alt.EncodingSortField("rank", op="min"),
-        axis=alt.Axis(labelExpr="split(datum.label, '|')", labelLimit=240, labelPadding=8, labelLineHeight=15),
-    )
+    beside = by_rank("group:N", labelExpr="split(datum.label, '|')", labelLimit=240, labelPadding=8, labelLineHeight=15)
     bars = alt.Chart(frame)
     return (
         (bars.mark_bar(size=13, yOffset=8) if many else bars.mark_bar(height={"band": 0.62}))
         .encode(
-            x=alt.X(
+            x=x_axis(
                 "share:Q",
-                title="Changed (% of the group)",
+                "Changed (% of the group)",
+                ".0%",
                 scale=alt.Scale(domain=alt.DomainUnionWith(unionWith=[0, LEAST]), nice=True),
-                axis=alt.Axis(format=".0%", tickCount=5, labelFlush=False),
             ),
             y=names_above(-9, column="group") if many else beside,
             color=by_direction(better, worse),
             order="place:Q",
-            tooltip=[
-                alt.Tooltip("direction:N", title="Direction"),
-                alt.Tooltip("count:Q", title="People"),
-                alt.Tooltip("share:Q", title="Share of the group", format=".1%"),
-            ],
+            tooltip=tips(("direction:N", "Direction"), ("count:Q", "People"), ("share:Q", "Share of the group", ".1%")),
         )
         .properties(height=alt.Step(38) if many else 270)
     )
@@ -82,28 +68,15 @@ def plot_contributions(
         Width of the names in pixels.
     """
     names = list(ACCOUNTS)
-    y = alt.Y(
-        "label:N",
-        title=None,
-        sort=alt.EncodingSortField("rank", op="min"),
-        axis=alt.Axis(labelLimit=label_limit, labelPadding=8),
-    )
+    y = by_rank("label:N", labelLimit=label_limit, labelPadding=8)
     offset = alt.YOffset("account:N", sort=names)
-    color = alt.Color(
-        "account:N",
-        scale=alt.Scale(domain=names, range=[palette.COMMOD, palette.SHAP]),
-        legend=alt.Legend(title=None, orient="bottom", columns=1),
-    )
-    tooltip = [
-        alt.Tooltip("label:N", title="Feature"),
-        alt.Tooltip("account:N", title="Account"),
-        alt.Tooltip("value:Q", title=title, format=".3f"),
-    ]
+    color = coloured("account:N", names, [palette.COMMOD, palette.SHAP], legend_below(1))
+    tooltip = tips(("label:N", "Feature"), ("account:N", "Account"), ("value:Q", title, ".3f"))
     bars = (
         alt.Chart()
         .mark_bar()
         .encode(
-            x=alt.X("value:Q", title=title, axis=alt.Axis(tickCount=5, labelFlush=False)),
+            x=x_axis("value:Q", title),
             y=y,
             yOffset=offset,
         )

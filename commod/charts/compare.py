@@ -1,7 +1,5 @@
 """Many methods in one picture: trade-offs, and models matched one by one."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -11,19 +9,7 @@ import numpy as np
 import pandas as pd
 
 from commod.charts import palette
-
-__all__ = [
-    "MethodStyle",
-    "method_channels",
-    "plot_calibration",
-    "plot_methods",
-    "plot_overlap",
-    "plot_segments",
-    "plot_share_by_group",
-    "plot_who_changed",
-    "spread_labels",
-    "with_labels",
-]
+from commod.charts.parts import by_rank, coloured, legend_below, shaped, tips, x_axis, y_axis
 
 DEPLOYED = "f, as deployed"
 REFERENCE = "Fewest changes, group known"
@@ -51,14 +37,14 @@ DEPLOYED_STYLE = MethodStyle(DEPLOYED, palette.FRONTIER, "diamond")
 def method_channels(styles: tuple[MethodStyle, ...], *, legend: bool, columns: int = 2) -> dict[str, Any]:
     """Stroke, fill and shape by method, for an encoding; the legend has so many columns."""
     labels = [style.label for style in styles]
-    shown = alt.Legend(title=None, orient="bottom", columns=columns, labelLimit=0, symbolSize=90) if legend else None
+    shown = legend_below(columns, labelLimit=0, symbolSize=90) if legend else None
     colours = [style.colour for style in styles]
     fills = ["transparent" if style.hollow else style.colour for style in styles]
     shapes = [style.shape for style in styles]
     return {
         "stroke": alt.Stroke("label:N", scale=alt.Scale(domain=labels, range=colours), legend=shown),
         "fill": alt.Fill("label:N", scale=alt.Scale(domain=labels, range=fills), legend=shown),
-        "shape": alt.Shape("label:N", scale=alt.Scale(domain=labels, range=shapes), legend=shown),
+        "shape": shaped("label:N", labels, shapes, shown),
     }
 
 
@@ -147,40 +133,15 @@ def plot_methods(
     live : bool
         Whether it answers the pointer; False for one of several in a picture to take away.
     """
-    padding = BEYOND if strong else 14
-    scale = alt.Scale(zero=False, padding=padding, nice=False)
-    fixed = None if accuracy_range is None else alt.Scale(domain=list(accuracy_range), nice=False, padding=BEYOND)
-    accuracy: dict[str, Any] = {
-        "shorthand": "accuracy:Q",
-        "title": "Accuracy on test (%)",
-        "scale": fixed or scale,
-        "axis": alt.Axis(format=".1%", tickCount=4, labelFlush=False),
-    }
-    if view == "fairness":
-        right = alt.Scale(zero=False, padding=14, nice=False, reverse=not upward) if strong else scale
-        x = alt.X(
-            "fairness:Q", title=fairness_title, scale=right, axis=alt.Axis(format=".2f", tickCount=5, labelFlush=False)
-        )
-        y = alt.Y(**accuracy)
-        order = "fairness:Q"
-    else:
-        x = alt.X(**accuracy)
-        changes = scale if most_changes is None else alt.Scale(domain=[0, most_changes], nice=False, padding=BEYOND)
-        y = alt.Y(
-            "change_rate:Q",
-            title="Decisions changed (%)",
-            scale=changes,
-            axis=alt.Axis(format=".0%", tickCount=5),
-        )
-        order = "accuracy:Q"
+    x, y, order = _axes(view, fairness_title, most_changes, accuracy_range, strong=bool(strong), upward=upward)
     channels = method_channels((*styles, DEPLOYED_STYLE), legend=legend)
-    tooltip = [
-        alt.Tooltip("label:N", title="Method"),
-        alt.Tooltip("settings:N", title="Setting"),
-        alt.Tooltip("fairness:Q", title=fairness_title, format=".3f"),
-        alt.Tooltip("accuracy:Q", title="Accuracy", format=".1%"),
-        alt.Tooltip("change_rate:Q", title="Decisions changed", format=".1%"),
-    ]
+    tooltip = tips(
+        ("label:N", "Method"),
+        ("settings:N", "Setting"),
+        ("fairness:Q", fairness_title, ".3f"),
+        ("accuracy:Q", "Accuracy", ".1%"),
+        ("change_rate:Q", "Decisions changed", ".1%"),
+    )
     words = (
         f"datum.label + ', {fairness_title}: ' + format(datum.fairness, '.3f') + ', accuracy: ' + "
         "format(datum.accuracy, '.3f') + ', changed: ' + format(datum.change_rate, '.3f') + ', ' + datum.settings"
@@ -220,6 +181,35 @@ def plot_methods(
     # Room above, or the topmost label of the axis is cut in half.
     room = {"top": 10, "left": 5, "right": 5, "bottom": 5}
     return alt.layer(*layers, data=frame).properties(height=height or 360 + 26 * rows, padding=room)
+
+
+def _axes(
+    view: str,
+    fairness_title: str,
+    most_changes: float | None,
+    accuracy_range: tuple[float, float] | None,
+    *,
+    strong: bool,
+    upward: bool,
+) -> tuple[alt.X, alt.Y, str]:
+    """The axes of `plot_methods`, and the column along which a frontier is drawn."""
+    padding = BEYOND if strong else 14
+    scale = alt.Scale(zero=False, padding=padding, nice=False)
+    fixed = None if accuracy_range is None else alt.Scale(domain=list(accuracy_range), nice=False, padding=BEYOND)
+    accuracy: dict[str, Any] = {
+        "shorthand": "accuracy:Q",
+        "title": "Accuracy on test (%)",
+        "scale": fixed or scale,
+        "axis": alt.Axis(format=".1%", tickCount=4, labelFlush=False),
+    }
+    if view == "fairness":
+        right = alt.Scale(zero=False, padding=14, nice=False, reverse=not upward) if strong else scale
+        x = x_axis("fairness:Q", fairness_title, ".2f", scale=right)
+        y = alt.Y(**accuracy)
+        return x, y, "fairness:Q"
+    changes = scale if most_changes is None else alt.Scale(domain=[0, most_changes], nice=False, padding=BEYOND)
+    y = y_axis("change_rate:Q", "Decisions changed (%)", ".0%", scale=changes)
+    return alt.X(**accuracy), y, "accuracy:Q"
 
 
 class _Focus:
@@ -287,7 +277,7 @@ def _names(x: Any, y: Any, channels: dict[str, Any], focus: _Focus) -> list[alt.
 def _reference(y: Any) -> list[alt.Chart]:
     """A level line with its name on it."""
     row = alt.Chart().transform_filter(f"datum.label == '{REFERENCE}'")
-    tooltip = [alt.Tooltip("change_rate:Q", title=REFERENCE, format=".1%")]
+    tooltip = tips(("change_rate:Q", REFERENCE, ".1%"))
     rule = row.mark_rule(color=palette.BETTER, strokeWidth=2, strokeDash=[6, 3], aria=False).encode(
         y=y, tooltip=tooltip
     )
@@ -350,30 +340,12 @@ def plot_who_changed(frame: pd.DataFrame, *, groups: tuple[str, ...]) -> alt.Lay
     groups : (str, str)
     """
     base = alt.Chart().encode(
-        y=alt.Y(
-            "label:N",
-            title=None,
-            sort=alt.EncodingSortField("rank", op="min"),
-            axis=alt.Axis(labelLimit=170, labelPadding=8),
-        ),
-        x=alt.X(
-            "people:Q",
-            title="← worse off · people · better off →",
-            axis=alt.Axis(tickCount=6, labelExpr="abs(datum.value)", labelFlush=False),
-        ),
+        y=by_rank("label:N", labelLimit=170, labelPadding=8),
+        x=x_axis("people:Q", "← worse off · people · better off →", ticks=6, labelExpr="abs(datum.value)"),
     )
     bars = base.mark_bar(height={"band": 0.7}).encode(
-        color=alt.Color(
-            "group:N",
-            scale=alt.Scale(domain=list(groups), range=[palette.F, palette.TRAIL]),
-            legend=alt.Legend(title=None, orient="bottom", columns=1, labelLimit=0),
-        ),
-        tooltip=[
-            alt.Tooltip("label:N", title="Method"),
-            alt.Tooltip("group:N", title="Group"),
-            alt.Tooltip("direction:N", title="Direction"),
-            alt.Tooltip("size:Q", title="People"),
-        ],
+        color=coloured("group:N", list(groups), [palette.F, palette.TRAIL], legend_below(1, labelLimit=0)),
+        tooltip=tips(("label:N", "Method"), ("group:N", "Group"), ("direction:N", "Direction"), ("size:Q", "People")),
     )
     bars = bars.transform_calculate(size="abs(datum.people)")
     zero = alt.Chart().mark_rule(color="#777777", aria=False).encode(x=alt.datum(0))
@@ -396,15 +368,15 @@ def plot_calibration(
     """
     channels, focus = method_channels(styles, legend=not strong), _Focus(strong)
     unit = alt.Scale(domain=[0, 1], padding=BEYOND) if strong else alt.Scale(domain=[0, 1])
-    x = alt.X("mean_f:Q", title="Score of f", scale=unit, axis=alt.Axis(tickCount=5, labelFlush=False))
-    y = alt.Y("mean_g:Q", title="Mean score of g", scale=unit, axis=alt.Axis(tickCount=5))
-    tooltip = [
-        alt.Tooltip("label:N", title="Method"),
-        alt.Tooltip("mean_f:Q", title="Score of f", format=".2f"),
-        alt.Tooltip("mean_g:Q", title="Mean score of g", format=".2f"),
-        alt.Tooltip("sd_g:Q", title="Standard deviation", format=".2f"),
-        alt.Tooltip("count:Q", title="People"),
-    ]
+    x = x_axis("mean_f:Q", "Score of f", scale=unit)
+    y = y_axis("mean_g:Q", "Mean score of g", scale=unit)
+    tooltip = tips(
+        ("label:N", "Method"),
+        ("mean_f:Q", "Score of f", ".2f"),
+        ("mean_g:Q", "Mean score of g", ".2f"),
+        ("sd_g:Q", "Standard deviation", ".2f"),
+        ("count:Q", "People"),
+    )
     lines = (
         alt.Chart()
         .mark_line(strokeWidth=1.6, opacity=0.8)
@@ -432,11 +404,9 @@ def plot_overlap(frame: pd.DataFrame, *, many: bool = False) -> alt.LayerChart:
     many : bool
         Whether there are so many that the squares have no room for numbers.
     """
-    tooltip = [
-        alt.Tooltip("label:N", title="One"),
-        alt.Tooltip("other:N", title="Other"),
-        alt.Tooltip("overlap:Q", title="People changed by both, of those by either", format=".0%"),
-    ]
+    tooltip = tips(
+        ("label:N", "One"), ("other:N", "Other"), ("overlap:Q", "People changed by both, of those by either", ".0%")
+    )
     places = alt.EncodingSortField("other_rank", op="min"), alt.EncodingSortField("rank", op="min")
     return _squares(
         frame, ("other", "label", "overlap"), places, tooltip, most=1.0, white_from=0.5, room=130, numbers=not many
@@ -453,14 +423,14 @@ def plot_share_by_group(frame: pd.DataFrame, *, most: float) -> alt.LayerChart:
     most : float
         The share at which a square is darkest.
     """
-    tooltip = [
-        alt.Tooltip("label:N", title="Method"),
-        alt.Tooltip("group:N", title="Group"),
-        alt.Tooltip("share:Q", title="Changed, of the group", format=".1%"),
-        alt.Tooltip("better:Q", title="Better off (people)", format=","),
-        alt.Tooltip("worse:Q", title="Worse off (people)", format=","),
-        alt.Tooltip("count:Q", title="Of", format=","),
-    ]
+    tooltip = tips(
+        ("label:N", "Method"),
+        ("group:N", "Group"),
+        ("share:Q", "Changed, of the group", ".1%"),
+        ("better:Q", "Better off (people)", ","),
+        ("worse:Q", "Worse off (people)", ","),
+        ("count:Q", "Of", ","),
+    )
     places = alt.EncodingSortField("rank", op="min"), alt.EncodingSortField("group_rank", op="min")
     return _squares(frame, ("label", "group", "share"), places, tooltip, most=most, white_from=0.7 * most, room=165)
 

@@ -1,13 +1,10 @@
 """Curves over a whole number."""
 
-from __future__ import annotations
-
 import altair as alt
 import pandas as pd
 
 from commod.charts import palette
-
-__all__ = ["plot_f1_by_depth"]
+from commod.charts.parts import tips, y_axis
 
 
 def plot_f1_by_depth(frame: pd.DataFrame) -> alt.LayerChart:
@@ -20,12 +17,8 @@ def plot_f1_by_depth(frame: pd.DataFrame) -> alt.LayerChart:
     """
     base = alt.Chart().encode(
         x=alt.X("depth:O", title="Depth (questions asked)", axis=alt.Axis(labelAngle=0)),
-        y=alt.Y("f1:Q", title="F1 on test", scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(tickCount=5)),
-        tooltip=[
-            alt.Tooltip("depth:O", title="Depth"),
-            alt.Tooltip("f1:Q", title="F1", format=".2f"),
-            alt.Tooltip("leaves:Q", title="Leaves"),
-        ],
+        y=y_axis("f1:Q", "F1 on test", scale=alt.Scale(domain=[0, 1])),
+        tooltip=tips(("depth:O", "Depth"), ("f1:Q", "F1", ".2f"), ("leaves:Q", "Leaves")),
     )
     line = base.mark_line(color=palette.G, point=alt.OverlayMarkDef(color=palette.G, size=45))
     shown = base.transform_filter("datum.shown").mark_point(color=palette.F, size=230, strokeWidth=3)

@@ -1,13 +1,10 @@
 """Models on either side of what is required."""
 
-from __future__ import annotations
-
 import altair as alt
 import pandas as pd
 
 from commod.charts import palette
-
-__all__ = ["plot_requirement"]
+from commod.charts.parts import by_rank, coloured, legend_below, shaped, tips, x_axis
 
 # Colour and shape of each verdict: either tells it.
 VERDICTS = {"pass": palette.BETTER, "fail": palette.G, "cannot tell": palette.FRONTIER}
@@ -17,42 +14,32 @@ SHAPES = ["circle", "cross", "diamond"]
 def plot_requirement(frame: pd.DataFrame, *, title: str, percent: bool) -> alt.LayerChart:
     """The value of each model with its intervals, and the limit as a line across them.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        Columns ``name`` (of the model), ``rank, value, low, high`` (over people), ``refits_low, refits_high`` (missing
-        without refits), ``limit`` (the same in every row) and ``verdict``.
-    title : str
-        What is measured, without its unit.
-    percent : bool
-        Whether it is a share.
+    `frame`: columns ``name`` (of the model), ``rank, value, low, high`` (over people), ``refits_low, refits_high``
+    (missing without refits), ``limit`` (the same in every row) and ``verdict``. `title`: what is measured, without its
+    unit. `percent`: whether it is a share.
     """
     form = ".1%" if percent else ".3f"
-    x = alt.X(
+    x = x_axis(
         "value:Q",
-        title=f"{title} (%)" if percent else title,
+        f"{title} (%)" if percent else title,
+        ".0%" if percent else ".2~f",
         scale=alt.Scale(zero=False, nice=True),
-        axis=alt.Axis(format=".0%" if percent else ".2~f", tickCount=5, labelFlush=False, grid=False),
+        grid=False,
     )
-    y = alt.Y(
-        "name:N",
-        title=None,
-        sort=alt.EncodingSortField("rank", op="min"),
-        axis=alt.Axis(labelLimit=150, labelOverlap=False, ticks=False, domain=False, grid=False),
-    )
+    y = by_rank("name:N", labelLimit=150, labelOverlap=False, ticks=False, domain=False, grid=False)
     verdict = list(VERDICTS)
-    legend = alt.Legend(title=None, orient="bottom", columns=3, symbolOpacity=1)
-    color = alt.Color("verdict:N", scale=alt.Scale(domain=verdict, range=list(VERDICTS.values())), legend=legend)
-    tooltip = [
-        alt.Tooltip("name:N", title="Model"),
-        alt.Tooltip("verdict:N", title="Verdict"),
-        alt.Tooltip("value:Q", title=title, format=form),
-        alt.Tooltip("limit:Q", title="Required", format=form),
-        alt.Tooltip("low:Q", title="95 % over people from", format=form),
-        alt.Tooltip("high:Q", title="to", format=form),
-        alt.Tooltip("refits_low:Q", title="95 % of refits from", format=form),
-        alt.Tooltip("refits_high:Q", title="to", format=form),
-    ]
+    legend = legend_below(3, symbolOpacity=1)
+    color = coloured("verdict:N", verdict, list(VERDICTS.values()), legend)
+    tooltip = tips(
+        ("name:N", "Model"),
+        ("verdict:N", "Verdict"),
+        ("value:Q", title, form),
+        ("limit:Q", "Required", form),
+        ("low:Q", "95 % over people from", form),
+        ("high:Q", "to", form),
+        ("refits_low:Q", "95 % of refits from", form),
+        ("refits_high:Q", "to", form),
+    )
     rows = alt.Chart(frame).encode(y=y)
     limit = (
         alt.Chart(frame)
@@ -68,7 +55,7 @@ def plot_requirement(frame: pd.DataFrame, *, title: str, percent: bool) -> alt.L
     points = rows.mark_point(filled=True, size=90, opacity=1, yOffset=-3).encode(
         x=x,
         color=color,
-        shape=alt.Shape("verdict:N", scale=alt.Scale(domain=verdict, range=SHAPES), legend=legend),
+        shape=shaped("verdict:N", verdict, SHAPES, legend),
         tooltip=tooltip,
     )
     return alt.layer(limit, people, refits, points).properties(height=alt.Step(30))

@@ -1,13 +1,9 @@
 """Charts as files, drawn on the server without a browser."""
 
-from __future__ import annotations
-
 from io import BytesIO, StringIO
 from typing import Any, Literal
 
 from commod.installation import needs_extra
-
-__all__ = ["export_chart"]
 
 
 def export_chart(chart: Any, kind: Literal["png", "svg"], *, width: int | None = 900) -> bytes:

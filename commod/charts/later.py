@@ -1,14 +1,11 @@
 """Then and now: figures, shares, calibration and columns of later people beside those that a model was tested on."""
 
-from __future__ import annotations
-
 import altair as alt
 import pandas as pd
 
 from commod.charts import palette
+from commod.charts.parts import by_rank, coloured, legend_below, shaped, tips, x_axis
 from commod.charts.people import names_above
-
-__all__ = ["CHANCE", "MOVED", "NOW", "THEN", "plot_differences", "plot_drift", "plot_spread", "plot_then_and_now"]
 
 THEN, NOW = "then", "now"
 TIMES = [THEN, NOW]
@@ -22,31 +19,23 @@ def plot_differences(frame: pd.DataFrame) -> alt.LayerChart:
 
     What marks 0 ends below the names, which it would otherwise strike out.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        Columns ``name`` (of the figure), ``rank, difference, low, high``, ``told`` (`MOVED` or `CHANCE`), ``then, now``
-        (as they are written).
+    `frame`: columns ``name`` (of the figure), ``rank, difference, low, high``, ``told`` (`MOVED` or `CHANCE`), ``then,
+    now`` (as they are written).
     """
     y = names_above(-13)
-    color = alt.Color(
-        "told:N",
-        scale=alt.Scale(domain=[MOVED, CHANCE], range=[palette.G, palette.FRONTIER]),
-        legend=alt.Legend(title=None, orient="bottom", columns=2, labelLimit=0, symbolOpacity=1),
+    color = coloured(
+        "told:N", [MOVED, CHANCE], [palette.G, palette.FRONTIER], legend_below(2, labelLimit=0, symbolOpacity=1)
     )
-    tooltip = [
-        alt.Tooltip("name:N", title="Figure"),
-        alt.Tooltip("then:N", title="Then"),
-        alt.Tooltip("now:N", title="Now"),
-        alt.Tooltip("difference:Q", title="Difference", format="+.3f"),
-        alt.Tooltip("low:Q", title="95 % interval from", format="+.3f"),
-        alt.Tooltip("high:Q", title="to", format="+.3f"),
-    ]
-    x = alt.X(
-        "difference:Q",
-        title="Now less then (0.1 of a share is 10 points)",
-        scale=alt.Scale(zero=True, nice=True),
-        axis=alt.Axis(format="+.2~f", tickCount=5, labelFlush=False),
+    tooltip = tips(
+        ("name:N", "Figure"),
+        ("then:N", "Then"),
+        ("now:N", "Now"),
+        ("difference:Q", "Difference", "+.3f"),
+        ("low:Q", "95 % interval from", "+.3f"),
+        ("high:Q", "to", "+.3f"),
+    )
+    x = x_axis(
+        "difference:Q", "Now less then (0.1 of a share is 10 points)", "+.2~f", scale=alt.Scale(zero=True, nice=True)
     )
     zero = (
         alt.Chart()
@@ -69,23 +58,19 @@ def plot_differences(frame: pd.DataFrame) -> alt.LayerChart:
 def plot_then_and_now(frame: pd.DataFrame, *, title: str) -> alt.LayerChart:
     """Shares then and now with their intervals, one row for each thing compared.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        Columns ``name, rank``, ``time`` (`THEN` or `NOW`), ``share, low, high, part, whole`` (people).
-    title : str
-        Of the axis, with its unit.
+    `frame`: columns ``name, rank``, ``time`` (`THEN` or `NOW`), ``share, low, high, part, whole`` (people). `title`: of
+    the axis, with its unit.
     """
     layers: list[alt.Chart] = []
-    tooltip = [
-        alt.Tooltip("name:N", title="Who"),
-        alt.Tooltip("time:N", title="When"),
-        alt.Tooltip("part:Q", title="People", format=",d"),
-        alt.Tooltip("whole:Q", title="Of", format=",d"),
-        alt.Tooltip("share:Q", title="Share", format=".1%"),
-        alt.Tooltip("low:Q", title="95 % interval from", format=".1%"),
-        alt.Tooltip("high:Q", title="to", format=".1%"),
-    ]
+    tooltip = tips(
+        ("name:N", "Who"),
+        ("time:N", "When"),
+        ("part:Q", "People", ",d"),
+        ("whole:Q", "Of", ",d"),
+        ("share:Q", "Share", ".1%"),
+        ("low:Q", "95 % interval from", ".1%"),
+        ("high:Q", "to", ".1%"),
+    )
     color = _by_time()
     for time, offset in ((THEN, 2), (NOW, 14)):
         only = alt.Chart().transform_filter(f"datum.time == '{time}'")
@@ -95,12 +80,7 @@ def plot_then_and_now(frame: pd.DataFrame, *, title: str) -> alt.LayerChart:
                 x=alt.X("low:Q"), x2="high:Q", y=y, color=color, tooltip=tooltip
             )
         )
-        x = alt.X(
-            "share:Q",
-            title=title,
-            scale=alt.Scale(domainMin=0, nice=True),
-            axis=alt.Axis(format=".0%", tickCount=5, labelFlush=False),
-        )
+        x = x_axis("share:Q", title, ".0%", scale=alt.Scale(domainMin=0, nice=True))
         layers.append(
             only.mark_point(size=80, filled=True, opacity=1, yOffset=offset).encode(
                 x=x, y=y, color=color, shape=_shape(), tooltip=tooltip
@@ -112,34 +92,21 @@ def plot_then_and_now(frame: pd.DataFrame, *, title: str) -> alt.LayerChart:
 def plot_drift(frame: pd.DataFrame, *, look: float, shifted: float) -> alt.LayerChart:
     """Population stability index of each column, with the bounds in use and what chance reaches.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        Columns ``name, rank, index, by_chance``, ``told`` (`STABLE`, `LOOK` or `SHIFTED`).
-    look, shifted : float
-        The bounds.
+    `frame`: columns ``name, rank, index, by_chance``, ``told`` (`STABLE`, `LOOK` or `SHIFTED`). `look`, `shifted`: the
+    bounds.
     """
     y = names_above(-9)
-    tooltip = [
-        alt.Tooltip("name:N", title="Column"),
-        alt.Tooltip("index:Q", title="Stability index", format=".3f"),
-        alt.Tooltip("by_chance:Q", title="Reached by chance", format=".3f"),
-    ]
+    tooltip = tips(
+        ("name:N", "Column"), ("index:Q", "Stability index", ".3f"), ("by_chance:Q", "Reached by chance", ".3f")
+    )
     bars = (
         alt.Chart()
         .mark_bar(size=12, yOffset=8)
         .encode(
-            x=alt.X(
-                "index:Q",
-                title="Population stability index",
-                scale=alt.Scale(domainMin=0, nice=True),
-                axis=alt.Axis(tickCount=5, labelFlush=False, grid=False),
-            ),
+            x=x_axis("index:Q", "Population stability index", scale=alt.Scale(domainMin=0, nice=True), grid=False),
             y=y,
-            color=alt.Color(
-                "told:N",
-                scale=alt.Scale(domain=[STABLE, LOOK, SHIFTED], range=[palette.FRONTIER, palette.TRAIL, palette.G]),
-                legend=alt.Legend(title=None, orient="bottom", columns=3),
+            color=coloured(
+                "told:N", [STABLE, LOOK, SHIFTED], [palette.FRONTIER, palette.TRAIL, palette.G], legend_below(3)
             ),
             tooltip=tooltip,
         )
@@ -161,47 +128,25 @@ def plot_drift(frame: pd.DataFrame, *, look: float, shifted: float) -> alt.Layer
 def plot_spread(frame: pd.DataFrame) -> alt.Chart:
     """Shares of the classes of a column, then and now.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        Columns ``name`` (of the class), ``rank``, ``time`` (`THEN` or `NOW`), ``share``.
+    `frame`: columns ``name`` (of the class), ``rank``, ``time`` (`THEN` or `NOW`), ``share``.
     """
     return (
         alt.Chart(frame)
         .mark_bar()
         .encode(
-            x=alt.X(
-                "share:Q", title="Share of the people (%)", axis=alt.Axis(format=".0%", tickCount=5, labelFlush=False)
-            ),
-            y=alt.Y(
-                "name:N",
-                title=None,
-                sort=alt.EncodingSortField("rank", op="min"),
-                axis=alt.Axis(labelLimit=170, labelPadding=6),
-            ),
+            x=x_axis("share:Q", "Share of the people (%)", ".0%"),
+            y=by_rank("name:N", labelLimit=170, labelPadding=6),
             yOffset=alt.YOffset("time:N", sort=TIMES),
             color=_by_time(),
-            tooltip=[
-                alt.Tooltip("name:N", title="Class"),
-                alt.Tooltip("time:N", title="When"),
-                alt.Tooltip("share:Q", title="Share", format=".1%"),
-            ],
+            tooltip=tips(("name:N", "Class"), ("time:N", "When"), ("share:Q", "Share", ".1%")),
         )
         .properties(height=alt.Step(13))
     )
 
 
 def _by_time() -> alt.Color:
-    return alt.Color(
-        "time:N",
-        scale=alt.Scale(domain=TIMES, range=COLOURS),
-        legend=alt.Legend(title=None, orient="bottom", columns=2, symbolOpacity=1, labelLimit=0),
-    )
+    return coloured("time:N", TIMES, COLOURS, legend_below(2, symbolOpacity=1, labelLimit=0))
 
 
 def _shape() -> alt.Shape:
-    return alt.Shape(
-        "time:N",
-        scale=alt.Scale(domain=TIMES, range=["diamond", "circle"]),
-        legend=alt.Legend(title=None, orient="bottom", columns=2, symbolOpacity=1, labelLimit=0),
-    )
+    return shaped("time:N", TIMES, ["diamond", "circle"], legend_below(2, symbolOpacity=1, labelLimit=0))

@@ -1,15 +1,12 @@
 """Pictures that only the Lesson has: what fairness costs, who pays for it, and two groups that differ."""
 
-from __future__ import annotations
-
 import altair as alt
 import pandas as pd
 
 from commod.charts import palette
 from commod.charts.bars import by_direction
+from commod.charts.parts import coloured, legend_below, shaped, tips, x_axis, y_axis
 from commod.charts.people import names_above
-
-__all__ = ["plot_curve", "plot_paying", "plot_two_groups"]
 
 
 def plot_curve(
@@ -17,31 +14,16 @@ def plot_curve(
 ) -> alt.LayerChart:
     """Accuracy against fairness along λ_fair, with f, and where the slider stands.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        Columns ``name`` (`deployed`, `here` or `asked`), ``lambda_fair, fairness, accuracy``.
-    x_title, y_title : str
-        Of the axes, with their units.
-    deployed, here, asked, setting : str
-        What f, the model of the slider and the line are called, and λ_fair.
+    `frame`: columns ``name`` (`deployed`, `here` or `asked`), ``lambda_fair, fairness, accuracy``. `x_title`,
+    `y_title`: of the axes, with their units. `deployed`, `here`, `asked`, `setting`: what f, the model of the slider
+    and the line are called, and λ_fair.
     """
     names, colours = [asked, deployed, here], [palette.PATH, palette.F, palette.G]
-    x = alt.X(
-        "fairness:Q",
-        title=x_title,
-        scale=alt.Scale(zero=False, padding=16),
-        axis=alt.Axis(format=".2f", tickCount=5, labelFlush=False),
-    )
-    y = alt.Y(
-        "accuracy:Q",
-        title=y_title,
-        scale=alt.Scale(zero=False, padding=16),
-        axis=alt.Axis(format=".0%", tickCount=5),
-    )
-    legend = alt.Legend(title=None, orient="bottom", columns=1, labelLimit=0, symbolSize=90, symbolOpacity=1)
-    color = alt.Color("name:N", scale=alt.Scale(domain=names, range=colours), legend=legend)
-    shape = alt.Shape("name:N", scale=alt.Scale(domain=names, range=["circle", "diamond", "circle"]), legend=legend)
+    x = x_axis("fairness:Q", x_title, ".2f", scale=alt.Scale(zero=False, padding=16))
+    y = y_axis("accuracy:Q", y_title, ".0%", scale=alt.Scale(zero=False, padding=16))
+    legend = legend_below(1, labelLimit=0, symbolSize=90, symbolOpacity=1)
+    color = coloured("name:N", names, colours, legend)
+    shape = shaped("name:N", names, ["circle", "diamond", "circle"], legend)
     size = alt.Size("name:N", scale=alt.Scale(domain=names, range=[30, 150, 260]), legend=None)
     line = (
         alt.Chart()
@@ -58,12 +40,12 @@ def plot_curve(
             color=color,
             shape=shape,
             size=size,
-            tooltip=[
-                alt.Tooltip("name:N", title=" "),
-                alt.Tooltip("lambda_fair:Q", title=setting),
-                alt.Tooltip("fairness:Q", title=x_title, format=".3f"),
-                alt.Tooltip("accuracy:Q", title=y_title, format=".1%"),
-            ],
+            tooltip=tips(
+                ("name:N", " "),
+                ("lambda_fair:Q", setting),
+                ("fairness:Q", x_title, ".3f"),
+                ("accuracy:Q", y_title, ".1%"),
+            ),
         )
     )
     return alt.layer(line, points, data=frame).properties(height=380)
@@ -72,29 +54,19 @@ def plot_curve(
 def plot_paying(frame: pd.DataFrame, *, better: str, worse: str, title: str) -> alt.Chart:
     """People whom each model gives the better and the worse decision.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        Columns ``name`` (of the model, "|" where it may be broken), ``rank``, ``direction`` (`better` or `worse`),
-        ``place`` (0 and 1 in that order) and ``people``.
-    better, worse : str
-        What the two directions are called.
-    title : str
-        Of the axis, with its unit.
+    `frame`: columns ``name`` (of the model, "|" where it may be broken), ``rank``, ``direction`` (`better` or `worse`),
+    ``place`` (0 and 1 in that order) and ``people``. `better`, `worse`: what the two directions are called. `title`: of
+    the axis, with its unit.
     """
     return (
         alt.Chart(frame)
         .mark_bar(size=15, yOffset=8)
         .encode(
-            x=alt.X("people:Q", title=title, axis=alt.Axis(tickMinStep=1, tickCount=6, format=",d", labelFlush=False)),
+            x=x_axis("people:Q", title, ",d", ticks=6, tickMinStep=1),
             y=names_above(-9),
             color=by_direction(better, worse, columns=2),
             order="place:Q",
-            tooltip=[
-                alt.Tooltip("name:N", title=" "),
-                alt.Tooltip("direction:N", title=" "),
-                alt.Tooltip("people:Q", title=title, format=",d"),
-            ],
+            tooltip=tips(("name:N", " "), ("direction:N", " "), ("people:Q", title, ",d")),
         )
         .properties(height=alt.Step(44))
     )
@@ -107,12 +79,8 @@ _ACROSS = 20
 def plot_two_groups(frame: pd.DataFrame, *, right: str, wrong: str, no: str) -> alt.Chart:
     """100 people of each group as dots: filled if decided 1, and in which colour says whether rightly.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        One row per dot: ``group``, ``number`` (0 to 99) and ``what`` (`right`, `wrong` or `no`).
-    right, wrong, no : str
-        What is said of a dot: rightly decided 1, wrongly decided 1, decided 0.
+    `frame`: one row per dot: ``group``, ``number`` (0 to 99) and ``what`` (`right`, `wrong` or `no`). `right`, `wrong`,
+    `no`: what is said of a dot: rightly decided 1, wrongly decided 1, decided 0.
     """
     return (
         alt.Chart(frame)
@@ -121,17 +89,16 @@ def plot_two_groups(frame: pd.DataFrame, *, right: str, wrong: str, no: str) -> 
         .encode(
             x=alt.X("column:O", axis=None),
             y=alt.Y("row:O", axis=None),
-            color=alt.Color(
+            color=coloured(
                 "what:N",
-                scale=alt.Scale(domain=[right, wrong, no], range=[palette.F, palette.G, "#B8B8B8"]),
-                legend=alt.Legend(title=None, orient="bottom", columns=1, labelLimit=0, symbolSize=80),
+                [right, wrong, no],
+                [palette.F, palette.G, "#B8B8B8"],
+                legend_below(1, labelLimit=0, symbolSize=80),
             ),
-            shape=alt.Shape(
-                "what:N",
-                scale=alt.Scale(domain=[right, wrong, no], range=["circle", "triangle-up", "circle"]),
-                legend=alt.Legend(title=None, orient="bottom", columns=1, labelLimit=0),
+            shape=shaped(
+                "what:N", [right, wrong, no], ["circle", "triangle-up", "circle"], legend_below(1, labelLimit=0)
             ),
-            tooltip=[alt.Tooltip("group:N", title=" "), alt.Tooltip("what:N", title=" ")],
+            tooltip=tips(("group:N", " "), ("what:N", " ")),
         )
         .properties(height=230)
     )

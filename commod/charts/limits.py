@@ -1,7 +1,5 @@
 """What can be reached with few changes, and what models reach of it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import altair as alt
@@ -9,8 +7,7 @@ import pandas as pd
 
 from commod.charts import palette
 from commod.charts.compare import DEPLOYED_STYLE, MethodStyle, method_channels
-
-__all__ = ["BLIND_STYLE", "BOUND_STYLE", "CURRENT_STYLE", "FEWEST_STYLE", "PRICES", "plot_limits", "plot_price"]
+from commod.charts.parts import tips, x_axis, y_axis
 
 BOUND = "#5B6C8F"
 CURRENT_STYLE = MethodStyle("g, this setting (large)", palette.G, "circle")
@@ -22,11 +19,8 @@ PRICES = {"labels": "Best in hindsight: group and outcome known", "scores": "Bes
 
 
 def _changes(most: float) -> Any:
-    return alt.X(
-        "change_rate:Q",
-        title="Decisions changed (% of test)",
-        scale=alt.Scale(domain=[0, most], nice=False),
-        axis=alt.Axis(format=".0%", tickCount=6, labelFlush=False),
+    return x_axis(
+        "change_rate:Q", "Decisions changed (% of test)", ".0%", ticks=6, scale=alt.Scale(domain=[0, most], nice=False)
     )
 
 
@@ -65,37 +59,23 @@ def plot_limits(
 ) -> alt.LayerChart:
     """Fairness against changes: what nobody can pass, COMMOD's frontier, and models.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        Columns ``kind`` ("bound", "blind", "fewest", "frontier", "model", "budget", "level"), ``label, change_rate,
-        fairness, settings`` and, of the kind "blind", ``low, high``; a model's label is one of the styles, that of
-        `CURRENT_STYLE` or "f, as deployed".
-    styles : tuple of MethodStyle
-    low, high : float
-        Ends of the axis of fairness.
-    most : float
-        End of the axis of changes.
-    upward : bool
-        Whether more is fairer or less is.
+    `frame`: columns ``kind`` ("bound", "blind", "fewest", "frontier", "model", "budget", "level"), ``label,
+    change_rate, fairness, settings`` and, of the kind "blind", ``low, high``; a model's label is one of the styles,
+    that of `CURRENT_STYLE` or "f, as deployed". `low`, `high`: ends of the axis of fairness. `most`: end of the axis of
+    changes. `upward`: whether more is fairer or less is.
     """
     x = _changes(most)
 
     def fair(column: str) -> Any:
-        return alt.Y(
-            f"{column}:Q",
-            title=fairness_title,
-            scale=alt.Scale(domain=[low, high], nice=False),
-            axis=alt.Axis(format=".2f", tickCount=6),
-        )
+        return y_axis(f"{column}:Q", fairness_title, ".2f", ticks=6, scale=alt.Scale(domain=[low, high], nice=False))
 
     y = fair("fairness")
-    tooltip = [
-        alt.Tooltip("label:N", title="Model"),
-        alt.Tooltip("settings:N", title="Setting"),
-        alt.Tooltip("change_rate:Q", title="Decisions changed", format=".1%"),
-        alt.Tooltip("fairness:Q", title=fairness_title, format=".3f"),
-    ]
+    tooltip = tips(
+        ("label:N", "Model"),
+        ("settings:N", "Setting"),
+        ("change_rate:Q", "Decisions changed", ".1%"),
+        ("fairness:Q", fairness_title, ".3f"),
+    )
     bound = alt.Chart().transform_filter("datum.kind == 'bound'")
     region = bound.mark_area(color=BOUND, opacity=0.16, clip=True).encode(
         x=x, y=y, y2=alt.Y2Datum(low if upward else high)
@@ -135,27 +115,23 @@ def plot_price(
 ) -> alt.LayerChart:
     """Accuracy against changes at one level of fairness: the best there is, and models that are fair enough.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        Columns ``kind`` ("labels" or "scores" for the curves of `PRICES`, "model", "budget"), ``label, change_rate,
-        difference`` (of accuracy to f's) and ``settings``.
-    low, high : float
-        Ends of the axis of accuracy.
+    `frame`: columns ``kind`` ("labels" or "scores" for the curves of `PRICES`, "model", "budget"), ``label,
+    change_rate, difference`` (of accuracy to f's) and ``settings``. `low`, `high`: ends of the axis of accuracy.
     """
     x = _changes(most)
-    y = alt.Y(
+    y = y_axis(
         "difference:Q",
-        title="Accuracy against f (points)",
+        "Accuracy against f (points)",
+        ticks=6,
         scale=alt.Scale(domain=[low, high], nice=False),
-        axis=alt.Axis(labelExpr="datum.value == 0 ? '0' : format(datum.value * 100, '+.0f')", tickCount=6),
+        labelExpr="datum.value == 0 ? '0' : format(datum.value * 100, '+.0f')",
     )
-    tooltip = [
-        alt.Tooltip("label:N", title="Model"),
-        alt.Tooltip("settings:N", title="Setting"),
-        alt.Tooltip("change_rate:Q", title="Decisions changed", format=".1%"),
-        alt.Tooltip("difference:Q", title="Accuracy against f", format="+.1%"),
-    ]
+    tooltip = tips(
+        ("label:N", "Model"),
+        ("settings:N", "Setting"),
+        ("change_rate:Q", "Decisions changed", ".1%"),
+        ("difference:Q", "Accuracy against f", "+.1%"),
+    )
     curves = (
         alt.Chart()
         .transform_filter("datum.kind == 'labels' || datum.kind == 'scores'")

@@ -1,7 +1,5 @@
 """Colours of Okabe and Ito, told apart with any colour vision, and hues of families; legible on light and on dark."""
 
-__all__ = ["BETTER", "COMMOD", "FAMILIES", "FRONTIER", "PATH", "SHAP", "TRAIL", "WORSE", "F", "G"]
-
 F = "#0072B2"
 G = "#D55E00"
 PATH = "#CC79A7"

@@ -1,13 +1,10 @@
 """Charts of the paper's figures that no other page has."""
 
-from __future__ import annotations
-
 import altair as alt
 import pandas as pd
 
 from commod.charts.compare import MethodStyle, method_channels
-
-__all__ = ["plot_by_depth", "plot_scatter"]
+from commod.charts.parts import tips, x_axis, y_axis
 
 
 def plot_scatter(
@@ -42,20 +39,12 @@ def plot_scatter(
         alt.Chart()
         .mark_point(size=90 if joined else 45, strokeWidth=1.5, opacity=0.85 if joined else 0.7)
         .encode(
-            x=alt.X(
-                "x:Q",
-                title=x_title,
-                scale=around,
-                axis=alt.Axis(format=".0%" if percent else ".2f", tickCount=5, labelFlush=False),
-            ),
-            y=alt.Y("y:Q", title=y_title, scale=from_zero if zero else around, axis=alt.Axis(tickCount=5)),
+            x=x_axis("x:Q", x_title, ".0%" if percent else ".2f", scale=around),
+            y=y_axis("y:Q", y_title, scale=from_zero if zero else around),
             **method_channels(styles, legend=True, columns=columns),
-            tooltip=[
-                alt.Tooltip("label:N", title="Method"),
-                alt.Tooltip("settings:N", title="Setting"),
-                alt.Tooltip("x:Q", title=x_title, format=".3f"),
-                alt.Tooltip("y:Q", title=y_title, format=".3f"),
-            ],
+            tooltip=tips(
+                ("label:N", "Method"), ("settings:N", "Setting"), ("x:Q", x_title, ".3f"), ("y:Q", y_title, ".3f")
+            ),
         )
     )
     if not joined:
@@ -75,12 +64,8 @@ def plot_by_depth(frame: pd.DataFrame, *, styles: tuple[MethodStyle, ...], y_tit
     """
     channels = method_channels(styles, legend=True)
     x = alt.X("depth:O", title="Depth of the tree (questions asked)", axis=alt.Axis(labelAngle=0))
-    y = alt.Y("mean:Q", title=y_title, scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(tickCount=5))
-    tooltip = [
-        alt.Tooltip("label:N", title="Method"),
-        alt.Tooltip("depth:O", title="Depth"),
-        alt.Tooltip("mean:Q", title=y_title, format=".2f"),
-    ]
+    y = y_axis("mean:Q", y_title, scale=alt.Scale(domain=[0, 1]))
+    tooltip = tips(("label:N", "Method"), ("depth:O", "Depth"), ("mean:Q", y_title, ".2f"))
     spread = (
         alt.Chart()
         .mark_rule(strokeWidth=1.5, aria=False)

@@ -1,7 +1,5 @@
 """Fairness against accuracy, or accuracy against changes, of everything tried so far."""
 
-from __future__ import annotations
-
 import json
 from typing import Literal
 
@@ -9,8 +7,7 @@ import altair as alt
 import pandas as pd
 
 from commod.charts import palette
-
-__all__ = ["KINDS", "plot_pareto"]
+from commod.charts.parts import coloured, legend_below, shaped, tips, x_axis, y_axis
 
 # What a row of the frame may be, in drawing order, with its colour, shape and size in square pixels.
 KINDS = {
@@ -56,34 +53,23 @@ def plot_pareto(
         "axis": alt.Axis(format=".1%", tickCount=5, labelFlush=False),
     }
     if view == "fairness":
-        x = alt.X(
-            "fairness:Q", title=fairness_title, scale=scale, axis=alt.Axis(format=".2f", tickCount=4, labelFlush=False)
-        )
+        x = x_axis("fairness:Q", fairness_title, ".2f", ticks=4, scale=scale)
         y = alt.Y(**accuracy, title=say[_ACCURACY])
     else:
         x = alt.X(**accuracy, title=say[_ACCURACY])
-        y = alt.Y(
-            "change_rate:Q",
-            title=say[_CHANGED],
-            scale=scale,
-            axis=alt.Axis(format=".1%", tickCount=6),
-        )
+        y = y_axis("change_rate:Q", say[_CHANGED], ".1%", ticks=6, scale=scale)
     names = list(KINDS)
     read = f"({json.dumps(say)})[datum.label]" if called else alt.Undefined
-    legend = alt.Legend(title=None, orient="bottom", columns=2, labelLimit=0, symbolSize=90, labelExpr=read)
-    color = alt.Color(
-        "kind:N", scale=alt.Scale(domain=names, range=[colour for colour, _, _ in KINDS.values()]), legend=legend
+    legend = legend_below(2, labelLimit=0, symbolSize=90, labelExpr=read)
+    color = coloured("kind:N", names, [colour for colour, _, _ in KINDS.values()], legend)
+    shape = shaped("kind:N", names, [shape for _, shape, _ in KINDS.values()], legend)
+    tooltip = tips(
+        ("kind:N", "Model"),
+        ("settings:N", "Setting"),
+        ("fairness:Q", fairness_title, ".3f"),
+        ("accuracy:Q", "Accuracy", ".1%"),
+        ("change_rate:Q", "Decisions changed", ".1%"),
     )
-    shape = alt.Shape(
-        "kind:N", scale=alt.Scale(domain=names, range=[shape for _, shape, _ in KINDS.values()]), legend=legend
-    )
-    tooltip = [
-        alt.Tooltip("kind:N", title="Model"),
-        alt.Tooltip("settings:N", title="Setting"),
-        alt.Tooltip("fairness:Q", title=fairness_title, format=".3f"),
-        alt.Tooltip("accuracy:Q", title="Accuracy", format=".1%"),
-        alt.Tooltip("change_rate:Q", title="Decisions changed", format=".1%"),
-    ]
     # Two layers, not one per kind: the browser runs each layer's whole dataflow at every move of a slider.
     sizes = json.dumps({kind: size for kind, (_, _, size) in KINDS.items()})
     # What a screen reader says of a point.

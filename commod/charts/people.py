@@ -1,13 +1,10 @@
 """Segments by how much they changed, and the groups' rates before and after."""
 
-from __future__ import annotations
-
 import altair as alt
 import pandas as pd
 
 from commod.charts import palette
-
-__all__ = ["AFTER", "BEFORE", "names_above", "plot_group_rates", "plot_outcomes", "plot_segment_shares"]
+from commod.charts.parts import by_rank, coloured, legend_below, shaped, tips, x_axis
 
 BEFORE, AFTER = "before (f)", "now (g)"
 COLOURS = {"changed": palette.G, "better": palette.BETTER, "worse": palette.WORSE}
@@ -22,25 +19,21 @@ def names_above(offset: int, *, lines: int = 1, column: str = "name", size: int 
     """Names above their marks instead of beside them; `offset` is that of the last line from the middle of its row."""
     broken = f"width < {NARROW} && indexof(datum.label, '|') >= 0"
     whole = "replace(datum.label, '|', ' · ')"
-    return alt.Y(
+    return by_rank(
         f"{column}:N",
-        title=None,
-        sort=alt.EncodingSortField("rank", op="min"),
-        axis=alt.Axis(
-            labelAlign="left",
-            # The first of two lines has the offset: a name of one line gets a blank one in front.
-            labelExpr=whole if lines == 1 else f"{broken} ? split(datum.label, '|') : [' ', {whole}]",
-            labelPadding=0,
-            labelOffset=offset - LINE * (lines - 1),
-            labelLimit=alt.ExprRef("width"),
-            labelFontSize=size,
-            labelLineHeight=LINE,
-            labelOverlap=False,
-            ticks=False,
-            domain=False,
-            grid=False,
-            zindex=1,
-        ),
+        labelAlign="left",
+        # The first of two lines has the offset: a name of one line gets a blank one in front.
+        labelExpr=whole if lines == 1 else f"{broken} ? split(datum.label, '|') : [' ', {whole}]",
+        labelPadding=0,
+        labelOffset=offset - LINE * (lines - 1),
+        labelLimit=alt.ExprRef("width"),
+        labelFontSize=size,
+        labelLineHeight=LINE,
+        labelOverlap=False,
+        ticks=False,
+        domain=False,
+        grid=False,
+        zindex=1,
     )
 
 
@@ -51,35 +44,23 @@ def plot_segment_shares(
 
     The name of a segment stands above its bar, so that a narrow screen has room for both.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        Columns ``name`` (as shown, "|" where it may be broken), ``rank, segment, count, part`` (people), ``share, low,
-        high`` and ``overall`` (the share of everyone, the same in every row).
-    of : {"changed", "better", "worse"}
-        What is counted, for the colour.
-    title : str
-        Of the axis, without its unit.
-    step : int
-        Height of a segment in pixels: 38 has room for a name of one line, 50 for one of two.
+    `frame`: columns ``name`` (as shown, "|" where it may be broken), ``rank, segment, count, part`` (people), ``share,
+    low, high`` and ``overall`` (the share of everyone, the same in every row). `of`: {"changed", "better", "worse"};
+    what is counted, for the colour. `title`: of the axis, without its unit. `step`: height of a segment in pixels: 38
+    has room for a name of one line, 50 for one of two.
     """
     colour = COLOURS[of]
     down = step // 2 - 10
     y = names_above(down - 16, lines=2 if step > 38 else 1)
-    x = alt.X(
-        "share:Q",
-        title=f"{title} (% of the segment)",
-        scale=alt.Scale(domainMin=0, nice=True),
-        axis=alt.Axis(format=".0%", tickCount=5, labelFlush=False, grid=False),
+    x = x_axis("share:Q", f"{title} (% of the segment)", ".0%", scale=alt.Scale(domainMin=0, nice=True), grid=False)
+    tooltip = tips(
+        ("segment:N", "Segment"),
+        ("count:Q", "People", ","),
+        ("part:Q", title, ","),
+        ("share:Q", "Share", ".1%"),
+        ("low:Q", "95 % interval from", ".1%"),
+        ("high:Q", "to", ".1%"),
     )
-    tooltip = [
-        alt.Tooltip("segment:N", title="Segment"),
-        alt.Tooltip("count:Q", title="People", format=","),
-        alt.Tooltip("part:Q", title=title, format=","),
-        alt.Tooltip("share:Q", title="Share", format=".1%"),
-        alt.Tooltip("low:Q", title="95 % interval from", format=".1%"),
-        alt.Tooltip("high:Q", title="to", format=".1%"),
-    ]
     bars = (
         alt.Chart()
         .mark_bar(size=13, yOffset=down, color=colour, opacity=0.45)
@@ -101,22 +82,18 @@ def plot_segment_shares(
 def plot_outcomes(frame: pd.DataFrame, *, decision: str) -> alt.LayerChart:
     """Rate of positive decisions by group and label, before and now, joined by a line.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        Columns ``name`` (group and label, as shown), ``rank``, ``model`` (`BEFORE` or `AFTER`), ``rate, low, high``
-        (the ends of the line, the same for both models), ``people, count``.
-    decision : str
-        The positive decision, in words.
+    `frame`: columns ``name`` (group and label, as shown), ``rank``, ``model`` (`BEFORE` or `AFTER`), ``rate, low,
+    high`` (the ends of the line, the same for both models), ``people, count``. `decision`: the positive decision, in
+    words.
     """
     y = names_above(-11)
-    tooltip = [
-        alt.Tooltip("name:N", title="Who"),
-        alt.Tooltip("model:N", title="Model"),
-        alt.Tooltip("people:Q", title=f"Decided “{decision}”", format=","),
-        alt.Tooltip("count:Q", title="Of", format=","),
-        alt.Tooltip("rate:Q", title="Rate", format=".1%"),
-    ]
+    tooltip = tips(
+        ("name:N", "Who"),
+        ("model:N", "Model"),
+        ("people:Q", f"Decided “{decision}”", ","),
+        ("count:Q", "Of", ","),
+        ("rate:Q", "Rate", ".1%"),
+    )
     lines = (
         alt.Chart()
         .mark_rule(strokeWidth=2, yOffset=7, y2Offset=7, color=palette.FRONTIER)
@@ -129,24 +106,20 @@ def plot_outcomes(frame: pd.DataFrame, *, decision: str) -> alt.LayerChart:
 def plot_group_rates(frame: pd.DataFrame, *, decision: str) -> alt.LayerChart:
     """Rate of positive decisions of many groups before and now, with the interval of the latter, and everyone's.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        Columns ``name`` (of the group, as shown), ``rank``, ``model`` (`BEFORE` or `AFTER`), ``rate, low, high`` (its
-        interval), ``people, count`` and ``overall`` (everyone's rate now, the same in every row).
-    decision : str
-        The positive decision, in words.
+    `frame`: columns ``name`` (of the group, as shown), ``rank``, ``model`` (`BEFORE` or `AFTER`), ``rate, low, high``
+    (its interval), ``people, count`` and ``overall`` (everyone's rate now, the same in every row). `decision`: the
+    positive decision, in words.
     """
     y = names_above(-10)
-    tooltip = [
-        alt.Tooltip("name:N", title="Group"),
-        alt.Tooltip("model:N", title="Model"),
-        alt.Tooltip("people:Q", title=f"Decided “{decision}”", format=",.0f"),
-        alt.Tooltip("count:Q", title="Of", format=",.0f"),
-        alt.Tooltip("rate:Q", title="Rate", format=".1%"),
-        alt.Tooltip("low:Q", title="95 % interval from", format=".1%"),
-        alt.Tooltip("high:Q", title="to", format=".1%"),
-    ]
+    tooltip = tips(
+        ("name:N", "Group"),
+        ("model:N", "Model"),
+        ("people:Q", f"Decided “{decision}”", ",.0f"),
+        ("count:Q", "Of", ",.0f"),
+        ("rate:Q", "Rate", ".1%"),
+        ("low:Q", "95 % interval from", ".1%"),
+        ("high:Q", "to", ".1%"),
+    )
     everyone = (
         alt.Chart()
         .transform_aggregate(overall="max(overall)")
@@ -169,21 +142,10 @@ def _before_and_now(y: alt.Y, decision: str, tooltip: list[alt.Tooltip], scale: 
         alt.Chart()
         .mark_point(size=110, filled=True, opacity=1, yOffset=7)
         .encode(
-            x=alt.X(
-                "rate:Q",
-                title=f"Decided “{decision}” (%)",
-                scale=scale,
-                axis=alt.Axis(format=".0%", tickCount=5, labelFlush=False),
-            ),
+            x=x_axis("rate:Q", f"Decided “{decision}” (%)", ".0%", scale=scale),
             y=y,
-            color=alt.Color(
-                "model:N",
-                scale=alt.Scale(domain=[BEFORE, AFTER], range=[palette.F, palette.G]),
-                legend=alt.Legend(title=None, orient="bottom", columns=2),
-            ),
-            shape=alt.Shape(
-                "model:N", scale=alt.Scale(domain=[BEFORE, AFTER], range=["diamond", "circle"]), legend=alt.Legend()
-            ),
+            color=coloured("model:N", [BEFORE, AFTER], [palette.F, palette.G], legend_below(2)),
+            shape=shaped("model:N", [BEFORE, AFTER], ["diamond", "circle"], alt.Legend()),
             tooltip=tooltip,
         )
     )

@@ -1,16 +1,13 @@
 """What a room has guessed, tried and voted for: every person counts as one, and a mean is never drawn alone."""
 
-from __future__ import annotations
-
 import json
 
 import altair as alt
 import pandas as pd
 
 from commod.charts import palette
+from commod.charts.parts import coloured, shaped, tips
 from commod.charts.people import names_above
-
-__all__ = ["plot_answers", "plot_guesses", "plot_models", "plot_strip"]
 
 # Size of letters, in pixels, unless another is asked for.
 TYPE = 16
@@ -46,26 +43,12 @@ def plot_guesses(
 ) -> alt.LayerChart:
     """A histogram of guessed numbers, and what the model says as a line.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        A row for each bar, ``kind`` (`guesses`), ``low``, ``high`` and ``people``; and one with ``kind`` (`answer`) and
-        the answer as ``low``.
-    title : str
-        Of the numbers, with their unit.
-    people : str
-        Of the counts.
-    guesses, answer : str
-        What bars and line are called.
-    font : int
-        Size of letters in pixels, as in all charts here.
+    `frame`: a row for each bar, ``kind`` (`guesses`), ``low``, ``high`` and ``people``; and one with ``kind``
+    (`answer`) and the answer as ``low``. `title`: of the numbers, with their unit. `people`: of the counts. `guesses`,
+    `answer`: what bars and line are called. `font`: size of letters in pixels, as in all charts here.
     """
     x = alt.X("low:Q", title=title, scale=alt.Scale(zero=False, nice=True, padding=12), axis=_axis(font, tickCount=6))
-    color = alt.Color(
-        "kind:N",
-        scale=alt.Scale(domain=[guesses, answer], range=[palette.F, palette.G]),
-        legend=_legend(font, symbolType="square"),
-    )
+    color = coloured("kind:N", [guesses, answer], [palette.F, palette.G], _legend(font, symbolType="square"))
     bars = (
         alt.Chart()
         .transform_filter(alt.datum.kind == guesses)
@@ -76,18 +59,14 @@ def plot_guesses(
             y=alt.Y("people:Q", axis=_people(people, font)),
             y2=alt.Y2Datum(0),
             color=color,
-            tooltip=[
-                alt.Tooltip("low:Q", title="≥"),
-                alt.Tooltip("high:Q", title="<"),
-                alt.Tooltip("people:Q", title=people),
-            ],
+            tooltip=tips(("low:Q", "≥"), ("high:Q", "<"), ("people:Q", people)),
         )
     )
     line = (
         alt.Chart()
         .transform_filter(alt.datum.kind == answer)
         .mark_rule(strokeWidth=5)
-        .encode(x=x, color=color, tooltip=[alt.Tooltip("low:Q", title=answer)])
+        .encode(x=x, color=color, tooltip=tips(("low:Q", answer)))
     )
     number = (
         alt.Chart()
@@ -101,20 +80,15 @@ def plot_guesses(
 def plot_answers(frame: pd.DataFrame, *, kinds: tuple[str, ...], people: str, font: int = TYPE) -> alt.LayerChart:
     """How many gave each answer, as bars with their count; an answer's name stands above its bar.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        Columns ``name`` (of the bar, "|" where it may be broken), ``rank``, ``kind`` (one of `kinds`) and ``people``.
-    kinds : tuple of str
-        Of bars, each in a colour of its own: rounds of a vote, or whether the model says so, too.
-    people : str
-        Title of the counts.
+    `frame`: columns ``name`` (of the bar, "|" where it may be broken), ``rank``, ``kind`` (one of `kinds`) and
+    ``people``. `kinds`: of bars, each in a colour of its own: rounds of a vote, or whether the model says so, too.
+    `people`: title of the counts.
     """
     y = names_above(-12, size=font)
     x = alt.X("people:Q", scale=alt.Scale(domain=alt.DomainUnionWith(unionWith=[0, 1])), axis=_people(people, font))
     colours = [palette.F, palette.G][: len(kinds)]
-    color = alt.Color("kind:N", scale=alt.Scale(domain=list(kinds), range=colours), legend=_legend(font))
-    tooltip = [alt.Tooltip("name:N", title=" "), alt.Tooltip("people:Q", title=people)]
+    color = coloured("kind:N", list(kinds), colours, _legend(font))
+    tooltip = tips(("name:N", " "), ("people:Q", people))
     bars = alt.Chart().mark_bar(size=20, yOffset=12).encode(x=x, y=y, color=color, tooltip=tooltip)
     counts = (
         alt.Chart()
@@ -138,16 +112,10 @@ def plot_models(
     A point is as large as many people stand there, with their number; lines lead from first votes, which are rings, to
     second ones, which fit into them.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        Columns ``kind``, ``fairness``, ``accuracy``, ``people`` (0 where nobody stands), ``who`` (their names and the
-        setting), ``line`` (which line the row belongs to, empty for none) and ``order`` (along it). Later rows are
-        drawn over earlier ones.
-    kinds : tuple of (name, role)
-        What ``kind`` may be, each with its role, a key of `ROLES`.
-    x_title, y_title, people : str
-        Of the axes, with their units, and of the counts.
+    `frame`: columns ``kind``, ``fairness``, ``accuracy``, ``people`` (0 where nobody stands), ``who`` (their names and
+    the setting), ``line`` (which line the row belongs to, empty for none) and ``order`` (along it). Later rows are
+    drawn over earlier ones. `kinds`: what ``kind`` may be, each with its role, a key of `ROLES`. `x_title`, `y_title`,
+    `people`: of the axes, with their units, and of the counts.
     """
     names, roles = zip(*kinds, strict=True)
     behind = next((name for name, role in kinds if role == "frontier"), "")
@@ -169,7 +137,7 @@ def plot_models(
     stroke = alt.Stroke("kind:N", scale=alt.Scale(domain=names, range=colours), legend=legend)
     filled = ["transparent" if name == ring else colour for name, colour in zip(names, colours, strict=True)]
     fill = alt.Fill("kind:N", scale=alt.Scale(domain=names, range=filled), legend=legend)
-    shape = alt.Shape("kind:N", scale=alt.Scale(domain=names, range=[ROLES[role][1] for role in roles]), legend=legend)
+    shape = shaped("kind:N", names, [ROLES[role][1] for role in roles], legend)
     area = f"datum.people ? {DOT} * sqrt(datum.people) : datum.kind == {json.dumps(behind)} ? 30 : 200"
     lines = (
         alt.Chart()
@@ -177,13 +145,13 @@ def plot_models(
         .mark_line(strokeWidth=2, opacity=0.6, aria=False)
         .encode(x=x, y=y, stroke=stroke, detail="line:N", order="order:Q")
     )
-    tooltip = [
-        alt.Tooltip("kind:N", title=" "),
-        alt.Tooltip("who:N", title=" "),
-        alt.Tooltip("people:Q", title=people),
-        alt.Tooltip("fairness:Q", title=x_title, format=".3f"),
-        alt.Tooltip("accuracy:Q", title=y_title, format=".1%"),
-    ]
+    tooltip = tips(
+        ("kind:N", " "),
+        ("who:N", " "),
+        ("people:Q", people),
+        ("fairness:Q", x_title, ".3f"),
+        ("accuracy:Q", y_title, ".1%"),
+    )
     is_ring = f"datum.kind == {json.dumps(ring)}"
     points = (
         alt.Chart()
@@ -213,16 +181,9 @@ def plot_strip(
 ) -> alt.LayerChart:
     """One figure of the models that people voted for: a row for each round, a line from each first vote to the second.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        Columns ``round`` (one of `rounds`), ``value``, ``people``, ``who``, ``line`` (empty for a point) and ``order``.
-    rounds : tuple of str
-        In their order.
-    title, form : str
-        Of the figure, with its unit, and how it is written.
-    people : str
-        Title of the counts.
+    `frame`: columns ``round`` (one of `rounds`), ``value``, ``people``, ``who``, ``line`` (empty for a point) and
+    ``order``. `rounds`: in their order. `title`, `form`: of the figure, with its unit, and how it is written. `people`:
+    title of the counts.
     """
     x = alt.X(
         "value:Q",
@@ -233,9 +194,7 @@ def plot_strip(
     y = alt.Y(
         "round:N", title=None, sort=list(rounds), scale=alt.Scale(domain=list(rounds)), axis=_axis(font, grid=False)
     )
-    color = alt.Color(
-        "round:N", scale=alt.Scale(domain=list(rounds), range=[palette.F, palette.G][: len(rounds)]), legend=None
-    )
+    color = coloured("round:N", list(rounds), [palette.F, palette.G][: len(rounds)], None)
     lines = (
         alt.Chart()
         .transform_filter("datum.line != ''")
@@ -252,11 +211,7 @@ def plot_strip(
             y=y,
             color=color,
             size=alt.Size("size:Q", scale=None),
-            tooltip=[
-                alt.Tooltip("who:N", title=" "),
-                alt.Tooltip("people:Q", title=people),
-                alt.Tooltip("value:Q", title=title, format=form),
-            ],
+            tooltip=tips(("who:N", " "), ("people:Q", people), ("value:Q", title, form)),
         )
     )
     counts = (

@@ -1,14 +1,11 @@
 """Whether changes make sense: by the record, by f's certainty, by calibration, and over refits."""
 
-from __future__ import annotations
-
 import altair as alt
 import pandas as pd
 
 from commod.charts import palette
+from commod.charts.parts import coloured, legend_below, shaped, tips, y_axis
 from commod.charts.people import AFTER, BEFORE, names_above
-
-__all__ = ["CHANGED", "EVERYONE", "plot_again", "plot_certainty", "plot_record", "plot_reliability"]
 
 RIGHT_NOW, RIGHT_BEFORE = "g is right by the record", "f was right by the record"
 EVERYONE, CHANGED = "everyone", "those changed"
@@ -17,11 +14,8 @@ EVERYONE, CHANGED = "everyone", "those changed"
 def plot_record(frame: pd.DataFrame) -> alt.Chart:
     """Changed people by group and direction, and whether g or f agrees with the record.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        Columns ``name`` (group and direction, as shown), ``rank``, ``who`` (`RIGHT_NOW` or `RIGHT_BEFORE`), ``place``
-        (0 and 1 in that order), ``people, share`` (of the changed in this row).
+    `frame`: columns ``name`` (group and direction, as shown), ``rank``, ``who`` (`RIGHT_NOW` or `RIGHT_BEFORE`),
+    ``place`` (0 and 1 in that order), ``people, share`` (of the changed in this row).
     """
     names = [RIGHT_NOW, RIGHT_BEFORE]
     return (
@@ -30,18 +24,14 @@ def plot_record(frame: pd.DataFrame) -> alt.Chart:
         .encode(
             x=alt.X("people:Q", title="Changed (people)", axis=alt.Axis(tickMinStep=1, tickCount=6, format=",d")),
             y=names_above(-9),
-            color=alt.Color(
-                "who:N",
-                scale=alt.Scale(domain=names, range=[palette.G, palette.F]),
-                legend=alt.Legend(title=None, orient="bottom", columns=1, labelLimit=0),
-            ),
+            color=coloured("who:N", names, [palette.G, palette.F], legend_below(1, labelLimit=0)),
             order="place:Q",
-            tooltip=[
-                alt.Tooltip("name:N", title="Changed"),
-                alt.Tooltip("who:N", title="By the record"),
-                alt.Tooltip("people:Q", title="People", format=",d"),
-                alt.Tooltip("share:Q", title="Share", format=".1%"),
-            ],
+            tooltip=tips(
+                ("name:N", "Changed"),
+                ("who:N", "By the record"),
+                ("people:Q", "People", ",d"),
+                ("share:Q", "Share", ".1%"),
+            ),
         )
         .properties(height=alt.Step(44))
     )
@@ -50,10 +40,7 @@ def plot_record(frame: pd.DataFrame) -> alt.Chart:
 def plot_certainty(frame: pd.DataFrame) -> alt.Chart:
     """How sure f was of those changed, beside everyone.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        Columns ``name`` (class of certainty), ``rank``, ``whose`` (`EVERYONE` or `CHANGED`), ``share, people``.
+    `frame`: columns ``name`` (class of certainty), ``rank``, ``whose`` (`EVERYONE` or `CHANGED`), ``share, people``.
     """
     names = [EVERYONE, CHANGED]
     return (
@@ -67,18 +54,14 @@ def plot_certainty(frame: pd.DataFrame) -> alt.Chart:
                 axis=alt.Axis(labelAngle=0, labelOverlap=False),
             ),
             xOffset=alt.XOffset("whose:N", sort=names),
-            y=alt.Y("share:Q", title="Share (%)", axis=alt.Axis(format=".0%", tickCount=5)),
-            color=alt.Color(
-                "whose:N",
-                scale=alt.Scale(domain=names, range=[palette.FRONTIER, palette.G]),
-                legend=alt.Legend(title=None, orient="bottom", columns=2),
+            y=y_axis("share:Q", "Share (%)", ".0%"),
+            color=coloured("whose:N", names, [palette.FRONTIER, palette.G], legend_below(2)),
+            tooltip=tips(
+                ("whose:N", "Of"),
+                ("name:N", "f was sure (%)"),
+                ("people:Q", "People", ",d"),
+                ("share:Q", "Share", ".1%"),
             ),
-            tooltip=[
-                alt.Tooltip("whose:N", title="Of"),
-                alt.Tooltip("name:N", title="f was sure (%)"),
-                alt.Tooltip("people:Q", title="People", format=",d"),
-                alt.Tooltip("share:Q", title="Share", format=".1%"),
-            ],
         )
         .properties(height=270)
     )
@@ -93,33 +76,22 @@ def plot_reliability(
 ) -> alt.LayerChart:
     """Share labelled positive by mean score; on the diagonal scores mean what they say.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        Columns ``model`` (one of `models`), ``mean_score, rate, rate_low, rate_high, count``.
-    outcome : str
-        The positive label, in words.
-    models, colours : (str, str)
-        What is compared.
+    `frame`: columns ``model`` (one of `models`), ``mean_score, rate, rate_low, rate_high, count``. `outcome`: the
+    positive label, in words. `models`, `colours`: what is compared.
     """
     unit = alt.Scale(domain=[0, 1])
     percent = {"format": ".0%", "tickCount": 5}
     x = alt.X("mean_score:Q", title="Mean score (%)", scale=unit, axis=alt.Axis(labelFlush=False, **percent))
     y = alt.Y("rate:Q", title=f"Recorded “{outcome}” (%)", scale=unit, axis=alt.Axis(**percent))
-    color = alt.Color(
-        "model:N",
-        scale=alt.Scale(domain=list(models), range=list(colours)),
-        # Else Vega takes the opacity of the layer below.
-        legend=alt.Legend(title=None, orient="bottom", columns=2, symbolOpacity=1),
+    color = coloured("model:N", list(models), list(colours), legend_below(2, symbolOpacity=1))
+    tooltip = tips(
+        ("model:N", "Model"),
+        ("mean_score:Q", "Mean score", ".1%"),
+        ("rate:Q", f"Recorded “{outcome}”", ".1%"),
+        ("rate_low:Q", "95 % interval from", ".1%"),
+        ("rate_high:Q", "to", ".1%"),
+        ("count:Q", "People", ","),
     )
-    tooltip = [
-        alt.Tooltip("model:N", title="Model"),
-        alt.Tooltip("mean_score:Q", title="Mean score", format=".1%"),
-        alt.Tooltip("rate:Q", title=f"Recorded “{outcome}”", format=".1%"),
-        alt.Tooltip("rate_low:Q", title="95 % interval from", format=".1%"),
-        alt.Tooltip("rate_high:Q", title="to", format=".1%"),
-        alt.Tooltip("count:Q", title="People", format=","),
-    ]
     diagonal = (
         alt.Chart()
         .mark_rule(strokeDash=[4, 4], color="#777777", aria=False)
@@ -134,11 +106,7 @@ def plot_reliability(
             x=x,
             y=y,
             color=color,
-            shape=alt.Shape(
-                "model:N",
-                scale=alt.Scale(domain=list(models), range=["diamond", "circle"]),
-                legend=alt.Legend(symbolOpacity=1),
-            ),
+            shape=shaped("model:N", list(models), ["diamond", "circle"], alt.Legend(symbolOpacity=1)),
             tooltip=tooltip,
         )
     )
@@ -148,10 +116,7 @@ def plot_reliability(
 def plot_again(frame: pd.DataFrame) -> alt.Chart:
     """Changed people by the share of refits that change them.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        Columns ``name`` (class of the share), ``rank, people``, ``often`` (whether it counts as happening again).
+    `frame`: columns ``name`` (class of the share), ``rank, people``, ``often`` (whether it counts as happening again).
     """
     return (
         alt.Chart(frame)
@@ -163,12 +128,9 @@ def plot_again(frame: pd.DataFrame) -> alt.Chart:
                 sort=alt.EncodingSortField("rank", op="min"),
                 axis=alt.Axis(labelAngle=-45, labelOverlap=False),
             ),
-            y=alt.Y("people:Q", title="Changed (people)", axis=alt.Axis(tickMinStep=1, tickCount=5, format=",d")),
+            y=y_axis("people:Q", "Changed (people)", ",d", tickMinStep=1),
             color=alt.condition("datum.often", alt.value(palette.G), alt.value(palette.FRONTIER)),
-            tooltip=[
-                alt.Tooltip("name:N", title="Refits that change them (%)"),
-                alt.Tooltip("people:Q", title="People", format=",d"),
-            ],
+            tooltip=tips(("name:N", "Refits that change them (%)"), ("people:Q", "People", ",d")),
         )
         .properties(height=250)
     )

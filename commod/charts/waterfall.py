@@ -1,14 +1,11 @@
 """One person: the sum that leads from f's score to g's, and two accounts of it side by side."""
 
-from __future__ import annotations
-
 import altair as alt
 import pandas as pd
 
 from commod.charts import palette
 from commod.charts.compare import MethodStyle
-
-__all__ = ["plot_waterfall", "term_styles"]
+from commod.charts.parts import coloured, tips, x_axis
 
 
 def _labels() -> alt.Axis:
@@ -29,18 +26,11 @@ def plot_waterfall(
 ) -> alt.LayerChart:
     """The running sum on the scale of the logit, a row for each term.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        Columns ``label`` (two lines, parted by "|", with the term's value: beside the axis it has the theme's colour,
-        which a text among the bars would not), ``rank`` (of the row), ``kind`` ("f", "g", "up" or "down"), ``start,
-        end`` (of the bar), ``ratio`` (what it adds to r, if anything does).
-    outcomes : pair of str
-        What a score below 0 and above 0 decides.
-    favourable : {0, 1}
-        The outcome that is better for a person; terms that lead to it have its colour.
-    title : str
-        Of the axis.
+    `frame`: columns ``label`` (two lines, parted by "|", with the term's value: beside the axis it has the theme's
+    colour, which a text among the bars would not), ``rank`` (of the row), ``kind`` ("f", "g", "up" or "down"), ``start,
+    end`` (of the bar), ``ratio`` (what it adds to r, if anything does). `outcomes`: what a score below 0 and above 0
+    decides. `favourable`: {0, 1}; the outcome that is better for a person; terms that lead to it have its colour.
+    `title`: of the axis.
     """
     low, high = outcomes
     styles = term_styles(outcomes, favourable)
@@ -49,24 +39,15 @@ def plot_waterfall(
         .transform_calculate(line="replace(datum.label, '|', ', ')")
         .mark_bar(height={"band": 0.62})
         .encode(
-            x=alt.X(
-                "start:Q",
-                title=[title, f"above 0: “{high}”", f"below 0: “{low}”"],
-                scale=alt.Scale(zero=True),
-                axis=alt.Axis(tickCount=5, labelFlush=False),
-            ),
+            x=x_axis("start:Q", [title, f"above 0: “{high}”", f"below 0: “{low}”"], scale=alt.Scale(zero=True)),
             x2="end:Q",
             y=alt.Y("label:N", title=None, sort=alt.EncodingSortField("rank", op="min"), axis=_labels()),
-            color=alt.Color(
-                "kind:N",
-                scale=alt.Scale(
-                    domain=["f", "g", "up", "down"], range=[palette.F, palette.G, *(style.colour for style in styles)]
-                ),
-                legend=None,
+            color=coloured(
+                "kind:N", ["f", "g", "up", "down"], [palette.F, palette.G, *(style.colour for style in styles)], None
             ),
             tooltip=[
                 alt.Tooltip("line:N", title="Term"),
-                *([alt.Tooltip("ratio:Q", title="In r", format="+.3f")] if "ratio" in frame else []),
+                *(tips(("ratio:Q", "In r", "+.3f")) if "ratio" in frame else []),
                 alt.Tooltip("end:Q", title="Sum so far", format="+.2f"),
             ],
         )

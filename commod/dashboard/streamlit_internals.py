@@ -5,8 +5,6 @@ why. `App` overrides one method of Streamlit's. ``tests/dashboard/test_streamlit
 here what breaks if Streamlit changes.
 """
 
-from __future__ import annotations
-
 import logging
 import re
 from collections.abc import Callable

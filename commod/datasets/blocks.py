@@ -1,12 +1,8 @@
 """Rows of a large table, some at a time: what is made of them on the way need not be as large as the table."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 
 import numpy as np
-
-__all__ = ["WHOLE", "blocks", "mean_of"]
 
 # Up to so many rows are one block; more are taken so many at a time.
 WHOLE, BLOCK = 2**16, 2**13

@@ -1,11 +1,7 @@
 """What is what in anybody's table, as somebody chose it."""
 
-from __future__ import annotations
-
 from dataclasses import InitVar, dataclass, field
 from typing import Literal
-
-__all__ = ["Choice", "ChoiceError", "Kind"]
 
 Kind = Literal["number", "category", "leave out"]
 

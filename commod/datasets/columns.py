@@ -1,7 +1,5 @@
 """What each column of anybody's table seems to be: numbers, categories, codes, dates, or nothing to learn from."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 
@@ -11,8 +9,6 @@ import pandas as pd
 from commod.datasets.own_groups import as_text
 from commod.datasets.raw import MAX_LEVELS, OTHER, read_numbers
 from commod.uploads.limits import count_of, short
-
-__all__ = ["guess_columns", "words_of"]
 
 # Words in the names of columns that tell one row or person from another, wherever they stand, and of coded classes.
 _CODES = re.compile(

@@ -4,15 +4,11 @@
 groups of the same people begin with what suits the two, unless that shows next to nothing.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 
 from commod.datasets.grouping import Attribute, Grouping
 from commod.datasets.task import Feature, TaskSpec
-
-__all__ = ["TASKS"]
 
 
 def _by(*attributes: Attribute, **suited: Any) -> Grouping:

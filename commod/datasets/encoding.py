@@ -14,8 +14,6 @@ from commod.datasets.blocks import mean_of
 from commod.datasets.raw import MISSING, OTHER
 from commod.portable import days_in
 
-__all__ = ["TabularEncoder", "as_table"]
-
 # Joins column and level in the name of a 0/1 column: "tier=cluster 3".
 LEVEL_SEPARATOR = "="
 

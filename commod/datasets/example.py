@@ -1,7 +1,5 @@
 """Made-up tables: one to try an upload with, and one in which a crossing hides behind its margins."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

@@ -1,8 +1,6 @@
 """A task out of a file on disk: what nobody says is guessed as the page Your data guesses it, and told."""
 
-from __future__ import annotations
-
-import shlex
+import json
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -12,7 +10,7 @@ import pandas as pd
 
 from commod.datasets import roles
 from commod.datasets.choice import Choice, ChoiceError
-from commod.datasets.choice_options import OPTIONS, written_options
+from commod.datasets.choice_options import COLUMN_FIELDS, roles_of
 from commod.datasets.columns import guess_columns
 from commod.datasets.leaks import find_leaks, find_repeats
 from commod.datasets.own import make_task, with_a_line
@@ -20,8 +18,6 @@ from commod.datasets.own_groups import MAX_VALUES, groups_of, small_together
 from commod.datasets.task import Task
 from commod.uploads.limits import TableError
 from commod.uploads.reading import read_table
-
-__all__ = ["complete_choice", "task_of_file"]
 
 Guess = Callable[[Sequence[str], pd.DataFrame], str]
 # As many letters of a file's name as the page keeps.
@@ -72,14 +68,8 @@ def task_of_file(path: Path, given: Mapping[str, Any]) -> tuple[Task, list[str]]
 def complete_choice(frame: pd.DataFrame, guesses: pd.DataFrame, title: str, given: Mapping[str, Any]) -> Choice:
     """What is given of a choice, and the rest as the page Your data would begin with.
 
-    Parameters
-    ----------
-    frame, guesses : DataFrame
-        As `read_table` and `guess_columns` give them.
-    title : str
-        Name of the file.
-    given : mapping
-        Fields of `Choice`; of ``kinds`` some columns, all others being guessed unless ``only_named`` is true.
+    `frame`, `guesses`: as `read_table` and `guess_columns` give them. `title`: name of the file. `given`: fields of
+    `Choice`; of ``kinds`` some columns, all others being guessed unless ``only_named`` is true.
     """
     _check_names(frame, given)
     named, only_named = given.get("kinds", {}), given.get("only_named", False)
@@ -104,10 +94,7 @@ def complete_choice(frame: pd.DataFrame, guesses: pd.DataFrame, title: str, give
 
 
 def _check_names(frame: pd.DataFrame, given: Mapping[str, Any]) -> None:
-    for option in OPTIONS:
-        if not option.shown.startswith("COLUMN") or option.field not in given:
-            continue
-        value = given[option.field]
+    for value in (given[field] for field in COLUMN_FIELDS & set(given)):
         for column in [value] if isinstance(value, str) else value:
             if column and column not in frame.columns:
                 known = ", ".join(map(str, frame.columns[:20])) + (" …" if len(frame.columns) > 20 else "")
@@ -121,7 +108,7 @@ def _columns(said: str | tuple[str, ...]) -> tuple[str, ...]:
 def _role(rest: dict[str, Any], field: str, guess: Guess, columns: list[str], guesses: pd.DataFrame) -> Any:
     if field not in rest:
         if not columns:
-            option = next(option.name for option in OPTIONS if option.field == field)
+            option = "--outcome" if field == "target" else "--sensitive"
             raise ChoiceError(
                 f"No column is left for {option}: it needs one with two values or more, and at most {MAX_VALUES}. Add "
                 "it, or cut a column into classes."
@@ -172,8 +159,9 @@ def _guesses_in_words(choice: Choice, guesses: pd.DataFrame, given: Mapping[str,
     roles_guessed = {"target", "target_cut", "favourable", "sensitive", "cuts", "merge", "groups"} - set(given)
     if choice.scores and "scores" not in given:
         roles_guessed |= {"scores", "scores_out_of"}
-    if words := written_options(choice, roles_guessed):
-        told.append(f"Guessed: {shlex.join(words)}.")
+    guessed = {name: value for name, value in roles_of(choice).items() if name in roles_guessed}
+    if guessed:
+        told.append(f"Guessed: {json.dumps(guessed, ensure_ascii=False)[1:-1]}.")
     if given.get("only_named"):
         return told
     for kind, title in (("number", "Numbers"), ("category", "Categories")):

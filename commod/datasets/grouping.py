@@ -1,7 +1,5 @@
 """Who belongs to which group: attributes that part people, alone or crossed with one another."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise, product
@@ -9,8 +7,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-
-__all__ = ["CROSS", "UNKNOWN", "Attribute", "Grouping", "bands_of"]
 
 # Joins the names of a crossing: "Black × Female".
 CROSS = " × "

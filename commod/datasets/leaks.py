@@ -1,7 +1,5 @@
 """What gives the answer away: features that tell the outcome or the group, alone or together, and people seen twice."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np
@@ -18,8 +16,6 @@ from commod.datasets.grouping import UNKNOWN
 from commod.datasets.own import OwnTask
 from commod.datasets.own_groups import classes_of, find_groups
 from commod.uploads.limits import short
-
-__all__ = ["find_leaks", "find_repeats", "sample_rows"]
 
 # So many rows are looked at, as many of each group and label as can be had.
 MOST_ROWS = 4_000
@@ -68,11 +64,7 @@ def find_leaks(own: OwnTask) -> list[str]:
 def find_repeats(repeats: Mapping[str, int], choice: Choice) -> list[str]:
     """A sentence if the same person can be in the training and in the test part.
 
-    Parameters
-    ----------
-    repeats : mapping
-        As `commod.datasets.roles.possible_people` gives it.
-    choice : Choice
+    `repeats`: as `commod.datasets.roles.possible_people` gives it.
     """
     if choice.person or choice.time or not repeats:
         return []

@@ -1,7 +1,5 @@
 """Load a declared task from the files in ``data/``."""
 
-from __future__ import annotations
-
 import hashlib
 import io
 import json
@@ -17,20 +15,6 @@ from commod.datasets.declared import TASKS
 from commod.datasets.raw import contract_of
 from commod.datasets.task import Task
 from commod.installation import shipped
-
-__all__ = [
-    "DataFileError",
-    "add_task",
-    "damaged_files",
-    "data_directory",
-    "data_of",
-    "forget_task",
-    "is_known",
-    "is_shipped",
-    "load_task",
-    "on_forget",
-    "task_names",
-]
 
 CHECKSUMS = "checksums.json"
 

@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 
 from commod.datasets.choice import Choice, ChoiceError
-from commod.datasets.choice_options import written_options
-from commod.datasets.grouping import CROSS, UNKNOWN
+from commod.datasets.choice_options import roles_of
+from commod.datasets.grouping import CROSS, UNKNOWN, Grouping
 from commod.datasets.own_groups import (
     OTHERS,
     as_numbers,
@@ -23,7 +23,6 @@ from commod.datasets.own_groups import (
     find_groups,
 )
 from commod.datasets.raw import (
-    DECIMAL_COMMAS,
     MAX_LEVELS,
     OTHER,
     Contract,
@@ -35,10 +34,8 @@ from commod.datasets.raw import (
 )
 from commod.datasets.task import MAX_TRAINING, Feature, Task, TaskSpec
 from commod.portable import ColumnRule
-from commod.uploads.limits import FILE_TYPES, count_of, short
+from commod.uploads.limits import DECIMAL_COMMAS, FILE_TYPES, count_of, short
 from commod.wording import with_capital
-
-__all__ = ["Done", "OwnTask", "make_task", "with_a_line"]
 
 # Numbers that a table may become once its categories are written out as columns of 0 and 1: 400 MB.
 MAX_ENCODED = 50_000_000
@@ -97,11 +94,6 @@ def make_task(frame: pd.DataFrame, choice: Choice, *, name: str = "own") -> OwnT
         If a column is missing, an outcome or a group has too few rows, or scores are no probabilities.
     """
     _check_columns(frame, choice)
-    for column in choice.merits:
-        if choice.kinds.get(column) != "number":
-            raise ChoiceError(f"“{_short(column)}” is no number among the features, so it cannot be a merit.")
-    if not 0 < choice.threshold < 1:
-        raise ChoiceError(f"A cut-off lies between 0 and 1, and {choice.threshold:g} does not: choose another.")
     done: list[Done] = []
     outcome = classes_of(frame[choice.target], choice.target_cut)
     grouping, codes = find_groups(frame, choice)
@@ -141,23 +133,7 @@ def make_task(frame: pd.DataFrame, choice: Choice, *, name: str = "own") -> OwnT
     if X.empty or not len(X.columns):
         raise ChoiceError("No feature is left that differs between people: choose other columns.")
     _check_size(X)
-    others = [value for value in pd.unique(outcome.loc[index]) if value != choice.favourable]
-    bad = others[0] if len(others) == 1 else f"not {choice.favourable}"
-    spec = TaskSpec(
-        name=name,
-        title=choice.title,
-        features=tuple(_feature(rule, choice) for rule in contract),
-        target=choice.target,
-        target_label=f"{choice.target} is {choice.favourable}",
-        outcomes=(f"{choice.target}: {bad}", f"{choice.target}: {choice.favourable}"),
-        favourable=1,
-        sensitive=CROSS.join(choice.sensitive_columns),
-        groups=grouping.groups,
-        groupings=(grouping,),
-        filter=_made_in_words(choice),
-        scores=choice.scores,
-        threshold=choice.threshold,
-    )
+    spec = _spec(name, choice, grouping, contract, outcome.loc[index])
     if weight is not None:
         span = f"{weight.min():g} to {weight.max():g}"
         done.append(Done("A row stands for as many people as {column} says, {span}.", choice.weight, span=span))
@@ -180,7 +156,7 @@ def make_task(frame: pd.DataFrame, choice: Choice, *, name: str = "own") -> OwnT
         datasheet=sheet,
         recipe=_recipe(choice, contract),
         contract=contract,
-        words=_words(choice),
+        roles=roles_of(choice),
         person=_people(frame[choice.person].loc[index]) if choice.person else None,
         time=times.loc[index] if times is not None else None,
         # Survey weights add up to a nation: of a mean of 1, a small group stays one of few people.
@@ -188,6 +164,26 @@ def make_task(frame: pd.DataFrame, choice: Choice, *, name: str = "own") -> OwnT
     )
     _check_split(task, choice)
     return OwnTask(task, tuple(done))
+
+
+def _spec(name: str, choice: Choice, grouping: Grouping, contract: Contract, outcome: pd.Series) -> TaskSpec:
+    others = [value for value in pd.unique(outcome) if value != choice.favourable]
+    bad = others[0] if len(others) == 1 else f"not {choice.favourable}"
+    return TaskSpec(
+        name=name,
+        title=choice.title,
+        features=tuple(_feature(rule, choice) for rule in contract),
+        target=choice.target,
+        target_label=f"{choice.target} is {choice.favourable}",
+        outcomes=(f"{choice.target}: {bad}", f"{choice.target}: {choice.favourable}"),
+        favourable=1,
+        sensitive=CROSS.join(choice.sensitive_columns),
+        groups=grouping.groups,
+        groupings=(grouping,),
+        filter=_made_in_words(choice),
+        scores=choice.scores,
+        threshold=choice.threshold,
+    )
 
 
 def _check_size(X: pd.DataFrame) -> None:
@@ -242,12 +238,12 @@ def _recipe(choice: Choice, contract: Contract) -> str:
     )
 
 
-def _words(choice: Choice) -> tuple[str, ...]:
-    """File and options of a command; a file whose name begins like an option is named by its folder."""
-    return (f"./{choice.title}" if choice.title.startswith("-") else choice.title, *written_options(choice))
-
-
 def _check_columns(frame: pd.DataFrame, choice: Choice) -> None:
+    for column in choice.merits:
+        if choice.kinds.get(column) != "number":
+            raise ChoiceError(f"“{_short(column)}” is no number among the features, so it cannot be a merit.")
+    if not 0 < choice.threshold < 1:
+        raise ChoiceError(f"A cut-off lies between 0 and 1, and {choice.threshold:g} does not: choose another.")
     columns = choice.sensitive_columns
     roles = (
         ("outcome", choice.target),

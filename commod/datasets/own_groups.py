@@ -1,7 +1,5 @@
 """Groups and classes of anybody's table: levels, put together where they are few, bands of numbers, and crossings."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -11,27 +9,6 @@ from commod.datasets.choice import Choice, ChoiceError
 from commod.datasets.grouping import CROSS, UNKNOWN, Attribute, Grouping, bands_of
 from commod.datasets.raw import OTHER, missing_in, read_levels, read_numbers
 from commod.uploads.limits import count_of, short
-
-__all__ = [
-    "LEAST_IN_GROUP",
-    "LEAST_ROWS",
-    "MAX_BANDS",
-    "MAX_GROUPS",
-    "MAX_VALUES",
-    "OTHERS",
-    "as_numbers",
-    "as_text",
-    "check_classes",
-    "check_groups",
-    "check_sizes",
-    "classes_of",
-    "count_groups",
-    "find_groups",
-    "groups_of",
-    "levels_of",
-    "sides_of",
-    "small_together",
-]
 
 # An outcome or a sensitive attribute has at most this many values to choose from.
 MAX_VALUES = 50
@@ -133,10 +110,7 @@ def small_together(rows: Mapping[str, int], fewer_than: int, name: str = OTHER) 
 def count_groups(frame: pd.DataFrame, choice: Choice) -> pd.DataFrame:
     """How many rows each group has, and in how many the outcome is the favourable one, the largest group first.
 
-    Returns
-    -------
-    DataFrame
-        Indexed by group, columns ``rows`` and ``favourable``; rows without an outcome are not counted.
+    Returns a table indexed by group, with columns ``rows`` and ``favourable``; rows without an outcome are not counted.
     """
     outcome = classes_of(frame[choice.target], choice.target_cut)
     known = outcome.notna()

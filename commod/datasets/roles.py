@@ -1,7 +1,5 @@
 """Which column of anybody's table plays which part: guesses by names, values and places, for somebody to confirm."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Sequence
 
@@ -19,27 +17,6 @@ from commod.datasets.own_groups import (
     levels_of,
 )
 from commod.datasets.raw import OTHER, read_numbers
-
-__all__ = [
-    "columns_of_classes",
-    "columns_of_numbers",
-    "columns_of_roles",
-    "count_levels",
-    "guess_cut",
-    "guess_cuts",
-    "guess_favourable",
-    "guess_groups",
-    "guess_merge",
-    "guess_scores",
-    "guess_sensitive",
-    "guess_target",
-    "is_cut",
-    "possible_people",
-    "possible_scores",
-    "possible_times",
-    "possible_weights",
-    "values_of",
-]
 
 # Words under which outcomes go in any field, those of one field that are bad for a person, and those that are good.
 _GENERIC = (
@@ -102,10 +79,7 @@ _BAD_VALUES = (
 def columns_of_classes(guesses: pd.DataFrame) -> list[str]:
     """Columns that can be an outcome or a sensitive attribute: with two values or more, but not too many.
 
-    Parameters
-    ----------
-    guesses : DataFrame
-        As `guess_columns` gives it; so in all functions here.
+    `guesses`: as `guess_columns` gives it; so in all functions here.
     """
     return [str(column) for column in guesses.index[guesses["values"].between(2, MAX_VALUES)]]
 
@@ -163,15 +137,9 @@ def _sensitive_by_name(words: str) -> float:
 def guess_favourable(values: Sequence[str], target: str = "", columns: Sequence[str] = ()) -> str:
     """The value of an outcome that is good for a person: by what it says, and by what the outcome is called.
 
-    Parameters
-    ----------
-    values : sequence of str
-        The most common first.
-    target : str
-        Name of the outcome: of "default" or "readmitted", no is the good value.
-    columns : sequence of str
-        Names of all columns: where the outcome's own name says nothing, two that speak of health make no the good
-        value; and two that speak of credit, if no is more common.
+    `values`: the most common first. `target`: name of the outcome: of "default" or "readmitted", no is the good value.
+    `columns`: names of all columns: where the outcome's own name says nothing, two that speak of health make no the
+    good value; and two that speak of credit, if no is more common.
     """
     words = words_of(target)
     is_good, bad_outcome = bool(re.search(_GOOD_OUTCOMES, words)), bool(re.search(_BAD_OUTCOMES, words))

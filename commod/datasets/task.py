@@ -17,8 +17,6 @@ from commod.datasets.encoding import TabularEncoder
 from commod.datasets.grouping import CROSS, UNKNOWN, Attribute, Grouping
 from commod.datasets.raw import Contract
 
-__all__ = ["MAX_TRAINING", "Feature", "Split", "Task", "TaskSpec"]
-
 # An edit has few weights: more rows than this make it slower, not better.
 MAX_TRAINING = 40_000
 
@@ -248,8 +246,14 @@ class Task:
     person: pd.Series | None = field(repr=False, default=None)
     time: pd.Series | None = field(repr=False, default=None)
     contract: Contract = field(repr=False, default=())
-    words: tuple[str, ...] = field(repr=False, default=())
+    roles: Mapping[str, Any] = field(repr=False, default_factory=dict)
     weight: pd.Series | None = field(repr=False, default=None)
+
+    @property
+    def command(self) -> list[str]:
+        """File and roles as a command takes them; empty for data that ship."""
+        file = f"./{self.spec.title}" if self.spec.title.startswith("-") else self.spec.title
+        return [file, "--roles", "roles.json"] if self.roles else []
 
     @property
     def name(self) -> str:

@@ -1,7 +1,5 @@
 """What is known of a model where requirements are checked: each value, its interval over people and over refits."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,8 +16,6 @@ from commod.explain.sense import SURE
 from commod.metrics.counts import Counts, sizes_of_groups, tally
 from commod.metrics.intervals import wilson_interval
 from commod.metrics.report import compare_counts
-
-__all__ = ["CONFIDENCE", "Facts", "Measured", "counts_of_changes", "facts_of", "facts_of_counts", "facts_of_f"]
 
 # Of every interval here.
 CONFIDENCE = 0.95
@@ -137,11 +133,7 @@ def counts_of_changes(certain: Any, before: Any, after: Any, y: Any = None) -> d
     """Of the changed decisions, how many f was sure of and, where labels are given, how many are right by them.
 
     `certain` is f's probability for its own decision (`commod.explain.sense.certainty`).
-
-    Returns
-    -------
-    dict
-        ``sure`` and ``right``, each with the number of changed decisions behind it.
+    Returns ``sure`` and ``right``, each with the number of changed decisions behind it.
     """
     after = np.asarray(after)
     changed = np.asarray(before) != after

@@ -6,8 +6,6 @@ The next pair is the one from which the better model can be hoped to be best: th
 (Lin et al. 2022, "Preference exploration for efficient Bayesian optimization with multiple outcomes").
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,8 +20,6 @@ from commod.experiments.scene import Scene
 from commod.experiments.sweep import Sweep
 from commod.metrics.figures import CRITERIA, FIGURES
 from commod.metrics.pareto import undominated
-
-__all__ = ["ANSWERS", "Answer", "Interview", "Preference", "Trade", "models_to_choose_from"]
 
 Said = Literal["a", "b", "n", "s"]
 # What may be answered, by the letter that it is kept as.
@@ -92,16 +88,10 @@ class Answer:
 
 @dataclass(frozen=True)
 class Trade:
-    """Choices between a fairer and a more accurate model that went one way.
-
-    Attributes
-    ----------
-    times : int
-    per_point : float
-        How much fairness, in the criterion's figure, there was for one point of accuracy, over all of them.
-    """
+    """Choices between a fairer and a more accurate model that went one way."""
 
     times: int
+    # How much fairness, in the criterion's figure, there was for one point of accuracy, over all of them.
     per_point: float
 
 

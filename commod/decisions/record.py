@@ -4,21 +4,19 @@ The seal shows that a file was not changed by accident. It is no signature: whoe
 What the file says of the model is checked by training it again, see `commod.decisions.verify`.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import math
 import platform
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import date
 from importlib.metadata import PackageNotFoundError, version
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import pandas as pd
+from msgspec import Meta, Struct, to_builtins
 
 from commod.datasets import Task
 from commod.decisions.facts import Facts
@@ -30,22 +28,8 @@ from commod.metrics.figures import CRITERIA, FIGURES
 from commod.models.base_models import BASE_MODELS, GIVEN_SCORES
 from commod.models.competitors import METHODS
 from commod.portable import FORMATS as MODELS
-from commod.uploads.json_file import read_json
-
-__all__ = [
-    "FORMAT",
-    "KEEP_F",
-    "DecisionError",
-    "Signature",
-    "data_hash",
-    "figures_of",
-    "make_record",
-    "plain",
-    "read_record",
-    "record_json",
-    "requirements_in",
-    "versions",
-]
+from commod.uploads.json_file import check_schema, read_json, same_names
+from commod.uploads.limits import short
 
 # What a file says of its own format; any other is refused.
 FORMAT = "commod-decision/1"
@@ -60,8 +44,10 @@ class DecisionError(ValueError):
     """What is wrong with the file of a decision, in a sentence that says what to do."""
 
 
-@dataclass(frozen=True)
-class Signature:
+Seed = Annotated[int, Meta(ge=0, lt=2**32)]
+
+
+class Signature(Struct, frozen=True, forbid_unknown_fields=True):
     """Who decides, and why: a name that somebody typed, not a cryptographic signature.
 
     Parameters
@@ -69,7 +55,7 @@ class Signature:
     who, role, why : str
     signed, look_again : date
         When it was sealed, and when somebody is to look at it again.
-    rejected : mapping of str to str
+    rejected : dict of str to str
         Each alternative that was rejected, and the reason.
     """
 
@@ -78,7 +64,7 @@ class Signature:
     why: str
     signed: date
     look_again: date
-    rejected: Mapping[str, str]
+    rejected: dict[str, str]
 
     def __post_init__(self) -> None:
         for name in ("who", "role", "why"):
@@ -154,14 +140,7 @@ def make_record(
     columns = ("requirement", "value", "low", "high", "refits_low", "refits_high", "verdict")
     content: dict[str, Any] = {
         "format": FORMAT,
-        "signature": {
-            "who": signature.who,
-            "role": signature.role,
-            "why": signature.why,
-            "signed": signature.signed.isoformat(),
-            "look_again": signature.look_again.isoformat(),
-            "rejected": dict(signature.rejected),
-        },
+        "signature": to_builtins(signature),
         "model": {
             "base_model": scene.base_model,
             "threshold": scene.threshold,
@@ -177,7 +156,7 @@ def make_record(
             "name": scene.task.name,
             "sha256": sha256 or data_hash(scene.task),
             "rows": len(scene.task.y),
-            "words": list(scene.task.words[1:]),  # the first is the file
+            "words": read_as(scene.task),
         },
         "figures": figures_of(scene, np.asarray(decisions).astype(int)),
         "requirements": requirements.plain,
@@ -185,6 +164,11 @@ def make_record(
         "versions": versions(),
     }
     return content | {"sha256": _seal(content)}
+
+
+def read_as(task: Task) -> list[str]:
+    """How a table that somebody brought was read; empty for data that ship."""
+    return [json.dumps(task.roles, ensure_ascii=False, sort_keys=True)] if task.roles else []
 
 
 def record_json(record: Mapping[str, Any]) -> str:
@@ -225,23 +209,75 @@ def _seal(content: Mapping[str, Any]) -> str:
 
 # ---- reading what a stranger may have written ----
 
-_TEXT, _NUMBER, _WHOLE, _MAYBE = (str,), (int, float), (int,), (int, float, type(None))
-# Fields of each part and the types of their values; no other field is allowed.
-PARTS: dict[str, dict[str, tuple[type, ...]]] = {
-    "signature": dict.fromkeys(("who", "role", "why", "signed", "look_again"), _TEXT) | {"rejected": (dict,)},
-    "model": {
-        **dict.fromkeys(("base_model", "fairness", "method"), _TEXT),
-        **dict.fromkeys(("threshold", "value"), _NUMBER),
-        **dict.fromkeys(("split", "seed", "refits"), _WHOLE),
-        "settings": (dict,),
-    },
-    "data": {"name": _TEXT, "sha256": _TEXT, "rows": _WHOLE, "words": (list,)},
-}
-VERDICT = {"requirement": _TEXT, "verdict": _TEXT} | dict.fromkeys(
-    ("value", "low", "high", "refits_low", "refits_high"), _MAYBE
-)
-# What may stand beside `lambda_fair` among the settings of a model, and the types of it.
-_SETTINGS = (str, int, float, bool, type(None))
+
+class _Part(Struct, forbid_unknown_fields=True):
+    """A part of a record: these fields and no others."""
+
+
+class _Model(_Part):
+    base_model: str
+    threshold: Annotated[float, Meta(gt=0, lt=1)]
+    split: Seed
+    fairness: str
+    method: str
+    value: float
+    settings: dict[str, str | bool | int | float | list[str] | None]
+    seed: Seed
+    refits: Annotated[int, Meta(ge=0, le=MAX_REFITS)]
+
+    def __post_init__(self) -> None:
+        for what, name, known in (
+            ("criterion", self.fairness, CRITERIA),
+            ("base model", self.base_model, (*BASE_MODELS, GIVEN_SCORES)),
+            ("method", self.method, (KEEP_F, *METHODS)),
+        ):
+            if name not in known:
+                raise ValueError(f"There is no {what} {short(name)!r} here: take a newer version of commod")
+        if self.method == KEEP_F and (self.value or self.settings or self.seed or self.refits):
+            raise ValueError("To leave f as it is takes no settings")
+        if not all(map(str.isidentifier, self.settings)):
+            raise ValueError("A setting has a name that no setting has")
+
+
+class _Data(_Part):
+    name: str
+    sha256: str
+    rows: int
+    words: list[str]
+
+
+class _Verdict(_Part):
+    requirement: str
+    verdict: str
+    value: float | None
+    low: float | None
+    high: float | None
+    refits_low: float | None
+    refits_high: float | None
+
+    def __post_init__(self) -> None:
+        if self.requirement not in (*RULES, "kept_out", "direction") or self.verdict not in VERDICTS:
+            raise ValueError("A verdict has a name that no verdict has")
+
+
+class _Record(_Part):
+    format: str
+    signature: Signature
+    model: _Model
+    data: _Data
+    figures: dict[str, float | None]
+    requirements: dict[str, Any]
+    verdicts: list[_Verdict]
+    versions: dict[str, Annotated[str, Meta(max_length=MAX_TEXT)]]
+    sha256: str
+
+    def __post_init__(self) -> None:
+        keys = [figure.name for figure in FIGURES.values() if figure.key]
+        same_names("figures", self.figures, [*keys, *(f"f_{name}" for name in keys), "people"])
+        if unknown := sorted(set(self.versions) - {"python", *PACKAGES}):
+            raise ValueError(f"Under “versions” is an unknown name, {short(unknown[0])!r}")
+        if len({each.requirement for each in self.verdicts}) < len(self.verdicts):
+            raise ValueError("There are two verdicts on one requirement")
 
 
 def read_record(content: bytes | str) -> dict[str, Any]:
@@ -264,93 +300,13 @@ def read_record(content: bytes | str) -> dict[str, Any]:
             f"This is no decision that can be read here, which would have the format {FORMAT!r}: choose the file that "
             "was downloaded when it was sealed, or take a newer version of commod."
         )
-    names = {"format", *PARTS, "figures", "requirements", "verdicts", "versions", "sha256"}
-    _same_names(record, names, "A decision")
-    if record["sha256"] != _seal(record):
+    if "sha256" in record and record["sha256"] != _seal(record):
         raise DecisionError("This decision was changed since it was sealed: its hash is not that of what it says.")
-    for part, types in PARTS.items():
-        _typed(record[part], types, part)
-    _typed(record["figures"], dict.fromkeys(_names_of_figures(), _MAYBE), "figures")
-    if not isinstance(record["verdicts"], list):
-        raise _damaged("verdicts")
-    for verdict in record["verdicts"]:
-        _typed(verdict, VERDICT, "verdicts")
-        if verdict["requirement"] not in (*RULES, "kept_out", "direction") or verdict["verdict"] not in VERDICTS:
-            raise _damaged("verdicts")
-    if len({verdict["requirement"] for verdict in record["verdicts"]}) < len(record["verdicts"]):
-        raise DecisionError("The file is damaged: it gives two verdicts on one requirement.")
-    if not isinstance(record["versions"], dict) or not _all_texts(record["versions"]):
-        raise _damaged("versions")
-    if not set(record["versions"]) <= {"python", *PACKAGES}:
-        raise _damaged("versions")
+    check_schema(record, _Record, DecisionError)
     requirements_in(record)
-    _signature_in(record["signature"])
-    _check_model(record["model"])
-    if not all(isinstance(word, str) for word in record["data"]["words"]):
-        raise _damaged("data")
     return record
 
 
 def requirements_in(record: Mapping[str, Any]) -> Requirements:
     """What is required in a record."""
     return Requirements.from_plain(record["requirements"])
-
-
-def _names_of_figures() -> list[str]:
-    keys = [figure.name for figure in FIGURES.values() if figure.key]
-    return [*keys, *(f"f_{name}" for name in keys), "people"]
-
-
-def _damaged(part: str) -> DecisionError:
-    return DecisionError(f"The file is damaged: what stands under {part!r} is not what a decision has there.")
-
-
-def _same_names(found: Mapping[str, Any], names: set[str], what: str) -> None:
-    if unknown := sorted(set(found) - names):
-        raise DecisionError(f"{what} has no field {unknown[0][:40]!r}: the file is damaged or was written by others.")
-    if missing := sorted(names - set(found)):
-        raise DecisionError(f"The file is damaged: the field {missing[0]!r} is missing.")
-
-
-def _typed(found: Any, types: Mapping[str, tuple[type, ...]], part: str) -> None:
-    if not isinstance(found, dict):
-        raise _damaged(part)
-    _same_names(found, set(types), f"“{part}” of a decision")
-    for name, kinds in types.items():
-        if not isinstance(found[name], kinds) or isinstance(found[name], bool):
-            raise _damaged(part)
-
-
-def _all_texts(found: Mapping[Any, Any]) -> bool:
-    return all(isinstance(text, str) and len(text) <= MAX_TEXT for text in (*found, *found.values()))
-
-
-def _signature_in(found: Mapping[str, Any]) -> Signature:
-    if not _all_texts(found["rejected"]):
-        raise _damaged("signature")
-    try:
-        days = {name: date.fromisoformat(found[name]) for name in ("signed", "look_again")}
-    except ValueError:
-        raise DecisionError("The file is damaged: its days are not written as 2027-05-31.") from None
-    return Signature(found["who"], found["role"], found["why"], **days, rejected=found["rejected"])
-
-
-def _check_model(model: Mapping[str, Any]) -> None:
-    if model["fairness"] not in CRITERIA:
-        raise DecisionError(f"There is no criterion {model['fairness'][:40]!r}: choose from {', '.join(CRITERIA)}.")
-    if model["base_model"] not in (*BASE_MODELS, GIVEN_SCORES):
-        raise DecisionError(
-            f"There is no base model {model['base_model'][:40]!r} here: take a newer version of commod."
-        )
-    if model["method"] != KEEP_F and model["method"] not in METHODS:
-        raise DecisionError(f"There is no method {model['method'][:40]!r} here: take a newer version of commod.")
-    if not 0 < model["threshold"] < 1 or not 0 <= model["refits"] <= MAX_REFITS:
-        raise _damaged("model")
-    if not 0 <= model["split"] < 2**32 or not 0 <= model["seed"] < 2**32:
-        raise _damaged("model")
-    if model["method"] == KEEP_F and (model["value"] or model["settings"] or model["seed"] or model["refits"]):
-        raise _damaged("model")
-    for name, value in model["settings"].items():
-        is_list = isinstance(value, list) and all(isinstance(each, str) for each in value)
-        if not name.isidentifier() or not (is_list or isinstance(value, _SETTINGS)):
-            raise _damaged("model")

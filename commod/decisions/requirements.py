@@ -14,8 +14,6 @@ from urllib.parse import quote, unquote
 
 from commod.metrics.figures import FIGURES
 
-__all__ = ["DIRECTIONS", "RULES", "Requirements", "RequirementsError", "Rule"]
-
 # What an update may do to people, and how that reads as a requirement.
 DIRECTIONS = {"improve": "an update by which nobody can lose", "worsen": "an update by which nobody can gain"}
 # Features that may be kept out, letters of a feature's name, and letters of requirements as text.

@@ -4,8 +4,6 @@ A model that has collapsed, or turns f around, is never the best while another i
 and breaks what f breaks: that is f, and no answer to it.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,8 +16,6 @@ from commod.decisions.verdicts import Verdict, check_requirements, overall
 from commod.experiments.scene import Scene
 from commod.experiments.sweep import Model, Sweep
 from commod.models.collapse import collapse_in_words, overturned_in_words
-
-__all__ = ["Best", "best_under", "collapse_of", "collapses_of", "shortfalls"]
 
 # Of the models that meet the requirements, so many are looked at for one that meets them beyond doubt.
 LOOKED_AT = 10
@@ -96,12 +92,9 @@ def collapses_of(scene: Scene, sweep: Sweep) -> tuple[str, ...]:
 def shortfalls(requirements: Requirements, scene: Scene, sweep: Sweep) -> pd.DataFrame:
     """How far each model of a sweep is on the wrong side of each requirement that its decisions tell.
 
-    Returns
-    -------
-    DataFrame
-        One row per model, one column per limit but ``again``, which takes refits, and ``direction`` (the share of
-        decisions that changed against it): 0 where it is met. A shortfall of a P-Rule or of mistreatment is in its own
-        unit, all others are shares.
+    Returns one row per model, one column per limit but ``again``, which takes refits, and ``direction`` (the share of
+    decisions that changed against it): 0 where it is met. A shortfall of a P-Rule or of mistreatment is in its own
+    unit, all others are shares.
     """
     points, columns = sweep.points, {}
     of_f = scene.figures(scene.decisions_test)["accuracy"]

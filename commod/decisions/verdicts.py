@@ -1,7 +1,5 @@
 """Requirements checked: the verdict on each, what it would take, and how many more people would settle it."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable
 from typing import Literal
@@ -12,8 +10,6 @@ from scipy.special import ndtri
 from commod.decisions.facts import CONFIDENCE, Facts, Measured
 from commod.decisions.requirements import DIRECTIONS, RULES, Requirements, Rule
 from commod.metrics.figures import FIGURES
-
-__all__ = ["VERDICTS", "Verdict", "check_requirements", "met_in_words", "more_people", "overall", "rounded"]
 
 Verdict = Literal["pass", "fail", "cannot tell", "does not apply"]
 # What a verdict is called, and its sign.

@@ -1,26 +1,34 @@
 """A sealed decision checked: its model is trained again, refits too, and compared line by line."""
 
-from __future__ import annotations
-
+import json
 import shlex
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from commod.datasets import Task
+from commod.datasets.choice_options import roles_in
 from commod.datasets.load import lent
 from commod.decisions.facts import Facts, facts_of, facts_of_f
-from commod.decisions.record import KEEP_F, DecisionError, data_hash, figures_of, plain, requirements_in, versions
+from commod.decisions.record import (
+    KEEP_F,
+    DecisionError,
+    data_hash,
+    figures_of,
+    plain,
+    read_as,
+    requirements_in,
+    versions,
+)
 from commod.decisions.verdicts import check_requirements
 from commod.experiments.refits import refit
 from commod.experiments.scene import Scene, prepare
 from commod.experiments.sweep import Cell, fit_cell
 from commod.models.base_models import GIVEN_SCORES
 from commod.models.competitors import METHODS
-
-__all__ = ["not_checked", "other_versions", "verify_record"]
 
 # Figures agree if they differ by no more than this: other machines round otherwise in the last digits.
 TOLERANCE = 1e-9
@@ -45,8 +53,8 @@ def verify_record(record: Mapping[str, Any], task: Task) -> pd.DataFrame:
     """
     data = record["data"]
     found = (data_hash(task if record["model"]["base_model"] == GIVEN_SCORES else task.without_scores()), len(task.y))
-    told = (data["sha256"], data["rows"], shlex.join(data["words"]))
-    lines = zip(("data", "rows", "read as"), told, (*found, shlex.join(task.words[1:])), strict=True)
+    told = (data["sha256"], data["rows"], _roles_of(data["words"]))
+    lines = zip(("data", "rows", "read as"), told, (*found, _roles_of(read_as(task))), strict=True)
     rows: list[tuple[str, str, str, bool]] = [(name, str(then), str(now), then == now) for name, then, now in lines]
     if rows[0][3]:
         model = record["model"]
@@ -67,6 +75,13 @@ def verify_record(record: Mapping[str, Any], task: Task) -> pd.DataFrame:
         for name in dict.fromkeys([*checked.index, *recorded_verdicts]):
             rows.append(_compared(name, recorded_verdicts.get(name), checked))
     return pd.DataFrame(rows, columns=["line", "recorded", "found", "agrees"])
+
+
+def _roles_of(words: list[str]) -> str:
+    """How a table was read, the same text whichever way a record says it."""
+    with suppress(ValueError):
+        return json.dumps(roles_in(words), ensure_ascii=False, sort_keys=True) if words else ""
+    return shlex.join(words)
 
 
 def _train_again(scene: Scene, model: Mapping[str, Any]) -> tuple[np.ndarray, Facts]:

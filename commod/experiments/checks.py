@@ -1,7 +1,5 @@
 """Do the changes of a model make sense? Every check of any method's model on a scene."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -16,19 +14,6 @@ from commod.experiments.sense import answers_of_decisions
 from commod.experiments.sweep import Cell, Model, Report, Sweep, Trained, train_cell
 from commod.explain.checks import CHECKS, Answer, check_again, check_merit
 from commod.explain.merit import explain_merit
-
-__all__ = [
-    "COMPARED_REFITS",
-    "Retrained",
-    "answer_of_merit",
-    "answer_of_refits",
-    "answers_of",
-    "as_checks",
-    "checks_of_match",
-    "matched_models",
-    "merit_of_model",
-    "retrain",
-]
 
 # Refits of each method where methods are compared, COMMOD's too: equal effort. They take 1 to 26 s a method on a busy
 # core for law_school and compas, and more than a minute with AdvDebias, or with LPP on adult.
@@ -100,11 +85,8 @@ def answer_of_refits(
 def as_checks(answers: Mapping[str, Mapping[str, Answer]]) -> pd.DataFrame:
     """Answers by method and check as a frame.
 
-    Returns
-    -------
-    DataFrame
-        One row per method and check, in the order of `CHECKS`, of those that are answered: ``method, check, mark,
-        value`` (the share; NaN where it cannot be told), ``part, whole`` (counts behind it).
+    Returns one row per method and check, in the order of `CHECKS`, of those that are answered: ``method, check, mark,
+    value`` (the share; NaN where it cannot be told), ``part, whole`` (counts behind it).
     """
     rows = [
         (method, name, found[name].mark, found[name].value, found[name].part, found[name].whole)

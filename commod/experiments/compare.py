@@ -1,7 +1,5 @@
 """Every method on one scene, on all cores: what the Compare page draws, as a table."""
 
-from __future__ import annotations
-
 import time
 import warnings
 from collections.abc import Sequence
@@ -16,8 +14,6 @@ from commod.experiments.sweep import lines_of, sweep_method
 from commod.installation import MissingExtraError
 from commod.models.competitors import METHODS, available_methods
 from commod.models.threshold import ONE_HALF
-
-__all__ = ["SweepWarning", "compare"]
 
 
 class SweepWarning(UserWarning):

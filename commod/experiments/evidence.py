@@ -1,7 +1,5 @@
 """Evidence about a model: how well calibrated it is, and what stands in for the group."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,25 +9,16 @@ from commod.experiments.scene import Scene
 from commod.explain.proxies import explain_proxies
 from commod.metrics.calibration import calibration_by_group, reliability_table
 
-__all__ = ["Evidence", "evidence_of"]
-
 
 @dataclass(frozen=True)
 class Evidence:
-    """Evidence about a model on test.
+    """Evidence about a model on test."""
 
-    Attributes
-    ----------
-    calibration, reliability : DataFrame
-        Calibration error of f and g by group, see `calibration_by_group`; and the points of the picture behind it, see
-        `reliability_table`, with ``group`` (its name) and ``model`` ("f" or "g").
-    proxies : DataFrame
-        How well features and concepts tell the group, see `explain_proxies`.
-    """
-
+    # Calibration error of f and g by group, see `calibration_by_group`; and the points of the picture behind it, see
+    # `reliability_table`, with ``group`` (its name) and ``model`` ("f" or "g").
     calibration: pd.DataFrame
     reliability: pd.DataFrame
-    proxies: pd.DataFrame
+    proxies: pd.DataFrame  # how well features and concepts tell the group, see `explain_proxies`
 
 
 def evidence_of(scene: Scene, scores: np.ndarray, activations: tuple[pd.DataFrame, pd.DataFrame]) -> Evidence:

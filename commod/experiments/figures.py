@@ -1,7 +1,5 @@
 """Figures of the paper that look into single models: each a tidy frame."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -17,8 +15,6 @@ from commod.explain import DEPTHS, explain_concepts, explain_loadings
 from commod.metrics.figures import CRITERIA
 from commod.models import Commod, WarmStart
 from commod.models.competitors import make_method
-
-__all__ = ["calibration", "example_with_two_concepts", "matched", "posthoc_trees", "tree_f1_by_depth"]
 
 DP = "demographic_parity"
 # Models of each method on a split of Table 1: 8 λ_fair × 3 λ_ratio of COMMOD, 24 values of the one knob of the others.

@@ -1,7 +1,5 @@
 """Any grid of data sets, splits, criteria, methods, settings and seeds: here, on all cores, or on a Dask cluster."""
 
-from __future__ import annotations
-
 import json
 import time
 from collections.abc import Callable, Generator, Sequence
@@ -25,8 +23,6 @@ from commod.installation import MissingExtraError, needs_extra
 from commod.models.competitors import METHODS
 from commod.models.threshold import ONE_HALF
 from commod.models.validation import check_choice
-
-__all__ = ["BACKENDS", "SWEPT", "Job", "grid_of", "run_grid"]
 
 BACKENDS = ("serial", "processes", "dask")
 # What is swept if nothing else is asked for: what ships, but law_school_full, of whose people law_school is a part.

@@ -1,7 +1,5 @@
 """What can be reached on a scene: the exact bound with S known, and what models reach of it, both on the test rows."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -25,16 +23,6 @@ from commod.theory import (
     switching_point,
 )
 
-__all__ = [
-    "Limits",
-    "best_within",
-    "blind_limits_of",
-    "fewest_at_levels",
-    "interventions_of",
-    "limits_of",
-    "price_of",
-]
-
 # Of a curve that is drawn, and of a price that is computed.
 MAX_POINTS = 400
 PRICE_POINTS = 40
@@ -46,34 +34,21 @@ MIN_OF_GROUP = 20
 
 @dataclass(frozen=True)
 class Limits:
-    """The exact bound of a scene under a criterion.
+    """The exact bound of a scene under a criterion."""
 
-    Attributes
-    ----------
-    curve : DataFrame
-        ``changes, change_rate, fairness``: the best P-Rule, or the lowest mistreatment, that so many flips can reach;
-        of a weighted test part, flips of so much weight, in rows of mean weight.
-    fair_from : int or None
-        The fewest flips with which the fairest decisions there are can be reached, rounding aside (P-Rule above 0.99,
-        mistreatment below 0.01: `Criterion.nearly_fair`).
-    switching_point : int or None
-        K_s of the paper; for demographic parity of two groups.
-    printed_fails_from : int or None
-        The smallest K at which the paper's printed allocation is not the best; of two groups.
-    people : int
-    n_groups : int
-        The paper's propositions are about two.
-    fewest : float or None
-        Share of changes of the rule that meets the criterion fully, in expectation, with the fewest: it knows the group
-        and f's score, not the outcome (`commod.theory.fewest_interventions`); changes in both directions.
-    """
-
+    # ``changes, change_rate, fairness``: the best P-Rule, or the lowest mistreatment, that so many flips can reach; of
+    # a weighted test part, flips of so much weight, in rows of mean weight.
     curve: pd.DataFrame
+    # The fewest flips with which the fairest decisions there are can be reached, rounding aside (P-Rule above 0.99,
+    # mistreatment below 0.01: `Criterion.nearly_fair`).
     fair_from: int | None
-    switching_point: int | None
+    switching_point: int | None  # K_s of the paper; for demographic parity of two groups
+    # The smallest K at which the paper's printed allocation is not the best; of two groups.
     printed_fails_from: int | None
     people: int
-    n_groups: int = 2
+    n_groups: int = 2  # the paper's propositions are about two
+    # Share of changes of the rule that meets the criterion fully, in expectation, with the fewest: it knows the group
+    # and f's score, not the outcome (`commod.theory.fewest_interventions`); changes in both directions.
     fewest: float | None = None
 
     def at(self, change_rate: float) -> float:

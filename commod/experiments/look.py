@@ -1,7 +1,5 @@
 """A look at data that somebody has brought, before they are used: what gives the answer away, and what f would be."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -12,33 +10,21 @@ from commod.datasets import Choice, ChoiceError, find_leaks, make_task, roles
 from commod.datasets.task import Split, Task
 from commod.explain.doubts import Doubt, doubts_about, first_scores
 
-__all__ = ["LOOKED_AT", "Look", "look_at"]
-
 # Rows on which f is looked at.
 LOOKED_AT = 10_000
 
 
 @dataclass(frozen=True)
 class Look:
-    """What is found on some thousand rows before data are used, whatever f's line is and which way its scores go.
-
-    Attributes
-    ----------
-    warnings : list of str
-    problem : str
-        Why the data cannot be used as chosen; empty if they can.
-    rows, scores : Split, array
-        People that f was not trained on, and what it says of them; without scores, nothing can be told of f.
-    people : int
-        How many rows there are in all.
-    """
+    """What is found on some thousand rows before data are used, whatever f's line is and which way its scores go."""
 
     warnings: list[str]
     task: Task | None = None
+    # People that f was not trained on, and what it says of them; without scores, nothing can be told of f.
     rows: Split | None = None
     scores: NDArray[np.float64] | None = None
-    people: int = 0
-    problem: str = ""
+    people: int = 0  # how many rows there are in all
+    problem: str = ""  # why the data cannot be used as chosen; empty if they can
 
     def doubts(self, choice: Choice) -> list[Doubt]:
         """Reasons to look at f again, at the cut-off chosen."""
@@ -52,20 +38,9 @@ class Look:
 def look_at(some: pd.DataFrame, of_each: pd.DataFrame, choice: Choice, rows: int) -> Look | None:
     """Look at some rows of a table; None if too few of somebody are among them, though not in `of_each`.
 
-    Parameters
-    ----------
-    some : pandas.DataFrame
-        Rows drawn at random, on which f is looked at.
-    of_each : pandas.DataFrame
-        Rows of each group and outcome (`commod.datasets.leaks.sample_rows`), in which leaks are looked for.
-    choice : Choice
-    rows : int
-        How many the table has.
-
-    Raises
-    ------
-    ChoiceError
-        If the data cannot be used as chosen.
+    `some`: rows drawn at random, on which f is looked at. `of_each`: rows of each group and outcome
+    (`commod.datasets.leaks.sample_rows`), in which leaks are looked for. `rows`: how many the table has. Raises
+    ChoiceError if the data cannot be used as chosen.
     """
     leaks = find_leaks(make_task(of_each, choice))
     # Of many groups, those that are hardly among the rows say nothing of f.

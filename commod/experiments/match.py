@@ -1,7 +1,5 @@
 """For one COMMOD model, each rival's model that is nearest in fairness and accuracy, and how the two differ."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
@@ -14,8 +12,6 @@ from commod.experiments.sweep import Model, Sweep
 from commod.metrics.figures import CRITERIA, key_figures
 from commod.metrics.report import compare_decisions
 from commod.models.competitors import METHODS
-
-__all__ = ["NEAR_ACCURACY", "Match", "match_models", "near_fairness", "nearest"]
 
 # A rival further away than this in fairness or accuracy is not comparable: differences may be due to either.
 NEAR_ACCURACY = 0.02
@@ -33,29 +29,19 @@ def near_fairness(fairness: str, of_f: float) -> float:
 
 @dataclass(frozen=True)
 class Match:
-    """Models of several methods side by side.
+    """Models of several methods side by side."""
 
-    Attributes
-    ----------
-    table : DataFrame
-        One row per method, the chosen one first: ``method, title, needs_sensitive, settings, place`` (in its sweep),
-        the figures, ``predictive_parity_difference, calibration_within_groups`` (missing without positive decisions, or
-        without probabilities), ``changed`` (people), ``better_0, worse_0, better_1, …`` (changed people by group and by
-        what it did to them), ``tree_f1``, ``concept_size, concept_redundancy`` (missing without concepts),
-        ``score_move`` (mean |g − f| of the probabilities of those whose decision stays; missing without probabilities),
-        ``overlap`` (Jaccard index of the changed people with the chosen model's), ``comparable``, and of the
-        criterion's figure, accuracy and change rate the 95 % interval of how much more it is than the chosen model's,
-        on the same people:
-        ``p_rule_more_low, p_rule_more_high, …``.
-    overlaps : DataFrame
-        ``title, other, overlap`` for each pair.
-    calibration : DataFrame
-        ``title, mean_f, mean_g, sd_g, count`` by bin of f's score.
-    """
-
+    # One row per method, the chosen one first: ``method, title, needs_sensitive, settings, place`` (in its sweep), the
+    # figures, ``predictive_parity_difference, calibration_within_groups`` (missing without positive decisions, or
+    # without probabilities), ``changed`` (people), ``better_0, worse_0, better_1, …`` (changed people by group and by
+    # what it did to them), ``tree_f1``, ``concept_size, concept_redundancy`` (missing without concepts), ``score_move``
+    # (mean |g − f| of the probabilities of those whose decision stays; missing without probabilities), ``overlap``
+    # (Jaccard index of the changed people with the chosen model's), ``comparable``, and of the criterion's figure,
+    # accuracy and change rate the 95 % interval of how much more it is than the chosen model's, on the same people:
+    # ``p_rule_more_low, p_rule_more_high, …``.
     table: pd.DataFrame
-    overlaps: pd.DataFrame
-    calibration: pd.DataFrame
+    overlaps: pd.DataFrame  # ``title, other, overlap`` for each pair
+    calibration: pd.DataFrame  # ``title, mean_f, mean_g, sd_g, count`` by bin of f's score
 
 
 def nearest(points: pd.DataFrame, target: pd.Series, fairness: str, spread: tuple[float, float]) -> int:
@@ -71,15 +57,8 @@ def match_models(
 ) -> Match:
     """Match one model of a method with the nearest of every other.
 
-    Parameters
-    ----------
-    scene : Scene
-    sweeps : mapping of method to Sweep
-    fairness : {"demographic_parity", "equalized_odds"}
-    chosen : int
-        Position of the model in the sweep of `method`.
-    depth : int
-        Of the tree that describes the changes.
+    `sweeps`: mapping of method to Sweep. `fairness`: {"demographic_parity", "equalized_odds"}. `chosen`: position of
+    the model in the sweep of `method`. `depth`: of the tree that describes the changes.
     """
     figure = CRITERIA[fairness].figure_name
     points = pd.concat([sweep.points for sweep in sweeps.values()])

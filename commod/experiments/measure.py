@@ -1,7 +1,5 @@
 """What is measured of one model beside the figures."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 
@@ -16,8 +14,6 @@ from commod.metrics import calibration_table
 from commod.metrics.calibration import compare_calibration
 from commod.metrics.concepts import concept_redundancy, concept_size
 from commod.metrics.figures import FIGURES
-
-__all__ = ["MEASURES", "calibration_of", "concept_figures", "predictive_figures", "row_of", "score_move", "tree_f1"]
 
 MEASURES = ("tree", "concepts", "scores", "checks")
 

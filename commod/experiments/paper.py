@@ -1,7 +1,5 @@
 """The experiments of the paper: which models each needs, and the tables that are read from them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,18 +17,6 @@ from commod.experiments.results import read_result, results_directory, write_res
 from commod.experiments.scene import prepare
 from commod.experiments.segments import Segments, cell_table, in_segments
 from commod.experiments.sweep import Cell
-
-__all__ = [
-    "ALL",
-    "DATASETS",
-    "EXPERIMENTS",
-    "FOLLOW_UPS",
-    "TABLE1_ROWS",
-    "run_experiment",
-    "sensitivity_table",
-    "table1",
-    "verdict",
-]
 
 DATASETS = ("law_school", "compas")
 DP, EO = "demographic_parity", "equalized_odds"
@@ -117,10 +103,7 @@ def run_experiment(
     On fewer splits than usual, or on part of the data, the result in the usual folder gets a name that says so: what
     the Paper page reads stays whole.
 
-    Returns
-    -------
-    Path
-        Of the Parquet file.
+    Returns the path of the Parquet file.
     """
     if name not in ALL:
         raise ValueError(f"There is no experiment {name!r}: choose one of {', '.join(ALL)}.")
@@ -162,13 +145,10 @@ def run_experiment(
 def table1(models: pd.DataFrame, data: str, criterion: str, segments: Segments) -> pd.DataFrame:
     """Change rate by cell of fairness and accuracy, as the paper's Table 1, over splits.
 
-    Returns
-    -------
-    DataFrame
-        ``method, fairness_q, accuracy_q, change_rate`` (mean over splits of the mean in the cell), ``low, high`` (95 %
-        interval over splits), ``splits, models``, and, where the paper prints the cell, ``printed`` and ``verdict``:
-        "better" (fewer changes), "equal" (the printed number lies in our interval, rounded as it is), "worse", or "too
-        few splits" to tell.
+    Returns ``method, fairness_q, accuracy_q, change_rate`` (mean over splits of the mean in the cell), ``low, high``
+    (95 % interval over splits), ``splits, models``, and, where the paper prints the cell, ``printed`` and ``verdict``:
+    "better" (fewer changes), "equal" (the printed number lies in our interval, rounded as it is), "worse", or "too few
+    splits" to tell.
     """
     here = models[(models["dataset"] == data) & (models["fairness"] == criterion) & (models["error"] == "")]
     per_split = []

@@ -1,9 +1,5 @@
 """The numbers that the paper prints: the only figures of the Paper page that are typed by hand."""
 
-from __future__ import annotations
-
-__all__ = ["BLACK_BOX", "FIGURE2", "METHOD_ROWS", "R_SQUARED", "TABLE1", "TABLE1_CELLS"]
-
 # Cells of Table 1, (fairness quartile, accuracy quartile), in the order printed.
 TABLE1_CELLS = ((1, 3), (1, 4), (2, 2), (2, 3), (3, 2), (4, 1), (4, 2))
 METHOD_ROWS = ("oracle_roc", "oracle_lpp", "lpp", "adv_debias", "frappe", "commod")

@@ -13,8 +13,6 @@ from commod.experiments.scene import Scene
 from commod.experiments.sense import shares_of_decisions
 from commod.experiments.sweep import Cell, Report, Shared, train_cell
 
-__all__ = ["MIN_REFITS", "Ladders", "Refits", "n_refits", "refit", "resampled"]
-
 # Of each refit of a model, by its number: the way up to its λ_fair, by which one at another λ_fair is quicker.
 Ladders = dict[int, Mapping[Any, Any]]
 

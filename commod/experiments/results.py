@@ -1,7 +1,5 @@
 """Results as tidy Parquet files that say how they were made."""
 
-from __future__ import annotations
-
 import json
 import platform
 from contextlib import suppress

@@ -25,8 +25,6 @@ from commod.models.competitors.membership import Membership
 from commod.models.threads import single_threaded
 from commod.models.threshold import ONE_HALF, logit_of
 
-__all__ = ["LARGE", "MAX_SAMPLE", "Scene", "SceneKey", "is_large", "prepare"]
-
 # A table that somebody brings and that has more rows than this is large: on all of its rows, some methods would take
 # minutes. The data sets that ship never are: their figures are those of the paper, whatever they take.
 LARGE = 20_000

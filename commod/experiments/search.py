@@ -4,8 +4,6 @@ f is trained anew in each fold where it can be, so that its scores there are tho
 rows are not touched.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -28,20 +26,6 @@ from commod.models.collapse import judged_elsewhere
 from commod.models.rescaler import acts_on_of
 from commod.models.threshold import logit_of_threshold
 from commod.theory import best_curve
-
-__all__ = [
-    "LAMBDA_GRIDS",
-    "Asked",
-    "Draws",
-    "Fold",
-    "Lambdas",
-    "Search",
-    "arguments_of",
-    "effective_weight",
-    "fit_on",
-    "folds_of",
-    "share_sure",
-]
 
 # What may be found, and what the app's sliders can be set to.
 LAMBDA_GRIDS: dict[str, tuple[float, ...]] = {

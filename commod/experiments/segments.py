@@ -1,7 +1,5 @@
 """Segments of fairness and accuracy, within which change rates can be compared (paper, App. C.3 and D.1)."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from dataclasses import dataclass
 
@@ -12,19 +10,6 @@ from commod.experiments.sweep import fairness_gain
 from commod.metrics.figures import CRITERIA
 from commod.metrics.pareto import undominated
 from commod.models.competitors import METHODS
-
-__all__ = [
-    "PAPER_MAIN",
-    "PAPER_SEGMENTS",
-    "Segments",
-    "cell_table",
-    "in_segments",
-    "mark_fewest",
-    "mark_frontiers",
-    "quartiles_of",
-    "segment_sources",
-    "segments_by",
-]
 
 
 @dataclass(frozen=True)

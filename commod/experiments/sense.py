@@ -1,7 +1,5 @@
 """Do changes make sense? What decisions alone tell, of any method, without its model."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -10,8 +8,6 @@ import pandas as pd
 from commod.experiments.scene import Scene
 from commod.explain.checks import Answer, check_certainty, check_record
 from commod.explain.sense import SURE, explain_record
-
-__all__ = ["AT_HAND", "answers_of_decisions", "shares_of_decisions"]
 
 # The checks that decisions alone answer.
 AT_HAND = ("right", "sure")

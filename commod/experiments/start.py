@@ -7,6 +7,7 @@ that does better, if one does. The test rows are not touched.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -29,7 +30,9 @@ from commod.wording import with_capital
 __all__ = ["Start", "Trial", "suited_start"]
 
 # What is tried; all of it stands on the slider.
-TRIED = (1.0, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 10.0)
+TRIED = (1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0)
+# As many models as bisection tries, about.
+EXPECTED = 12
 # The forms of the update, the paper's first, as they stand in a sentence.
 FORMS = {
     "ratio": "multiplying, the paper's form",
@@ -69,6 +72,11 @@ class Trial:
         return f"{FORMS[self.update]} at λ_fair {self.lambda_fair:g}"
 
     @property
+    def is_useful(self) -> bool:
+        """Whether it changes somebody and is still a model."""
+        return self.sound and self.changed > 0
+
+    @property
     def wrong(self) -> float:
         """The share of all people whose change is wrong by the record."""
         return self.changed * (1.0 - self.right)
@@ -90,23 +98,21 @@ class Start:
 
 def suited_start(scene: Scene, fairness: str, report: Report | None = None) -> Start:
     """Where data open, judged on (at most `ROWS` of) the training rows, held out in folds."""
-    held = _HeldOut(scene, fairness)
+    held = _HeldOut(scene, fairness, report)
     declared = {"update": "ratio", **scene.task.spec.commod_settings} if is_shipped(scene.task.name) else None
     if held.f_is_fair:
         told = f"On training rows f treats the groups alike, as far as can be told ({held.shown(held.of_f.fairness)}): "
         return Start(declared or {"lambda_fair": 0.0}, told + "the pages open with f as it is.")
-    values = sorted({*TRIED, (declared or {}).get("lambda_fair", TRIED[0])})
-    trials = [trial for trial in held.try_all(values, report) if trial.sound and trial.changed > 0]
-    return _own_start(held, trials) if declared is None else _declared_start(held, trials, declared)
+    return _own_start(held) if declared is None else _declared_start(held, declared)
 
 
-def _own_start(held: _HeldOut, trials: Sequence[Trial]) -> Start:
+def _own_start(held: _HeldOut) -> Start:
     """Of data that somebody has brought: a form that none of the others beats; beside it, the paper's."""
-    start, best = held.of_f.fairness, max((trial.fairness for trial in trials), default=0.0)
+    start, best = held.of_f.fairness, held.best()
     if not held.gains(best):
-        return _no_gain(trials, held.shown(start))
+        return _no_gain(held.all_useful(), held.shown(start))
     target = start + 0.5 * (best - start)
-    candidates = [_least(trials, update, target) for update in FORMS]
+    candidates = [held.least(update, target) for update in FORMS]
     chosen, *others = sorted(filter(None, candidates), key=lambda one: _rank(one, filter(None, candidates), target))
     told = (
         f"These data open by {chosen.name}, the least that buys half of the fairness within reach ({held.shown(start)} "
@@ -119,15 +125,18 @@ def _own_start(held: _HeldOut, trials: Sequence[Trial]) -> Start:
     return Start(chosen.settings, " ".join([told, *beside.values()]), paper, beside.get("ratio", ""), care)
 
 
-def _declared_start(held: _HeldOut, trials: Sequence[Trial], declared: dict[str, Any]) -> Start:
+def _declared_start(held: _HeldOut, declared: dict[str, Any]) -> Start:
     """Of a data set that ships, as declared; beside it the form that does better, if one does."""
-    here = next((trial for trial in trials if trial.settings.items() <= declared.items()), None)
-    if here is None:
+    here = held.trial(declared["update"], declared.get("lambda_fair", TRIED[0]))
+    if not here.is_useful:
         return Start(declared, "")
-    trials = [trial for trial in trials if held.gains(trial.fairness)]
-    others = [_least(trials, update, here.fairness) for update in FORMS if update != here.update]
+    others = [held.least(update, here.fairness) for update in FORMS if update != here.update]
     # As fair and as accurate with as few changes, and better in one of these; the rest is told.
-    better = [one for one in others if one is not None and _beats(one, here, here.fairness, respects=3)]
+    better = [
+        one
+        for one in others
+        if one is not None and held.gains(one.fairness) and _beats(one, here, here.fairness, respects=3)
+    ]
     if not better:
         return Start(declared, "")
     best = min(better, key=lambda one: one.wrong)
@@ -143,13 +152,6 @@ def _no_gain(trials: Sequence[Trial], figure: str) -> Start:
     if not trials:
         return Start({}, f"{told} Nor does any change a single decision.")
     return Start(trials[0].settings, f"{told} It opens where the first decisions change.")
-
-
-def _least(trials: Sequence[Trial], update: str, target: float) -> Trial | None:
-    """Of a form, the model with the least λ_fair that is fair enough, else its fairest."""
-    own = [trial for trial in trials if trial.update == update]
-    enough = (trial for trial in own if trial.fairness >= target)
-    return next(enough, max(own, key=lambda trial: trial.fairness, default=None))
 
 
 def _merits(trial: Trial, target: float) -> np.ndarray:
@@ -171,8 +173,11 @@ def _rank(one: Trial, all_of_them: Iterable[Trial], target: float) -> tuple[bool
 class _HeldOut:
     """People held out of the training rows, and f on them."""
 
-    def __init__(self, scene: Scene, fairness: str) -> None:
+    def __init__(self, scene: Scene, fairness: str, report: Report | None = None) -> None:
         self.scene, self.fairness = scene, fairness
+        self._report = report or (lambda share: None)
+        self._trials: dict[tuple[str, float], Trial] = {}
+        self._warm_starts: dict[str, list[WarmStart]] = {}
         rows = np.sort(np.random.default_rng(0).permutation(len(scene.train))[:ROWS])
         train = scene.train.take(rows)
         self.folds = self._folds(train, rows)
@@ -202,17 +207,31 @@ class _HeldOut:
         start = self.of_f.fairness
         return fairness - start >= LEAST_GAIN * (1.0 - start)
 
-    def try_all(self, values: Sequence[float], report: Report | None) -> list[Trial]:
-        """Every form at every λ_fair."""
-        found = []
-        for update in FORMS:
-            warm_starts = [WarmStart() for _ in self.folds]
-            for value in values:
-                margins = [self._margin(*each, update, value) for each in zip(self.folds, warm_starts, strict=True)]
-                found.append(self._judge(update, value, np.concatenate(margins)))
-                if report is not None:
-                    report(len(found) / (len(FORMS) * len(values)))
-        return found
+    def trial(self, update: str, lambda_fair: float) -> Trial:
+        """A model, fitted once; the next one of its form starts from it."""
+        key = update, lambda_fair
+        if key not in self._trials:
+            starts = self._warm_starts.setdefault(update, [WarmStart() for _ in self.folds])
+            margins = [self._margin(*each, *key) for each in zip(self.folds, starts, strict=True)]
+            self._trials[key] = self._judge(*key, np.concatenate(margins))
+            self._report(min(1.0, len(self._trials) / EXPECTED))
+        return self._trials[key]
+
+    def best(self) -> float:
+        """The fairness within reach: that of the strongest models that are useful."""
+        strongest = [self.trial(update, TRIED[-1]) for update in FORMS]
+        return max((trial.fairness for trial in strongest if trial.is_useful), default=0.0)
+
+    def all_useful(self) -> list[Trial]:
+        trials = (self.trial(update, value) for update in FORMS for value in TRIED)
+        return [trial for trial in trials if trial.is_useful]
+
+    def least(self, update: str, target: float) -> Trial | None:
+        """Of a form, the model with the least λ_fair that is fair enough, else its fairest, by bisection."""
+        bisect_left(TRIED, target, key=lambda value: self.trial(update, value).fairness)
+        own = [trial for key, trial in sorted(self._trials.items()) if key[0] == update and trial.is_useful]
+        enough = (trial for trial in own if trial.fairness >= target)
+        return next(enough, max(own, key=lambda trial: trial.fairness, default=None))
 
     def _margin(self, fold: Fold, warm_start: WarmStart, update: str, lambda_fair: float) -> np.ndarray:
         g = Commod(

@@ -1,7 +1,5 @@
 """A method swept over its knob on a scene: every model's decisions and figures, the same wherever they are computed."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise, product
@@ -20,28 +18,6 @@ from commod.models import WarmStart
 from commod.models.collapse import judged_elsewhere
 from commod.models.competitors import METHODS, available_methods, make_method, weights_in_words
 from commod.models.competitors.base import Memory
-
-__all__ = [
-    "EFFORT",
-    "EFFORT_LARGE",
-    "Cell",
-    "Model",
-    "Shared",
-    "Sweep",
-    "Trained",
-    "about_cell",
-    "as_points",
-    "concept_settings",
-    "fairness_gain",
-    "fit_cell",
-    "learns_from",
-    "lines_of",
-    "next_place",
-    "points_of",
-    "rows_in_words",
-    "sweep_method",
-    "train_cell",
-]
 
 # Models of every method's sweep, whoever it is: all values of its knob, further settings and seeds together.
 EFFORT = 36
@@ -122,17 +98,9 @@ def lines_of(
     There are as many of every method. The values of the knob lie evenly between those declared; `sweep_method`, which
     sees what comes out, puts as many where they tell most.
 
-    Parameters
-    ----------
-    name : str
-        A key of `METHODS`.
-    models : int, optional
-        How many cells in all, with one seed. Default: `EFFORT`, the declared seeds among them; of a large task
-        `EFFORT_LARGE`, with one seed and one further setting.
-    task : Task, optional
-        What it is swept on.
-    form : tuple of (str, value)
-        Further arguments of all its models: what limits COMMOD's update.
+    `name`: a key of `METHODS`. `models`: how many cells in all, with one seed. Default: `EFFORT`, the declared seeds
+    among them; of a large task `EFFORT_LARGE`, with one seed and one further setting. `task`: what it is swept on.
+    `form`: further arguments of all its models: what limits COMMOD's update.
     """
     method = METHODS[name]
     if method.knob is None:
@@ -163,13 +131,9 @@ def _value_at(scale: Sequence[float], place: float) -> float:
 def next_place(scale: Sequence[float], known: Mapping[float, np.ndarray]) -> float:
     """Where on a knob's scale the next models of a sweep go: its ends, its middle, then into the widest gap.
 
-    Parameters
-    ----------
-    scale : sequence of float
-        The values declared; places count along it from 0.
-    known : mapping of place to (lines,) array
-        How unfair the models there are, one of each line; see `_unfairness`. A gap is the mean over the lines of how
-        far apart neighbours are. Of equal gaps, the one that is longer on the scale, then the one nearer to f.
+    `scale`: the values declared; places count along it from 0. `known`: mapping of place to (lines,) array; how unfair
+    the models there are, one of each line; see `_unfairness`. A gap is the mean over the lines of how far apart
+    neighbours are. Of equal gaps, the one that is longer on the scale, then the one nearer to f.
     """
     length = len(scale) - 1
     for first in (0.0, float(length), length / 2):

@@ -5,8 +5,6 @@ Candidates are judged on people that neither f nor g was trained on, by cross-va
 is both quicker and easier to repeat than a sampler.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -24,8 +22,6 @@ from commod.models import Commod
 from commod.models.base_models import train_base_model
 from commod.models.base_scores import BaseModel
 from commod.models.validation import check_choice
-
-__all__ = ["LAMBDA_GRIDS", "SoFar", "Target", "find_settings"]
 
 COARSE_FAIR = (0.0, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0, 5.0, 6.0, 8.0, 10.0)
 COARSE_RATIO = (0.0, 0.05, 0.2, 0.5)
@@ -162,6 +158,7 @@ def find_settings(
     update: str = "ratio",
     direction: str = "both",
     features: Sequence[str] | None = None,
+    max_changes: float | None = None,
     report: Callable[[float], None] | None = None,
     tell: Callable[[SoFar], None] | None = None,
 ) -> Target:
@@ -191,10 +188,12 @@ def find_settings(
         Where the search for it begins; default, what goes with the data set.
     n_concepts : int, optional
         k of the model returned. It is not searched: k is a reading of a linear r and moves no decision.
-    update : {"ratio", "affine", "decisions"}
+    update : {"ratio", "affine", "decisions", "tree"}
     direction : {"both", "improve", "worsen"}
     features : list of columns, optional
-        Form of the models that are tried, as `Commod` has them; which outcome is favourable, the task says.
+    max_changes : int or float, optional
+        Form of the models that are tried, as `Commod` has them; which outcome is favourable, the task says. A budget of
+        so many training rows is the same share of the rows that a trial is trained on.
     report : callable, optional
         Called with the share done; what it raises ends the search.
     tell : callable, optional
@@ -222,6 +221,9 @@ def find_settings(
         form |= {"direction": direction, "favourable": task.spec.favourable}
     if features is not None:
         form["features"] = list(features)
+    if max_changes is not None:
+        people = float(len(train) if train.weight is None else train.weight.sum())
+        form["max_changes"] = max_changes if max_changes < 1 else min(max_changes / people, 1 - 1e-9)
     asked = Asked(min_fairness, max_change, max_sure, confidence)
     search = Search(train, f, form, new_people, asked, rows.sum(axis=1))
     lines = [(ratio, concepts) for ratio in COARSE_RATIO]
@@ -249,7 +251,7 @@ def find_settings(
     search.try_all(_around(search.leader()), told)
     if not search.meeting():
         refine_offers()
-    return _target(search, k)
+    return _target(search, k, {} if max_changes is None else {"max_changes": max_changes})
 
 
 def _check_share(name: str, value: float) -> None:
@@ -272,14 +274,14 @@ def _near(grid: tuple[float, ...], value: float, steps: int) -> list[float]:
     return list(grid[max(0, place - steps) : place + steps + 1])
 
 
-def _target(search: Search, k: int) -> Target:
-    """What a search has found, with the model trained on all training rows."""
+def _target(search: Search, k: int, budget: dict[str, Any]) -> Target:
+    """What a search has found, with the model trained on all training rows; a `budget` is told as it was asked for."""
     asked, met, chosen = search.asked, bool(search.meeting()), search.leader()
     by_fairness, by_changes = search.promised_fairness(), search.promised_changes()
     fairest, gentlest = search.offers()
 
     def settings(lambdas: Lambdas) -> dict[str, Any]:
-        return arguments_of(lambdas, k) | search.form
+        return arguments_of(lambdas, k) | search.form | budget
 
     return Target(
         asked.fairness,

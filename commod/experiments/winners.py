@@ -3,8 +3,6 @@
 A claim is data before it is a sentence, so that what is said can be held against the cells below it.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,8 +17,6 @@ from commod.experiments.sweep import Sweep
 from commod.metrics.figures import CRITERIA
 from commod.models.competitors import METHODS
 
-__all__ = ["Claim", "Reached", "Winners", "apart_by_chance", "names_in_words", "reached_at", "winners_of"]
-
 Place = tuple[int, int]  # segment of fairness and of accuracy, from 1
 # Whether two methods differ in a cell by more than chance; None if that cannot be told.
 Apart = Callable[[str, str, Place], bool | None]
@@ -28,28 +24,15 @@ Apart = Callable[[str, str, Place], bool | None]
 
 @dataclass(frozen=True)
 class Claim:
-    """Who changes fewest in a cell where two or more methods that need no group meet.
-
-    Attributes
-    ----------
-    place : (int, int)
-    fewest : tuple of str
-        The methods with the lowest mean change rate, as it is written; in the registry's order.
-    rate : float
-        Theirs.
-    own : float or None
-        COMMOD's mean change rate; None if it has no model there.
-    against : str
-        Whom COMMOD is held against: the first of the fewest, or, if it is one of them, the best of the others.
-    beyond_chance : bool or None
-        Whether COMMOD and that one differ by more than chance; None if COMMOD is not there or it cannot be told.
-    """
+    """Who changes fewest in a cell where two or more methods that need no group meet."""
 
     place: Place
-    fewest: tuple[str, ...]
-    rate: float
-    own: float | None
+    fewest: tuple[str, ...]  # the methods with the lowest mean change rate, as it is written; in the registry's order
+    rate: float  # theirs
+    own: float | None  # COMMOD's mean change rate; None if it has no model there
+    # Whom COMMOD is held against: the first of the fewest, or, if it is one of them, the best of the others.
     against: str
+    # Whether COMMOD and that one differ by more than chance; None if COMMOD is not there or it cannot be told.
     beyond_chance: bool | None
 
     @property
@@ -65,24 +48,13 @@ class Claim:
 
 @dataclass(frozen=True)
 class Winners:
-    """All that is claimed of a table of cells.
+    """All that is claimed of a table of cells."""
 
-    Attributes
-    ----------
-    claims : tuple of Claim
-        Of the cells where two or more meet, the least fair and least accurate first.
-    alone : tuple of (place, method)
-        Cells in which one method that needs no group has sound models, and no other.
-    nonsense : tuple of (place, method)
-        Cells in which a method that needs no group has only models that are hardly models any more.
-    with_commod : bool
-        Whether COMMOD is one of the methods.
-    """
-
-    claims: tuple[Claim, ...]
-    alone: tuple[tuple[Place, str], ...]
+    claims: tuple[Claim, ...]  # of the cells where two or more meet, the least fair and least accurate first
+    alone: tuple[tuple[Place, str], ...]  # cells in which one method that needs no group has sound models, and no other
+    # Cells in which a method that needs no group has only models that are hardly models any more.
     nonsense: tuple[tuple[Place, str], ...]
-    with_commod: bool = True
+    with_commod: bool = True  # whether COMMOD is one of the methods
 
     @property
     def without_commod(self) -> tuple[Place, ...]:
@@ -136,13 +108,9 @@ class Winners:
 def winners_of(cells: pd.DataFrame, apart: Apart | None = None) -> Winners:
     """What can be claimed of cells.
 
-    Parameters
-    ----------
-    cells : DataFrame
-        ``method, fairness_q, accuracy_q, change_rate``, as of `mark_fewest`, rounded as they are written; with
-        ``sound`` if some may have no sound model.
-    apart : callable, optional
-        Tells of two methods and a cell whether they differ by more than chance.
+    `cells`: ``method, fairness_q, accuracy_q, change_rate``, as of `mark_fewest`, rounded as they are written; with
+    ``sound`` if some may have no sound model. `apart`: tells of two methods and a cell whether they differ by more than
+    chance.
     """
     blind = cells[~cells["method"].map(lambda name: METHODS[name].needs_sensitive).astype(bool)]
     sound = blind["sound"].astype(bool) if "sound" in blind else pd.Series(True, index=blind.index)

@@ -3,8 +3,6 @@
 Pages, report, saved runs, comparisons and the command line read this table. A new check is one entry and its sentence.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -17,21 +15,6 @@ from commod.explain.concepts import in_a_sentence, in_percent
 from commod.explain.sense import SURE
 from commod.metrics.intervals import wilson_interval
 from commod.metrics.small_groups import MIN_GROUP
-
-__all__ = [
-    "AGAIN",
-    "CHECKS",
-    "MARKS",
-    "Answer",
-    "Check",
-    "check_again",
-    "check_certainty",
-    "check_merit",
-    "check_record",
-    "merit_in_words",
-    "often_enough",
-    "step_in_words",
-]
 
 # A change that so large a share of the refits makes is called one that happens again.
 AGAIN = 0.9

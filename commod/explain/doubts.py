@@ -1,7 +1,5 @@
 """Whether f is fit to be corrected at all: upside down, no better than a constant, one-sided, or fair already."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -17,8 +15,6 @@ from commod.models.base_models import train_base_model
 from commod.models.threshold import budget_threshold
 from commod.uploads.limits import count_of
 
-__all__ = ["Doubt", "are_treated_alike", "doubts_about", "first_scores", "proposed_threshold"]
-
 # f is called one-sided if it says the rarer thing of less than this share of people.
 RARELY = 0.02
 # Beyond these shares of positive labels one half is seldom a good line; f then has to say the rarer thing at least half
@@ -33,21 +29,12 @@ LEAST_PEOPLE = 20
 
 @dataclass(frozen=True)
 class Doubt:
-    """A reason to look again before g is trained.
+    """A reason to look again before g is trained."""
 
-    Attributes
-    ----------
-    kind : {"turned", "worse", "one-sided", "constant", "fair", "few"}
-        The first two have to be answered: whatever g does to such an f looks like a success.
-    text : str
-        What is wrong and what to do, in plain words.
-    threshold : float or None
-        A cut-off that is proposed.
-    """
-
+    # The first two have to be answered: whatever g does to such an f looks like a success.
     kind: Literal["turned", "worse", "one-sided", "constant", "fair", "few"]
-    text: str
-    threshold: float | None = None
+    text: str  # what is wrong and what to do, in plain words
+    threshold: float | None = None  # a cut-off that is proposed
 
     @property
     def is_question(self) -> bool:
@@ -60,16 +47,9 @@ def doubts_about(
 ) -> list[Doubt]:
     """Reasons to look at f again, gravest first; none for an f that decides, better than chance, and unequally.
 
-    Parameters
-    ----------
-    y, sensitive : arrays (n,)
-        Labels, and numbers of the groups (−1: not known).
-    scores : array (n,)
-        f's probabilities of label 1 for people it was not trained on.
-    threshold : float
-        Above which f decides 1.
-    people : int, optional
-        How many rows there are in all, if these are a sample of them.
+    `y`, `sensitive`: arrays (n,); labels, and numbers of the groups (−1: not known). `scores`: array (n,); f's
+    probabilities of label 1 for people it was not trained on. `threshold`: above which f decides 1. `people`: how many
+    rows there are in all, if these are a sample of them.
     """
     labels, groups, p = np.asarray(y), np.asarray(sensitive), np.asarray(scores, dtype=float)
     decided = p > threshold

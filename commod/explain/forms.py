@@ -1,14 +1,10 @@
 """The forms of the update in words: what its concepts add up to, and where that changes a decision."""
 
-from __future__ import annotations
-
 import re
 
 import pandas as pd
 
 from commod.models.estimator import Commod
-
-__all__ = ["constants_in_words", "form_in_words", "guess_in_words", "starts_in_words", "sums_of"]
 
 
 def sums_of(g: Commod) -> tuple[str, str]:
@@ -29,6 +25,11 @@ def starts_in_words(g: Commod, outcomes: tuple[str, str]) -> str:
 
 def form_in_words(g: Commod, outcomes: tuple[str, str], line: str) -> str:
     """How g's decision comes about; `line` is where f's score turns it."""
+    if g.rules is not None:
+        return (
+            "The tree is the model. g gives the other decision to everyone for whom one of the rules below holds, and "
+            f"their score lands just across the line ({line}). Everyone else keeps f's score."
+        )
     adds = "plus, for each concept, its weight times how much a person shows of it"
     if g.decides:
         starts = starts_in_words(g, outcomes).replace(" =", ":", 1)

@@ -1,7 +1,5 @@
 """More than two groups: each against everyone, which of them are the extremes, and of a crossing its margins."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,15 +10,6 @@ from commod.datasets.grouping import CROSS
 from commod.datasets.task import Split, Task
 from commod.metrics.fairness import compare_groups, extreme_groups
 from commod.metrics.figures import CRITERIA
-
-__all__ = [
-    "FAIR_SHARE",
-    "Groups",
-    "beyond_in_words",
-    "explain_groups",
-    "extremes_in_words",
-    "margins_in_words",
-]
 
 # A margin is called fair, and a crossing unfair, by this share (P-Rule, or 1 − mistreatment).
 FAIR_SHARE = 0.8
@@ -38,27 +27,18 @@ WORST = {
 
 @dataclass(frozen=True)
 class Groups:
-    """What f and g do to each of the groups.
+    """What f and g do to each of the groups."""
 
-    Attributes
-    ----------
-    table : DataFrame
-        One row per group, the one that g gives the positive decision most often first: ``group`` (its name),
-        ``count`` (people), ``before, before_low, before_high`` (rate of f with Wilson's 95 % interval), ``rate, low,
-        high`` (of g), ``ratio`` (of g's rate to the largest that is compared), ``difference`` (of g's rate to
-        everyone's) and ``compared`` (whether the group is large enough to be an extreme).
-    everyone : float
-        Rate of g.
-    extremes : dict
-        Of "f" and "g", which groups attain the figures: see `extreme_groups`, with names for codes.
-    margins : DataFrame
-        Of a crossing: the criterion's figure of ``f`` and ``g`` by each of its attributes alone (index) and, last, by
-        the crossing. NaN where a group has nobody of a label that the figure needs. Else empty.
-    """
-
+    # One row per group, the one that g gives the positive decision most often first: ``group`` (its name), ``count``
+    # (people), ``before, before_low, before_high`` (rate of f with Wilson's 95 % interval), ``rate, low, high`` (of g),
+    # ``ratio`` (of g's rate to the largest that is compared), ``difference`` (of g's rate to everyone's) and
+    # ``compared`` (whether the group is large enough to be an extreme).
     table: pd.DataFrame
-    everyone: float
+    everyone: float  # rate of g
+    # Of "f" and "g", which groups attain the figures: see `extreme_groups`, with names for codes.
     extremes: dict[str, pd.DataFrame]
+    # Of a crossing: the criterion's figure of ``f`` and ``g`` by each of its attributes alone (index) and, last, by the
+    # crossing. NaN where a group has nobody of a label that the figure needs. Else empty.
     margins: pd.DataFrame
 
 

@@ -1,15 +1,11 @@
 """A hundred people of each group: of how many f and g say yes, and about whom they differ."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from commod.datasets.task import Split, Task
-
-__all__ = ["count_hundred", "explain_hundred"]
 
 
 def explain_hundred(task: Task, rows: Split, before: Any, after: Any) -> pd.DataFrame:

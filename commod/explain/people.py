@@ -1,7 +1,5 @@
 """Who changed: the people one by one, the segments they come from, and what became of each group."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 
@@ -93,7 +91,7 @@ def explain_people(
         "sure": certainty(logit[at], g.line_),
     }
     concepts, weights = g.concept_directions(), np.array([*g.concept_weights_, *g.shift_weights_])
-    parts = encoded[at] @ (concepts.to_numpy() * weights)  # (changed, concepts)
+    parts = g.activations_of(encoded[at], logit[at]).to_numpy() * weights  # (changed, concepts)
     for j, concept in enumerate(concepts.columns):
         if concepts[concept].any():
             columns[f"concept:{concept}"] = parts[:, j]

@@ -1,7 +1,5 @@
 """How well a concept or a feature alone tells which group somebody belongs to."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -11,8 +9,6 @@ from numpy.typing import NDArray
 from commod.datasets.task import Split, Task
 from commod.metrics.auc import auc_with_interval
 from commod.metrics.small_groups import compared_groups
-
-__all__ = ["explain_proxies", "proxies_of"]
 
 COLUMNS = ["kind", "name", "label", "auc", "low", "high", "group"]
 

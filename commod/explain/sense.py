@@ -1,7 +1,5 @@
 """Whether changes agree with the record, and how sure f was of what is changed."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -12,8 +10,6 @@ from scipy.special import expit
 from commod.datasets.task import Task
 from commod.metrics.counts import as_binary, change_counts
 from commod.metrics.intervals import wilson_interval
-
-__all__ = ["SURE", "certainty", "explain_certainty", "explain_record", "explain_reversals"]
 
 # A model that gives its decision more than this probability is called sure of it.
 SURE = 0.9

@@ -20,8 +20,6 @@ from commod.models.base_scores import base_logits
 from commod.models.estimator import Commod
 from commod.models.rescaler import acted_on
 
-__all__ = ["ShapComparison", "explain_person_with_shap", "explain_with_shap", "warm_up"]
-
 TOP = 5
 
 
@@ -81,6 +79,8 @@ def explain_with_shap(
     callback : callable
         Called with the share done; an exception it raises ends the work.
     """
+    if g.rules is not None:
+        raise ValueError("A tree is no sum over features: update='tree' has nothing to put beside SHAP.")
     warm_up()
     Permutation, Independent = _shap()
     rng = np.random.default_rng(seed)
@@ -149,17 +149,9 @@ def explain_person_with_shap(
 ) -> pd.DataFrame:
     """Explain logit g − logit f (or balance − logit f) of one person by SHAP, signed, as `explain_with_shap` does.
 
-    Parameters
-    ----------
-    X : DataFrame
-        Rows to draw the backgrounds from.
-    x : DataFrame of one row
-
-    Returns
-    -------
-    DataFrame
-        One row per column of X: ``label, shap`` (mean over the redrawn backgrounds), ``shap_low, shap_high``. With the
-        average change over the background (``attrs["average"]``) the mean adds up to the person's change.
+    `X`: rows to draw the backgrounds from. `x`: DataFrame of one row. Returns one row per column of X: ``label, shap``
+    (mean over the redrawn backgrounds), ``shap_low, shap_high``. With the average change over the background
+    (``attrs["average"]``) the mean adds up to the person's change.
     """
     warm_up()
     Permutation, Independent = _shap()

@@ -1,7 +1,5 @@
 """What is wrong with a model that fairness and accuracy alone do not tell: collapse, levelling down, a dead end."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -11,8 +9,6 @@ from commod.datasets.task import Task
 from commod.metrics.figures import CRITERIA
 from commod.metrics.small_groups import compared_groups
 from commod.models.collapse import collapse_in_words
-
-__all__ = ["does_better", "less_right", "trouble_of"]
 
 # Levelling down: the better-off group loses this much of the favourable decision, and so does everybody together.
 LOST_POINTS, LEFT_SHARE = 0.10, 0.7
@@ -34,14 +30,9 @@ def trouble_of(
 ) -> list[str]:
     """A sentence for each thing that is wrong with g; none for a sound model.
 
-    Parameters
-    ----------
-    y, sensitive, margin_f, margin_g : arrays (n,)
-        Labels, numbers of the groups, and how far the logits lie above the line.
-    figures : DataFrame
-        Of `compare_decisions`, on the same rows.
-    path : DataFrame
-        ``lambda_fair`` and the criterion's figure from f to g, on the same rows.
+    `y`, `sensitive`, `margin_f`, `margin_g`: arrays (n,); labels, numbers of the groups, and how far the logits lie
+    above the line. `figures`: of `compare_decisions`, on the same rows. `path`: ``lambda_fair`` and the criterion's
+    figure from f to g, on the same rows.
     """
     found = collapse_in_words(y, margin_f, margin_g)
     found += less_right(task, np.asarray(y), np.asarray(margin_f) > 0, np.asarray(margin_g) > 0)

@@ -1,7 +1,5 @@
 """AUC, the share of pairs that a number ranks rightly, with DeLong's interval; also of two numbers on the same rows."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -9,8 +7,6 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from commod.metrics.counts import as_weight, effective_size
-
-__all__ = ["auc_of", "auc_with_interval", "compare_auc"]
 
 Values = NDArray[np.float64]
 Weight = NDArray[np.float64] | None

@@ -1,15 +1,11 @@
 """What changed between the decisions of f and those of g."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from commod.metrics.counts import as_binary, as_weight, same_length, tally
-
-__all__ = ["calibration_table", "change_rate", "change_table"]
 
 
 def change_rate(predictions_f: Any, predictions_g: Any, *, sample_weight: Any = None) -> float:

@@ -1,13 +1,9 @@
 """How sparse and how different a model's concepts are (paper, Sec. 6.3)."""
 
-from __future__ import annotations
-
 from itertools import combinations
 
 import numpy as np
 import pandas as pd
-
-__all__ = ["NULL_WEIGHT", "concept_redundancy", "concept_size"]
 
 # A weight of a unit direction that is smaller than this counts as none (the paper's ε).
 NULL_WEIGHT = 0.01
@@ -16,10 +12,7 @@ NULL_WEIGHT = 0.01
 def concept_size(concepts: pd.DataFrame) -> int:
     """Σ over concepts of the weights that are not null, |W| > 0.01. 0 or more; fewer is sparser.
 
-    Parameters
-    ----------
-    concepts : DataFrame, feature × concept
-        Unit directions. (The paper prints W > ε; a weight counts by its size here, whatever its sign.)
+    `concepts`: unit directions. (The paper prints W > ε; a weight counts by its size here, whatever its sign.)
     """
     return int((concepts.abs().to_numpy() > NULL_WEIGHT).sum())
 

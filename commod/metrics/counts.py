@@ -3,8 +3,6 @@
 With weights, a count is the sum of the weights. Rows whose group is not known, and rows of weight 0, are not counted.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,47 +12,20 @@ from numpy.typing import NDArray
 
 from commod.datasets.grouping import CROSS
 
-__all__ = [
-    "Counts",
-    "Tally",
-    "as_binary",
-    "as_weight",
-    "change_counts",
-    "codes_of_groups",
-    "confusion_counts",
-    "counts_of_codes",
-    "effective_size",
-    "same_length",
-    "sizes_of_groups",
-    "tally",
-    "values_of_groups",
-]
-
 # (..., groups, label, prediction) or, for two models, (..., groups, label, prediction of f, prediction of g)
 Counts = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class Tally:
-    """Counts, and what is needed beside them where rows have weights.
+    """Counts, and what is needed beside them where rows have weights."""
 
-    Attributes
-    ----------
-    counts : (groups, 2, 2) or (groups, 2, 2, 2)
-        Sums of weights; without weights, rows.
-    squares, rows : of the same shape
-        Sums of squared weights (see `effective_size`), and how many rows there are.
-    groups : list
-        Their values.
-    kept : (n,)
-        Which of the rows are counted: those whose group is known and whose weight is not 0.
-    """
-
-    counts: Counts
+    counts: Counts  # sums of weights; without weights, rows
+    # Sums of squared weights (see `effective_size`), and how many rows there are.
     squares: Counts
     rows: Counts
-    groups: list[Any]
-    kept: NDArray[np.bool_]
+    groups: list[Any]  # their values
+    kept: NDArray[np.bool_]  # which of the rows are counted: those whose group is known and whose weight is not 0
 
     @property
     def sizes(self) -> Counts:
@@ -108,16 +79,9 @@ def same_length(**arrays: Any) -> None:
 def codes_of_groups(sensitive_features: Any) -> tuple[NDArray[np.int64], list[Any]]:
     """Group number of each row, −1 where it is not known, and the sorted group values.
 
-    Parameters
-    ----------
-    sensitive_features : array (n,), or DataFrame or array (n, columns)
-        Any values; missing ones (None, NaN, pd.NA) are groups not known. Of two or more columns the groups are the
-        combinations, named "Black × Female" in the order of the columns, and not known if a part is not.
-
-    Raises
-    ------
-    ValueError
-        If fewer than two groups are known.
+    `sensitive_features`: array (n,), or DataFrame or array (n, columns); any values; missing ones (None, NaN, pd.NA)
+    are groups not known. Of two or more columns the groups are the combinations, named "Black × Female" in the order of
+    the columns, and not known if a part is not. Raises ValueError if fewer than two groups are known.
     """
     series = values_of_groups(sensitive_features)
     known = series.notna()
@@ -150,15 +114,8 @@ def counts_of_codes(codes: Any, n_groups: int, y: Any, f: Any, g: Any = None, we
 
     Nothing is checked: this is the way for those who count often.
 
-    Parameters
-    ----------
-    y, f, g : arrays (n,) of 0 and 1, or of bool
-        Labels and the decisions of one model or of two.
-    weight : array (n,), optional
-
-    Returns
-    -------
-    (n_groups, 2, 2), or with `g` (n_groups, 2, 2, 2)
+    `y`, `f`, `g`: arrays (n,) of 0 and 1, or of bool; labels and the decisions of one model or of two. `weight`: array
+    (n,).
     """
     return _count(codes, n_groups, [y, f] if g is None else [y, f, g], weight)
 
@@ -184,11 +141,8 @@ def tally(
 ) -> Tally:
     """Checked rows as counts.
 
-    Parameters
-    ----------
-    predictions : of one model or of two, by the name that an error gives them
-    n_groups : int, optional
-        If `sensitive_features` are codes 0 … n_groups − 1 and −1; a group without rows then has its place.
+    `predictions`: of one model or of two, by the name that an error gives them. `n_groups`: if `sensitive_features` are
+    codes 0 … n_groups − 1 and −1; a group without rows then has its place.
     """
     y = as_binary(y_true, "y_true")
     decided = {name: as_binary(values, name) for name, values in predictions.items()}

@@ -14,8 +14,6 @@ both made from the two rates' own (Wilson 1927). Then
 Measured in docs/methods.md.
 """
 
-from __future__ import annotations
-
 from functools import cache
 
 import numpy as np
@@ -24,8 +22,6 @@ from numpy.typing import NDArray
 from commod.metrics.counts import Counts, effective_size
 from commod.metrics.fairness import Extremes, Values
 from commod.metrics.intervals import wilson_interval
-
-__all__ = ["Ends", "interval_of_difference", "interval_of_extremes"]
 
 Ends = tuple[float, float]
 
@@ -103,11 +99,7 @@ def interval_of_difference(of_f: Values, of_g: Values, ends_f: Ends, ends_g: End
     Where f and g move together (correlation 1), the same ends are reached by both and their difference counts; where
     they do not (0), opposite ends are, and the root of the sum of squares counts; in between, so much of either.
 
-    Parameters
-    ----------
-    of_f, of_g : (1 + draws,)
-        The figure, and what the draws give.
-    ends_f, ends_g : (low, high)
+    `of_f`, `of_g`: the figure, and what the draws give.
     """
     f, g = float(of_f[0]), float(of_g[0])
     apart_f, apart_g = of_f[1:] - of_f[1:].mean(), of_g[1:] - of_g[1:].mean()

@@ -9,8 +9,6 @@ A rate whose group has no row (no positive label, say, for a true positive rate)
 naming group and label, never a NaN. `group_table` shows all rates with their counts and leaves such a cell empty.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -23,18 +21,6 @@ from numpy.typing import NDArray
 from commod.metrics.counts import Counts, Tally, effective_size, tally
 from commod.metrics.intervals import wilson_interval
 from commod.metrics.small_groups import compared_groups
-
-__all__ = [
-    "accuracy",
-    "compare_groups",
-    "delta_fpr",
-    "delta_tpr",
-    "demographic_parity_difference",
-    "disparate_mistreatment",
-    "extreme_groups",
-    "group_table",
-    "p_rule",
-]
 
 Values = NDArray[np.float64]
 
@@ -96,15 +82,9 @@ PPV = Share(predictive_values, lambda counts: counts[..., 1].sum(axis=-1))
 
 @dataclass(frozen=True)
 class Extremes:
-    """A figure that compares the smallest and the largest of the groups' rates.
+    """A figure that compares the smallest and the largest of the groups' rates."""
 
-    Parameters
-    ----------
-    shares : tuple of Share
-        Of each the largest minus the smallest rate, and their sum; or of one the smallest over the largest.
-    ratio : bool
-    """
-
+    # Of each the largest minus the smallest rate, and their sum; or of one the smallest over the largest.
     shares: tuple[Share, ...]
     ratio: bool = False
 

@@ -4,8 +4,6 @@ Tiles, tables, the report, saved runs, the command line and the glossary read th
 its formula.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -27,20 +25,6 @@ from commod.metrics.fairness import (
     positive_rates,
 )
 from commod.metrics.small_groups import compared_groups
-
-__all__ = [
-    "CRITERIA",
-    "FIGURES",
-    "Criterion",
-    "Figure",
-    "figure_of",
-    "figures_of_changes",
-    "figures_of_counts",
-    "key_figures",
-    "key_figures_of",
-    "title_of",
-    "wholes_of_counts",
-]
 
 
 @dataclass(frozen=True)

@@ -1,14 +1,11 @@
 """Intervals of shares."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
-
-__all__ = ["wilson_interval"]
+from scipy.stats import betabinom
 
 
 def wilson_interval(part: Any, whole: Any, confidence: float = 0.95) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -27,3 +24,13 @@ def wilson_interval(part: Any, whole: Any, confidence: float = 0.95) -> tuple[ND
     # Exact at the ends, where rounding would leave 1e-17.
     low, high = np.where(k == 0, 0.0, middle - reach), np.where(k == n, 1.0, middle + reach)
     return np.where(n > 0, low, np.nan), np.where(n > 0, high, np.nan)
+
+
+def new_people_interval(part: int, whole: int, people: int = 1000, confidence: float = 0.95) -> tuple[int, int]:
+    """Of so many new people, how many will be like `part` of the `whole` seen: both samples are left to chance.
+
+    A beta-binomial, with Jeffreys' prior of the share.
+    """
+    tail = (1 - confidence) / 2
+    low, high = betabinom.ppf([tail, 1 - tail], people, part + 0.5, whole - part + 0.5)
+    return int(low), int(high)

@@ -1,22 +1,15 @@
 """Which of several models no other beats."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["undominated"]
-
 
 def undominated(*gains: Any) -> NDArray[np.bool_]:
     """Which points no other point beats in one gain without losing in another; points that are equal stand together.
 
-    Parameters
-    ----------
-    *gains : arrays (n,)
-        What is to be large; pass −x for what is to be small.
+    `*gains`: arrays (n,); what is to be large; pass −x for what is to be small.
     """
     values = np.column_stack([np.asarray(gain, dtype=float) for gain in gains])  # (n, gains)
     at_least = np.all(values[None] >= values[:, None], axis=2)

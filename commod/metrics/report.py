@@ -3,8 +3,6 @@
 Wilson's for shares, those of `extreme_intervals` for extremes over many groups, else the Bayesian bootstrap.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -20,8 +18,6 @@ from commod.metrics.fairness import Extremes, Values, extreme_groups
 from commod.metrics.figures import FIGURES, Figure, figure_of, figures_of_changes, figures_of_counts, wholes_of_counts
 from commod.metrics.intervals import wilson_interval
 
-__all__ = ["bootstrap_counts", "compare_counts", "compare_decisions", "compare_margins"]
-
 N_BOOTSTRAP = 1000
 # People added to each of the four cells (Ŷ^f, Ŷ^g) of a stratum: for every rate of one model that is Jeffreys' prior.
 PRIOR = 0.25
@@ -36,15 +32,7 @@ def bootstrap_counts(
     `PRIOR` more: what nobody of a few people did is not impossible. The size of a stratum stays what it is, so no draw
     has an empty group. Under weights a stratum counts as many people as its effective size (Kish 1965).
 
-    Parameters
-    ----------
-    counts : (groups, 2, 2, 2)
-    squares : of the same shape, optional
-        Sums of the squared weights, where counts are sums of weights.
-
-    Returns
-    -------
-    (n_bootstrap, groups, 2, 2, 2)
+    `squares`: sums of the squared weights, where counts are sums of weights.
     """
     strata = (-2, -1)
     sizes = counts.sum(axis=strata, keepdims=True)
@@ -152,10 +140,8 @@ def compare_counts(
 ) -> pd.DataFrame:
     """The same from counts (groups, label, prediction of f, prediction of g).
 
-    Parameters
-    ----------
-    squares, rows : optional
-        Where counts are sums of weights: sums of the squared weights, of the same shape, and rows of each group.
+    `squares`, `rows`: where counts are sums of weights: sums of the squared weights, of the same shape, and rows of
+    each group.
     """
     squares = counts if squares is None else squares
     rows = sizes_of_groups(counts) if rows is None else rows

@@ -1,14 +1,10 @@
 """Which groups the worst-case figures compare: those with enough people, by one rule that is stated."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-
-__all__ = ["MIN_GROUP", "SCARCE", "compared_groups", "least_people", "left_out_in_words"]
 
 # Beside nine groups of 500 people, all with the same true rate of 0.3, a group of 99 has the smallest or the largest
 # rate in every second sample; one of 49, in two of three.

@@ -5,8 +5,6 @@ seed to seed, and it takes thousands of steps; the default solver (`best_respons
 and looks for the lowest minimum of the same loss.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -20,8 +18,6 @@ from commod.models.networks import Adversary, ConceptNetwork, MLPNetwork, divers
 from commod.models.rescaler import LinearRescaler
 from commod.models.solution import PathPoint, Solution, StepCallback, Terms
 from commod.models.training import LossWeights, TrainingData, instance_weights
-
-__all__ = ["train_adversarial"]
 
 
 def train_adversarial(

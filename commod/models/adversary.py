@@ -1,7 +1,5 @@
 """The adversary that reads S from one number, solved to its optimum instead of trained step by step."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
@@ -9,17 +7,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from commod.datasets.blocks import WHOLE, blocks
-
-__all__ = [
-    "AdversaryFit",
-    "Array",
-    "ScoreAdversary",
-    "cross_entropy",
-    "log_losses",
-    "question_weights",
-    "questions",
-    "sigmoid",
-]
 
 Array = NDArray[np.float64]
 
@@ -124,13 +111,8 @@ class ScoreAdversary:
 
     Arrays are laid out (K, n), basis functions first: numpy's inner loops then run over the rows.
 
-    Parameters
-    ----------
-    sensitive : (n,)
-        Numbers of the groups; −1 for a row whose group is not known, whose weight must be 0.
-    n_groups : int
-    weight : (n,), optional
-        How many people each row stands for.
+    `sensitive`: numbers of the groups; −1 for a row whose group is not known, whose weight must be 0. `weight`: how
+    many people each row stands for.
     """
 
     def __init__(

@@ -1,7 +1,5 @@
 """The base models f that the command line and the app offer."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 
@@ -12,8 +10,6 @@ from sklearn.pipeline import Pipeline
 from commod.datasets.task import Split, Task
 from commod.models.base_scores import fit_weighted
 from commod.models.threads import single_threaded
-
-__all__ = ["BASE_MODELS", "GIVEN_SCORES", "train_base_model"]
 
 # f is not trained here: its scores came with the data.
 GIVEN_SCORES = "scores"
@@ -38,10 +34,7 @@ BASE_MODELS: dict[str, tuple[str, Callable[[], Any]]] = {
 def train_base_model(task: Task, train: Split, name: str) -> Pipeline:
     """Fit the named base model on `train`, by its weights if it has any.
 
-    Raises
-    ------
-    ValueError
-        If there is no base model of that name.
+    Raises ValueError if there is no base model of that name.
     """
     if name not in BASE_MODELS:
         raise ValueError(f"There is no base model {name!r}: choose one of {', '.join(BASE_MODELS)}.")

@@ -1,7 +1,5 @@
 """The deployed model f, whatever it is, as one logit per row."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 
@@ -13,8 +11,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from commod.datasets.blocks import WHOLE, blocks
 from commod.models.adversary import Array
-
-__all__ = ["BaseModel", "base_logits", "check_base_model", "fit_weighted", "logits_of_probabilities"]
 
 # A fitted classifier, a function from X to probabilities, the name of a column of X, or None.
 BaseModel = Any

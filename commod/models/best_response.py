@@ -30,10 +30,9 @@ from commod.models.levers import Levers
 from commod.models.objective import NewtonTerms, ScoreState
 from commod.models.prices import PricePath
 from commod.models.rescaler import LinearRescaler, acted_on
+from commod.models.rules import RulePath
 from commod.models.solution import PathPoint, Solution, StepCallback, Terms
 from commod.models.training import LossWeights, TrainingData, ratio_form, shift_unit
-
-__all__ = ["LADDER", "LinearProblem", "WarmStart", "rungs_below", "solve_linear"]
 
 # λ_fair values that every fit passes on its way up; part of the definition of the result.
 LADDER = (0.5, 1.0, 2.0, 2.5, 3.0, 4.0, 5.0, 6.5, 8.0)
@@ -73,15 +72,9 @@ def rungs_below(lambda_fair: float) -> list[float]:
 class LinearProblem:
     """The loss in θ = (c, v): score terms, ratio penalty λ_ratio·(θ−θ₀)ᵀM(θ−θ₀), and a Lasso on all but the constants.
 
-    Parameters
-    ----------
-    data : TrainingData
-        Sorted by the objective's strata (`TrainingData.sorted_for`).
-    weights : LossWeights
-    form : (1 + d, 1 + d)
-        The matrix M of L_ratio (`ratio_form`); with a shift, of either block.
-    unit : float, default 0
-        With a shift, θ = (c, v, d, u) and s(x) = unit·(d + u·x); 0: there is none.
+    `data`: sorted by the objective's strata (`TrainingData.sorted_for`). `form`: the matrix M of L_ratio
+    (`ratio_form`); with a shift, of either block. `unit`: with a shift, θ = (c, v, d, u) and s(x) = unit·(d + u·x); 0:
+    there is none.
     """
 
     def __init__(self, data: TrainingData, weights: LossWeights, form: Array, unit: float = 0.0) -> None:
@@ -233,10 +226,11 @@ class WarmStart:
 
     @contextmanager
     def prices(self, data: TrainingData, weights: LossWeights) -> Iterator[PricePath]:
-        """The same for ``update="decisions"``."""
+        """The same for ``update="decisions"`` and ``update="tree"``."""
         path = self._prices
         if path is None or not path.fits(data, weights):
-            path = self._prices = PricePath(data, weights, self.rungs.get(PRICES, ()) if path is None else ())
+            kind = RulePath if weights.update == "tree" else PricePath
+            path = self._prices = kind(data, weights, self.rungs.get(PRICES, ()) if path is None else ())
         yield path
         self.rungs[PRICES] = path.steps
 
@@ -281,18 +275,9 @@ def solve_linear(
 ) -> Solution:
     """Solve at each rung of the ladder below λ_fair and at λ_fair itself, from r ≡ 1 upwards.
 
-    Parameters
-    ----------
-    data : TrainingData
-    weights : LossWeights
-    ratio_norm : str or (n,) instance weights
-    tol : float
-        The last point is solved until a step promises to lower the loss by less than this.
-    callback : callable
-        Called after every Newton step with the number of the stage, the number of stages and the loss terms; a true
-        answer stops the solver where it is.
-    warm_start : WarmStart
-        What earlier fits on these data have solved.
+    `tol`: the last point is solved until a step promises to lower the loss by less than this. `callback`: called after
+    every Newton step with the number of the stage, the number of stages and the loss terms; a true answer stops the
+    solver where it is. `warm_start`: what earlier fits on these data have solved.
     """
     ladder = (warm_start or WarmStart()).ladder(data, weights, ratio_norm)
     problem, slope, known = ladder.problem, ladder.slope, ladder.rungs

@@ -1,7 +1,5 @@
 """Best response for a ratio that is a small ReLU network (the paper's architecture comparison, Fig. 8)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import torch
@@ -13,8 +11,6 @@ from commod.models.networks import MLPNetwork, seeded
 from commod.models.objective import ScoreObjective
 from commod.models.solution import PathPoint, Solution, StepCallback, Terms
 from commod.models.training import LossWeights, TrainingData, instance_weights
-
-__all__ = ["solve_mlp"]
 
 
 def solve_mlp(

@@ -19,8 +19,6 @@ from commod.models.base_scores import BaseModel, base_logits, check_base_model, 
 from commod.models.threshold import logit_of_threshold
 from commod.models.validation import check_labels, check_sample_weight, check_sensitive
 
-__all__ = ["EditedModel", "Given", "TabularClassifier"]
-
 
 @dataclass(frozen=True)
 class Given:

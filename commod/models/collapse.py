@@ -1,7 +1,5 @@
 """Whether an update has destroyed the model it was to correct: what no figure of fairness shows."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,15 +9,6 @@ from typing import Any
 import numpy as np
 
 from commod.metrics.auc import auc_of
-
-__all__ = [
-    "CollapseWarning",
-    "collapse_in_words",
-    "judged_elsewhere",
-    "overturned_in_words",
-    "ranks_no_more",
-    "warn_of_result",
-]
 
 # Of what f's AUC is above one half, g keeps less than this share: it hardly tells people apart any more.
 KEPT_EDGE = 0.5
@@ -37,14 +26,8 @@ def ranks_no_more(auc_f: float, auc_g: float) -> bool:
 def collapse_in_words(y: Any, margin_f: Any, margin_g: Any, subject: str = "g") -> list[str]:
     """A sentence for each sign that g is hardly a model any more; none for a sound one.
 
-    Parameters
-    ----------
-    y : array (n,)
-        Labels, 0 and 1.
-    margin_f, margin_g : arrays (n,)
-        How far the logits lie above the line.
-    subject : str
-        How the sentences call g.
+    `y`: array (n,); labels, 0 and 1. `margin_f`, `margin_g`: arrays (n,); how far the logits lie above the line.
+    `subject`: how the sentences call g.
     """
     f, g = np.asarray(margin_f, dtype=float), np.asarray(margin_g, dtype=float)
     found = []

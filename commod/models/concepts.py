@@ -7,14 +7,10 @@ alone, and the split is free to be made readable: features that go together in t
 s(x) is read through the same groups, with directions of its own.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from commod.datasets.blocks import blocks, mean_of
 from commod.models.adversary import Array
-
-__all__ = ["feature_distances", "group_features", "orient", "unit_concepts"]
 
 # Levels of one category belong together: they are this much nearer to each other than their correlation says.
 SAME_CATEGORY = 0.25
@@ -48,10 +44,7 @@ def group_features(mass: Array, distance: Array, k: int) -> list[np.ndarray]:
     and is far apart. Neither mass nor distance depends on the λ's, so the concepts keep their identity along every
     slider but k; and k + 1 concepts are k concepts with one of them split in two.
 
-    Returns
-    -------
-    list of k index arrays
-        In the order of the features.
+    Returns k index arrays, in the order of the features.
     """
     groups = {i: [i] for i in range(len(mass))}
     # A mass of exactly 0 (a constant column) would make every join free.

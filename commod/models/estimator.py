@@ -25,7 +25,8 @@ from commod.models.collapse import CollapseWarning, collapse_in_words, warn_of_r
 from commod.models.concepts import feature_distances
 from commod.models.prices import solve_prices
 from commod.models.reading import Reading, read_concepts
-from commod.models.rescaler import DIRECTIONS, LinearRescaler, acted_on, acts_on_of
+from commod.models.rescaler import DIRECTIONS, LinearRescaler, Rule, RuleRescaler, acted_on, acts_on_of
+from commod.models.rules import RulePath, solve_rules
 from commod.models.solution import Solution, StepCallback
 from commod.models.threads import single_threaded
 from commod.models.training import LossWeights, TrainingData
@@ -55,7 +56,9 @@ _OPTIONS: dict[tuple[str, str], dict[str, type]] = {
 _OPTIONS["adversarial", "mlp"] = _OPTIONS["adversarial", "linear"] | {"width": int}
 
 SCORE_FEATURE = "f_logit"
-UPDATES = ("ratio", "affine", "decisions")
+UPDATES = ("ratio", "affine", "decisions", "tree")
+# Updates that count decisions, and can keep a budget of them.
+COUNTING = ("decisions", "tree")
 # Weights of this mean or more are those of a survey rather than numbers of rows.
 MANY_PEOPLE = 10
 
@@ -65,7 +68,8 @@ class Commod(EditedModel):
 
     r(x) is linear through k sparse, diverse concepts and starts at r ≡ 1, where g = f. Beyond the paper, with
     ``update="affine"``, g(x) = σ(r(x)·logit f(x) + s(x)), s linear through the same concepts; ``update="decisions"``
-    counts changed decisions instead of moved scores. Training minimises
+    counts changed decisions instead of moved scores, and ``update="tree"`` does so by the leaves of a tree. Training
+    minimises
     L_Y − λ_fair·L_S + λ_ratio·‖r−1‖² + λ_concepts·(sparsity + diversity) (paper, Eq. 5, with the corrections named in
     the modules of this package), L_S being the loss of an adversary that reads the sensitive attribute from the new
     score; a shift adds λ_ratio·‖s‖², in units in which s counts as r − 1 does (`shift_unit`), and its own sparsity.
@@ -94,17 +98,20 @@ class Commod(EditedModel):
     n_concepts : int, default 2
         k, into how many concepts r is read. It adds no power to a linear r: a larger k is a finer reading.
     fairness : {"demographic_parity", "equalized_odds"}
-    update : {"ratio", "affine", "decisions"}, default "ratio"
+    update : {"ratio", "affine", "decisions", "tree"}, default "ratio"
         "ratio" multiplies f's logit by r, as the paper does: a decision changes where r < 0, and then most for those of
         whom f was surest. "affine" also adds a shift s(x), linear in the same features: a decision changes where
         r·logit + s has another sign than logit, which people near the line can do with a small shift. "decisions"
         minimises errors + λ_ratio·changes + the price of the gap between groups (`commod.models.prices`): people who
         stay keep f's score, and those who are flipped land just across the line. There `lambda_fair` is a target: 0 is
         f's own fairness on the training rows, 10 is parity, 5 is halfway; and a change costs 20·`lambda_ratio` errors.
-        "affine" and "decisions" are for ``rescaler="linear"`` with ``solver="best_response"``.
+        "tree" has the same prices, but flips whole leaves of a tree of at most three questions on either side of f's
+        line (`commod.models.rules`): its concepts are these rules, and `n_concepts` plays no part. All but "ratio" are
+        for ``rescaler="linear"`` with ``solver="best_response"``.
     max_changes : int or float, optional
-        A budget, for ``update="decisions"``: at most so many training rows change (a whole number), or such a share of
-        them (below 1). g is then the fairest model on the way to `lambda_fair` that keeps it.
+        A budget, for ``update="decisions"`` and ``update="tree"``: at most so many training rows change (a whole
+        number), or such a share of them (below 1). g is then the fairest model on the way to `lambda_fair` that keeps
+        it.
     direction : {"both", "improve", "worsen"}, default "both"
         "improve": the update acts only on people whom f decides unfavourably, so that nobody loses the favourable
         decision; every other score stays f's own. "worsen" acts only on those whom f decides favourably. Either is for
@@ -362,11 +369,15 @@ class Commod(EditedModel):
                 "lower n_concepts."
             )
         if self.max_changes is not None:
-            if self.update != "decisions":
-                raise ValueError("max_changes is a budget of update='decisions': choose that update, or no budget.")
+            if self.update not in COUNTING:
+                raise ValueError(
+                    "max_changes is a budget of update='decisions' and update='tree': choose one of them, or no budget."
+                )
             check_weight("max_changes", self.max_changes)
-        if self.update == "decisions" and not (isinstance(self.ratio_norm, str) and self.ratio_norm == "identity"):
-            raise ValueError("update='decisions' counts people, not scores: it needs ratio_norm='identity'.")
+        if self.update in COUNTING and not (isinstance(self.ratio_norm, str) and self.ratio_norm == "identity"):
+            raise ValueError(f"update={self.update!r} counts people, not scores: it needs ratio_norm='identity'.")
+        if self.update == "tree" and self.include_score:
+            raise ValueError("update='tree' asks for features, not for f's score: it needs include_score=False.")
         if isinstance(self.ratio_norm, str):
             check_choice("ratio_norm", self.ratio_norm, ("identity", "fisher", "mahalanobis"))
             if self.ratio_norm == "mahalanobis" and (self.rescaler, self.solver) != ("linear", "best_response"):
@@ -396,8 +407,10 @@ class Commod(EditedModel):
         warm_start: WarmStart | None,
     ) -> Solution:
         options = check_options(self.solver_options, _OPTIONS[self.solver, self.rescaler], self.solver)
-        if weights.update == "decisions":
+        if weights.update in COUNTING:
             with (warm_start or WarmStart()).prices(data, weights) as path:
+                if isinstance(path, RulePath):
+                    return solve_rules(path, weights.fair, callback, self._budget(data))
                 return solve_prices(path, weights.fair, callback, self._budget(data))
         if weights.fair == 0 or (self.solver, self.rescaler) == ("best_response", "linear"):
             # λ_fair = 0 asks for no fairness: g = f, the first point of the path, whatever the solver.
@@ -420,7 +433,7 @@ class Commod(EditedModel):
         if self.max_changes is None:
             return np.inf
         people = len(data.y) if data.weight is None else float(data.weight.sum())
-        return self.max_changes * people if self.max_changes < 1 else self.max_changes
+        return self.max_changes * people + 1e-6 if self.max_changes < 1 else self.max_changes  # rounding costs nobody
 
     def _keep(self, solution: Solution, data: TrainingData, reading: Reading | None) -> None:
         self.rescaler_ = solution.rescaler
@@ -456,6 +469,12 @@ class Commod(EditedModel):
     def decides(self) -> bool:
         """Whether r·logit f + s says who is flipped, and no more: ``update="decisions"``."""
         return self.has_shift and self.rescaler_.mirror is not None
+
+    @property
+    def rules(self) -> tuple[Rule, ...] | None:
+        """With ``update="tree"``, whose decisions change: the concepts in their order; else None."""
+        check_is_fitted(self, "rescaler_")
+        return self.rescaler_.rules if isinstance(self.rescaler_, RuleRescaler) else None
 
     def ratio(self, X: Any, *, base_scores: Any = None) -> Array:
         """r(x) of each row; without a shift, a decision changes where it is negative."""
@@ -493,11 +512,19 @@ class Commod(EditedModel):
             yield self.classes_[(rescaler.score(encoded, logit) > 0).astype(int)]
 
     def concept_activations(self, X: Any, *, base_scores: Any = None) -> pd.DataFrame:
-        """Value of each concept for each row, concept_j · x in standardised features; 0 is the training average."""
-        encoded, _ = self._encoded_and_logit(X, base_scores)
+        """Value of each concept for each row, concept_j · x in standardised features; 0 is the training average.
+
+        With ``update="tree"``, 1 where the rule holds and 0 elsewhere.
+        """
         index = X.index if isinstance(X, pd.DataFrame) else None
+        return self.activations_of(*self._encoded_and_logit(X, base_scores)).set_axis(index)
+
+    def activations_of(self, encoded: Array, logit: Array) -> pd.DataFrame:
+        """`concept_activations` of encoded rows with these logits of f, less that of the threshold."""
         directions = self.concept_directions()
-        return pd.DataFrame(encoded @ directions.to_numpy(), columns=directions.columns, index=index)
+        if isinstance(self.rescaler_, RuleRescaler):
+            return pd.DataFrame(self.rescaler_.activations(encoded, logit), columns=directions.columns)
+        return pd.DataFrame(encoded @ directions.to_numpy(), columns=directions.columns)
 
     def explain_prediction(self, x: Any, *, by: str = "concept", base_scores: Any = None) -> pd.DataFrame:
         """The sum that leads from f's logit to g's for one instance.
@@ -506,6 +533,7 @@ class Commod(EditedModel):
         ----------
         x : DataFrame of one row, Series, or array (1, d)
         by : {"concept", "feature"}
+            A tree is no sum over features: with ``update="tree"`` there is a row for each rule, either way.
 
         Returns
         -------
@@ -524,7 +552,10 @@ class Commod(EditedModel):
         if len(encoded) != 1:
             raise ValueError(f"explain_prediction explains one instance at a time, got {len(encoded)} rows.")
         concepts, decides = self._concepts(), self.decides
-        if by == "concept":
+        if self.rules is not None:
+            values, weights = self.activations_of(encoded, logit).to_numpy()[0], self.concept_weights_
+            shifts = values * self.rescaler_.ratio_and_shift(encoded, logit)[1]
+        elif by == "concept":
             directions, weights = concepts, self.concept_weights_
             if decides:  # all that concepts do is in the shift
                 directions, weights = self.shift_concepts_, self.shift_weights_

@@ -1,7 +1,5 @@
 """Figures of f and g on held-out rows of a task."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -14,8 +12,6 @@ from commod.metrics.report import compare_decisions
 from commod.metrics.small_groups import left_out_in_words
 from commod.models.base_scores import BaseModel, base_logits
 from commod.models.threshold import logit_of_threshold
-
-__all__ = ["evaluate", "figures_of"]
 
 # The rates of positive decisions tell it, too.
 LEFT_OUT = "demographic_parity_difference"

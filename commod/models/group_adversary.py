@@ -1,7 +1,5 @@
 """The adversary of more than two groups: sought on bins of the score, and exact in the end."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -11,8 +9,6 @@ from numpy.typing import NDArray
 from scipy.sparse import csc_array
 
 from commod.models.adversary import AdversaryFit, Array, Bases, ScoreAdversary, log_losses, sigmoid
-
-__all__ = ["GroupAdversary", "GroupFit"]
 
 # Of t in (−1, 1): a sixteenth of the width of a bump, so that sums over bins are those over rows to some 1e-4.
 N_BINS = 128

@@ -1,13 +1,9 @@
 """Exact minimum of a small convex quadratic with a Lasso penalty."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from commod.models.adversary import Array
-
-__all__ = ["WIDE", "lasso_step"]
 
 # With more weights than this, what costs d³ is done less often: zero weights enter together, not one at a time, and the
 # minimum need not be exact, since a Newton step that is begun anew does more for the loss than one that is polished.
@@ -24,11 +20,7 @@ def lasso_step(gradient: Array, hessian: Array, start: Array, penalty: Array) ->
     than `WIDE` weights, all whose gradient exceeds the penalty enter together, and after `WIDE_STEPS` solves it ends
     where it is, lower than it began.
 
-    Parameters
-    ----------
-    gradient, start, penalty : (D,)
-        Gradient at x₀, x₀, and non-negative penalties.
-    hessian : (D, D)
+    `gradient`, `start`, `penalty`: gradient at x₀, x₀, and non-negative penalties.
     """
     if not penalty.any():
         return start - np.linalg.solve(hessian, gradient)

@@ -5,8 +5,6 @@ its scores would have to pass 0, where nobody can be told apart and no gradient 
 there; a jump does.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,8 +12,6 @@ from numpy.typing import NDArray
 
 from commod.models.adversary import Array
 from commod.models.objective import ScoreObjective, ScoreState
-
-__all__ = ["Jumps", "Levels"]
 
 # The mean r that a level is moved to: well below 0 (all its decisions change) up to more than f's own certainty.
 PLACES = (-1.0, -0.5, 0.0, 0.5, 1.0, 1.5)

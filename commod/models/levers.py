@@ -1,13 +1,9 @@
 """How the weights of an update move the scores, row by row."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from commod.datasets.blocks import WHOLE
 from commod.models.adversary import Array
-
-__all__ = ["Levers"]
 
 
 class Levers:
@@ -16,11 +12,7 @@ class Levers:
     Features come first, so that numpy's inner loops run over the rows. Of many rows it is never made as a whole: it
     would take as much memory as the data.
 
-    Parameters
-    ----------
-    X : (n, d)
-    levers : list of (n,)
-        One of each block of weights.
+    `levers`: one of each block of weights.
     """
 
     def __init__(self, X: Array, levers: list[Array]) -> None:

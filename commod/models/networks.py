@@ -1,7 +1,5 @@
 """The networks of the paper in torch, and its concept losses."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import Lock
@@ -12,8 +10,6 @@ from torch import Tensor, nn
 
 from commod.models.adversary import Array
 from commod.models.rescaler import LinearRescaler, MLPRescaler
-
-__all__ = ["Adversary", "ConceptNetwork", "MLPNetwork", "diversity_loss", "seeded", "sparsity_loss"]
 
 _seeding = Lock()
 

@@ -1,7 +1,5 @@
 """COMMOD's training loss as a smooth function of the new scores z = r(x)·logit f(x) + s(x)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,8 +9,6 @@ from commod.datasets.blocks import blocks
 from commod.models.adversary import AdversaryFit, Array, ScoreAdversary, cross_entropy, questions
 from commod.models.group_adversary import GroupAdversary
 from commod.models.levers import Levers
-
-__all__ = ["NewtonTerms", "ScoreObjective", "ScoreState"]
 
 
 @dataclass(frozen=True)
@@ -52,16 +48,7 @@ class ScoreObjective:
 
     Rows whose group is not known count in L_Y, and no adversary is asked about them.
 
-    Parameters
-    ----------
-    y : (n,)
-    sensitive : (n,)
-        Numbers of the groups, −1 where it is not known.
-    n_groups : int
-    weight : (n,), optional
-        How many people each row stands for.
-    by_label : bool
-    line : float
+    `sensitive`: numbers of the groups, −1 where it is not known. `weight`: how many people each row stands for.
     """
 
     def __init__(

@@ -34,11 +34,11 @@ from commod.metrics.counts import counts_of_codes
 from commod.metrics.figures import CRITERIA
 from commod.models.adversary import Array
 from commod.models.lasso import lasso_step
-from commod.models.rescaler import LinearRescaler, acted_on
+from commod.models.rescaler import MIRROR, LinearRescaler, acted_on
 from commod.models.solution import PathPoint, Solution, StepCallback, Terms
 from commod.models.training import LossWeights, TrainingData
 
-__all__ = ["PARITY", "PricePath", "PriceStep", "solve_prices"]
+__all__ = ["PARITY", "PricePath", "PriceStep", "solve_prices", "stages_to"]
 
 # Called with the number of the step and its terms; a true answer stops the solver.
 Report = Callable[[int, Terms], bool]
@@ -58,9 +58,6 @@ SPARSITY = 0.5
 MAX_ROWS = 8192
 # λ_fair values of the path from f to g.
 STAGES = (0.5, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0)
-# The ratio of flipped people is −MIRROR: just across the line. On five data sets AUC and log loss are best there
-# (law_school at λ_fair 5: AUC 0.854; 0.838 at a ratio of −0.3, 0.800 at −1).
-MIRROR = 0.01
 
 
 @dataclass(frozen=True)
@@ -151,10 +148,13 @@ class PricePath:
 
     def _fairness(self, decided: NDArray[np.bool_]) -> float:
         """How far these decisions are on the way from f's fairness to parity."""
-        best = 1.0 if self._figure.direction > 0 else 0.0
-        way = best - self._start
-        share = 1.0 if abs(way) < 1e-12 else (self._figure_of(decided) - self._start) / way
-        return share if np.isfinite(share) else 0.0
+        return float(self._shares(np.array(self._figure_of(decided))))
+
+    def _shares(self, figures: Array) -> Array:
+        """The same of many, by their figures."""
+        way = (1.0 if self._figure.direction > 0 else 0.0) - self._start
+        shares = np.ones_like(figures) if abs(way) < 1e-12 else (figures - self._start) / way
+        return np.where(np.isfinite(shares), shares, 0.0)
 
     # ---- rules ----
 
@@ -331,6 +331,11 @@ class PricePath:
         return PathPoint(self.rescaler(theta), terms, n_iter, not stopped), used, stopped
 
 
+def stages_to(lambda_fair: float) -> list[float]:
+    """λ_fair of the models on the path from f to g."""
+    return [0.0, *(stage for stage in STAGES if stage < lambda_fair), *([lambda_fair] if lambda_fair > 0 else [])]
+
+
 def solve_prices(
     path: PricePath, lambda_fair: float, callback: StepCallback | None = None, most: float = np.inf
 ) -> Solution:
@@ -343,11 +348,7 @@ def solve_prices(
     share = min(lambda_fair / PARITY, 1.0)
     if np.isfinite(most):
         share = path.share_within(most, share, report)
-    for value in [
-        0.0,
-        *(stage for stage in STAGES if stage < lambda_fair),
-        *([lambda_fair] if lambda_fair > 0 else []),
-    ]:
+    for value in stages_to(lambda_fair):
         point, used, solution.stopped = path.point(value, min(value / PARITY, share), report)
         solution.path.append(point)
         if solution.stopped:

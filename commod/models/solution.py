@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 from commod.models.adversary import Array
 from commod.models.rescaler import Rescaler, spread
 
-__all__ = ["PathPoint", "Solution", "StepCallback", "Terms"]
-
 Terms = dict[str, float]
 
 # (step, n_steps, loss terms) -> true to stop

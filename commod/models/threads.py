@@ -1,7 +1,5 @@
 """One thread while a model is trained, so that its last digit does not depend on the machine's cores or load."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,8 +7,6 @@ from functools import lru_cache
 from threading import Lock
 
 from threadpoolctl import ThreadpoolController
-
-__all__ = ["single_threaded"]
 
 _lock = Lock()
 _inside = 0

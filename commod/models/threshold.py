@@ -1,7 +1,5 @@
 """Where f draws its line: above which of its scores a decision is positive, as a logit."""
 
-from __future__ import annotations
-
 from numbers import Real
 from typing import Any
 
@@ -11,8 +9,6 @@ from sklearn.pipeline import Pipeline
 
 from commod.models.adversary import Array
 from commod.models.base_scores import CERTAINTY, BaseModel
-
-__all__ = ["ONE_HALF", "budget_threshold", "check_threshold", "logit_of", "logit_of_threshold"]
 
 ONE_HALF = 0.5
 # scikit-learn decides positively at the threshold itself, and here above it only: a line drawn this much lower decides
@@ -65,15 +61,9 @@ def logit_of_threshold(
 ) -> float:
     """The logit above which f decides positively.
 
-    Parameters
-    ----------
-    threshold : float, "budget", "budget:0.2" or None
-        None: f's own, which is one half unless f is a classifier of scikit-learn's with a threshold.
-    base_model : f
-    logit, labels : arrays (n,)
-        Of f and of the people on the training rows: a budget is a share of them.
-    weight : array (n,), optional
-        How much each of them counts.
+    `threshold`: None is f's own, which is one half unless f is a classifier of scikit-learn's with a threshold.
+    `logit`, `labels`: arrays (n,); of f and of the people on the training rows: a budget is a share of them. `weight`:
+    array (n,); how much each of them counts.
     """
     check_threshold(threshold)
     if threshold is None:

@@ -13,8 +13,6 @@ from commod.models.adversary import Array
 from commod.models.objective import ScoreObjective
 from commod.models.rescaler import acted_on
 
-__all__ = ["LossWeights", "TrainingData", "instance_weights", "ratio_form", "shift_unit"]
-
 
 @dataclass(frozen=True)
 class TrainingData:

@@ -1,7 +1,5 @@
 """Checks of what a user hands to `Commod`: each failure is one sentence that says what to do."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from numbers import Integral, Real
 from typing import Any
@@ -13,18 +11,6 @@ from sklearn.utils.validation import column_or_1d
 
 from commod.metrics.counts import as_weight, codes_of_groups
 from commod.models.adversary import Array
-
-__all__ = [
-    "check_choice",
-    "check_count",
-    "check_labels",
-    "check_options",
-    "check_sample_weight",
-    "check_seed",
-    "check_sensitive",
-    "check_weight",
-]
-
 
 # Every group is one more question to the adversary; of more than these hardly any has people enough to be asked about.
 MAX_GROUPS = 50

@@ -1,7 +1,5 @@
 """The rows of a later batch that are counted, as a model reads them, and what f and g say of them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -14,8 +12,6 @@ from commod.metrics.counts import sizes_of_groups
 from commod.monitoring.reference import Reference, cells_of, groups_in, labels_in, weights_in
 from commod.portable import CERTAINTY, CONTRACTED, ColumnRule, Portable
 from commod.uploads.limits import count_of, short
-
-__all__ = ["LEAST_PEOPLE", "BatchRows", "check_width"]
 
 # The least number of people in a batch, and of a group whose calibration is told.
 LEAST_PEOPLE = 20

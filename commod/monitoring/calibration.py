@@ -1,7 +1,5 @@
 """What scores mean, then and now: the share with the label beside the mean score, at large and by tenths."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -15,8 +13,6 @@ from commod.monitoring.batch_rows import LEAST_PEOPLE, BatchRows
 from commod.monitoring.differences import compared
 from commod.monitoring.figures import EVERYONE
 from commod.monitoring.reference import Reference, bins_of, cells_in, gaps_of
-
-__all__ = ["calibration_bins", "compare_gaps"]
 
 _Z = float(ndtri(0.5 + CONFIDENCE / 2))
 

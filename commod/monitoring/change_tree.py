@@ -1,7 +1,5 @@
 """The tree of the changes as a model's file has it: its questions, and how many people of whom came to each node."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -12,12 +10,8 @@ from commod.datasets import TabularEncoder
 from commod.datasets.task import Feature, Task, TaskSpec
 from commod.explain.tree import ChangeTree, explain_tree
 
-__all__ = ["DEPTH", "TreeNodes", "check_tree", "counted_tree", "f1_of", "learn_tree", "tree_as_data"]
-
 # Questions of a tree that goes along with a model.
 DEPTH = 3
-# Nodes of a tree in a stranger's file, and letters of what is asked: six questions, and any name of a column.
-MAX_NODES, MAX_RULE = 127, 600
 
 TreeNodes = Sequence[Mapping[str, Any]]
 
@@ -69,28 +63,6 @@ def _answers(node: Mapping[str, Any], values: pd.Series) -> np.ndarray:
         return np.asarray(values.astype(object).map(str) == node["level"], dtype=bool)
     numbers = pd.to_numeric(values, errors="coerce").to_numpy(dtype=np.float32)  # as scikit-learn compares them
     return np.asarray(numbers > node["cut"])
-
-
-def check_tree(nodes: Any, columns: Mapping[str, Any]) -> None:
-    """Raise unless a stranger's tree is one, and asks for columns that are known."""
-    if not 1 <= len(nodes) <= MAX_NODES or nodes[0]["parent"] != -1:
-        raise ValueError("its tree is damaged")
-    children = [0] * len(nodes)
-    for place, node in enumerate(nodes):
-        asks = [name for name in ("level", "cut") if name in node]
-        sound = type(node["predicts"]) is bool and isinstance(node["rule"], str) and len(node["rule"]) <= MAX_RULE
-        if asks:
-            kind: Any = (str,) if asks == ["level"] else (int, float)
-            known = isinstance(node["column"], str) and node["column"] in columns
-            sound &= len(asks) == 1 and known and type(node[asks[0]]) in kind
-        if not sound or not 0 <= node["changed"] <= node["count"] <= 1e9:
-            raise ValueError("its tree is damaged")
-        if place:
-            if type(node["parent"]) is not int or not 0 <= node["parent"] < place:
-                raise ValueError("its tree is damaged")
-            children[node["parent"]] += 1
-    if any(count != 2 * (("level" in node) or ("cut" in node)) for count, node in zip(children, nodes, strict=True)):
-        raise ValueError("its tree is damaged")
 
 
 def learn_tree(X: pd.DataFrame, changed: np.ndarray) -> list[dict[str, Any]]:

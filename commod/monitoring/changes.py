@@ -1,15 +1,11 @@
 """Whose decisions change, and for whom the change is right by the record, then and now."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 
 from commod.metrics.counts import Counts
 from commod.monitoring.differences import compared, share, share_in
 from commod.monitoring.reference import Cells
-
-__all__ = ["compare_changes", "compare_right"]
 
 
 def compare_changes(names: list[str], old: Cells, new: Cells, favourable: int) -> list[dict[str, Any]]:

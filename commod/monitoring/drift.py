@@ -1,8 +1,5 @@
 """Whether a column is distributed as it was: the population stability index, and what changed most."""
 
-from __future__ import annotations
-
-import math
 from collections.abc import Mapping
 from itertools import pairwise
 from typing import Any
@@ -13,8 +10,6 @@ from scipy.stats import chi2
 
 from commod.uploads.limits import count_of, short
 
-__all__ = ["DRIFTED", "LOOK", "compare_spread", "distribution_of", "stability_index"]
-
 # Bounds of the population stability index that are in use (Siddiqi 2006, Credit Risk Scorecards): below the first a
 # column is called stable, beyond the second shifted.
 LOOK, DRIFTED = 0.1, 0.25
@@ -24,8 +19,6 @@ N_CLASSES = 10
 PRIOR = 0.5
 # The level that stands for all that are not known.
 UNSEEN = ""
-# Levels, or edges, of a column in a stranger's file.
-MAX_CLASSES = 2_000
 # So many values that were never seen are named.
 NAMED = 3
 COLUMNS = "column kind index by_chance drift unseen sentence".split()
@@ -83,10 +76,7 @@ def compare_spread(
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Drift of each column that is in both, and its classes.
 
-    Returns
-    -------
-    drift, spread : DataFrame
-        As `commod.monitoring.Watched` has them.
+    Returns ``drift`` and ``spread`` as `commod.monitoring.Watched` has them.
     """
     drifts: list[tuple[Any, ...]] = []
     classes: list[tuple[Any, ...]] = []
@@ -140,25 +130,3 @@ def _sentence(name: str, kind: str, index: float, chance: float, drift: str) -> 
         return f"{who} is distributed as before (stability index {index:.3f}{few})."
     much = "somewhat differently than" if drift == "look" else "quite differently than"
     return f"{who} is distributed {much} before (stability index {index:.2f})."
-
-
-def is_sound(column: Any) -> bool:
-    """Whether a stranger's distribution can be used."""
-    levels, edges = column.get("levels"), column.get("edges")
-    if len(column["counts"]) > MAX_CLASSES:
-        return False
-    counts = np.array(column["counts"], dtype=float)
-    if levels is not None:
-        sound = len(levels) >= 1 and all(isinstance(level, str) for level in levels) and len(set(levels)) == len(levels)
-        size = len(levels)
-    else:
-        cuts = np.array(edges, dtype=float)
-        sound = cuts.ndim == 1 and bool(np.isfinite(cuts).all()) and bool((np.diff(cuts) > 0).all())
-        size = len(cuts) + 2
-    return (
-        sound
-        and counts.shape == (size,)
-        and bool(((counts >= 0) & (counts <= 1e9)).all())
-        and math.isfinite(counts.sum())
-        and counts.sum() > 0
-    )

@@ -1,7 +1,5 @@
 """Figures of f and g, and of their changes, then and now."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
@@ -15,8 +13,6 @@ from commod.metrics.figures import figure_of, figures_of_changes, figures_of_cou
 from commod.metrics.report import compare_counts
 from commod.monitoring.differences import Ends, compared, share, share_in
 from commod.monitoring.reference import Cells, Reference
-
-__all__ = ["EVERYONE", "compare_figures", "compare_shares", "in_two_groups", "of_one_label", "resting_on"]
 
 EVERYONE = "everyone"
 

@@ -1,7 +1,5 @@
 """The files of a later look: a model, a batch, and what is required; whoever has sent them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -13,8 +11,6 @@ from commod.monitoring.watch import Watched, watch
 from commod.uploads.json_file import read_json
 from commod.uploads.limits import short
 from commod.uploads.reading import read_table
-
-__all__ = ["about_model", "read_requirements", "watch_files"]
 
 
 def about_model(content: bytes) -> dict[str, Any]:

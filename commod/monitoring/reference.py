@@ -1,7 +1,5 @@
 """What a model was like on the people it was tested on, as counts that go along in its `model.json`."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -11,7 +9,6 @@ import pandas as pd
 from scipy.special import expit
 
 from commod.datasets import Split, Task
-from commod.datasets.choice_options import options_in
 from commod.datasets.grouping import UNKNOWN, bands_of
 from commod.datasets.own_groups import as_numbers, classes_of
 from commod.decisions.facts import counts_of_changes
@@ -19,20 +16,12 @@ from commod.decisions.record import FORMAT as DECISION
 from commod.explain.sense import certainty
 from commod.explain.tree import ChangeTree
 from commod.metrics.counts import Counts, counts_of_codes, effective_size
-from commod.monitoring.change_tree import TreeNodes, check_tree, counted_tree, tree_as_data
-from commod.monitoring.drift import distribution_of, is_sound, scores_as_values
+from commod.monitoring.change_tree import TreeNodes, counted_tree, tree_as_data
+from commod.monitoring.drift import distribution_of, scores_as_values
+from commod.monitoring.schema import MOST, N_BINS, ModelFile
 from commod.portable import Portable, level_in
-from commod.uploads.json_file import JsonError, read_json
+from commod.uploads.json_file import JsonError, check_schema, read_json
 from commod.uploads.limits import MAX_BYTES, MAX_COLUMNS, MAX_TEXT, short
-
-__all__ = ["Cells", "Reference", "batch_of", "groups_in", "labels_in", "read_model", "reference_of", "weights_in"]
-
-# What a file has in place of this part, where it has it.
-REFERENCE = "reference"
-# Bins of the score in which labels are counted.
-N_BINS = 10
-# The largest count that a file may say, and weight, which only its ratio to others matters of.
-MOST = 1e9
 
 Reference = Mapping[str, Any]
 
@@ -85,7 +74,7 @@ def reference_of(
     """
     f, g = np.asarray(margin_f, dtype=float), np.asarray(margin_g, dtype=float)
     before, after, y = (f > 0).astype(int), (g > 0).astype(int), rows.y.to_numpy()
-    options = options_in(task.words[1:])  # the first is the file
+    options = task.roles
     cells = cells_of(rows.sensitive, len(task.groups), y, before, after, rows.weight)
     scores = {"f": expit(f + line), "g": expit(g + line)}
     X = task.features(rows.X)
@@ -117,7 +106,7 @@ def reference_of(
 def _attributes(task: Task, options: Mapping[str, Any]) -> list[dict[str, Any]]:
     attributes = []
     for attribute in task.grouping.attributes:
-        if task.words:  # of a table that somebody brought: its cells are cut and put together first
+        if task.roles:  # of a table that somebody brought: its cells are cut and put together first
             cuts = options.get("cuts", {}).get(attribute.column, ())
             merge, levels = options.get("merge", {}).get(attribute.column, {}), list(attribute.levels)
         else:
@@ -132,7 +121,7 @@ def _label(task: Task, options: Mapping[str, Any]) -> dict[str, Any]:
     """How a label is read; of an outcome of three values or more, all but one are the negative one (None)."""
     column, cut = task.spec.target, options.get("target_cut")
     positive = str(options.get("favourable", "1"))
-    negative = task.spec.outcomes[0].removeprefix(f"{column}: ") if task.words else "0"
+    negative = task.spec.outcomes[0].removeprefix(f"{column}: ") if task.roles else "0"
     return {
         "column": column,
         "cut": cut,
@@ -175,7 +164,7 @@ def batch_of(task: Task, rows: Split) -> pd.DataFrame:
 
     A band of a number that parts people into groups, or cuts the label, is stood for by one number of it.
     """
-    options = options_in(task.words[1:])
+    options = task.roles
     X = rows.X.copy()
     for rule in task.contract:
         if rule.name in X and rule.kind == "number" and (rule.divide != 1 or rule.turned):
@@ -214,17 +203,14 @@ def read_model(content: bytes) -> Portable:
             "This is the file of a decision, not of a model. Bring the model.json from Take home; the decision goes "
             "into “What is required” (on the command line: --requirements)."
         )
+    check_schema(found, ModelFile)
     try:
         with np.errstate(all="ignore"):
             model = Portable(found)
-            if REFERENCE in found:
-                _check(found[REFERENCE])
-    except JsonError:
-        raise
     except (ValueError, KeyError, TypeError, AttributeError, IndexError, OverflowError) as error:
         told = str(error) if isinstance(error, ValueError) else "parts of it are missing or of another kind"
         raise JsonError(f"The file holds no model that can be used: {short(told.rstrip('.'), 300)}.") from None
-    if len(model.columns) > MAX_COLUMNS or not _texts(model.columns):
+    if len(model.columns) > MAX_COLUMNS or not all(isinstance(n, str) and len(n) <= MAX_TEXT for n in model.columns):
         raise JsonError(
             f"The model of this file needs {len(model.columns):,} columns, and a table has at most {MAX_COLUMNS}, each "
             "with a name: choose another file."
@@ -235,12 +221,9 @@ def read_model(content: bytes) -> Portable:
 def reference_in(model: Portable) -> Reference:
     """What a model was like on the people it was tested on.
 
-    Raises
-    ------
-    ValueError
-        If its file does not say so.
+    Raises ValueError if its file does not say so.
     """
-    found: Reference | None = model.content.get(REFERENCE)
+    found: Reference | None = model.content.get("reference")
     if found is None:
         raise ValueError("This model says nothing of the people it was tested on: download it again from Take home.")
     return found
@@ -252,71 +235,6 @@ def cells_in(reference: Reference) -> Cells:
     if "weight" not in reference:
         return Cells(counts, counts, counts)
     return Cells(counts, *(np.array(reference[name], dtype=float) for name in ("squares", "rows")))
-
-
-def _check(reference: Any) -> None:
-    """Raise unless all that is used of a reference is there and of its kind."""
-    groups = reference["groups"]
-    if not 2 <= len(groups) <= 100 or not _texts(groups):
-        raise ValueError("its groups are damaged")
-    for counts in cells_in(reference):
-        sound = counts.shape == (len(groups), 2, 2, 2) and ((counts >= 0) & (counts <= MOST)).all()
-        if not sound or not counts.sum() > 0:
-            raise ValueError("its counts are damaged")
-    if "weight" in reference and not _texts([reference["weight"]]):
-        raise ValueError("its weights are damaged")
-    if reference["favourable"] not in (0, 1) or len(reference["outcomes"]) != 2 or not _texts(reference["outcomes"]):
-        raise ValueError("its outcomes are damaged")
-    _check_groups(reference)
-    label, cut = reference["label"], reference["label"]["cut"]
-    if not _texts([label["column"], label["positive"], label["negative"] or ""]):
-        raise ValueError("its label is damaged")
-    if cut is not None and (type(cut) not in (int, float) or not math.isfinite(cut)):
-        raise ValueError("its label is damaged")
-    for name in ("sure", "right"):
-        part, whole = reference["changes"][name]
-        if not 0 <= part <= whole <= MOST:
-            raise ValueError("its changes are damaged")
-    for name in ("f", "g"):
-        gaps, bins = reference["gaps"][name], np.array(reference["bins"][name], dtype=float)
-        if len(gaps) != len(groups) + 1 or gaps[0] is None or not all(_is_gap(gap) for gap in gaps if gap is not None):
-            raise ValueError("its calibration is damaged")
-        within = (
-            bins.shape == (N_BINS, 3) and ((bins >= 0) & (bins <= MOST)).all() and (bins[:, [0]] + 1e-6 >= bins).all()
-        )
-        if not within:
-            raise ValueError("its calibration is damaged")
-    columns = reference["columns"]
-    if len(columns) > MAX_COLUMNS or not _texts(columns) or not all(is_sound(each) for each in columns.values()):
-        raise ValueError("its distributions are damaged")
-    if not all(is_sound(reference["scores"][name]) and "edges" in reference["scores"][name] for name in ("f", "g")):
-        raise ValueError("its distributions are damaged")
-    if "tree" in reference:
-        check_tree(reference["tree"], columns)
-
-
-def _check_groups(reference: Any) -> None:
-    attributes = reference["attributes"]
-    shape = tuple(len(attribute["levels"]) for attribute in attributes)
-    combinations = np.array(reference["combinations"], dtype=np.int64)
-    within = combinations.shape == (len(reference["groups"]), len(shape)) and len(shape) > 0
-    if not within or (combinations < 0).any() or (combinations >= shape).any():
-        raise ValueError("its groups are damaged")
-    for attribute in attributes:
-        cuts = np.array(attribute["cuts"], dtype=float)
-        rising = cuts.ndim == 1 and np.isfinite(cuts).all() and (np.diff(cuts) > 0).all()
-        merge = attribute["merge"]
-        if not rising or not _texts([attribute["column"], *attribute["levels"], *merge, *merge.values()]):
-            raise ValueError("its groups are damaged")
-
-
-def _texts(values: Any) -> bool:
-    return all(isinstance(value, str) and len(value) <= MAX_TEXT for value in values)
-
-
-def _is_gap(gap: Any) -> bool:
-    mean, error = map(float, gap)
-    return -1 <= mean <= 1 and 0 <= error <= 1
 
 
 def groups_in(reference: Reference, batch: pd.DataFrame) -> np.ndarray | None:

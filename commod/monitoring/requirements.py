@@ -1,7 +1,5 @@
 """Requirements on a later batch beside what they were when the decision was sealed, or the model tested."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -17,8 +15,6 @@ from commod.monitoring.evidence import ALPHA, drop_revealed, evidence, tolerance
 from commod.monitoring.figures import in_two_groups, resting_on
 from commod.monitoring.reference import Cells, Reference
 from commod.portable import Portable
-
-__all__ = ["Counted", "Look", "check_then_and_now", "counted_of"]
 
 # Share of the money that is bet on some people, and what is known of them.
 Look = tuple[float, Facts]

@@ -1,7 +1,5 @@
 """Whether a model is the one that a decision is for, as far as its file tells; nothing is trained."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from datetime import date
 from typing import Any
@@ -10,8 +8,6 @@ import pandas as pd
 
 from commod.monitoring.watch import Watched
 from commod.uploads.limits import count_of
-
-__all__ = ["check_signature", "due_in_words", "signature_in_words"]
 
 # Figures agree if they differ by no more than this: other machines round otherwise in the last digits.
 TOLERANCE = 1e-9

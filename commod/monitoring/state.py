@@ -17,8 +17,9 @@ import numpy as np
 from commod.metrics.counts import Counts
 from commod.monitoring.batch_rows import LEAST_PEOPLE
 from commod.monitoring.evidence import ON_TOTAL
-from commod.monitoring.reference import MOST, Cells
+from commod.monitoring.reference import Cells
 from commod.monitoring.requirements import Look
+from commod.monitoring.schema import MOST
 from commod.monitoring.watch import Watched
 from commod.uploads.json_file import JsonError, read_json
 

@@ -1,7 +1,5 @@
 """The tree of the changes then and now."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 
@@ -11,8 +9,6 @@ from commod.monitoring.batch_rows import BatchRows
 from commod.monitoring.change_tree import TreeNodes, counted_tree, f1_of, learn_tree
 from commod.monitoring.differences import compared, framed, share
 from commod.monitoring.reference import Reference, tree_in
-
-__all__ = ["compare_trees", "f1_then_and_now"]
 
 
 def compare_trees(reference: Reference, rows: BatchRows) -> tuple[pd.DataFrame, bool]:

@@ -1,14 +1,10 @@
 """What became of a model on a later batch, in sentences."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from commod.metrics.figures import CRITERIA, FIGURES, Figure
 from commod.monitoring.watch import Watched
 from commod.uploads.limits import count_of, short
-
-__all__ = ["drift_in_words", "figure_in_words", "headline", "left_out_in_words", "main_figure", "moved_in_words"]
 
 
 def main_figure(found: Watched) -> tuple[Figure, Any]:

@@ -12,8 +12,6 @@ the highest rate under a label is chosen, the others follow. Either way there is
 group can have (`Bands.ends`), for any number of groups. Groups that are too small to be compared may have any rate.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable
 from typing import Any
@@ -28,8 +26,6 @@ from commod.models.rescaler import ACTS_ON
 from commod.models.validation import check_choice
 from commod.theory.bands import Bands
 from commod.theory.flips import SIGNS, Crowd, Ints, Values, check_cells, counts_by_group
-
-__all__ = ["best_accuracy", "expected_accuracy"]
 
 NEVER = -np.inf
 # The least change of a rate that floating point may hide.

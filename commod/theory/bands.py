@@ -7,15 +7,11 @@ people. What flips can reach then is one of three kinds of bands, `_Bands.offers
 as pairs of ends, but only until the ends meet, which on real data is soon: 0.1 s for ten groups of 15,000 people.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-
-__all__ = ["Bands", "best_bands"]
 
 Ints = NDArray[np.int64]
 Values = NDArray[np.float64]
@@ -28,22 +24,11 @@ NEVER = np.iinfo(np.int64).max // 4
 class Bands:
     """The ends that bands can have, and what each takes.
 
-    Parameters
-    ----------
-    positives, sizes : (groups,)
-    acts_on : {"everybody", "negative", "positive"}
-        Which decisions may be flipped.
-
-    Attributes
-    ----------
-    ends : (ends,)
-        Every rate that a group can have, rising.
-    least, most : (ends, groups)
-        Of each group, the fewest positive decisions with that rate or more, and the most with that rate or less.
-    raised, lowered : (ends,)
-        Flips with which no group is below an end, which rise with it, or above it, which fall.
-    lowest_high, highest_low : (ends,)
-        Place of the tightest other end where this one is the low, or the high one: whole people allow no tighter.
+    `acts_on`: {"everybody", "negative", "positive"}; which decisions may be flipped. `ends`: every rate that a group
+    can have, rising. `least`, `most`: of each group, the fewest positive decisions with that rate or more, and the most
+    with that rate or less. `raised`, `lowered`: flips with which no group is below an end, which rise with it, or above
+    it, which fall. `lowest_high`, `highest_low`: place of the tightest other end where this one is the low, or the high
+    one: whole people allow no tighter.
     """
 
     def __init__(self, positives: Ints, sizes: Ints, acts_on: str) -> None:

@@ -14,8 +14,6 @@ not; of one person a part may be changed. Where q is 0 or 1 this is the bound wi
 (`commod.theory.shares`). It is right as far as q is: `commod.theory.group_chances`.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -26,8 +24,6 @@ from commod.metrics.counts import as_binary
 from commod.metrics.fairness import p_rule_of_rates
 from commod.models.rescaler import ACTS_ON
 from commod.models.validation import check_choice
-
-__all__ = ["blind_curve", "fewest_blind_changes"]
 
 Values = NDArray[np.float64]
 # Points of the curve, draws of people for its interval, and points of each of these.

@@ -13,8 +13,6 @@ If only one of f's two decisions may be flipped (`ACTS_ON`: nobody loses, or nob
 left.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import product
@@ -31,17 +29,6 @@ from commod.models.rescaler import ACTS_ON
 from commod.models.validation import check_choice
 from commod.theory.bands import Bands, best_bands
 from commod.theory.shares import Shares, best_of_both_labels
-
-__all__ = [
-    "SIGNS",
-    "best_curve",
-    "check_cells",
-    "counts_by_group",
-    "mistreatment_curve",
-    "p_rule_curve",
-    "switching_point",
-    "two_group_counts",
-]
 
 Ints = NDArray[np.int64]
 Values = NDArray[np.float64]

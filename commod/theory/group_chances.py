@@ -1,7 +1,5 @@
 """P(S | x) as two learners find it: what a rule that is not told the group can know of it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -11,8 +9,6 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import KFold
 from threadpoolctl import threadpool_limits
-
-__all__ = ["chance_of_group"]
 
 Values = NDArray[np.float64]
 # Folds of the rows that are asked about, and of those that each model learns from, for its calibration.

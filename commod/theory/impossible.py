@@ -8,8 +8,6 @@ If two groups have equal PPV and equal FNR and different p, their FPR must diffe
 Kleinberg, Mullainathan and Raghavan (2016) show the same of scores that are calibrated in each group.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -17,8 +15,6 @@ import pandas as pd
 
 from commod.metrics.counts import confusion_counts
 from commod.metrics.fairness import predictive_values, rates_given_label
-
-__all__ = ["error_rates"]
 
 
 def error_rates(y_true: Any, y_pred: Any, *, sensitive_features: Any, sample_weight: Any = None) -> pd.DataFrame:

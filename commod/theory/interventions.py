@@ -10,8 +10,6 @@ leaves almost nobody a positive decision.
 It follows the idea of minimal intervention (ROCF, 2025), of which we know the abstract only: the derivation is our own.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from dataclasses import dataclass
 from itertools import combinations
@@ -27,8 +25,6 @@ from commod.metrics.figures import CRITERIA
 from commod.metrics.small_groups import compared_groups
 from commod.models.validation import check_choice
 
-__all__ = ["DEMANDS", "Interventions", "fewest_interventions", "fewest_to_reach", "interventions_by_demand"]
-
 Values = NDArray[np.float64]
 # What can be asked for, by name.
 DEMANDS = {
@@ -43,19 +39,12 @@ PRECISIONS, ROUNDS = 60, 3
 
 @dataclass(frozen=True)
 class Interventions:
-    """The rule with the fewest expected changes.
+    """The rule with the fewest expected changes."""
 
-    Attributes
-    ----------
-    change_rate, positive_rate : float
-        Of everybody: the share changed, and the share that is decided positively afterwards.
-    chances : (groups, bins, decision)
-        Of overruling f in each cell; groups too small to be compared are left as they are.
-    """
-
+    # Of everybody: the share changed, and the share that is decided positively afterwards.
     change_rate: float
     positive_rate: float
-    chances: Values
+    chances: Values  # of overruling f in each cell; groups too small to be compared are left as they are
 
 
 def fewest_interventions(

@@ -7,8 +7,6 @@ Both are right in the regime they have in mind, few flips and enough people to f
 - a flip moves a rate by a whole step, so the last one may overshoot.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 
@@ -18,8 +16,6 @@ import pandas as pd
 from commod.metrics.counts import as_binary
 from commod.metrics.figures import CRITERIA
 from commod.theory.flips import best_curve, check_cells, two_group_counts
-
-__all__ = ["fails_from", "mistreatment_as_printed", "p_rule_as_printed"]
 
 
 def p_rule_as_printed(y_pred: Any, *, sensitive_features: Any, max_changes: int) -> pd.DataFrame:

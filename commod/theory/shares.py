@@ -8,14 +8,10 @@ ratio of the two is monotone and their distance linear, so the best way to share
 candidates.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
-
-__all__ = ["Shares", "best_of_both_labels"]
 
 Values = NDArray[np.float64]
 
@@ -23,12 +19,7 @@ Values = NDArray[np.float64]
 class Shares:
     """Groups of so much weight, `positives` of it decided positively.
 
-    Parameters
-    ----------
-    positives, sizes : (groups,)
-    acts_on : {"everybody", "negative", "positive"}
-    unfairness : callable
-        Of bands, from their low and high ends, to be small.
+    `acts_on`: {"everybody", "negative", "positive"}. `unfairness`: of bands, from their low and high ends, to be small.
     """
 
     def __init__(

@@ -7,8 +7,6 @@ and its time that a server cannot have, and leaves nothing behind. It is a modul
 ``python -m commod.uploads.parquet`` with the file on its standard input; it ends in `answer`.
 """
 
-from __future__ import annotations
-
 import logging
 import math
 import os
@@ -29,8 +27,6 @@ try:
 except ImportError:  # Windows
     resource = None  # type: ignore[assignment]
 
-__all__ = ["MAX_UNPACKED", "answer", "bound_memory", "bound_time", "read_apart"]
-
 # What a file may hold once it is unpacked.
 MAX_UNPACKED = 256 * 1024**2
 # What the process may take: memory, seconds of a core, and seconds on the clock of a machine that has much to do.
@@ -47,13 +43,7 @@ _NEEDED = ("PATH", "LD_LIBRARY_PATH", "SYSTEMROOT", "TZ", "TZDIR")
 def read_apart(module: str, content: bytes, damaged: TableError) -> pa.Table:
     """The table that a module of this package reads from a file, in a process of its own.
 
-    Parameters
-    ----------
-    module : str
-        Its whole name.
-    content : bytes
-    damaged : TableError
-        What is said if the file ends the process.
+    `module`: its whole name. `damaged`: what is said if the file ends the process.
     """
     environment = {name: os.environ[name] for name in _NEEDED if name in os.environ}
     with _ABREAST:

@@ -1,14 +1,13 @@
 """A JSON file of a stranger: one object, of bounded size and depth, with finite numbers; else one sentence."""
 
-from __future__ import annotations
-
 import json
 import sys
+from collections.abc import Iterable
 from typing import Any
 
-from commod.uploads.limits import short
+import msgspec
 
-__all__ = ["JsonError", "read_json"]
+from commod.uploads.limits import short
 
 # Deep enough for every file of ours, and far from where Python's own recursion ends.
 MAX_DEPTH = 30
@@ -23,20 +22,9 @@ class JsonError(ValueError):
 def read_json(content: bytes | str, what: str, most: int) -> dict[str, Any]:
     """The object in a JSON file.
 
-    Parameters
-    ----------
-    content : bytes or str
-        The whole file.
-    what : str
-        What it should be, for the sentences: "a decision".
-    most : int
-        Bytes that it may have.
-
-    Raises
-    ------
-    JsonError
-        If it is too large or too deep, is no JSON, names something twice, or holds something else than one object of
-        finite numbers and texts.
+    `content`: the whole file. `what`: what it should be, for the sentences: "a decision". `most`: bytes that it may
+    have. Raises JsonError if it is too large or too deep, is no JSON, names something twice, or holds something else
+    than one object of finite numbers and texts.
     """
     size = len(content)
     if size > most:
@@ -58,6 +46,24 @@ def read_json(content: bytes | str, what: str, most: int) -> dict[str, Any]:
         raise JsonError(f"The file does not hold {what}: it should be one JSON object.")
     _check(found, what)
     return found
+
+
+def check_schema(found: Any, schema: Any, error: type[ValueError] = JsonError) -> None:
+    """Refuse what is not as a schema of msgspec has it, in a sentence that names the field."""
+    try:
+        msgspec.convert(found, schema)
+    except msgspec.ValidationError as wrong:
+        reason, _, place = str(wrong).partition(" - at `$")
+        where = f" at {short(place.strip('`.'), 80)}" if place.strip("`") else ""
+        raise error(f"The file is damaged{where}: {short(reason.rstrip('.'), 200)}.") from None
+
+
+def same_names(part: str, found: Iterable[str], names: Iterable[str]) -> None:
+    """Refuse a part that has other names than these; a schema calls it."""
+    if unknown := sorted(set(found) - set(names)):
+        raise ValueError(f"Under “{part}” is an unknown name, {short(unknown[0])!r}")
+    if missing := sorted(set(names) - set(found)):
+        raise ValueError(f"Under “{part}” {missing[0]!r} is missing")
 
 
 def _too_deep(what: str) -> JsonError:

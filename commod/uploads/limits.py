@@ -1,22 +1,5 @@
 """How large a table may be and what its columns may be called, with a sentence for each way to be wrong."""
 
-from __future__ import annotations
-
-__all__ = [
-    "DECIMAL_COMMAS",
-    "FILE_TYPES",
-    "MAX_BYTES",
-    "MAX_CELLS",
-    "MAX_COLUMNS",
-    "MAX_ROWS",
-    "MAX_TEXT",
-    "TableError",
-    "check_size",
-    "count_of",
-    "short",
-    "sound_names",
-]
-
 # How the names of files end that can be read.
 FILE_TYPES = (".csv", ".tsv", ".txt", ".gz", ".xlsx", ".parquet")
 MAX_BYTES = 50 * 1024 * 1024

@@ -1,7 +1,5 @@
 """Parquet files, checked before they are unpacked, in a process of its own."""
 
-from __future__ import annotations
-
 import io
 
 import pyarrow as pa
@@ -9,8 +7,6 @@ import pyarrow.parquet as pq
 
 from commod.uploads.apart import MAX_UNPACKED, answer, read_apart
 from commod.uploads.limits import TableError, check_size, short
-
-__all__ = ["damaged", "unpack_apart"]
 
 # The description at the end of a file, and the parts it may be cut into.
 MAX_FOOTER = 2 * 1024**2
@@ -35,10 +31,7 @@ def _too_large() -> TableError:
 def unpack_apart(content: bytes) -> pa.Table:
     """The table in a Parquet file, checked before it is unpacked, in a process of its own.
 
-    Raises
-    ------
-    TableError
-        With one sentence for each way in which a file can be wrong; also where it ended the process.
+    Raises TableError with one sentence for each way in which a file can be wrong; also where it ended the process.
     """
     footer = int.from_bytes(content[-8:-4], "little")
     if footer > len(content) or content[-4:] != b"PAR1":

@@ -1,7 +1,5 @@
 """A table out of an uploaded file: CSV, Excel or Parquet, checked before it is unpacked, never evaluated."""
 
-from __future__ import annotations
-
 import csv
 import io
 import re
@@ -25,8 +23,6 @@ from commod.uploads.limits import (
 )
 from commod.uploads.parquet import damaged, unpack_apart
 from commod.uploads.workbook import unpack_workbook_apart
-
-__all__ = ["ReadTable", "read_table"]
 
 DELIMITERS = ",;\t|"
 

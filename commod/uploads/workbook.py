@@ -1,7 +1,5 @@
 """Excel workbooks (.xlsx): the first sheet, read in a process of its own; formulas count with the values they had."""
 
-from __future__ import annotations
-
 import datetime as dt
 import io
 import zipfile
@@ -13,8 +11,6 @@ from python_calamine import CalamineError, CalamineWorkbook, SheetTypeEnum
 
 from commod.uploads.apart import MAX_UNPACKED, answer, read_apart
 from commod.uploads.limits import TableError, check_size, short
-
-__all__ = ["unpack_workbook_apart"]
 
 # A workbook has some dozens of parts.
 MAX_PARTS = 5_000
@@ -31,10 +27,7 @@ def _damaged() -> TableError:
 def unpack_workbook_apart(content: bytes) -> tuple[pa.Table, list[str]]:
     """The first sheet of a workbook, checked before it is unpacked, in a process of its own; and what was noticed.
 
-    Raises
-    ------
-    TableError
-        With one sentence for each way in which a file can be wrong; also where it ended the process.
+    Raises TableError with one sentence for each way in which a file can be wrong; also where it ended the process.
     """
     table = read_apart(__name__, content, _damaged())
     return table, table.schema.metadata[_NOTICES].decode().splitlines()

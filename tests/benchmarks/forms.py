@@ -25,6 +25,7 @@ FORMS = {
     "ratio": {"update": "ratio"},
     "affine": {"update": "affine"},
     "decisions": {"update": "decisions"},
+    "tree": {"update": "tree"},
     "ratio, nobody loses": {"update": "ratio", "direction": "improve"},
     "affine, nobody loses": {"update": "affine", "direction": "improve"},
     "decisions, nobody loses": {"update": "decisions", "direction": "improve"},

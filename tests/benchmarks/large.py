@@ -20,8 +20,8 @@ import pandas as pd
 from commod.datasets import Choice, add_task, guess_columns, make_task
 from commod.experiments import prepare, scene
 from commod.experiments.sweep import EFFORT_LARGE, Shared, fit_cell, lines_of
-from tests.benchmarks.latency import OURS, measure, moves
-from tests.browsing import chromium, follow, serve
+from tests.benchmarks.latency import WATCH, opened, places, release
+from tests.browsing import chromium, follow, serve, still
 
 
 def table(rows):
@@ -152,10 +152,11 @@ def main():
     if arguments.pages:
         with serve() as address, chromium() as browser, tempfile.TemporaryDirectory() as folder:
             return pages(browser, address, folder, rows)
-    half = [0.35 + 0.6 * i / arguments.moves for i in range(arguments.moves)]
-    places = half[::2] + half[1::2][::-1]
+    there = places(arguments.moves)
     with serve() as address, chromium() as browser, tempfile.TemporaryDirectory() as folder:
-        small, _ = measure(browser, address, OURS, places)
+        page = opened(browser, address)
+        small = [release(page, share) for share in there]
+        page.close()
         path = Path(folder) / "large.csv"
         table(rows).to_csv(path, index=False)
         page = browser.new_page(viewport={"width": 1440, "height": 900})
@@ -168,7 +169,9 @@ def main():
         page.get_by_role("heading", name="In use: large.csv").wait_for(timeout=120_000)
         page.get_by_role("link", name="Explore these data").click()
         page.get_by_role("heading", name="What fairness costs").wait_for(timeout=120_000)
-        large, seen = moves(page, OURS, places)
+        still(page)
+        page.evaluate(WATCH)
+        large, seen = ([release(page, share) for share in shares] for shares in (there, there[-2::-1]))
         base, middle = statistics.median(small), statistics.median(large)
         print(f"uploaded, read and guessed in {read:.1f} s ({path.stat().st_size / 2**20:.0f} MB)")
         print(f"law_school        median {base:6.0f} ms  1.0×")

@@ -133,6 +133,7 @@ def short_starts():
     """Where own data open is looked for among two λ_fair; ``tests/experiments/test_start.py`` looks among all."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(start, "TRIED", (1.0, 3.0))
+        patch.setattr(start, "ROWS", 1_200)
         yield
 
 

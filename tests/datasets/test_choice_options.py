@@ -1,13 +1,21 @@
-"""Options of a command and fields of `Choice`: what is written is read back as it was."""
+"""Roles of columns as a file and as options of a command."""
 
-import argparse
+import json
 import shlex
 from dataclasses import fields
 
 import pytest
 
 from commod.datasets import Choice
-from commod.datasets.choice_options import OPTIONS, add_options, given_options, written_options
+from commod.datasets.choice_options import (
+    _OPTIONS,
+    given_options,
+    options_parser,
+    read_roles,
+    roles_in,
+    roles_json,
+    roles_of,
+)
 
 pytestmark = pytest.mark.quick
 
@@ -38,16 +46,13 @@ ODD = Choice(
 
 
 def read(words):
-    parser = argparse.ArgumentParser()
-    parser.add_argument("file")
-    add_options(parser)
-    return given_options(parser.parse_args(["file.csv", *words]))
+    return given_options(options_parser("These options say nothing").parse_args(words))
 
 
 def test_every_field_but_the_title_has_an_option():
     """The threshold has one, too, but any data set has it; a cut in two may be given in a shorter way."""
     named = {entry.name for entry in fields(Choice)} - {"title", "threshold"}
-    assert {option.field for option in OPTIONS} == {*named, "sensitive_cut"}
+    assert {place.partition(":")[0] for _, place, *_ in _OPTIONS} == {*named, "sensitive_cut"}
 
 
 CROSSED = Choice(
@@ -68,10 +73,49 @@ CROSSED = Choice(
     "choice",
     [ODD, CROSSED, Choice("y", "1", "s", ("a", "b"), {"x": "category", "z": "number"}, scores="p", title="file.csv")],
 )
-def test_what_is_written_is_read_back(choice):
-    given = read(shlex.split(shlex.join(written_options(choice))))
+def test_roles_are_read_back(choice):
+    given = read_roles(roles_json(roles_of(choice)))
     assert given.pop("only_named")
     assert Choice(title="file.csv", **given) == choice
+    assert list(given["kinds"]) == list(choice.kinds)
+
+
+# What versions before 18 November 2026 wrote into the record of a decision.
+OLD_WORDS = (
+    "--outcome 'out come' --outcome-cut=-0.1 --favourable=-1 --sensitive 'it'\"'\"'s \"race\"' --cut "
+    '\'"it\'"\'"\'s ""race""",40.0\' --groups=-A --groups \'b $HOME `id`\' --scores= '
+    "--scores-of other --scores-out-of 100.0 --number a --number=-n --number '$x' "
+    "--category 'Größe; é' --category=--scores --category =1 --missing drop "
+    "--more-is-merit a --less-is-merit '$x' --person 'per\nson' --time t --only-named"
+)
+
+
+def test_options_in_older_records_say_the_same():
+    assert json.loads(json.dumps(roles_in(shlex.split(OLD_WORDS)))) == roles_of(ODD)
+
+
+def test_options_come_on_top_of_a_file_of_roles(tmp_path):
+    path = tmp_path / "roles.json"
+    path.write_text(roles_json(roles_of(CROSSED)), encoding="utf-8")
+    found = read(["--roles", str(path), "--outcome", "z", "--number", "n"])
+    assert (found["target"], found["kinds"]) == ("z", {"x": "category", "n": "number"})
+    assert found["cuts"] == CROSSED.cuts
+    with pytest.raises(ValueError, match="cannot be read"):
+        read(["--roles", str(tmp_path / "none.json")])
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"[1]", "should be one JSON object"),
+        (b'{"kind": {}}', "unknown field `kind`"),
+        (b'{"kinds": {"x": "text"}}', "at kinds"),
+        (b'{"target": 1}', "at target: Expected `str`, got `int`"),
+    ],
+)
+def test_a_file_that_has_no_roles_is_refused(content, message):
+    with pytest.raises(ValueError, match=message):
+        read_roles(content)
 
 
 def test_a_cut_in_two_has_a_shorter_way():
@@ -81,26 +125,21 @@ def test_a_cut_in_two_has_a_shorter_way():
         Choice("y", "1", ("age", "sex"), (), {}, sensitive_cut=40.0)
 
 
-def test_the_order_of_the_features_is_kept():
-    numbers = {f"{'-' * (i % 3 == 1)}n{i}": "number" for i in range(7)}
-    assert list(read(written_options(Choice("y", "1", "s", ("a", "b"), numbers)))["kinds"]) == list(numbers)
-
-
 def test_what_goes_without_saying_is_not_written():
-    words = written_options(Choice("y", "1", "s", ("a", "b"), {"x": "number", "id": "leave out"}))
-    assert words == "--outcome y --favourable 1 --sensitive s --groups a b --scores= --number x --only-named".split()
+    roles = roles_of(Choice("y", "1", "s", ("a", "b"), {"x": "number", "id": "leave out"}))
+    said = {"target": "y", "favourable": "1", "sensitive": "s", "groups": ["a", "b"], "scores": ""}
+    assert roles == said | {"kinds": {"x": "number"}, "only_named": True}
 
 
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--merge", "race,Other"], "--merge takes a column, a name and the values"),
-        (["--merge", 'race,"Other'], "--merge takes a column, a name and the values"),
-        (["--cut", "age,young"], "--cut takes a column and numbers, with commas between, got 'age,young'"),
-        (["--unknown", "keep"], "--unknown is train or drop, got 'keep'"),
-        (["--outcome", "a", "--outcome", "b"], "--outcome takes one value, got 2"),
-        (["--outcome-cut", "high"], "--outcome-cut takes a number, got 'high'"),
-        (["--scores-out-of", "nan"], "--scores-out-of takes a number, got 'nan'"),
+        (["--merge", "race,Other"], "--merge: takes a column, a name and the values"),
+        (["--merge", 'race,"Other'], "--merge: takes a column, a name and the values"),
+        (["--cut", "age,young"], "--cut: takes a column and numbers, with commas between, got 'age,young'"),
+        (["--unknown", "keep"], "--unknown: invalid choice: 'keep'"),
+        (["--outcome-cut", "high"], "--outcome-cut: takes a number, got 'high'"),
+        (["--scores-out-of", "nan"], "--scores-out-of: takes a number, got 'nan'"),
         (["--number", "x", "--category", "x"], "“x” is named by --category and by another option"),
     ],
 )

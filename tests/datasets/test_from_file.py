@@ -1,8 +1,11 @@
 """A task of a file: the page's guesses, and a sentence for each wrong name."""
 
+import json
+
 import pandas as pd
 import pytest
 
+from commod.datasets.choice_options import read_roles, roles_json
 from commod.datasets.example import example_table
 from commod.datasets.from_file import task_of_file
 
@@ -24,7 +27,14 @@ def test_all_is_guessed_as_on_the_page_and_told(path):
         "city",
         "interview_language",
     ]
-    assert told[0] == "Guessed: --outcome hired --favourable yes --sensitive group --groups A B --scores model_score."
+    guessed = {
+        "target": "hired",
+        "favourable": "yes",
+        "sensitive": "group",
+        "groups": ["A", "B"],
+        "scores": "model_score",
+    }
+    assert told[0] == f"Guessed: {json.dumps(guessed)[1:-1]}."
     assert told[3].startswith("Left out: applicant (a different whole number in ")
     assert "12 missing in “test_score” are set to its median, 60." in told
 
@@ -37,7 +47,8 @@ def test_what_is_given_is_not_guessed(path):
     }
     task, told = task_of_file(path, given)
     assert task.spec.target_label == "hired is no"
-    assert told[0] == f"Guessed: --outcome hired --groups {' '.join(task.groups)} --scores model_score."
+    groups = json.dumps(task.groups)
+    assert told[0] == f'Guessed: "target": "hired", "groups": {groups}, "scores": "model_score".'
     assert [feature.name for feature in task.spec.features] == [
         "experience_years",
         "education",
@@ -54,9 +65,9 @@ def test_what_is_given_is_not_guessed(path):
 
 def test_the_same_words_make_the_same_task(path):
     own, _ = task_of_file(path, {})
-    assert own.words[0] == "applicants.csv"
-    assert own.words[-1] == "--only-named"
-    for other in (own, task_of_file(path, {})[0]):
+    assert own.command == ["applicants.csv", "--roles", "roles.json"]
+    for other in (own, task_of_file(path, read_roles(roles_json(own.roles)))[0]):
+        assert other.roles == own.roles
         pd.testing.assert_frame_equal(other.X, own.X)
 
 

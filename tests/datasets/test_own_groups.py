@@ -211,11 +211,11 @@ def test_a_file_with_all_of_it_from_words_and_back(survey, tmp_path):
     task, told = task_of_file(path, given)
     assert len(task.groups) == 8
     assert any("are trained on" in sentence for sentence in told)
-    assert {"--weight", "--merge", "--unknown"} <= set(task.words)
+    assert {"weight", "merge", "unknown"} <= set(task.roles)
     made = {}
     exec(compile(task.recipe.replace("Path('survey.csv')", f"Path({str(path)!r})"), "recipe", "exec"), made)
     again = made["task"]
-    assert (again.groups, again.words) == (task.groups, task.words)
+    assert (again.groups, again.roles) == (task.groups, task.roles)
     assert again.sensitive.equals(task.sensitive)
     assert again.weight.equals(task.weight)
 

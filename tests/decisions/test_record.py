@@ -229,15 +229,18 @@ def test_the_hash_of_data_sees_every_cell():
     ("change", "message"),
     [
         ({"format": "commod-decision/2"}, "no decision that can be read"),
-        ({"extra": 1}, "has no field 'extra'"),
+        ({"extra": 1}, "unknown field `extra`"),
         ({"figures": {"p_rule": 1}}, "is missing"),
-        ({"figures": []}, "'figures'"),
-        ({"verdicts": [1]}, "'verdicts'"),
+        ({"figures": []}, "at figures"),
+        ({"verdicts": [1]}, "at verdicts"),
         ({"requirements": {"p_rule": "much"}}, "takes a number between 0 and 1"),
         ({"requirements": {"moon": 1}}, "no requirement 'moon'"),
-        ({"versions": {"numpy": 2}}, "'versions'"),
-        ({"versions": {"moon": "2"}}, "'versions'"),
-        ({"data": {"name": "law_school", "sha256": "", "rows": 1.5, "words": []}}, "'data'"),
+        ({"versions": {"numpy": 2}}, "at versions"),
+        ({"versions": {"moon": "2"}}, "“versions”"),
+        (
+            {"data": {"name": "law_school", "sha256": "", "rows": 1.5, "words": []}},
+            "at data.rows: Expected `int`",
+        ),
     ],
 )
 def test_a_file_that_says_what_no_decision_says_is_refused(record, change, message):

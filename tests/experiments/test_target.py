@@ -11,8 +11,8 @@ from commod.dashboard.model.training import fit_result
 from commod.dashboard.state.settings import GRIDS, Settings
 from commod.datasets import Split
 from commod.experiments import prepare, target
-from commod.experiments.search import share_sure
-from commod.experiments.target import LAMBDA_GRIDS, find_settings
+from commod.experiments.search import LAMBDA_GRIDS, share_sure
+from commod.experiments.target import find_settings
 
 
 @pytest.fixture(scope="module")
@@ -125,6 +125,14 @@ def test_it_searches_in_the_form_asked_for(coarse, small):
     assert target.model.has_shift
     assert target.model.rescaler_.acts_on == "negative"
     assert (target.model.coef_[["zgpa", "fam_inc"]] == 0).all()
+
+
+def test_it_keeps_a_budget(coarse, small):
+    target = find_settings(small, min_fairness=0.1, max_change=0.5, update="tree", max_changes=40)
+    assert target.settings["max_changes"] == 40
+    train, _ = small.split(seed=0)
+    changed = target.model.predict(train.X) != (target.model.margin_of_f(train.X) > 0)
+    assert changed.sum() <= 40
 
 
 @pytest.mark.slow

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 
-from commod.metrics.intervals import wilson_interval
+from commod.metrics.intervals import new_people_interval, wilson_interval
 
 pytestmark = pytest.mark.quick
 
@@ -24,3 +24,13 @@ def test_wilson_as_printed():
     assert low.round(4).tolist() == [0.2553, 0.0624, 0.0, 0.0061]
     assert high.round(4).tolist() == [0.3662, 0.1605, 0.1611, 0.1718]
     assert np.isnan(wilson_interval(0, 0)).all()
+
+
+@pytest.mark.parametrize(("share", "seen", "people"), [(0.05, 400, 1000), (0.3, 1000, 200), (0.01, 2000, 1000)])
+def test_the_interval_of_new_people_holds_as_often_as_it_says(share, seen, people):
+    rng = np.random.default_rng(0)
+    inside = []
+    for _ in range(400):
+        low, high = new_people_interval(int(rng.binomial(seen, share)), seen, people)
+        inside.append(low <= rng.binomial(people, share) <= high)
+    assert 0.92 <= np.mean(inside) <= 0.99

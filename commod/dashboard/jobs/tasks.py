@@ -39,7 +39,7 @@ LARGE_FILES = 5 * 2**20
 # Refits of a part: a second or less of a core, and enough for a first answer.
 PART = 10
 # Arguments of `Commod` that a search for a setting leaves as they are.
-LEFT = ("update", "direction", "features", "lambda_concepts")
+LEFT = ("update", "direction", "features", "lambda_concepts", "max_changes")
 
 # ---- an f, and strangers' files ----
 

@@ -38,8 +38,10 @@ from commod.explain.people import Segments, explain_people, explain_segments, le
 from commod.explain.proxies import proxies_of
 from commod.explain.sense import explain_record
 from commod.explain.shap_comparison import explain_person_with_shap
+from commod.explain.tree import explain_rules
 from commod.explain.what_if import edit_row
 from commod.metrics import CRITERIA, change_table, compare_decisions
+from commod.metrics.intervals import new_people_interval
 from commod.models import Commod
 from commod.models.base_models import BASE_MODELS
 from commod.models.export import portable_json
@@ -153,19 +155,22 @@ class FitResult:
     @cached_property
     def concepts(self) -> pd.DataFrame:
         """What each concept does, and how well it alone tells the group (``auc, low, high, told``), on test."""
-        values = self.activations(self.scene.encoded_test)
+        own, values = self.activations
         frame = explain_concepts(self.g, self.task, values, self.scene.decisions_test, self.decisions)
         groups = self.scene.train.sensitive.to_numpy(), self.scene.test.sensitive.to_numpy()
-        tells = proxies_of(self.activations(self.scene.encoded_train), values, *groups)
+        tells = proxies_of(own, values, *groups)
         found = tells.set_index("name")[["auc", "low", "high", "group"]].reindex(frame.index)
         # Of two groups it is clear which is told from which.
         told = "" if len(self.task.groups) == 2 else found["group"].map(dict(enumerate(self.task.groups)))
         return frame.assign(told=told, **found[["auc", "low", "high"]])
 
-    def activations(self, encoded: np.ndarray) -> pd.DataFrame:
-        """The values of the concepts for encoded rows."""
-        directions = self.g.concept_directions()
-        return pd.DataFrame(encoded @ directions.to_numpy(), columns=directions.columns)
+    @property
+    def activations(self) -> tuple[pd.DataFrame, pd.DataFrame]:
+        """The values of the concepts on the training and on the test rows."""
+        scene = self.scene
+        rows = (scene.encoded_train, scene.logit_train), (scene.encoded_test, scene.logit_test)
+        own, tested = (self.g.activations_of(*part) for part in rows)
+        return own, tested
 
     @property
     def verdict(self) -> str:
@@ -217,6 +222,14 @@ class FitResult:
         if decided is None:
             return ""
         return f"g acts only where f says “{self.task.spec.outcomes[decided]}”; everywhere else it is f."
+
+    @property
+    def expected(self) -> str:
+        """How many a budget lets change, and how many to expect of new people; empty without a budget."""
+        if not self.settings.max_changes:
+            return ""
+        low, high = new_people_interval(self.changed_test.sum(), len(self.changed_test))
+        return f"Right now {self.changed_train.sum():,} do. On 1,000 new people expect {low} to {high} changes."
 
     def beside(self, free: FitResult) -> str:
         """What `free`, the same without the limits on the update, does otherwise."""
@@ -279,7 +292,9 @@ class FitResult:
     # ---- what pages ask for on its own ----
 
     def tree(self, depth: int) -> ChangeTree:
-        """The tree of the changes, fitted on the training rows and read out on the test rows."""
+        """The tree of the changes, fitted on the training rows and read out on the test rows; or the model's own."""
+        if self.g.rules is not None:
+            return explain_rules(self.g, self.task, self.scene.encoded_test, self.scene.logit_test)
         train, test = (self.scene.train.X, self.changed_train), (self.scene.test.X, self.changed_test)
         return explain_tree(self.task, self.g.encoder_, *train, *test, depth)
 
@@ -297,9 +312,7 @@ class FitResult:
 
     def evidence(self) -> Evidence:
         """Calibration and proxies."""
-        scene = self.scene
-        activations = (self.activations(scene.encoded_train), self.activations(scene.encoded_test))
-        return evidence_of(scene, self.scores, activations)
+        return evidence_of(self.scene, self.scores, self.activations)
 
     def merit(self) -> pd.DataFrame:
         """For whom more merit hurts."""
@@ -359,5 +372,6 @@ class FitResult:
         }
         rows = np.arange(len(scene.test)) if rows is None else rows
         margins = scene.logit_test[rows], self.logit[rows]
+        tree = tree if self.g.rules is None else None  # which asks what f says, and that is no column of later people
         tested_on = reference_of(self.task, scene.test.take(rows), *margins, line=scene.line, tree=tree)
         return portable_json(self.g, about=about, contract=self.task.contract, reference=tested_on)

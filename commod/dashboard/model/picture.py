@@ -3,8 +3,6 @@
 The page sends it with the script, ``GET /model`` while a slider moves; docs/picture.md describes every field.
 """
 
-from __future__ import annotations
-
 from typing import Any, TypedDict, cast
 
 from commod.dashboard.model.fitted import FitResult

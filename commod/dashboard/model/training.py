@@ -1,7 +1,5 @@
 """Training the model of the sliders, alone or along a λ_fair path."""
 
-from __future__ import annotations
-
 import os
 import time
 from collections import OrderedDict

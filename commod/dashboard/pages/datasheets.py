@@ -1,7 +1,5 @@
 """Data sheets: where each data set comes from, group sizes first, and what it cannot support."""
 
-from __future__ import annotations
-
 import re
 
 import streamlit as st

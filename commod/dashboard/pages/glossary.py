@@ -1,7 +1,5 @@
 """Glossary: every word that the app explains, by chapter, and what figures do not tell."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from commod.dashboard.state import session

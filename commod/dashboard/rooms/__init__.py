@@ -1,7 +1,5 @@
 """Rooms, in which a class sees itself: a store that the processes of a server share. No Streamlit in here."""
 
-from __future__ import annotations
-
 import math
 import os
 from collections.abc import Callable

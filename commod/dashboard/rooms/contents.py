@@ -1,7 +1,5 @@
 """What is in a room, as the pages see it, and what is said when something cannot be done there."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field

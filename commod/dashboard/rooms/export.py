@@ -1,7 +1,5 @@
 """A room to take home: what was guessed and voted, without anything by which a seat could be taken."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import asdict
 from typing import Any
@@ -27,11 +25,8 @@ def as_json(room: Room) -> str:
 def as_tables(room: Room) -> dict[str, pd.DataFrame]:
     """Guesses, votes and people as tables, the figures of each model in columns of their own.
 
-    Returns
-    -------
-    dict of DataFrame
-        ``guesses`` (a row each; nobody's by name), ``votes`` (a row for each person and round, of a pair with the
-        model that was chosen) and ``people``.
+    Returns ``guesses`` (a row each; nobody's by name), ``votes`` (a row for each person and round, of a pair with the
+    model that was chosen) and ``people``.
     """
     guesses = [
         (lesson, step, (lesson, step) in room.revealed, kept)

@@ -1,7 +1,5 @@
 """How often somebody may do something: so many times at once, then so many in a second."""
 
-from __future__ import annotations
-
 from collections import OrderedDict
 from collections.abc import Callable
 from threading import Lock
@@ -10,14 +8,8 @@ from threading import Lock
 class Buckets:
     """A bucket of tokens for each of many: `burst` at first, filled up again at `per_second`.
 
-    Parameters
-    ----------
-    burst : int
-    per_second : float
-    clock : callable
-        Seconds on a clock that never jumps.
-    most : int
-        Buckets that are kept; those that were not used for longest go first.
+    `clock`: seconds on a clock that never jumps. `most`: buckets that are kept; those that were not used for longest go
+    first.
     """
 
     def __init__(self, burst: int, per_second: float, clock: Callable[[], float], most: int = 10_000) -> None:

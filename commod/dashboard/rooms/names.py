@@ -1,7 +1,5 @@
 """Codes, secrets and names: what is drawn by lot, and what people call themselves made harmless."""
 
-from __future__ import annotations
-
 import re
 import secrets
 import unicodedata

@@ -1,7 +1,5 @@
 """The database of the rooms: transactions in it, and rooms as they were last read."""
 
-from __future__ import annotations
-
 import logging
 import math
 import sqlite3
@@ -53,10 +51,7 @@ class _Kept:
 class RoomDatabase:
     """Rooms in a database. Its methods can be called from any thread.
 
-    Parameters
-    ----------
-    url, clock, steady
-        As of `commod.dashboard.rooms.room_store.RoomStore`.
+    `url`, `clock`, `steady`: as of `commod.dashboard.rooms.room_store.RoomStore`.
     """
 
     def __init__(self, url: str | URL, clock: Callable[[], float], steady: Callable[[], float]) -> None:

@@ -1,7 +1,5 @@
 """Rooms in a database that the processes of a server share: who is there, where they stand, their guesses and votes."""
 
-from __future__ import annotations
-
 import json
 import math
 import time

@@ -1,7 +1,5 @@
 """Rows of the database as what a page sees of a room, and what somebody sends as it is written: bounded and checked."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections import defaultdict

@@ -1,7 +1,5 @@
 """The tables of the rooms, and how a database comes to have them."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 from typing import Any
@@ -154,19 +152,9 @@ votes = Table(
 def open_database(address: str | URL) -> Engine:
     """An engine for a database whose tables are there, in the version of this program.
 
-    Parameters
-    ----------
-    address : str or URL
-        A URL of SQLAlchemy: ``sqlite:///…`` or ``postgresql://…``.
-
-    Raises
-    ------
-    RoomError
-        If the database is one of a newer version of this program.
-    MissingExtraError
-        If it is PostgreSQL's and its driver is not installed.
-    SQLAlchemyError
-        If it cannot be reached.
+    `address`: a URL of SQLAlchemy: ``sqlite:///…`` or ``postgresql://…``. Raises RoomError if the database is one of a
+    newer version of this program. Raises MissingExtraError if it is PostgreSQL's and its driver is not installed.
+    Raises SQLAlchemyError if it cannot be reached.
     """
     url = make_url(address)
     kind = url.get_backend_name()

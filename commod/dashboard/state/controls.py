@@ -1,8 +1,7 @@
 """What a slider or choice of the app is. `Settings` declares each of them once, by `control`."""
 
-from __future__ import annotations
-
 import math
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -24,6 +23,7 @@ class Control:
     several: bool = False
     typed: bool = False  # whether a number is typed, not slid
     text: bool = False  # whether it is a line of text, and neither number nor choice
+    count: bool = False  # whether it is a whole number from 1 on, or left empty; the value is its text
     # The scene: models that do not have these in common have no place in one picture. The model. Nothing but how a
     # model is looked at. Or nothing at all: a note of its user's.
     decides: Literal["scene", "model", "look", "note"] = "model"
@@ -49,7 +49,7 @@ class Control:
 
     def in_words(self, value: Any, task: str) -> str:
         """A value as it is read."""
-        if self.text:
+        if self.text or self.count:
             return str(value)
         if self.several:
             *first, last = [self.options(task)[name] for name in split(value)] or ["none"]
@@ -58,7 +58,7 @@ class Control:
 
     def takes(self, value: Any, task: str) -> bool:
         """Whether it can be set to this while a task is shown."""
-        if not (self.text or self.several):
+        if not (self.text or self.several or self.count):
             return value in self.options(task)
         return isinstance(value, str) and self.nearest(value, task) == (value, True)
 
@@ -70,6 +70,8 @@ class Control:
         """What a widget shows as a value; for names, in the order in which they are offered."""
         if self.text:
             return clean_line(shown) if isinstance(shown, str) else shown
+        if self.count and isinstance(shown, str):
+            return re.sub(r"[\s,]", "", shown)  # 1,000 is 1000
         if self.typed and isinstance(shown, int | float) and self.grid[0] <= shown <= self.grid[-1]:
             return min(self.grid, key=lambda option: abs(option - shown))  # between two, the nearer one
         if not self.several or not isinstance(shown, list):
@@ -81,6 +83,9 @@ class Control:
         """The option that a text asks for and whether it is just this one; None if it asks for nothing known."""
         if self.text:
             return clean_line(text), clean_line(text) == text
+        if self.count:
+            whole = text.isdecimal() and len(text) < 10 and int(text) > 0
+            return ("", True) if text == "" else (f"{int(text)}" if whole else None, whole)
         if self.several:
             known, asked = list(self.options(task)), set(split(text))
             names = [name for name in known if name in asked]
@@ -99,6 +104,8 @@ class Control:
 
     def fault(self, found: Any) -> str:
         """What is wrong with a text in which `nearest` has found no more than this."""
+        if self.count:
+            return "is no whole number" if found is None else "goes with an update that counts changed decisions"
         if self.several:
             return "leaves no feature" if found is None else "holds what is no feature here"
         return "is not known" if found is None else "is not on its slider"

@@ -1,7 +1,5 @@
 """The decision of a session: what is typed before it is signed, what was signed, and a file that somebody brought."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from datetime import date, timedelta
 from typing import Any

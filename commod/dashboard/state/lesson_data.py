@@ -4,9 +4,6 @@
 (docs/workshop.md).
 """
 
-from __future__ import annotations
-
-import argparse
 import os
 import re
 import shlex
@@ -15,22 +12,16 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 from commod.dashboard.state.settings import OWN_PREFIX
 from commod.datasets import add_task, is_known, task_of_file
-from commod.datasets.choice_options import add_options, given_options
-from commod.wording import with_capital
+from commod.datasets.choice_options import given_options, options_parser
 
 # How the names of these data begin. Like uploaded ones they do not go into files and links for other servers.
 LESSON_PREFIX = f"{OWN_PREFIX}lesson-"
 _NAME = re.compile(rf"{LESSON_PREFIX}([a-z0-9_]+)-[a-z0-9_]+")
 _KEYS = {"file", "options", "people"}
-
-
-class _Parser(argparse.ArgumentParser):
-    def error(self, message: str) -> NoReturn:
-        raise ValueError(f"{with_capital(message)}.")
 
 
 def lessons_folder() -> Path | None:
@@ -54,10 +45,7 @@ def is_lesson_data(name: str) -> bool:
 def add_tables(scenario: Path, tables: Any) -> dict[str, str]:
     """Let the tables of a scenario be loaded; their names as data sets, by their names in it.
 
-    Raises
-    ------
-    ValueError
-        In one sentence, if one of them is declared wrongly, or cannot be read as it is declared.
+    Raises ValueError in one sentence, if one of them is declared wrongly, or cannot be read as it is declared.
     """
     if not isinstance(tables, Mapping):
         raise ValueError("[tables] is no table of tables: write [tables.NAME] above what is said of one.")
@@ -91,9 +79,8 @@ def _add_table(name: str, path: Path, options: str, people: str) -> None:
     said = (path, state.st_mtime_ns, state.st_size, options, people)
     if _made_of.get(name) == said and is_known(name):
         return
-    parser = _Parser(add_help=False)
-    add_options(parser)
-    task, _ = task_of_file(path, given_options(parser.parse_args(shlex.split(options))))
+    arguments = options_parser("These options say nothing about a file").parse_args(shlex.split(options))
+    task, _ = task_of_file(path, given_options(arguments))
     if len(task.groups) != 2:
         raise ValueError(
             f"{path.name} has {len(task.groups)} groups, and a lesson speaks of two: name them by --groups."

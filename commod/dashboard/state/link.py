@@ -1,7 +1,5 @@
 """Settings in a link, and what a teacher's link leaves to whoever opens it. Whatever a link holds, it is read."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -71,10 +69,7 @@ def from_link(parameters: Mapping[str, str], own: str | None = None) -> tuple[Se
 def settings_of_link(parameters: Mapping[str, str], own: str | None = None) -> Settings:
     """Settings from query parameters, for programs: nothing is replaced by a default.
 
-    Raises
-    ------
-    ValueError
-        In one sentence, if a parameter cannot be used as it stands.
+    Raises ValueError in one sentence, if a parameter cannot be used as it stands.
     """
     settings, faults = _read(parameters, own)
     if faults:
@@ -94,7 +89,7 @@ def _read(parameters: Mapping[str, str], own: str | None) -> tuple[Settings, lis
             start = defaults(data, found)
         elif found is not None:
             start = replace(start, **{name: found})
-        if not just_this:
+        if not just_this or (control.count and getattr(start, name) != found):
             used = control.in_words(getattr(start, name), start.task_name)
             faults.append(_fault(control.name, parameters[name], control.fault(found), used))
     return start, faults

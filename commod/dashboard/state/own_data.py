@@ -1,7 +1,5 @@
 """Uploaded data of one session: held in it, counted, and forgotten with it."""
 
-from __future__ import annotations
-
 import ctypes
 import gc
 import logging
@@ -36,10 +34,7 @@ class Held:
     It goes when `forget` is called, with its session, or when the session was closed and has not come back for as long
     as Streamlit keeps it (`server.disconnectedSessionTTL`).
 
-    Raises
-    ------
-    NoRoomError
-        If the tables of all sessions together would take more than `MAX_TABLES`.
+    Raises NoRoomError if the tables of all sessions together would take more than `MAX_TABLES`.
     """
 
     def __init__(self, size: int) -> None:

@@ -1,7 +1,5 @@
 """What a session keeps when its user goes to another page."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 

@@ -1,7 +1,5 @@
 """The Python that makes a model of the app with the library."""
 
-from __future__ import annotations
-
 from commod.dashboard.state.settings import Settings
 from commod.datasets import load_task
 from commod.datasets.task import MAX_TRAINING

@@ -1,7 +1,5 @@
 """What a stakeholder requires, as a session has it: what can be told of its data, and the part of a link."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from commod.dashboard.state.settings import criteria_of, features_of

@@ -11,13 +11,11 @@ The file is JSON::
 that are valid, and a sentence for each one that is not.
 """
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any, NoReturn
+from typing import Any, TypeGuard
 from urllib.parse import unquote
 
 import pandas as pd
@@ -40,6 +38,7 @@ from commod.dashboard.state.settings import (
 from commod.datasets import TASKS, damaged_files
 from commod.decisions import Requirements, RequirementsError
 from commod.metrics.figures import CRITERIA, FIGURES, Figure, key_figures
+from commod.uploads.json_file import JsonError, read_json
 
 MAX_RUNS = 24
 MAX_NAME = 60
@@ -168,7 +167,7 @@ def _read_figures(value: Any) -> Figures | None:
     except (KeyError, TypeError):
         return None
     numbers = [number for figures in read.values() for number in figures.values()]
-    sound = all(number is None or (isinstance(number, float) and math.isfinite(number)) for number in numbers)
+    sound = all(number is None or _is_number(number) for number in numbers)
     return read if numbers and sound else None
 
 
@@ -194,17 +193,17 @@ def write_runs(runs: Sequence[Run], figures: Mapping[Settings, Figures]) -> str:
 def read_runs(content: bytes) -> tuple[list[Run], list[str]]:
     """The runs of a file, and a sentence for each that was not taken, or not as it stands.
 
-    Raises
-    ------
-    RunsFileError
-        If nothing of the file can be used.
+    Raises RunsFileError if nothing of the file can be used.
     """
-    document = _parse(content)
-    if not isinstance(document, dict) or document.get("format") != FORMAT:
+    try:
+        document = read_json(content, "a file of saved runs", MAX_BYTES)
+    except JsonError as error:
+        raise RunsFileError(str(error)) from None
+    if document.get("format") != FORMAT:
         raise RunsFileError("This file does not hold saved runs. Choose one that was downloaded from this page.")
     version = document.get("version")
-    if not isinstance(version, float) or version != VERSION:
-        later = isinstance(version, float) and version > VERSION
+    if not _is_number(version) or version != VERSION:
+        later = _is_number(version) and version > VERSION
         why = "was written by a later version of this app" if later else "does not say in which version it is written"
         raise RunsFileError(f"This file {why}; this app reads version {VERSION}. Download the runs again here.")
     entries = document.get("runs")
@@ -227,27 +226,8 @@ def read_runs(content: bytes) -> tuple[list[Run], list[str]]:
     return runs, problems
 
 
-def _parse(content: bytes) -> Any:
-    if len(content) > MAX_BYTES:
-        raise RunsFileError(
-            f"This file has {len(content) / 2**20:.1f} MB; saved runs have a few kilobytes, and at most "
-            f"{MAX_BYTES // 2**20} MB is read. Choose a file that was downloaded from this page."
-        )
-
-    def refuse(constant: str) -> NoReturn:
-        raise RunsFileError(f"This file holds {constant} where a number belongs. Download the runs again.")
-
-    try:
-        # Whole numbers, too, become floats: one of a million digits is then infinite, and refused like it.
-        return json.loads(content.decode("utf-8-sig"), parse_int=float, parse_constant=refuse)
-    except UnicodeDecodeError:
-        raise RunsFileError("This file is not text in UTF-8. Choose the JSON file as it was downloaded.") from None
-    except json.JSONDecodeError as error:
-        raise RunsFileError(
-            f"This file is not JSON (line {error.lineno}, column {error.colno}). Choose the file as it was downloaded."
-        ) from None
-    except RecursionError:
-        raise RunsFileError("This file is nested too deeply to hold saved runs. Choose one from this page.") from None
+def _is_number(value: Any) -> TypeGuard[float]:
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _read_run(entry: Any, place: int, library: str) -> tuple[Run | None, list[str]]:
@@ -291,7 +271,7 @@ def _wrong_with(settings: dict[str, Any]) -> str:
     given = {name: control for name, control in CONTROLS.items() if name in settings}
     for name, control in given.items():
         value = settings[name]
-        if control.grid and not (isinstance(value, float) and math.isfinite(value)):
+        if control.grid and not _is_number(value):
             return f"its {control.name} is not a number."
         if not control.grid and not isinstance(value, str):
             return f"its {control.name} is not text."

@@ -1,7 +1,5 @@
 """Saved runs of one session: pinned with a name, renamed, removed and put back, imported."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field, replace
 
 import streamlit as st

@@ -1,7 +1,5 @@
 """State of one session: the current setting, undo and redo, what was tried and what is required, and the link."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any

@@ -11,11 +11,12 @@ from commod.dashboard.state.controls import Control, control, split
 from commod.datasets import TASKS, damaged_files, data_of, load_task
 from commod.datasets.task import TEST_SHARE
 from commod.experiments.scene import SceneKey
-from commod.experiments.target import LAMBDA_GRIDS
+from commod.experiments.search import LAMBDA_GRIDS
 from commod.explain.concepts import in_a_sentence
 from commod.metrics import compared_groups
 from commod.metrics.figures import CRITERIA
 from commod.models.base_models import BASE_MODELS, GIVEN_SCORES
+from commod.models.estimator import COUNTING
 from commod.models.threshold import ONE_HALF
 from commod.wording import with_capital
 
@@ -24,7 +25,12 @@ LEAST_OF_AN_OUTCOME = 20
 # How the names of uploaded data begin.
 OWN_PREFIX = "own-"
 _VIEWS = {"fairness": "Fairness and accuracy", "changes": "Accuracy and changes"}
-_UPDATES = {"ratio": "multiply (the paper)", "affine": "multiply and shift", "decisions": "count changed decisions"}
+_UPDATES = {
+    "ratio": "multiply (the paper)",
+    "affine": "multiply and shift",
+    "decisions": "count changed decisions",
+    "tree": "follow the rules of a tree",
+}
 _DIRECTIONS = {
     "both": "both ways (the paper)",
     "improve": "nobody loses the better decision",
@@ -124,6 +130,15 @@ class Settings:
         word="without",
         optional=True,
     )
+    max_changes: str = control(
+        "",
+        "Change at most so many people",
+        name="changes at most",
+        count=True,
+        argument="max_changes",
+        word="max_changes",
+        optional=True,
+    )
     reason: str = control(
         "", "Why they are kept out", text=True, decides="note", word="reason", freezable=False, optional=True
     )
@@ -143,6 +158,8 @@ class Settings:
     def __post_init__(self) -> None:
         if not self.without and self.reason:  # of nothing
             object.__setattr__(self, "reason", "")
+        if self.update not in COUNTING:  # others know no budget
+            object.__setattr__(self, "max_changes", "")
 
     @property
     def task_name(self) -> str:
@@ -154,8 +171,10 @@ class Settings:
         return replace(self, **{name: getattr(_USUAL, name) for name in controls_of("look", "note")})
 
     def free(self) -> Settings:
-        """The same without what limits the update: in both directions, through all features."""
-        return replace(self, direction=_USUAL.direction, without=_USUAL.without, reason=_USUAL.reason)
+        """The same without what limits the update: in both directions, through all features, however many change."""
+        return replace(
+            self, **{name: getattr(_USUAL, name) for name in ("direction", "without", "reason", "max_changes")}
+        )
 
     def looked_at_as(self, other: Settings) -> Settings:
         """The same model, looked at as `other` is."""
@@ -182,6 +201,8 @@ class Settings:
             del arguments["direction"]
         else:
             arguments["favourable"] = spec.favourable
+        if most := arguments.pop("max_changes"):
+            arguments["max_changes"] = int(most)
         if kept_out:
             arguments["features"] = tuple(feature.name for feature in spec.features if feature.name not in kept_out)
         return arguments
@@ -242,6 +263,9 @@ def limits_in_words(settings: Settings) -> str:
     if settings.without:
         why = f" ({settings.reason})" if settings.reason else ""
         parts.append(f"the update does not use {words['without']}{why}")
+    if settings.max_changes:
+        people = load_task(settings.task_name).spec.people
+        parts.append(f"at most {int(settings.max_changes):,} of the training {people} change")
     text = "; ".join(parts)
     return text and f"{with_capital(text)}."
 

@@ -1,7 +1,5 @@
 """Files as the browser brings them: taken once, or refused with a sentence."""
 
-from __future__ import annotations
-
 from collections import deque
 
 from commod.dashboard.streamlit_internals import missing_upload, uploaded_file
@@ -22,10 +20,7 @@ def refuse(file_id: str, why: str) -> None:
 def take_upload(key: str) -> tuple[str, bytes] | None:
     """Name and content of the file in the uploader with this key, once: the server then holds it no longer.
 
-    Raises
-    ------
-    UploadError
-        If the file was not taken for want of room.
+    Raises UploadError if the file was not taken for want of room.
     """
     if why := dict(_refused).get(missing_upload(key) or ""):
         raise UploadError(why)

@@ -1,7 +1,5 @@
 """Texts from data, made safe for where they stand: in Markdown, in HTML, in a cell of a spreadsheet."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from html import escape
@@ -39,16 +37,9 @@ def safe_csv(
 ) -> bytes:
     """A table as CSV of which no cell starts a formula: a text that would gets a ' in front. Numbers stay as they are.
 
-    Parameters
-    ----------
-    frame : DataFrame
-    headings : mapping, optional
-        Column to its heading; columns that it leaves out are not written.
-    index : str
-        Heading of the index, which is left out without one.
-    for_spreadsheets : bool
-        Whether the file begins with a byte-order mark, by which spreadsheets know ≤ and “ ”, and its lines end as they
-        expect it; programs read it more easily without.
+    `headings`: column to its heading; columns that it leaves out are not written. `index`: heading of the index, which
+    is left out without one. `for_spreadsheets`: whether the file begins with a byte-order mark, by which spreadsheets
+    know ≤ and “ ”, and its lines end as they expect it; programs read it more easily without.
     """
     names = {name: name for name in frame} if headings is None else headings
     columns = [*([frame.index] if index else []), *(frame[name] for name in names)]

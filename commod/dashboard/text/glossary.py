@@ -4,8 +4,6 @@ Figures are declared in `commod.metrics.figures`, checks in `commod.explain.chec
 and the page Glossary.
 """
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections.abc import Sequence

@@ -4,8 +4,6 @@ Every text is escaped by jinja2, unless it is a `Markup` that was made here. Wha
 is read aloud, in the colours of the theme.
 """
 
-from __future__ import annotations
-
 import re
 from base64 import b64encode
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -128,7 +126,7 @@ def nodes_of(tree: ChangeTree) -> list[tuple[Any, ...]]:
     """What `tree_list` shows of the root: rule, width of its bar, size in words, and the same of those below it."""
     below: dict[int, list[tuple[Any, ...]]] = {-1: []}
     for row in _records(tree.nodes):  # a node comes after its parent
-        says = " · learnt as “changed”" if row["predicts"] else ""
+        says = " · learnt as “changed”" if row["predicts"] and tree.f1 < 1 else ""
         size = f"{row['changed']:,} of {row['count']:,} changed ({in_percent(row['share'], 0)}){says}"
         rule = with_capital(row["rule"])
         below[row["parent"]].append((rule, f"{row['share']:.1%}", size, below.setdefault(row["node"], [])))
@@ -184,21 +182,10 @@ def html_table(
 ) -> Markup:
     """A table that scrolls sideways where it is wider than the page; the first cell of a row is its heading.
 
-    Parameters
-    ----------
-    headings : sequence of str, or mapping
-        Heading of each column, or a mapping to what it means (told below the table), or nothing.
-    rows : sequence of rows of str
-    caption : str
-        What the table is, for those who cannot see it.
-    marked : collection of (row, column)
-        Cells to be shaded.
-    text : collection of int
-        Columns of words, set left.
-    tall : bool
-        Whether it may have so many rows that they are to be scrolled, too.
-    dense : bool
-        Whether it has so many columns that they are to stand closer.
+    `headings`: heading of each column, or a mapping to what it means (told below the table), or nothing. `rows`:
+    sequence of rows of str. `caption`: what the table is, for those who cannot see it. `marked`: cells to be shaded.
+    `text`: columns of words, set left. `tall`: whether it may have so many rows that they are to be scrolled, too.
+    `dense`: whether it has so many columns that they are to stand closer.
     """
     table = style() + piece("table", headings, rows, caption, marked, text, tall, dense)
     told = {name: says for name, says in headings.items() if says} if isinstance(headings, Mapping) else {}

@@ -1,7 +1,5 @@
 """What is said in more than one language: phrases by name, numbers as they are written there."""
 
-from __future__ import annotations
-
 import tomllib
 from functools import lru_cache
 from pathlib import Path

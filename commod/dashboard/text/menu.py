@@ -1,7 +1,5 @@
 """The pages, as the menu has them."""
 
-from __future__ import annotations
-
 from pathlib import PurePath
 
 from commod.dashboard.text.language import FIRST, phrase

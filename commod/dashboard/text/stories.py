@@ -1,7 +1,5 @@
 """A data set in people's words: who decides what about whom, and of how many in a hundred f says so."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

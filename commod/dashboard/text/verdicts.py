@@ -1,7 +1,5 @@
 """One fit in one sentence, and the words for changes that favour a person and for those that do not."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any
 
@@ -60,23 +58,10 @@ def verdict(
 ) -> str:
     """The picture in one sentence, honest about noise.
 
-    Parameters
-    ----------
-    spec : TaskSpec
-    fairness : str
-        The criterion.
-    figures, changes, record : DataFrame
-        Of `compare_decisions`, of `change_table` and of `explain_record`, on test.
-    lambda_fair : float
-    at_end : bool
-        Whether λ_fair cannot be moved any further.
-    movable : bool
-        Whether the reader can move it at all.
-    smallest_ratio : float or None
-        The smallest r on test: told while no decision changes. None where a shift decides about that, too.
-    alike : bool
-        Whether f treats the groups alike, as far as can be told.
-    language : str
+    `fairness`: the criterion. `figures`, `changes`, `record`: of `compare_decisions`, of `change_table` and of
+    `explain_record`, on test. `at_end`: whether λ_fair cannot be moved any further. `movable`: whether the reader can
+    move it at all. `smallest_ratio`: the smallest r on test: told while no decision changes. None where a shift decides
+    about that, too. `alike`: whether f treats the groups alike, as far as can be told.
     """
     say = partial(phrase, language)
     criterion, people = CRITERIA[fairness], declared(language, spec.people)

@@ -1,7 +1,5 @@
 """The rest of a long page, which is drawn only while it is near the screen: what is not there is not drawn anew."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import streamlit as st

@@ -1,7 +1,5 @@
 """Whose decisions change, by group and direction."""
 
-from __future__ import annotations
-
 import pyarrow as pa
 import streamlit as st
 

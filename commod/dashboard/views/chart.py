@@ -1,7 +1,5 @@
 """Altair charts on a page at the price of their data: each specification is built once and cached as a dict."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
@@ -38,20 +36,12 @@ def draw(
 
     A frame takes a millisecond to be packed; what is drawn more than once is better kept as a table of Arrow's.
 
-    Parameters
-    ----------
-    alt : str
-        What the chart shows, for those who cannot see it; where its values are is added. It must not depend on the
-        data: it is part of the specification, and only while that stays the same does the browser move the marks
-        instead of building the chart anew.
-    table : Table or str
-        The table with the chart's values: it is folded up below. Or the title of a table that is drawn elsewhere on the
-        page, in sight or by `commod.dashboard.views.table.fold`.
-    selection_mode : str, optional
-        Name of the one selection of the chart that the server is told of; others, as of what is under the pointer, stay
-        in the browser.
-    caption : str
-        Text between chart and table.
+    `alt`: what the chart shows, for those who cannot see it; where its values are is added. It must not depend on the
+    data: it is part of the specification, and only while that stays the same does the browser move the marks instead of
+    building the chart anew. `table`: the table with the chart's values: it is folded up below. Or the title of a table
+    that is drawn elsewhere on the page, in sight or by `commod.dashboard.views.table.fold`. `selection_mode`: name of
+    the one selection of the chart that the server is told of; others, as of what is under the pointer, stay in the
+    browser. `caption`: text between chart and table.
     """
     spec = _specification(plot, tuple(sorted(options.items())))
     title = table if isinstance(table, str) else table.title

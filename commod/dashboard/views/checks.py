@@ -1,7 +1,5 @@
 """Do these changes make sense? Four questions with a mark each, and a sentence."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from typing import Any

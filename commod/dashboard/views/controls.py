@@ -1,7 +1,5 @@
 """The sidebars, and what was wrong with the link."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from typing import Any
 
@@ -15,6 +13,7 @@ from commod.dashboard.text.language import declared as in_language
 from commod.dashboard.views import frame
 from commod.dashboard.views.words import say, say_declared
 from commod.datasets import damaged_files
+from commod.models.estimator import COUNTING
 
 # Choices that stand with the numbers of the scene, so that the sliders stay on the first screen.
 _OF_F = ("f",)
@@ -88,6 +87,10 @@ def control(name: str) -> None:
     value = session.widget_value(name)
     if declared.text:
         st.text_input(label, value, max_chars=200, **about)
+        return
+    if declared.count:
+        about["disabled"] = frozen or session.current().update not in COUNTING
+        st.text_input(label, value, max_chars=9, placeholder=say("controls.no_limit"), **about)
         return
     if declared.typed:
         whole = isinstance(declared.grid[0], int)

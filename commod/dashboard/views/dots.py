@@ -1,7 +1,5 @@
 """A hundred people of each group as dots, with figures and verdict: the first picture, which follows the hand."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path

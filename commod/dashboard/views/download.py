@@ -1,7 +1,5 @@
 """Files that a page hands out."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What all pages share: the menu that leads to them, and how each begins."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from contextvars import ContextVar
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """How large the groups are, as tiles or, of many groups, as a table: what every page about people begins with."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import streamlit as st

@@ -1,7 +1,5 @@
 """Which methods the Compare page draws, and waiting for their sweeps."""
 
-from __future__ import annotations
-
 import math
 import time
 from collections.abc import Callable, Hashable, Mapping, Sequence

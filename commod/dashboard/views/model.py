@@ -1,7 +1,5 @@
 """The model of the sliders: trained with a picture of the progress, or one sentence why not."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from commod.dashboard.jobs import tasks
@@ -64,5 +62,5 @@ def current_model() -> FitResult:
             st.stop()
         explain(training)
     if limits := limits_in_words(settings):
-        st.caption(f"Limited. {escape_markdown(limits)} {escape_markdown(result.acts_only)}")
+        st.caption(f"Limited. {escape_markdown(f'{limits} {result.acts_only} {result.expected}')}")
     return result

@@ -1,7 +1,5 @@
 """The model of the sliders as a file that runs anywhere, and that later people can be set beside."""
 
-from __future__ import annotations
-
 from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.wait import result_of
 from commod.dashboard.model.fitted import FitResult

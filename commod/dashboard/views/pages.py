@@ -1,7 +1,5 @@
 """The pages of the menu as Streamlit has them."""
 
-from __future__ import annotations
-
 from copy import copy
 from functools import lru_cache
 

@@ -1,7 +1,5 @@
 """Models of COMMOD's sweep that are asked about in pairs, on Decide and in a room."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,15 +15,9 @@ from commod.experiments import Scene, Sweep
 
 @dataclass(frozen=True)
 class Offer:
-    """What there is to choose from on a scene.
+    """What there is to choose from on a scene."""
 
-    Attributes
-    ----------
-    settings : Settings
-        Of whoever asks: their scene and criterion.
-    """
-
-    settings: Settings
+    settings: Settings  # of whoever asks: their scene and criterion
     scene: Scene
     sweep: Sweep
     interview: Interview

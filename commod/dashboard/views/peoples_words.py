@@ -1,7 +1,5 @@
 """A model in people's words, for who has never heard of a P-Rule."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A model is given a name and kept among the saved runs."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import streamlit as st

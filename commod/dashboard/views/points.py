@@ -1,7 +1,5 @@
 """Models as points of charts: their rows, the columns of their tables, and the pictures that two pages draw."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property

@@ -1,7 +1,5 @@
 """Whether the record agrees with the changes, and how sure f was of what is changed: two pictures."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 from commod.charts.sense import CHANGED, EVERYONE, RIGHT_BEFORE, RIGHT_NOW, plot_certainty, plot_record

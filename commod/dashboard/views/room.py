@@ -1,7 +1,5 @@
 """The room that a session is in: who it is there, and what it tells the others."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from hashlib import sha256

@@ -1,7 +1,5 @@
 """One line about its room at the top of every page, for whoever is in one."""
 
-from __future__ import annotations
-
 import time
 from dataclasses import dataclass, replace
 from typing import Any

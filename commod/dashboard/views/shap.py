@@ -1,7 +1,5 @@
 """SHAP beside COMMOD's own account."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pandas as pd
@@ -37,6 +35,10 @@ def draw_accounts(features: pd.DataFrame, table: Table, **options: Any) -> None:
     draw(plot_contributions, _accounts(features), table=table, **options)
 
 
+# Of a model that is a tree.
+NO_SUM = "The rules of the tree are the whole account: nothing is left for SHAP to attribute to single features."
+
+
 def _accounts(features: pd.DataFrame) -> pa.Table:
     """Rows of the chart of both accounts."""
     columns = features.to_dict("list")
@@ -61,6 +63,9 @@ def draw_shap(result: FitResult) -> None:
 def begin_shap(result: FitResult) -> Pending | None:
     """The section of SHAP, which is drawn when its figures are there."""
     st.header("Post hoc or built in: SHAP beside COMMOD")
+    if result.g.rules is not None:
+        st.info(NO_SUM, icon=":material/info:")
+        return None
     if not result.keep("attributes", lambda: bool(result.loadings["loading"].any())):
         st.info("The score does not change at this setting, so there is nothing to attribute.", icon=":material/info:")
         return None

@@ -1,7 +1,5 @@
 """What makes the tables of `html_sortable` sort and fold in the browser."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import streamlit as st

@@ -1,7 +1,5 @@
 """The table behind a chart: its values as text, in a fold that costs next to nothing while it is closed."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -19,24 +17,15 @@ MAX_ROWS = 200
 
 @dataclass(frozen=True)
 class Table:
-    """What the table behind a chart shows.
+    """What the table behind a chart shows."""
 
-    Parameters
-    ----------
-    title : str
-        Of the fold and of the table; the chart names it to those who cannot see it, so it must not depend on the data.
-    key : str
-        True in the session's state where the fold is open.
-    columns : mapping
-        Column of the data to its heading and the format of its numbers (empty for words). Where the format has no unit,
-        the heading has one.
-    frame : callable, optional
-        Makes the rows; called only when the fold is open. Without it they are those of the chart.
-    """
-
+    # Of the fold and of the table; the chart names it to those who cannot see it, so it must not depend on the data.
     title: str
-    key: str
+    key: str  # true in the session's state where the fold is open
+    # Column of the data to its heading and the format of its numbers (empty for words). Where the format has no unit,
+    # the heading has one.
     columns: Mapping[str, tuple[str, str]]
+    # Makes the rows; called only when the fold is open. Without it they are those of the chart.
     frame: Callable[[], pd.DataFrame] | None = None
 
 

@@ -1,7 +1,5 @@
 """The figures of a model as tiles: value, difference to f, interval."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

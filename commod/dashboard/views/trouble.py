@@ -1,7 +1,5 @@
 """What is wrong with a model though its figures look well, for pages and for the report."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from commod.dashboard.model.fitted import FitResult

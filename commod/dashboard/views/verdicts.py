@@ -1,7 +1,5 @@
 """Requirements that were checked: each as a line with its verdict, and all of them in one sentence."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pandas as pd

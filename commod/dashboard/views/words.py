@@ -1,7 +1,5 @@
 """The words of a page in the language of its session."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from commod.dashboard.state import session

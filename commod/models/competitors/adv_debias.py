@@ -19,8 +19,6 @@ from commod.models.threads import single_threaded
 from commod.models.threshold import check_threshold, logit_of_threshold
 from commod.models.validation import check_choice, check_count, check_seed, check_weight
 
-__all__ = ["AdvDebias", "debiased_gradient"]
-
 
 @dataclass(eq=False, repr=False)
 class AdvDebias(TabularClassifier):

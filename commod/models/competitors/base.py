@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -17,21 +17,9 @@ from commod.metrics.figures import CRITERIA
 from commod.models.adversary import Array, sigmoid
 from commod.models.base_scores import BaseModel
 from commod.models.classifier import EditedModel, Given
+from commod.models.competitors.registry import METHODS
 from commod.models.threads import single_threaded
 from commod.models.validation import check_choice, check_seed
-
-__all__ = [
-    "Competitor",
-    "GroupAware",
-    "GroupAwareScored",
-    "Memory",
-    "Rows",
-    "Scored",
-    "chance_of_rows",
-    "check_for_two",
-    "check_weights",
-    "lacks_a_label",
-]
 
 
 class Memory:
@@ -108,21 +96,45 @@ def chance_of_rows(rows: Rows, seed: int) -> Array:
     return (hashed >> np.uint64(11)).astype(float) / 2.0**53
 
 
+@dataclass(eq=False, repr=False)
 class Competitor(EditedModel, ABC):
     """Template of the post-processing methods. A subclass says how it learns and how it scores.
 
     ``fit(X, y, *, sensitive_features)`` as in `Commod`; without the sensitive attribute there is nobody to be fair to,
     so g = f and a warning says so. A method learns from the rows whose group is known.
 
-    `criteria`: what it can be made to meet. `for_two`: whether it is defined for two groups only. `weights`: whether
-    its fit takes a `sample_weight`.
+    Parameters
+    ----------
+    base_model, threshold : f and its line in any form that `Commod` takes
+    fairness : {"demographic_parity", "equalized_odds"}
+        One of those in `criteria`.
+    random_state : int
+        Not used where nothing is random.
+
+    Attributes
+    ----------
+    criteria : tuple of str
+        What it can be made to meet.
+    for_two, weights : bool
+        Whether it is defined for two groups only, and whether its fit takes a `sample_weight`. All three are those of
+        the registry.
     """
 
-    fairness: str
-    random_state: int
+    base_model: BaseModel = None
+    _: KW_ONLY
+    threshold: float | str | None = None
+    fairness: str = "demographic_parity"
+    random_state: int = 0
+
     criteria: ClassVar[tuple[str, ...]] = tuple(CRITERIA)
     for_two: ClassVar[bool] = False
     weights: ClassVar[bool] = True
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        for method in METHODS.values():
+            if method.estimator == (cls.__module__, cls.__name__):
+                cls.criteria, cls.for_two, cls.weights = method.criteria, method.groups == 2, method.weights
 
     def fit(
         self,
@@ -233,6 +245,7 @@ class Scored(Competitor):
         return self._probabilities(self.decision_function(X, base_scores=base_scores))
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class GroupAware(Competitor):
     """A method that decides by group: it needs S at predict, as `sensitive_features` or as a named column of X.
 
@@ -241,7 +254,7 @@ class GroupAware(Competitor):
     cannot hand anything but X to predict.
     """
 
-    sensitive_column: str | None
+    sensitive_column: str | None = None
 
     def _groups_in(self, X: Any, sensitive_features: Any) -> Any:
         if sensitive_features is not None or self.sensitive_column is None:

@@ -1,21 +1,16 @@
 """The Bayes-optimal rule of "accurate, fair, and near f" (paper, Prop. 4.2, corrected), on estimated probabilities."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from commod.models.adversary import Array
-from commod.models.base_scores import BaseModel
 from commod.models.competitors.base import Competitor, GroupAware, Rows, chance_of_rows
 from commod.models.competitors.lpp import NOISE, penalised_program
 from commod.models.competitors.membership import Membership, densities, fitted_membership, known_membership
 from commod.models.validation import check_weight
-
-__all__ = ["BayesOptimal", "OracleBayes", "bayes_margin", "pull_of_many", "pull_of_two"]
 
 
 def bayes_margin(
@@ -35,20 +30,11 @@ def bayes_margin(
     bonus of λ_ratio, so a decision changes only where the fair score disagrees with f by more than that. For any number
     of groups the bracket is Σ_s pull_s·P(s | x)/P(s), a number for each group.
 
-    Parameters
-    ----------
-    eta : (n,)
-        P(Y = 1 | x).
-    density : (n, conditions, groups)
-        P(group | x)/P(group); for equalized odds one condition per label, joint with it.
-    pull : (conditions, groups)
-        How much a positive decision of each group adds to unfairness: `pull_of_two`, or what `pull_of_many` found.
-    label_of_f : (n,)
-        η*, f's decision (or the probability of 1, if f draws lots).
-    lambda_fair, lambda_ratio : float
-        The multipliers of the two constraints.
-    threshold : float
-        c, the probability of the label above which ŷ = 1 is the better guess: one half where both errors count alike.
+    `eta`: P(Y = 1 | x). `density`: P(group | x)/P(group); for equalized odds one condition per label, joint with it.
+    `pull`: how much a positive decision of each group adds to unfairness: `pull_of_two`, or what `pull_of_many` found.
+    `label_of_f`: η*, f's decision (or the probability of 1, if f draws lots). `lambda_fair`, `lambda_ratio`: the
+    multipliers of the two constraints. `threshold`: c, the probability of the label above which ŷ = 1 is the better
+    guess: one half where both errors count alike.
     """
     unfair = (density * pull).sum(axis=2).sum(axis=1)
     return eta - threshold - lambda_fair * unfair + lambda_ratio * (2.0 * label_of_f - 1.0)
@@ -72,10 +58,7 @@ def pull_of_many(score: Array, density: Array, lambda_fair: float, weight: Array
     rate (`penalised_program`), found on the training rows. Of two groups that would be the paper's rule as long as the
     favoured group stays so; beyond that the paper's rule favours the other, and this one stays fair.
 
-    Parameters
-    ----------
-    score : (n,)
-        What deciding 1 gains without fairness, s*(x) at λ_fair = 0.
+    `score`: what deciding 1 gains without fairness, s*(x) at λ_fair = 0.
     """
     if lambda_fair == 0:
         return np.zeros(density.shape[1:])
@@ -133,7 +116,7 @@ class _BayesRule(Competitor):
         )
 
 
-@dataclass(eq=False, repr=False)
+@dataclass(eq=False, repr=False, kw_only=True)
 class BayesOptimal(_BayesRule):
     """The Bayes-optimal rule on estimated P(S, Y | x) and f's labels, S not needed at predict (Prop. 4.2, corrected).
 
@@ -143,12 +126,10 @@ class BayesOptimal(_BayesRule):
 
     Parameters
     ----------
-    base_model, threshold : f and its line in any form that `Commod` takes
     lambda_fair : float, default 0.1
         Multiplier of fairness, in units of accuracy.
     lambda_ratio : float, default 0.1
         Multiplier of the changes: how sure one must be to overrule f.
-    fairness : {"demographic_parity", "equalized_odds"}
     membership : Membership, optional
         Model of P(S, Y | x). A fitted one is used as it is; otherwise one is learnt on the training rows.
     random_state : int
@@ -162,39 +143,26 @@ class BayesOptimal(_BayesRule):
         What λ_fair takes off a person's score for each group, as probably as they are of it.
     """
 
-    base_model: BaseModel = None
-    _: KW_ONLY
-    threshold: float | str | None = None
     lambda_fair: float = 0.1
     lambda_ratio: float = 0.1
-    fairness: str = "demographic_parity"
     membership: Membership | None = None
-    random_state: int = 0
 
     def _joint(self, rows: Rows) -> Array:
         return self.membership_.joint(rows.X)
 
 
-@dataclass(eq=False, repr=False)
+@dataclass(eq=False, repr=False, kw_only=True)
 class OracleBayes(GroupAware, _BayesRule):
     """The Bayes-optimal rule where S is known at predict, the paper's fairness-aware setting: η̄ is S itself.
 
     Parameters
     ----------
     base_model, threshold, lambda_fair, lambda_ratio, fairness, membership, random_state : as for `BayesOptimal`
-    sensitive_column : str, optional
-        Column of X that holds S, instead of passing it to fit and predict.
     """
 
-    base_model: BaseModel = None
-    _: KW_ONLY
-    threshold: float | str | None = None
     lambda_fair: float = 0.1
     lambda_ratio: float = 0.1
-    fairness: str = "demographic_parity"
-    sensitive_column: str | None = None
     membership: Membership | None = None
-    random_state: int = 0
 
     def _joint(self, rows: Rows) -> Array:
         of_group = self.membership_.joint(rows.X)[np.arange(len(rows.X)), rows.groups]  # P(s, y | x) of one's own s

@@ -1,22 +1,16 @@
 """CFBC (Chzhen et al. 2019): equal opportunity by one number, set without labels."""
 
-from __future__ import annotations
-
-from dataclasses import KW_ONLY, dataclass
-from typing import ClassVar
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.optimize import brentq
 
 from commod.models.adversary import Array
-from commod.models.base_scores import BaseModel
 from commod.models.competitors.base import GroupAware, Rows
 from commod.models.competitors.hardt import check_strength
 
-__all__ = ["CFBC"]
 
-
-@dataclass(eq=False, repr=False)
+@dataclass(eq=False, repr=False, kw_only=True)
 class CFBC(GroupAware):
     """The most accurate decisions of equal opportunity, in plug-in form: thresholds by group, tied by one number θ.
 
@@ -26,15 +20,10 @@ class CFBC(GroupAware):
 
     Parameters
     ----------
-    base_model, threshold : f and its line in any form that `Commod` takes
     strength : float, default 1.0
         Share of θ that is applied. 0 is f.
     fairness : {"equalized_odds"}
         The half of it that is called equal opportunity.
-    sensitive_column : str, optional
-        Column of X that holds S, instead of passing it to fit and predict.
-    random_state : int
-        Not used: nothing is random.
 
     Attributes
     ----------
@@ -44,16 +33,8 @@ class CFBC(GroupAware):
         Score above which a person of each group is given 1.
     """
 
-    criteria: ClassVar[tuple[str, ...]] = ("equalized_odds",)
-    for_two: ClassVar[bool] = True  # as published: one number ties two rates
-
-    base_model: BaseModel = None
-    _: KW_ONLY
-    threshold: float | str | None = None
     strength: float = 1.0
     fairness: str = "equalized_odds"
-    sensitive_column: str | None = None
-    random_state: int = 0
 
     def _learn(self, rows: Rows, y: Array) -> None:
         strength = check_strength(self.strength)

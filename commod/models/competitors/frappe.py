@@ -1,9 +1,7 @@
 """FRAPPE (Țifrea et al. 2023): an additive correction of f's logit that hides the group from the score."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,19 +12,16 @@ from scipy.optimize import minimize
 
 from commod.metrics.figures import CRITERIA
 from commod.models.adversary import Array, cross_entropy
-from commod.models.base_scores import BaseModel
 from commod.models.competitors.base import Rows, Scored
 from commod.models.networks import ConceptNetwork, MLPNetwork, seeded
 from commod.models.validation import check_choice, check_count, check_weight
-
-__all__ = ["Frappe", "contrast_mmd", "group_mmd"]
 
 BANDWIDTH = 0.1
 # λ_mmd values passed on the way up from T ≡ 0: the MMD has many minima, and what is followed leads to one of them.
 LADDER = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
 
 
-@dataclass(eq=False, repr=False)
+@dataclass(eq=False, repr=False, kw_only=True)
 class Frappe(Scored):
     """g = σ(logit f(x) + T(x)), f frozen, T trained to hide the group from the score; S is not needed at predict.
 
@@ -39,9 +34,7 @@ class Frappe(Scored):
 
     Parameters
     ----------
-    base_model, threshold : f and its line in any form that `Commod` takes
     lambda_mmd : float, default 10.0
-    fairness : {"demographic_parity", "equalized_odds"}
     architecture : {"linear", "mlp"}
         "linear" is a bottleneck of `n_concepts` like COMMOD's r, for the comparison of concepts; "mlp" has one hidden
         layer.
@@ -67,16 +60,11 @@ class Frappe(Scored):
         Steps taken.
     """
 
-    base_model: BaseModel = None
-    _: KW_ONLY
-    threshold: float | str | None = None
     lambda_mmd: float = 10.0
-    fairness: str = "demographic_parity"
     architecture: str = "linear"
     n_concepts: int = 2
     width: int = 64
     max_iter: int | None = None
-    random_state: int = 0
 
     def _learn(self, rows: Rows, y: Array) -> None:
         weight = check_weight("lambda_mmd", self.lambda_mmd)

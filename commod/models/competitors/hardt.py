@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
-from typing import ClassVar
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -11,11 +10,8 @@ from fairlearn.postprocessing import ThresholdOptimizer
 from sklearn.base import BaseEstimator
 
 from commod.models.adversary import Array
-from commod.models.base_scores import BaseModel
 from commod.models.competitors.base import GroupAware, Rows, chance_of_rows, lacks_a_label
 from commod.models.validation import check_weight
-
-__all__ = ["EOPostProcessing"]
 
 
 class _GivenScores(BaseEstimator):
@@ -31,7 +27,7 @@ class _GivenScores(BaseEstimator):
         return True
 
 
-@dataclass(eq=False, repr=False)
+@dataclass(eq=False, repr=False, kw_only=True)
 class EOPostProcessing(GroupAware):
     """Randomised thresholds for each group that meet the criterion exactly on the training rows.
 
@@ -42,26 +38,16 @@ class EOPostProcessing(GroupAware):
 
     Parameters
     ----------
-    base_model, threshold : f and its line in any form that `Commod` takes
     strength : float, default 1.0
         0 is f, 1 the fair rule.
     fairness : {"demographic_parity", "equalized_odds"}
         The paper of 2016 is about equalized odds; fairlearn solves both.
-    sensitive_column : str, optional
-        Column of X that holds S, instead of passing it to fit and predict.
     random_state : int
         Of the lots. The same person draws the same lot, alone or among others.
     """
 
-    weights: ClassVar[bool] = False
-
-    base_model: BaseModel = None
-    _: KW_ONLY
-    threshold: float | str | None = None
     strength: float = 1.0
     fairness: str = "equalized_odds"
-    sensitive_column: str | None = None
-    random_state: int = 0
 
     def _learn(self, rows: Rows, y: Array) -> None:
         check_strength(self.strength)

@@ -1,9 +1,7 @@
 """Leaf relabelling (Kamiran, Calders & Pechenizkiy 2010): whole leaves of a tree are given the other decision."""
 
-from __future__ import annotations
-
-from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,10 +14,8 @@ from commod.models.base_scores import BaseModel
 from commod.models.competitors.base import Competitor, Rows
 from commod.models.validation import check_weight
 
-__all__ = ["LeafRelabelling", "leaves_to_relabel"]
 
-
-@dataclass(eq=False, repr=False)
+@dataclass(eq=False, repr=False, kw_only=True)
 class LeafRelabelling(Competitor):
     """Give whole leaves the other decision, those first that close most of the gap for the accuracy that they cost.
 
@@ -34,14 +30,10 @@ class LeafRelabelling(Competitor):
 
     Parameters
     ----------
-    base_model, threshold : f and its line in any form that `Commod` takes
     epsilon : float, default 0.05
         Largest gap allowed on the training rows. At 1, g = f; where all leaves together do not reach it, all are taken.
     min_leaf : float, default 0.01
         Smallest share of the training rows in a leaf of the imitating tree, at most 0.5.
-    fairness : {"demographic_parity"}
-    random_state : int
-        Not used: nothing is random.
 
     Attributes
     ----------
@@ -51,16 +43,8 @@ class LeafRelabelling(Competitor):
         The new decision (True: positive) of each relabelled leaf.
     """
 
-    criteria: ClassVar[tuple[str, ...]] = ("demographic_parity",)
-    for_two: ClassVar[bool] = True  # as published: the favoured group and the other
-
-    base_model: BaseModel = None
-    _: KW_ONLY
-    threshold: float | str | None = None
     epsilon: float = 0.05
     min_leaf: float = 0.01
-    fairness: str = "demographic_parity"
-    random_state: int = 0
 
     def _inputs(self, X: Any, base_model: BaseModel) -> Any:
         """Of a tree, the leaf alone, as one number; else all features."""
@@ -100,14 +84,8 @@ def leaves_to_relabel(
 ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     """Which leaves are given the other decision, in the order in which they are taken, and that decision.
 
-    Parameters
-    ----------
-    leaf : (n,) number of each row's leaf, from 0
-    decided, y : (n,) decisions and labels
-    sensitive : (n,) 0 or 1
-    weight : (n,) how much each row counts
-    epsilon : float
-        Largest gap allowed.
+    `leaf`: (n,) number of each row's leaf, from 0. `decided`, `y`: (n,) decisions and labels. `weight`: (n,) how much
+    each row counts. `epsilon`: largest gap allowed.
     """
     size = np.bincount(sensitive, weight)
     favoured = np.argmax(np.bincount(sensitive, weight * decided) / size)

@@ -1,9 +1,7 @@
 """LPP (Xian & Zhao 2024): the best fair decisions as a linear program, and its dual as the rule for new people."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,12 +9,9 @@ from scipy.optimize import linprog
 from scipy.sparse import csr_array, hstack, kron, vstack
 
 from commod.models.adversary import Array
-from commod.models.base_scores import BaseModel
 from commod.models.competitors.base import Competitor, GroupAware, Rows, chance_of_rows
 from commod.models.competitors.membership import Membership, densities, fitted_membership, known_membership
 from commod.models.validation import check_weight
-
-__all__ = ["LPP", "OracleLPP"]
 
 # Ties are broken by noise of 1e-4 of the mean risk, which is one half: that of 1 − P(ŷ | x) over both ŷ.
 NOISE = 0.5e-4
@@ -59,13 +54,7 @@ def solve_program(gain: Array, density: Array, alpha: float, weight: Array | Non
     every condition and group. Two classes let the constraints on ŷ = 0 go: with density of mean 1 they say the same.
     ŷ = 1 where gain + Σ shift·density > 0.
 
-    Parameters
-    ----------
-    gain : (n,)
-    density : (n, conditions, groups)
-    alpha : float
-    weight : (n,), optional
-        Of the means.
+    `weight`: of the means.
     """
     conditions, groups = density.shape[1:]
     common = kron(csr_array(np.eye(conditions)), np.ones((groups, 1)))
@@ -114,7 +103,7 @@ def _dual(costs: Array, matrix: Any, most: Array) -> Array:
     raise ValueError(f"The linear program has no solution: {result.message}")
 
 
-@dataclass(eq=False, repr=False)
+@dataclass(eq=False, repr=False, kw_only=True)
 class LPP(_LinearProgram):
     """Fair decisions of least risk by linear programming, S not needed at predict (Xian & Zhao 2024).
 
@@ -123,10 +112,8 @@ class LPP(_LinearProgram):
 
     Parameters
     ----------
-    base_model, threshold : f and its line in any form that `Commod` takes
     alpha : float, default 0.05
         Largest difference of the groups' positive rates (per label, for equalized odds) allowed on the training rows.
-    fairness : {"demographic_parity", "equalized_odds"}
     membership : Membership, optional
         Model of P(S, Y | x). A fitted one is used as it is; otherwise one is learnt on the training rows.
     random_state : int
@@ -138,13 +125,8 @@ class LPP(_LinearProgram):
         The dual variables.
     """
 
-    base_model: BaseModel = None
-    _: KW_ONLY
-    threshold: float | str | None = None
     alpha: float = 0.05
-    fairness: str = "demographic_parity"
     membership: Membership | None = None
-    random_state: int = 0
 
     def _prepare(self, rows: Rows, y: Array) -> None:
         self.membership_ = fitted_membership(self.membership, rows, y)
@@ -156,7 +138,7 @@ class LPP(_LinearProgram):
         return self.membership_.joint(rows.X)
 
 
-@dataclass(eq=False, repr=False)
+@dataclass(eq=False, repr=False, kw_only=True)
 class OracleLPP(GroupAware, _LinearProgram):
     """LPP with S known at predict (Xian & Zhao 2024): a threshold for each group.
 
@@ -166,17 +148,9 @@ class OracleLPP(GroupAware, _LinearProgram):
     Parameters
     ----------
     base_model, threshold, alpha, fairness, random_state : as for `LPP`
-    sensitive_column : str, optional
-        Column of X that holds S, instead of passing it to fit and predict.
     """
 
-    base_model: BaseModel = None
-    _: KW_ONLY
-    threshold: float | str | None = None
     alpha: float = 0.05
-    fairness: str = "demographic_parity"
-    sensitive_column: str | None = None
-    random_state: int = 0
 
     def _joint(self, rows: Rows) -> Array:
         assert self.groups_ is not None

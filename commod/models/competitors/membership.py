@@ -14,8 +14,6 @@ from commod.metrics.figures import CRITERIA
 from commod.models.adversary import Array
 from commod.models.competitors.base import Rows
 
-__all__ = ["Membership", "densities", "fitted_membership", "known_membership"]
-
 
 class Membership(BaseEstimator):
     """Calibrated joint model of group and label given the encoded features.

@@ -1,23 +1,18 @@
 """MultiaccuracyBoost (Kim, Ghorbani & Zou 2019): errors of f that have a pattern are mended."""
 
-from __future__ import annotations
-
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from commod.models.adversary import Array, sigmoid
-from commod.models.base_scores import BaseModel
 from commod.models.competitors.base import Rows, Scored, chance_of_rows
 from commod.models.validation import check_count, check_weight
-
-__all__ = ["MultiaccuracyBoost", "audit", "held_out_rows"]
 
 RIDGE = 1.0  # of the auditor, as in the authors' code
 
 
-@dataclass(eq=False, repr=False)
+@dataclass(eq=False, repr=False, kw_only=True)
 class MultiaccuracyBoost(Scored):
     """Move f's score where a linear auditor finds its errors to have a pattern; S is not used at all.
 
@@ -37,7 +32,6 @@ class MultiaccuracyBoost(Scored):
 
     Parameters
     ----------
-    base_model, threshold : f and its line in any form that `Commod` takes
     alpha : float, default 0.001
         Largest mean of auditor times residual that is let be. At 1, g = f.
     step : float, default 1.0
@@ -59,14 +53,9 @@ class MultiaccuracyBoost(Scored):
         The largest value at the end; at most α, unless `max_iter` ended it.
     """
 
-    base_model: BaseModel = None
-    _: KW_ONLY
-    threshold: float | str | None = None
     alpha: float = 0.001
     step: float = 1.0
     max_iter: int = 100
-    fairness: str = "demographic_parity"
-    random_state: int = 0
 
     def _learn(self, rows: Rows, y: Array) -> None:
         alpha, step = check_weight("alpha", self.alpha), check_weight("step", self.step)

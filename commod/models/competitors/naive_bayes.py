@@ -1,26 +1,20 @@
 """Modified naive Bayes (Calders & Verwer 2010): P(C | S) moved until both groups are given alike."""
 
-from __future__ import annotations
-
-from dataclasses import KW_ONLY, dataclass
-from typing import ClassVar
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from commod.models.adversary import Array
-from commod.models.base_scores import BaseModel
 from commod.models.competitors.base import GroupAwareScored, Rows
 from commod.models.threshold import logit_of_threshold
 from commod.models.validation import check_count, check_weight
-
-__all__ = ["ModifiedNaiveBayes"]
 
 DELTA = 0.01  # of the other group's count, moved at a step, as published
 MAX_STEPS = 10_000
 
 
-@dataclass(eq=False, repr=False)
+@dataclass(eq=False, repr=False, kw_only=True)
 class ModifiedNaiveBayes(GroupAwareScored):
     """A naive Bayes of its own, P(C, S, A) = P(S)·P(C|S)·Π P(A_i|C), in which P(C|S) is moved until the gap is closed.
 
@@ -35,18 +29,12 @@ class ModifiedNaiveBayes(GroupAwareScored):
 
     Parameters
     ----------
-    base_model, threshold : f and its line in any form that `Commod` takes
         A budget is one of the naive Bayes' own decisions.
     epsilon : float, default 0.0
         Largest gap allowed on the training rows. At 1 nothing is moved; that is a naive Bayes, not f.
     bins : int, default 5
         Classes of a number, with about as many training rows in each; a category has its levels. Counts of
         P(A_i|C) begin at 1.
-    fairness : {"demographic_parity"}
-    sensitive_column : str, optional
-        Column of X that holds S, instead of passing it to fit and predict.
-    random_state : int
-        Not used: nothing is random.
 
     Attributes
     ----------
@@ -58,17 +46,8 @@ class ModifiedNaiveBayes(GroupAwareScored):
         Steps of the moving.
     """
 
-    criteria: ClassVar[tuple[str, ...]] = ("demographic_parity",)
-    for_two: ClassVar[bool] = True  # as published: the favoured group and the other
-
-    base_model: BaseModel = None
-    _: KW_ONLY
-    threshold: float | str | None = None
     epsilon: float = 0.0
     bins: int = 5
-    fairness: str = "demographic_parity"
-    sensitive_column: str | None = None
-    random_state: int = 0
 
     def _learn(self, rows: Rows, y: Array) -> None:
         epsilon, bins = check_weight("epsilon", self.epsilon), check_count("bins", self.bins)

@@ -1,28 +1,22 @@
 """RNF (Du et al. 2021): the head of a network is trained again on encodings in which the groups are mixed."""
 
-from __future__ import annotations
-
-from dataclasses import KW_ONLY, dataclass
-from typing import ClassVar
+from dataclasses import dataclass
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from commod.models.adversary import Array
-from commod.models.base_scores import BaseModel
 from commod.models.competitors.base import Rows, Scored
 from commod.models.threshold import logit_of_threshold
 from commod.models.validation import check_count, check_weight
-
-__all__ = ["RNF", "head", "neutralised_loss", "partners"]
 
 # λ of Eq. 3, as in the publication's experiments.
 MIXTURES = (0.6, 0.7, 0.8, 0.9)
 DROPOUT = 0.2
 
 
-@dataclass(eq=False, repr=False)
+@dataclass(eq=False, repr=False, kw_only=True)
 class RNF(Scored):
     """A network of its own: one layer encodes, and the two above it are trained again on neutralised encodings.
 
@@ -39,7 +33,6 @@ class RNF(Scored):
 
     Parameters
     ----------
-    base_model, threshold : f and its line in any form that `Commod` takes
         A budget is one of the network's own decisions.
     alpha : float, default 0.05
         Weight of the smoothness. At 0 the encodings are mixed all the same; no value gives f. A large one flattens the
@@ -65,19 +58,12 @@ class RNF(Scored):
         Logit above which the network decides positively.
     """
 
-    weights: ClassVar[bool] = False
-
-    base_model: BaseModel = None
-    _: KW_ONLY
-    threshold: float | str | None = None
     alpha: float = 0.05
     temperature: float = 2.0
     width: int = 32
     steps: int = 400
     batch_size: int = 64
     learning_rate: float = 3e-3
-    fairness: str = "demographic_parity"
-    random_state: int = 0
 
     def _learn(self, rows: Rows, y: Array) -> None:
         alpha, rate = check_weight("alpha", self.alpha), check_weight("learning_rate", self.learning_rate)

@@ -1,23 +1,18 @@
 """Information withholding (Pleiss et al. 2017): equal costs for both groups, calibration kept."""
 
-from __future__ import annotations
-
-from dataclasses import KW_ONLY, dataclass
-from typing import ClassVar
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from commod.models.adversary import Array
-from commod.models.base_scores import BaseModel, logits_of_probabilities
+from commod.models.base_scores import logits_of_probabilities
 from commod.models.competitors.base import GroupAwareScored, Rows, chance_of_rows
 from commod.models.competitors.hardt import check_strength
 from commod.models.validation import check_choice
 
-__all__ = ["InformationWithholding"]
 
-
-@dataclass(eq=False, repr=False)
+@dataclass(eq=False, repr=False, kw_only=True)
 class InformationWithholding(GroupAwareScored):
     """Give a share of the better treated group its base rate instead of its score.
 
@@ -29,15 +24,12 @@ class InformationWithholding(GroupAwareScored):
 
     Parameters
     ----------
-    base_model, threshold : f and its line in any form that `Commod` takes
     strength : float, default 1.0
         Share of the mixing rate that would equalise the costs. 0 is f.
     cost : {"weighted", "fnr", "fpr"}
         What is made equal.
     fairness : {"equalized_odds"}
         The relaxed form of it that goes with calibration.
-    sensitive_column : str, optional
-        Column of X that holds S, instead of passing it to fit and predict.
     random_state : int
         Of the lots. The same person draws the same lot, alone or among others.
 
@@ -49,17 +41,9 @@ class InformationWithholding(GroupAwareScored):
         Share of y = 1 in each group.
     """
 
-    criteria: ClassVar[tuple[str, ...]] = ("equalized_odds",)
-    for_two: ClassVar[bool] = True  # as published: the better treated group is brought to the other's cost
-
-    base_model: BaseModel = None
-    _: KW_ONLY
-    threshold: float | str | None = None
     strength: float = 1.0
     cost: str = "weighted"
     fairness: str = "equalized_odds"
-    sensitive_column: str | None = None
-    random_state: int = 0
 
     def _learn(self, rows: Rows, y: Array) -> None:
         strength = check_strength(self.strength)

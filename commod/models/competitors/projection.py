@@ -4,21 +4,17 @@ Both ask for the score nearest to f's, in an information measure, among those th
 the mean score. Convex duality leaves one number per constraint, and a formula for each new person.
 """
 
-from __future__ import annotations
-
 from abc import abstractmethod
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.optimize import minimize
 
 from commod.models.adversary import Array
-from commod.models.base_scores import BaseModel, logits_of_probabilities
+from commod.models.base_scores import logits_of_probabilities
 from commod.models.competitors.base import Rows, Scored
 from commod.models.competitors.membership import Membership, densities, fitted_membership
 from commod.models.validation import check_weight
-
-__all__ = ["FST", "FairProjection"]
 
 # Keeps the multipliers bounded where the constraints are linearly dependent; too small to be seen in a score.
 RIDGE = 1e-8
@@ -47,7 +43,7 @@ class _Projection(Scored):
         """The multipliers, by the factors of `_tilts`."""
 
 
-@dataclass(eq=False, repr=False)
+@dataclass(eq=False, repr=False, kw_only=True)
 class FST(_Projection):
     """Fair score transformer: the score of least cross-entropy against f whose means differ by at most ε.
 
@@ -56,27 +52,18 @@ class FST(_Projection):
 
     Parameters
     ----------
-    base_model, threshold : f and its line in any form that `Commod` takes
     epsilon : float, default 0.05
         Largest difference of a group's mean score from everyone's.
-    fairness : {"demographic_parity", "equalized_odds"}
     membership : Membership, optional
         Model of P(S, Y | x). A fitted one is used as it is; otherwise one is learnt on the training rows.
-    random_state : int
-        Not used: nothing is random.
 
     Attributes
     ----------
     multipliers_ : (conditions, groups)
     """
 
-    base_model: BaseModel = None
-    _: KW_ONLY
-    threshold: float | str | None = None
     epsilon: float = 0.05
-    fairness: str = "demographic_parity"
     membership: Membership | None = None
-    random_state: int = 0
 
     def _solve(self, rows: Rows, group: Array, everyone: Array) -> Array:
         score = rows.score
@@ -113,7 +100,7 @@ def _tilted(score: Array, tilt: Array) -> Array:
     return np.clip(g, 1e-12, 1 - 1e-12)
 
 
-@dataclass(eq=False, repr=False)
+@dataclass(eq=False, repr=False, kw_only=True)
 class FairProjection(_Projection):
     """Information projection: the score of least KL(g‖f) whose group rates differ by at most a factor 1 ± ε.
 
@@ -123,14 +110,10 @@ class FairProjection(_Projection):
 
     Parameters
     ----------
-    base_model, threshold : f and its line in any form that `Commod` takes
     epsilon : float, default 0.1
         Largest relative difference of a group's mean score from everyone's.
-    fairness : {"demographic_parity", "equalized_odds"}
     membership : Membership, optional
         Model of P(S, Y | x). A fitted one is used as it is; otherwise one is learnt on the training rows.
-    random_state : int
-        Not used: nothing is random.
 
     Attributes
     ----------
@@ -138,13 +121,8 @@ class FairProjection(_Projection):
         By class, by upper and lower bound.
     """
 
-    base_model: BaseModel = None
-    _: KW_ONLY
-    threshold: float | str | None = None
     epsilon: float = 0.1
-    fairness: str = "demographic_parity"
     membership: Membership | None = None
-    random_state: int = 0
 
     def _levers(self, group: Array, everyone: Array) -> Array:
         """What each bound of a class weighs a row with, shape (n, 2, conditions, groups)."""

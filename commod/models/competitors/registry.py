@@ -1,7 +1,5 @@
 """All methods of the paper's overview, declared: what each needs, what it turns, and how it is swept."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
@@ -13,19 +11,6 @@ from commod.installation import needs_extra
 from commod.metrics.figures import CRITERIA
 from commod.models.base_scores import BaseModel
 from commod.models.validation import check_choice
-
-__all__ = [
-    "FAMILIES",
-    "METHODS",
-    "Knob",
-    "Method",
-    "available_methods",
-    "make_method",
-    "overview",
-    "overview_in_words",
-    "two_groups_in_words",
-    "weights_in_words",
-]
 
 DP, EO = "demographic_parity", "equalized_odds"
 # Every family of methods by name, as it is called: by what a method does to f, and what it must be told to decide.
@@ -63,9 +48,9 @@ class Method:
 
     title: str
     reference: str
-    needs_sensitive: bool
-    criteria: tuple[str, ...]
-    minimises_changes: bool
+    needs_sensitive: bool = False
+    criteria: tuple[str, ...] = (DP, EO)
+    minimises_changes: bool = False
     model_agnostic: str = "yes"
     randomised: bool = False
     estimator: tuple[str, str] | None = None
@@ -131,6 +116,11 @@ _FRAPPE = Knob(
     "lambda_mmd", "λ_mmd", (0.0, 0.1, 0.2, 0.4, 0.7, 1.0, 1.5, 2.0, 3.0, 5.0, 10.0, 30.0, 100.0), 0.0, 1000.0, 0.0
 )
 _GAPS = (1.0, 0.4, 0.35, 0.3, 0.25, 0.2, 0.15, 0.12, 0.09, 0.06, 0.03, 0.0)
+_MARGINS = (0.0, 0.02, 0.04, 0.06, 0.08, 0.1, 0.12, 0.15, 0.18, 0.21, 0.25, 0.3, 0.35)
+_EPSILONS_FST = (0.3, 0.2, 0.15, 0.12, 0.1, 0.08, 0.06, 0.05, 0.04, 0.03, 0.02, 0.01, 0.0)
+_EPSILONS_PROJECTION = (2.0, 0.5, 0.4, 0.3, 0.25, 0.2, 0.15, 0.12, 0.1, 0.07, 0.05, 0.02, 0.0)
+_LAMBDAS = (0.0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.6)
+_LAMBDAS_ORACLE = (0.0, 0.02, 0.04, 0.06, 0.08, 0.1, 0.13, 0.16, 0.2, 0.25, 0.3)
 _BONUSES = (0.0, 0.05, 0.1, 0.2)
 
 # Every method by name, COMMOD first.
@@ -138,8 +128,6 @@ METHODS: dict[str, Method] = {
     "commod": Method(
         "COMMOD",
         "Di Gennaro et al. 2025",
-        needs_sensitive=False,
-        criteria=(DP, EO),
         minimises_changes=True,
         estimator=_COMMOD,
         knob=_LAMBDA_FAIR,
@@ -150,8 +138,6 @@ METHODS: dict[str, Method] = {
     "commod_decisions": Method(
         "COMMOD (decisions)",
         "this project, 2026",
-        needs_sensitive=False,
-        criteria=(DP, EO),
         minimises_changes=True,
         estimator=_COMMOD,
         knob=_LAMBDA_FAIR,
@@ -161,12 +147,23 @@ METHODS: dict[str, Method] = {
         in_paper=False,
         note="COMMOD with another loss: it counts changed decisions instead of moved scores.",
     ),
+    "commod_tree": Method(
+        "COMMOD (tree)",
+        "this project, 2026",
+        needs_sensitive=False,
+        criteria=(DP, EO),
+        minimises_changes=True,
+        estimator=_COMMOD,
+        knob=_LAMBDA_FAIR,
+        others={"lambda_ratio": (0.0, 0.05, 0.2)},
+        settings={"lambda_concepts": 0.05, "n_concepts": 2, "update": "tree"},
+        cost=1.0,
+        in_paper=False,
+        note="COMMOD (decisions) whose changes are whole leaves of a tree, so that the tree explains them exactly.",
+    ),
     "adv_debias": Method(
         "AdvDebias",
         "Zhang et al. 2018",
-        needs_sensitive=False,
-        criteria=(DP, EO),
-        minimises_changes=False,
         randomised=True,
         estimator=_competitor("adv_debias", "AdvDebias"),
         knob=Knob("alpha", "α", (0.0, 0.1, 0.2, 0.3, 0.5, 1.0, 2.0, 3.0), 0.0, 10.0, None),
@@ -180,8 +177,6 @@ METHODS: dict[str, Method] = {
     "frappe": Method(
         "FRAPPE",
         "Țifrea et al. 2023",
-        needs_sensitive=False,
-        criteria=(DP, EO),
         minimises_changes=True,
         randomised=True,
         estimator=_competitor("frappe", "Frappe"),
@@ -193,8 +188,6 @@ METHODS: dict[str, Method] = {
     "frappe_mlp": Method(
         "FRAPPE (MLP)",
         "Țifrea et al. 2023",
-        needs_sensitive=False,
-        criteria=(DP, EO),
         minimises_changes=True,
         randomised=True,
         estimator=_competitor("frappe", "Frappe"),
@@ -208,9 +201,6 @@ METHODS: dict[str, Method] = {
     "lpp": Method(
         "LPP",
         "Xian & Zhao 2024",
-        needs_sensitive=False,
-        criteria=(DP, EO),
-        minimises_changes=False,
         randomised=True,
         estimator=_competitor("lpp", "LPP"),
         uses_membership=True,
@@ -222,8 +212,6 @@ METHODS: dict[str, Method] = {
         "Oracle LPP",
         "Xian & Zhao 2024",
         needs_sensitive=True,
-        criteria=(DP, EO),
-        minimises_changes=False,
         randomised=True,
         estimator=_competitor("lpp", "OracleLPP"),
         knob=Knob("alpha", "α", _ALPHAS, 0.0, 1.0, 1.0),
@@ -235,24 +223,14 @@ METHODS: dict[str, Method] = {
         "Kamiran et al. 2012",
         needs_sensitive=True,
         criteria=(DP,),
-        minimises_changes=False,
         estimator=_competitor("roc", "OracleROC"),
         groups=2,
-        knob=Knob(
-            "margin",
-            "margin",
-            (0.0, 0.02, 0.04, 0.06, 0.08, 0.1, 0.12, 0.15, 0.18, 0.21, 0.25, 0.3, 0.35),
-            0.0,
-            0.5,
-            0.0,
-        ),
+        knob=Knob("margin", "margin", _MARGINS, 0.0, 0.5, 0.0),
     ),
     "hardt": Method(
         "Hardt post-processing",
         "Hardt et al. 2016",
         needs_sensitive=True,
-        criteria=(DP, EO),
-        minimises_changes=False,
         randomised=True,
         estimator=_competitor("hardt", "EOPostProcessing"),
         weights=False,
@@ -267,7 +245,6 @@ METHODS: dict[str, Method] = {
         "Pleiss et al. 2017",
         needs_sensitive=True,
         criteria=(EO,),
-        minimises_changes=False,
         randomised=True,
         estimator=_competitor("pleiss", "InformationWithholding"),
         groups=2,
@@ -293,38 +270,19 @@ METHODS: dict[str, Method] = {
     "fst": Method(
         "FST",
         "Wei et al. 2020",
-        needs_sensitive=False,
-        criteria=(DP, EO),
-        minimises_changes=False,
         estimator=_competitor("projection", "FST"),
         uses_membership=True,
-        knob=Knob(
-            "epsilon",
-            "ε",
-            (0.3, 0.2, 0.15, 0.12, 0.1, 0.08, 0.06, 0.05, 0.04, 0.03, 0.02, 0.01, 0.0),
-            0.0,
-            1.0,
-            1.0,
-        ),
+        knob=Knob("epsilon", "ε", _EPSILONS_FST, 0.0, 1.0, 1.0),
         note="Fair in the mean score, not in decisions.",
         cost=2.0,
     ),
     "fair_projection": Method(
         "FairProjection",
         "Alghamdi et al. 2022",
-        needs_sensitive=False,
-        criteria=(DP, EO),
         minimises_changes=True,
         estimator=_competitor("projection", "FairProjection"),
         uses_membership=True,
-        knob=Knob(
-            "epsilon",
-            "ε",
-            (2.0, 0.5, 0.4, 0.3, 0.25, 0.2, 0.15, 0.12, 0.1, 0.07, 0.05, 0.02, 0.0),
-            0.0,
-            10.0,
-            10.0,
-        ),
+        knob=Knob("epsilon", "ε", _EPSILONS_PROJECTION, 0.0, 10.0, 10.0),
         note="The paper lists it as needing S; with P(S | x) in its place it does not.",
         cost=2.0,
     ),
@@ -333,7 +291,6 @@ METHODS: dict[str, Method] = {
         "Chzhen et al. 2019",
         needs_sensitive=True,
         criteria=(EO,),
-        minimises_changes=False,
         estimator=_competitor("cfbc", "CFBC"),
         groups=2,
         knob=Knob("strength", "strength", _STRENGTHS, 0.0, 1.0, 0.0),
@@ -343,14 +300,10 @@ METHODS: dict[str, Method] = {
     "bayes": Method(
         "Bayes rule",
         "Prop. 4.2, corrected",
-        needs_sensitive=False,
-        criteria=(DP, EO),
         minimises_changes=True,
         estimator=_competitor("bayes", "BayesOptimal"),
         uses_membership=True,
-        knob=Knob(
-            "lambda_fair", "λ_fair", (0.0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.6), 0.0, 1.0, None
-        ),
+        knob=Knob("lambda_fair", "λ_fair", _LAMBDAS, 0.0, 1.0, None),
         others={"lambda_ratio": _BONUSES},
         in_paper=False,
         note="Optimal where its estimate of P(S, Y | x) is right.",
@@ -359,13 +312,10 @@ METHODS: dict[str, Method] = {
         "Oracle Bayes rule",
         "Prop. 4.2, corrected",
         needs_sensitive=True,
-        criteria=(DP, EO),
         minimises_changes=True,
         estimator=_competitor("bayes", "OracleBayes"),
         uses_membership=True,
-        knob=Knob(
-            "lambda_fair", "λ_fair", (0.0, 0.02, 0.04, 0.06, 0.08, 0.1, 0.13, 0.16, 0.2, 0.25, 0.3), 0.0, 1.0, None
-        ),
+        knob=Knob("lambda_fair", "λ_fair", _LAMBDAS_ORACLE, 0.0, 1.0, None),
         others={"lambda_ratio": _BONUSES},
         in_paper=False,
         note="The same rule told the group: the paper's fairness-aware setting.",
@@ -375,9 +325,7 @@ METHODS: dict[str, Method] = {
     "leaf_relabelling": Method(
         "Leaf relabelling",
         "Kamiran et al. 2010",
-        needs_sensitive=False,
         criteria=(DP,),
-        minimises_changes=False,
         model_agnostic="decision trees only",
         estimator=_competitor("leaf_relabelling", "LeafRelabelling"),
         groups=2,
@@ -390,7 +338,6 @@ METHODS: dict[str, Method] = {
         "Calders & Verwer 2010",
         needs_sensitive=True,
         criteria=(DP,),
-        minimises_changes=False,
         model_agnostic="naive Bayes only",
         estimator=_competitor("naive_bayes", "ModifiedNaiveBayes"),
         groups=2,
@@ -401,10 +348,7 @@ METHODS: dict[str, Method] = {
     "multiaccuracy_boost": Method(
         "MultiaccuracyBoost",
         "Kim et al. 2019",
-        needs_sensitive=False,
-        criteria=(DP, EO),
         aims_at="scores that are right on average in every part of the population",
-        minimises_changes=False,
         randomised=True,
         estimator=_competitor("multiaccuracy", "MultiaccuracyBoost"),
         knob=Knob("alpha", "α", (1.0, 0.02, 0.01, 0.005, 0.002, 0.001, 0.0005, 0.0002, 0.0001), 0.0, 1.0, 1.0),
@@ -415,7 +359,6 @@ METHODS: dict[str, Method] = {
     "wass1_penalised": Method(
         "Wass-1 penalised LR",
         "Jiang et al. 2020",
-        needs_sensitive=False,
         criteria=(DP,),
         minimises_changes=True,
         model_agnostic="logistic regression only",
@@ -429,9 +372,6 @@ METHODS: dict[str, Method] = {
     "rnf": Method(
         "RNF",
         "Du et al. 2021",
-        needs_sensitive=False,
-        criteria=(DP, EO),
-        minimises_changes=False,
         model_agnostic="neural networks only",
         randomised=True,
         estimator=_competitor("neutralised", "RNF"),
@@ -448,7 +388,6 @@ METHODS: dict[str, Method] = {
         "Lohia et al. 2019",
         needs_sensitive=True,
         criteria=(DP,),
-        minimises_changes=False,
         groups=2,
         note="Needs an f that is told the group: an f that is not, it leaves as it is.",
     ),

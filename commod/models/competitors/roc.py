@@ -1,21 +1,15 @@
 """Reject option classification (Kamiran, Karim & Zhang 2012): the unsure cases go to the disfavoured group."""
 
-from __future__ import annotations
-
-from dataclasses import KW_ONLY, dataclass
-from typing import ClassVar
+from dataclasses import dataclass
 
 import numpy as np
 
 from commod.models.adversary import Array
-from commod.models.base_scores import BaseModel
 from commod.models.competitors.base import GroupAware, Rows
 from commod.models.validation import check_weight
 
-__all__ = ["OracleROC"]
 
-
-@dataclass(eq=False, repr=False)
+@dataclass(eq=False, repr=False, kw_only=True)
 class OracleROC(GroupAware):
     """Where f is unsure, decide by group: 1 for the group with the lower positive rate, 0 for the other.
 
@@ -24,14 +18,8 @@ class OracleROC(GroupAware):
 
     Parameters
     ----------
-    base_model, threshold : f and its line in any form that `Commod` takes
     margin : float, default 0.1
         A score within this distance of one half is decided by group, f's line being moved there. 0 to 0.5.
-    fairness : {"demographic_parity"}
-    sensitive_column : str, optional
-        Column of X that holds S, instead of passing it to fit and predict.
-    random_state : int
-        Not used: nothing is random.
 
     Attributes
     ----------
@@ -39,16 +27,7 @@ class OracleROC(GroupAware):
         Code of the group that is given 1.
     """
 
-    criteria: ClassVar[tuple[str, ...]] = ("demographic_parity",)
-    for_two: ClassVar[bool] = True  # as published: the deprived group and the favoured one
-
-    base_model: BaseModel = None
-    _: KW_ONLY
-    threshold: float | str | None = None
     margin: float = 0.1
-    fairness: str = "demographic_parity"
-    sensitive_column: str | None = None
-    random_state: int = 0
 
     def _learn(self, rows: Rows, y: Array) -> None:
         if check_weight("margin", self.margin) > 0.5:

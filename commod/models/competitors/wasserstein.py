@@ -1,21 +1,16 @@
 """Wasserstein-1 post-processing (Jiang et al. 2020): all groups' scores moved to one distribution."""
 
-from __future__ import annotations
-
-from dataclasses import KW_ONLY, dataclass
-from typing import ClassVar
+from dataclasses import dataclass
 
 import numpy as np
 
 from commod.models.adversary import Array
-from commod.models.base_scores import BaseModel, logits_of_probabilities
+from commod.models.base_scores import logits_of_probabilities
 from commod.models.competitors.base import GroupAwareScored, Rows, chance_of_rows
 from commod.models.competitors.hardt import check_strength
 
-__all__ = ["Wass1PostProcessing"]
 
-
-@dataclass(eq=False, repr=False)
+@dataclass(eq=False, repr=False, kw_only=True)
 class Wass1PostProcessing(GroupAwareScored):
     """Move each group's scores along their quantiles to the Wasserstein-1 barycentre of the groups.
 
@@ -27,13 +22,9 @@ class Wass1PostProcessing(GroupAwareScored):
 
     Parameters
     ----------
-    base_model, threshold : f and its line in any form that `Commod` takes
     strength : float, default 1.0
         Share of the way to the barycentre that every score goes. 0 is f; at 1 the scores' distributions are equal, and
         with them the decisions at any threshold.
-    fairness : {"demographic_parity"}
-    sensitive_column : str, optional
-        Column of X that holds S, instead of passing it to fit and predict.
     random_state : int
         Of the lots by which people with equal scores are spread over their ranks; without ties nothing is random.
 
@@ -45,16 +36,7 @@ class Wass1PostProcessing(GroupAwareScored):
         Training rows of each group.
     """
 
-    criteria: ClassVar[tuple[str, ...]] = ("demographic_parity",)
-    weights: ClassVar[bool] = False
-
-    base_model: BaseModel = None
-    _: KW_ONLY
-    threshold: float | str | None = None
     strength: float = 1.0
-    fairness: str = "demographic_parity"
-    sensitive_column: str | None = None
-    random_state: int = 0
 
     def _learn(self, rows: Rows, y: Array) -> None:
         check_strength(self.strength)

@@ -1,21 +1,15 @@
 """Logistic regression with a Wasserstein-1 penalty (Jiang et al. 2020): the groups' scores are drawn together."""
 
-from __future__ import annotations
-
-from dataclasses import KW_ONLY, dataclass
-from typing import ClassVar
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
 from commod.models.adversary import Array, cross_entropy, sigmoid
-from commod.models.base_scores import BaseModel
 from commod.models.competitors.base import Rows, Scored
 from commod.models.threshold import logit_of_threshold
 from commod.models.validation import check_count, check_weight
-
-__all__ = ["Wass1LogisticRegression", "distance_to_barycentre"]
 
 # β passed on the way up from a plain logistic regression: the penalty is not convex, and what is followed leads to one
 # minimum whatever is asked for.
@@ -24,7 +18,7 @@ LADDER = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
 ROUNDING = 1e-3
 
 
-@dataclass(eq=False, repr=False)
+@dataclass(eq=False, repr=False, kw_only=True)
 class Wass1LogisticRegression(Scored):
     """A logistic regression of its own, trained to have scores of one distribution in all groups.
 
@@ -39,15 +33,11 @@ class Wass1LogisticRegression(Scored):
 
     Parameters
     ----------
-    base_model, threshold : f and its line in any form that `Commod` takes
         A budget is one of the regression's own decisions.
     beta : float, default 10.0
         Weight of the penalty.
     max_iter : int, default 100
         Steps of L-BFGS at each value of β passed.
-    fairness : {"demographic_parity"}
-    random_state : int
-        Not used: nothing is random.
 
     Attributes
     ----------
@@ -61,15 +51,8 @@ class Wass1LogisticRegression(Scored):
         Steps taken.
     """
 
-    criteria: ClassVar[tuple[str, ...]] = ("demographic_parity",)
-
-    base_model: BaseModel = None
-    _: KW_ONLY
-    threshold: float | str | None = None
     beta: float = 10.0
     max_iter: int = 100
-    fairness: str = "demographic_parity"
-    random_state: int = 0
 
     def _learn(self, rows: Rows, y: Array) -> None:
         beta, max_iter = check_weight("beta", self.beta), check_count("max_iter", self.max_iter)

@@ -65,6 +65,7 @@ SILENT = Heard()
 def environment():
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("COMMOD_WARM_UP", "0")
+        patch.setenv("COMMOD_IDLE_CLASS", "0")  # beside other work the background would get no core at all
         yield
 
 
@@ -85,13 +86,18 @@ def pool():
 
 
 @pytest.fixture
-def mortal(monkeypatch):
-    """A pool whose processes a test may harm; what hangs is killed sooner than in earnest."""
+def impatient(monkeypatch):
+    """What hangs is killed sooner than in earnest."""
     for name, seconds in {"STOPPED": 0.3, "SILENT": 2.0, "WATCH": 0.05, "RESTART_PAUSE": 0.0}.items():
         monkeypatch.setattr(processes, name, seconds)
-    pool = made()
+
+
+@pytest.fixture
+def mortal(pool, impatient):
+    """A pool whose processes a test may harm."""
+    pool._wake.set()
     yield pool
-    pool.close()
+    wait_until(lambda: all(not worker.lost for worker in pool.workers))
 
 
 def worker_of(pool, kind=Kind.FOREGROUND):
@@ -322,19 +328,21 @@ class OddForks:
         self.processes.append(process)
         return Pulse(process.pid), ours
 
+    def close(self):
+        for process in self.processes:
+            process.kill()
+
 
 @pytest.mark.parametrize("odd", [*ODD, "deaf"])
-def test_a_process_that_answers_nonsense_or_nothing_is_given_up_and_the_server_computes(mortal, odd):
-    worker = WorkerProcess(Kind.FOREGROUND, OddForks(odd))
-    wait_until(lambda: not worker.lost)
-    mortal.workers[:] = [worker]
+def test_a_process_that_answers_nonsense_or_nothing_is_given_up_and_the_server_computes(impatient, monkeypatch, odd):
+    monkeypatch.setattr(processes, "ForkServer", lambda *parent: OddForks(odd))
+    odd_pool = made(1, 0, 0)
+    (worker,) = odd_pool.workers
     first = worker.pid
     load = np.zeros(2_000_000) if odd == "deaf" else None  # more than the pipe holds
-    assert compute(mortal, length_of, load) == (0 if load is None else 2_000_000)
+    assert compute(odd_pool, length_of, load) == (0 if load is None else 2_000_000)
     wait_until(lambda: worker.pid != first)
-    mortal.workers.clear()
-    mortal._wanted = dict.fromkeys(Kind, 0)
-    worker.end()
+    odd_pool.close()
 
 
 def length_of(load, report):
@@ -369,13 +377,16 @@ def alive(pid):
 # ---- how processes run ----
 
 
-@pytest.mark.parametrize("kind", [Kind.FOREGROUND, Kind.BACKGROUND])
-def test_processes_share_the_session_of_the_server_so_that_the_idle_class_counts(pool, kind):
+@pytest.mark.linux
+def test_processes_share_the_session_of_the_server_so_that_the_idle_class_counts(monkeypatch):
     """Linux shares the cores among sessions first: in one of its own a process of the idle class is anybody's equal."""
-    pid = worker_of(pool, kind).pid
-    assert os.getsid(pid) == os.getsid(0)
-    assert os.getpgid(pid) == pid  # Ctrl-C at the server's terminal does not reach it
-    assert (os.sched_getscheduler(pid) == os.SCHED_IDLE) is (kind is Kind.BACKGROUND)
+    monkeypatch.delenv("COMMOD_IDLE_CLASS")
+    pool = made(1, 1, 0)
+    for worker in pool.workers:
+        assert os.getsid(worker.pid) == os.getsid(0)
+        assert os.getpgid(worker.pid) == worker.pid  # Ctrl-C at the server's terminal does not reach it
+        assert (os.sched_getscheduler(worker.pid) == os.SCHED_IDLE) is (worker.kind is Kind.BACKGROUND)
+    pool.close()
 
 
 def test_a_process_does_not_run_the_main_module_of_the_server(tmp_path, monkeypatch):

@@ -17,6 +17,8 @@ from commod.dashboard.pages.compare.sense import MATCHED, figures_of
 from commod.dashboard.pages.your_data import page as your_data
 from commod.dashboard.state.settings import Settings, defaults
 from commod.dashboard.views.methods import USUAL
+from commod.datasets import load_task
+from commod.datasets.choice_options import ROLES, roles_json
 from commod.datasets.example import example_table
 from commod.experiments import prepare, sweep
 from commod.experiments.printed import METHOD_ROWS
@@ -229,6 +231,7 @@ def test_the_command_for_own_data_gives_the_points_of_the_page(monkeypatch, tmp_
     assert drawn["change_rate"].max() > 0.05
 
     (tmp_path / your_data.EXAMPLE).write_bytes(odd.to_csv(index=False).encode())
+    (tmp_path / ROLES).write_text(roles_json(load_task(name).roles), encoding="utf-8")
     command = shlex.split(app.code[0].value)
     assert command[:4] == ["python", "-m", "commod", "compare"]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}

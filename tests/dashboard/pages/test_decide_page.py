@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from msgspec import convert
 
 from commod.dashboard.jobs import service, tasks
 from commod.dashboard.model.training import fit_result
@@ -29,7 +30,7 @@ from commod.decisions import (
     requirements_in,
     verify_record,
 )
-from commod.decisions.record import _signature_in
+from commod.decisions.record import Signature
 from commod.experiments import prepare
 from tests.dashboard.driving import captions, fine, run, tables, words
 from tests.dashboard.hostile import MARKUP, PICTURE, let_through
@@ -300,7 +301,7 @@ def without_refits(record):
     scene, result = prepare("law_school"), fit_result(defaults("law_school"))
     facts = facts_of(scene, result.decisions, result.cell)
     what = (result.cell, result.settings.fairness, requirements_in(record), facts)
-    made = make_record(_signature_in(record["signature"]), scene, result.decisions, *what)
+    made = make_record(convert(record["signature"], Signature), scene, result.decisions, *what)
     for part in ("figures", "data", "requirements", "signature"):
         assert made[part] == record[part]
     assert made["model"] == record["model"] | {"refits": 0}
@@ -359,7 +360,7 @@ def test_a_decision_is_checked_at_once_and_trained_again_if_somebody_asks(signed
         (b"[" * 100_000, "nested"),
         (b'{"format": "commod-portable/1"}', "the file of a model (from Take home), not of a decision"),
         (b'{"format": "commod-decision/9"}', "no decision that can be read here"),
-        (b'{"format": "commod-decision/1", "<img src=x onerror=alert(1)>": 1}', "has no field"),
+        (b'{"format": "commod-decision/1", "<img src=x onerror=alert(1)>": 1}', "contains unknown field"),
     ],
 )
 def test_what_is_no_decision_gets_a_sentence(content, sentence):

@@ -1,5 +1,6 @@
 """Every page with the update that counts changed decisions, and the other form beside the opening model."""
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -7,8 +8,12 @@ import pytest
 from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.computation import Computation
 from commod.dashboard.jobs.scheduling import Priority
+from commod.dashboard.model.training import fit_result
 from commod.dashboard.pages.explore import other_form
+from commod.dashboard.state.link import from_link, to_link
+from commod.dashboard.state.recipe import to_python
 from commod.dashboard.state.settings import defaults
+from commod.dashboard.views.concepts import cards_of
 from commod.experiments.start import Start
 from tests.dashboard.driving import captions, fine, run, words
 
@@ -41,6 +46,92 @@ def test_a_person_on_what_if_has_a_balance_that_decides():
     assert f"The balance is {balance}, so g says “" in captions(app)
     assert f"add up to the balance, {balance}, which decides" in captions(app)
     assert "Both split the same number, the balance less f's logit." in captions(app)
+
+
+@pytest.mark.parametrize(("data", "fairness", "direction", "k"), SETTINGS)
+def test_pages_say_that_the_tree_is_the_model(data, fairness, direction, k):
+    query = {"data": data, "fairness": fairness, "direction": direction, "k": str(k), "lambda_fair": "6"}
+    told = {
+        "": "The tree is the model.",
+        "what_if": "",
+        "people": "which is the model",
+        "take_home": "",
+        "runs": "",
+        "later": "",
+    }
+    for page, sentence in told.items():
+        app = fine(run(*([f"pages/{page}.py"] if page else []), update="tree", **query))
+        said = f"{words(app)} {captions(app)} {' '.join(info.value for info in app.info)}"
+        assert sentence in said, page
+        assert "k only decides" not in said, page
+
+
+@pytest.mark.with_shap
+def test_a_tree_leaves_nothing_to_shap():
+    app = fine(run("pages/what_if.py", data="law_school", update="tree", lambda_fair="6"))
+    assert "nothing is left for SHAP" in " ".join(info.value for info in app.info)
+    assert "The same sum by feature" not in [expander.label for expander in app.expander]
+
+
+def test_a_report_names_the_rules():
+    result = fit_result(replace(defaults("law_school"), update="tree", lambda_fair=6.0))
+    rules = " ".join(result.concepts["sentence"])
+    assert "and f says “fails the bar”, g says “passes the bar”." in rules
+    assert "Rule 1" in cards_of(result)
+    assert len(result.concepts) == len(result.g.rules)
+    assert result.tree(1).f1 == 1
+
+
+def test_a_model_file_of_a_tree_can_be_watched():
+    result = fit_result(replace(defaults("law_school"), update="tree", lambda_fair=6.0))
+    watched = result.held_out(shifted=False)
+    assert len(watched.tree) > 1
+
+
+# ---- a budget ----
+
+
+@pytest.mark.parametrize("update", ["decisions", "tree"])
+def test_a_budget_is_kept_and_told(update):
+    app = fine(run(data="law_school", update=update, lambda_fair="8", max_changes="150"))
+    field = app.text_input(key="set_max_changes")
+    assert field.value == "150"
+    assert not field.disabled
+    said = words(app)
+    changed = int(re.search(r"At most 150 of the training students change. Right now (\d+) do.", said)[1])
+    assert 100 < changed <= 150
+    assert re.search(r"On 1,000 new people expect \d+ to \d+ changes.", said)
+    field.set_value("no idea").run()
+    assert fine(app).text_input(key="set_max_changes").value == app.query_params["max_changes"] == "150"
+    field.set_value("1,500").run()
+    assert fine(app).query_params["max_changes"] == "1500"
+    field.set_value("").run()
+    assert "max_changes" not in fine(app).query_params
+    assert "Limited." not in words(app)
+
+
+def test_other_forms_say_why_they_have_no_budget():
+    app = fine(run(data="law_school", max_changes="150"))
+    field = app.text_input(key="set_max_changes")
+    assert field.disabled
+    assert "choose “count changed decisions”" in field.help
+    assert "goes with an update that counts changed decisions" in app.warning[0].value
+    assert "max_changes" not in app.query_params
+
+
+@pytest.mark.parametrize("text", ["-3", "1.5", "many", "0", "9" * 30])
+def test_a_budget_in_a_link_is_a_whole_number(text):
+    settings, faults = from_link({"update": "tree", "max_changes": text})
+    assert settings.max_changes == ""
+    assert "is no whole number" in faults[0]
+
+
+def test_a_budget_goes_with_the_recipe_and_the_link():
+    settings = replace(defaults("law_school"), update="tree", max_changes="150")
+    assert "max_changes=150," in to_python(settings)
+    assert from_link(to_link(settings)) == (settings, [])
+    assert replace(settings, update="ratio").max_changes == ""
+    assert settings.free().max_changes == ""
 
 
 # ---- the other form beside the opening model ----

@@ -12,7 +12,7 @@ from commod.dashboard.state.settings import GRIDS, defaults
 from commod.datasets import TASKS
 from tests.dashboard.driving import captions, figure, fine, run, slider, table, tables, words
 
-UPDATES = ("multiply (the paper)", "multiply and shift", "count changed decisions")
+UPDATES = ("multiply (the paper)", "multiply and shift", "count changed decisions", "follow the rules of a tree")
 
 
 def test_every_slider_has_help(look):

@@ -265,7 +265,7 @@ def test_import_joins_what_is_there():
     assert saved(fine(app)) == ["Weak", "Weak (2)"]
     upload(app, b"[1, 2")
     assert told(app) == [
-        "runs.json: This file is not JSON (line 1, column 6). Choose the file as it was downloaded.",
+        "runs.json: The file is no JSON: choose one that holds a file of saved runs, as it was downloaded.",
     ]
     assert saved(app) == ["Weak", "Weak (2)"]
 

@@ -332,11 +332,13 @@ def test_hostile_names_reach_no_html():
 
 def test_data_without_a_datasheet_and_scores_in_a_column():
     result = fitted()
-    words = ("file.csv", "--sensitive", "race <b>")
-    scene = replace(result.scene, f="my <b> score", task=replace(result.task, datasheet="", words=words))
+    spec = replace(result.task.spec, title="my file.csv")
+    task = replace(result.task, spec=spec, datasheet="", roles={"sensitive": "race <b>"})
+    scene = replace(result.scene, f="my <b> score", task=task)
     text = Reader(report(replace(result, scene=scene), found=(result.evidence(), result.merit(), refits(result)))).text
     assert "No datasheet: the table was brought by the user." in text
-    assert "python -m commod fit file.csv --sensitive 'race <b>'" in text
+    assert "python -m commod fit 'my file.csv' --roles roles.json" in text
+    assert '"sensitive": "race <b>"' in text
     assert "scores in the column “my <b> score”" in text
     assert "test rows, which g was not trained on" in text
 

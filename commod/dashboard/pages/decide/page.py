@@ -1,7 +1,5 @@
 """Decide: what is required of a model, whether it holds, and who decides for it."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from commod.dashboard.jobs.service import go_on

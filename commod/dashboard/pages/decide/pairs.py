@@ -1,7 +1,5 @@
 """Choose by pairs: "this model or that?", in people's words, and the setting that the answers lead to."""
 
-from __future__ import annotations
-
 import logging
 import re
 from dataclasses import dataclass, field

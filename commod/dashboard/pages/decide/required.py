@@ -1,7 +1,5 @@
 """What the stakeholder requires: each requirement is switched on and given a number."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

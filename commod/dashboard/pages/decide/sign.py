@@ -1,7 +1,5 @@
 """Who decides, for which model and why; sealed, it is a small JSON file with a hash over all of it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from datetime import date, timedelta
 from typing import Any
@@ -157,9 +155,7 @@ def _accuracy_lost(one: Candidate) -> float:
     return one.facts.measured["accuracy_lost"].value
 
 
-def _make(
-    result: FitResult, decided: Candidate, required: Requirements, rejected: Mapping[str, str], place: Any
-) -> None:
+def _make(result: FitResult, decided: Candidate, required: Requirements, rejected: dict[str, str], place: Any) -> None:
     """The record of the decision, or a sentence why there is none."""
     here = draft()
     try:

@@ -1,7 +1,5 @@
 """Does it hold? The verdict on the model of the sliders, and the others beside it."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """Prefetching: every λ_fair next to the setting on the screen."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import partial
 

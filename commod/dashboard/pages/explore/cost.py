@@ -1,7 +1,5 @@
 """What the limits on the update cost: the same sliders without them, beside the model."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from commod.dashboard.jobs import tasks
@@ -15,7 +13,7 @@ from commod.dashboard.text.escape import escape_markdown
 
 def begin_cost(settings: Settings, result: FitResult, place: Any) -> Pending | None:
     """A sentence about it at `place`, whole when the free model is there; nothing where nothing is limited."""
-    limits = escape_markdown(limits_in_words(settings))
+    limits = escape_markdown(f"{limits_in_words(settings)} {result.expected}".strip())
     if not limits:
         return None
     place.markdown(f"**Limited.** {limits} What that costs is being computed …")

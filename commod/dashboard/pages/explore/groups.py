@@ -1,7 +1,5 @@
 """Each of many groups against everyone: what the figures, which compare the extremes, leave unsaid."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """Beside the model that data open with: another form of the update, in one line and one click."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

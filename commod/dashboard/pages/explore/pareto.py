@@ -1,7 +1,5 @@
 """The trade-off: fairness and accuracy of everything tried."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """Link and code of the current model, and a name for it."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from commod.dashboard.state import session

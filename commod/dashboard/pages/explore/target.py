@@ -1,7 +1,5 @@
 """Name a target instead of moving sliders: the search runs in the background, and the sliders jump to what it finds."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,8 +14,9 @@ from commod.dashboard.state import session
 from commod.dashboard.state.page_state import PageState
 from commod.dashboard.state.settings import Settings
 from commod.dashboard.text.glossary import tip
+from commod.experiments.search import LAMBDA_GRIDS
 from commod.experiments.sense import shares_of_decisions
-from commod.experiments.target import LAMBDA_GRIDS, SoFar, Target
+from commod.experiments.target import SoFar, Target
 from commod.explain.sense import SURE
 from commod.metrics.figures import CRITERIA
 
@@ -183,7 +182,7 @@ def _take(ticket: Ticket) -> None:
 def _as_settings(here: Settings, found: dict[str, Any]) -> Settings:
     """What was found, in the form it was searched for."""
     asked = _state().asked_at or here
-    form = {name: getattr(asked, name) for name in ("update", "direction", "without", "reason")}
+    form = {name: getattr(asked, name) for name in ("update", "direction", "without", "reason", "max_changes")}
     return replace(here, **form, **{name: found[name] for name in LAMBDA_GRIDS})
 
 

@@ -1,7 +1,5 @@
 """The 90-second tour: four hints on the live page, each at what it speaks of."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import streamlit as st

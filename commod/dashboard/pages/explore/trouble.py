@@ -1,7 +1,5 @@
 """What is wrong with a model though its figures look well, and what does better at the same sliders."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import partial
 from typing import Any

@@ -1,7 +1,5 @@
 """Calibration then and now."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from commod.charts import palette

@@ -1,7 +1,5 @@
 """Who changes, who rightly, and the tree of the changes, then and now."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

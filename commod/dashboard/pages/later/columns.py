@@ -1,7 +1,5 @@
 """How the columns are distributed, then and now."""
 
-from __future__ import annotations
-
 import pandas as pd
 import streamlit as st
 

@@ -1,7 +1,5 @@
 """All figures then and now."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 from commod.charts.later import plot_differences

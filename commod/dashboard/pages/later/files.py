@@ -4,8 +4,6 @@ Nothing of a model or of a batch is read in the server: both are handed, as they
 time and memory. Of a decision, which is small, the server reads what is required.
 """
 
-from __future__ import annotations
-
 import hashlib
 import secrets
 import weakref

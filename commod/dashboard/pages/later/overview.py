@@ -1,7 +1,5 @@
 """Whether it still holds: the bottom line, the key figures, and what is required."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any

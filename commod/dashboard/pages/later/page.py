@@ -1,7 +1,5 @@
 """Still true? A later batch of people beside those that a model was tested on: nothing is trained for it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import streamlit as st

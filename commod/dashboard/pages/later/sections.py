@@ -1,7 +1,5 @@
 """Then and now, part by part: whether it holds, what is required, and what moved."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any
 

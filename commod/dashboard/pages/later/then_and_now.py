@@ -1,7 +1,5 @@
 """What the parts of the page share: the columns of an interval, and the words for a difference."""
 
-from __future__ import annotations
-
 import pandas as pd
 import streamlit as st
 

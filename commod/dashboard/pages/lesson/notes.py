@@ -3,8 +3,6 @@
 Its words are in ``notes.html``.
 """
 
-from __future__ import annotations
-
 from functools import cache, partial
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The Lesson page: one step at a time, a guess before a slider is moved, and the check from the model."""
 
-from __future__ import annotations
-
 import logging
 from dataclasses import replace
 from typing import Any

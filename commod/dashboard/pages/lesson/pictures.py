@@ -1,7 +1,5 @@
 """What the lesson draws with an answer: parts of the Explore page, and pictures of its own."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import Any

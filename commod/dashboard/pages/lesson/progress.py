@@ -1,7 +1,5 @@
 """How far a session is in the lesson: the step, the guesses, and what of it stands in the address."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, field
 

@@ -1,7 +1,5 @@
 """What the lesson offers to teachers: links that open a step with some controls only, and the notes."""
 
-from __future__ import annotations
-
 import logging
 from dataclasses import dataclass
 from functools import partial

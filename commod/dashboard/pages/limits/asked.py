@@ -1,7 +1,5 @@
 """What is asked on the Limits page, and what there is to be drawn of it."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from functools import cached_property

@@ -1,7 +1,5 @@
 """Limits: why a model cannot be fair in every sense at once, with the numbers of f and g."""
 
-from __future__ import annotations
-
 import pandas as pd
 import streamlit as st
 

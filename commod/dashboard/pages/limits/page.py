@@ -1,7 +1,5 @@
 """The Limits page: what K changes could do at best, what COMMOD and the others do with them."""
 
-from __future__ import annotations
-
 import pandas as pd
 import streamlit as st
 

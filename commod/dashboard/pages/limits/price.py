@@ -1,7 +1,5 @@
 """The price on the Limits page: what accuracy a level of fairness must cost."""
 
-from __future__ import annotations
-
 import math
 
 import pandas as pd

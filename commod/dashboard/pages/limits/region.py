@@ -1,7 +1,5 @@
 """The reachable region of the Limits page: what nobody can pass, and who gets how far."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 
@@ -115,23 +113,6 @@ def region(here: Drawn, place: Any, *, final: bool = False) -> None:
         return pd.concat([models, *lines], ignore_index=True)
 
     table = Table("Limit and models as a table", "limits_table", here.columns("fairness"), rows)
-    edge = "above" if criterion.upward else "below"
-    known = "group and outcome are" if criterion.by_label else "group is"
-    hidden = len(here.models) - len(models)
-    rest_on = rests_on(here.result.scene)
-    less = f" {hidden} models that change more, or are less fair than f, are not drawn." if hidden else ""
-    dotted = (
-        " Dotted, with its 95% interval (chance in who is on test): the best to be expected of a rule that has only "
-        "P(group | features), as gradient boosting learns it."
-        if here.has_blind
-        else ""
-    )
-    green = (
-        f" Green, {limits.fewest:.1%}: by a rule that knows group and score, not the outcome, in expectation."
-        if here.has_fewest
-        else ""
-    )
-    own = " Orange steps: the fairest COMMOD model with so many changes." if "commod" in here.sweeps else ""
     with place.container():
         st.markdown(sentence(here))
         if here.has_blind:
@@ -159,9 +140,7 @@ def region(here: Drawn, place: Any, *, final: bool = False) -> None:
                 pd.concat(parts, ignore_index=True),
                 alt="Fairness against decisions changed: the exact bound and models.",
                 table=table if final else table.title,
-                caption=f"On test. Solid: the best that so many flips can do when everyone's {known} known, counted "
-                f"exactly; {edge} it nobody gets.{dotted}{green} Dashed: what you ask for.{own} ○: needs the group at "
-                f"predict.{less} {rest_on}",
+                caption=_caption(here, hidden=len(here.models) - len(models)),
                 styles=here.styles,
                 fairness_title=here.fairness_title,
                 low=low,
@@ -171,6 +150,30 @@ def region(here: Drawn, place: Any, *, final: bool = False) -> None:
             )
         with narrow:
             _best_table(here)
+
+
+def _caption(here: Drawn, hidden: int) -> str:
+    """What the lines and marks are; `hidden` models are not drawn."""
+    edge = "above" if here.criterion.upward else "below"
+    known = "group and outcome are" if here.criterion.by_label else "group is"
+    less = f" {hidden} models that change more, or are less fair than f, are not drawn." if hidden else ""
+    dotted = (
+        " Dotted, with its 95% interval (chance in who is on test): the best to be expected of a rule that has only "
+        "P(group | features), as gradient boosting learns it."
+        if here.has_blind
+        else ""
+    )
+    green = (
+        f" Green, {here.limits.fewest:.1%}: by a rule that knows group and score, not the outcome, in expectation."
+        if here.has_fewest
+        else ""
+    )
+    own = " Orange steps: the fairest COMMOD model with so many changes." if "commod" in here.sweeps else ""
+    return (
+        f"On test. Solid: the best that so many flips can do when everyone's {known} known, counted exactly; {edge} it "
+        f"nobody gets.{dotted}{green} Dashed: what you ask for.{own} ○: needs the group at predict.{less} "
+        f"{rests_on(here.result.scene)}"
+    )
 
 
 def _best_table(here: Drawn) -> None:

@@ -1,7 +1,5 @@
 """The single figures of the paper, each declared with the result that it is drawn from."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache, partial

@@ -1,7 +1,5 @@
 """Paper: every table and figure of the paper recomputed from committed results, the printed numbers beside ours."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from commod.dashboard.pages.paper.figures import paper_figures

@@ -1,7 +1,5 @@
 """The committed results that the Paper page reads, or a sentence that says how to make one."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Table 1 beside the printed one, and the models behind it: Figures 7 and 1."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any

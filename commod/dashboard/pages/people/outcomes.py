@@ -1,7 +1,5 @@
 """What the change did to each group, in people: true and false positives before and now."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

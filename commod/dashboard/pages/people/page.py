@@ -1,7 +1,5 @@
 """Who changed: group sizes first, what it did to each group, the segments, and the people one by one. All on test."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from commod.dashboard.jobs import tasks

@@ -1,7 +1,5 @@
 """Segments of the people, ranked by how much of each has changed."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """Do these changes make sense? Each question of the Explore page with its picture and its table."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

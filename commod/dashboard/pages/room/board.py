@@ -1,7 +1,5 @@
 """The board of a room, for the wall: who is here, what was guessed, where people stand, and how they voted."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Mapping
 from dataclasses import dataclass

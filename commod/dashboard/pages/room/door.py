@@ -1,7 +1,5 @@
 """The door of a room: open one, or join one by its code."""
 
-from __future__ import annotations
-
 import re
 from functools import lru_cache
 

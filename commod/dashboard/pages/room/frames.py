@@ -1,7 +1,5 @@
 """What a room holds as rows of charts and tables, without Streamlit."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """What the leader of a room does, in the sidebar: the board is for all."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass

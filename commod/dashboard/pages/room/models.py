@@ -1,7 +1,5 @@
 """Models as a room is asked about them: in people's words."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from commod.dashboard.jobs import tasks

@@ -1,7 +1,5 @@
 """The page of a room: its door, the board for who leads, and what there is to do for the others."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from commod.dashboard.pages.room import board, door, leading, taking_part

@@ -1,7 +1,5 @@
 """The charts of a room, each with its rows and its words: the board draws them on a page, the report as drawings."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial

@@ -1,7 +1,5 @@
 """A room as one HTML file, in the style of the report: guesses with the models' answers, votes and reasons."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from datetime import UTC, datetime

@@ -1,7 +1,5 @@
 """The tables of a room to take home, with what was asked and answered in words."""
 
-from __future__ import annotations
-
 import io
 import zipfile
 

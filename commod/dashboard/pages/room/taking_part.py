@@ -1,7 +1,5 @@
 """What somebody does who takes part: answer what is asked, and see what the room said. On a phone, above all."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from commod.dashboard.pages.room import board

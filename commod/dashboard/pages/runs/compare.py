@@ -1,7 +1,5 @@
 """Up to four saved runs side by side: settings, figures, concepts, trees, and whether they change the same people."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 

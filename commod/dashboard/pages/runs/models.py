@@ -1,7 +1,5 @@
 """The models of the saved runs: those that are compared, then the others for their figures."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass

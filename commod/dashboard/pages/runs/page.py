@@ -1,7 +1,5 @@
 """Saved runs: models pinned with a name, up to four side by side, and one small file of them all."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The predictions that one takes home, and the names of files, without Streamlit."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Take home: the current model as a report, as predictions, as a file that runs anywhere, and as code."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """A report on one fit as one HTML file, made without Streamlit. The same model and date give the same bytes."""
 
-from __future__ import annotations
-
 import re
 import shlex
 from typing import Any
@@ -19,6 +17,7 @@ from commod.dashboard.text.escape import bold
 from commod.dashboard.text.html import cards_of, document, nodes_of
 from commod.dashboard.views.trouble import trouble_in_words
 from commod.datasets import Task
+from commod.datasets.choice_options import ROLES, roles_json
 from commod.datasets.raw import in_words as rule_in_words
 from commod.experiments.evidence import Evidence
 from commod.experiments.limits import Limits
@@ -48,25 +47,10 @@ def report_html(
 ) -> str:
     """A model card of one fit as one HTML file that needs nothing else; its words are in ``report.html``.
 
-    Parameters
-    ----------
-    result : FitResult
-    tree : ChangeTree or None
-        Of the changes; None where there is none.
-    limits : Limits
-        The exact bound on this scene.
-    evidence, merit, refits : Evidence, DataFrame, Refits
-        Whether the changes make sense.
-    code : str
-        The Python that makes the model again.
-    date : str
-        When it was made, as it is to be shown.
-    fingerprint : str
-        SHA-256 of the model's JSON file.
-    limited : str
-        What limits the update, why, and what that costs; empty where nothing does.
-    decided : Decided
-        What was required and signed.
+    `tree`: of the changes; None where there is none. `limits`: the exact bound on this scene. `evidence`, `merit`,
+    `refits`: whether the changes make sense. `code`: the Python that makes the model again. `date`: when it was made,
+    as it is to be shown. `fingerprint`: SHA-256 of the model's JSON file. `limited`: what limits the update, why, and
+    what that costs; empty where nothing does. `decided`: what was required and signed.
     """
     task = result.task
     caveats = re.search(r"\*\*Caveats\.\*\*\s*(.+?)(?:\n\s*\n|\Z)", task.datasheet, flags=re.DOTALL)
@@ -135,9 +119,10 @@ def _datasheet(task: Task) -> list[tuple[str, str]]:
     wanted = ("Origin", "Source file", "Source files", "Licence")
     found: list[tuple[str, str]] = [(name, _markdown(text)) for name, text in rows if name in wanted]
     own: list[tuple[str, str]] = [("Source", "No datasheet: the table was brought by the user.")]
-    if task.words:
-        command = Markup("<code>{}</code>").format(f"python -m commod fit {shlex.join(task.words)}")
-        own.append(("What was chosen of it, as a command", command))
+    if task.roles:
+        command = f"python -m commod fit {shlex.join(task.command)}"
+        own.append(("As a command", Markup("<code>{}</code>").format(command)))
+        own.append((ROLES, Markup("<code>{}</code>").format(roles_json(task.roles))))
     return found or own
 
 

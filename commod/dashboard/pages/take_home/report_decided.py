@@ -1,7 +1,5 @@
 """What was required and decided, for a report: verdicts, the best models of other methods, and who decided."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -21,22 +19,12 @@ NOTHING_REQUIRED = Requirements()
 
 @dataclass(frozen=True)
 class Decided:
-    """What a report tells beside its model; what is not known is not in it.
-
-    Attributes
-    ----------
-    requirements : Requirements
-    facts : Facts or None
-        Of the model, where anything is required.
-    rivals : tuple of Best
-        Of the methods whose sweeps were there, the best model under the requirements.
-    record : mapping or None
-        The decision that was sealed on these data, see `commod.decisions.make_record`.
-    """
+    """What a report tells beside its model; what is not known is not in it."""
 
     requirements: Requirements = NOTHING_REQUIRED
-    facts: Facts | None = None
-    rivals: tuple[Best, ...] = ()
+    facts: Facts | None = None  # of the model, where anything is required
+    rivals: tuple[Best, ...] = ()  # of the methods whose sweeps were there, the best model under the requirements
+    # The decision that was sealed on these data, see `commod.decisions.make_record`.
     record: Mapping[str, Any] | None = None
 
 

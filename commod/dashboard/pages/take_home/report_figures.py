@@ -1,7 +1,5 @@
 """Figures and charts of a report, as its template wants them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """Whether the changes make sense, for a report: by the record, by how sure f was, by calibration, and by refits."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from commod.dashboard.model.fitted import FitResult

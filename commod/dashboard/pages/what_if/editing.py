@@ -1,7 +1,5 @@
 """Every feature of a person to be edited, and the smallest edits that turn a decision."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import streamlit as st

@@ -1,7 +1,5 @@
 """What if: one test person, every feature to be edited, and what f and g make of it."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from commod.dashboard.jobs import tasks

@@ -1,7 +1,5 @@
 """Who is looked at on the page What if, and what is edited of them."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any

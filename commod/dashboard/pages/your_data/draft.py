@@ -1,7 +1,5 @@
 """The file that a session has brought and what has been chosen of it so far; in the session's memory only."""
 
-from __future__ import annotations
-
 import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager

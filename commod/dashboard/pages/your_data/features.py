@@ -1,7 +1,5 @@
 """Which columns are features, as what, and which of them are merits: a table, and lists of what is to be changed."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Whose groups: one sensitive attribute or two crossed, in bands or put together, and counted before anybody trains."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import partial
 from typing import Any

@@ -1,7 +1,5 @@
 """Where f draws its line, and whether its scores are of the other outcome."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import streamlit as st

@@ -1,7 +1,5 @@
 """Your data: a session brings its own table, says what is what in it, uses it on all pages, and forgets it."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

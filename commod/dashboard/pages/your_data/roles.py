@@ -1,7 +1,5 @@
 """What is what in a table: outcome, f and its scores, weights, and who is trained on."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from dataclasses import dataclass
 

@@ -5,8 +5,6 @@ Without Streamlit: the Lesson page and the teacher's notes say the same. ``{befo
 filled in. A figure is computed, and its model trained, when a text asks for it.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
@@ -395,9 +393,7 @@ def two_groups(base_rates: Sequence[float], quality: float, fair_by: str) -> Cou
     others it decides 0. In the other group it does the same (equalized odds), or decides 1 as often there as in the
     first, missing as many whose label is 1 (demographic parity).
 
-    Returns
-    -------
-    array (groups, label, decision)
+    Returns an array (groups, label, decision).
     """
     high = max(base_rates)
     rate = quality * high + (1 - quality) * (1 - high)

@@ -1,7 +1,5 @@
 """A step of a lesson with its models from the app's queue."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from commod.dashboard.jobs import tasks

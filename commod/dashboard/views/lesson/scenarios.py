@@ -4,8 +4,6 @@ The file of the first language says everything; a translation has the texts alon
 written.
 """
 
-from __future__ import annotations
-
 import difflib
 import re
 import tomllib
@@ -15,6 +13,10 @@ from functools import lru_cache
 from pathlib import Path
 from string import Formatter
 from typing import Any
+
+import msgspec
+from jinja2 import TemplateError
+from msgspec import structs
 
 from commod.dashboard.state.lesson_data import add_tables, lessons_folder
 from commod.dashboard.state.settings import CONTROLS, Settings, defaults
@@ -33,37 +35,13 @@ HERE = Path(__file__).with_name("scenarios")
 MAX_BYTES = 200_000
 MAX_STEPS = 20
 
-# What a step of the first language's file can hold, and how: texts, which a translation has, too, …
-_TEXTS = {
-    "title": "a text",
-    "text": "paragraphs",
-    "question": "a text",
-    "unit": "a text",
-    "options": "texts",
-    "says": "a text",
-    "told": "paragraphs",
-    "talk": "texts",
-    "teacher": "a text",
-}
-# … and what is the same in every language.
-_REST = {
-    "name": "a text",
-    "minutes": "a number",
-    "data": "a text",
-    "start": "a table",
-    "goal": "a table",
-    "beside": "a table",
-    "free": "texts",
-    "rivals": "a table",
-    "shows": "texts",
-    "pages": "texts",
-    "most": "a fact or a number",
-    "answer": "a fact or a number",
-    "near": "a number",
-    "also": "a fact or a number",
-}
-_NEEDED = {"name", "title", "minutes", "data", "text", "question", "answer", "says", "told", "talk", "teacher"}
+# What of a step is text, and so stands in a translation; all else is the same in every language.
+_TEXTS = ("title", "text", "question", "unit", "options", "says", "told", "talk", "teacher")
+_PARAGRAPHS = ("text", "told")
+# Tables of a step, and what is said of it besides.
+_TABLES = ("goal", "beside", "rivals")
 _OF_FILE = {"title", "step", "tables", "names"}
+_KNOWN = [name for name in (*Step.__struct_fields__, "data") if name not in ("language", "names")]
 # How a figure may be written: 3, 1,234, 0.44, 12 %.
 _FORMAT = re.compile(r"\+?,?(\.[0-4])?[dfg%]?")
 
@@ -82,7 +60,7 @@ class Scenario:
     steps: tuple[Step, ...]
 
     @property
-    def minutes(self) -> int:
+    def minutes(self) -> float:
         """How long a class takes over all of it."""
         return sum(step.minutes for step in self.steps)
 
@@ -167,10 +145,7 @@ def _load(path: Path) -> dict[str, Any]:
 def read_scenario(path: Path, entries: Mapping[str, Any], language: str) -> Scenario:
     """The scenario of a file that says everything.
 
-    Raises
-    ------
-    ScenarioError
-        If something in it is not known, or not as it must be.
+    Raises ScenarioError if something in it is not known, or not as it must be.
     """
     _check_file(path.name, entries)
     try:
@@ -180,46 +155,34 @@ def read_scenario(path: Path, entries: Mapping[str, Any], language: str) -> Scen
     names, steps = _names(path.name, entries), list[Step]()
     for number, entry in enumerate(entries["step"], start=1):
         where = _where(path.name, number, entry)
-        _check_kinds(where, entry, _TEXTS | _REST)
-        if missing := sorted(_NEEDED - set(entry)):
-            raise ScenarioError(f"{where}: {missing[0]} is missing.")
-        step = _step(where, entry, tables, language, names)
-        _check_step(where, step, entry)
+        if unknown := [name for name in entry if name not in _KNOWN]:
+            raise ScenarioError(f"{where}: {_unknown(unknown[0], _KNOWN)}")
+        data, start = entry.get("data"), entry.get("start", {})
+        if data not in (known := {**{name: name for name in TASKS}, **tables}):
+            raise ScenarioError(f"{where}: data {_unknown(data, known)}")
+        if not isinstance(start, dict):
+            raise ScenarioError(f"{where}: start must be a table of controls.")
+        step = _step(where, entry, _settings(where, known[data], start), language, names)
+        _check_step(where, step)
         if step.name in {other.name for other in steps}:
             raise ScenarioError(f"{where}: another step has this name.")
         steps.append(step)
     return Scenario(path.name.split(".")[0], language, entries["title"], tuple(steps))
 
 
-def _step(
-    where: str, entry: Mapping[str, Any], tables: Mapping[str, str], language: str, names: Mapping[str, str]
-) -> Step:
-    if entry["data"] not in {**TASKS, **tables}:
-        raise ScenarioError(f"{where}: data {_unknown(entry['data'], [*TASKS, *tables])}")
-    start = _settings(where, tables.get(entry["data"], entry["data"]), entry.get("start", {}))
-    made: dict[str, Any] = {name: value for name, value in entry.items() if name not in ("data", "start")}
-    for name, kind in (_TEXTS | _REST).items():
-        if name in made and name not in ("start", "data"):
-            made[name] = _made(where, made[name], kind, name)
-    return Step(start=start, language=language, names=names, **made)
-
-
-def _made(where: str, value: Any, kind: str, name: str) -> Any:
-    if kind == "a table":
-        return tuple(value.items())
-    if kind == "paragraphs":
-        return tuple(_paragraph(where, said, name) for said in value)
-    if kind == "a fact or a number":
-        return str(value)
-    return tuple(value) if isinstance(value, list) else value
-
-
-def _paragraph(where: str, said: Any, name: str) -> Paragraph:
-    if isinstance(said, str):
-        return Paragraph(said)
-    if isinstance(said, Mapping) and set(said) == {"when", "text"} and all(isinstance(t, str) for t in said.values()):
-        return Paragraph(said["text"], said["when"])
-    raise ScenarioError(f'{where}: a paragraph of {name} is a text, or {{ when = "a condition", text = "a text" }}.')
+def _step(where: str, entry: Mapping[str, Any], start: Settings, language: str, names: Any) -> Step:
+    made = {name: value for name, value in entry.items() if name not in ("data", "start")}
+    for name in _TABLES:
+        if isinstance(made.get(name), dict):
+            made[name] = tuple(made[name].items())
+    for name in _PARAGRAPHS:
+        if isinstance(made.get(name), list):
+            made[name] = [{"text": said} if isinstance(said, str) else said for said in made[name]]
+    try:
+        return msgspec.convert(made | {"start": start, "language": language, "names": names}, Step)
+    except msgspec.ValidationError as error:
+        reason, _, place = str(error).partition(" - at `$.")
+        raise ScenarioError(f"{where}: {place.replace('`', ': ')}{reason}.") from None
 
 
 def _settings(where: str, data: str, said: Mapping[str, Any]) -> Settings:
@@ -257,8 +220,8 @@ def _check_control(where: str, name: str, value: Any, task: str) -> None:
         raise ScenarioError(f"{where}: {name} cannot be {value!r}: choose from {options}.")
 
 
-def _check_step(where: str, step: Step, entry: Mapping[str, Any]) -> None:
-    """What a kind of value does not tell: names, places and numbers that must be known."""
+def _check_step(where: str, step: Step) -> None:
+    """What a type does not tell: names, places and numbers that must be known."""
     if not re.fullmatch(r"[a-z0-9_]{1,40}", step.name) or step.name.isdecimal():
         raise ScenarioError(f"{where}: the name must be of small letters, digits and _, and no number.")
     if not 1 <= step.minutes <= 240:
@@ -283,27 +246,30 @@ def _check_step(where: str, step: Step, entry: Mapping[str, Any]) -> None:
         raise ScenarioError(f"{where}: beside = {{ … }} and the picture beside go together.")
     if len(step.options) not in (0, *range(2, len(script.LETTERS) + 1)):
         raise ScenarioError(f"{where}: options are 2 to {len(script.LETTERS)}.")
-    if not step.options and "most" not in entry:
+    if not step.options and step.most == "":
         raise ScenarioError(f"{where}: most is missing, the largest number that can be answered.")
-    for fact in filter(None, (step.most, step.answer, step.also)):
-        if not script.is_number(fact):
-            _check_fact(where, fact, step)
+    for expression in (step.most, step.answer, step.also):
+        if expression != "":
+            _check_expression(where, str(expression), step)
     _check_texts(where, step)
+
+
+def _check_expression(where: str, expression: str, step: Step) -> None:
+    try:
+        facts = script.facts_in(expression)
+    except TemplateError:
+        raise ScenarioError(
+            f"{where}: the condition “{expression}” cannot be read: write a fact, or compare two "
+            "(after.worse < before.worse), and join several with and, or, not."
+        ) from None
+    for fact in sorted(facts):
+        _check_fact(where, fact, step)
 
 
 def _check_texts(where: str, step: Step) -> None:
     paragraphs = (*step.text, *step.told)
     for said in paragraphs:
-        parts = script.terms(said.when) if said.when else []
-        if parts is None:
-            raise ScenarioError(
-                f"{where}: the condition “{said.when}” cannot be read: write a fact, or two with a sign between "
-                "(after.worse < before.worse), several with “and”, and “not” in front."
-            )
-        for _, fact, _, other in parts:
-            for name in filter(None, (fact, other)):
-                if not script.is_number(name):
-                    _check_fact(where, name, step)
+        _check_expression(where, said.when, step)
     for text in (*(said.text for said in paragraphs), step.question, step.unit, step.says):
         for field, form in _fields(where, text):
             if field != "value" or text is not step.says:
@@ -352,36 +318,16 @@ def _check_file(file: str, entries: Mapping[str, Any]) -> None:
         raise ScenarioError(f"{file}: 1 to {MAX_STEPS} steps are needed, each under [[step]].")
 
 
-def _names(file: str, entries: Mapping[str, Any]) -> dict[str, str]:
+def _names(file: str, entries: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
     names = entries.get("names", {})
     if not isinstance(names, dict) or not all(isinstance(text, str) for text in names.values()):
         raise ScenarioError(f'{file}: [names] says how groups and people are called: "Non-White" = "non blancs".')
-    return names
+    return tuple(names.items())
 
 
 def _where(file: str, number: int, entry: Mapping[str, Any]) -> str:
     name = entry.get("name")
     return f"{file}, step {number}" + (f" ({name})" if isinstance(name, str) else "")
-
-
-def _check_kinds(where: str, entry: Mapping[str, Any], known: Mapping[str, str]) -> None:
-    for name, value in entry.items():
-        if name not in known:
-            raise ScenarioError(f"{where}: {_unknown(name, known)}")
-        if not _is_a(value, known[name]):
-            raise ScenarioError(f"{where}: {name} must be {known[name]}.")
-
-
-def _is_a(value: Any, kind: str) -> bool:
-    number = isinstance(value, int | float) and not isinstance(value, bool)
-    return {
-        "a text": isinstance(value, str),
-        "texts": isinstance(value, list) and all(isinstance(text, str) for text in value),
-        "paragraphs": isinstance(value, list),
-        "a table": isinstance(value, dict),
-        "a number": number,
-        "a fact or a number": number or isinstance(value, str),
-    }[kind]
 
 
 # ---- a translation ----
@@ -392,10 +338,7 @@ def read_translation(
 ) -> Scenario:
     """A scenario in another language: its texts from this file, all else as the first language has it.
 
-    Raises
-    ------
-    ScenarioError
-        If it has other steps, or says more than texts, or fewer or more of them.
+    Raises ScenarioError if it has other steps, or says more than texts, or fewer or more of them.
     """
     _check_file(path.name, entries)
     if "tables" in entries:
@@ -408,28 +351,24 @@ def read_translation(
     steps = []
     for number, (entry, original, step) in enumerate(zip(found, originals["step"], first.steps, strict=True), start=1):
         where = _where(path.name, number, entry)
-        if told := sorted(set(entry) & set(_REST) - {"name"}):
+        if told := [name for name in entry if name not in (*_TEXTS, "name")]:
             raise ScenarioError(f"{where}: {told[0]} is the same in every language; a translation leaves it out.")
-        _check_kinds(where, entry, _TEXTS | {"name": "a text"})
-        texts: dict[str, Any] = {}
-        for name in (name for name in _TEXTS if name in {**entry, **original}):
-            if name not in entry or name not in original:
-                raise ScenarioError(f"{where}: {name} stands in one of the two languages only.")
-            texts[name] = _translated(where, name, entry[name], getattr(step, name))
-        translated = replace(step, **texts, language=language, names=names)
+        if single := [name for name in _TEXTS if (name in entry) != (name in original)]:
+            raise ScenarioError(f"{where}: {single[0]} stands in one of the two languages only.")
+        for name in set(_TEXTS) & set(entry):
+            _check_same_length(where, name, entry[name], original[name])
+        translated = _step(where, {**original, **entry}, step.start, language, names)
+        for name in _PARAGRAPHS:  # each keeps its condition
+            said = zip(getattr(translated, name), getattr(step, name), strict=True)
+            paragraphs = tuple(Paragraph(new.text, old.when) for new, old in said)
+            translated = structs.replace(translated, **{name: paragraphs})
         _check_texts(where, translated)
         steps.append(translated)
     return replace(first, language=language, title=entries["title"], steps=tuple(steps))
 
 
-def _translated(where: str, name: str, said: Any, original: Any) -> Any:
-    """The texts in place of the original ones; a paragraph keeps its condition."""
-    if isinstance(said, str):
-        return said
-    if len(said) != len(original):
+def _check_same_length(where: str, name: str, said: Any, original: Any) -> None:
+    if isinstance(said, list) and len(said) != len(original):
         raise ScenarioError(f"{where}: {name} has {len(said)} texts, the first language's {len(original)}.")
-    if _TEXTS[name] == "texts":
-        return tuple(said)
-    if not all(isinstance(text, str) for text in said):
+    if name in _PARAGRAPHS and not (isinstance(said, list) and all(isinstance(text, str) for text in said)):
         raise ScenarioError(f"{where}: conditions of {name} stand in the first language's file only.")
-    return tuple(replace(paragraph, text=text) for paragraph, text in zip(original, said, strict=True))

@@ -1,13 +1,12 @@
 """What the lesson says, asks and answers: the texts of a step, filled in from its models."""
 
-from __future__ import annotations
-
-import operator
-import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import reduce
+from functools import lru_cache
 from typing import Any
+
+from jinja2 import StrictUndefined, nodes
+from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.language import fill, phrase
@@ -70,21 +69,21 @@ def told(at: Stage) -> list[str]:
 
 def _paragraphs(at: Stage, paragraphs: Iterable[Paragraph]) -> list[str]:
     names = names_at(at)
-    return [fill(at.step.language, said.text, **names) for said in paragraphs if holds(said.when, names)]
+    return [fill(at.step.language, said.text, **names) for said in paragraphs if _value(said.when, names)]
 
 
 def question(at: Stage) -> Question:
     """What is asked."""
     step, names = at.step, names_at(at)
     written, unit = (fill(step.language, text, **names) for text in (step.question, step.unit))
-    return Question(written, unit, int(_value(step.most, names)), step.options)
+    return Question(written, unit, int(_value(step.most or 0, names)), step.options)
 
 
 def answer(at: Stage) -> Answer:
     """What the models say to it."""
     step, names = at.step, names_at(at)
     value, options = round(_value(step.answer, names)), step.options
-    also = str(_value(step.also, names)) if step.also else ""
+    also = str(_value(step.also, names)) if step.also != "" else ""
     shown = options[value] if options else value
     return Answer(
         shown if options else float(value),
@@ -110,50 +109,39 @@ def in_markdown(text: str) -> str:
     return escape_markdown(text).replace(r"\*\*", "**")
 
 
-# ---- conditions: "after.worse < before.worse and not move.played" ----
+# ---- conditions and values: expressions of Jinja, such as "after.worse < before.worse and not move.played" ----
 
-_COMPARED: dict[str, Callable[[Any, Any], bool]] = {
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
-    "==": operator.eq,
-    "!=": operator.ne,
-}
-_TERM = re.compile(r"(not )?([\w.\[\]]+)(?: (<=?|>=?|==|!=) ([\w.\[\]-]+))?")
-_NUMBER = re.compile(r"-?\d+(\.\d+)?")
+_SANDBOX = ImmutableSandboxedEnvironment(undefined=StrictUndefined)
 
 
-def terms(condition: str) -> list[tuple[str, str, str, str]] | None:
-    """The parts of a condition, all of which must hold: "not " or nothing, a fact, a sign, a fact or a number.
-
-    None if it is not written like that.
-    """
-    found = [_TERM.fullmatch(part) for part in condition.split(" and ")]
-    whole = [tuple(part or "" for part in term.groups()) for term in found if term]
-    return whole if len(whole) == len(found) else None  # type: ignore[return-value]
+@lru_cache(maxsize=500)
+def _compiled(expression: str) -> Callable[..., Any]:
+    return _SANDBOX.compile_expression(expression, undefined_to_none=False)
 
 
-def is_number(text: str) -> bool:
-    """Whether it stands for itself, and is no fact."""
-    return _NUMBER.fullmatch(text) is not None
+def facts_in(expression: str) -> set[str]:
+    """The facts that an expression names, as ``before.groups[0].people``; raises TemplateError if it cannot be read."""
+    return set(_facts(_SANDBOX.parse(f"{{{{ {expression} }}}}")))
 
 
-def holds(condition: str, names: Mapping[str, Any]) -> bool:
-    """Whether a condition holds; nothing always does. A fact alone holds unless it is missing, false or empty."""
-    for negated, fact, sign, other in terms(condition) or [] if condition else []:
-        value = _value(fact, names)
-        found = _COMPARED[sign](value, _value(other, names)) if sign else value not in (None, False, "")
-        if found == bool(negated):
-            return False
-    return True
+def _facts(node: nodes.Node) -> Iterator[str]:
+    if name := _written(node):
+        yield name
+    else:
+        for child in node.iter_child_nodes():
+            yield from _facts(child)
 
 
-def _value(name: str, names: Mapping[str, Any]) -> Any:
-    """A number, or a fact by its name, which was checked when the scenario was read."""
-    if is_number(name):
-        return float(name)
-    first, *rest = re.findall(r"\w+", name)
-    return reduce(
-        lambda found, part: found[int(part)] if part.isdecimal() else getattr(found, part), rest, names[first]
-    )
+def _written(node: nodes.Node) -> str:
+    """A name, its attributes and its places as they are written; empty for anything else."""
+    if isinstance(node, nodes.Name):
+        return node.name
+    if isinstance(node, nodes.Getattr) and (of := _written(node.node)):
+        return f"{of}.{node.attr}"
+    if isinstance(node, nodes.Getitem) and isinstance(node.arg, nodes.Const) and (of := _written(node.node)):
+        return f"{of}[{node.arg.value}]"
+    return ""
+
+
+def _value(expression: str | float, names: Mapping[str, Any]) -> Any:
+    return _compiled(str(expression))(names)

@@ -1,10 +1,10 @@
 """A step of a lesson as its scenario declares it, and the step with the models that belong to it."""
 
-from __future__ import annotations
-
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any
+
+from msgspec import Struct
 
 from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.state.settings import GRIDS, Settings, controls_of
@@ -12,87 +12,45 @@ from commod.experiments import Model
 from commod.explain import ShapComparison
 
 
-@dataclass(frozen=True)
-class Paragraph:
-    """A text that is said only where its condition holds (`commod.dashboard.views.lesson.script.holds`)."""
+class Paragraph(Struct, frozen=True, forbid_unknown_fields=True):
+    """A text that is said only where its condition holds, an expression of Jinja."""
 
     text: str
-    when: str = ""
+    when: str = "true"
 
 
-@dataclass(frozen=True)
-class Step:
-    """One step of a lesson, in one language.
+class Step(Struct, frozen=True, forbid_unknown_fields=True):
+    """One step of a lesson, in one language."""
 
-    Attributes
-    ----------
-    name : str
-        In links.
-    title, minutes
-        What it is called, and how long a class takes over it.
-    start : Settings
-        What the sliders show when the step is opened.
-    text, told : tuple of Paragraph
-        Before the question, and after the answer.
-    question, unit : str
-        What is asked before anything is moved, and of what the answer is a number.
-    options : tuple of str
-        What can be answered, where that is no number.
-    most : str
-        The largest number that can be answered, or the fact that says it.
-    answer : str
-        The fact that is the answer: a number, or with options the place of the right one.
-    says : str
-        The sentence that tells the answer, as ``{value}``.
-    near : float
-        A number so near to the answer counts as right.
-    also : str
-        The fact that names the places of other options that are right, too.
-    talk : tuple of str
-        To be talked about.
-    teacher : str
-        What the step is for, and how to lead it.
-    goal : tuple of (name, value)
-        What the learner sets after the guess; the check is made there.
-    beside : tuple of (name, value)
-        What differs from `start` in another model that the answer is compared with.
-    free : tuple of str
-        Sliders to play with once the answer is known.
-    rivals : tuple of (method, value of its knob)
-        Other methods that the answer is compared with, about as fair.
-    shows : tuple of str
-        What is drawn with the answer: names of `SHOWS`.
-    pages : tuple of str
-        Where to look further.
-    language : str
-    names : mapping of str to str
-        How groups, people and outcomes of the data are called in this language, where that is not as in the data.
-    """
-
-    name: str
+    name: str  # in links
+    # What it is called, and how long a class takes over it.
     title: str
-    minutes: int
-    start: Settings
+    minutes: int | float
+    start: Settings  # what the sliders show when the step is opened
+    # Before the question, and after the answer.
     text: tuple[Paragraph, ...]
+    # What is asked before anything is moved, and of what the answer is a number.
     question: str
-    answer: str
-    says: str
+    answer: str | int | float  # the fact that is the answer: a number, or with options the place of the right one
+    says: str  # the sentence that tells the answer, as ``{value}``
     told: tuple[Paragraph, ...]
-    talk: tuple[str, ...]
-    teacher: str
+    talk: tuple[str, ...]  # to be talked about
+    teacher: str  # what the step is for, and how to lead it
     unit: str = ""
-    options: tuple[str, ...] = ()
-    most: str = "0"
-    near: float = 0.0
-    also: str = ""
-    goal: tuple[tuple[str, Any], ...] = ()
+    options: tuple[str, ...] = ()  # what can be answered, where that is no number
+    most: str | int | float = ""  # the largest number that can be answered, or the fact that says it
+    near: float = 0.0  # a number so near to the answer counts as right
+    also: str | int | float = ""  # the fact that names the places of other options that are right, too
+    goal: tuple[tuple[str, Any], ...] = ()  # what the learner sets after the guess; the check is made there
+    # What differs from `start` in another model that the answer is compared with.
     beside: tuple[tuple[str, Any], ...] = ()
-    free: tuple[str, ...] = ()
-    rivals: tuple[tuple[str, float], ...] = ()
-    shows: tuple[str, ...] = ()
-    pages: tuple[str, ...] = ()
+    free: tuple[str, ...] = ()  # sliders to play with once the answer is known
+    rivals: tuple[tuple[str, float], ...] = ()  # other methods that the answer is compared with, about as fair
+    shows: tuple[str, ...] = ()  # what is drawn with the answer: names of `SHOWS`
+    pages: tuple[str, ...] = ()  # where to look further
     language: str = "en"
-    names: Mapping[str, str] = field(default_factory=dict, hash=False)
+    # How groups, people and outcomes of the data are called in this language, where that is not as in the data.
+    names: tuple[tuple[str, str], ...] = ()
 
     @property
     def end(self) -> Settings:
@@ -101,7 +59,7 @@ class Step:
 
     def called(self, name: str) -> str:
         """A group, the people or an outcome as this language calls them."""
-        return self.names.get(name, name)
+        return dict(self.names).get(name, name)
 
 
 # What a step can show; `commod.dashboard.pages.lesson.pictures` draws it.

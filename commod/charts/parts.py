@@ -1,0 +1,46 @@
+"""Axes, legends and tooltips that most charts share."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import altair as alt
+
+
+def tips(*columns: tuple[str, Any] | tuple[str, Any, str]) -> list[alt.Tooltip]:
+    """Tooltips: of each a column, its title, and how its numbers are written."""
+    return [alt.Tooltip(name, title=title, format=form[0] if form else alt.Undefined) for name, title, *form in columns]
+
+
+def x_axis(
+    column: str, title: Any, form: Any = alt.Undefined, *, ticks: Any = 5, scale: Any = alt.Undefined, **axis: Any
+) -> alt.X:
+    """An x-axis whose numbers are written in a format; its last label may reach beyond its end."""
+    how = alt.Axis(format=form, tickCount=ticks, labelFlush=False, **axis)
+    return alt.X(column, title=title, scale=scale, axis=how)
+
+
+def y_axis(
+    column: str, title: Any, form: Any = alt.Undefined, *, ticks: Any = 5, scale: Any = alt.Undefined, **axis: Any
+) -> alt.Y:
+    """A y-axis whose numbers are written in a format."""
+    return alt.Y(column, title=title, scale=scale, axis=alt.Axis(format=form, tickCount=ticks, **axis))
+
+
+def by_rank(column: str, **axis: Any) -> alt.Y:
+    """A row for each name in a column, in the order of the column ``rank``."""
+    return alt.Y(column, title=None, sort=alt.EncodingSortField("rank", op="min"), axis=alt.Axis(**axis))
+
+
+def legend_below(columns: Any = alt.Undefined, **legend: Any) -> alt.Legend:
+    """A legend below the chart, in so many columns."""
+    return alt.Legend(title=None, orient="bottom", columns=columns, **legend)
+
+
+def coloured(column: str, names: Sequence[Any], colours: Sequence[Any], legend: Any = alt.Undefined) -> alt.Color:
+    """A colour for each name in a column."""
+    return alt.Color(column, scale=alt.Scale(domain=names, range=colours), legend=legend)
+
+
+def shaped(column: str, names: Sequence[Any], shapes: Sequence[Any], legend: Any = alt.Undefined) -> alt.Shape:
+    """A shape for each name in a column."""
+    return alt.Shape(column, scale=alt.Scale(domain=names, range=shapes), legend=legend)
