@@ -13,12 +13,12 @@ import numpy as np
 from scipy.special import expit
 
 from commod import Commod
-from commod.experiments import prepare
-from commod.experiments.limits import blind_limits_of, limits_of
+from commod.experiments import prepare, sweep_method
+from commod.experiments.limits import best_within, blind_limits_of, limits_of
 from commod.experiments.paper import sensitivity_table
 from commod.experiments.results import read_result, results_directory
 from commod.models.threads import single_threaded
-from tests.benchmarks import minima, target, watch
+from tests.benchmarks import checks, minima, target, watch
 from tests.benchmarks.forms import share_beaten
 from tests.browsing import ROOT
 from tests.fitting import case, fit
@@ -99,16 +99,34 @@ def affine_minima():
 
 
 def blind_learners():
-    """What rules that are not told the group can expect, by who learns P(S | x)."""
-    rows = [["", "changed", "exact limit, group known", "not told the group: boosting", "people and two learners"]]
+    """What rules that are not told the group can expect, by who learns P(S | x), beside COMMOD's best model."""
+    heading = [
+        "",
+        "changed",
+        "exact limit, group known",
+        "not told the group",
+        "over people and two learners",
+        "COMMOD",
+    ]
+    rows = [[*heading, "the rule behind the curve, counted"]]
     for name in ("law_school", "compas"):
         scene = prepare(name)
         curve, exact = blind_limits_of(scene, "demographic_parity"), limits_of(scene, "demographic_parity")
+        points = sweep_method(scene, "commod", "demographic_parity").points
         for share in (0.05, 0.1):
-            at = {end: float(np.interp(share, curve["change_rate"], curve[end])) for end in ("fairness", "low", "high")}
-            known = f"{exact.at(share):.3f}"
-            rows.append([name, f"{share:.0%}", known, f"{at['fairness']:.3f}", f"{at['low']:.3f} to {at['high']:.3f}"])
+            at = {column: f"{np.interp(share, curve['change_rate'], curve[column]):.3f}" for column in curve}
+            commod = best_within(points, "demographic_parity", share)["p_rule"]
+            shown = [at["fairness"], f"{at['low']} to {at['high']}", f"{commod:.3f}", at["counted"]]
+            rows.append([name, f"{share:.0%}", f"{exact.at(share):.3f}", *shown])
     return block(rows)
+
+
+def checks_of_methods():
+    """The table of `python -m tests.benchmarks.checks`."""
+    arguments = checks.parser().parse_args([])
+    levels = (part.split("=") for part in arguments.levels.split(","))
+    rows = [row for data, level in levels for row in checks.rows_of(data, float(level), arguments)]
+    return block([checks.headings(arguments), *rows])
 
 
 def targets():
@@ -161,6 +179,7 @@ NUMBERS = {
         small_lambda,
         repeated_rows,
         blind_learners,
+        checks_of_methods,
         targets,
         beaten_by_bayes,
         r_squared,
@@ -176,11 +195,12 @@ def filled(text, stored):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="*", choices=[*NUMBERS, []], help="what to run and store")
-    stored = json.loads(STORED.read_text()) if STORED.exists() else {}
     for name in parser.parse_args().names:
-        stored[name] = NUMBERS[name]()
-        print(f"{name}: {stored[name]}", flush=True)
+        found = NUMBERS[name]()
+        print(f"{name}: {found}", flush=True)
+        stored = json.loads(STORED.read_text()) | {name: found}  # another run may have stored something meanwhile
         STORED.write_text(json.dumps(dict(sorted(stored.items())), indent=1, ensure_ascii=False) + "\n")
+    stored = json.loads(STORED.read_text())
     for path in DOCUMENTS:
         path.write_text(filled(path.read_text(), stored))
 
