@@ -569,8 +569,8 @@ def _watch(arguments: argparse.Namespace) -> int:
     elif arguments.state is not None:
         raise ValueError("--state goes with --requirements: say what must stay true.")
     batch = _content_of(arguments.batch, "a CSV or Parquet file")
-    found = watch_files(model, batch, arguments.batch.name, required, scores=arguments.scores)
-    checked, lines, other_model, counted = found.requirements, None, "", ""
+    found = watch_files(model, batch, arguments.batch.name, scores=arguments.scores)
+    checked, lines, other_model, counted = pd.DataFrame(), None, "", ""
     state, looks = None, []
     if arguments.state is not None:
         before = read_state(arguments.state.read_bytes() if arguments.state.exists() else None, model)

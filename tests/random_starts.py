@@ -4,7 +4,7 @@ import numpy as np
 
 from commod.models.base_scores import base_logits
 from commod.models.best_response import LinearProblem, _newton, _Point
-from commod.models.training import TrainingData, ratio_form
+from commod.models.training import TrainingData, ratio_form, shift_unit
 
 
 def training_data(case, model):
@@ -16,16 +16,23 @@ def training_data(case, model):
 
 
 def lowest_loss(case, model, n_starts=20, seed=0):
-    """Of `n_starts` random r, the mean between −0.5 and 1.5 and the standard deviation between 0.2 and 2."""
+    """Of `n_starts` random r, the mean between −0.5 and 1.5 and the standard deviation between 0.2 and 2.
+
+    A shift, in its unit, has a mean between −1 and 1 and the same standard deviations.
+    """
     weights = model._loss_weights(np.array([0, 1]))
     data = training_data(case, model)
-    problem = LinearProblem(data.sorted_for(weights.by_label), weights, ratio_form("identity", data))
+    unit, width = shift_unit(data) if model.update == "affine" else 0.0, 1 + data.X.shape[1]
+    problem = LinearProblem(data.sorted_for(weights.by_label), weights, ratio_form("identity", data), unit)
     rng = np.random.default_rng(seed)
     losses = []
     for _ in range(n_starts):
         theta = rng.normal(size=len(problem.identity))
-        theta[1:] *= rng.uniform(0.2, 2.0) / np.std(data.X @ theta[1:])
+        theta[1:width] *= rng.uniform(0.2, 2.0) / np.std(data.X @ theta[1:width])
         theta[0] = rng.uniform(-0.5, 1.5)
+        if unit:
+            theta[width + 1 :] *= rng.uniform(0.2, 2.0) / np.std(data.X @ theta[width + 1 :])
+            theta[width] = rng.uniform(-1.0, 1.0)
         phis = tuple(fit.phi for fit in problem.start.fits)
         start = _Point(theta, phis, {})
         losses.append(_newton(problem, start, model.lambda_fair, 1e-9, lambda terms: False).terms["objective"])

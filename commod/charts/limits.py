@@ -11,7 +11,7 @@ from commod.charts.parts import tips, x_axis, y_axis
 
 BOUND = "#5B6C8F"
 CURRENT_STYLE = MethodStyle("g, this setting (large)", palette.G, "circle")
-BLIND_STYLE = MethodStyle("Not told the group, at best (dotted)", BOUND, "stroke")
+BLIND_STYLE = MethodStyle("Not told the group (dotted)", BOUND, "stroke")
 FEWEST_STYLE = MethodStyle("Fewest changes, fully fair, group known (upright)", palette.BETTER, "stroke")
 BOUND_STYLE = MethodStyle("Nobody gets beyond", BOUND, "stroke")
 # What is known when flips are chosen, in words, and its line.

@@ -110,10 +110,11 @@ def interventions_of(scene: Scene) -> pd.DataFrame:
 
 
 def blind_limits_of(scene: Scene, fairness: str, direction: str = "both") -> pd.DataFrame:
-    """The bound on the test rows for rules that are not told the group: `commod.theory.blind_curve`.
+    """What rules that are not told the group can expect on the test rows: `commod.theory.blind_curve`.
 
-    P(S | x) is learnt from what COMMOD sees, the features and f's logit. Empty where it is not defined: for equalized
-    odds, for more than two groups, and for groups of fewer than `MIN_OF_GROUP` test rows.
+    P(S | x) is learnt from what COMMOD sees, the features and f's logit, by gradient boosting. ``low, high`` also hold
+    what a logistic regression in its place gives: a better learner of P(S | x) may find more. Empty where it is not
+    defined: for equalized odds, for more than two groups, and for groups of fewer than `MIN_OF_GROUP` test rows.
     """
     train, test = scene.train, scene.test
     sizes = scene.group_sizes
@@ -123,14 +124,21 @@ def blind_limits_of(scene: Scene, fairness: str, direction: str = "both") -> pd.
     seen = np.column_stack([scene.encoded_train, scene.logit_train])[known]
     weight = None if train.weight is None else train.weight.to_numpy()[known]
     groups = test.sensitive.to_numpy()
-    chance = chance_of_group(
-        np.column_stack([scene.encoded_test, scene.logit_test]),
-        groups,
-        more=(seen, train.sensitive.to_numpy()[known], weight),
-        weight=test.weight,
-    )
+    X, more = np.column_stack([scene.encoded_test, scene.logit_test]), (seen, train.sensitive.to_numpy()[known], weight)
     acts_on = acts_on_of(direction, scene.task.spec.favourable)
-    return blind_curve(scene.decisions_test, sensitive=groups, chance=chance, weight=test.weight, acts_on=acts_on)
+    curve, other = (
+        blind_curve(
+            scene.decisions_test,
+            sensitive=groups,
+            chance=chance_of_group(X, groups, more=more, weight=test.weight, learner=learner),
+            weight=test.weight,
+            acts_on=acts_on,
+        )
+        for learner in ("boosting", "linear")
+    )
+    for end, further in (("low", np.minimum), ("high", np.maximum)):
+        curve[end] = further(curve[end], np.interp(curve["change_rate"], other["change_rate"], other[end]))
+    return curve
 
 
 def _curve(scene: Scene, fairness: str, flips: int, direction: str) -> pd.DataFrame:

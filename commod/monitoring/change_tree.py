@@ -6,9 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from commod.datasets import TabularEncoder
-from commod.datasets.task import Feature, Task, TaskSpec
-from commod.explain.tree import ChangeTree, explain_tree
+from commod.explain.tree import ChangeTree
 
 # Questions of a tree that goes along with a model.
 DEPTH = 3
@@ -63,20 +61,3 @@ def _answers(node: Mapping[str, Any], values: pd.Series) -> np.ndarray:
         return np.asarray(values.astype(object).map(str) == node["level"], dtype=bool)
     numbers = pd.to_numeric(values, errors="coerce").to_numpy(dtype=np.float32)  # as scikit-learn compares them
     return np.asarray(numbers > node["cut"])
-
-
-def learn_tree(X: pd.DataFrame, changed: np.ndarray) -> list[dict[str, Any]]:
-    """A tree of the changes of a batch: learnt from every other row, counted on the rest; empty if nobody changed."""
-    X = X.dropna()
-    changed = changed[X.index.to_numpy()]
-    learnt = np.arange(len(X)) % 2 == 0
-    if not changed[learnt].any() or learnt.all() or not len(X.columns):
-        return []
-    kinds = {name: "number" if pd.api.types.is_numeric_dtype(X[name].dtype) else "category" for name in X}
-    X = X.astype({name: "category" for name, kind in kinds.items() if kind == "category"})
-    features = tuple(Feature(str(name), str(name), kind, "", "") for name, kind in kinds.items())  # type: ignore[arg-type]
-    spec = TaskSpec("batch", "Batch", features, "", "", ("0", "1"), 1, "", ("", " "), "")
-    task = Task(spec, X, pd.Series(dtype=int), pd.Series(dtype=int))
-    encoder = TabularEncoder().fit(X)
-    tree = explain_tree(task, encoder, X[learnt], changed[learnt], X[~learnt], changed[~learnt], DEPTH)
-    return counted_tree(tree_as_data(tree), X[~learnt], changed[~learnt])

@@ -42,9 +42,7 @@ def about_model(content: bytes) -> dict[str, Any]:
     }
 
 
-def watch_files(
-    model: bytes, batch: bytes, name: str = "file", requirements: Requirements | None = None, *, scores: str = ""
-) -> Watched:
+def watch_files(model: bytes, batch: bytes, name: str = "file", *, scores: str = "") -> Watched:
     """`watch` on a `model.json` and a table.
 
     Parameters
@@ -53,7 +51,6 @@ def watch_files(
         The whole files.
     name : str
         Of the batch, for sentences.
-    requirements : Requirements, optional
     scores : str
         Column of the batch that holds f's probabilities, where f is not in the model's file.
 
@@ -77,7 +74,7 @@ def watch_files(
             f"“{short(scores)}” must hold probabilities between 0 and 1 without gaps: they are f's scores."
         )
     try:
-        return watch(read, table, requirements, base_scores=given)
+        return watch(read, table, base_scores=given)
     except (ArithmeticError, LookupError, TypeError, AttributeError):  # a file that fits together nowhere
         raise ValueError("The model's file and the batch do not fit together: download the model again.") from None
 

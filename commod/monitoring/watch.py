@@ -8,7 +8,6 @@ import numpy as np
 import pandas as pd
 
 from commod.decisions.facts import Facts, counts_of_changes
-from commod.decisions.requirements import Requirements
 from commod.metrics.counts import sizes_of_groups
 from commod.metrics.figures import CRITERIA, key_figures_of
 from commod.monitoring.batch_rows import LEAST_PEOPLE, BatchRows, check_width
@@ -18,8 +17,8 @@ from commod.monitoring.differences import framed
 from commod.monitoring.drift import compare_spread, scores_as_values
 from commod.monitoring.figures import EVERYONE, compare_figures, compare_shares, of_one_label
 from commod.monitoring.reference import Cells, cells_in, reference_in
-from commod.monitoring.requirements import Counted, check_then_and_now, counted_of
-from commod.monitoring.trees import compare_trees, f1_then_and_now
+from commod.monitoring.requirements import Counted, counted_of
+from commod.monitoring.trees import compare_trees
 from commod.portable import Portable
 
 # Of the people whom f scores above the median, one in so many stays in a batch that is shifted on purpose.
@@ -53,9 +52,6 @@ class Watched:
     tree : DataFrame
         Nodes of the tree of the changes: ``node, parent, depth, rule, leaf, predicts, old_count, old_changed,
         new_count, new_changed``; the share of changed people is compared.
-    tree_learnt : bool
-        Whether the tree is none of the file's, but learnt from every other person of the batch and counted on the rest;
-        its old columns are then NaN.
     f1 : (float, float)
         F1 of the tree, old and new.
     drift : DataFrame
@@ -68,8 +64,6 @@ class Watched:
         The people of the batch, to be added to those of other batches (`State`).
     facts, old_facts : Facts
         What is known of the model on the batch and on the people tested on, for `check_then_and_now`.
-    requirements : DataFrame
-        See `check_then_and_now`; empty if nothing is required.
     people : int
         Rows of the batch that are counted.
     old_people : int
@@ -91,14 +85,12 @@ class Watched:
     right: pd.DataFrame
     bins: pd.DataFrame
     tree: pd.DataFrame
-    tree_learnt: bool
     f1: tuple[float, float]
     drift: pd.DataFrame
     spread: pd.DataFrame
     counted: Counted
     facts: Facts
     old_facts: Facts
-    requirements: pd.DataFrame
     people: int
     old_people: int
     left_out: dict[str, int]
@@ -109,9 +101,7 @@ class Watched:
     about: dict[str, Any]
 
 
-def watch(
-    model: Portable, batch: pd.DataFrame, requirements: Requirements | None = None, *, base_scores: Any = None
-) -> Watched:
+def watch(model: Portable, batch: pd.DataFrame, *, base_scores: Any = None) -> Watched:
     """Look at a later batch; nothing is trained.
 
     Parameters
@@ -122,8 +112,6 @@ def watch(
         Raw rows, as `commod.uploads.reading.read_table` gives them, in any order of columns: those that the model needs
         and, if they are known, groups, label and weight. Rows whose group, label, weight or needed value is missing
         though the batch has such a column are left out, and counted.
-    requirements : Requirements, optional
-        Checked again on the batch alone. What takes refits cannot be told.
     base_scores : array, optional
         f's probabilities, where f is not in the file.
 
@@ -151,7 +139,7 @@ def watch(
     figures += compare_gaps(reference, rows) if rows.labelled else []
     names = reference["groups"] if rows.grouped else [EVERYONE]
     good = reference["favourable"]
-    nodes, learnt = compare_trees(reference, rows)
+    nodes, f1 = compare_trees(reference, rows)
     scores = {"f": "The score of f", "g": "The score of g"}
     parts = [
         compare_spread(reference["columns"], rows.read),
@@ -167,14 +155,12 @@ def watch(
         right=framed(compare_right(names, old, new, good)) if rows.labelled else pd.DataFrame(),
         bins=calibration_bins(reference, rows) if rows.labelled else pd.DataFrame(),
         tree=nodes,
-        tree_learnt=learnt,
-        f1=f1_then_and_now(reference, nodes, learnt),
+        f1=f1,
         drift=pd.concat([drift for drift, _ in parts], ignore_index=True),
         spread=pd.concat([spread for _, spread in parts], ignore_index=True),
         counted=counted,
         facts=facts,
         old_facts=old_facts,
-        requirements=check_then_and_now(requirements, old_facts, facts) if requirements else pd.DataFrame(),
         people=len(rows.y),
         old_people=int(old.rows.sum()),
         left_out=rows.left_out,

@@ -1,4 +1,4 @@
-"""P(S | x) as well as it can be learnt: what a rule that is not told the group can know of it."""
+"""P(S | x) as two learners find it: what a rule that is not told the group can know of it."""
 
 from typing import Any
 
@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import KFold
 from threadpoolctl import threadpool_limits
 
@@ -17,9 +18,14 @@ MAX_LEARNT = 12_000
 
 
 def chance_of_group(
-    X: Values, groups: NDArray[np.int64], *, more: tuple[Values, NDArray[np.int64], Any], weight: Any = None
+    X: Values,
+    groups: NDArray[np.int64],
+    *,
+    more: tuple[Values, NDArray[np.int64], Any],
+    weight: Any = None,
+    learner: str = "boosting",
 ) -> Values:
-    """P(S = 1 | x) of each row by gradient boosting, cross-fitted: nobody's own group is used for their own chance.
+    """P(S = 1 | x) of each row, cross-fitted: nobody's own group is used for their own chance.
 
     The rows are dealt into folds. The chance in a fold is that of models which learnt from the other folds and from
     `more`, each calibrated by Platt's sigmoid on rows that it had not seen (the mean of `CALIBRATION_FOLDS` models).
@@ -33,6 +39,8 @@ def chance_of_group(
     more : (X, groups, weight)
         Rows to learn from that are not asked about, such as the training rows; the weight may be None.
     weight : (n,), optional
+    learner : {"boosting", "linear"}
+        Gradient boosting, or a logistic regression. Neither is the best there can be.
 
     Returns
     -------
@@ -46,7 +54,8 @@ def chance_of_group(
         boosting = HistGradientBoostingClassifier(
             learning_rate=0.05, max_iter=300, max_leaf_nodes=8, early_stopping=True, random_state=0
         )
-        model = CalibratedClassifierCV(boosting, method="sigmoid", cv=CALIBRATION_FOLDS)
+        chosen = boosting if learner == "boosting" else LogisticRegression(max_iter=1000)
+        model = CalibratedClassifierCV(chosen, method="sigmoid", cv=CALIBRATION_FOLDS)
         with threadpool_limits(limits=1):  # the same to the last digit on any machine
             model.fit(np.r_[X[others], X_more[kept]], np.r_[groups[others], groups_more[kept]], sample_weight=weights)
             chance[own] = model.predict_proba(X[own])[:, 1]

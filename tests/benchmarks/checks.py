@@ -17,23 +17,27 @@ from commod.metrics.figures import CRITERIA
 from commod.models.competitors import METHODS
 
 
-def main():
+def parser():
+    """What can be asked for."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--levels", default="law_school=0.70,compas=0.77,adult=0.64", help="data sets and P-Rules")
     parser.add_argument("--methods", default="frappe,lpp,bayes", help="beside COMMOD")
     parser.add_argument("--fairness", default="demographic_parity")
     parser.add_argument("--seed", type=int, default=0, help="of the split")
     parser.add_argument("--refits", type=int, default=COMPARED_REFITS)
-    arguments = parser.parse_args()
-    headings = [
-        "",
-        "",
-        CRITERIA[arguments.fairness].figure.short_title,
-        "Accuracy",
-        "Changed",
-        *(check.short for check in CHECKS.values()),
-    ]
-    print(f"| {' | '.join(headings)} |\n|{'---|' * len(headings)}")
+    return parser
+
+
+def headings(arguments):
+    """Of the columns."""
+    figure = CRITERIA[arguments.fairness].figure.short_title
+    return ["", "", figure, "Accuracy", "Changed", *(check.short for check in CHECKS.values())]
+
+
+def main():
+    arguments = parser().parse_args()
+    columns = headings(arguments)
+    print(f"| {' | '.join(columns)} |\n|{'---|' * len(columns)}")
     for part in arguments.levels.split(","):
         data, level = part.split("=")
         for row in rows_of(data, float(level), arguments):

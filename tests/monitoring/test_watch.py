@@ -15,7 +15,15 @@ from commod.metrics import change_table
 from commod.metrics.intervals import wilson_interval
 from commod.models import Commod
 from commod.models.base_models import GIVEN_SCORES
-from commod.monitoring import batch_of, difference_of, headline, read_model, stability_index, watch
+from commod.monitoring import (
+    batch_of,
+    check_then_and_now,
+    difference_of,
+    headline,
+    read_model,
+    stability_index,
+    watch,
+)
 from commod.monitoring.changes import compare_changes, compare_right
 from commod.monitoring.differences import compared as compared_row
 from commod.monitoring.differences import framed
@@ -25,7 +33,7 @@ from commod.monitoring.outcome import far_beyond_chance
 from commod.monitoring.reference import Cells, gaps_of
 from commod.monitoring.words import drift_in_words, left_out_in_words, moved_in_words
 from tests.fitting import Case, fit
-from tests.monitoring.conftest import changed, text_of, tree_of, watching
+from tests.monitoring.conftest import text_of, tree_of, watching
 
 
 def test_figures_are_those_of_both_halves_and_nothing_is_trained(law):
@@ -72,7 +80,6 @@ def test_who_changes_and_who_rightly(law):
 
 def test_the_tree_of_the_file_is_laid_over_the_new_people(law):
     found = watch(law.model, law.batch)
-    assert not found.tree_learnt
     assert found.tree["rule"].tolist() == law.tree.nodes["rule"].tolist()
     for time, rows in (("old", law.old), ("new", law.new)):
         tree = tree_of(law.scene, law.g, rows)
@@ -81,20 +88,18 @@ def test_the_tree_of_the_file_is_laid_over_the_new_people(law):
         assert found.f1[time == "new"] == pytest.approx(tree.f1)
 
 
-def test_without_a_tree_in_the_file_one_is_learnt_from_the_batch(law):
+def test_a_file_without_a_tree_shows_none(law):
     found = watch(read_model(text_of(law.scene, law.g, law.old).encode()), law.batch)
-    assert found.tree_learnt
-    assert np.isnan(found.f1[0])
-    assert found.f1[1] > 0.3
-    half = changed(law.scene, law.g, law.new)[1::2]
-    root = found.tree.iloc[0]
-    assert (root["new_count"], root["new_changed"]) == (len(half), half.sum())
-    assert found.tree["old"].isna().all()
-    assert not found.tree["moved"].any()
+    assert found.tree.empty
+    assert np.isnan(found.f1).all()
+
+
+def verdicts(found, **asked):
+    return check_then_and_now(Requirements(**asked), found.old_facts, found.facts)["verdict"].tolist()
 
 
 def test_without_labels_what_needs_none_is_told(law):
-    bare = watch(law.model, law.batch.drop(columns="pass_bar"), Requirements(dm=0.2, changed=0.5, again=0.5))
+    bare = watch(law.model, law.batch.drop(columns="pass_bar"))
     assert not bare.labelled
     assert not {"accuracy", "dm", "calibration_gap", "right"} & set(bare.figures["figure"])
     assert bare.right.empty
@@ -102,13 +107,12 @@ def test_without_labels_what_needs_none_is_told(law):
     whole = watch(law.model, law.batch).figures.set_index(["figure", "model"])
     for row in bare.figures.set_index(["figure", "model"])[["old", "new"]].itertuples():
         assert tuple(row[1:]) == pytest.approx(tuple(whole.loc[row.Index, ["old", "new"]]))
-    assert bare.requirements["verdict"].tolist() == ["cannot tell", "pass", "does not apply"]
+    assert verdicts(bare, dm=0.2, changed=0.5, again=0.5) == ["cannot tell", "pass", "does not apply"]
     assert "P-Rule" in headline(bare)
 
 
 def test_without_groups_nothing_is_said_of_fairness(law):
-    asked = Requirements(p_rule=0.1, dm=1.9, changed=0.5, accuracy_lost=0.5)
-    blind = watch(law.model, law.batch.drop(columns="race"), asked)
+    blind = watch(law.model, law.batch.drop(columns="race"))
     assert not blind.grouped
     whole = watch(law.model, law.batch).figures.set_index(["figure", "model"])
     told = blind.figures.set_index(["figure", "model"])
@@ -118,7 +122,12 @@ def test_without_groups_nothing_is_said_of_fairness(law):
     assert set(told.index.get_level_values(0)) == set(names.split())
     columns = ["old", "old_low", "new", "new_high", "low", "high"]
     np.testing.assert_allclose(told[columns], whole.loc[told.index, columns])
-    assert blind.requirements["verdict"].tolist() == ["cannot tell", "cannot tell", "pass", "pass"]
+    assert verdicts(blind, p_rule=0.1, dm=1.9, changed=0.5, accuracy_lost=0.5) == [
+        "cannot tell",
+        "cannot tell",
+        "pass",
+        "pass",
+    ]
     assert blind.who["group"].tolist() == ["everyone"] * 2
     assert blind.who["new_count"].sum() == watch(law.model, law.batch).who["new_count"].sum()
     assert any("race" in notice for notice in blind.notices)
@@ -130,11 +139,11 @@ def test_without_groups_nothing_is_said_of_fairness(law):
 
 def test_a_batch_of_one_group_only(law):
     batch = law.batch[law.batch["race"] == "White"]
-    found = watch(law.model, batch, Requirements(p_rule=0.1, changed=0.5))
+    found = watch(law.model, batch)
     assert found.people == len(batch)
     assert not found.grouped
     assert not {"p_rule", "dm", "positive_rate_1", "change_disparity"} & set(found.figures["figure"])
-    assert found.requirements["verdict"].tolist() == ["cannot tell", "pass"]
+    assert verdicts(found, p_rule=0.1, changed=0.5) == ["cannot tell", "pass"]
     assert "All that are counted are of one group, “White”" in found.notices[0]
     assert "the share of changed decisions" in headline(found)
 

@@ -106,21 +106,15 @@ def _by_group(found: Watched, frame: pd.DataFrame) -> tuple[pd.DataFrame, pd.Dat
 def draw_tree(found: Watched) -> None:
     """The tree of the changes, laid over the later people."""
     if found.tree.empty:
-        st.info("No decision changed, so there is nothing for a tree to find.", icon=":material/info:")
+        st.info("The model's file has no tree of its changes.", icon=":material/info:")
         return
-    if found.tree_learnt:
-        st.markdown(
-            "The file has no tree of the first people's changes: this one is **learnt from every other later person** "
-            f"and counted on the rest. F1 {found.f1[1]:.2f}."
-        )
-    else:
-        st.markdown(
-            "The tree that was learnt from the changes when the model was made, laid over the later people. It told "
-            f"who changes with an F1 of {found.f1[0]:.2f}; **now it does with {found.f1[1]:.2f}**."
-        )
+    st.markdown(
+        "The tree that was learnt from the changes when the model was made, laid over the later people. It told who "
+        f"changes with an F1 of {found.f1[0]:.2f}; **now it does with {found.f1[1]:.2f}**."
+    )
     below: dict[int, list[tuple[Any, ...]]] = {-1: []}
     for row in found.tree.to_dict("records"):
-        size = f"now {_part(row, 'new')}" + ("" if found.tree_learnt else f"; then {_part(row, 'old')}")
+        size = f"now {_part(row, 'new')}; then {_part(row, 'old')}"
         size += f" · moved {MOVED}" if row["moved"] else ""
         rule, share = with_capital(row["rule"]), row["new"] if row["new_count"] else 0.0
         below[row["parent"]].append((rule, f"{share:.1%}", size, below.setdefault(row["node"], [])))

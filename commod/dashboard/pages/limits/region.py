@@ -60,9 +60,9 @@ def blind_sentence(here: Drawn) -> str:
     """How much of the distance to the limit is COMMOD's, and how much is not knowing the group."""
     show, bound, blind = here.show, here.limits.at(here.budget), here.blind_at()
     words = (
-        f"A rule that is not told the group, and knows of it all that can be learnt from the features, can expect "
-        f"**{show(blind)}** (95% interval {show(here.blind_at('low'))} to {show(here.blind_at('high'))}); counted on "
-        f"these test people, such a rule reached {show(here.blind_at('counted'))}."
+        f"A rule that is not told the group, and knows of it what gradient boosting learns from the features, can "
+        f"expect **{show(blind)}** ({show(here.blind_at('low'))} to {show(here.blind_at('high'))} over people and two "
+        f"learners); counted on these test people, such a rule reached {show(here.blind_at('counted'))}."
     )
     if here.own_sweep is None:
         return words
@@ -181,7 +181,7 @@ def _best_table(here: Drawn) -> None:
     st.markdown(f"**The fairest with at most {budget:.0%} changed**")
     rows = [["Nobody can do better", here.show(here.limits.at(budget)), f"{budget:.1%}", "–"]]
     if here.has_blind:
-        rows.append(["Not told the group, at best", here.show(here.blind_at()), f"{budget:.1%}", "–"])
+        rows.append(["Not told the group", here.show(here.blind_at()), f"{budget:.1%}", "–"])
     for name, sweep in here.sweeps.items():
         best = best_within(sweep.points, here.criterion.name, budget)
         if best is None:
