@@ -295,6 +295,9 @@ class FitResult:
         """The tree of the changes, fitted on the training rows and read out on the test rows; or the model's own."""
         if self.g.rules is not None:
             return explain_rules(self.g, self.task, self.scene.encoded_test, self.scene.logit_test)
+        return self._learnt_tree(depth)
+
+    def _learnt_tree(self, depth: int) -> ChangeTree:
         train, test = (self.scene.train.X, self.changed_train), (self.scene.test.X, self.changed_test)
         return explain_tree(self.task, self.g.encoder_, *train, *test, depth)
 
@@ -372,6 +375,7 @@ class FitResult:
         }
         rows = np.arange(len(scene.test)) if rows is None else rows
         margins = scene.logit_test[rows], self.logit[rows]
-        tree = tree if self.g.rules is None else None  # which asks what f says, and that is no column of later people
+        if tree is not None and self.g.rules is not None:  # it asks what f says, which is no column of later people
+            tree = self._learnt_tree(DEPTH)
         tested_on = reference_of(self.task, scene.test.take(rows), *margins, line=scene.line, tree=tree)
         return portable_json(self.g, about=about, contract=self.task.contract, reference=tested_on)
