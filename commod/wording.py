@@ -1,6 +1,14 @@
 """Small things that sentences need, wherever they are written; it imports nothing of ours."""
 
+from collections.abc import Iterable
+
 
 def with_capital(text: str) -> str:
     """The text with its first letter made a capital, and all others as they are."""
     return text[:1].upper() + text[1:]
+
+
+def listed(names: Iterable[str]) -> str:
+    """Names in a row: "COMMOD, LPP and FRAPPE"."""
+    *first, last = names
+    return f"{', '.join(first)} and {last}" if first else last

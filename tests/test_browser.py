@@ -380,6 +380,7 @@ def test_the_lesson_turns_its_pages(open_page):
     assert not page.problems
 
 
+@pytest.mark.slow
 def test_a_file_is_uploaded_used_and_forgotten(open_page, tmp_path):
     page = open_page("your_data")
     picture = tmp_path / "photo.csv"

@@ -50,6 +50,7 @@ def test_a_forged_value_is_not_taken(served, changes):
     assert asyncio.run(faults.hostile_value(served, None, itertools.cycle([changes]))) == ""
 
 
+@pytest.mark.slow
 def test_who_guesses_codes_slows_nobody_else_in_the_same_network(served):
     opened, code = phrase("en", "room.open"), phrase("en", "room.code")
     join = phrase("en", "room.join")

@@ -228,19 +228,21 @@ def _quantile_within(values: np.ndarray, admitted: np.ndarray, confidence: float
     return float(inside[needed - 1]) if len(inside) >= needed else -math.inf
 
 
-def folds_of(train: Split, f: BaseModel, threshold: float | str | None, compared: np.ndarray) -> list[Fold]:
+def folds_of(
+    train: Split, f: BaseModel, threshold: float | str | None, compared: np.ndarray, count: int = FOLDS
+) -> list[Fold]:
     """The training rows in folds, within group and label; f is trained anew in each where it can be."""
     cell = (2 * train.sensitive + train.y).to_numpy()
     sizes = np.bincount(cell[cell >= 0], minlength=2 * len(compared))
     smallest = int(sizes.reshape(-1, 2)[compared].min())
-    if smallest < FOLDS:
+    if smallest < count:
         raise ValueError(
             f"One group has only {smallest} training rows of some label: too few to hold any out. Use more data."
         )
     # Cells of few people, whose groups are not compared, are parted with the largest.
-    cell = np.where((cell >= 0) & (sizes[cell] < FOLDS), sizes.argmax(), cell)
+    cell = np.where((cell >= 0) & (sizes[cell] < count), sizes.argmax(), cell)
     folds = []
-    for inside, outside in StratifiedKFold(FOLDS, shuffle=True, random_state=0).split(train.X, cell):
+    for inside, outside in StratifiedKFold(count, shuffle=True, random_state=0).split(train.X, cell):
         fit, held = train.take(inside), train.take(outside)
         own = _trained_anew(f, fit) if isinstance(f, BaseEstimator) else f
         logit = base_logits(own, fit.X)

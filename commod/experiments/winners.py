@@ -6,7 +6,6 @@ A claim is data before it is a sentence, so that what is said can be held agains
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -16,6 +15,7 @@ from commod.experiments.segments import Segments
 from commod.experiments.sweep import Sweep
 from commod.metrics.figures import CRITERIA
 from commod.models.competitors import METHODS
+from commod.wording import listed
 
 Place = tuple[int, int]  # segment of fairness and of accuracy, from 1
 # Whether two methods differ in a cell by more than chance; None if that cannot be told.
@@ -86,10 +86,10 @@ class Winners:
             parts.append(self._absent(cuts, criterion))
         if self.nonsense:
             told = [
-                f"{METHODS[method].title} ({_listed(_where(cuts, criterion, place) for place in places)})"
+                f"{METHODS[method].title} ({listed(_where(cuts, criterion, place) for place in places)})"
                 for method, places in _by_method(self.nonsense).items()
             ]
-            parts.append(f"Hardly models any more, and not counted: {_listed(told)}.")
+            parts.append(f"Hardly models any more, and not counted: {listed(told)}.")
         return " ".join(parts)
 
     def _absent(self, cuts: Segments, criterion: str) -> str:
@@ -101,7 +101,7 @@ class Winners:
         never = sorted({q for q, _ in missing} - there)
         if not never:
             return f"{text}."
-        ranges = _listed(cuts.fairness_range(q, criterion) for q in never)
+        ranges = listed(cuts.fairness_range(q, criterion) for q in never)
         return f"{text}; it has none at all at {CRITERIA[criterion].figure.short_title} {ranges}."
 
 
@@ -221,12 +221,7 @@ def reached_at(points: pd.DataFrame, criterion: str, level: float) -> Reached:
 def names_in_words(methods: Iterable[str], *, bold: bool = False) -> str:
     """Methods in a row: "COMMOD, LPP and FRAPPE"."""
     titles = (METHODS[name].title for name in methods)
-    return _listed(f"**{title}**" if bold else title for title in titles)
-
-
-def _listed(words: Iterable[Any]) -> str:
-    *first, last = words
-    return f"{', '.join(first)} and {last}" if first else str(last)
+    return listed(f"**{title}**" if bold else title for title in titles)
 
 
 def _plural(word: str, count: int) -> str:
@@ -258,7 +253,7 @@ def _chance(claims: Sequence[Claim]) -> list[str]:
         some = [claim for claim in known if claim.won == won]
         if some:
             parts.append(f"{sum(bool(claim.beyond_chance) for claim in some)} of COMMOD's {len(some)} {verb}")
-    return [f"Beyond chance are {_listed(parts)}."]
+    return [f"Beyond chance are {listed(parts)}."]
 
 
 def _fair(cuts: Segments, criterion: str, q: int) -> str:

@@ -11,6 +11,7 @@ from commod.explain.forms import sums_of
 from commod.explain.tree import rules_in_words
 from commod.models.estimator import SCORE_FEATURE, Commod
 from commod.models.rescaler import Rule
+from commod.wording import listed
 
 # A concept "activates" an instance that shows it by at least this many standard deviations more than the average.
 ACTIVATION = 1.0
@@ -133,7 +134,7 @@ def _sentence(row: dict[str, Any], loadings: pd.DataFrame | None, task: Task) ->
     top = zip(loadings["label"].head(3), loadings["is_level"], loadings["loading"], strict=False)
     columns = [feature.name for feature in task.spec.features]
     parts = [_in_words(*item, columns) for item in top if abs(item[2]) >= 0.25 * heaviest]
-    described = parts[0] if len(parts) == 1 else ", ".join(parts[:-1]) + " and " + parts[-1]
+    described = listed(parts)
     more = len(loadings) - len(parts)
     tail = f" (and {more} lesser feature{'s' if more > 1 else ''})" if more else ""
     people, low, high = task.spec.people, *task.spec.outcomes

@@ -1,7 +1,5 @@
 """Whether more merit ever hurts: people edited by one step of what counts in their favour."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -12,8 +10,6 @@ from numpy.typing import NDArray
 
 from commod.datasets.task import Feature, Task
 from commod.explain.what_if import FeatureRange, feature_ranges
-
-__all__ = ["explain_merit", "merit_of", "merit_step"]
 
 # From rows to logits of the positive decision.
 Margin = Callable[[pd.DataFrame], NDArray[np.float64]]

@@ -133,10 +133,8 @@ def explain_rules(g: Commod, task: Task, encoded: np.ndarray, logit: np.ndarray)
 
     Its first question is what f says. Nothing is fitted: the leaves that say "changed" are the rules of `g`.
 
-    Parameters
-    ----------
-    encoded, logit : arrays (rows, encoded columns) and (rows,)
-        As g's encoder gives them, and logits of f less that of its threshold.
+    `encoded`, `logit`: arrays (rows, encoded columns) and (rows,); as g's encoder gives them, and logits of f less that
+    of its threshold.
     """
     out: list[dict[str, Any]] = []
     changed = (g.rescaler_.score(encoded, logit) > 0) != (logit > 0)
@@ -154,7 +152,7 @@ def explain_rules(g: Commod, task: Task, encoded: np.ndarray, logit: np.ndarray)
             return
         if asked < 0:  # the root
             told, goes, high = (
-                [f"f says “{word}”" for word in task.spec.outcomes],
+                [f"where f says “{word}”" for word in task.spec.outcomes],
                 logit > 0,
                 [r.accepted for r in rules],
             )

@@ -1,7 +1,5 @@
 """Whether scores mean what they say: of those with a score of 0.8, eight of ten should have the label."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -12,8 +10,6 @@ from scipy.special import ndtr
 
 from commod.metrics.counts import as_binary, as_weight, codes_of_groups, effective_size, same_length
 from commod.metrics.intervals import wilson_interval
-
-__all__ = ["calibration_by_group", "compare_calibration", "expected_calibration_error", "reliability_table"]
 
 N_BINS = 10
 N_BOOTSTRAP = 400

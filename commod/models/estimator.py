@@ -38,8 +38,6 @@ from commod.models.validation import (
     check_weight,
 )
 
-__all__ = ["Commod"]
-
 _OPTIONS: dict[tuple[str, str], dict[str, type]] = {
     ("best_response", "linear"): {"tol": float},
     ("best_response", "mlp"): {"width": int, "max_iter": int},

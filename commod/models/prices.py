@@ -22,8 +22,6 @@ Since a·h = w·x − v·logit + a·c_d is positive exactly where the new decisi
 a constant ratio and a shift, with another constant on either side of f's line.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
@@ -37,8 +35,6 @@ from commod.models.lasso import lasso_step
 from commod.models.rescaler import MIRROR, LinearRescaler, acted_on
 from commod.models.solution import PathPoint, Solution, StepCallback, Terms
 from commod.models.training import LossWeights, TrainingData
-
-__all__ = ["PARITY", "PricePath", "PriceStep", "solve_prices", "stages_to"]
 
 # Called with the number of the step and its terms; a true answer stops the solver.
 Report = Callable[[int, Terms], bool]
@@ -76,12 +72,7 @@ class PriceStep:
 class PricePath:
     """Prices on one data set at one setting of everything but λ_fair, from none to what parity takes.
 
-    Parameters
-    ----------
-    data : TrainingData
-    weights : LossWeights
-    steps : sequence of PriceStep, optional
-        Steps found by an earlier object for the same data and setting; more are added on demand.
+    `steps`: steps found by an earlier object for the same data and setting; more are added on demand.
     """
 
     def __init__(self, data: TrainingData, weights: LossWeights, steps: Sequence[PriceStep] = ()) -> None:

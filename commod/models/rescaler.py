@@ -10,21 +10,6 @@ from numpy.typing import NDArray
 
 from commod.models.adversary import Array
 
-__all__ = [
-    "ACTS_ON",
-    "DIRECTIONS",
-    "MIRROR",
-    "Ask",
-    "LinearRescaler",
-    "MLPRescaler",
-    "Rescaler",
-    "Rule",
-    "RuleRescaler",
-    "acted_on",
-    "acts_on_of",
-    "spread",
-]
-
 # Whose score an update may move: everybody's, or only those that f decides negatively or positively.
 ACTS_ON = ("everybody", "negative", "positive")
 # The same as people ask for it: nobody loses a favourable decision, or nobody gains one.

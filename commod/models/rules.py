@@ -3,11 +3,10 @@
 People whom f rejects get a tree of at most `DEPTH` questions, those whom it accepts another. Each tree is grown to part
 those whose flip narrows the gaps between groups from those whose flip widens them; it does not depend on λ_fair. A leaf
 is flipped as a whole or not at all. Of all sets of leaves (65,536 at most) that bring the training rows as near to
-parity as λ_fair asks, and that change no more people than the budget allows, the cheapest is taken, at the prices of
-``update="decisions"``: errors, changes, and λ_concepts for each leaf.
+parity as λ_fair asks, the cheapest is taken, at the prices of ``update="decisions"``: errors, changes, and λ_concepts
+for each leaf. No set may change more people than the budget allows, or than half of those whom it would take to decide
+everybody alike.
 """
-
-from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
@@ -24,12 +23,12 @@ from commod.models.rescaler import Ask, Rule, RuleRescaler
 from commod.models.solution import PathPoint, Solution, StepCallback
 from commod.models.training import LossWeights, TrainingData
 
-__all__ = ["DEPTH", "RulePath", "solve_rules"]
-
 # Questions on either side of f's line, and the fewest training rows of a leaf.
 DEPTH, LEAST_ROWS = 3, 20
 # The price of a leaf at λ_concepts = 1, in errors as a share of all people.
 LEAF_PRICE = 0.02
+# As a share of what it would take to decide everybody alike, which is perfectly fair: the most that may change.
+MOST = 0.5
 # Sets of leaves that are counted at once.
 CHUNK = 4096
 
@@ -88,7 +87,9 @@ class RulePath(PricePath):
     def best_set(self, share: float, most: float = np.inf) -> int:
         """The cheapest set that brings the training rows this share of the way to parity, or as far as they come."""
         changed, cost, fairness = self._sets
-        allowed = changed <= most
+        weight = np.ones(len(self.data.y)) if self.data.weight is None else self.data.weight
+        accepted = float(weight @ (self.data.logit > 0))
+        allowed = changed <= min(most, MOST * min(accepted, float(weight.sum()) - accepted))
         goal = min(share, float(fairness[allowed].max()))
         if goal <= 0:
             return 0

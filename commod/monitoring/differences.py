@@ -1,7 +1,5 @@
 """A value then and now: the interval of the difference between two independent samples."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -12,8 +10,6 @@ from commod.decisions.facts import CONFIDENCE
 from commod.metrics.counts import Counts, effective_size
 from commod.metrics.intervals import wilson_interval
 from commod.monitoring.reference import Cells
-
-__all__ = ["Ends", "compared", "difference_of", "framed", "share", "share_in"]
 
 # Value, and the ends of its interval.
 Ends = tuple[float, float, float]

@@ -9,8 +9,6 @@ come from the pooled counts, so the guarantee holds for large samples (Waudby-Sm
 measures it.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 
@@ -20,8 +18,6 @@ from scipy.special import ndtri
 from commod.decisions.facts import CONFIDENCE, Measured
 from commod.decisions.requirements import Rule
 from commod.decisions.verdicts import SETTLES
-
-__all__ = ["ALPHA", "ON_TOTAL", "drop_revealed", "e_value", "evidence", "tolerance"]
 
 # The chance of a false alarm, over all nights.
 ALPHA = 0.05

@@ -1,7 +1,5 @@
 """The bottom line of a later look: still true, not any more, or cannot tell, and why in a sentence."""
 
-from __future__ import annotations
-
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -15,8 +13,6 @@ from commod.monitoring.watch import Watched
 from commod.monitoring.words import figure_in_words, main_figure
 from commod.uploads.limits import count_of
 from commod.wording import with_capital
-
-__all__ = ["Outcome", "far_beyond_chance", "outcome_of"]
 
 # Where nothing is required: a difference of the main figure that must not go unseen for "still true", 10 points.
 SEEN = 0.1

@@ -23,8 +23,6 @@ from commod.monitoring.schema import MOST
 from commod.monitoring.watch import Watched
 from commod.uploads.json_file import JsonError, read_json
 
-__all__ = ["State", "read_state"]
-
 # A new window starts every so many people; so many are kept; each gets this share of the money that is left.
 STEP, KEPT, EACH = 1_000, 6, 0.04
 FORMAT, MAX_BYTES = "commod-watch/1", 2**20

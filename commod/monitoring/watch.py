@@ -1,7 +1,5 @@
 """A later batch of people beside those a model was tested on: figures, changes, drift, and requirements again."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -22,8 +20,6 @@ from commod.monitoring.reference import Cells, cells_in, reference_in
 from commod.monitoring.requirements import Counted, counted_of
 from commod.monitoring.trees import compare_trees
 from commod.portable import Portable
-
-__all__ = ["THINNED", "Watched", "halves", "watch"]
 
 # Of the people whom f scores above the median, one in so many stays in a batch that is shifted on purpose.
 THINNED = 3

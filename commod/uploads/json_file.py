@@ -53,9 +53,15 @@ def check_schema(found: Any, schema: Any, error: type[ValueError] = JsonError) -
     try:
         msgspec.convert(found, schema)
     except msgspec.ValidationError as wrong:
-        reason, _, place = str(wrong).partition(" - at `$")
-        where = f" at {short(place.strip('`.'), 80)}" if place.strip("`") else ""
-        raise error(f"The file is damaged{where}: {short(reason.rstrip('.'), 200)}.") from None
+        raise error(f"The file is damaged: {place_and_reason(wrong)}.") from None
+
+
+def place_and_reason(error: msgspec.ValidationError) -> str:
+    """What a schema says is wrong: "model.seed: Expected `int`, got `str`"."""
+    reason, _, place = str(error).partition(" - at `$")
+    reason = reason.replace("Object missing required field", "A field is missing,")
+    reason = short(reason.replace("Object contains unknown field", "There is no field").rstrip("."), 200)
+    return f"{short(place.strip('`.'), 80)}: {reason}" if place.strip("`") else reason
 
 
 def same_names(part: str, found: Iterable[str], names: Iterable[str]) -> None:

@@ -91,6 +91,7 @@ def test_explore_has_a_tile_of_it():
     assert tile.help.startswith(MEANING)
 
 
+@pytest.mark.slow
 def test_the_report_has_it(result):
     tree = result.tree(3)
     limits = limits_of(result.scene, result.settings.fairness)

@@ -108,9 +108,9 @@ def test_options_come_on_top_of_a_file_of_roles(tmp_path):
     ("content", "message"),
     [
         (b"[1]", "should be one JSON object"),
-        (b'{"kind": {}}', "unknown field `kind`"),
-        (b'{"kinds": {"x": "text"}}', "at kinds"),
-        (b'{"target": 1}', "at target: Expected `str`, got `int`"),
+        (b'{"kind": {}}', "There is no field `kind`"),
+        (b'{"kinds": {"x": "text"}}', "damaged: kinds"),
+        (b'{"target": 1}', "damaged: target: Expected `str`, got `int`"),
     ],
 )
 def test_a_file_that_has_no_roles_is_refused(content, message):

@@ -229,17 +229,17 @@ def test_the_hash_of_data_sees_every_cell():
     ("change", "message"),
     [
         ({"format": "commod-decision/2"}, "no decision that can be read"),
-        ({"extra": 1}, "unknown field `extra`"),
+        ({"extra": 1}, "There is no field `extra`"),
         ({"figures": {"p_rule": 1}}, "is missing"),
-        ({"figures": []}, "at figures"),
-        ({"verdicts": [1]}, "at verdicts"),
+        ({"figures": []}, "damaged: figures: "),
+        ({"verdicts": [1]}, "damaged: verdicts"),
         ({"requirements": {"p_rule": "much"}}, "takes a number between 0 and 1"),
         ({"requirements": {"moon": 1}}, "no requirement 'moon'"),
-        ({"versions": {"numpy": 2}}, "at versions"),
+        ({"versions": {"numpy": 2}}, "damaged: versions"),
         ({"versions": {"moon": "2"}}, "“versions”"),
         (
             {"data": {"name": "law_school", "sha256": "", "rows": 1.5, "words": []}},
-            "at data.rows: Expected `int`",
+            "damaged: data.rows: Expected `int`",
         ),
     ],
 )

@@ -114,7 +114,8 @@ def test_who_cannot_weigh_is_told_where_there_are_weights():
         assert (one.decisions_test == other.decisions_test).mean() > 0.9  # f has been weighed
 
 
-def test_a_start_is_found():
+def test_a_start_is_found(monkeypatch):
+    monkeypatch.setattr("commod.experiments.start.TRIED", (1.0, 5.0))
     start = suited_start(scene(**ALL_AT_ONCE), DP)
     assert start.settings["lambda_fair"] > 0
     assert "P-Rule" in start.told

@@ -24,7 +24,7 @@ def test_what_is_tried_stands_on_the_slider():
 @pytest.fixture(autouse=True)
 def few_rows(monkeypatch):
     """Fewer people than in the app, which takes 3,000."""
-    monkeypatch.setattr(start, "ROWS", 1_200)
+    monkeypatch.setattr(start, "ROWS", 900)
 
 
 @pytest.fixture
@@ -41,7 +41,8 @@ def test_own_data_open_with_a_form_that_no_other_beats(own):
     held = _HeldOut(prepare("law_school"), DP)
     trials = held.all_useful()
     found = suited_start(prepare("law_school"), DP)
-    target = 0.5 * (held.of_f.fairness + max(one.fairness for one in trials if one.lambda_fair == TRIED[-1]))
+    first = {("ratio", 5.0), ("affine", 5.0), ("decisions", 10.0)}
+    target = 0.5 * (held.of_f.fairness + max(one.fairness for one in trials if (one.update, one.lambda_fair) in first))
     least = {}
     for one in trials:  # in the order of λ_fair
         if one.fairness >= target:
@@ -122,10 +123,11 @@ def test_groups_too_small_to_hold_out_are_judged_on_the_training_rows(own, monke
         raise ValueError("too few")
 
     monkeypatch.setattr(start, "folds_of", none)
+    monkeypatch.setattr(start, "ROWS", 10_000)
     held = _HeldOut(prepare("law_school"), DP)
     assert len(held.folds) == 1
     assert held.of_f.accuracy == pytest.approx(
-        (prepare("law_school").decisions_train == prepare("law_school").train.y).mean(), abs=0.01
+        (prepare("law_school").decisions_train == prepare("law_school").train.y).mean()
     )
 
 
@@ -142,6 +144,7 @@ def test_a_fair_f_is_left_alone(own):
 def test_where_nothing_makes_f_fairer_somebody_changes_all_the_same(own, monkeypatch):
     scene = prepare("law_school")
     monkeypatch.setattr(start, "LEAST_GAIN", 2.0)  # no gain is enough
+    monkeypatch.setattr(start, "TRIED", (1.0, 2.0, 3.0))
     found = suited_start(scene, DP)
     assert "opens where the first decisions change" in found.told
     g = Commod(scene.f, **found.settings, **concept_settings(scene.task))

@@ -138,7 +138,7 @@ def test_no_change_gives_a_single_leaf():
     assert tree.f1 == 0.0
 
 
-@pytest.mark.parametrize("base_model", ["logistic_regression", "random_forest"])
+@pytest.mark.parametrize("base_model", ["logistic_regression", pytest.param("random_forest", marks=pytest.mark.slow)])
 def test_shap_adds_up_beside_commod(base_model):
     c = case("law_school", base_model=base_model)
     g = fit(c, lambda_fair=4.0)

@@ -27,7 +27,7 @@ def test_the_interval_is_that_of_the_bootstrap():
     score = rng.normal(0, 1, 320) + 0.8 * s
     auc, low, high = auc_with_interval(score, s)
     drawn = []
-    for _ in range(600):
+    for _ in range(300):
         rows = np.concatenate([rng.integers(0, 200, 200), 200 + rng.integers(0, 120, 120)])
         drawn.append(roc_auc_score(s[rows], score[rows]))
     assert (high - low) / 2 == pytest.approx(1.96 * np.std(drawn), rel=0.12)
@@ -38,7 +38,7 @@ def test_one_group_alone_tells_nothing():
     assert np.isnan(auc_with_interval([1.0, 2.0], [1, 1])).all()
 
 
-@pytest.mark.parametrize("name", ["law_school", "adult"])
+@pytest.mark.parametrize("name", ["law_school", pytest.param("adult", marks=pytest.mark.slow)])
 def test_proxies_of_concepts_and_features(name):
     c = case(name)
     g = fit(c, lambda_fair=4.0, n_concepts=3, lambda_concepts=0.1)

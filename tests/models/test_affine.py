@@ -57,7 +57,7 @@ def test_the_gradient_is_that_of_finite_differences(rows, by_label):
     np.testing.assert_allclose(gradient, numeric, atol=1e-6)
 
 
-@pytest.mark.parametrize("by_label", [False, True])
+@pytest.mark.parametrize("by_label", [pytest.param(False, marks=pytest.mark.slow), True])
 def test_the_solver_cannot_be_improved_on_by_a_general_optimiser(rows, by_label):
     weights = LossWeights(1.5, 0.05, 0.02, 0.0, by_label, update="affine")
     problem = problem_of(rows, weights)
@@ -103,6 +103,7 @@ def test_one_lambda_ratio_means_the_same_for_ratio_and_shift(rows):
     assert shift_unit(TrainingData(rows.X, 0 * rows.logit, rows.y, rows.sensitive)) == 1.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fairness", ["demographic_parity", "equalized_odds"])
 def test_other_starts_end_in_the_same_minimum(fairness):
     c = case("law_school")

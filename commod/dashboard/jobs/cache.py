@@ -1,7 +1,5 @@
 """A bounded cache of results."""
 
-from __future__ import annotations
-
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from threading import Lock

@@ -6,8 +6,6 @@ small data set. Then every λ_fair of each is solved, which takes three to six m
 of its time.
 """
 
-from __future__ import annotations
-
 import logging
 import time
 from collections import OrderedDict

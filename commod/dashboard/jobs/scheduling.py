@@ -1,7 +1,5 @@
 """Every scheduling rule: who computes first, in which process, and for how long. Each constant has its reason."""
 
-from __future__ import annotations
-
 import os
 from enum import Enum, IntEnum
 

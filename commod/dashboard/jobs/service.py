@@ -1,7 +1,5 @@
 """The one queue and the one process pool of this server, and a session's places in the queue."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Hashable, Iterable
 from contextlib import ExitStack

@@ -1,7 +1,5 @@
 """Everything that pages can ask for, each declared once."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import lru_cache, partial

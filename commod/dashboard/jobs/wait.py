@@ -1,7 +1,5 @@
 """Where a script waits: for results, whose progress it shows, and for its turn to draw. A stale one ends there."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager

@@ -190,7 +190,7 @@ class FitResult:
                 self.record,
                 lambda_fair=self.settings.lambda_fair,
                 at_end=self.settings.lambda_fair == GRIDS["lambda_fair"][-1],
-                smallest_ratio=None if self.g.has_shift else float(self.ratio_test.min()),
+                smallest_ratio=float(self.ratio_test.min()) if self.settings.update == "ratio" else None,
                 alike=are_treated_alike(test.sensitive, before) and not CRITERIA[self.settings.fairness].by_label,
                 language=language,
                 movable=movable,

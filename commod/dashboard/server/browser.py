@@ -4,8 +4,6 @@ A session's id is part of its upload addresses, so it must not be a key. No scri
 the server stores nothing about it.
 """
 
-from __future__ import annotations
-
 import re
 import secrets
 from functools import partial

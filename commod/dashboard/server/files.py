@@ -1,7 +1,5 @@
 """A session's uploads and downloads: only for its own browser, within limits, and only while the session is open."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 from collections import Counter

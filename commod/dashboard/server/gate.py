@@ -1,7 +1,5 @@
 """Who is let in: a limit on open sessions, a page that says so when the server is full, and closed metrics."""
 
-from __future__ import annotations
-
 import os
 from collections import Counter
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """Security headers of every response: no foreign frames, and no code from elsewhere."""
 
-from __future__ import annotations
-
 from base64 import b64encode
 from collections.abc import Callable
 from functools import lru_cache

@@ -5,8 +5,6 @@ trained once for everyone. An answer that is not ready yet says so, with its pla
 again.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import time

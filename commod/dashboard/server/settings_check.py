@@ -1,7 +1,5 @@
 """Before the server starts: refuse a settings file that is broken or lacks what docs/deploy.md promises."""
 
-from __future__ import annotations
-
 import logging
 
 import streamlit as st

@@ -3,8 +3,6 @@
 At the end of a script run, pages wait here for the server's event loop.
 """
 
-from __future__ import annotations
-
 import asyncio
 import gc
 import logging

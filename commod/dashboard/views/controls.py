@@ -17,6 +17,8 @@ from commod.models.estimator import COUNTING
 
 # Choices that stand with the numbers of the scene, so that the sliders stay on the first screen.
 _OF_F = ("f",)
+# What few ask for.
+_ADVANCED = ("max_changes",)
 
 
 def sidebar(*, elsewhere: Collection[str] = ()) -> None:
@@ -32,10 +34,13 @@ def sidebar(*, elsewhere: Collection[str] = ()) -> None:
             st.button(say("controls.redo"), on_click=session.redo, disabled=state.frozen or not state.future)
             st.button(say("controls.reset"), on_click=session.reset, disabled=state.frozen, help=tip("reset"))
         for name in controls_of("model"):
-            if name not in elsewhere:
+            if name not in (*elsewhere, *_ADVANCED):
                 control(name)
         if session.current().without:
             control("reason")
+        with st.expander(say("controls.advanced")):
+            for name in _ADVANCED:
+                control(name)
         _rest_of_scene()
 
 

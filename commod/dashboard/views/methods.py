@@ -31,8 +31,9 @@ from commod.models.competitors.registry import two_groups_in_words
 
 # What limits COMMOD's update, as `commod.experiments.sweep.lines_of` takes it.
 Form = tuple[tuple[str, Any], ...]
-# What the paper compares, and the Bayes rule of its theory, which it does not; the others are one click away.
-USUAL = ("commod", "adv_debias", "frappe", "lpp", "oracle_lpp", "oracle_roc", "hardt", "bayes")
+# What the paper compares, COMMOD counting decisions, and the Bayes rule of the paper's theory; the others are one click
+# away.
+USUAL = ("commod", "commod_decisions", "adv_debias", "frappe", "lpp", "oracle_lpp", "oracle_roc", "hardt", "bayes")
 
 
 @dataclass
@@ -223,6 +224,12 @@ def _style(name: str) -> MethodStyle:
     # After a round of the shapes, another shade: no two of a family look alike.
     shade = shades[(place + place // len(SHAPES)) % len(shades)]
     return MethodStyle(label_of(name), shade, SHAPES[place % len(SHAPES)], method.needs_sensitive)
+
+
+def method_of(settings: Settings) -> str:
+    """COMMOD in the form of the sliders; multiplying, with or without a shift, counts as the paper's."""
+    name = f"commod_{settings.update}"
+    return name if name in METHODS else "commod"
 
 
 # ---- sweeping ----

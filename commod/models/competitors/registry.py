@@ -11,6 +11,7 @@ from commod.installation import needs_extra
 from commod.metrics.figures import CRITERIA
 from commod.models.base_scores import BaseModel
 from commod.models.validation import check_choice
+from commod.wording import listed
 
 DP, EO = "demographic_parity", "equalized_odds"
 # Every family of methods by name, as it is called: by what a method does to f, and what it must be told to decide.
@@ -418,7 +419,7 @@ def two_groups_in_words(names: Sequence[str]) -> str:
     if not titles:
         return ""
     are = "is a method" if len(titles) == 1 else "are methods"
-    return f"{_listed(titles)} {are} for two groups, as published, and cannot be asked about more."
+    return f"{listed(titles)} {are} for two groups, as published, and cannot be asked about more."
 
 
 def weights_in_words(names: Sequence[str]) -> str:
@@ -427,12 +428,8 @@ def weights_in_words(names: Sequence[str]) -> str:
     if not titles:
         return ""
     return (
-        f"{_listed(titles)} cannot weigh rows when learning: to {'it' if len(titles) == 1 else 'them'} all count alike."
+        f"{listed(titles)} cannot weigh rows when learning: to {'it' if len(titles) == 1 else 'them'} all count alike."
     )
-
-
-def _listed(titles: Sequence[str]) -> str:
-    return titles[0] if len(titles) == 1 else f"{', '.join(titles[:-1])} and {titles[-1]}"
 
 
 def make_method(

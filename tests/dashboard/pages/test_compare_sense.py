@@ -74,6 +74,7 @@ def test_a_method_that_changes_nobody_is_open():
     assert cells[PLACES["merit"]].startswith("✓ fine 0.0%\n0 of ")
 
 
+@pytest.mark.slow
 def test_refits_that_take_long_are_offered_with_the_reason(monkeypatch):
     monkeypatch.setattr(sense, "PATIENCE", 0.0)
     app = fine(run_compare(methods="commod,lpp", model="4,0.05"))

@@ -360,7 +360,7 @@ def test_a_decision_is_checked_at_once_and_trained_again_if_somebody_asks(signed
         (b"[" * 100_000, "nested"),
         (b'{"format": "commod-portable/1"}', "the file of a model (from Take home), not of a decision"),
         (b'{"format": "commod-decision/9"}', "no decision that can be read here"),
-        (b'{"format": "commod-decision/1", "<img src=x onerror=alert(1)>": 1}', "contains unknown field"),
+        (b'{"format": "commod-decision/1", "<img src=x onerror=alert(1)>": 1}', "There is no field"),
     ],
 )
 def test_what_is_no_decision_gets_a_sentence(content, sentence):

@@ -46,7 +46,7 @@ def test_nothing_is_said_where_nothing_is_limited():
     app = fine(run())
     assert "**Limited.**" not in words(app)
     assert "without limits" not in captions(app)
-    assert [widget.key for widget in app.text_input] == []
+    assert "set_reason" not in [widget.key for widget in app.text_input]
 
 
 def test_the_controls_move_it_and_undo_takes_it_back():
@@ -72,9 +72,9 @@ def test_the_controls_move_it_and_undo_takes_it_back():
 
 def test_another_data_set_has_other_features():
     app = fine(run(without="lsat", reason="old"))
-    app.selectbox(key="set_data").set_value("compas").run()
+    app.selectbox(key="set_data").set_value("german").run()
     assert {"without", "reason"}.isdisjoint(fine(app).query_params)
-    assert "priors_count" in dict(zip(load_task("compas").X, app.multiselect(key="set_without").options, strict=True))
+    assert "housing" in dict(zip(load_task("german").X, app.multiselect(key="set_without").options, strict=True))
 
 
 @pytest.mark.parametrize(
@@ -166,6 +166,7 @@ def test_the_limit_page_counts_in_one_direction():
     assert f"**{one.at(0.05):.3f}**" in words(page)
 
 
+@pytest.mark.slow
 def test_models_of_other_methods_are_not_held_against_a_bound_of_one_direction():
     page = fine(run("pages/limits.py", direction="worsen", methods="commod,oracle_roc"))
     assert "COMMOD, which is not told the group" not in words(page)

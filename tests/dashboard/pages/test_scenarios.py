@@ -158,7 +158,7 @@ def test_steps_begin_where_their_data_open_but_for_what_they_say():
             "the page “pages/lessons.py” is not known",
         ),
         ('teacher = "Look."', 'teacher = "Look."\nrivals = { best = 1 }', "rivals: the method “best” is not known"),
-        ('teacher = "Look."', "", "missing required field `teacher`"),
+        ('teacher = "Look."', "", "A field is missing, `teacher`"),
         ("P-Rule {", "[[p_rul]] {", "the word [[p_rul]] is not in the glossary"),
         ("--outcome hired", "--outcome hird", "There is no column “hird”"),
         ("--outcome hired", "--out come", "the table “applicants”"),

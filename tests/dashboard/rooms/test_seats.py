@@ -3,6 +3,7 @@
 import tempfile
 from dataclasses import dataclass
 
+import pytest
 from hypothesis import Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
@@ -159,4 +160,9 @@ def refusal(act):
 
 
 class TestSeats(Seats.TestCase):
-    settings = settings(max_examples=20, stateful_step_count=25, deadline=None, phases=PHASES)
+    settings = settings(max_examples=8, stateful_step_count=25, deadline=None, phases=PHASES)
+
+
+@pytest.mark.slow
+class TestManySeats(Seats.TestCase):
+    settings = settings(max_examples=100, stateful_step_count=25, deadline=None, phases=PHASES)

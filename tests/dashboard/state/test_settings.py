@@ -86,7 +86,13 @@ def test_defaults_are_on_the_grid_and_change_something(name):
     assert result.converged
 
 
-@pytest.mark.parametrize(("f", "update"), [*((f, "ratio") for f in BASE_MODELS), ("logistic_regression", "affine")])
+@pytest.mark.parametrize(
+    ("f", "update"),
+    [
+        *(pytest.param(f, "ratio", marks=[pytest.mark.slow] * (f == "random_forest")) for f in BASE_MODELS),
+        ("logistic_regression", "affine"),
+    ],
+)
 def test_copied_python_makes_the_same_model(f, update, capsys):
     settings = replace(defaults("law_school"), f=f, fairness="equalized_odds", k=3, seed=2, update=update)
     namespace = {}

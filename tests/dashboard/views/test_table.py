@@ -88,7 +88,7 @@ def quick_shap(monkeypatch):
 @pytest.mark.parametrize(
     "script",
     [
-        pytest.param(script, id=title, marks=[pytest.mark.slow] * (title not in ("Explore", "Compare", "Who changed")))
+        pytest.param(script, id=title, marks=[pytest.mark.slow] * (title not in ("Explore", "Who changed")))
         for script, (title, _) in PAGES.items()
     ],
 )

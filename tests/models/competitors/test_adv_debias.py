@@ -171,6 +171,7 @@ def test_a_larger_alpha_is_fairer():
     assert mean_over_seeds(1.0, "demographic_parity", p_rule) > mean_over_seeds(0.0, "demographic_parity", p_rule) + 0.3
 
 
+@pytest.mark.slow
 def test_a_larger_alpha_is_fairer_given_the_label():
     less = mean_over_seeds(0.0, "equalized_odds", disparate_mistreatment)
     assert mean_over_seeds(1.0, "equalized_odds", disparate_mistreatment) < less - 0.1

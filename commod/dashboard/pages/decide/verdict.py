@@ -20,7 +20,7 @@ from commod.dashboard.views.verdicts import lines_of_verdicts, verdict_in_words
 from commod.decisions import RULES, VERDICTS, Requirements, met_in_words
 from commod.decisions.verdicts import rounded
 from commod.explain.checks import Answer
-from commod.wording import with_capital
+from commod.wording import listed, with_capital
 
 TABLE = "The models side by side"
 # What an update is to be by which nobody can lose, or gain.
@@ -79,11 +79,11 @@ def answer_in_words(candidates: Sequence[Candidate], *, waiting: bool) -> str:
     text = f"{so_far} the {len(others)} others, "
     if meets:
         applies = " that applies" if any((one.checked["verdict"] == "does not apply").any() for one in passing) else ""
-        text += f"{_listed(meets)} {'meets' if len(meets) == 1 else 'meet'} everything{applies}"
+        text += f"{listed(meets)} {'meets' if len(meets) == 1 else 'meet'} everything{applies}"
     else:
         text += "none meets everything beyond doubt"
     if perhaps:
-        text += f"; of {_listed(perhaps)} it cannot be told"
+        text += f"; of {listed(perhaps)} it cannot be told"
     return f"{text}."
 
 
@@ -93,11 +93,6 @@ _ONE = {
     "cannot tell": "whether it meets everything cannot be told",
     "does not apply": "nothing that is required applies to it",
 }
-
-
-def _listed(names: Sequence[str]) -> str:
-    *first, last = names
-    return f"{', '.join(first)} and {last}" if first else last
 
 
 # ---- side by side ----
@@ -197,7 +192,7 @@ def _say_who_is_not_drawn(candidates: Sequence[Candidate], name: str) -> None:
         rows = {one.title: _row(one, name) for one in candidates}
         missing = [title for title, row in rows.items() if row["verdict"] == verdict and math.isnan(row["value"])]
         if missing:
-            st.caption(words.format(_listed(missing)))
+            st.caption(words.format(listed(missing)))
 
 
 def _row(one: Candidate, name: str) -> Mapping[Any, Any]:

@@ -132,7 +132,7 @@ def draw_pareto(result: FitResult, line: list[FitResult], sweep: Sweep | None) -
         called=tuple((word, say_declared(word)) for word in WORDS) if session.language() != FIRST else (),
     )
     click = " Point at the curve to look at its models, click to open one; the table does it by keyboard."
-    only = " of the update that only multiplies" if result.g.has_shift else ""
+    only = " of the update that only multiplies" if settings.update != "ratio" else ""
     free = ", without limits on the update" if settings.free() != settings else ""
     grey = f"Grey: a sweep over λ_fair and λ_ratio{only}{free}, its frontier as a line."
     st.caption((grey if sweep is not None else "A sweep over λ_fair and λ_ratio is being computed …") + click)

@@ -16,8 +16,9 @@ from commod.dashboard.state import session
 from commod.dashboard.state.page_state import PageState
 from commod.dashboard.state.settings import in_words
 from commod.dashboard.text.glossary import tip
-from commod.dashboard.views.methods import label_of
+from commod.dashboard.views.methods import label_of, method_of
 from commod.dashboard.views.points import Swept, as_rows, point_columns
+from commod.experiments import Sweep
 from commod.experiments.limits import Limits
 from commod.metrics.figures import Criterion
 
@@ -123,14 +124,24 @@ class Drawn(Swept):
 
     @property
     def own(self) -> pd.DataFrame:
-        """COMMOD's of them."""
-        return self.models[self.models["label"] == label_of("commod")]
+        """COMMOD's of them, in the form of the sliders."""
+        return self.models[self.models["label"] == self.form]
+
+    @property
+    def form(self) -> str:
+        """COMMOD in the form of the sliders, as it is called in the picture."""
+        return label_of(method_of(self.settings))
+
+    @property
+    def own_sweep(self) -> Sweep | None:
+        """Its sweep, if it is drawn."""
+        return self.sweeps.get(method_of(self.settings))
 
     @cached_property
     def most(self) -> float:
         """End of the axis of changes: what is asked, where all is fair, and COMMOD's models are on it."""
         fair = 0.0 if self.limits.fair_from is None else self.limits.fair_from / self.limits.people
-        own = self.models.loc[self.models["label"].isin([label_of("commod"), CURRENT_STYLE.label]), "change_rate"].max()
+        own = self.models.loc[self.models["label"].isin([self.form, CURRENT_STYLE.label]), "change_rate"].max()
         last = max(1.25 * self.budget, 1.15 * fair, 1.05 * own)
         return float(min(self.limits.curve["change_rate"].iloc[-1], math.ceil(last * 20) / 20))
 

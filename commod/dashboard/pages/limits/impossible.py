@@ -10,7 +10,7 @@ from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.html import html_table
 from commod.theory import error_rates
 from commod.theory.interventions import DEMANDS
-from commod.wording import with_capital
+from commod.wording import listed, with_capital
 
 # By column of `error_rates`: its heading, and what it means.
 COLUMNS = {
@@ -85,8 +85,7 @@ def _draw_interventions(table: pd.DataFrame, people: int) -> None:
 
 def in_words(demands: tuple[str, ...]) -> str:
     """Senses of fairness: "demographic parity and equalized odds"."""
-    names = [DEMANDS[demand] for demand in demands]
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+    return listed(DEMANDS[demand] for demand in demands)
 
 
 def _percent(value: float) -> str:

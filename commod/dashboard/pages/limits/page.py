@@ -19,7 +19,7 @@ from commod.experiments.limits import Limits
 from commod.metrics.figures import CRITERIA, Criterion
 
 # Drawn if nothing else is chosen: COMMOD, and what takes a few seconds.
-QUICK = ("commod", "lpp", "oracle_lpp", "oracle")
+QUICK = ("commod", "commod_decisions", "lpp", "oracle_lpp", "oracle")
 # By criterion, the number of the paper's proposition and what it says.
 PROPOSITIONS = {
     "demographic_parity": ("4.4", "all changes raise the disfavoured group, or all lower the other"),
@@ -50,7 +50,7 @@ def show() -> None:
         names: list[str] = []
         st.caption("In one direction only, as g on Explore: the methods change decisions both ways and are left out.")
     else:
-        names = sweeps.choose_methods(settings, usual=QUICK)
+        names = sweeps.choose_methods(settings, usual=[*QUICK, *({sweeps.method_of(settings)} - {*QUICK})])
     session.keep_link(**sweeps.link(), **link())
     found = sweeps.known(settings, names)
     waits = len(found) < len(names)

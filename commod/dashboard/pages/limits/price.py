@@ -10,7 +10,6 @@ from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.wait import result_of
 from commod.dashboard.pages.limits.asked import Drawn, by_percent
 from commod.dashboard.views.chart import draw
-from commod.dashboard.views.methods import label_of
 from commod.dashboard.views.table import Table
 
 
@@ -36,7 +35,7 @@ def price(here: Drawn) -> None:
     low, high = math.floor(bottom * 50) / 50, math.ceil(top * 50) / 50
     leaves = "; it leaves the picture at the top" if (frame["difference"] > high).any() else ""
     frame = frame[frame["difference"].between(low, high) | (frame["kind"] == "budget")]
-    st.markdown(_price_words(curves, models, asked, with_commod="commod" in here.sweeps))
+    st.markdown(_price_words(curves, models, asked, form=here.form if here.own_sweep else ""))
     counted = _counted(curves, here.limits.people, most)
     dotted = f" Dotted: {PRICES['scores'].lower()}, the people nearest to f's cut-off first."
     columns = here.columns() | {"points": ("Accuracy against f (points)", "+.1f")}
@@ -68,7 +67,7 @@ def _counted(curves: pd.DataFrame, people: int, most: float) -> str:
     return f" Lines: counted up to {last * people:,.0f} changes." if last < most - 1.0 / people else ""
 
 
-def _price_words(curves: pd.DataFrame, models: pd.DataFrame, asked: str, *, with_commod: bool) -> str:
+def _price_words(curves: pd.DataFrame, models: pd.DataFrame, asked: str, *, form: str) -> str:
     cheapest = curves[curves["known"] == "scores"]
     if cheapest.empty:
         first = curves.iloc[0]
@@ -85,12 +84,12 @@ def _price_words(curves: pd.DataFrame, models: pd.DataFrame, asked: str, *, with
         same = best["change_rate"] == first["change_rate"]
         fewest = f", or {-100 * first['difference']:.1f} with the fewest changes, {first['change_rate']:.1%}"
         words += "." if same else f"{fewest}."
-    own = models[models["label"] == label_of("commod")]
-    if not with_commod:
+    own = models[models["label"] == form]
+    if not form:
         return words
     if own.empty:
-        return f"{words} No COMMOD model of the sweep is that fair."
+        return f"{words} No {form} model of the sweep is that fair."
     best = own.loc[own["difference"].idxmax()]
     change = 100 * best["difference"]
     verb = f"loses {-change:.1f}" if change < 0 else f"gains {change:.1f}"
-    return f"{words} The most accurate such COMMOD model {verb} points (with {best['change_rate']:.1%} changed)."
+    return f"{words} The most accurate such {form} model {verb} points (with {best['change_rate']:.1%} changed)."

@@ -33,11 +33,11 @@ def sentence(here: Drawn) -> str:
         f"nobody can do better than {criterion.noun} of **{here.show(limits.at(budget))}**, even knowing everyone's "
         f"{known}; f starts at {here.show(limits.at(0.0))}."
     )
-    if "commod" in here.sweeps:
-        best = best_within(here.sweeps["commod"].points, criterion.name, budget)
+    if here.own_sweep is not None:
+        best = best_within(here.own_sweep.points, criterion.name, budget)
         assert best is not None  # λ_fair = 0 changes nobody
         words += (
-            f" COMMOD, which is not told the group, reaches **{here.show(best[criterion.figure_name])}** "
+            f" {here.form}, which is not told the group, reaches **{here.show(best[criterion.figure_name])}** "
             f"(with {best['change_rate']:.1%} changed, accuracy {best['accuracy']:.1%})."
         )
     reached = limits.curve[here.is_fair(limits.curve)]
@@ -49,10 +49,10 @@ def sentence(here: Drawn) -> str:
     if first["changes"] == 0:
         return f"{words} {wish}: f is that fair already."
     words += f" {wish} takes at least **{first['change_rate']:.1%}** ({first['changes']:,.0f} people)"
-    if "commod" in here.sweeps:
+    if here.own_sweep is not None:
         fair = here.own[here.is_fair(here.own)]
         own = "does not get there" if fair.empty else f"needs {fair['change_rate'].min():.1%}"
-        words += f"; COMMOD {own}"
+        words += f"; {here.form} {own}"
     return f"{words}."
 
 
@@ -64,22 +64,22 @@ def blind_sentence(here: Drawn) -> str:
         f"expect **{show(blind)}** ({show(here.blind_at('low'))} to {show(here.blind_at('high'))} over people and two "
         f"learners); counted on these test people, such a rule reached {show(here.blind_at('counted'))}."
     )
-    if "commod" not in here.sweeps:
+    if here.own_sweep is None:
         return words
-    best = best_within(here.sweeps["commod"].points, here.criterion.name, here.budget)
+    best = best_within(here.own_sweep.points, here.criterion.name, here.budget)
     assert best is not None  # λ_fair = 0 changes nobody
     own = float(best[here.criterion.figure_name])
     if own > blind:
         return (
-            f"{words} COMMOD lies beyond that by {show(own - blind)}: on few test people chance can do that, and so "
-            "can a P(group | features) that was not learnt well enough."
+            f"{words} {here.form} lies beyond that by {show(own - blind)}: on few test people chance can do that, and "
+            "so can a P(group | features) that was not learnt well enough."
         )
     if bound - own < 0.005:
-        return f"{words} COMMOD is at the limit."
+        return f"{words} {here.form} is at the limit."
     not_told = max(0.0, bound - blind)
     return (
-        f"{words} So of the {show(max(bound, blind) - own)} that COMMOD lacks of the limit, {show(not_told)} is for "
-        f"not knowing the group and {show(blind - own)} is COMMOD's own."
+        f"{words} So of the {show(max(bound, blind) - own)} that {here.form} lacks of the limit, {show(not_told)} is "
+        f"for not knowing the group and {show(blind - own)} is its own."
     )
 
 
@@ -100,7 +100,7 @@ def region(here: Drawn, place: Any, *, final: bool = False) -> None:
     ]
     if here.has_blind:
         parts.append(here.blind.assign(kind="blind"))
-    if "commod" in here.sweeps:  # its fairest model with at most so many changes, as steps
+    if here.own_sweep is not None:  # its fairest model with at most so many changes, as steps
         steps = here.own[undominated(criterion.gain(here.own["fairness"]), -here.own["change_rate"])]
         steps = steps.sort_values("change_rate").drop_duplicates("change_rate")
         parts.append(steps[["change_rate", "fairness"]].assign(kind="frontier"))
@@ -168,7 +168,7 @@ def _caption(here: Drawn, hidden: int) -> str:
         if here.has_fewest
         else ""
     )
-    own = " Orange steps: the fairest COMMOD model with so many changes." if "commod" in here.sweeps else ""
+    own = f" Orange steps: the fairest {here.form} model with so many changes." if here.own_sweep else ""
     return (
         f"On test. Solid: the best that so many flips can do when everyone's {known} known, counted exactly; {edge} it "
         f"nobody gets.{dotted}{green} Dashed: what you ask for.{own} ○: needs the group at predict.{less} "

@@ -28,6 +28,7 @@ from commod.dashboard.views.lesson.facts import known_names
 from commod.dashboard.views.lesson.steps import SHOWS, Paragraph, Step
 from commod.datasets import TASKS
 from commod.models.competitors import METHODS
+from commod.uploads.json_file import place_and_reason
 
 # The one that a link means which names none.
 FIRST = "bar_exam"
@@ -181,8 +182,7 @@ def _step(where: str, entry: Mapping[str, Any], start: Settings, language: str, 
     try:
         return msgspec.convert(made | {"start": start, "language": language, "names": names}, Step)
     except msgspec.ValidationError as error:
-        reason, _, place = str(error).partition(" - at `$.")
-        raise ScenarioError(f"{where}: {place.replace('`', ': ')}{reason}.") from None
+        raise ScenarioError(f"{where}: {place_and_reason(error)}.") from None
 
 
 def _settings(where: str, data: str, said: Mapping[str, Any]) -> Settings:

@@ -39,7 +39,7 @@ class Step(Struct, frozen=True, forbid_unknown_fields=True):
     unit: str = ""
     options: tuple[str, ...] = ()  # what can be answered, where that is no number
     most: str | int | float = ""  # the largest number that can be answered, or the fact that says it
-    near: float = 0.0  # a number so near to the answer counts as right
+    near: int | float = 0.0  # a number so near to the answer counts as right
     also: str | int | float = ""  # the fact that names the places of other options that are right, too
     goal: tuple[tuple[str, Any], ...] = ()  # what the learner sets after the guess; the check is made there
     # What differs from `start` in another model that the answer is compared with.
