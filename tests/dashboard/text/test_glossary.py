@@ -113,16 +113,15 @@ def test_nobody_says_that_the_score_is_multiplied():
 
 
 def test_scores_move_as_soon_as_fairness_counts():
-    more, docstring = WORDS["lambda_fair"].more, " ".join(Commod.__doc__.split())
-    moves = {}
-    for data in ("law_school", "compas"):
+    """By as much as ``python -m tests.numbers small_lambda`` has found on ten splits."""
+    more, most = WORDS["lambda_fair"].more, {"law_school": 7, "compas": 27}
+    assert f"by up to {most['law_school']} on the law school data and {most['compas']} on COMPAS" in more
+    for data, points in most.items():
         result = fit_result(replace(defaults(data), lambda_fair=0.001))
         assert not result.changed_test.any()
-        moves[data] = np.abs(sigmoid(result.logit) - sigmoid(result.scene.logit_test))
-    mean, most = (f(moves["law_school"]) for f in (np.mean, np.max))
-    assert f"on the law school data scores move by {100 * mean:.1f} points on average and by {100 * most:.0f}" in more
-    assert f"on law_school at 0.001 by {mean:.3f} on average and {most:.3f} at most" in docstring
-    assert f"on COMPAS by {100 * moves['compas'].mean():.1f} and {100 * moves['compas'].max():.0f} " in more
+        moved = 100 * np.abs(sigmoid(result.logit) - sigmoid(result.scene.logit_test))
+        assert 0.3 < moved.mean() < 1.7
+        assert 1 < moved.max() < points + 0.5
 
 
 def test_staying_near_f_can_change_more_decisions():
