@@ -112,8 +112,8 @@ def _own_start(held: _HeldOut) -> Start:
     if not held.gains(best):
         return _no_gain(held.all_useful(), held.shown(start))
     target = start + 0.5 * (best - start)
-    candidates = [held.least(update, target) for update in FORMS]
-    chosen, *others = sorted(filter(None, candidates), key=lambda one: _rank(one, filter(None, candidates), target))
+    candidates = [one for update in FORMS if (one := held.least(update, target)) is not None]
+    chosen, *others = sorted(candidates, key=lambda one: _rank(one, candidates, target))
     told = (
         f"These data open by {chosen.name}, the least that buys half of the fairness within reach ({held.shown(start)} "
         f"for f, {held.shown(best)} at best). On held-out training rows no other form beats it: "
@@ -218,10 +218,14 @@ class _HeldOut:
         return self._trials[key]
 
     def best(self) -> float:
-        """The fairness within reach: the best of the model that aims at parity and of the others' first trials."""
+        """The fairness within reach: of the model that aims at parity and the others' first trials, the best.
+
+        If none of these gains anything, of all trials.
+        """
         middle = TRIED[len(TRIED) // 2]
         first = [self.trial(update, TRIED[-1] if update == "decisions" else middle) for update in FORMS]
-        return max((trial.fairness for trial in first if trial.is_useful), default=0.0)
+        found = max((trial.fairness for trial in first if trial.is_useful), default=0.0)
+        return found if self.gains(found) else max((trial.fairness for trial in self.all_useful()), default=0.0)
 
     def all_useful(self) -> list[Trial]:
         trials = (self.trial(update, value) for update in FORMS for value in TRIED)

@@ -55,11 +55,15 @@ class RulePath(PricePath):
             self.n_leaves += tree.n_leaves
 
     @cached_property
+    def _row_weight(self) -> Array:
+        """For how many people each row counts."""
+        return np.ones(len(self.data.y)) if self.data.weight is None else self.data.weight
+
+    @cached_property
     def _sets(self) -> tuple[Array, Array, Array]:
         """People changed, cost and fairness of each set of leaves; the first set is empty."""
         data, known = self.data, self._leaf >= 0
-        weight = np.ones(len(data.y)) if data.weight is None else data.weight
-        people = np.bincount(self._leaf[known], weight[known], self.n_leaves)
+        people = np.bincount(self._leaf[known], self._row_weight[known], self.n_leaves)
         of_rows = self._leaf[self._rows]
         cost = np.bincount(of_rows, self._weight * self._cost, self.n_leaves) / max(float(self._weight.sum()), 1e-300)
         cost += LEAF_PRICE * self.weights.sparsity
@@ -87,9 +91,8 @@ class RulePath(PricePath):
     def best_set(self, share: float, most: float = np.inf) -> int:
         """The cheapest set that brings the training rows this share of the way to parity, or as far as they come."""
         changed, cost, fairness = self._sets
-        weight = np.ones(len(self.data.y)) if self.data.weight is None else self.data.weight
-        accepted = float(weight @ (self.data.logit > 0))
-        allowed = changed <= min(most, MOST * min(accepted, float(weight.sum()) - accepted))
+        accepted = float(self._row_weight @ (self.data.logit > 0))
+        allowed = changed <= min(most, MOST * min(accepted, float(self._row_weight.sum()) - accepted))
         goal = min(share, float(fairness[allowed].max()))
         if goal <= 0:
             return 0

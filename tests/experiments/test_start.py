@@ -152,3 +152,11 @@ def test_where_nothing_makes_f_fairer_somebody_changes_all_the_same(own, monkeyp
     assert (g.predict(scene.train.X) != scene.decisions_train).any()
     monkeypatch.setattr(start, "TRIED", (0.0,))
     assert suited_start(scene, DP).told.endswith("Nor does any change a single decision.")
+
+
+def test_what_only_a_weaker_model_gains_is_found(own, monkeypatch):
+    held = _HeldOut(prepare("law_school"), DP)
+    good = Trial("ratio", 1.0, 0.9, 0.75, 0.08, 0.4, 0.2)
+    none = replace(good, fairness=0.0)
+    monkeypatch.setattr(held, "trial", lambda update, value: good if (update, value) == ("ratio", 1.0) else none)
+    assert held.best() == 0.9

@@ -161,17 +161,6 @@ def test_rules_do_not_ask_for_features_that_are_kept_out():
     assert asked <= {*few}
 
 
-def test_more_than_two_groups_and_some_unknown():
-    c = case("law_school")
-    rng = np.random.default_rng(0)
-    groups = pd.Series(np.where(rng.random(len(c.train.y)) < 0.5, "a", "b"), index=c.train.X.index, dtype=object)
-    groups[c.train.sensitive.to_numpy() == 0] = "c"
-    groups.iloc[:50] = None
-    g = Commod(c.f, lambda_fair=8.0, update="tree")
-    g.fit(c.train.X, c.train.y, sensitive_features=groups)
-    assert g.path_["p_rule"].iloc[-1] > g.path_["p_rule"].iloc[0] + 0.3
-
-
 def test_people_are_counted_with_their_weights():
     c = case("law_school")
     arguments, alone = c.train.fit_arguments, fit(c, lambda_fair=5.0, update="tree")
