@@ -159,9 +159,6 @@ def serve(wire: Wire[Any, Any], kind: Kind, memory: int) -> None:
 
     A process apart may use so much `memory` beyond that of the modules.
     """
-    # Ctrl-C ends the server, and its end ends this process. A session of its own would make it an equal of the server
-    # (Linux shares the cores among sessions first), and the idle class would not count.
-    os.setpgid(0, 0)
     Thread(target=_end_with_server, daemon=True).start()
     if kind is Kind.APART:
         os.nice(5)  # a third of what a slider gets on the same core: somebody waits for it, too
@@ -199,6 +196,10 @@ def fork_on_request(control: socket.socket) -> None:
                     fork_on_request(own)
             serve(Wire(sockets[0]), Kind(kind), memory)
             os._exit(0)
+        # Ctrl-C ends the server, and its end ends this process. A session of its own would make it an equal of the
+        # server (Linux shares the cores among sessions first), and the idle class would not count.
+        with suppress(ProcessLookupError):  # it has ended already
+            os.setpgid(pid, pid)
         os.close(sockets[0])
         control.send(str(pid).encode())
 
