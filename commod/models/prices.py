@@ -46,6 +46,9 @@ CHANGE_PRICE = 20.0
 FIRST_PRICE, PRICE_STEP, GROWTH, MAX_PRICES = 0.4, 0.15, 1.04, 60
 # Prices stop rising once so many steps in a row have brought no more fairness than this.
 PATIENCE, PROGRESS = 12, 1e-3
+# A rule is passed over if it differs from the one before in more decisions than this times what it gains in fairness:
+# the slider would leap.
+MAX_TURNOVER = 1.5
 MAX_STEPS, TOL, RIDGE = 50, 1e-8, 1e-6
 # The Lasso is in units of this times the strongest pull of fairness on any weight: about as many features are then left
 # as in the paper's form at the same λ_concepts (compas at 0.2: 33 of 61, both).
@@ -163,23 +166,26 @@ class PricePath:
 
         With the number of steps that it took, and whether `report` stopped the solver.
         """
-        stopped = False
-        while not stopped and self._is_open and max((step.fairness for step in self.steps), default=0.0) < share:
-            self._raise_prices()
-            stopped = report(len(self.steps), self.steps[-1].terms)
-        rules, reached = [self._nobody], [0.0]
-        records = [0]  # steps that are fairer than all before
-        used = 0
-        for step in self.steps:
-            if reached[records[-1]] >= share:
-                break
-            used += 1
+        rules, reached, decided = [self._nobody], [0.0], [self.data.logit > 0]
+        records, used, stopped = [0], 0, False  # rules between which h is interpolated
+        while reached[records[-1]] < share:
+            if used == len(self.steps):
+                if stopped or not self._is_open:
+                    break
+                self._raise_prices()
+                stopped = report(len(self.steps), self.steps[-1].terms)
+            step, used = self.steps[used], used + 1
             if len(records) == 1:  # the first rule that flips anybody follows the last that flips nobody
-                rules, reached = rules[-1:], [0.0]
+                rules, reached, decided = rules[-1:], [0.0], decided[:1]
             rules.append(step.theta)
             reached.append(step.fairness)
-            if step.fairness > reached[records[-1]]:
+            decided.append(self.decided(self.balance(step.theta)))
+            gain = step.fairness - reached[records[-1]]
+            if 0 < np.mean(decided[-1] != decided[records[-1]]) <= MAX_TURNOVER * gain:
                 records.append(len(reached) - 1)
+        fairest = int(np.argmax(reached))
+        if reached[fairest] > reached[records[-1]]:  # no more is to come
+            records.append(fairest)
         if len(records) == 1 or share >= reached[records[-1]]:
             return rules[records[-1]], used, stopped
         first, last = records[-2:]

@@ -18,7 +18,7 @@ from commod.dashboard.state import session
 from commod.dashboard.state.settings import GRIDS, Settings, in_words
 from commod.dashboard.text.language import FIRST
 from commod.dashboard.views.chart import draw
-from commod.dashboard.views.methods import on_explore
+from commod.dashboard.views.methods import on_explore, own_sweep
 from commod.dashboard.views.points import point_columns
 from commod.dashboard.views.table import Table, fold
 from commod.dashboard.views.words import say, say_declared
@@ -132,9 +132,8 @@ def draw_pareto(result: FitResult, line: list[FitResult], sweep: Sweep | None) -
         called=tuple((word, say_declared(word)) for word in WORDS) if session.language() != FIRST else (),
     )
     click = " Point at the curve to look at its models, click to open one; the table does it by keyboard."
-    only = " of the update that only multiplies" if settings.update != "ratio" else ""
     free = ", without limits on the update" if settings.free() != settings else ""
-    grey = f"Grey: a sweep over λ_fair and λ_ratio{only}{free}, its frontier as a line."
+    grey = f"Grey: a sweep over λ_fair and λ_ratio{free}, its frontier as a line."
     st.caption((grey if sweep is not None else "A sweep over λ_fair and λ_ratio is being computed …") + click)
     table = st.container()  # keeps the last run's fold, and the focus in it; st.empty would drop both at once
 
@@ -154,14 +153,14 @@ def known_line(settings: Settings) -> list[FitResult]:
 
 
 def known_sweep(settings: Settings) -> Sweep | None:
-    """COMMOD's sweep behind the trade-off, if it is there."""
-    found: Sweep | None = get(tasks.sweep(settings, "commod"))
+    """COMMOD's sweep behind the trade-off, in the form in use, if it is there."""
+    found: Sweep | None = get(own_sweep(settings))
     return found
 
 
 def begin_sweep(settings: Settings) -> Pending | None:
-    """COMMOD's sweep behind the trade-off; when it is there the page is drawn anew, all else being in the cache."""
-    task = tasks.sweep(settings, "commod")
+    """The same to wait for; when it is there the page is drawn anew, all else being in the cache."""
+    task = own_sweep(settings)
     return None if get(task) is not None else Pending(submit(task), lambda _: st.rerun())
 
 
