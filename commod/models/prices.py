@@ -48,7 +48,7 @@ FIRST_PRICE, PRICE_STEP, GROWTH, MAX_PRICES = 0.4, 0.15, 1.04, 60
 PATIENCE, PROGRESS = 12, 1e-3
 # A rule is passed over if it differs from the one before in more decisions than this times what it gains in fairness:
 # the slider would leap.
-MAX_TURNOVER = 1.5
+MAX_TURNOVER = 2.0
 MAX_STEPS, TOL, RIDGE = 50, 1e-8, 1e-6
 # The Lasso is in units of this times the strongest pull of fairness on any weight: about as many features are then left
 # as in the paper's form at the same λ_concepts (compas at 0.2: 33 of 61, both).
@@ -188,22 +188,16 @@ class PricePath:
             records.append(fairest)
         if len(records) == 1 or share >= reached[records[-1]]:
             return rules[records[-1]], used, stopped
-        first, last = records[-2:]
-        part = (share - reached[first]) / (reached[last] - reached[first])
-        if last == first + 1:  # otherwise prices have risen for a while without more fairness: no jump over all of it
-            part = self._part(rules[first], rules[last], share)
-        return (1 - part) * rules[first] + part * rules[last], used, stopped
+        first, last = (rules[record] for record in records[-2:])
+        low, high = (reached[record] for record in records[-2:])
+        part = self._part(first, last, (share - low) / (high - low))
+        return (1 - part) * first + part * last, used, stopped
 
-    def _part(self, low: Array, high: Array, share: float) -> float:
-        """The least part of the later rule with which the mixture reaches the share."""
-        before, after = self.balance(low), self.balance(high)
-        least, most = 0.0, 1.0
-        with np.errstate(invalid="ignore"):  # where nobody is acted on
-            while most - least > 1e-6:
-                middle = 0.5 * (least + most)
-                mixed = np.where(self._acted, (1 - middle) * before + middle * after, -np.inf)
-                least, most = (least, middle) if self._fairness(self.decided(mixed)) >= share else (middle, most)
-        return most
+    def _part(self, first: Array, last: Array, turned: float) -> float:
+        """The part of the later rule with which this share of those whom the two decide differently have turned."""
+        before, after = self.balance(first), self.balance(last)
+        differ = (before > 0) != (after > 0)
+        return float(np.quantile(before[differ] / (before[differ] - after[differ]), turned))
 
     @property
     def _nobody(self) -> Array:
