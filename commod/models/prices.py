@@ -46,9 +46,10 @@ CHANGE_PRICE = 20.0
 FIRST_PRICE, PRICE_STEP, GROWTH, MAX_PRICES = 0.4, 0.15, 1.04, 60
 # Prices stop rising once so many steps in a row have brought no more fairness than this.
 PATIENCE, PROGRESS = 12, 1e-3
-# A rule is passed over if it differs from the one before in more decisions than this times what it gains in fairness:
-# the slider would leap.
-MAX_TURNOVER = 2.0
+# No step of 0.1 along λ_fair may turn more than 3 % of the decisions. So a rule is passed over if it turns more people,
+# as a share, than this times what it gains in fairness; and on the way to the next, people turn evenly, give or take
+# this share of everybody.
+MAX_TURNOVER, LEEWAY = 1.5, 0.005
 MAX_STEPS, TOL, RIDGE = 50, 1e-8, 1e-6
 # The Lasso is in units of this times the strongest pull of fairness on any weight: about as many features are then left
 # as in the paper's form at the same λ_concepts (compas at 0.2: 33 of 61, both).
@@ -190,14 +191,31 @@ class PricePath:
             return rules[records[-1]], used, stopped
         first, last = (rules[record] for record in records[-2:])
         low, high = (reached[record] for record in records[-2:])
-        part = self._part(first, last, (share - low) / (high - low))
+        part = self._part(first, last, share, (share - low) / (high - low))
         return (1 - part) * first + part * last, used, stopped
 
-    def _part(self, first: Array, last: Array, turned: float) -> float:
-        """The part of the later rule with which this share of those whom the two decide differently have turned."""
+    def _part(self, first: Array, last: Array, share: float, turned: float) -> float:
+        """The least part of the later rule with which the mixture reaches the share.
+
+        Of the people whom the two decide differently, about the share `turned` have turned then: `LEEWAY` says how far
+        it may be from that.
+        """
         before, after = self.balance(first), self.balance(last)
         differ = (before > 0) != (after > 0)
-        return float(np.quantile(before[differ] / (before[differ] - after[differ]), turned))
+        points = before[differ] / (before[differ] - after[differ])  # where each of them turns
+        order, weight = np.argsort(points, kind="stable"), self.data.weight
+        by = np.cumsum(np.ones(len(points)) if weight is None else weight[differ][order])
+        by /= len(differ) if weight is None else weight.sum()
+        points = np.concatenate([[0.0], points[order] + 1e-9, [1.0]])
+        middle = turned * by[-1]
+        least = float(points[np.searchsorted(by, middle - LEEWAY, side="right")])
+        most = float(points[np.searchsorted(by, middle + LEEWAY) + 1])
+        with np.errstate(invalid="ignore"):  # where nobody is acted on
+            while most - least > 1e-6:
+                middle = 0.5 * (least + most)
+                mixed = np.where(self._acted, (1 - middle) * before + middle * after, -np.inf)
+                least, most = (least, middle) if self._fairness(self.decided(mixed)) >= share else (middle, most)
+        return most
 
     @property
     def _nobody(self) -> Array:
