@@ -112,6 +112,7 @@ class PricePath:
         self.sparsity_scale = SPARSITY * float(self.pull.max(initial=0.0))
         self._penalty = np.append(np.full(len(pull), weights.sparsity * self.sparsity_scale), np.zeros(3))
         self.steps = tuple(steps)  # replaced whole: another thread may read them
+        self._decided: dict[int, NDArray[np.bool_]] = {}
 
     def fits(self, data: TrainingData, weights: LossWeights) -> bool:
         """Whether it was made for these data and this setting, λ_fair apart."""
@@ -167,7 +168,7 @@ class PricePath:
 
         With the number of steps that it took, and whether `report` stopped the solver.
         """
-        rules, reached, decided = [self._nobody], [0.0], [self.data.logit > 0]
+        rules, reached, decided = [self._nobody], [0.0], self.data.logit > 0
         records, used, stopped = [0], 0, False  # rules between which h is interpolated
         while reached[records[-1]] < share:
             if used == len(self.steps):
@@ -177,12 +178,12 @@ class PricePath:
                 stopped = report(len(self.steps), self.steps[-1].terms)
             step, used = self.steps[used], used + 1
             if len(records) == 1:  # the first rule that flips anybody follows the last that flips nobody
-                rules, reached, decided = rules[-1:], [0.0], decided[:1]
+                rules, reached = rules[-1:], [0.0]
             rules.append(step.theta)
             reached.append(step.fairness)
-            decided.append(self.decided(self.balance(step.theta)))
             gain = step.fairness - reached[records[-1]]
-            if 0 < np.mean(decided[-1] != decided[records[-1]]) <= MAX_TURNOVER * gain:
+            if gain > 0 and np.average(decided != self._after(used), weights=self.data.weight) <= MAX_TURNOVER * gain:
+                decided = self._after(used)
                 records.append(len(reached) - 1)
         fairest = int(np.argmax(reached))
         if reached[fairest] > reached[records[-1]]:  # no more is to come
@@ -193,6 +194,12 @@ class PricePath:
         low, high = (reached[record] for record in records[-2:])
         part = self._part(first, last, share, (share - low) / (high - low))
         return (1 - part) * first + part * last, used, stopped
+
+    def _after(self, number: int) -> NDArray[np.bool_]:
+        """Decisions after so many steps."""
+        if number not in self._decided:
+            self._decided[number] = self.decided(self.balance(self.steps[number - 1].theta))
+        return self._decided[number]
 
     def _part(self, first: Array, last: Array, share: float, turned: float) -> float:
         """The least part of the later rule with which the mixture reaches the share.
