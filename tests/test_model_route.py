@@ -10,7 +10,8 @@ import pytest
 
 from commod.dashboard.state.link import to_link
 from commod.dashboard.state.settings import defaults
-from tests.benchmarks.upload import Stranger, table
+from commod.datasets.example import example_table
+from tests.benchmarks.upload import Stranger
 from tests.waiting import PATIENCE
 from tests.wire import Fetcher, Tab
 
@@ -19,7 +20,7 @@ def test_uploaded_data_are_shown_to_their_browser_alone_and_only_while_it_is_the
     async def story():
         owner, thief = Stranger(served), Tab(served)
         await thief.open()
-        await owner.bring("people.csv", table(2_000).to_csv(index=False).encode())
+        await owner.bring("people.csv", example_table(300).to_csv(index=False).encode())
         await owner.press("Use these data")
         await owner.explore()
         await owner.tab.until(lambda: owner.tab.link().get("data", "").startswith("own-"), 120)

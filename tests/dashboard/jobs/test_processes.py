@@ -23,7 +23,7 @@ import pytest
 
 from commod.dashboard.jobs import processes, tasks
 from commod.dashboard.jobs.computation import without_report
-from commod.dashboard.jobs.processes import ForkServer, ProcessPool, Pulse, WorkerProcess
+from commod.dashboard.jobs.processes import ProcessPool, Pulse, WorkerProcess
 from commod.dashboard.jobs.queue import Abandoned, Report, Stage, WorkQueue
 from commod.dashboard.jobs.scheduling import Kind
 from commod.dashboard.jobs.wait import in_line
@@ -109,7 +109,7 @@ def looked_after(pool):
 
 @pytest.fixture(scope="module")
 def shared():
-    pool = made()
+    pool = made(1, 2, 1)
     yield pool
     pool.close()
 
@@ -435,44 +435,38 @@ def alive(pid):
 
 
 @pytest.mark.linux
-def test_processes_share_the_session_of_the_server_so_that_the_idle_class_counts(monkeypatch):
-    """Linux shares the cores among sessions first: in one of its own a process of the idle class is anybody's equal."""
+def test_processes_share_the_session_of_the_server_and_not_its_main_module(tmp_path, monkeypatch):
+    """Linux shares the cores among sessions first: in one of its own a process of the idle class is anybody's equal.
+
+    While Streamlit draws, the main module is a page's script.
+    """
     monkeypatch.delenv("COMMOD_IDLE_CLASS")
-    pool = made(1, 1, 0)
-    for worker in pool.workers:
-        assert os.getsid(worker.pid) == os.getsid(0)
-        assert os.getpgid(worker.pid) == worker.pid  # Ctrl-C at the server's terminal does not reach it
-        assert (os.sched_getscheduler(worker.pid) == os.SCHED_IDLE) is (worker.kind is Kind.BACKGROUND)
-    pool.close()
-
-
-def test_a_process_does_not_run_the_main_module_of_the_server(tmp_path, monkeypatch):
-    """Which is a page's script while Streamlit draws."""
     script = tmp_path / "page.py"
     script.write_text("raise SystemExit('a page outside of the server')")
     main = types.ModuleType("__main__")
     main.__file__ = str(script)
     monkeypatch.setitem(sys.modules, "__main__", main)
-    pool = made(1, 0, 0)
+    pool = made(1, 1, 0)
+    for worker in pool.workers:
+        assert os.getsid(worker.pid) == os.getsid(0)
+        assert os.getpgid(worker.pid) == worker.pid  # Ctrl-C at the server's terminal does not reach it
+        assert (os.sched_getscheduler(worker.pid) == os.SCHED_IDLE) is (worker.kind is Kind.BACKGROUND)
     assert compute(pool, own_process) == worker_of(pool).pid
     pool.close()
 
 
-def test_more_processes_start_on_demand_and_end_when_they_are_idle(monkeypatch, tmp_path):
-    pool = made(1, 2, 0)
-    queue = WorkQueue(2)
+def test_more_processes_start_on_demand_and_end_when_they_are_idle(pool, monkeypatch, tmp_path):
+    queue, before = WorkQueue(2), len(pool.workers)
     work = partial(compute, pool, until_there, tmp_path / "mark", kind=Kind.BACKGROUND)
     tickets = [queue.submit(i, Stage(lambda report: work(report=report))) for i in range(2)]
-    wait_until(lambda: len(pool.workers) == 3)
+    wait_until(lambda: len(pool.workers) == before + 1)
     (tmp_path / "mark").touch()
     for ticket in tickets:
         wait_until(ticket.has)
         ticket.result()
     monkeypatch.setattr(processes, "IDLE", 0.0)
     looked_after(pool)
-    assert len(pool.workers) == 2
-    assert {worker.kind for worker in pool.workers} == {Kind.FOREGROUND, Kind.BACKGROUND}
-    pool.close()
+    assert sorted(worker.kind.value for worker in pool.workers) == ["background", "foreground"]
 
 
 def until_there(path, report):
@@ -594,14 +588,11 @@ def test_work_on_large_data_waits_for_a_process_apart(own, pool):
 
 
 def test_a_fork_server_is_there_again_after_it_was_killed(pool):
-    first, pool_forks = worker_of(pool).pid, ForkServer()
-    _, wire = pool_forks.fork("foreground")
-    os.kill(pool_forks._running[0].pid, signal.SIGKILL)
+    first, forks = worker_of(pool).pid, pool.forks[Kind.FOREGROUND]
+    os.kill(forks._running[0].pid, signal.SIGKILL)
     with pytest.raises(ConnectionError):
-        pool_forks.fork("foreground")
-    again, other_wire = pool_forks.fork("foreground")
+        forks.fork("foreground")
+    again, wire = forks.fork("foreground")
     assert alive(again.pid)
-    for each in (wire, other_wire):
-        each.close()
-    pool_forks.close()
+    wire.close()
     assert worker_of(pool).pid == first
