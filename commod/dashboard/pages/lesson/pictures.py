@@ -16,6 +16,7 @@ from commod.dashboard.text.html import html_table
 from commod.dashboard.views.changes import draw_changes
 from commod.dashboard.views.chart import draw
 from commod.dashboard.views.concepts import draw_concepts
+from commod.dashboard.views.dots import draw_dots
 from commod.dashboard.views.lesson.facts import (
     BEGAN,
     DP,
@@ -38,7 +39,7 @@ from commod.metrics.figures import CRITERIA, FIGURES
 from commod.models.competitors import METHODS
 
 # Drawn beside the slider, so that both are on one screen.
-_BESIDE_SLIDER = ("curve",)
+_BESIDE_SLIDER = ("dots", "curve")
 
 
 def draw_beside_slider(at: Stage) -> None:
@@ -80,6 +81,11 @@ def _groups(at: Stage) -> None:
     ]
     headings = [say(f"lesson.{name}", outcome=outcome) for name in ("group", "people", "label", "f_says", "f_wrong")]
     st.html(html_table(headings, rows, caption=say("lesson.groups_table")))
+
+
+def _live_dots(at: Stage) -> None:
+    """A hundred people of each group where the slider stands; they follow it while it moves."""
+    draw_dots(at.live, [], None)()
 
 
 def _curve(at: Stage) -> None:
@@ -262,6 +268,7 @@ def _concepts(at: Stage) -> None:
 
 _PICTURES: dict[str, Callable[[Stage], None]] = {
     "groups": _groups,
+    "dots": _live_dots,
     "curve": _curve,
     "figures": lambda at: draw_figures(at.live),
     "changes": lambda at: draw_changes(at.live),
