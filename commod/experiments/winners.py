@@ -1,7 +1,7 @@
 """Who changes fewest where: claims about the cells of fairness and accuracy, and the table that counts them."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,7 +12,6 @@ from commod.experiments.segments import Segments
 from commod.experiments.sweep import Sweep
 from commod.metrics.figures import CRITERIA
 from commod.models.competitors import METHODS
-from commod.wording import listed
 
 Place = tuple[int, int]  # segment of fairness and of accuracy, from 1
 # Whether two methods differ in a cell by more than chance; None if that cannot be told.
@@ -164,12 +163,3 @@ def reached_at(points: pd.DataFrame, criterion: str, level: float) -> Reached:
         first(own, "change_rate", least=True),
         with_commod,
     )
-
-
-# ---- words ----
-
-
-def names_in_words(methods: Iterable[str], *, bold: bool = False) -> str:
-    """Methods in a row: "COMMOD, LPP and FRAPPE"."""
-    titles = (METHODS[name].title for name in methods)
-    return listed(f"**{title}**" if bold else title for title in titles)

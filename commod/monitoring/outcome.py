@@ -102,7 +102,7 @@ def _by_what_moved(found: Watched) -> Outcome:
     if row["moved"]:
         return Outcome("broken", "Not any more", f"{with_capital(name)} moved more than chance explains.")
     if len(far):
-        told = f"{len(far)} of {count_of(len(figures), 'figure')} moved too far for chance, even among so many"
+        told = f"{len(far)} of {count_of(len(figures), 'figure')} moved too far for chance, even with so many compared"
         return Outcome("broken", "Not any more", f"{stayed}, but {told}: {_largest(far)}.")
     if worse - figure.direction * row["difference"] > SEEN:
         return Outcome("unknown", "Cannot tell", f"{stayed}. {revealed}. {counted}.")

@@ -74,9 +74,8 @@ def side_by_side(shown: Sequence[Shown]) -> Callable[[], list[Pending]]:
 
     place = changing_table(st, table())
     fair = "; ".join(f"{figure.in_sentence}: {figure.fair} is fair" for figure in key_figures() if figure.fair)
-    st.caption(
-        f"On test people, with 95 % intervals in [ ]. {fair}. Equal in all, and not shown: {equal}.", help=MEANINGS
-    )
+    same = f" Equal in all, and not shown: {listed(equal)}." if equal else ""
+    st.caption(f"On test people, with 95 % intervals in [ ]. {fair}.{same}", help=MEANINGS)
     _overlap(shown)
     _inside(shown)
 
@@ -98,7 +97,7 @@ def _share_f(shown: Sequence[Shown]) -> bool:
 # ---- the rows of the table ----
 
 
-def _settings(shown: Sequence[Shown]) -> tuple[list[list[str]], str]:
+def _settings(shown: Sequence[Shown]) -> tuple[list[list[str]], list[str]]:
     """The settings that differ, and the names of the others."""
     noted = ("note",) if any(one.settings.reason for one in shown) else ()
     columns = [
@@ -111,7 +110,7 @@ def _settings(shown: Sequence[Shown]) -> tuple[list[list[str]], str]:
     differs = {name: len(set(values)) > 1 or len(shown) == 1 for name, values in named.items()}
     of_f = ["–"] * _share_f(shown)
     rows = [[name, *of_f, *values] for name, values in named.items() if differs[name]]
-    return rows, listed(name for name in named if not differs[name]) or "nothing"
+    return rows, [name for name in named if not differs[name]]
 
 
 def _figures(shown: Sequence[Shown]) -> Iterator[list[str]]:
@@ -162,11 +161,9 @@ def _overlap(shown: Sequence[Shown]) -> None:
         both, either = int((a & b).sum()), int((a | b).sum())
         told = f"both change {both:,} of the {either:,} that either changes ({both / either:.0%})"
         lines.append(f"{one.title} and {other.title}: {told if either else 'neither changes anybody'}.")
-    missing = len(lines) < len(shown) * (len(shown) - 1) // 2
-    if missing:
-        lines.append(
-            "Other pairs cannot be compared person by person: they have other test people (data set, groups or split)."
-        )
+    if len(lines) < len(shown) * (len(shown) - 1) // 2:
+        which = "Other pairs" if lines else "These runs"
+        lines.append(f"{which} differ in data set, groups or split: their test people are not the same.")
     st.markdown("\n".join(f"- {escape_markdown(line)}" for line in lines))
 
 
