@@ -79,7 +79,8 @@ def test_the_page_without_runs_offers_to_pin_and_says_when_it_is_there():
     name_field(app).set_value("   ")
     press(app, "Pin this model")
     assert told(app) == ["Pinned as “German credit: λ_fair 5”."]
-    slider(app, "depth").set_value(5).run()  # another look at the same model
+    app.session_state["runs_inside"] = True
+    slider(app.run(), "depth").set_value(5).run()  # another look at the same model
     assert any("is saved as “German credit" in caption.value for caption in app.caption)
 
 

@@ -202,11 +202,9 @@ def tradeoff(here: Compared, place: Any, *, final: bool = False) -> None:
     with place.container():
         if not final:
             st.markdown(f"**So far, of {len(here.sweeps)} methods.**")
-        draw_wins(
-            claims_of(here.cells, apart_by_chance(here.scene, here.sweeps, here.in_segments)),
-            here.cuts,
-            here.criterion.name,
-        )
+        claims = claims_of(here.cells, apart_by_chance(here.scene, here.sweeps, here.in_segments))
+        if claims or final:
+            draw_wins(claims, here.cuts, here.criterion.name)
         if reached := reached_in_words(here):
             st.markdown(reached)
         _key(here)
