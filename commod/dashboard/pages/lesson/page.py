@@ -7,10 +7,9 @@ import streamlit as st
 
 from commod.dashboard.jobs.wait import draw_pending
 from commod.dashboard.pages.lesson.pictures import (
-    draw_beside_slider,
     draw_figures_on_the_way,
     draw_pictures,
-    has_picture_beside_slider,
+    with_slider,
 )
 from commod.dashboard.pages.lesson.teachers import draw_teachers_corner
 from commod.dashboard.state import session
@@ -147,10 +146,11 @@ def _work_through(here: Progress, at: Stage) -> None:
     if room.holds_answer(here.lesson, at.step.name):
         st.info(say("room.until_reveal"), icon=":material/hourglass_top:")
         return
-    if at.step.goal and has_picture_beside_slider(at):
+    pictures = with_slider(at)
+    if at.step.goal and pictures:
         left, right = st.columns(2, gap="medium")
         with right:
-            draw_beside_slider(at)
+            pictures.pop(0)(at)
     else:
         left = st.container()
     with left:
@@ -158,6 +158,8 @@ def _work_through(here: Progress, at: Stage) -> None:
             _move(at.step)
         if here.step in here.seen:
             _say_answer(at, guess)
+        for draw in pictures:
+            draw(at)
     if here.step in here.seen:
         _check(here, at)
     else:

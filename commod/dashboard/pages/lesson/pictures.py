@@ -38,20 +38,13 @@ from commod.dashboard.views.words import say
 from commod.metrics.figures import CRITERIA, FIGURES
 from commod.models.competitors import METHODS
 
-# Drawn beside the slider, so that both are on one screen.
-_BESIDE_SLIDER = ("dots", "curve")
+# Drawn with the slider, so that all are on one screen: the first that a step has stands beside it, the next below it.
+_WITH_SLIDER = ("dots", "curve")
 
 
-def draw_beside_slider(at: Stage) -> None:
-    """What is seen while the slider is moved, be the answer told or not."""
-    for name in _BESIDE_SLIDER:
-        if name in at.step.shows:
-            _PICTURES[name](at)
-
-
-def has_picture_beside_slider(at: Stage) -> bool:
-    """Whether there is something beside the slider."""
-    return bool(set(_BESIDE_SLIDER) & set(at.step.shows))
+def with_slider(at: Stage) -> list[Callable[[Stage], None]]:
+    """What draws the pictures that are seen while the slider is moved, be the answer told or not."""
+    return [_PICTURES[name] for name in _WITH_SLIDER if name in at.step.shows]
 
 
 def draw_pictures(at: Stage) -> None:
@@ -59,7 +52,7 @@ def draw_pictures(at: Stage) -> None:
     if {"figures", "changes"} & set(at.step.shows) and at.shown.model() != at.step.end.model():
         st.caption(say("lesson.sliders_now", setting=in_words(at.shown)))
     for name in at.step.shows:
-        if name not in _BESIDE_SLIDER:
+        if name not in _WITH_SLIDER:
             _PICTURES[name](at)
 
 
