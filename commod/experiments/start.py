@@ -117,10 +117,15 @@ def _own_start(held: _HeldOut) -> Start:
         candidates = [one for update in FORMS if (one := held.least(update, target)) is not None]
         best = held.fairest()
     chosen, *others = sorted(candidates, key=lambda one: _rank(one, candidates, target))
+    if chosen.fairness >= best - ALIKE[0]:
+        why = f"the fairest that was tried (f has {held.shown(start)})"
+    else:
+        why = (
+            f"the smallest λ_fair that goes {'at least ' if chosen.fairness >= target else 'almost '}half of the way "
+            f"from f ({held.shown(start)}) to the fairest that was tried ({held.shown(best, named=False)})"
+        )
     told = (
-        f"These data open by {chosen.name}, the least that buys half of the fairness within reach ({held.shown(start)} "
-        f"for f, {held.shown(best)} for the fairest of {held.tried} models tried). On held-out training rows no other "
-        f"form beats it: "
+        f"These data open by {chosen.name}: {why}. On held-out training rows no other form beats it: "
         f"{held.in_words(chosen)}."
     )
     beside = {one.update: f"{with_capital(one.name)}: {held.in_words(one)}." for one in others}
@@ -236,11 +241,6 @@ class _HeldOut:
     def fairest(self) -> float:
         """Of the models tried so far."""
         return max((trial.fairness for trial in self._trials.values() if trial.is_useful), default=0.0)
-
-    @property
-    def tried(self) -> int:
-        """How many models."""
-        return len(self._trials)
 
     def all_useful(self) -> list[Trial]:
         trials = (self.trial(update, value) for update in FORMS for value in TRIED)
