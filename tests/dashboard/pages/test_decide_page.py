@@ -250,9 +250,11 @@ def test_one_other_model_is_told_of_by_itself():
 
 
 def test_a_model_that_changes_nobody_is_said_to_decide_as_f():
-    assert candidate("commod", ["pass"]).subject == "COMMOD's best (the same decisions as f)"
+    best = replace(candidate("commod", ["pass"]), title="COMMOD, best")
+    assert best.subject == "COMMOD's best (the same decisions as f)"
     assert candidate("f", ["pass"]).subject == "f"
-    assert candidate("commod", ["pass"], better=1).subject == "COMMOD's best"
+    best = replace(candidate("commod_tree", ["pass"], better=1), title="COMMOD (tree), best")
+    assert best.subject == "COMMOD (tree)'s best"
 
 
 def fill(app, **texts):
