@@ -1,4 +1,4 @@
-"""A data set in people's words: who decides what about whom, and of how many in a hundred f says so."""
+"""A data set in people's words: who decides what about whom, and what its groups are called."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -41,47 +41,38 @@ def rows_of(hundred: pd.DataFrame) -> dict[int, dict[str, Any]]:
     }
 
 
-def story(language: str, spec: TaskSpec, hundred: pd.DataFrame) -> str:
-    """Two sentences about a data set and its f; `hundred` is of `explain_hundred`. Of many groups, of the extremes."""
-    rows = rows_of(hundred)
-    seen = [
-        code
-        for code, large in zip(rows, compared_groups([row["count"] for row in rows.values()]), strict=True)
-        if large
-    ]
-    seen.sort(key=lambda code: -rows[code]["before"])
-    ends = {"one": seen[0], "other": seen[-1]}
-    groups = {name: called(language, spec, code) for name, code in ends.items()}
-    people = {
-        name: of_100(language, rows[code]["of_100_before"], rows[code]["before"])
-        for name, code in zip(("first", "second"), ends.values(), strict=True)
-    }
+def story(language: str, spec: TaskSpec) -> str:
+    """Who decides what about whom."""
     if spec.story:
-        told = fill(language, declared(language, spec.story), **groups, **people)
-    else:
-        no, yes = (declared(language, outcome) for outcome in spec.outcomes)
-        told = phrase(language, "story.any", people=declared(language, spec.people), yes=yes, no=no, **groups, **people)
-    if len(hundred) > 2:
-        told += " " + phrase(language, "story.extremes", groups=len(hundred))
-    return told
+        return declared(language, spec.story)
+    no, yes = (declared(language, outcome) for outcome in spec.outcomes)
+    return phrase(language, "story.any", people=declared(language, spec.people), yes=yes, no=no)
 
 
-def label_of(language: str, spec: TaskSpec, code: int, row: Mapping[Any, Any], *, lines: int = 3) -> str:
-    """What stands at the dots of a group: who, of how many f and g say yes, and how many are better and worse off.
+def extremes(spec: TaskSpec, rows: Mapping[int, Mapping[str, Any]]) -> tuple[int, int]:
+    """Codes of the group that f favours least and of the one it favours most, of those large enough to compare."""
+    large = compared_groups([row["count"] for row in rows.values()])
+    codes = [code for code, seen in zip(rows, large, strict=True) if seen]
+    codes.sort(key=lambda code: rows[code]["before"], reverse=spec.favourable == 0)
+    return codes[0], codes[-1]
 
-    `row` is of `explain_hundred`; in two `lines`, those who are better and worse off are signs and numbers only.
+
+def label_of(language: str, spec: TaskSpec, code: int, row: Mapping[Any, Any], *, rates: bool) -> str:
+    """What stands at the dots of a group: who, how many are better and worse off, and perhaps f's and g's rates.
+
+    `row` is of `explain_hundred`.
     """
-    who = called(language, spec, code)
+    who = with_capital(called(language, spec, code))
     before, now, better, worse = (
         of_100(language, row[f"of_100_{name}"], row[name])
         for name in ("before", "now", *(("raised", "lowered") if spec.favourable == 1 else ("lowered", "raised")))
     )
-    rates = phrase(language, "dots.rates", before=before, now=now, yes=declared(language, spec.outcomes[1]))
-    signs = {"better": ("▲", better), "worse": ("▼", worse)}
-    changed = {name: sign for name, sign in signs.items() if sign[1] != "0"}
-    if lines == 2:
-        marks = " ".join(f"{mark} {count}" for mark, count in changed.values())
-        rates = f"{rates}  {marks}".rstrip()
-        return f"{with_capital(who)}\n{rates}"
-    told = [f"{mark} {phrase(language, f'dots.{name}', count=count)}" for name, (mark, count) in changed.items()]
-    return f"{with_capital(who)}\n{rates}\n{', '.join(told) or phrase(language, 'dots.nobody')}"
+    told = [
+        phrase(language, f"dots.{name}", count=count)
+        for name, count in (("better", better), ("worse", worse))
+        if count != "0"
+    ]
+    changes = ", ".join(told) or phrase(language, "dots.nobody")
+    if not rates:
+        return f"{who}\n{changes}"
+    return f"{who}\n{phrase(language, 'dots.rates', before=before, now=now)}  {changes}"

@@ -17,7 +17,7 @@ from commod.dashboard.state.link import to_link
 from commod.dashboard.state.settings import CONTROLS, GRIDS, SLIDERS, Settings
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.language import FIRST
-from commod.dashboard.text.stories import called
+from commod.dashboard.text.stories import called, story
 from commod.dashboard.views.methods import on_explore
 from commod.dashboard.views.table import Table, fold
 from commod.dashboard.views.words import say, say_declared
@@ -26,8 +26,9 @@ from commod.metrics.figures import CRITERIA
 
 _BROWSER = Path(__file__).parent / "browser"
 _HTML = (
-    '<div class="picture"><dl class="figures"></dl><p class="status" role="status"></p><div class="groups"></div>'
-    '<p class="verdict" aria-live="polite"></p><div class="ghost" hidden></div></div>'
+    '<div class="picture"><p class="verdict" aria-live="polite"><strong></strong><span></span></p>'
+    '<dl class="figures"></dl><p class="status" role="status"></p><div class="groups"></div>'
+    '<div class="ghost" hidden></div></div>'
 )
 _picture = st.components.v2.component(
     "commod_picture",
@@ -40,9 +41,10 @@ _AXES = {"fairness": ("fairness", "accuracy"), "changes": ("accuracy", "change_r
 
 
 def draw_story(result: FitResult) -> None:
-    """The data set by name, who decides what about whom in it, and which model is which."""
-    title = escape_markdown(say_declared(result.task.spec.title))
-    st.markdown(f"**{title}.** {escape_markdown(result.story(session.language()))} {say('explore.models')}")
+    """Who decides what about whom, and which model is which."""
+    spec = result.task.spec
+    title = "" if spec.story else f"**{escape_markdown(spec.title)}.** "
+    st.markdown(f"{title}{escape_markdown(story(session.language(), spec))} {say('explore.models')}")
 
 
 def draw_dots(result: FitResult, line: list[FitResult], sweep: Sweep | None) -> Callable[[], None]:
@@ -71,6 +73,7 @@ def draw_dots(result: FitResult, line: list[FitResult], sweep: Sweep | None) -> 
             "axes": _AXES[session.current().view],
             "deployed": _point(result, 0),
             "names": names,
+            "meaning": say(f"picture.{CRITERIA[settings.fairness].figure_name}"),
             "groups": len(here["groups"]),
             "many": len(here["groups"]) > FEW_GROUPS,
             "layout": "|".join([*names, str(len(here["groups"])), yes]),  # when it differs all is built anew

@@ -26,6 +26,7 @@ from commod.experiments import Sweep
 from commod.metrics.figures import CRITERIA
 
 POINTS = "All points as a table"
+FOUR_FIFTHS = 0.8
 
 # Columns of the Pareto view.
 _COLUMNS = {
@@ -99,19 +100,11 @@ def draw_pareto(result: FitResult, line: list[FitResult], sweep: Sweep | None) -
 
     `line` are the models at every λ_fair beside this one that are known.
     """
-    st.header(say("explore.trade_off"))
-    views = session.options("view")
-    view = st.segmented_control(
-        "View of the trade-off",
-        list(views),
-        format_func=lambda name: say_declared(views[name]),
-        default=session.widget_value("view"),
-        key=session.widget_key("view"),
-        on_change=session.change,
-        args=("view",),
-        label_visibility="collapsed",
-    )
+    limited = result.settings.free() != result.settings
+    grey = say("explore.grey") + (f" {say('explore.grey_is_free')}" if limited else "")
+    st.header(say("explore.trade_off"), anchor=False, help=f"{grey} {say('explore.point')}")
     settings = result.settings
+    figure = CRITERIA[settings.fairness].figure
     frame, known = _points(result, line, None if sweep is None else sweep.points)
 
     def clicked() -> None:
@@ -127,15 +120,13 @@ def draw_pareto(result: FitResult, line: list[FitResult], sweep: Sweep | None) -
         table=POINTS,
         key="pareto",
         on_select=clicked,
-        view=view or session.current().view,
-        fairness_title=say_declared(CRITERIA[settings.fairness].figure.axis_title),
+        view=session.current().view,
+        fairness_title=say_declared(figure.axis_title),
+        fairer=say_declared(figure.fairer),
+        line=FOUR_FIFTHS if figure.name == "p_rule" else None,
+        legend=False,
         called=tuple((word, say_declared(word)) for word in WORDS) if session.language() != FIRST else (),
     )
-    click = " Point at the curve to look at its models, click to open one; the table does it by keyboard."
-    only = " of the update that only multiplies" if settings.update != "ratio" else ""
-    free = ", without limits on the update" if settings.free() != settings else ""
-    grey = f"Grey: a sweep over λ_fair and λ_ratio{only}{free}, its frontier as a line."
-    st.caption((grey if sweep is not None else "A sweep over λ_fair and λ_ratio is being computed …") + click)
     table = st.container()  # keeps the last run's fold, and the focus in it; st.empty would drop both at once
 
     def draw_table() -> None:
@@ -170,7 +161,17 @@ def _go_back(there: Settings) -> None:
 
 
 def _choose(known: list[Settings], here: Settings, sweep: Sweep | None) -> None:
-    """What a click on a square, or on a point of the frontier, does, for the keyboard."""
+    """The other view; and what a click on a square, or on a point of the frontier, does, for the keyboard."""
+    views = session.options("view")
+    st.segmented_control(
+        say_declared("View"),
+        list(views),
+        format_func=lambda name: say_declared(views[name]),
+        default=session.widget_value("view"),
+        key=session.widget_key("view"),
+        on_change=session.change,
+        args=("view",),
+    )
     _choose_one("Go back to a setting tried before", "tried_before", known[::-1])
     if sweep is not None:
         best = [

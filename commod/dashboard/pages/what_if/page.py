@@ -17,27 +17,23 @@ def show() -> None:
     frame.page("pages/what_if.py")
     st.title("What if this person were different?")
     st.markdown(
-        "Choose someone of the test part and edit any feature: **f**, the concepts and **g** follow at once. "
-        "The model stays the one of the Explore page. An edit changes what the models are told, not the person and not "
-        "what caused it: it shows how f and g read their inputs, not what would happen if the person really changed."
+        "Choose someone and edit a feature: **f** and **g** follow at once. It shows how the models read their inputs, "
+        "not what would happen if the person really changed."
     )
     result = current_model()
     state = state_of(result)
     choose(result, state)
     session.keep_link(person=str(state.person))
     person = person_of(result, state)
-    head = st.container()
+    place = accounts.read_out(person)
     left, right = st.columns(2, gap="large")
     with left:
-        editing.edit(person, state)
-    with head:
-        place = accounts.read_out(person)
-    with right:
         accounts.draw_sum(person)
-    with left:
+    with right:
+        editing.edit(person, state)
         editing.suggest_edits(person, state)
     # What may take a while comes last: the page above is complete without it.
-    with right:
+    with left:
         accounts.draw_shap(person)
     draw_pending(
         Pending(
