@@ -74,7 +74,7 @@ def quick_shap(monkeypatch):
     features = pd.DataFrame({"label": ["LSAT", "Grades"], "commod": [0.31, 0.12], "shap": [0.29, 0.14]})
     features = features.assign(shap_low=features["shap"] - 0.02, shap_high=features["shap"] + 0.03)
     facts = {"agreement": 1.0, "top_kept": 0.9, "background": 50, "redraws": 4, "rows": 100}
-    comparison = SimpleNamespace(features=features, shap_seconds=1.0, commod_seconds=0.01, **facts)
+    comparison = SimpleNamespace(features=features, evaluations=9, **facts)
     monkeypatch.setattr(tasks.shap, "function", lambda result, report: comparison)
     person = features.set_index(pd.Index(["lsat", "ugpa"]))
     person.attrs["average"] = -0.2
