@@ -20,12 +20,6 @@ from commod.dashboard.views.words import say, say_declared
 from commod.metrics.figures import CRITERIA
 from commod.models.collapse import collapse_in_words
 
-# Other forms of the update; each is named in words/, under `next`.
-FORMS: dict[str, dict[str, Any]] = {
-    "improve": {"direction": "improve"},
-    "affine": {"update": "affine"},
-    "decisions": {"update": "decisions"},
-}
 # Offered at most.
 MOST = 2
 # The least gain of fairness that is one, the part of it that must stay, and the part of the wrong changes that may.
@@ -57,12 +51,17 @@ def _others(settings: Settings, result: FitResult) -> dict[str, Settings]:
         return {say_declared(title): defaults(settings.data, name) for name, title in names.items()}
     if not result.has_bad_verdict:
         return {}
-    forms = {say(f"next.{name}"): replace(settings, **changed) for name, changed in FORMS.items()}
-    forms = {label: other for label, other in forms.items() if other.model() != settings.model()}
-    less = max((stop for stop in STOPS if stop <= settings.lambda_fair / 2), default=0.0)
-    if less:
-        forms[say("next.less", value=f"{less:g}")] = replace(settings, lambda_fair=less)
-    return forms
+    found: dict[str, Settings] = {}
+    if settings.direction == "both":
+        found[say("next.improve")] = replace(settings, direction="improve")
+    if settings.update != "affine":
+        found[say("next.affine")] = replace(settings, update="affine")
+    if settings.update != "decisions":  # it takes a larger λ_fair for as much fairness
+        twice = min(STOPS[-1], 2 * settings.lambda_fair)
+        found[say("next.decisions")] = replace(settings, update="decisions", lambda_fair=twice)
+    if less := max((stop for stop in STOPS if stop <= settings.lambda_fair / 2), default=0.0):
+        found[say("next.less", value=f"{less:g}")] = replace(settings, lambda_fair=less)
+    return found
 
 
 def _draw(result: FitResult, found: dict[str, FitResult]) -> None:
@@ -92,8 +91,10 @@ def _is_better(other: FitResult, result: FitResult) -> bool:
         return False
     if collapse_in_words(scene.test.y, scene.logit_test, other.logit):
         return False
-    spared = there.worse < here.worse and there.wrong <= here.wrong
-    return result.gain <= 0 or spared or (there.wrong <= LEFT * here.wrong and there.worse <= here.worse)
+    wrong = there.wrong <= LEFT * here.wrong and there.worse <= here.worse
+    worse = there.worse <= LEFT * here.worse and there.wrong <= here.wrong
+    # Where most are worse off, that is what to mend.
+    return result.gain <= 0 or wrong or worse or (here.worse > here.better and 2 * there.worse <= here.worse)
 
 
 def _effect(other: FitResult) -> str:
