@@ -7,9 +7,9 @@ from tests.browsing import chromium, serve, still
 SIZE = {"width": 1366, "height": 768}
 # All that is read within the window, in charts and components, too; and all that can have the focus there.
 _COUNT = """() => {
-  const shown = (box) => box.width > 0 && box.height > 0 && box.bottom > 0 && box.right > 0
+  const shown = (box) => box.width > 2 && box.height > 2 && box.bottom > 0 && box.right > 0
     && box.top < innerHeight && box.left < innerWidth;
-  const seen = (e) => e.checkVisibility({ opacityProperty: true, visibilityProperty: true });
+  const seen = (e, opacityProperty) => e.checkVisibility({ opacityProperty, visibilityProperty: true });
   const words = [], stops = [];
   const all = 'a[href], button, input, select, textarea, summary, [role=slider], [role=combobox], [tabindex]';
   const visit = (root) => {
@@ -18,12 +18,12 @@ _COUNT = """() => {
       if (node.nodeType === Node.ELEMENT_NODE) {
         if (node.shadowRoot) visit(node.shadowRoot);
         const can = node.matches(all) && node.tabIndex >= 0 && !node.disabled && !node.closest('[inert]');
-        if (can && seen(node) && shown(node.getBoundingClientRect()))
+        if (can && seen(node, false) && shown(node.getBoundingClientRect()))
           stops.push(node.getAttribute('aria-label') || node.innerText || node.tagName);
         continue;
       }
       const parent = node.parentElement ?? root.host;
-      if (parent.closest('style, script, title') || !seen(parent)) continue;
+      if (parent.closest('style, script, title, [data-testid=stIconMaterial]') || !seen(parent, true)) continue;
       const range = document.createRange();
       range.selectNodeContents(node);
       if ([...range.getClientRects()].some(shown)) words.push(...node.data.split(/\\s+/));

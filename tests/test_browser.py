@@ -79,7 +79,7 @@ def command_line(**options):
 @pytest.mark.slow
 def test_tile_point_and_command_line_agree(open_page):
     page = open_page()
-    press(page, "How much fairness do you ask for? (λ_fair)", "ArrowRight", times=2)
+    press(page, "How much fairness? (λ_fair)", "ArrowRight", times=2)
     page.wait_for_url("**lambda_fair=3.5*")
     settled(page)
     expected = command_line(lambda_fair=3.5, lambda_concepts=0.05)
@@ -97,8 +97,8 @@ def test_every_slider_redraws(open_page):
     page = open_page()
     seen = {drawn(page)}
     for label, key in (
-        ("How much fairness do you ask for? (λ_fair)", "ArrowLeft"),
-        ("Stay close to the old model (λ_ratio)", "End"),
+        ("How much fairness? (λ_fair)", "ArrowLeft"),
+        ("Stay close to f (λ_ratio)", "End"),
         ("Use few features (λ_concepts)", "End"),
     ):
         before = drawn(page)
@@ -114,7 +114,7 @@ def test_every_slider_redraws(open_page):
     page.get_by_role("button", name="Reset").click()
     page.wait_for_url("**lambda_fair=3&*")
     settled(page)
-    press(page, "How finely to explain (k)", "ArrowRight", times=2)
+    press(page, "Concepts (k)", "ArrowRight", times=2)
     page.wait_for_url("**k=4*")
     settled(page)
     assert page.locator("[data-testid='concepts'] h3").count() == 4
@@ -127,7 +127,7 @@ def test_every_slider_redraws(open_page):
 @pytest.mark.slow
 def test_a_link_opens_the_same_picture_elsewhere_and_survives_reload_and_page_change(open_page, served):
     page = open_page()
-    press(page, "How much fairness do you ask for? (λ_fair)", "ArrowLeft", times=3)
+    press(page, "How much fairness? (λ_fair)", "ArrowLeft", times=3)
     page.wait_for_url("**lambda_fair=2.25*")
     settled(page)
     figures = [metric(page, name) for name in ("Accuracy", "P-Rule", "Decisions changed")]
@@ -150,7 +150,7 @@ def test_a_link_opens_the_same_picture_elsewhere_and_survives_reload_and_page_ch
 def test_undo_redo_and_back_to_a_point_tried_before(open_page):
     page = open_page()
     start = drawn(page)
-    press(page, "How much fairness do you ask for? (λ_fair)", "Home")
+    press(page, "How much fairness? (λ_fair)", "Home")
     page.wait_for_url("**lambda_fair=0&*")
     settled(page)
     moved = drawn(page)
@@ -174,11 +174,11 @@ def test_six_quick_moves_wait_for_one_training_not_six(open_page):
     page = open_page("?data=adult&lambda_fair=1", until=lambda page: metric(page, "P-Rule"))
     page.wait_for_url("**lambda_fair=1&*")
     started = time.monotonic()
-    press(page, "How much fairness do you ask for? (λ_fair)", "ArrowRight")
+    press(page, "How much fairness? (λ_fair)", "ArrowRight")
     page.wait_for_url("**lambda_fair=1.25*")
     one = time.monotonic() - started
     started = time.monotonic()
-    press(page, "How much fairness do you ask for? (λ_fair)", "ArrowRight", times=6)
+    press(page, "How much fairness? (λ_fair)", "ArrowRight", times=6)
     page.wait_for_url("**lambda_fair=2.75*")
     six = time.monotonic() - started
     assert six < 4 * one
@@ -318,7 +318,7 @@ def test_cold_deep_links_show_the_right_page_and_menu(browser):
 def test_back_leads_to_the_page_before(open_page):
     page = open_page("people?lambda_fair=2", until=lambda page: page.wait_for_url("**lambda_fair=2&*"))
     entries = page.evaluate("() => history.length")
-    press(page, "How much fairness do you ask for? (λ_fair)", "ArrowRight", times=3)
+    press(page, "How much fairness? (λ_fair)", "ArrowRight", times=3)
     page.wait_for_url("**lambda_fair=2.75&*")
     follow(page, "pages/glossary.py")
     page.wait_for_url("**/glossary?*lambda_fair=2.75&*")
@@ -327,8 +327,8 @@ def test_back_leads_to_the_page_before(open_page):
     page.wait_for_function("() => document.title.startsWith('Who changed')")
     page.get_by_role("heading", name="Glossary").wait_for(state="detached")
     page.wait_for_url("**/people?*lambda_fair=2.75&*")
-    thumb(page, "How much fairness do you ask for? (λ_fair)").wait_for()
-    assert thumb(page, "How much fairness do you ask for? (λ_fair)").get_attribute("aria-valuetext") == "2.75"
+    thumb(page, "How much fairness? (λ_fair)").wait_for()
+    assert thumb(page, "How much fairness? (λ_fair)").get_attribute("aria-valuetext") == "2.75"
     assert not page.problems
 
 
@@ -356,10 +356,10 @@ def test_the_sidebar_shows_the_setting_on_every_page(open_page):
     for script in ("pages/what_if.py", "app.py"):
         follow(page, script)
         settled(page)
-        assert thumb(page, "How much fairness do you ask for? (λ_fair)").get_attribute("aria-valuetext") == "2.5"
-        assert thumb(page, "How finely to explain (k)").get_attribute("aria-valuetext") == "3"
+        assert thumb(page, "How much fairness? (λ_fair)").get_attribute("aria-valuetext") == "2.5"
+        assert thumb(page, "Concepts (k)").get_attribute("aria-valuetext") == "3"
         assert page.get_by_role("combobox", name="Data set").input_value() == "COMPAS"
-        assert page.get_by_role("combobox", name="Fairness criterion").input_value() == "Equalized odds (mistreatment)"
+        assert page.get_by_role("combobox", name="Criterion").input_value() == "Equalized odds (mistreatment)"
 
 
 @pytest.mark.slow
@@ -451,7 +451,7 @@ def test_the_keyboard_changes_the_view_and_goes_back_to_a_setting_tried_before(o
     page.wait_for_url("**view=changes*")
     settled(page)
     start = drawn(page)
-    press(page, "How much fairness do you ask for? (λ_fair)", "Home")
+    press(page, "How much fairness? (λ_fair)", "Home")
     page.wait_for_url("**lambda_fair=0&*")
     settled(page)
     mark(page)
@@ -591,7 +591,7 @@ def page(open_page):
 
 
 def test_the_lower_half_is_drawn_when_it_comes_near(page):
-    page.get_by_role("group", name="How much fairness do you ask for? (λ_fair)").get_by_role("slider").focus()
+    page.get_by_role("group", name="How much fairness? (λ_fair)").get_by_role("slider").focus()
     page.keyboard.press("Home")  # where nobody changes
     page.wait_for_url("**lambda_fair=0&*")
     settled(page)

@@ -18,7 +18,7 @@ KINDS = {
     "f, as deployed": (palette.F, "diamond", 130),
 }
 SWEEP, PATH, TRIED, CURRENT, DEPLOYED = KINDS
-_ACCURACY, _CHANGED = "Accuracy on test (%)", "Decisions changed (% of test)"
+_ACCURACY, _CHANGED = "Accuracy", "Decisions changed"
 # What can be read in the picture.
 WORDS = (*KINDS, _ACCURACY, _CHANGED)
 
@@ -59,7 +59,7 @@ def plot_pareto(
     accuracy = {
         "shorthand": "accuracy:Q",
         "scale": scale,
-        "axis": alt.Axis(format="%", tickCount=5, labelFlush=False),
+        "axis": alt.Axis(format="%", tickCount=4, labelFlush=False),
     }
     if view == "fairness":
         x = x_axis("fairness:Q", towards(fairness_title, fairer), "f", ticks=4, scale=scale)
@@ -117,5 +117,5 @@ def plot_pareto(
     )
     layers = [lines, points, named]
     if line is not None and view == "fairness":
-        layers.insert(0, line_at(line, f"{line:g}"))
+        layers.insert(0, line_at(line, f"{fairness_title} {line:g}"))
     return alt.layer(*layers, data=frame).properties(height=400, padding={"top": 8, "bottom": 0, "left": 0, "right": 0})

@@ -24,13 +24,14 @@ def towards(title: str, fairer: str) -> str:
     return f"{fairer}   {title}" if fairer.startswith("←") else f"{title}   {fairer}".rstrip()
 
 
-def line_at(value: float, label: str) -> alt.LayerChart:
-    """A dashed line across a chart at a value of x, and what it is."""
-    one = alt.Chart().transform_aggregate(rows="count()")
-    x = alt.XDatum(value, type="quantitative")
-    rule = one.mark_rule(strokeDash=[3, 4], color=palette.FRONTIER, aria=False).encode(x=x)
-    text = one.mark_text(align="right", dx=-4, color=palette.FRONTIER, fontSize=12, aria=False)
-    return alt.layer(rule, text.encode(x=x, y=alt.value(6), text=alt.value(label)))
+def line_at(value: float, told: str) -> alt.Chart:
+    """A dashed line across a chart at a value of x; what it is, under the pointer."""
+    return (
+        alt.Chart()
+        .transform_aggregate(rows="count()")
+        .mark_rule(strokeDash=[3, 4], strokeWidth=1.5, color=palette.FRONTIER, aria=False)
+        .encode(x=alt.XDatum(value, type="quantitative"), tooltip=alt.value(told))
+    )
 
 
 def x_axis(

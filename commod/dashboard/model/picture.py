@@ -10,6 +10,7 @@ from commod.dashboard.state.link import to_link
 from commod.dashboard.state.settings import in_words
 from commod.dashboard.text.language import declared, phrase
 from commod.dashboard.text.stories import label_of
+from commod.dashboard.text.verdicts import named_first
 from commod.explain.hundred import count_hundred
 from commod.metrics.figures import CRITERIA, FIGURES
 
@@ -84,7 +85,7 @@ def picture_of(result: FitResult, language: str, *, complete: bool, movable: boo
 
 def names_of(fairness: str, language: str) -> list[str]:
     """Names of the figures in `Words.figures`."""
-    return [declared(language, FIGURES[name].short_title) for name in _shown(fairness)]
+    return [declared(language, FIGURES[name].short_title) for name in _shown(fairness)[:2]]
 
 
 def group_order(rows: dict[int, dict[str, Any]]) -> list[int]:
@@ -102,7 +103,10 @@ def _picture(result: FitResult, language: str, complete: bool, movable: bool) ->
     groups = [_group(code, task.groups[code], rows[code]) for code in order]
     by_name = {figure["name"]: figure for figure in figures}
     shown = {name: by_name[name] for name in _shown(result.settings.fairness)}
-    rates = len(rows) > 2 or CRITERIA[result.settings.fairness].by_label  # else the verdict has them
+    # One of two groups is in the verdict with its rates.
+    told = len(rows) == 2 and counts.count and not CRITERIA[result.settings.fairness].by_label
+    named = named_first(task.spec, rows) if told else None
+    read = _shown(result.settings.fairness)[:2]
     return Picture(
         schema=SCHEMA,
         status="ready",
@@ -117,9 +121,9 @@ def _picture(result: FitResult, language: str, complete: bool, movable: bool) ->
         changes=changes,
         text=Words(
             setting=in_words(result.settings),
-            figures=[_value(name, figure["g"]) for name, figure in shown.items()],
-            before=[_before(language, name, figure["f"]) for name, figure in shown.items()],
-            groups=[label_of(language, task.spec, code, rows[code], rates=rates) for code in order],
+            figures=[_value(name, shown[name]["g"]) for name in read],
+            before=[phrase(language, "picture.was", value=_value(name, shown[name]["f"])) for name in read],
+            groups=[label_of(language, task.spec, code, rows[code], rates=code != named) for code in order],
             verdict=result.verdict_in(language, movable=movable, complete=complete),
         ),
     )
@@ -132,7 +136,7 @@ def _group(code: int, name: str, row: dict[str, Any]) -> Group:
 
 
 def _shown(fairness: str) -> tuple[str, str, str]:
-    """The figures above the dots: those of the three axes of the trade-off."""
+    """The figures of the three axes of the trade-off; the first two stand above the dots."""
     return CRITERIA[fairness].figure_name, "accuracy", "change_rate"
 
 
@@ -160,8 +164,3 @@ def _number(value: float | None) -> float | None:
 
 def _value(name: str, value: float | None) -> str:
     return "–" if value is None else FIGURES[name].show(value)
-
-
-def _before(language: str, name: str, value: float | None) -> str:
-    """The figure of f; nothing of one that is about the change."""
-    return "" if FIGURES[name].of_change else phrase(language, "picture.was", value=_value(name, value))

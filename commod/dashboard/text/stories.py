@@ -58,21 +58,7 @@ def extremes(spec: TaskSpec, rows: Mapping[int, Mapping[str, Any]]) -> tuple[int
 
 
 def label_of(language: str, spec: TaskSpec, code: int, row: Mapping[Any, Any], *, rates: bool) -> str:
-    """What stands at the dots of a group: who, how many are better and worse off, and perhaps f's and g's rates.
-
-    `row` is of `explain_hundred`.
-    """
+    """What stands at the dots of a group, a row of `explain_hundred`: who, and perhaps g's and f's rates."""
     who = with_capital(called(language, spec, code))
-    before, now, better, worse = (
-        of_100(language, row[f"of_100_{name}"], row[name])
-        for name in ("before", "now", *(("raised", "lowered") if spec.favourable == 1 else ("lowered", "raised")))
-    )
-    told = [
-        phrase(language, f"dots.{name}", count=count)
-        for name, count in (("better", better), ("worse", worse))
-        if count != "0"
-    ]
-    changes = ", ".join(told) or phrase(language, "dots.nobody")
-    if not rates:
-        return f"{who}\n{changes}"
-    return f"{who}\n{phrase(language, 'dots.rates', before=before, now=now)}  {changes}"
+    now, before = (of_100(language, row[f"of_100_{when}"], row[when]) for when in ("now", "before"))
+    return f"{who}\n{phrase(language, 'dots.rates', before=before, now=now)}" if rates else who

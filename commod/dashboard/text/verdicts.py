@@ -96,7 +96,7 @@ def verdict(
 ) -> str:
     """A model that changes decisions in two sentences: is it fairer, and what speaks against it.
 
-    `rows`: of `count_hundred`. Of many groups it names those between which f differs most.
+    `rows`: of `count_hundred`.
     """
     judged = Verdict.of(gain, changes, chance=chance)
     if CRITERIA[fairness].by_label:
@@ -109,13 +109,16 @@ def verdict(
     return f"{lead} {phrase(language, f'verdict.{judged.added}', people=people, **counts)}"
 
 
+def named_first(spec: TaskSpec, rows: Mapping[int, Mapping[str, Any]]) -> int:
+    """The group whose rates a verdict names: of the extremes, the one for which g changes more."""
+    return max(extremes(spec, rows), key=lambda code: abs(rows[code]["now"] - rows[code]["before"]))
+
+
 def _rates(language: str, spec: TaskSpec, rows: Mapping[int, Mapping[str, Any]]) -> str:
-    told: dict[str, str] = {}
-    for name, code in zip(("one", "other"), extremes(spec, rows), strict=True):
-        told[name] = called(language, spec, code)
-        for when in ("before", "now"):
-            told[f"{name}_{when}"] = of_100(language, rows[code][f"of_100_{when}"], rows[code][when])
-    return phrase(language, "verdict.rates", yes=declared(language, spec.outcomes[1]), **told)
+    code = named_first(spec, rows)
+    told = {when: of_100(language, rows[code][f"of_100_{when}"], rows[code][when]) for when in ("now", "before")}
+    yes, who = declared(language, spec.outcomes[1]), called(language, spec, code)
+    return phrase(language, "verdict.rates", yes=yes, who=who, **told)
 
 
 def cost_of_limits(

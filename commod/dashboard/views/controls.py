@@ -19,6 +19,9 @@ from commod.models.estimator import COUNTING
 _ADVANCED = ("update", "direction", "without", "reason", "max_changes", "f", "threshold", "seed")
 
 
+_EXPLAINED = ("lambda_fair", "depth", *_ADVANCED)
+
+
 def sidebar(*, elsewhere: Collection[str] = ()) -> None:
     """The sidebar. Its widgets change the session's setting in their callbacks, before the page is drawn.
 
@@ -26,12 +29,8 @@ def sidebar(*, elsewhere: Collection[str] = ()) -> None:
     """
     with st.sidebar:
         _draw(controls_of("scene"))
-        state = session.state()
-        with st.container(horizontal=True, gap="small"):
-            st.button(say("controls.undo"), on_click=session.undo, disabled=state.frozen or not state.past)
-            st.button(say("controls.redo"), on_click=session.redo, disabled=state.frozen or not state.future)
-            st.button(say("controls.reset"), on_click=session.reset, disabled=state.frozen, help=tip("reset"))
         _draw(name for name in controls_of("model") if name not in elsewhere)
+        _steps()
         _end(_ADVANCED)
 
 
@@ -51,6 +50,20 @@ def _draw(names: Iterable[str]) -> None:
                 st.caption(f":material/warning: {escape_markdown(sentence)}")
 
 
+def _steps() -> None:
+    """Back, forth, and to the start, as far as there is a way."""
+    state, here = session.state(), session.current()
+    ways = {
+        "undo": (session.undo, bool(state.past)),
+        "redo": (session.redo, bool(state.future)),
+        "reset": (session.reset, here != defaults(here.data, here.groups).looked_at_as(here)),
+    }
+    with st.container(horizontal=True, gap="small"):
+        for name, (go, open_) in ways.items():
+            if open_ and not state.frozen:
+                st.button(say(f"controls.{name}"), on_click=go, help=tip("reset") if name == "reset" else None)
+
+
 def _end(advanced: Iterable[str]) -> None:
     """What few ask for, open where something of it is set; and whose doing it is if not everything can be moved."""
     here, access = session.current(), session.access()
@@ -61,6 +74,9 @@ def _end(advanced: Iterable[str]) -> None:
             for name in shown:
                 if name != "reason" or here.without:
                     control(name)
+            if "update" in shown:
+                sliders = [CONTROLS[name] for name in ("lambda_ratio", "lambda_concepts", "k")]
+                st.caption("\n\n".join(f"**{known.name}**: {tip(known.word, update=here.update)}" for known in sliders))
     if access.live is not None:
         st.caption(say("room.frozen_says" if session.state().frozen else "controls.link_has_set"))
     frame.language_choice()
@@ -74,7 +90,8 @@ def control(name: str) -> None:
         if name == "data":  # whom all figures are about is never hidden
             st.markdown(say("frame.data_set", title=escape_markdown(session.options(name)[session.current().data])))
         return
-    explained = tip(declared.word, update=session.current().update) if declared.word else None
+    # On the first screen, only what is asked for first is explained; the rest in the fold.
+    explained = tip(declared.word, update=session.current().update) if declared.word and name in _EXPLAINED else None
     about: dict[str, Any] = {
         "key": session.widget_key(name),
         "on_change": session.change,

@@ -19,7 +19,7 @@ from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.language import FIRST
 from commod.dashboard.text.stories import called, story
 from commod.dashboard.views.methods import on_explore
-from commod.dashboard.views.table import Table, fold
+from commod.dashboard.views.table import Table, show
 from commod.dashboard.views.words import say, say_declared
 from commod.experiments import Sweep
 from commod.metrics.figures import CRITERIA
@@ -27,7 +27,7 @@ from commod.metrics.figures import CRITERIA
 _BROWSER = Path(__file__).parent / "browser"
 _HTML = (
     '<div class="picture"><p class="verdict" aria-live="polite"><strong></strong><span></span></p>'
-    '<dl class="figures"></dl><p class="status" role="status"></p><div class="groups"></div>'
+    '<dl class="figures"></dl><p class="status" role="status"></p><div class="groups"></div><p class="legend"></p>'
     '<div class="ghost" hidden></div></div>'
 )
 _picture = st.components.v2.component(
@@ -48,7 +48,7 @@ def draw_story(result: FitResult) -> None:
 
 
 def draw_dots(result: FitResult, line: list[FitResult], sweep: Sweep | None) -> Callable[[], None]:
-    """Draw the first picture; returns what draws caption and table below it.
+    """Draw the first picture; returns what draws its caption and table.
 
     `line` are the trained models at every λ_fair, in the order of the chart.
     """
@@ -79,6 +79,7 @@ def draw_dots(result: FitResult, line: list[FitResult], sweep: Sweep | None) -> 
             "layout": "|".join([*names, str(len(here["groups"])), yes]),  # when it differs all is built anew
             "states": [say(f"dots.{state}", outcome=outcome) for state, outcome in states],
             "alt": say("dots.alt"),
+            "legend": f"▲ {say('dots.better')} ▼ {say('dots.worse')}",
             "training": say("picture.training"),
             "before": say("picture.before"),
             "good": spec.favourable == 1,
@@ -105,7 +106,7 @@ def draw_dots(result: FitResult, line: list[FitResult], sweep: Sweep | None) -> 
     def draw_table() -> None:
         told = say("dots.caption", people=say_declared(spec.people), yes=escape_markdown(yes))
         st.caption(told if not CRITERIA[settings.fairness].by_label else f"{told} {say('dots.errors')}")
-        fold(Table(say("dots.table"), "dots_table", columns), lambda: _table(result, language))
+        show(Table(say("dots.table"), "dots_table", columns), _table(result, language))
 
     return draw_table
 

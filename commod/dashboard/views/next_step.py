@@ -20,8 +20,6 @@ from commod.dashboard.views.words import say, say_declared
 from commod.metrics.figures import CRITERIA
 from commod.models.collapse import collapse_in_words
 
-# Offered at most.
-MOST = 2
 # The least gain of fairness that is one, the part of it that must stay, and the part of the wrong changes that may.
 GAIN, KEPT, LEFT = 0.02, 0.5, 0.9
 
@@ -67,20 +65,18 @@ def _others(settings: Settings, result: FitResult) -> dict[str, Settings]:
 def _draw(result: FitResult, found: dict[str, FitResult]) -> None:
     counts = result.change_counts
     better = found if not counts.count else {label: one for label, one in found.items() if _is_better(one, result)}
-    steps = sorted(better.items(), key=lambda step: step[1].change_counts.wrong)[:MOST]
-    if not steps:
+    if not better:
         st.caption(say("next.none"))
         return
-    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-        st.markdown(say("next.try"), width="content")
-        for place, (label, other) in enumerate(steps):
-            there = other.settings.looked_at_as(session.current())
-            st.button(
-                f"{escape_markdown(label)}: {_effect(other)}",
-                key=f"next_step_{place}",
-                on_click=session.go_to,
-                args=(there,),
-            )
+    steps = sorted(better.items(), key=lambda step: step[1].change_counts.wrong)[: None if not counts.count else 1]
+    for place, (label, other) in enumerate(steps):
+        st.button(
+            f"{escape_markdown(label)}: {_effect(other)}",
+            key=f"next_step_{place}",
+            icon=":material/lightbulb:",
+            on_click=session.go_to,
+            args=(other.settings.looked_at_as(session.current()),),
+        )
 
 
 def _is_better(other: FitResult, result: FitResult) -> bool:

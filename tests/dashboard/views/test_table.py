@@ -128,7 +128,7 @@ def test_charts_are_drawn_in_one_place():
 def test_the_keyboard_goes_back_to_a_setting_tried_before():
     app = run()
     start = figure(app, "P-Rule")
-    app.session_state["points_table"] = True
+    app.session_state["numbers"] = True
     fine(app.run())
     assert not [box for box in app.selectbox if box.key == "tried_before"]  # there is none yet
     fine(slider(app, "lambda_fair").set_value(1.5).run())

@@ -58,23 +58,24 @@ def show() -> None:
             st.stop()
         with first_paint(), right:
             line, sweep = known_line(result.settings), known_sweep(settings)
-            draw_table = draw_pareto(result, line, sweep)
+            draw_points = draw_pareto(result, line, sweep)
         explain(training)
     with first_paint():
         with head:
             draw_story(result)
         with left:
-            draw_table_of_dots = draw_dots(result, line, sweep)
+            draw_people = draw_dots(result, line, sweep)
     with deferred_paint(), left:
         limited, steps = st.empty(), st.container()
         for sentence in trouble_in_words(result):
             steps.warning(escape_markdown(sentence), icon=":material/warning:")
         offers = steps.empty()
-        draw_table_of_dots()
     with deferred_paint():
-        draw_table()
-        with st.expander(say("explore.figures")):
+        with st.expander(say("explore.numbers"), key="numbers", on_change="rerun") as numbers:
             draw_figures(result)
+            if numbers.open:
+                draw_people()
+                draw_points()
         near = is_near("explore.below") or target.is_searching() or tour.is_at("why")
     rest = _begin_rest(settings, result) if near else _compute_rest(settings, result)
     with deferred_paint():

@@ -20,12 +20,11 @@ from commod.dashboard.text.language import FIRST
 from commod.dashboard.views.chart import draw
 from commod.dashboard.views.methods import on_explore
 from commod.dashboard.views.points import point_columns
-from commod.dashboard.views.table import Table, fold
+from commod.dashboard.views.table import Table, show
 from commod.dashboard.views.words import say, say_declared
 from commod.experiments import Sweep
 from commod.metrics.figures import CRITERIA
 
-POINTS = "All points as a table"
 FOUR_FIFTHS = 0.8
 
 # Columns of the Pareto view.
@@ -100,9 +99,6 @@ def draw_pareto(result: FitResult, line: list[FitResult], sweep: Sweep | None) -
 
     `line` are the models at every λ_fair beside this one that are known.
     """
-    limited = result.settings.free() != result.settings
-    grey = say("explore.grey") + (f" {say('explore.grey_is_free')}" if limited else "")
-    st.header(say("explore.trade_off"), anchor=False, help=f"{grey} {say('explore.point')}")
     settings = result.settings
     figure = CRITERIA[settings.fairness].figure
     frame, known = _points(result, line, None if sweep is None else sweep.points)
@@ -117,22 +113,23 @@ def draw_pareto(result: FitResult, line: list[FitResult], sweep: Sweep | None) -
         plot_pareto,
         frame,
         alt="Trade-off of fairness, accuracy and changes: f, this setting and others tried.",
-        table=POINTS,
+        table=say("explore.points"),
         key="pareto",
         on_select=clicked,
         view=session.current().view,
-        fairness_title=say_declared(figure.axis_title),
+        fairness_title=say_declared(figure.short_title),
         fairer=say_declared(figure.fairer),
         line=FOUR_FIFTHS if figure.name == "p_rule" else None,
         legend=False,
         called=tuple((word, say_declared(word)) for word in WORDS) if session.language() != FIRST else (),
     )
-    table = st.container()  # keeps the last run's fold, and the focus in it; st.empty would drop both at once
 
     def draw_table() -> None:
-        columns = point_columns(settings.fairness, kind="Model", settings="Setting")
-        points = Table(POINTS, "points_table", columns, lambda: frame.to_pandas().iloc[::-1])
-        fold(points, result.path, place=table, above=lambda: _choose(known, result.settings, sweep))
+        limited = settings.free() != settings
+        st.caption(" ".join(say(f"explore.{part}") for part in ("chart", *["grey_is_free"] * limited, "point")))
+        _choose(known, settings, sweep)
+        columns = point_columns(settings.fairness, kind=say("explore.model"), settings=say("explore.setting"))
+        show(Table(say("explore.points"), "points_table", columns), frame.to_pandas().iloc[::-1])
 
     return draw_table
 
@@ -164,7 +161,7 @@ def _choose(known: list[Settings], here: Settings, sweep: Sweep | None) -> None:
     """The other view; and what a click on a square, or on a point of the frontier, does, for the keyboard."""
     views = session.options("view")
     st.segmented_control(
-        say_declared("View"),
+        say("explore.view"),
         list(views),
         format_func=lambda name: say_declared(views[name]),
         default=session.widget_value("view"),
@@ -172,12 +169,12 @@ def _choose(known: list[Settings], here: Settings, sweep: Sweep | None) -> None:
         on_change=session.change,
         args=("view",),
     )
-    _choose_one("Go back to a setting tried before", "tried_before", known[::-1])
+    _choose_one(say("explore.back"), "tried_before", known[::-1])
     if sweep is not None:
         best = [
             model.cell for model, of_frontier in zip(sweep.models, sweep.points["best"], strict=True) if of_frontier
         ]
-        _choose_one("Open a point of the frontier", "of_frontier", [on_explore(here, cell) for cell in best])
+        _choose_one(say("explore.open"), "of_frontier", [on_explore(here, cell) for cell in best])
 
 
 def _choose_one(label: str, key: str, settings: list[Settings]) -> None:
@@ -195,5 +192,5 @@ def _choose_one(label: str, key: str, settings: list[Settings]) -> None:
             format_func=in_words,
             key=key,
             on_change=take,
-            placeholder="Choose one",
+            placeholder=say("explore.choose"),
         )

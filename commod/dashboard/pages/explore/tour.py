@@ -17,14 +17,11 @@ _at: PageState[str | None] = PageState("tour", lambda: None)
 
 
 def invite() -> None:
-    """For who is new: the ways to learn, until one of them was taken, or somebody else leads."""
+    """For who is new: the tour, until it was taken, or somebody else leads."""
     if _at() is not None or {"step", "room"} & set(session.state().carried):
         st.empty()  # in its place, so that it is gone at once
         return
-    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.markdown(say("tour.new_here"), width="content")
-        st.page_link("pages/lesson.py", label=say("tour.lesson"), icon=":material/school:")
-        _step(say("tour.start"), HINTS[0], type="tertiary", icon=":material/explore:")
+    _step(say("tour.start"), HINTS[0], type="tertiary", icon=":material/explore:")
 
 
 def is_at(part: str) -> bool:

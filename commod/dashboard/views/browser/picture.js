@@ -107,7 +107,7 @@ class Picture {
   }
 
   build() {
-    const { names, meaning, groups, many, alt } = this.data;
+    const { names, meaning, groups, many, alt, legend } = this.data;
     this.layout = this.data.layout;
     this.box.classList.toggle("many", many);
     this.values = names.map((name, i) => {
@@ -120,6 +120,7 @@ class Picture {
     this.box.querySelector(".figures").replaceChildren(...this.values.map(({ cell }) => cell));
     this.groups = Array.from({ length: groups }, () => this.group(alt));
     this.box.querySelector(".groups").replaceChildren(...this.groups.map(({ element }) => element));
+    this.box.querySelector(".legend").textContent = legend;
     this.shown = null;
   }
 
