@@ -23,7 +23,8 @@ _COUNT = """() => {
         continue;
       }
       const parent = node.parentElement ?? root.host;
-      if (parent.closest('style, script, title, [data-testid=stIconMaterial]') || !seen(parent, true)) continue;
+      const silent = 'style, script, title, [data-testid=stIconMaterial], [href^="#"]'; // icons, and a hidden link
+      if (parent.closest(silent) || !seen(parent, true)) continue;
       const range = document.createRange();
       range.selectNodeContents(node);
       if ([...range.getClientRects()].some(shown)) words.push(...node.data.split(/\\s+/));

@@ -8,7 +8,7 @@ from typing import Any, TypedDict, cast
 from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.state.link import to_link
 from commod.dashboard.state.settings import in_words
-from commod.dashboard.text.language import declared, phrase
+from commod.dashboard.text.language import declared, phrase, written
 from commod.dashboard.text.stories import label_of
 from commod.dashboard.text.verdicts import named_first
 from commod.explain.hundred import count_hundred
@@ -121,8 +121,8 @@ def _picture(result: FitResult, language: str, complete: bool, movable: bool) ->
         changes=changes,
         text=Words(
             setting=in_words(result.settings),
-            figures=[_value(name, shown[name]["g"]) for name in read],
-            before=[phrase(language, "picture.was", value=_value(name, shown[name]["f"])) for name in read],
+            figures=[_value(language, name, shown[name]["g"]) for name in read],
+            before=[phrase(language, "picture.was", value=_value(language, name, shown[name]["f"])) for name in read],
             groups=[label_of(language, task.spec, code, rows[code], rates=code != named) for code in order],
             verdict=result.verdict_in(language, movable=movable, complete=complete),
         ),
@@ -162,5 +162,5 @@ def _number(value: float | None) -> float | None:
     return None if value is None or value != value else float(value)
 
 
-def _value(name: str, value: float | None) -> str:
-    return "–" if value is None else FIGURES[name].show(value)
+def _value(language: str, name: str, value: float | None) -> str:
+    return "–" if value is None else written(language, FIGURES[name].show(value))

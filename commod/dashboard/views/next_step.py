@@ -71,7 +71,7 @@ def _draw(result: FitResult, found: dict[str, FitResult]) -> None:
     steps = sorted(better.items(), key=lambda step: step[1].change_counts.wrong)[: None if not counts.count else 1]
     for place, (label, other) in enumerate(steps):
         st.button(
-            f"{escape_markdown(label)}: {_effect(other)}",
+            say("next.try", what=escape_markdown(label), effect=_effect(other)),
             key=f"next_step_{place}",
             icon=":material/lightbulb:",
             on_click=session.go_to,

@@ -151,7 +151,7 @@ def test_a_bad_verdict_offers_steps_that_do_what_they_say():
 
 def test_where_nobody_loses_nobody_is_said_to():
     app = fine(run())
-    (improve,) = (button for button in steps(app) if button.label.startswith("Nobody loses"))
+    (improve,) = (button for button in steps(app) if button.label.startswith("Try “nobody loses”: "))
     assert improve.label.endswith("no one worse off")
     fine(improve.click().run())
     assert app.query_params["direction"] == "improve"

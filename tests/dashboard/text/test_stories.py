@@ -70,4 +70,4 @@ def test_somebody_is_never_rounded_to_nobody():
 def test_labels_may_have_the_rates():
     row = TWO.iloc[0]
     assert label_of("en", OWN, 0, row, rates=False) == "People in “A”"
-    assert label_of("en", OWN, 0, row, rates=True) == "People in “A”\n37 of 100, was 15"
+    assert label_of("en", OWN, 0, row, rates=True) == "People in “A”: 37, was 15"
