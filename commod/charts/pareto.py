@@ -118,4 +118,4 @@ def plot_pareto(
     layers = [lines, points, named]
     if line is not None and view == "fairness":
         layers.insert(0, line_at(line, f"{fairness_title} {line:g}"))
-    return alt.layer(*layers, data=frame).properties(height=440, padding={"top": 8, "bottom": 0, "left": 0, "right": 0})
+    return alt.layer(*layers, data=frame).properties(height=470, padding={"top": 8, "bottom": 0, "left": 0, "right": 0})

@@ -61,8 +61,7 @@ def _levels_down(task: Task, groups: Any, before: Any, after: Any, figures: pd.D
     overall = [float((decided == good).mean()) for decided in (before, after)]
     every = " Every group loses by it." if (rates[counted, 1] < rates[counted, 0]).all() else ""
     if rates[best, 0] - rates[best, 1] < LOST_POINTS or overall[1] > LEFT_SHARE * overall[0]:
-        fall = [f"{task.groups[code]} {rates[code, 0]:.1%} → {rates[code, 1]:.1%}" for code in (best, other)]
-        return [f"Every group gets “{task.spec.outcomes[good]}” less often: {', '.join(fall)}."] if every else []
+        return [f"Every group gets “{task.spec.outcomes[good]}” less often."] if every else []
     return [
         f"g makes the groups alike mostly by taking away: “{task.spec.outcomes[good]}” falls from "
         f"{rates[best, 0]:.0%} to {rates[best, 1]:.0%} of {task.groups[best]}; of {task.groups[other]} it was "

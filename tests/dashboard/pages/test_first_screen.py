@@ -94,7 +94,7 @@ def test_in_french():
     app = fine(run(lang="fr"))
     assert app.title[0].value == "Le prix de l'équité"
     assert figure(app, "Exactitude") == "72.6%"
-    assert slider(app, "lambda_fair").label == "Combien d'équité demandez-vous\u202f? (λ_fair)"
+    assert slider(app, "lambda_fair").label == "Combien d'équité\u202f? (λ_fair)"
     assert app.selectbox(key="set_fairness").options[0] == "Parité démographique (P-Rule)"
     english = fine(run())  # of the same, kept, model
     assert "Fairer: “passes the bar” for 37 instead of 15 of 100 Non-White students." in words(english)

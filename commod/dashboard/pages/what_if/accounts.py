@@ -52,8 +52,8 @@ def _minus(text: str) -> str:
 # ---- before and after the edit ----
 
 
-def read_out(person: Person) -> Any:
-    """What f and g say, as recorded and as edited; returns the place for what the refits say."""
+def read_out(person: Person) -> None:
+    """What f and g say, as recorded and as edited."""
     recorded = _verdict(person, person.scores.iloc[0], "" if person.edits else "**", label=person.label)
     if person.edits:
         st.markdown(_verdict(person, person.now, "**"))
@@ -62,7 +62,6 @@ def read_out(person: Person) -> Any:
     st.markdown(recorded)
     for sentence in wrong_turns(person):
         st.warning(escape_markdown(sentence), icon=":material/u_turn_left:")
-    return st.empty()
 
 
 def _sums_of(person: Person) -> dict[str, tuple[str, str]]:

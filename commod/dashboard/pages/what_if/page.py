@@ -15,20 +15,20 @@ from commod.dashboard.views.model import current_model
 def show() -> None:
     """The page, from top to bottom."""
     frame.page("pages/what_if.py")
-    st.title("What if this person were different?")
-    st.markdown(
-        "Choose someone and edit a feature: **f** and **g** follow at once. It shows how the models read their inputs, "
-        "not what would happen if the person really changed."
+    st.title(
+        "What if this person were different?",
+        help="An edit shows how the models read their inputs, not what would happen if the person really changed.",
     )
     result = current_model()
     state = state_of(result)
     choose(result, state)
     session.keep_link(person=str(state.person))
     person = person_of(result, state)
-    place = accounts.read_out(person)
+    accounts.read_out(person)
     left, right = st.columns(2, gap="large")
     with left:
         accounts.draw_sum(person)
+        place = st.empty()
     with right:
         editing.edit(person, state)
         editing.suggest_edits(person, state)
