@@ -44,7 +44,7 @@ def show() -> None:
         with first_paint():
             top = st.container(horizontal=True, vertical_alignment="center", gap="small")
             head = st.container()
-            left, right = st.columns([4, 5], gap="medium")
+            left, right = st.container(key="first_screen").columns([4, 5], gap="medium")
             with top:
                 st.title(say("explore.title"), width="content", anchor=False)
                 tour.invite()
