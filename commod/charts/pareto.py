@@ -7,7 +7,7 @@ import altair as alt
 import pandas as pd
 
 from commod.charts import palette
-from commod.charts.parts import coloured, legend_below, line_at, shaped, tips, towards, x_axis, y_axis
+from commod.charts.parts import coloured, line_at, shaped, tips, towards, x_axis, y_axis
 
 # What a row of the frame may be, in drawing order, with its colour, shape and size in square pixels.
 KINDS = {
@@ -20,7 +20,7 @@ KINDS = {
 SWEEP, PATH, TRIED, CURRENT, DEPLOYED = KINDS
 _ACCURACY, _CHANGED = "Accuracy", "Decisions changed"
 # What can be read in the picture.
-WORDS = (*KINDS, _ACCURACY, _CHANGED)
+WORDS = (_ACCURACY, _CHANGED)
 
 
 def plot_pareto(
@@ -30,7 +30,6 @@ def plot_pareto(
     fairness_title: str = "Fairness",
     fairer: str = "",
     line: float | None = None,
-    legend: bool = True,
     called: tuple[tuple[str, str], ...] = (),
 ) -> alt.LayerChart:
     """Draw models as points.
@@ -49,8 +48,6 @@ def plot_pareto(
         Which way is fairer, in words with an arrow.
     line : float, optional
         A value of fairness to draw a line at, such as that of the four-fifths rule.
-    legend : bool
-        Whether there is one; f and g are named in the chart anyway.
     called : tuple of (words, words)
         Titles of `WORDS` in another language.
     """
@@ -67,11 +64,9 @@ def plot_pareto(
     else:
         x = alt.X(**accuracy, title=say[_ACCURACY])
         y = y_axis("change_rate:Q", say[_CHANGED], "%", ticks=6, scale=scale)
-    names = list(KINDS) if frame.empty else [kind for kind in KINDS if (frame["kind"] == kind).any()]
-    read = f"({json.dumps(say)})[datum.label]" if called else alt.Undefined
-    key = legend_below(2, labelLimit=0, symbolSize=90, labelExpr=read) if legend else None
-    color = coloured("kind:N", names, [KINDS[name][0] for name in names], key)
-    shape = shaped("kind:N", names, [KINDS[name][1] for name in names], key)
+    # f and g are named in the chart: no legend speaks of what is not drawn.
+    color = coloured("kind:N", list(KINDS), [colour for colour, _, _ in KINDS.values()], None)
+    shape = shaped("kind:N", list(KINDS), [shape for _, shape, _ in KINDS.values()], None)
     tooltip = tips(
         ("kind:N", "Model"),
         ("settings:N", "Setting"),

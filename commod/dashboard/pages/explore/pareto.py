@@ -120,7 +120,6 @@ def draw_pareto(result: FitResult, line: list[FitResult], sweep: Sweep | None) -
         fairness_title=say_declared(figure.short_title),
         fairer=say_declared(figure.fairer),
         line=FOUR_FIFTHS if figure.name == "p_rule" else None,
-        legend=False,
         called=tuple((word, say_declared(word)) for word in WORDS) if session.language() != FIRST else (),
     )
 
@@ -129,7 +128,9 @@ def draw_pareto(result: FitResult, line: list[FitResult], sweep: Sweep | None) -
         st.caption(" ".join(say(f"explore.{part}") for part in ("chart", *["grey_is_free"] * limited, "point")))
         _choose(known, settings, sweep)
         columns = point_columns(settings.fairness, kind=say("explore.model"), settings=say("explore.setting"))
-        show(Table(say("explore.points"), "points_table", columns), frame.to_pandas().iloc[::-1])
+        rows = frame.to_pandas().iloc[::-1]
+        rows["kind"] = rows["kind"].map(say_declared)
+        show(Table(say("explore.points"), "points_table", columns), rows)
 
     return draw_table
 
