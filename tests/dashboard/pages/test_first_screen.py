@@ -20,7 +20,7 @@ from tests.dashboard.driving import figure, fine, picture, run, slider, tables, 
 pytestmark = pytest.mark.quick
 
 TOUR = {"Next", "Done", "Leave the tour", "90-second tour"}
-STORY = "A law school predicts who will pass the bar exam. **g** corrects **f**, the model in use."
+STORY = "A law school predicts who will pass the bar. **g** corrects **f**, the model in use."
 
 
 def press(app, label):
