@@ -17,9 +17,8 @@ from commod.models.estimator import COUNTING
 
 # What most visitors leave as it is.
 _ADVANCED = ("update", "direction", "without", "reason", "max_changes", "f", "threshold", "seed")
-
-
-_EXPLAINED = ("lambda_fair", "depth", *_ADVANCED)
+# Explained in the fold: the first screen asks for one thing only.
+_EXPLAINED_THERE = ("groups", "lambda_ratio", "lambda_concepts", "k")
 
 
 def sidebar(*, elsewhere: Collection[str] = ()) -> None:
@@ -74,9 +73,8 @@ def _end(advanced: Iterable[str]) -> None:
             for name in shown:
                 if name != "reason" or here.without:
                     control(name)
-            if "update" in shown:
-                sliders = [CONTROLS[name] for name in ("lambda_ratio", "lambda_concepts", "k")]
-                st.caption("\n\n".join(f"**{known.name}**: {tip(known.word, update=here.update)}" for known in sliders))
+            others = [CONTROLS[name] for name in _EXPLAINED_THERE if "update" in shown or name == "groups"]
+            st.caption("\n\n".join(f"**{known.name}**: {tip(known.word, update=here.update)}" for known in others))
     if access.live is not None:
         st.caption(say("room.frozen_says" if session.state().frozen else "controls.link_has_set"))
     frame.language_choice()
@@ -90,8 +88,8 @@ def control(name: str) -> None:
         if name == "data":  # whom all figures are about is never hidden
             st.markdown(say("frame.data_set", title=escape_markdown(session.options(name)[session.current().data])))
         return
-    # On the first screen, only what is asked for first is explained; the rest in the fold.
-    explained = tip(declared.word, update=session.current().update) if declared.word and name in _EXPLAINED else None
+    here = declared.word and name not in _EXPLAINED_THERE
+    explained = tip(declared.word, update=session.current().update) if here else None
     about: dict[str, Any] = {
         "key": session.widget_key(name),
         "on_change": session.change,
