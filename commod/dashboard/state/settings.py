@@ -109,6 +109,7 @@ class Settings:
     fairness: str = control(
         "demographic_parity",
         "Criterion",
+        name="fairness criterion",
         titles=criteria_of,
         decides="scene",
         argument="fairness",

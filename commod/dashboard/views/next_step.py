@@ -68,7 +68,12 @@ def _draw(result: FitResult, found: dict[str, FitResult]) -> None:
     if not better:
         st.caption(say("next.none"))
         return
-    steps = sorted(better.items(), key=lambda step: step[1].change_counts.wrong)[: None if not counts.count else 1]
+
+    def rank(step: tuple[str, FitResult]) -> tuple[bool, int]:
+        """To ask for less is the last resort."""
+        return step[1].settings.lambda_fair < result.settings.lambda_fair, step[1].change_counts.wrong
+
+    steps = sorted(better.items(), key=rank)[: None if not counts.count else 1]
     for place, (label, other) in enumerate(steps):
         st.button(
             say("next.try", what=escape_markdown(label), effect=_effect(other)),
